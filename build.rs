@@ -1,9 +1,30 @@
 //! Build script of every package that links a program: string_ids.c takes the place of LuaJIT's
-//! function that makes strings, where the linker can do that (src/script/build.rs).
+//! function that makes strings, where the linker can do that (src/script/build.rs). It also passes
+//! the name of the profile to the benchmarks.
+
+use std::env;
+use std::path::Path;
+
+/// Returns the name of the profile that is being built. Cargo names only its folder, which the
+/// profiles `release` and `bench` share; of these two, only `bench` has debug information.
+fn profile() -> Option<String> {
+    let out = env::var("OUT_DIR").ok()?;
+    let build = Path::new(&out).ancestors().find(|path| path.ends_with("build"))?;
+    let folder = build.parent()?.file_name()?.to_str()?;
+    let has_debug_info = env::var("DEBUG").is_ok_and(|debug| !["false", "0"].contains(&&*debug));
+    Some(match folder {
+        "debug" => "dev",
+        "release" if has_debug_info => "bench",
+        other => other,
+    })
+    .map(str::to_string)
+}
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let system = std::env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
+    let profile = profile().unwrap_or_else(|| "unknown".to_string());
+    println!("cargo::rustc-env=ENGINE_BUILD_PROFILE={profile}");
+    let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     if ["linux", "android", "freebsd"].contains(&system.as_str()) {
         println!("cargo::rustc-link-arg=-Wl,--wrap=lj_str_new");
     }

@@ -17,10 +17,10 @@ pub fn allocations(f: impl FnOnce()) -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-struct Counting;
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn count() {
     if COUNTS.load(Ordering::Relaxed) {
@@ -29,7 +29,7 @@ fn count() {
 }
 
 // SAFETY: all calls are forwarded to the allocator that fulfills the contract.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
         // SAFETY: the caller's guarantees are forwarded, also below.

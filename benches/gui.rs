@@ -6,16 +6,14 @@
 //! Times are CPU time of the game's thread for `render` and for creating the packet, the median
 //! over 120 frames after 60 frames of warm-up. Draw calls are those of the null renderer.
 
-pub mod pictures;
+pub mod textures;
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, Row, median, named};
-use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
+use engine::app::GameLaunch;
 use engine::frame_packet::FramePacket;
 use engine::platform::ThreadClock;
 use engine::system::render::DrawRecorder;
-use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
 
 const WARM: usize = 60;
@@ -65,29 +63,16 @@ fn folder() -> PathBuf {
     std::fs::create_dir_all(&folder).expect("there is room for a game");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/gui/main.lua");
     std::fs::copy(script, folder.join("main.lua")).expect("benches/gui/main.lua is there");
-    pictures::write(&folder);
+    textures::write(&folder);
     folder
 }
 
 fn measure(folder: &Path, (mode, count, label, most, calls): &Case) -> Vec<Row> {
-    let opening = GameLaunch {
-        game: Game::Folder(folder.to_path_buf()),
-        build: BuildMode::Development,
+    let mut app = start(GameLaunch {
         arguments: vec![mode.to_string(), count.to_string()],
-        seed: 1,
         deterministic: false,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: false,
-        threads: Some(1),
-        sound: AudioDestination::Null,
-    };
-    let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
-    app.start().unwrap_or_else(|report| panic!("{report}"));
+        ..launch(folder)
+    });
     let mut recorder = DrawRecorder::default();
     let mut packet = FramePacket::default();
     let mut times = Vec::new();

@@ -13,6 +13,7 @@ mod peers;
 mod physics;
 mod profile;
 mod reload;
+mod remote;
 mod render3d;
 mod run;
 mod scene;
@@ -21,7 +22,6 @@ mod spine;
 mod table;
 mod tasks;
 mod text;
-mod tools;
 
 use run::Run;
 
@@ -44,7 +44,7 @@ const SUBJECTS: &[Subject] = &[
     ("sound", "parameters, triggers, mixing, latency", sound::run),
     ("tasks", "the task manager and workers", tasks::run),
     ("profile", "scopes, counters, memory owners", profile::run),
-    ("tools", "a game with and without a remote client", tools::run),
+    ("remote", "a game with and without a remote client", remote::run),
 ];
 
 fn main() {
@@ -61,13 +61,13 @@ fn main() {
     if name == peers::bare::ARGUMENT {
         return peers::bare::main(arguments.next().as_deref() != Some(peers::bare::CLEARS));
     }
-    let wanted: Vec<&Subject> =
+    let selected: Vec<&Subject> =
         SUBJECTS.iter().filter(|(subject, ..)| name == "all" || name == *subject).collect();
-    if wanted.is_empty() {
+    if selected.is_empty() {
         let names: Vec<_> = SUBJECTS.iter().map(|(name, ..)| *name).collect();
         panic!("'{name}' is not a subject: all, {}", names.join(", "));
     }
     let mut run = Run::new(arguments);
-    wanted.iter().for_each(|(_, _, measure)| measure(&mut run));
+    selected.iter().for_each(|(_, _, measure)| measure(&mut run));
     run.end();
 }

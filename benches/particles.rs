@@ -31,7 +31,7 @@ pub fn run(run: &mut Run) {
     run.part("example", example);
     run.part("love", love);
     run.part("million", million);
-    run.part("threads", equal);
+    run.part("threads", thread_scaling);
 }
 
 /// Returns the real time of `f` in milliseconds.
@@ -47,7 +47,7 @@ fn rounds(count: usize, mut f: impl FnMut()) -> (f64, f64) {
     (times.iter().copied().fold(f64::MAX, f64::min), median(times))
 }
 
-fn timed(name: String, (fastest, middle): (f64, f64), target: Option<f64>, remark: &str) -> Row {
+fn time_row(name: String, (fastest, middle): (f64, f64), target: Option<f64>, remark: &str) -> Row {
     let note = format!("median {middle:.3} ms{remark}");
     Row { note, ..named(name, fastest, "ms", target) }
 }
@@ -89,7 +89,7 @@ fn example_step() -> MotionStep {
         pushes: vec![StepForce::Attractor { at: [640.0, 360.0, 0.0], reach }],
         collides: vec![StepCollider::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
         bounce: 1.0,
-        ..MotionStep::STILL
+        ..MotionStep::AT_REST
     }
 }
 
@@ -104,7 +104,7 @@ fn by_workers(tasks: &TaskManager, blocks: &mut [ParticleBlock], step: &MotionSt
     moved.expect("particles do not fail");
 }
 
-/// Updates on threads that exist for this update only. The calling thread does its part, too.
+/// Updates the blocks on threads that are started for this update. The calling thread takes part.
 fn by_forks(blocks: &mut [ParticleBlock], step: &MotionStep, threads: usize) {
     let each = blocks.len() / threads;
     std::thread::scope(|scope| {
@@ -126,7 +126,7 @@ fn example() -> Group {
     let mut rows = Vec::new();
     let mut blocks = example_blocks();
     let alone = rounds(ROUNDS, || by_calls(&mut blocks, &step));
-    rows.push(timed("one thread, plain calls".to_string(), alone, Some(0.6), ""));
+    rows.push(time_row("one thread, plain calls".to_string(), alone, Some(0.6), ""));
     for threads in [1, 2, 3, 4] {
         let tasks = TaskManager::new(threads - 1).expect("the machine gives threads");
         let mut blocks = example_blocks();
@@ -134,11 +134,11 @@ fn example() -> Group {
         let remark = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
         let name = format!("{threads} threads, workers");
         let target = (threads == 2).then_some(alone.0 / 1.8);
-        rows.push(timed(name, time, target, &remark));
+        rows.push(time_row(name, time, target, &remark));
         let mut blocks = example_blocks();
         let time = rounds(ROUNDS, || by_forks(&mut blocks, &step, threads));
         let remark = format!("; {:.2} times as fast as plain calls", alone.0 / time.0);
-        rows.push(timed(format!("{threads} threads, started each time"), time, None, &remark));
+        rows.push(time_row(format!("{threads} threads, started each time"), time, None, &remark));
     }
     Group {
         name: "example",
@@ -219,11 +219,11 @@ fn love() -> Group {
         let update = rounds(180, || play.step());
         let target = (threads == 1).then_some(0.9);
         let remark = "; LÖVE's own 9.6 ms with drawing, by hand through FFI 1.43 ms";
-        rows.push(timed(format!("update, {threads} threads"), update, target, remark));
+        rows.push(time_row(format!("update, {threads} threads"), update, target, remark));
         let (mut out, mut scratch) = (Vec::new(), DrawScratch::default());
         let drawn = rounds(180, || play.draw(&mut out, &mut scratch));
         let name = format!("as 80,000 quadrilaterals of a Gui, {threads} threads");
-        rows.push(timed(name, drawn, None, "; sizes, turns, colours, corners: 5.1 MB"));
+        rows.push(time_row(name, drawn, None, "; sizes, turns, colours, corners: 5.1 MB"));
     }
     Group {
         name: "love",
@@ -237,7 +237,7 @@ fn love() -> Group {
 
 // A million ---------------------------------------------------------------------------------------
 
-const MILLION: &str = "emitters = { sparks = {
+const MILLION_EFFECT: &str = "emitters = { sparks = {
   max = 1000000 bursts = [{ count = 1000000 }] rate = 600000 lifetime = [1, 3]
   speed = [5, 15] gravity = [0, 0, -9.8] drag = 0.1
 } }";
@@ -266,7 +266,7 @@ fn million() -> Group {
     let mut rows =
         vec![row("a particle in memory", BYTES_PER_PARTICLE as f64, "bytes", Some(64.0))];
     for threads in [1, 2] {
-        let mut play = Play::new(MILLION, false, threads);
+        let mut play = Play::new(MILLION_EFFECT, false, threads);
         (0..120).for_each(|_| play.step());
         let count = play.particles.count(play.id) as f64;
         let update = rounds(60, || play.step());
@@ -274,7 +274,7 @@ fn million() -> Group {
         let share = rate / bandwidth(threads) * 100.0;
         let remark = format!("; {:.1} GB/s, {share:.0} % of what copying gets", rate * 1e-9);
         let target = (threads == 2).then_some(10.0);
-        rows.push(timed(format!("update, {threads} threads"), update, target, &remark));
+        rows.push(time_row(format!("update, {threads} threads"), update, target, &remark));
     }
     Group {
         name: "million",
@@ -288,7 +288,7 @@ fn million() -> Group {
 
 // Threads -----------------------------------------------------------------------------------------
 
-const BUSY: &str = "emitters = {
+const BUSY_EFFECT: &str = "emitters = {
   big = { max = 90000 rate = 60000 lifetime = [0.8, 2.4] speed = [1, 9] gravity = [0, 0, -9.8]
     drag = 0.4 position = [0, 0, 2]
     forces = [ { type = \"turbulence\" strength = 4 size = 2 speed = 0.5 }
@@ -300,12 +300,12 @@ const BUSY: &str = "emitters = {
   ends = { max = 10000 lifetime = 0.3 shape = { type = \"ring\" radius = 2 } speed = 1 }
 }";
 
-fn equal() -> Group {
+fn thread_scaling() -> Group {
     const FRAMES: usize = 1000;
     let mut rows = Vec::new();
     let mut alone = Vec::new();
     for threads in [1, 2, 4, 8] {
-        let mut play = Play::new(BUSY, false, threads);
+        let mut play = Play::new(BUSY_EFFECT, false, threads);
         let mut hashes = Vec::with_capacity(FRAMES);
         let (mut moved, mut most) = (0.0, 0);
         for _ in 0..FRAMES {

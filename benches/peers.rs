@@ -17,7 +17,7 @@ mod markdown;
 mod processes;
 mod saves;
 
-use crate::gui::pictures as gui_pictures;
+use crate::gui::textures as gui_textures;
 use crate::reload::{child, files, folder};
 use crate::run::Run;
 use crate::table::Group;
@@ -41,8 +41,8 @@ const GROUPS: &[Measure] = &[
 ];
 
 pub fn run(run: &mut Run) {
-    let wanted: Vec<_> = GROUPS.iter().filter(|(name, _)| run.wants(name)).collect();
-    if wanted.is_empty() {
+    let selected: Vec<_> = GROUPS.iter().filter(|(name, _)| run.wants(name)).collect();
+    if selected.is_empty() {
         return;
     }
     let environment = Environment::open(run.processes);
@@ -50,7 +50,7 @@ pub fn run(run: &mut Run) {
         println!("compared with LÖVE {version}; medians of {} processes each", run.processes);
     }
     let first = run.groups.len();
-    wanted.iter().for_each(|(_, measure)| run.add(measure(&environment)));
+    selected.iter().for_each(|(_, measure)| run.add(measure(&environment)));
     if let Some(file) = &run.markdown {
         let text = markdown::markdown(&run.groups[first..]);
         std::fs::write(file, text).expect("the table's file cannot be written");

@@ -6,12 +6,10 @@
 mod bare;
 mod movers;
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, median, named};
 use engine::app::{App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::platform::ThreadClock;
-use engine::system::sound::AudioDestination;
 use std::path::PathBuf;
 
 const STEP: f64 = 1.0 / 60.0;
@@ -116,7 +114,7 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
     let flat = pile == Pile::Bin;
     let flags: Vec<&str> = [(flat, "'2d'"), (pipelined, "'pipelined_physics'")]
         .into_iter()
-        .filter_map(|(wanted, flag)| wanted.then_some(flag))
+        .filter_map(|(enabled, flag)| enabled.then_some(flag))
         .collect();
     let main = MAIN
         .replace("FLAGS", &flags.join(", "))
@@ -130,30 +128,8 @@ fn open(count: usize, pile: Pile, pipelined: bool, idle: usize, rays: &str) -> (
     let positions: String = pile.positions(count).into_iter().map(position).collect();
     let positions = format!("return {{\n{positions}}}\n");
     std::fs::write(folder.0.join("places.lua"), positions).expect("it can be written");
-    (start(&folder, if pipelined { 2 } else { 1 }), folder)
-}
-
-/// Starts the game of a folder.
-fn start(folder: &Folder, threads: usize) -> App {
-    let mut app = App::open(GameLaunch {
-        game: engine::app::Game::Folder(folder.0.clone()),
-        build: BuildMode::Development,
-        arguments: Vec::new(),
-        seed: 1,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: false,
-        threads: Some(threads),
-        sound: AudioDestination::Null,
-    })
-    .expect("the game is right");
-    app.start().unwrap_or_else(|report| panic!("{report}"));
-    app
+    let threads = Some(if pipelined { 2 } else { 1 });
+    (start(GameLaunch { threads, ..launch(&folder.0) }), folder)
 }
 
 /// Returns the CPU time of this thread for each of `count` frames, in milliseconds.

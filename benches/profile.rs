@@ -27,7 +27,7 @@ pub fn run(run: &mut Run) {
 
 /// Returns the nanoseconds of one of `count` operations that `f` performs, the median of
 /// [`ROUNDS`].
-fn each(count: usize, mut f: impl FnMut()) -> f64 {
+fn time_each(count: usize, mut f: impl FnMut()) -> f64 {
     let clock = ThreadClock::of_this_thread();
     let mut round = || {
         let before = clock.seconds();
@@ -75,7 +75,7 @@ fn lua_case(case: &str) -> f64 {
 
 fn scopes() -> Group {
     profile::set_enabled(false);
-    let off = each(SCOPES, || {
+    let off = time_each(SCOPES, || {
         for _ in 0..SCOPES {
             scope!("bench off");
         }
@@ -105,13 +105,13 @@ fn counting() -> Group {
     for number in 0..10_000 {
         counters::counter(&format!("bench/{number}")).expect("there is room");
     }
-    let push = || each(1, counters::push) / 1e3;
+    let push = || time_each(1, counters::push) / 1e3;
     let unwatched = push();
     for number in 0..100 {
         let counter = counters::find(&format!("bench/{number}")).expect("it was made");
         counters::watch(counter).expect("there is room");
     }
-    let add = each(SCOPES, || {
+    let add = time_each(SCOPES, || {
         for _ in 0..SCOPES {
             counter!("bench/added") += 1;
         }
@@ -136,7 +136,7 @@ fn counting() -> Group {
 fn blocks(allocator: &impl GlobalAlloc) -> f64 {
     owner!("bench");
     let layout = Layout::from_size_align(64, 8).expect("it is one");
-    each(SCOPES, || {
+    time_each(SCOPES, || {
         for _ in 0..SCOPES {
             // SAFETY: the layout has a nonzero size, and the block is freed with the same layout.
             unsafe {

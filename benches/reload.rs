@@ -1,6 +1,6 @@
 //! Benchmarks of resources and hot reload: a file saved while the game is played, and a game of
-//! 2,000 files. The walk over the heap is measured in tests/reload/figures.rs, the storm of 10,000
-//! edits in tests/reload/edit_storm.rs.
+//! 2,000 files. The walk over the heap is measured in tests/script_reload/measurements.rs,
+//! the storm of 10,000 edits in tests/script_reload/edit_storm.rs.
 //!
 //!     cargo bench -- reload
 //!     cargo bench -- reload saves           one part
@@ -13,7 +13,7 @@ mod saves;
 
 use crate::run::Run;
 use crate::table::Group;
-use folder::{Dice, Folder};
+use folder::{Folder, Random};
 
 /// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);

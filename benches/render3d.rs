@@ -111,7 +111,7 @@ fn world(case: &Case) -> FramePacket {
     let side = f64::from(case.draws).sqrt().ceil() as u32;
     let mut packet = FramePacket { scale: 1.0, ..FramePacket::default() };
     let cube = Arc::new(meshes::cube());
-    let mesh = |i| MeshChange::Put { slot: MeshSlot(i), mesh: Arc::clone(&cube) };
+    let mesh = |i| MeshChange::Set { slot: MeshSlot(i), mesh: Arc::clone(&cube) };
     packet.meshes = (0..MESHES).map(mesh).collect();
     let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
     for i in 0..MATERIALS {
@@ -121,14 +121,14 @@ fn world(case: &Case) -> FramePacket {
             let (format, start) = (TexelFormat::Rgba8Srgb, 0);
             let texels =
                 TextureTexels { width: 4, height: 4, levels: 1, format, sampling, bytes, start };
-            packet.textures.push(TextureChange::Put { slot, texels });
+            packet.textures.push(TextureChange::Set { slot, texels });
         }
         let surface = SurfaceFrame {
             roughness: 0.2 + 0.03 * i as f32,
             base_color_texture: case.textured.then_some((slot, sampling)),
             ..SurfaceFrame::DEFAULT
         };
-        packet.surfaces.push(SurfaceChange::Put { slot: SurfaceSlot(i + 1), surface });
+        packet.surfaces.push(SurfaceChange::Set { slot: SurfaceSlot(i + 1), surface });
     }
     let mut frame = SceneFrame { scene: 1, lights_changed: true, ..SceneFrame::default() };
     frame.surfaces = (1..=MATERIALS).map(SurfaceSlot).collect();
@@ -140,7 +140,7 @@ fn world(case: &Case) -> FramePacket {
             pose: pose_of(i, side, 0.0),
             ..DrawMesh::DEFAULT
         };
-        frame.changes.push(DrawChange::Put(draw));
+        frame.changes.push(DrawChange::Set(draw));
     }
     let direction = Vec3::new(0.3, 0.4, -0.9).normalize();
     let kind = LightKind::Sun { direction, casts_shadows: case.shadows };

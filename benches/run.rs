@@ -1,10 +1,13 @@
-//! A run of the benchmarks: the options of the command line, and the results so far.
+//! A run of the benchmarks: the options of the command line, and the results so far; and how
+//! benchmarks start a game.
 
 use crate::table::{self, Group};
+use engine::app::{App, Game, GameLaunch};
+use std::path::Path;
 
 pub struct Run {
     /// Parts to measure; all if it is empty.
-    wanted: Vec<String>,
+    expected: Vec<String>,
     /// Parts that exist, as far as they were asked for.
     known: Vec<String>,
     /// Number of processes for each result of a comparison.
@@ -19,7 +22,7 @@ impl Run {
     /// Reads the arguments after the subject.
     pub fn new(mut arguments: impl Iterator<Item = String>) -> Run {
         let mut run = Run {
-            wanted: Vec::new(),
+            expected: Vec::new(),
             known: Vec::new(),
             processes: 3,
             json: None,
@@ -38,7 +41,7 @@ impl Run {
                 option if option.starts_with('-') => {
                     panic!("'{option}' is not an option: --json, --markdown, --runs");
                 }
-                _ => run.wanted.push(word),
+                _ => run.expected.push(word),
             }
         }
         run
@@ -47,7 +50,7 @@ impl Run {
     /// Returns true if this part of a subject is to be measured.
     pub fn wants(&mut self, part: &str) -> bool {
         self.known.push(part.to_string());
-        self.wanted.is_empty() || self.wanted.iter().any(|word| word == part)
+        self.expected.is_empty() || self.expected.iter().any(|word| word == part)
     }
 
     /// Measures a part, if it is wanted, and prints its results.
@@ -65,7 +68,7 @@ impl Run {
 
     /// Prints the sum and writes the file of results.
     pub fn end(self) {
-        for word in &self.wanted {
+        for word in &self.expected {
             let known = self.known.join(", ");
             assert!(self.known.contains(word), "'{word}' is not a part: {known}");
         }
@@ -75,4 +78,17 @@ impl Run {
             std::fs::write(&file, text).expect("the JSON file cannot be written");
         }
     }
+}
+
+/// Returns the options with which benchmarks open the game of a folder.
+pub fn launch(folder: &Path) -> GameLaunch {
+    let game = Game::Folder(folder.to_path_buf());
+    GameLaunch { seed: 1, threads: Some(1), ..GameLaunch::headless(game) }
+}
+
+/// Opens and starts a game, which must not fail.
+pub fn start(launch: GameLaunch) -> App {
+    let mut app = App::open(launch).unwrap_or_else(|error| panic!("{error}"));
+    app.start().unwrap_or_else(|report| panic!("{report}"));
+    app
 }

@@ -7,14 +7,12 @@
 //! Times are CPU time of the game's thread, the median over 120 frames after 30 frames of warm-up.
 //! `update` with the script's work and the creation of the packet are measured separately.
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, Row, median, named};
-use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
+use engine::app::{App, GameLaunch};
 use engine::frame_packet::FramePacket;
 use engine::platform::ThreadClock;
 use engine::script::ScriptValue;
-use engine::system::sound::AudioDestination;
 use std::path::{Path, PathBuf};
 
 const WARM: usize = 30;
@@ -128,25 +126,11 @@ fn base64(hex: &str) -> String {
 }
 
 fn open(folder: &Path, mode: &str, count: usize) -> App {
-    let opening = GameLaunch {
-        game: Game::Folder(folder.to_path_buf()),
-        build: BuildMode::Development,
+    start(GameLaunch {
         arguments: vec![mode.to_string(), count.to_string()],
-        seed: 1,
         deterministic: false,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: false,
-        threads: Some(1),
-        sound: AudioDestination::Null,
-    };
-    let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
-    app.start().unwrap_or_else(|report| panic!("{report}"));
-    app
+        ..launch(folder)
+    })
 }
 
 /// Plays a frame. Returns the seconds of `update`, those of creating the packet, and the packet.

@@ -7,12 +7,11 @@
 #[expect(dead_code, reason = "others that share it use the rest")]
 mod game;
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, median, named, row};
-use engine::app::{App, GameLaunch};
-use engine::engine::BuildMode;
 use engine::foundation::hash::IdString32;
 use engine::platform::ThreadClock;
+use engine::system::sound::SoundSystem;
 use engine::system::sound::curve::{self, Easing};
 use engine::system::sound::device::{BATCH_FRAMES, DeviceSetup, SAMPLE_RATE, SampleSink};
 use engine::system::sound::mixer::MixerData;
@@ -20,8 +19,7 @@ use engine::system::sound::parameters::{
     PARAMETERS_MAX, ParameterList, ParameterTable, ParameterWrite,
 };
 use engine::system::sound::voices::{TriggerDesc, VOICES_MAX};
-use engine::system::sound::{AudioDestination, SoundSystem};
-use game::{FRAME, Game, number, offline, tone, with};
+use game::{FRAME, Game, number, offline_system, sound_system, tone};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -94,7 +92,7 @@ fn sample_game() -> Game {
 
 fn evaluation() -> Group {
     let mut game = sample_game();
-    let (mut sounds, world) = with(MixerData::standard(), 64, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 64, None);
     voices(&mut game, &mut sounds, world, VOICES);
     let evaluate = milliseconds(|| sounds.voices.evaluate());
     let step = milliseconds(|| sounds.step(FRAME, 1));
@@ -223,24 +221,7 @@ end
 fn scripts() -> Group {
     let game = sample_game();
     game.save("main.lua", MAIN.as_bytes());
-    let mut app = App::open(GameLaunch {
-        game: engine::app::Game::Folder(game.root.clone()),
-        build: BuildMode::Development,
-        arguments: Vec::new(),
-        seed: 1,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: None,
-        watch: false,
-        threads: Some(1),
-        sound: AudioDestination::Null,
-    })
-    .expect("the game is right");
-    app.start().unwrap_or_else(|report| panic!("{report}"));
+    let mut app = start(launch(&game.root));
     let clock = ThreadClock::of_this_thread();
     let mut times = [Vec::new(), Vec::new(), Vec::new()];
     for _ in 1..=3 * ROUNDS {
@@ -279,7 +260,7 @@ fn mixing() -> Group {
             &[("s.sound", text.as_bytes()), ("tone.wav", &tone(440.0, 1.0))];
         let mut game = Game::new("bench-mixing", files);
         assert!(game.problems.is_empty(), "{:?}", game.problems);
-        let (mut sounds, world) = offline(MixerData::standard(), 512);
+        let (mut sounds, world) = offline_system(MixerData::standard(), 512);
         voices(&mut game, &mut sounds, world, count);
         let mut samples = vec![0.0; SAMPLE_RATE as usize / 60 * 2];
         let mut percent = Vec::new();
@@ -302,12 +283,12 @@ fn mixing() -> Group {
 }
 
 /// A sink that notes when the first audible sample arrives.
-struct Listening {
+struct FirstSampleSink {
     began: Instant,
     heard: Arc<AtomicU64>,
 }
 
-impl SampleSink for Listening {
+impl SampleSink for FirstSampleSink {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         if samples.iter().any(|sample| sample.abs() > 0.001) {
             let now = self.began.elapsed().as_micros() as u64;
@@ -324,13 +305,13 @@ fn latency() -> Group {
     let mut times = Vec::new();
     for _ in 0..20 {
         let (began, heard) = (Instant::now(), Arc::new(AtomicU64::new(0)));
-        let mut sink = Some(Listening { began, heard: heard.clone() });
+        let mut sink = Some(FirstSampleSink { began, heard: heard.clone() });
         let open = move || {
             let sink = sink.take().ok_or_else(|| "it was lost".to_string())?;
             Ok(Box::new(sink) as Box<dyn SampleSink>)
         };
         let (mut sounds, world) =
-            with(MixerData::standard(), 8, Some(DeviceSetup::Live(Box::new(open))));
+            sound_system(MixerData::standard(), 8, Some(DeviceSetup::Live(Box::new(open))));
         sounds.preload(&mut game.store, "tone").expect("it is there");
         std::thread::sleep(Duration::from_millis(80));
         let triggered = began.elapsed().as_micros() as u64;

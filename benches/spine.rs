@@ -167,7 +167,7 @@ const WORK: &[(&str, &str, u32)] = &[
 
 /// Cost of one workload in both VMs: ratio, times and bytes of a frame. Each time is that of the
 /// fastest VM.
-struct Compared {
+struct Comparison {
     ratio: f64,
     engine_micros: f64,
     bare_micros: f64,
@@ -175,7 +175,7 @@ struct Compared {
     bare_bytes: f64,
 }
 
-fn compare(name: &str, times: u32, jit: bool) -> Compared {
+fn compare(name: &str, times: u32, jit: bool) -> Comparison {
     const PAIRS_OF_VMS: usize = 10;
     const SAMPLES: usize = 9;
     let (mut least, mut least_bare) = (f64::MAX, f64::MAX);
@@ -215,7 +215,7 @@ fn compare(name: &str, times: u32, jit: bool) -> Compared {
         }
         (least, least_bare) = (least.min(median(engine)), least_bare.min(median(plain)));
     }
-    Compared {
+    Comparison {
         ratio: least / least_bare,
         engine_micros: least,
         bare_micros: least_bare,
@@ -312,7 +312,7 @@ fn wide() -> Group {
 }
 
 /// Result of one run of the garbage workload.
-struct Collected {
+struct GarbageRun {
     worst_ms: f64,
     median_ms: f64,
     mean_ms: f64,
@@ -321,7 +321,7 @@ struct Collected {
     last_mib: f64,
 }
 
-fn collected(frames: usize) -> Collected {
+fn run_garbage(frames: usize) -> GarbageRun {
     let mut game = Game::open("garbage", &[], true);
     game.call("init");
     game.vm.collect_all();
@@ -332,7 +332,7 @@ fn collected(frames: usize) -> Collected {
         collections.push(cpu(|| game.vm.collect()) * 1e3);
         held.push(game.vm.memory().0 as f64 / MIB);
     }
-    Collected {
+    GarbageRun {
         worst_ms: worst(&collections),
         mean_ms: collections.iter().sum::<f64>() / frames as f64,
         median_ms: median(collections),
@@ -345,10 +345,10 @@ fn collected(frames: usize) -> Collected {
 fn garbage() -> Group {
     const RUNS: usize = 5;
     const LONG_RUNS: usize = 3;
-    let runs: Vec<Collected> = (0..RUNS).map(|_| collected(600)).collect();
-    let of = |figure: fn(&Collected) -> f64| median(runs.iter().map(figure).collect());
-    let longs: Vec<Collected> = (0..LONG_RUNS).map(|_| collected(3000)).collect();
-    let long = |figure: fn(&Collected) -> f64| median(longs.iter().map(figure).collect());
+    let runs: Vec<GarbageRun> = (0..RUNS).map(|_| run_garbage(600)).collect();
+    let of = |metric: fn(&GarbageRun) -> f64| median(runs.iter().map(metric).collect());
+    let longs: Vec<GarbageRun> = (0..LONG_RUNS).map(|_| run_garbage(3000)).collect();
+    let long = |metric: fn(&GarbageRun) -> f64| median(longs.iter().map(metric).collect());
     let live = of(|run| run.live_mib);
     let bound = (live * 2.0 + 64.0) * 1.5;
     Group {

@@ -1,5 +1,7 @@
 //! The table of results: rows in groups, printed for people and written as JSON.
 
+use engine::foundation::json::quoted;
+
 /// One result.
 pub struct Row {
     pub name: String,
@@ -36,7 +38,7 @@ impl Row {
     }
 
     /// Returns LÖVE's value and the ratio as text; empty if there is no comparison.
-    fn beside(&self) -> String {
+    fn comparison(&self) -> String {
         let ratio = self.ratio().map_or(String::new(), |ratio| format!(": {} x", digits(ratio)));
         self.love.map_or(String::new(), |love| format!("LÖVE {}{ratio}", digits(love)))
     }
@@ -69,8 +71,12 @@ pub fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// The profile that this program was built with (build.rs). `bench` is the players' `dist` with
+/// debug information.
+pub const PROFILE: &str = env!("ENGINE_BUILD_PROFILE");
+
 pub fn print(group: &Group) {
-    println!("\n{}: {}", group.name, group.title);
+    println!("\n{}: {} (profile {PROFILE})", group.name, group.title);
     let mut line = String::from("   ");
     for word in group.workload.split_whitespace() {
         if line.len() + word.len() > 98 {
@@ -85,7 +91,7 @@ pub fn print(group: &Group) {
         let target = row.target.map(digits).unwrap_or_default();
         let (name, measured, unit) = (&row.name, digits(row.measured), row.unit);
         let line = format!("    {name:<58} {measured:>9} {target:>9} {unit:<6} {}", row.verdict());
-        let notes = [row.beside(), row.note.clone()];
+        let notes = [row.comparison(), row.note.clone()];
         let notes: Vec<_> = notes.iter().filter(|word| !word.is_empty()).map(|it| &**it).collect();
         println!("{}", format!("{}  {}", line.trim_end(), notes.join("; ")).trim_end());
     }
@@ -107,19 +113,16 @@ pub fn json(groups: &[Group]) -> String {
             let target = row.target.map_or("null".to_string(), |target| target.to_string());
             let verdict = if row.verdict() == "MISS" { "miss" } else { row.verdict() };
             let texts = [group.name, row.name.trim(), row.unit, verdict, &row.note].map(quoted);
-            let [name, figure, unit, verdict, note] = texts;
-            let finite = Some(row.measured).filter(|figure| figure.is_finite());
-            let measured = finite.map_or("null".to_string(), |figure| figure.to_string());
+            let [name, value, unit, verdict, note] = texts;
+            let finite = Some(row.measured).filter(|value| value.is_finite());
+            let measured = finite.map_or("null".to_string(), |value| value.to_string());
             let love = row.love.map_or(String::new(), |love| format!(" \"love\": {love},"));
             rows.push(format!(
-                "  {{\"group\": {name}, \"figure\": {figure}, \"measured\": {measured},{love} \
+                "  {{\"group\": {name}, \"profile\": \"{PROFILE}\", \"figure\": {value}, \
+                 \"measured\": {measured},{love} \
                  \"target\": {target}, \"unit\": {unit}, \"verdict\": {verdict}, \"note\": {note}}}"
             ));
         }
     }
     format!("[\n{}\n]\n", rows.join(",\n"))
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -23,9 +23,9 @@ use particles::{Particles, Piece};
 pub fn run(run: &mut Run) {
     run.part("cost", cost);
     run.part("systems", systems);
-    run.part("plain", plain);
-    run.part("heavy", || heavy("heavy", PARTICLES));
-    run.part("heavier", || heavy("heavier", 4 * PARTICLES));
+    run.part("plain", particle_updates);
+    run.part("heavy", || uneven_updates("heavy", PARTICLES));
+    run.part("heavier", || uneven_updates("heavier", 4 * PARTICLES));
     run.part("scene", scene);
     run.part("workers", workers);
 }
@@ -50,7 +50,7 @@ fn cpu(f: impl FnOnce()) -> f64 {
 }
 
 /// Adds, releases, runs and awaits `n` empty tasks.
-fn nothing(tasks: &TaskManager, n: usize) {
+fn empty_tasks(tasks: &TaskManager, n: usize) {
     let result = tasks.scope(|scope| {
         let mut graph = scope.graph();
         for i in 0..n {
@@ -101,10 +101,10 @@ fn cost() -> Group {
     let mut rows = Vec::new();
     for workers in [0, 1] {
         let tasks = manager(workers);
-        let task = median_of(1000, || wall(|| nothing(&tasks, N)) / N as f64 * 1e9);
+        let task = median_of(1000, || wall(|| empty_tasks(&tasks, N)) / N as f64 * 1e9);
         rows.push(named(format!("a task, {workers} workers"), task, "ns", Some(300.0)));
         if workers == 0 {
-            let task = median_of(1000, || cpu(|| nothing(&tasks, N)) / N as f64 * 1e9);
+            let task = median_of(1000, || cpu(|| empty_tasks(&tasks, N)) / N as f64 * 1e9);
             rows.push(row("  in CPU time", task, "ns", None));
         }
         for (work, label) in [(false, "without work"), (true, "that do nothing")] {
@@ -115,7 +115,7 @@ fn cost() -> Group {
         let count = allocations(|| {
             for _ in 0..1000 {
                 frame(&tasks, true);
-                nothing(&tasks, N);
+                empty_tasks(&tasks, N);
             }
         });
         rows.push(named(
@@ -276,7 +276,7 @@ fn by_calls(particles: &mut Particles, pieces: impl Iterator<Item = usize>) {
     }
 }
 
-/// Updates all particles on threads that exist for this update only. The calling thread does its
+/// Updates all particles on threads that are started for this update. The calling thread does its
 /// part, too.
 fn by_forks(particles: &mut Particles, n: usize, threads: usize) {
     let step = n / threads;
@@ -291,7 +291,7 @@ fn by_forks(particles: &mut Particles, n: usize, threads: usize) {
     });
 }
 
-fn plain() -> Group {
+fn particle_updates() -> Group {
     let tasks = manager(0);
     let mut rows = Vec::new();
     // With one thread, a job is one slice. The other rows show the cost of more slices.
@@ -324,7 +324,7 @@ struct Times {
     median: f64,
 }
 
-fn heavy(name: &'static str, particles_of_each: usize) -> Group {
+fn uneven_updates(name: &'static str, particles_of_each: usize) -> Group {
     const ROUNDS: usize = 400;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut counts = vec![1, 2, 3, 4];

@@ -41,7 +41,7 @@ end
 ---@return number? speed
 function Ball.bounce(ball, paddle)
   local from_middle = ball.x - paddle.x
-  local near = math.abs(from_middle) < paddle.half + Ball.RADIUS
+  local near = math.abs(from_middle) < paddle.half_width + Ball.RADIUS
   if ball.speed_y >= 0 or not near or math.abs(ball.y - paddle.y) > Ball.RADIUS * 1.5 then
     return nil
   end

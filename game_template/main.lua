@@ -6,7 +6,7 @@ local BALLS_MAX = 5
 local SKY, PADDLE, BALL = Color(18, 22, 40), Color(240, 200, 90), Color(255, 110, 90)
 
 local gui, width, height ---@type Gui, number, number
-local paddle = { x = 0, y = 60, half = 70, squash = 0 }
+local paddle = { x = 0, y = 60, half_width = 70, squash = 0 }
 local wind, mouse = { speed = 0 }, 0
 local game = { balls = {}, score = 0, best = 0, over = true, round = 0 }
 
@@ -37,7 +37,7 @@ local function steer(dt)
   local cursor = Mouse.axis("cursor").x
   if cursor ~= mouse then paddle.x, mouse = cursor, cursor end
   paddle.x = paddle.x + Input.value("steer") * 900 * dt
-  paddle.x = Math.clamp(paddle.x, paddle.half, width - paddle.half)
+  paddle.x = Math.clamp(paddle.x, paddle.half_width, width - paddle.half_width)
 end
 
 local function lose()
@@ -83,8 +83,8 @@ function render()
     Gui.circle(gui, Vector3(ball.x, 20, 0), Ball.RADIUS * 0.7, Color(60, 0, 0, 0))
   end
   local thick = 16 * (1 - 0.5 * paddle.squash)
-  Gui.rounded_rect(gui, Vector3(paddle.x - paddle.half, paddle.y - thick, 2),
-    Vector2(2 * paddle.half, thick), thick / 2, PADDLE)
+  Gui.rounded_rect(gui, Vector3(paddle.x - paddle.half_width, paddle.y - thick, 2),
+    Vector2(2 * paddle.half_width, thick), thick / 2, PADDLE)
   centred(tostring(game.score), height - 80, 56, Color(140, 255, 255, 255))
   if game.over then
     centred("Keep the balls in the air", height / 2 + 20, 40, Color.white())

@@ -14,12 +14,12 @@ export class Connection {
   open() {
     this.socket = new WebSocket(`ws://${location.host}/connection?token=${token}`);
     this.socket.binaryType = "arraybuffer";
-    this.socket.onopen = () => this.tell("open", {});
+    this.socket.onopen = () => this.emit("open", {});
     this.socket.onmessage = (event) => this.take(event.data);
     this.socket.onclose = (event) => {
       for (const { reject } of this.waiting.values()) reject(new Error("the game has ended"));
       this.waiting.clear();
-      this.tell("closed", { reason: event.reason });
+      this.emit("closed", { reason: event.reason });
       setTimeout(() => this.open(), 2000);
     };
   }
@@ -29,13 +29,13 @@ export class Connection {
       const bytes = new Uint8Array(data);
       const end = bytes.indexOf(10);
       const message = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-      this.tell(message.type, { ...message, bytes: bytes.subarray(end + 1) });
+      this.emit(message.type, { ...message, bytes: bytes.subarray(end + 1) });
       return;
     }
     const message = JSON.parse(data);
     const asked = this.waiting.get(message.id);
     if (!asked) {
-      this.tell(message.type, message);
+      this.emit(message.type, message);
       return;
     }
     this.waiting.delete(message.id);
@@ -61,7 +61,7 @@ export class Connection {
     this.listeners.get(type).push(listener);
   }
 
-  tell(type, message) {
+  emit(type, message) {
     for (const listener of this.listeners.get(type) ?? []) {
       // A message of the game may have a type that has another meaning here.
       try {

@@ -1,6 +1,6 @@
 // The log, and a console for lines of Lua that run in the game, with history and completion.
 
-import { make, say } from "./dom.js";
+import { make, setText } from "./dom.js";
 
 const LINES_MAX = 2000;
 const HISTORY_MAX = 200;
@@ -14,7 +14,7 @@ export function openConsole(panel, connection) {
   const level = make(
     "select",
     { "aria-label": "Level" },
-    ...["everything", "warnings", "errors"].map((word) => make("option", {}, word)),
+    ...["everything", "warnings", "errors"].map((name) => make("option", {}, name)),
   );
   const clear = make("button", {}, "Clear");
   const lines = make("ol", { id: "lines", tabindex: "0", "aria-label": "Log", role: "log" });
@@ -24,14 +24,25 @@ export function openConsole(panel, connection) {
     spellcheck: "false",
     autocomplete: "off",
     "aria-label": "Lua that runs in the game",
-    "aria-controls": "words",
+    "aria-controls": "completions",
     placeholder: "a line of Lua that runs in the game, or a command: help",
   });
-  const words = make("ul", { id: "words", class: "words", role: "listbox", hidden: true });
+  const completions = make("ul", {
+    id: "completions",
+    class: "completions",
+    role: "listbox",
+    hidden: true,
+  });
   panel.append(
     make("div", { class: "bar" }, filter, level, clear),
     lines,
-    make("div", { class: "entry" }, make("span", { "aria-hidden": "true" }, "›"), entry, words),
+    make(
+      "div",
+      { class: "entry" },
+      make("span", { "aria-hidden": "true" }, "›"),
+      entry,
+      completions,
+    ),
   );
 
   const kept = [];
@@ -123,17 +134,17 @@ export function openConsole(panel, connection) {
   let start = "";
   let chosen = 0;
   const hide = () => {
-    words.hidden = true;
+    completions.hidden = true;
   };
-  const accept = (word) => {
+  const accept = (name) => {
     const at = entry.selectionStart;
     const rest = entry.value.slice(at);
-    put(entry.value.slice(0, at - start.length) + word + rest);
-    entry.selectionStart = entry.selectionEnd = at - start.length + word.length;
+    put(entry.value.slice(0, at - start.length) + name + rest);
+    entry.selectionStart = entry.selectionEnd = at - start.length + name.length;
     hide();
   };
   const choose = (to) => {
-    const rows = [...words.children];
+    const rows = [...completions.children];
     chosen = (to + rows.length) % rows.length;
     rows.forEach((row, at) => row.setAttribute("aria-selected", at === chosen));
     rows[chosen].scrollIntoView({ block: "nearest" });
@@ -155,29 +166,29 @@ export function openConsole(panel, connection) {
     const signatures = new Map(
       answer.signatures.map((one) => [one.signature.split("(")[0].split(/[.:]/).at(-1), one]),
     );
-    words.replaceChildren(
-      ...answer.words.map((word) => {
-        const known = signatures.get(word);
-        const row = make("li", { role: "option", title: known?.words ?? "" }, word);
+    completions.replaceChildren(
+      ...answer.words.map((name) => {
+        const known = signatures.get(name);
+        const row = make("li", { role: "option", title: known?.words ?? "" }, name);
         if (known)
           row.append(make("small", {}, known.signature.slice(known.signature.indexOf("("))));
         row.addEventListener("mousedown", (event) => {
           event.preventDefault();
-          accept(word);
+          accept(name);
         });
         return row;
       }),
     );
-    words.hidden = answer.words.length === 0;
-    if (!words.hidden) choose(0);
+    completions.hidden = answer.words.length === 0;
+    if (!completions.hidden) choose(0);
   };
   entry.addEventListener("keydown", (event) => {
-    if (!words.hidden) {
-      const rows = words.children.length;
+    if (!completions.hidden) {
+      const rows = completions.children.length;
       const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
       if (event.key in moves) choose(Math.max(-1, Math.min(rows, chosen + moves[event.key])));
       else if (event.key === "Enter" || event.key === "Tab")
-        accept(words.children[chosen].firstChild.data);
+        accept(completions.children[chosen].firstChild.data);
       else if (event.key === "Escape") hide();
       else {
         hide();
@@ -202,6 +213,6 @@ export function openConsole(panel, connection) {
   });
   entry.addEventListener("input", fit);
   entry.addEventListener("blur", hide);
-  say(clear, "Clear");
+  setText(clear, "Clear");
   return { focus: () => entry.focus(), filter };
 }

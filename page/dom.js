@@ -13,7 +13,7 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 // Sets an element's text only if it differs, to avoid needless layouts.
-export function say(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 

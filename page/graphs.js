@@ -1,6 +1,6 @@
 // Graphs of values per frame (time steps and selected counters), and the table of all counters.
 
-import { drawn, make, say, short, walkable } from "./dom.js";
+import { drawn, make, setText, short, walkable } from "./dom.js";
 
 const FRAMES = 480;
 const COLORS = [
@@ -129,7 +129,7 @@ export class Graph {
   // Several curves are distinguished by the colors of their names.
   title(title, names) {
     if (names.length === 1) return [make("span", {}, title)];
-    const name = (word, at) => make("span", { style: `color: ${COLORS[at]}` }, word);
+    const name = (text, at) => make("span", { style: `color: ${COLORS[at]}` }, text);
     return [make("span", {}, title), ...names.map(name)];
   }
 
@@ -167,7 +167,7 @@ export class Graph {
     if (now < this.said + SAID) return;
     this.said = now;
     const newest = this.series.values.map((values) => short(values.at(-1)));
-    say(this.value, newest.join(" / "));
+    setText(this.value, newest.join(" / "));
   }
 
   remove() {
@@ -281,8 +281,8 @@ export function openCounters(panel, connection) {
     times.push(now);
     panel.dataset.updates = (times.length / 2).toFixed(1);
   });
-  const tell = () =>
-    say(
+  const showRate = () =>
+    setText(
       rate,
       open.size
         ? `${open.size} graphs, ${panel.dataset.updates ?? 0} updates a second`
@@ -334,7 +334,7 @@ export function openCounters(panel, connection) {
   const list = async () => {
     if (!entered || asking) return;
     asking = true;
-    tell();
+    showRate();
     try {
       const answer = await connection.ask("counters", filter.value ? { text: filter.value } : {});
       const seen = new Set();
@@ -355,7 +355,7 @@ export function openCounters(panel, connection) {
           known = { row, cell };
           rows.set(name, known);
         }
-        say(known.cell, short(value));
+        setText(known.cell, short(value));
         const next = before ? before.nextElementSibling : body.firstElementChild;
         if (next !== known.row) body.insertBefore(known.row, next);
         before = known.row;

@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { openConsole } from "./console.js";
-import { make, say, short } from "./dom.js";
+import { make, setText, short } from "./dom.js";
 import { openCounters, openSteps } from "./graphs.js";
 import { openMemory } from "./memory.js";
 import { openPicture } from "./picture.js";
@@ -67,9 +67,9 @@ function makeViews(messages) {
       },
       view.name,
     );
-    const made = { name: view.name, panel, tab, view: view.open(panel, connection) };
-    tab.addEventListener("click", () => show(made, true));
-    return made;
+    const entry = { name: view.name, panel, tab, view: view.open(panel, connection) };
+    tab.addEventListener("click", () => show(entry, true));
+    return entry;
   });
   element("tabs").replaceChildren(...views.map((view) => view.tab));
   element("views").replaceChildren(...views.map((view) => view.panel));
@@ -94,33 +94,33 @@ element("figures").append(
 let paused = false;
 let last = null;
 
-function state(word, kind) {
+function showState(text, kind) {
   const chip = element("state");
-  say(chip, word);
+  setText(chip, text);
   chip.className = `chip ${kind}`;
 }
 
 function take(status) {
-  say(element("game"), status.game);
+  setText(element("game"), status.game);
   document.title = `${status.game} – engine`;
   paused = status.paused;
-  if (status.problem) state("stopped by an error", "stopped");
-  else if (paused) state("paused", "paused");
-  else state("running", "running");
+  if (status.problem) showState("stopped by an error", "stopped");
+  else if (paused) showState("paused", "paused");
+  else showState("running", "running");
   element("problem").hidden = !status.problem;
-  say(element("problem"), status.problem ?? "");
-  say(element("pause"), paused ? "Resume" : "Pause");
+  setText(element("problem"), status.problem ?? "");
+  setText(element("pause"), paused ? "Resume" : "Pause");
   element("pause").setAttribute("aria-pressed", paused);
   element("step").disabled = !paused;
   const now = performance.now();
   if (last && now - last.at > 200) {
     const rate = ((status.frame - last.frame) / (now - last.at)) * 1000;
-    say(figures.get("frames a second"), rate >= 0 ? rate.toFixed(1) : "–");
+    setText(figures.get("frames a second"), rate >= 0 ? rate.toFixed(1) : "–");
   }
   last = { frame: status.frame, at: now };
-  say(figures.get("frame"), short(status.frame));
-  say(figures.get("units"), short(status.units));
-  say(figures.get("worlds"), short(status.worlds));
+  setText(figures.get("frame"), short(status.frame));
+  setText(figures.get("units"), short(status.units));
+  setText(figures.get("worlds"), short(status.worlds));
   picture.status(status);
 }
 
@@ -132,7 +132,7 @@ async function refresh() {
   }
 }
 
-const failed = (error) => connection.tell("message", { level: "error", message: error.message });
+const failed = (error) => connection.emit("message", { level: "error", message: error.message });
 const pause = () => connection.ask(paused ? "resume" : "pause").then(refresh, failed);
 const step = () => paused && connection.ask("step").then(refresh, failed);
 element("pause").addEventListener("click", pause);
@@ -143,7 +143,7 @@ element("reload").addEventListener("click", async () => {
     const names = answer.reloaded.length
       ? answer.reloaded.join(", ")
       : "nothing has changed since the last reload";
-    connection.tell("message", { level: "info", message: `reload: ${names}` });
+    connection.emit("message", { level: "info", message: `reload: ${names}` });
     for (const problem of answer.problems) failed(new Error(problem));
   } catch (error) {
     failed(error);
@@ -174,10 +174,10 @@ connection.on("open", async () => {
   document.body.dataset.ready = "true";
 });
 connection.on("closed", ({ reason }) => {
-  state(reason || "the game has ended", "ended");
+  showState(reason || "the game has ended", "ended");
   if (document.body.dataset.ready === "true") {
     const message = "The game has ended. Its next run prints a new address.";
-    connection.tell("message", { level: "dim", message });
+    connection.emit("message", { level: "dim", message });
   }
   document.body.dataset.ready = "false";
 });

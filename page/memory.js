@@ -1,6 +1,6 @@
 // Memory by owner, scripts' variables by name, and growth since a chosen moment.
 
-import { bytes, make, say } from "./dom.js";
+import { bytes, make, setText } from "./dom.js";
 import { Graph } from "./graphs.js";
 
 const HELD_SHOWN = 100;
@@ -34,7 +34,7 @@ export function openMemory(panel, connection) {
           make(
             "tr",
             {},
-            ...heads.map((word, at) => make("th", { class: at > 1 ? "number" : "" }, word)),
+            ...heads.map((name, at) => make("th", { class: at > 1 ? "number" : "" }, name)),
           ),
         ),
         body,
@@ -45,7 +45,7 @@ export function openMemory(panel, connection) {
   let entered = false;
   let marked = new Map();
   let newest = [];
-  let told = 0;
+  let lastTick = 0;
   const began = performance.now();
   let held = [];
   let since = null;
@@ -83,11 +83,11 @@ export function openMemory(panel, connection) {
     const most = `${bytes(sum)}, scripts at most ${bytes(answer.scripts_most)}`;
     const frames = since == null ? "" : `, mark: frame ${since}`;
     const counted = answer.counts ? most : `${most}; this run does not count Rust's memory`;
-    say(figures, counted + frames);
-    say(walk, since == null ? "Look into scripts" : "What grew in scripts?");
+    setText(figures, counted + frames);
+    setText(walk, since == null ? "Look into scripts" : "What grew in scripts?");
     // The time axis is the seconds that the view has been open.
-    told = Math.max(told + 1, Math.round((performance.now() - began) / 500));
-    graph.add(told / 2, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
+    lastTick = Math.max(lastTick + 1, Math.round((performance.now() - began) / 500));
+    graph.add(lastTick / 2, [[sum / (1 << 20)], [answer.scripts / (1 << 20)]]);
     graph.draw();
     const seen = new Set();
     let last = null;
@@ -121,8 +121,8 @@ export function openMemory(panel, connection) {
       if (next !== known.line) body.insertBefore(known.line, next);
       last = known.line;
       known.bar.style.width = `${(Math.max(0, row.bytes) / whole) * 100}%`;
-      const sign = (value, words) =>
-        !marked.size || value === 0 ? "" : `${value > 0 ? "+" : "−"}${words(Math.abs(value))}`;
+      const sign = (value, format) =>
+        !marked.size || value === 0 ? "" : `${value > 0 ? "+" : "−"}${format(Math.abs(value))}`;
       const blocks =
         row.moreBlocks ?? (row.blocks == null ? 0 : row.blocks - (before?.blocks ?? 0));
       [
@@ -130,7 +130,7 @@ export function openMemory(panel, connection) {
         row.blocks == null ? "" : String(row.blocks),
         sign(more, bytes),
         sign(blocks, String),
-      ].forEach((word, at) => say(known.cells[at], word));
+      ].forEach((text, at) => setText(known.cells[at], text));
       known.cells[2].style.color = marked.size && more > 0 ? "var(--warn)" : "";
     }
     for (const [path, { line }] of rows) if (!seen.has(path)) line.remove();
@@ -149,7 +149,7 @@ export function openMemory(panel, connection) {
       draw(answer);
     } catch (error) {
       // The connection reports its own end; a walk may also time out.
-      if (fields) connection.tell("message", { level: "error", message: error.message });
+      if (fields) connection.emit("message", { level: "error", message: error.message });
     } finally {
       asking = false;
     }

@@ -78,7 +78,7 @@ export function openPicture(panel, connection) {
       });
       link.click();
     } catch (error) {
-      connection.tell("message", { level: "error", message: error.message });
+      connection.emit("message", { level: "error", message: error.message });
     }
   });
 
@@ -118,7 +118,7 @@ export function openPicture(panel, connection) {
   // Returns the mouse position in the game: logical pixels from the lower left corner. The image is
   // centered in the canvas, as large as it fits.
   let size = [0, 0];
-  const place = (event) => {
+  const gamePosition = (event) => {
     const { width, height } = canvas.getBoundingClientRect();
     const scale = Math.min(width / canvas.width, height / canvas.height);
     const [shown, tall] = [canvas.width * scale, canvas.height * scale];
@@ -128,13 +128,13 @@ export function openPicture(panel, connection) {
   };
   canvas.addEventListener("pointermove", (event) => {
     if (!control.checked) return;
-    send({ device: "mouse", axis: "cursor", to: place(event) });
+    send({ device: "mouse", axis: "cursor", to: gamePosition(event) });
     send({ device: "mouse", axis: "mouse", by: [event.movementX, -event.movementY] });
   });
   canvas.addEventListener("pointerdown", (event) => {
     if (!control.checked || !BUTTONS[event.button]) return;
     canvas.setPointerCapture(event.pointerId);
-    send({ device: "mouse", axis: "cursor", to: place(event) });
+    send({ device: "mouse", axis: "cursor", to: gamePosition(event) });
     hold("mouse", BUTTONS[event.button]);
   });
   canvas.addEventListener("pointerup", (event) => release("mouse", BUTTONS[event.button]));

@@ -1,7 +1,7 @@
 // Frames as bars, one of them as a flame graph of scopes on each thread, and a table: of all
 // scopes, or of the sampled locations of scripts.
 
-import { drawn, make, say, short } from "./dom.js";
+import { drawn, make, setText, short } from "./dom.js";
 import { openSamples } from "./samples.js";
 
 const FRAMES = 240;
@@ -53,7 +53,7 @@ export function openProfile(panel, connection) {
     make(
       "thead",
       {},
-      make("tr", {}, ...head.map((word, at) => make("th", { class: at ? "number" : "" }, word))),
+      make("tr", {}, ...head.map((name, at) => make("th", { class: at ? "number" : "" }, name))),
     ),
     body,
   );
@@ -128,7 +128,7 @@ export function openProfile(panel, connection) {
       const milliseconds = (current.seconds * 1000).toFixed(2);
       const more = current.left_out ? `, ${current.left_out} more are left out` : "";
       const scopes = `${current.scopes.length} scopes${more}`;
-      say(figures, `frame ${current.index}: ${milliseconds} ms, ${scopes}`);
+      setText(figures, `frame ${current.index}: ${milliseconds} ms, ${scopes}`);
     }
   };
 
@@ -199,7 +199,7 @@ export function openProfile(panel, connection) {
             ...head.slice(1).map(() => make("td", { class: "number" })),
           ),
         );
-      const words = [
+      const texts = [
         `${lane && parents === 0 ? `${thread.name}: ` : ""}${names[name]}`,
         String(calls),
         (seconds * 1000).toFixed(3),
@@ -208,7 +208,7 @@ export function openProfile(panel, connection) {
         avg.toFixed(1),
         max.toFixed(1),
       ];
-      words.forEach((word, column) => say(line.children[column], word));
+      texts.forEach((text, column) => setText(line.children[column], text));
       line.firstChild.style.paddingLeft = `${10 + parents * 14}px`;
     });
   };
@@ -273,7 +273,7 @@ export function openProfile(panel, connection) {
     );
     tip.hidden = !box;
     if (!box) return;
-    say(tip, `${box.name}\n${short(box.seconds * 1000)} ms on ${box.thread}`);
+    setText(tip, `${box.name}\n${short(box.seconds * 1000)} ms on ${box.thread}`);
     tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${event.clientY + 14}px`;
   });

@@ -1,6 +1,6 @@
 // Resources: a list of all of them, and one resource with its references in both directions.
 
-import { bytes, make, say, walkable } from "./dom.js";
+import { bytes, make, setText, walkable } from "./dom.js";
 
 export function openResources(panel, connection) {
   const filter = make("input", {
@@ -53,7 +53,7 @@ export function openResources(panel, connection) {
     const fitting = all.filter(
       (one) => one.name.includes(filter.value) && (!kinds.value || one.kind === kinds.value),
     );
-    say(count, `${fitting.length} resources`);
+    setText(count, `${fitting.length} resources`);
     body.replaceChildren(
       ...fitting
         .slice(0, 3000)
@@ -133,7 +133,7 @@ export function openResources(panel, connection) {
         onclick: () =>
           connection.ask("reload", { name: one.name }).then(
             () => look(one.name),
-            (error) => connection.tell("message", { level: "error", message: error.message }),
+            (error) => connection.emit("message", { level: "error", message: error.message }),
           ),
       },
       "Reload",
@@ -188,7 +188,7 @@ export function openResources(panel, connection) {
         make(
           "thead",
           {},
-          make("tr", {}, ...["properties", "made of", "data"].map((word) => make("th", {}, word))),
+          make("tr", {}, ...["properties", "made of", "data"].map((name) => make("th", {}, name))),
         ),
         make("tbody", {}, ...variants),
       ),

@@ -1,7 +1,7 @@
 // The view of the sampling profiler: a table by script, function or line, which replaces the table
 // of scopes. Scripts are sampled while the table is shown.
 
-import { bytes, make, say } from "./dom.js";
+import { bytes, make, setText } from "./dom.js";
 
 const CHOICES = [
   ["scopes", "scopes"],
@@ -15,11 +15,11 @@ export function openSamples(connection, scopes) {
   const choice = make(
     "select",
     { "aria-label": "Content of the table", title: "Content of the table" },
-    ...CHOICES.map(([value, words]) => make("option", { value }, words)),
+    ...CHOICES.map(([value, text]) => make("option", { value }, text)),
   );
   const body = make("tbody", {});
   const first = make("th", {});
-  const rest = HEADS.slice(1).map((word) => make("th", { class: "number" }, word));
+  const rest = HEADS.slice(1).map((name) => make("th", { class: "number" }, name));
   const head = make("thead", {}, make("tr", {}, first, ...rest));
   const table = make("table", {}, head, body);
   const nothing = make("p", { class: "note" }, "No samples of scripts yet: they take little time.");
@@ -32,20 +32,20 @@ export function openSamples(connection, scopes) {
   const draw = (answer) => {
     const rows = answer[choice.value] ?? [];
     const all = Math.max(1, answer.samples);
-    say(first, `${choice.value.replace(/s$/, "")}: ${answer.samples} samples`);
+    setText(first, `${choice.value.replace(/s$/, "")}: ${answer.samples} samples`);
     while (body.children.length > rows.length) body.lastChild.remove();
     nothing.hidden = rows.length > 0;
     rows.forEach((row, at) => {
       const cells = HEADS.map((_, column) => make("td", { class: column ? "number" : "" }));
       const line = body.children[at] ?? body.appendChild(make("tr", {}, ...cells));
-      const words = [
+      const texts = [
         row.name,
         ((row.samples / all) * 100).toFixed(1),
         String(row.samples),
         bytes(row.allocated_bytes),
         String(row.engine_calls),
       ];
-      words.forEach((word, column) => say(line.children[column], word));
+      texts.forEach((text, column) => setText(line.children[column], text));
     });
   };
 

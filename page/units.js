@@ -1,6 +1,6 @@
 // Worlds and units, and the details of one unit with live values.
 
-import { make, say, short, walkable } from "./dom.js";
+import { make, setText, short, walkable } from "./dom.js";
 
 // Formats positions to the millimetre, because further digits are noise.
 const vector = (numbers) => numbers.map((number) => short(Number(number.toFixed(3)))).join(", ");
@@ -89,7 +89,7 @@ export function openUnits(panel, connection) {
             depth: 1,
           });
       }
-      say(count, `${all} units`);
+      setText(count, `${all} units`);
       const seen = new Set();
       let before = null;
       for (const { key, unit, text, small, depth } of wanted) {
@@ -112,8 +112,8 @@ export function openUnits(panel, connection) {
           rows.set(key, known);
         }
         known.row.style.paddingLeft = `${10 + depth * 14}px`;
-        say(known.name, text);
-        say(known.small, small);
+        setText(known.name, text);
+        setText(known.small, small);
         const next = before ? before.nextElementSibling : tree.firstElementChild;
         if (next !== known.row) tree.insertBefore(known.row, next);
         before = known.row;
@@ -215,8 +215,8 @@ export function openUnits(panel, connection) {
             make(
               "tr",
               {},
-              ...["node", "world position", "local position", "rotation", "scale"].map((word, at) =>
-                make("th", { class: at ? "number" : "" }, word),
+              ...["node", "world position", "local position", "rotation", "scale"].map((name, at) =>
+                make("th", { class: at ? "number" : "" }, name),
               ),
             ),
           ),
@@ -234,10 +234,10 @@ export function openUnits(panel, connection) {
     }
     unit.nodes.forEach((node, at) =>
       [node.position, node.local, node.rotation, node.scale].forEach((numbers, column) =>
-        say(cells[at][column], vector(numbers)),
+        setText(cells[at][column], vector(numbers)),
       ),
     );
-    say(detail.querySelector("#inspected"), beside(unit.text));
+    setText(detail.querySelector("#inspected"), beside(unit.text));
   };
 
   filter.addEventListener("input", list);

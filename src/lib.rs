@@ -1,5 +1,5 @@
-//! The engine: a Lua-first game runtime. A game is a folder of Lua and resources. This library is
-//! the face of the crates below it, under the names that ARCHITECTURE.md uses.
+//! The engine: a Lua-first game runtime. A game is a folder of Lua and resources. This library
+//! re-exports the crates below it, under the names that ARCHITECTURE.md uses.
 
 pub use engine_app as app;
 pub use engine_command as command;

@@ -8,27 +8,28 @@ mod bundle;
 mod check;
 #[cfg(target_os = "linux")]
 mod confinement;
-mod driver;
 mod examples;
 mod explain;
 mod golden;
+mod hot_reload;
 mod libraries;
+mod lua_suites;
 mod manual;
-mod models;
 mod new;
 mod particles;
-mod playing;
 mod profile;
 mod reference;
-mod reload;
+mod remote;
 mod report;
+mod resource_reload;
 mod save;
+mod script_reload;
 #[cfg(target_os = "linux")]
-mod software;
+mod software_renderer;
 mod sound;
-mod suites;
+mod start;
 mod tasks;
-mod tools;
+mod test_runner;
 #[cfg(target_os = "linux")]
 mod window;
 mod workers;

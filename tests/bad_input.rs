@@ -4,18 +4,18 @@
 
 mod bounds;
 mod broken_files;
-mod errors;
+mod environment;
 mod injection;
 #[cfg(unix)]
 mod input_files;
-mod limits;
 mod memory;
 mod native_stack;
 mod output_files;
-mod resources;
+mod resource_limits;
+mod runaway_scripts;
 mod sandbox;
+mod script_errors;
 mod signals;
-mod surroundings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ struct Game {
 }
 
 /// Result of a run: standard output, standard error, exit code.
-struct Ended {
+struct RunResult {
     out: String,
     err: String,
     code: Option<i32>,
@@ -66,40 +66,40 @@ impl Game {
     }
 
     /// Plays two frames headless, unless the arguments change this.
-    fn play(&self, arguments: &[&str]) -> Ended {
+    fn play(&self, arguments: &[&str]) -> RunResult {
         let arguments = [&["--headless", "--frames", "2"], arguments].concat();
-        ended(self.command(&arguments).output().expect("the engine starts"))
+        run_result(self.command(&arguments).output().expect("the engine starts"))
     }
 }
 
-fn ended(output: std::process::Output) -> Ended {
+fn run_result(output: std::process::Output) -> RunResult {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ended { out: text(&output.stdout), err: text(&output.stderr), code: output.status.code() }
+    RunResult { out: text(&output.stdout), err: text(&output.stderr), code: output.status.code() }
 }
 
 /// Checks that a game fails with exactly these lines on standard error, and exit code 1.
 #[track_caller]
-fn fails(name: &str, main: &str, wanted: &str) {
-    let ended = Game::new(name, main).play(&[]);
-    assert_eq!(ended.err.trim_end(), wanted.trim(), "\n{name} said:\n{}", ended.err);
-    assert_eq!(ended.code, Some(1), "{name}");
+fn check_fails(name: &str, main: &str, expected: &str) {
+    let result = Game::new(name, main).play(&[]);
+    assert_eq!(result.err.trim_end(), expected.trim(), "\n{name} said:\n{}", result.err);
+    assert_eq!(result.code, Some(1), "{name}");
 }
 
 /// Checks that a game with settings fails with exit code 1, and with these texts in this order on
 /// standard error.
 #[track_caller]
-fn fails_saying(name: &str, settings: &str, main: &str, wanted: &[&str]) -> String {
+fn check_error(name: &str, settings: &str, main: &str, expected: &[&str]) -> String {
     let game = Game::new(name, main).with("settings.sjson", settings);
-    let ended = game.play(&[]);
-    in_order(&ended.err, wanted);
-    assert_eq!(ended.code, Some(1), "{name}: {}", ended.err);
-    ended.err
+    let result = game.play(&[]);
+    check_in_order(&result.err, expected);
+    assert_eq!(result.code, Some(1), "{name}: {}", result.err);
+    result.err
 }
 
 #[track_caller]
-fn in_order(text: &str, wanted: &[&str]) {
+fn check_in_order(text: &str, expected: &[&str]) {
     let mut rest = text;
-    for part in wanted {
+    for part in expected {
         let at = rest.find(part);
         let at = at.unwrap_or_else(|| panic!("'{part}' is not (in this order) in:\n{text}"));
         rest = &rest[at + part.len()..];
@@ -108,8 +108,8 @@ fn in_order(text: &str, wanted: &[&str]) {
 
 /// Checks that a game prints exactly these lines and ends successfully.
 #[track_caller]
-fn prints(name: &str, main: &str, wanted: &str) {
-    let ended = Game::new(name, main).play(&[]);
-    assert_eq!(ended.out.trim_end(), wanted.trim(), "\n{name} said:\n{}", ended.err);
-    assert_eq!(ended.code, Some(0), "{name}: {}", ended.err);
+fn check_prints(name: &str, main: &str, expected: &str) {
+    let result = Game::new(name, main).play(&[]);
+    assert_eq!(result.out.trim_end(), expected.trim(), "\n{name} said:\n{}", result.err);
+    assert_eq!(result.code, Some(0), "{name}: {}", result.err);
 }

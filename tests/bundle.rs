@@ -1,7 +1,7 @@
 //! Tests of bundles from the view of someone who ships a game: a bundle plays as the folder does,
 //! its content, the messages about a damaged one, and an executable with an appended bundle.
 
-mod damage;
+mod corruption;
 mod forged;
 
 use std::ffi::OsStr;
@@ -37,7 +37,7 @@ impl Scratch {
     }
 
     /// Runs a program in the folder.
-    fn run<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> Ended {
+    fn run<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> RunResult {
         let output = Command::new(program)
             .args(arguments)
             .current_dir(&self.0)
@@ -46,10 +46,10 @@ impl Scratch {
             .unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let code = output.status.code().unwrap();
-        Ended { code, out: text(output.stdout), err: text(output.stderr) }
+        RunResult { code, out: text(output.stdout), err: text(output.stderr) }
     }
 
-    fn engine(&self, arguments: &str) -> Ended {
+    fn engine(&self, arguments: &str) -> RunResult {
         let arguments: Vec<&str> = arguments.split(' ').collect();
         self.run(env!("CARGO_BIN_EXE_engine"), &arguments)
     }
@@ -76,13 +76,13 @@ impl Drop for Scratch {
     }
 }
 
-struct Ended {
+struct RunResult {
     code: i32,
     out: String,
     err: String,
 }
 
-impl Ended {
+impl RunResult {
     #[track_caller]
     fn check(&self, code: i32, out: &str, err: &str) {
         assert_eq!((self.code, &*self.out, &*self.err), (code, out, err));
@@ -117,13 +117,13 @@ print(parts, require("scripts.enemy"), Application.settings().version)
 print(Application.user_setting("volume"), Application.argv())
 print(Application.data("text", "secret_text"), Application.data("config", "level").hidden_key)
 print(Application.can_get("text", "only"), Application.can_get("text", "nothing"))
-local function words(fn, ...)
+local function print_error(fn, ...)
   local _, raised = pcall(fn, ...)
   print(raised)
 end
-words(require, "scripts.enemi")
-words(require, "scripts/enemy")
-words(Application.resource_package, "x")
+print_error(require, "scripts.enemi")
+print_error(require, "scripts/enemy")
+print_error(Application.resource_package, "x")
 local set
 function init()
   Application.set_property_preference_order("secret_word")
@@ -153,14 +153,14 @@ end
 ];
 
 #[test]
-fn a_bundle_plays_as_its_folder_does() {
+fn bundle_behaves_like_its_folder() {
     let scratch = Scratch::new("same", GAME);
     scratch.bundle();
     let folder = scratch.engine("run game --headless --frames 3 -- a b");
     let bundle = scratch.engine("run game.bundle --headless --frames 3 -- a b");
     assert_eq!(folder.code, 0, "{}", folder.err);
-    let wanted = "parts\tenemy\t2.1\n0.5\ta\tb\nbase\t20\nfalse\tfalse\n";
-    assert!(folder.out.starts_with(wanted), "{}", folder.out);
+    let expected = "parts\tenemy\t2.1\n0.5\ta\tb\nbase\t20\nfalse\tfalse\n";
+    assert!(folder.out.starts_with(expected), "{}", folder.out);
     assert!(folder.out.contains("did you mean 'scripts.enemy'?"), "{}", folder.out);
     let changed = "only.text secret_text.text\nword\ttrue\ntrue\tenemy\n";
     assert!(folder.out.contains(changed), "{}", folder.out);
@@ -168,7 +168,7 @@ fn a_bundle_plays_as_its_folder_does() {
 }
 
 #[test]
-fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
+fn property_preference_change_reloads_bundled_scripts() {
     let main = "local greeting = require 'greeting'\n\
                 function init() Application.set_property_preference_order('fr') end\n\
                 function on_reload(names) print(names[1], #names) end\n\
@@ -181,13 +181,13 @@ fn a_changed_preference_reloads_scripts_in_a_bundle_too() {
     }
     scratch.bundle();
     let reload_lines = "reloaded greeting.lua: 1 function\ngreeting.lua\t1\n";
-    let wanted = format!("{reload_lines}bonjour\n{reload_lines}hello\nhello\n");
-    scratch.engine("run game --headless --frames 3").check(0, &wanted, "");
-    scratch.engine("run game.bundle --headless --frames 3").check(0, &wanted, "");
+    let expected = format!("{reload_lines}bonjour\n{reload_lines}hello\nhello\n");
+    scratch.engine("run game --headless --frames 3").check(0, &expected, "");
+    scratch.engine("run game.bundle --headless --frames 3").check(0, &expected, "");
 }
 
 #[test]
-fn the_template_prints_the_same_from_its_folder_and_its_bundle() {
+fn template_output_is_the_same_from_folder_and_bundle() {
     let scratch = Scratch::new("template", &[]);
     let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("game_template");
     copy(&template, &scratch.path("game"));
@@ -202,7 +202,7 @@ fn the_template_prints_the_same_from_its_folder_and_its_bundle() {
 }
 
 #[test]
-fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
+fn executable_with_appended_bundle_plays_it() {
     let main = "print(Application.build(), Application.argv())\n\
                 function update() Application.quit(7) end";
     let scratch = Scratch::new("appended", &[("main.lua", main)]);
@@ -229,7 +229,7 @@ fn an_executable_with_a_bundle_at_its_end_plays_it_with_all_its_arguments() {
 }
 
 #[test]
-fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
+fn bundle_contains_only_script_paths_as_names() {
     let scratch = Scratch::new("names", GAME);
     let bytes = fs::read(scratch.bundle()).unwrap();
     // The script itself contains the names as strings.
@@ -246,7 +246,7 @@ fn a_bundle_holds_paths_of_scripts_and_no_other_names() {
 }
 
 #[test]
-fn nothing_of_a_released_game_is_written_beside_it() {
+fn released_game_writes_nothing_next_to_its_bundle() {
     let scratch = Scratch::new("beside", &[("main.lua", "print 'hi'")]);
     let bundle = scratch.bundle();
     let folder = scratch.path("alone");
@@ -257,17 +257,17 @@ fn nothing_of_a_released_game_is_written_beside_it() {
 }
 
 #[test]
-fn an_error_in_a_released_game_is_one_line_and_a_report() {
+fn release_error_is_one_line_and_a_report() {
     let main = "-- a comment\nfunction update() local lives = 3 error('no lives') end";
     let files = [("main.lua", main), ("settings.sjson", "id = \"hero\"\nversion = \"1.5\"")];
     let scratch = Scratch::new("crash", &files);
     scratch.bundle();
-    let ended = scratch.engine("run game.bundle --headless");
-    assert_eq!(ended.code, 1);
-    let mut lines = ended.err.lines();
-    let wanted = "error: the game stopped in frame 1: main.lua:2: no lives";
-    assert_eq!(lines.next(), Some(wanted));
-    assert!(lines.next().unwrap().starts_with("error: the report is in "), "{}", ended.err);
+    let result = scratch.engine("run game.bundle --headless");
+    assert_eq!(result.code, 1);
+    let mut lines = result.err.lines();
+    let expected = "error: the game stopped in frame 1: main.lua:2: no lives";
+    assert_eq!(lines.next(), Some(expected));
+    assert!(lines.next().unwrap().starts_with("error: the report is in "), "{}", result.err);
     assert_eq!(lines.next(), None);
     let report = scratch.reports();
     for part in ["Game:  1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
@@ -277,22 +277,22 @@ fn an_error_in_a_released_game_is_one_line_and_a_report() {
 }
 
 #[test]
-fn a_released_game_has_the_limit_on_what_the_engine_holds_too() {
+fn engine_memory_limit_applies_in_a_release() {
     let main = "local grid = Broadphase.new(1)\nfunction update()\n  \
                 for i = 1, 1e7 do Broadphase.add(grid, i, Vector3(i, 0, 0), 1) end\nend";
     let settings = "limits = { engine_memory_mib = 32, update_seconds = 60 }";
     let scratch = Scratch::new("memory", &[("main.lua", main), ("settings.sjson", settings)]);
     scratch.bundle();
-    let ended = scratch.engine("run game.bundle --headless --frames 2");
-    assert_eq!(ended.code, 1);
+    let result = scratch.engine("run game.bundle --headless --frames 2");
+    assert_eq!(result.code, 1);
     // Owners are not counted in a release.
     let full = "not enough memory: the engine holds all of its 32 MiB: release some of it, or raise \
                 limits.engine_memory_mib in settings.sjson";
-    assert!(ended.err.contains(full), "{}", ended.err);
+    assert!(result.err.contains(full), "{}", result.err);
 }
 
 #[test]
-fn a_game_with_errors_or_without_a_start_is_not_bundled() {
+fn game_with_errors_or_no_main_script_is_not_bundled() {
     let scratch = Scratch::new("errors", &[("main.lua", ""), ("a.config", "x = [")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(
@@ -320,8 +320,8 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
     let scratch = Scratch::new("no-start", &[("man.lua", "")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(compiled.code, 1);
-    let wanted = "error: 'game' has no main.lua, did you mean 'man'?\nA game is";
-    assert!(compiled.err.starts_with(wanted), "{}", compiled.err);
+    let expected = "error: 'game' has no main.lua, did you mean 'man'?\nA game is";
+    assert!(compiled.err.starts_with(expected), "{}", compiled.err);
     let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
     let message = "error: p.package: there is no text 'no' (its file would end in .text, .txt or \
@@ -330,7 +330,7 @@ fn a_game_with_errors_or_without_a_start_is_not_bundled() {
 }
 
 #[test]
-fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has() {
+fn bundle_has_game_name_and_platform_data() {
     let files = [("main.lua", "print(Application.data('text', 'a'))"), ("a.txt", "plain")];
     let scratch = Scratch::new("platforms", &files);
     scratch.save("a.android.txt", "android");
@@ -363,7 +363,7 @@ fn a_bundle_gets_the_games_name_in_a_folder_and_the_data_that_its_platform_has()
 }
 
 #[test]
-fn tests_stay_out_of_a_bundle_unless_the_settings_say_otherwise() {
+fn tests_are_excluded_from_bundle_by_default() {
     let main = "local fine, m = pcall(require, 'parts.helper') print(fine, fine and m)\n\
                 print(Application.can_get('text', 'notes/todo'))\n\
                 function init() Application.quit() end";

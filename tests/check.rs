@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// Runs the command on a scratch game of these files. Returns the exit code and all output.
-fn checked(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
+fn run_check(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("engine-check-{}-{name}", std::process::id()));
     for (file, text) in files {
@@ -28,8 +28,8 @@ fn checked(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
 const MAIN: (&str, &str) = ("main.lua", "error('a check does not run the game')");
 
 #[test]
-fn a_game_that_is_right_is_said_to_be() {
-    let (code, output) = checked(
+fn valid_game_passes_check() {
+    let (code, output) = run_check(
         "right",
         &[
             MAIN,
@@ -42,8 +42,8 @@ fn a_game_that_is_right_is_said_to_be() {
 }
 
 #[test]
-fn every_slip_is_told_at_once() {
-    let (code, output) = checked(
+fn all_errors_are_reported_at_once() {
+    let (code, output) = run_check(
         "slips",
         &[
             MAIN,
@@ -71,7 +71,7 @@ fn every_slip_is_told_at_once() {
         ],
     );
     assert_eq!(code, Some(1), "{output}");
-    for wanted in [
+    for expected in [
         "units/broken.unit:1: unknown key 'nodees', did you mean 'nodes'?",
         "units/orphan.unit: spawning it:",
         "units/alive.unit: its first frame: components/faulty.lua:1: the update fails",
@@ -87,13 +87,13 @@ fn every_slip_is_told_at_once() {
         "scripts/loose.lua:1: <name> or '...' expected near 'end'",
         "2 errors in addition, such as sources that do not compile: above",
     ] {
-        assert!(output.contains(wanted), "'{wanted}' is not in:\n{output}");
+        assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
 }
 
 #[test]
-fn a_misspelt_function_of_a_component_is_a_fault() {
-    let (code, output) = checked(
+fn misspelled_component_function_is_an_error() {
+    let (code, output) = run_check(
         "misspelt",
         &[
             MAIN,
@@ -120,8 +120,8 @@ fn a_misspelt_function_of_a_component_is_a_fault() {
 }
 
 #[test]
-fn what_fails_twice_with_the_same_words_is_told_once() {
-    let (code, output) = checked(
+fn duplicate_errors_are_reported_once() {
+    let (code, output) = run_check(
         "once",
         &[
             MAIN,
@@ -160,24 +160,24 @@ fn what_fails_twice_with_the_same_words_is_told_once() {
 }
 
 #[test]
-fn a_folder_without_a_game_is_refused() {
-    let (code, output) = checked("none", &[("readme.txt", "nothing")]);
+fn folder_without_game_is_refused() {
+    let (code, output) = run_check("none", &[("readme.txt", "nothing")]);
     assert_ne!(code, Some(0), "{output}");
     assert!(output.contains("main.lua"), "{output}");
 }
 
 #[test]
-fn cameras_that_show_nothing_in_numbers_are_told() {
-    for (fields, wanted) in [
+fn invalid_camera_numbers_are_reported() {
+    for (fields, expected) in [
         ("near = 1e-40", "'near' must be above 0 in perspective (at least 0.000001)"),
         ("far = 1e30", "both at most 1000000000 metres"),
         ("vertical_fov = 1e-38", "'vertical_fov' must be above 0 and below 180 degrees"),
         ("projection = \"orthographic\" height = 1e-45", "'height' must be"),
     ] {
         let unit = format!("components = {{ eye = {{ component = \"camera\" {fields} }} }}");
-        let (code, output) = checked("eye", &[MAIN, ("units/eye.unit", &unit)]);
+        let (code, output) = run_check("eye", &[MAIN, ("units/eye.unit", &unit)]);
         assert_eq!(code, Some(1), "{output}");
         assert!(output.contains("0 levels checked, 1 problem\n"), "{output}");
-        assert!(output.contains(wanted), "'{wanted}' is not in:\n{output}");
+        assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
 }

@@ -1,8 +1,8 @@
-//! Tests of the sandbox by the operating system, attacked from inside. The attackers are this
-//! program, as a child process that sandboxes itself and then tries everything, and games' tests
+//! Tests of the confinement by the operating system, attacked from inside. The attackers are this
+//! program, as a child process that confines itself and then tries everything, and games' tests
 //! with the whole Lua library and native code, so that no other layer protects the system. Also
-//! tests the operations that must still work. If the kernel has no sandbox, the tests report this
-//! and pass.
+//! tests the operations that must still work. If the kernel has no confinement, the tests report
+//! this and pass.
 
 mod attacks;
 mod broker;
@@ -25,15 +25,15 @@ fn skip(missing: &str) {
 }
 
 /// Returns the kernel's version of Landlock.
-fn version() -> libc::c_long {
-    let nothing = std::ptr::null::<u8>();
+fn landlock_version() -> libc::c_long {
+    let null = std::ptr::null::<u8>();
     // SAFETY: queries a number, as defined in linux/landlock.h: no record, of no bytes, and a flag.
-    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) }
+    unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, null, 0usize, 1) }
 }
 
 /// Returns true if the kernel supports everything that is tested, and reports if it does not.
-fn confines() -> bool {
-    match version() {
+fn is_available() -> bool {
+    match landlock_version() {
         6.. => true,
         version @ 0.. => {
             skip(&format!("Landlock {version} is too old to be tested"));
@@ -59,14 +59,14 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 /// Returns all files and folders in a folder, with the content of the files.
-fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+fn folder_content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("it is there") {
         let path = entry.expect("it can be read").path();
         match path.is_dir() {
             true => {
                 found.push((path.clone(), Vec::new()));
-                found.extend(content(&path));
+                found.extend(folder_content(&path));
             }
             false => found.push((path.clone(), std::fs::read(&path).expect("it can be read"))),
         }
@@ -75,14 +75,14 @@ fn content(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// Sandboxes this process, as the engine does with a game's process.
+/// Confines this process, as the engine confines a game's process.
 fn confine(folder: &Path) {
-    let reach = FileAccessList {
+    let access = FileAccessList {
         read: vec![folder.join("game")],
         write: vec![folder.join("saves")],
         devices: true,
         ..FileAccessList::default()
     };
-    limit_files(&reach).expect("it was asked before whether it can");
+    limit_files(&access).expect("it was asked before whether it can");
     forbid_programs(false).expect("a kernel with Landlock has seccomp, too");
 }

@@ -94,7 +94,7 @@ fn each(check: impl Fn(&str) + Sync) {
 }
 
 #[test]
-fn each_compiles_passes_its_suites_and_replays_its_recordings_in_another_folder() {
+fn every_example_passes_its_suites_and_recordings() {
     each(|name| {
         let copied = Copied::new(name, "suites");
         let (code, out, err) = copied.engine(&["check", "elsewhere"]);
@@ -122,7 +122,7 @@ fn links<'a>(page: &'a str, before: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn each_has_a_page_with_its_picture_and_is_in_the_first_page() {
+fn every_example_has_a_readme_with_picture() {
     const PICTURE_BYTES_MAX: u64 = 250 * 1024;
     let first = fs::read_to_string(root().join("README.md")).expect("it is there");
     each(|name| {
@@ -136,17 +136,23 @@ fn each_has_a_page_with_its_picture_and_is_in_the_first_page() {
             assert!(decode(&bytes, "png").is_ok(), "{} is no PNG", file.display());
             assert!(bytes.len() as u64 <= PICTURE_BYTES_MAX, "{} is too large", file.display());
         }
-        let wanted = format!("examples/{name}/picture.png");
-        assert!(links(&first, "![").contains(&wanted.as_str()), "README.md does not show {wanted}");
-        let wanted = format!("examples/{name}/README.md");
-        assert!(links(&first, "[").contains(&wanted.as_str()), "README.md does not link {wanted}");
+        let expected = format!("examples/{name}/picture.png");
+        assert!(
+            links(&first, "![").contains(&expected.as_str()),
+            "README.md does not show {expected}"
+        );
+        let expected = format!("examples/{name}/README.md");
+        assert!(
+            links(&first, "[").contains(&expected.as_str()),
+            "README.md does not link {expected}"
+        );
     });
 }
 
 #[cfg(target_os = "linux")]
 mod window {
     use super::{Copied, fs};
-    use crate::window::display::{Display, Playing};
+    use crate::window::display::{Display, GameProcess};
     use std::time::Duration;
 
     /// Waits a moment, so that earlier input is handled in its own frames.
@@ -155,12 +161,12 @@ mod window {
     }
 
     #[test]
-    fn what_is_played_in_a_window_replays_without_one() {
+    fn windowed_run_replays_headless() {
         let Some(display) = Display::start() else { return };
         let copied = Copied::new("crowd", "window");
         let arguments = ["--renderer", "null", "--audio", "null", "--record", "played.recording"];
-        let mut game = Playing::run(&display, &copied.game(), &copied.0, &arguments);
-        game.hears("engine: tools: ");
+        let mut game = GameProcess::run(&display, &copied.game(), &copied.0, &arguments);
+        game.wait_for_line("engine: tools: ");
         game.take_focus(&display, "Crowd");
         let click = |x: &str, y: &str| {
             display.tool(&["mousemove", "--window", &game.window, x, y]);
@@ -175,7 +181,7 @@ mod window {
         click("1140", "680");
         std::thread::sleep(Duration::from_secs(4));
         game.interrupt();
-        assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+        assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 
         let replay = ["run", "elsewhere", "--headless", "--replay", "played.recording"];
         let replay = [&replay[..], &["--stats-export", "stats.json"]].concat();

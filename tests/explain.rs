@@ -8,7 +8,7 @@ use std::process::Command;
 const MANUAL: &str = include_str!("../docs/resources.md");
 
 #[test]
-fn the_manual_shows_what_explain_says_of_the_example_with_eight_candidates() {
+fn manual_shows_actual_explain_output() {
     let folder = std::env::temp_dir().join(format!("engine-explain-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("signs")).unwrap();
@@ -31,7 +31,7 @@ fn the_manual_shows_what_explain_says_of_the_example_with_eight_candidates() {
 }
 
 /// Runs the command in a game's folder with these empty files, and returns its output.
-fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
+fn explain(name: &str, files: &[&str], arguments: &[&str]) -> String {
     let folder = std::env::temp_dir().join(format!("engine-{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
@@ -48,24 +48,24 @@ fn explained(name: &str, files: &[&str], arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_file_that_does_not_count_on_a_platform_is_told_with_the_reason() {
+fn file_excluded_on_platform_is_listed_with_reason() {
     let files = ["a/door.txt", "a/door.fr.txt", "a/door.android.txt", "a/door.windows.txt"];
-    let output = explained("left-out", &files, &["a/door.text", "--platform", "android"]);
+    let output = explain("left-out", &files, &["a/door.text", "--platform", "android"]);
     let left_out = "\nLeft out on android:\n  \
                     a/door.fr.txt (there are files for android)\n  \
                     a/door.txt (there are files for android)\n  \
                     a/door.windows.txt (it is for windows)\n";
     assert!(output.contains(left_out), "{output}");
-    let output = explained("left-in", &files[..2], &["a/door.text", "--platform", "android"]);
+    let output = explain("left-in", &files[..2], &["a/door.text", "--platform", "android"]);
     assert!(!output.contains("Left out"), "{output}");
 }
 
 #[test]
-fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
+fn hash_of_name_type_property_or_string_is_resolved() {
     use engine::foundation::hash::{IdString32, IdString64};
     let check = |text: &str, meaning: &str| {
         for hash in [IdString64::new(text).to_string(), IdString32::new(text).to_string()] {
-            let output = explained("hashes", &["units/barrel.fr.txt"], &[&hash]);
+            let output = explain("hashes", &["units/barrel.fr.txt"], &[&hash]);
             assert_eq!(output, format!("{hash} is \"{text}\": {meaning}\n"));
         }
     };
@@ -73,13 +73,13 @@ fn a_hash_of_a_name_a_type_a_property_or_a_string_is_known() {
     check("texture", "a type");
     check("fr", "a property of units/barrel.fr.txt");
     check("some_words", "a string in main.lua");
-    let output = explained("no-hash", &[], &["0123456789abcdef"]);
+    let output = explain("no-hash", &[], &["0123456789abcdef"]);
     let message = "error: 0123456789abcdef is the hash of no resource or string of this game\n";
     assert_eq!(output, message);
 }
 
 #[test]
-fn a_short_hash_of_a_name_inside_of_data_is_known() {
+fn short_hash_of_name_in_data_is_resolved() {
     use engine::foundation::hash::IdString32;
     let folder = std::env::temp_dir().join(format!("engine-inside-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
@@ -109,7 +109,7 @@ fn a_short_hash_of_a_name_inside_of_data_is_known() {
 }
 
 #[test]
-fn every_type_and_every_ending_is_in_the_manual() {
+fn every_type_and_extension_is_in_the_manual() {
     for kind in KINDS.0 {
         let endings: Vec<_> =
             kind.extensions.iter().map(|(name, _)| format!("`.{name}`")).collect();
@@ -119,7 +119,7 @@ fn every_type_and_every_ending_is_in_the_manual() {
 }
 
 #[test]
-fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
+fn name_without_type_or_misspelled_is_resolved() {
     let folder = std::env::temp_dir().join(format!("engine-explained-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(folder.join("a")).unwrap();
@@ -142,9 +142,9 @@ fn a_name_without_its_type_and_a_misspelt_one_are_understood() {
         let errors = errors.lines().filter(|line| !line.contains("list is not closed")).collect();
         (output.status.code(), text(&output.stdout), errors)
     };
-    let check = |argument: &str, wanted: &str| {
+    let check = |argument: &str, expected: &str| {
         let (code, out, err): (_, _, String) = explain(argument);
-        assert_eq!((code, err.as_str()), (Some(1), wanted), "{out}");
+        assert_eq!((code, err.as_str()), (Some(1), expected), "{out}");
     };
     for argument in ["a/door", "a/door.text", "a/door.txt"] {
         let (code, out, err) = explain(argument);

@@ -1,16 +1,20 @@
 //! The gate: formatting, lints, layers, documents, sizes, dependencies. Features of games are
 //! tested elsewhere. Every test says how to fix its findings.
 
+#[path = "gate/commands.rs"]
+mod commands;
+#[path = "gate/crate_diagram.rs"]
+mod crate_diagram;
 #[path = "gate/crates.rs"]
 mod crates;
-#[path = "gate/crates_picture.rs"]
-mod crates_picture;
 #[path = "gate/documents.rs"]
 mod documents;
+#[path = "gate/file_access.rs"]
+mod file_access;
 #[path = "gate/language.rs"]
 mod language;
-#[path = "gate/readers.rs"]
-mod readers;
+#[path = "gate/lua_names.rs"]
+mod lua_names;
 #[path = "gate/sinks.rs"]
 mod sinks;
 #[path = "gate/source.rs"]
@@ -65,7 +69,7 @@ const BELOW_SCRIPT: &[&str] =
     &["foundation", "platform", "resource", "frame_packet", "system", "world", "engine"];
 
 /// Files below `src/script/` that may say "Lua" in their code, with the reason.
-const SAY_LUA: &[(&str, &str)] = &[
+const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/resource/resource_name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
     ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
@@ -101,7 +105,7 @@ const COLUMNS_MAX: usize = 100;
 
 /// Fails with all findings, one line each, and the remedy.
 #[track_caller]
-fn settle(found: Vec<String>, remedy: &str) {
+fn check_findings(found: Vec<String>, remedy: &str) {
     assert!(found.is_empty(), "\n\n{}\n\nWhat to do: {remedy}\n", found.join("\n"));
 }
 
@@ -124,7 +128,7 @@ fn skip(missing: &str, install: &str) {
 }
 
 /// Runs a tool of the Rust toolchain on the project, in the target folder of this build.
-fn check_with(component: &str, arguments: &[&str], remedy: &str) {
+fn run_tool(component: &str, arguments: &[&str], remedy: &str) {
     let cargo = |arguments: &[&str]| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in a folder");
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -146,17 +150,17 @@ fn check_with(component: &str, arguments: &[&str], remedy: &str) {
 
 #[test]
 fn rust_code_is_formatted() {
-    check_with("rustfmt", &["fmt", "--check"], "run `cargo fmt`");
+    run_tool("rustfmt", &["fmt", "--check"], "run `cargo fmt`");
 }
 
 #[test]
 fn clippy_finds_nothing() {
     let arguments = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
-    check_with("clippy", &arguments, "mend each; where a lint is wrong, allow it with a reason");
+    run_tool("clippy", &arguments, "mend each; where a lint is wrong, allow it with a reason");
 }
 
 /// Files that contribute to state hashes. Their results must be the same on every machine.
-const HASHED: &[&str] = &[
+const HASHED_FILES: &[&str] = &[
     "src/foundation/noise.rs",
     "src/foundation/random.rs",
     "src/script/api/math.rs",
@@ -166,7 +170,7 @@ const HASHED: &[&str] = &[
 ];
 
 /// Files among them with results that are only displayed.
-const SHOWN: &[&str] = &[
+const DISPLAY_ONLY_FILES: &[&str] = &[
     "src/system/particles/draw.rs",
     "src/system/particles/built_in_textures.rs",
     "src/system/physics/debug_draw.rs",
@@ -174,7 +178,7 @@ const SHOWN: &[&str] = &[
 ];
 
 /// Numeric functions for which the standard library calls the C library.
-const OF_C: &[&str] = &[
+const LIBM_FUNCTIONS: &[&str] = &[
     "acos()",
     "asin()",
     "atan()",
@@ -193,26 +197,29 @@ const OF_C: &[&str] = &[
 ];
 
 #[test]
-fn what_is_hashed_does_not_ask_the_c_library_for_numbers() {
+fn hashed_code_does_not_call_libm() {
     let mut found = Vec::new();
     for File { path, text } in rust_files() {
         let starts = |all: &[&str]| all.iter().any(|one| path.starts_with(one));
-        if !starts(HASHED) || starts(SHOWN) || path.ends_with("tests.rs") {
+        if !starts(HASHED_FILES) || starts(DISPLAY_ONLY_FILES) || path.ends_with("tests.rs") {
             continue;
         }
         for (i, line) in code(&without_tests(&text), false).lines().enumerate() {
-            let asks = OF_C.iter().find(|name| line.contains(&format!(".{name}")));
-            found.extend(asks.map(|name| format!("{path}:{}: .{name}", i + 1)));
+            let called = LIBM_FUNCTIONS.iter().find(|name| line.contains(&format!(".{name}")));
+            found.extend(called.map(|name| format!("{path}:{}: .{name}", i + 1)));
         }
     }
-    settle(found, "use src/foundation/deterministic_math.rs, which gives the same everywhere");
+    check_findings(
+        found,
+        "use src/foundation/deterministic_math.rs, which gives the same everywhere",
+    );
 }
 
 #[test]
-fn nothing_below_the_scripts_says_lua() {
+fn layers_below_script_do_not_mention_lua() {
     let mut found = Vec::new();
     for file in rust_files().iter().filter(|file| !file.ends_with(&["tests.rs"])) {
-        let allowed = SAY_LUA.iter().any(|(path, _)| *path == file.path);
+        let allowed = LUA_MENTIONS_ALLOWED.iter().any(|(path, _)| *path == file.path);
         let folder = file.path.split('/').nth(1).expect("it is below src/");
         if allowed || !BELOW_SCRIPT.contains(&folder) {
             continue;
@@ -225,7 +232,7 @@ fn nothing_below_the_scripts_says_lua() {
             }
         }
     }
-    settle(
+    check_findings(
         found,
         "say it in words of the layer (a script, a value), or move it to src/script/. Where the \
          word is data, add the file and the reason to SAY_LUA.",
@@ -233,7 +240,7 @@ fn nothing_below_the_scripts_says_lua() {
 }
 
 #[test]
-fn every_file_of_the_prelude_is_embedded() {
+fn every_prelude_file_is_embedded() {
     let rust = rust_files();
     let list = rust.iter().find(|file| file.path == "src/script/prelude.rs").expect("it is there");
     let mut found = Vec::new();
@@ -246,11 +253,14 @@ fn every_file_of_the_prelude_is_embedded() {
             found.push(format!("{} is in no list and included nowhere", file.path));
         }
     }
-    settle(found, "add it to src/script/prelude.rs at the place where it should run, or remove it");
+    check_findings(
+        found,
+        "add it to src/script/prelude.rs at the place where it should run, or remove it",
+    );
 }
 
 #[test]
-fn files_are_short_and_say_first_what_is_in_them() {
+fn files_are_short_and_begin_with_a_summary() {
     let mut found = Vec::new();
     for file in files().iter().filter(|file| file.ends_with(&[".rs", ".lua", ".c"])) {
         let lines = file.text.lines().count();
@@ -274,7 +284,7 @@ fn files_are_short_and_say_first_what_is_in_them() {
             }
         }
     }
-    settle(
+    check_findings(
         found,
         "split a file by what its parts are about; begin it with a comment that says what lives in \
          it and what does not (`//! …`, `-- …`); break long lines at 100 columns.",
@@ -282,7 +292,7 @@ fn files_are_short_and_say_first_what_is_in_them() {
 }
 
 /// Returns the whitespace errors of a Lua file.
-fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
+fn whitespace_errors(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     let mut closing: Option<String> = None;
     for (i, line) in text.lines().enumerate() {
@@ -320,13 +330,16 @@ fn wrong_spaces(text: &str) -> Vec<(usize, &'static str)> {
 fn lua_code_is_formatted() {
     let mut found = Vec::new();
     for file in files().iter().filter(|file| file.ends_with(&[".lua"])) {
-        for (line, message) in wrong_spaces(&file.text) {
+        for (line, message) in whitespace_errors(&file.text) {
             found.push(format!("{}:{line}: {message}", file.path));
         }
     }
-    settle(found, "indent by two blanks, no tabs (write \\t in strings), nothing at a line's end");
+    check_findings(
+        found,
+        "indent by two blanks, no tabs (write \\t in strings), nothing at a line's end",
+    );
     assert_eq!(
-        wrong_spaces("a = [[\n x\n]]\n   b = 1 \n c()\n\td()"),
+        whitespace_errors("a = [[\n x\n]]\n   b = 1 \n c()\n\td()"),
         [
             (4, "blanks at the end"),
             (5, "an odd number of blanks at the beginning"),
@@ -337,12 +350,12 @@ fn lua_code_is_formatted() {
 }
 
 #[test]
-fn a_build_needs_no_system_package() {
+fn build_needs_no_system_package() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("it is there");
     let names = lock.lines().filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
     let native = names.filter(|name| name.ends_with("-sys"));
     let unknown = native.filter(|name| NATIVE_CRATES.iter().all(|(known, _)| known != name));
-    settle(
+    check_findings(
         unknown.map(|name| format!("Cargo.lock: {name}")).collect(),
         "find out whether the crate needs a library that is not on a bare machine (does its build \
          ask pkg-config?). If so, find another way; if not, say why in NATIVE_CRATES.",
@@ -350,7 +363,7 @@ fn a_build_needs_no_system_package() {
 }
 
 #[test]
-fn no_file_names_one_machine_or_leaves_work_undone() {
+fn files_have_no_machine_paths_or_todos() {
     // Split, so that this file does not match itself.
     let forbidden = [
         (["/ho", "me/"], "a path of one machine"),
@@ -379,11 +392,11 @@ fn no_file_names_one_machine_or_leaves_work_undone() {
             }
         }
     }
-    settle(found, "use a relative path or a scratch folder; do what is to be done");
+    check_findings(found, "use a relative path or a scratch folder; do what is to be done");
 }
 
 #[test]
-fn documents_name_only_what_is_there() {
+fn documents_name_only_existing_paths() {
     let files = files();
     let is_document = |file: &&File| file.ends_with(&[".md"]) && !file.path.starts_with("tests/");
     let documents: Vec<_> = files.iter().filter(is_document).collect();
@@ -391,11 +404,11 @@ fn documents_name_only_what_is_there() {
         assert!(documents.iter().any(|file| file.path == name), "{name} is missing");
     }
     let found = documents.iter().flat_map(|file| documents::dead_names(file, &files)).collect();
-    settle(found, "name the path that it has now, or take the sentence out");
+    check_findings(found, "name the path that it has now, or take the sentence out");
 }
 
 #[test]
-fn every_page_of_the_manual_is_in_its_index() {
+fn every_manual_page_is_in_its_index() {
     let files = files();
     let mut found = Vec::new();
     for file in
@@ -410,5 +423,5 @@ fn every_page_of_the_manual_is_in_its_index() {
             found.push(format!("{} is not linked from {index}", file.path));
         }
     }
-    settle(found, "add a line to the index, in words of somebody who looks for the page");
+    check_findings(found, "add a line to the index, in words of somebody who looks for the page");
 }

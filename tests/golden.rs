@@ -3,16 +3,16 @@
 //! images.
 
 mod atlases;
-mod faults;
+mod forward;
+mod forward_failures;
 mod games;
-mod lit;
-mod lit_faults;
 mod meshes;
+mod render_to_texture;
+mod renderer_failures;
 mod reused_slots;
 mod scenes;
 mod texture_changes;
 mod tiles;
-mod views;
 mod world_materials;
 mod worlds;
 
@@ -26,12 +26,12 @@ use image::codecs::png::{CompressionType, FilterType, PngEncoder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Side length of the blocks in which images are compared, in pixels; below, the maximum average
-/// difference of a block's bytes. Drivers round differently and may decide an edge's pixel either
-/// way, which changes a few pixels of a block by a little. Something that is missing, moved by a
-/// pixel or of another color changes a row of a block at least: 8 of 64 pixels, and so by more than
-/// this wherever it is visible.
+/// Side length of the blocks in which images are compared, in pixels.
 const BLOCK: u32 = 8;
+/// Maximum average difference of a block's bytes. Drivers round differently and may decide an
+/// edge's pixel either way, which changes a few pixels of a block by a little. Something that is
+/// missing, moved by a pixel or of another color changes a row of a block at least: 8 of 64 pixels,
+/// and so by more than this wherever it is visible.
 const DIFFERENCE_MAX: f64 = 6.0;
 
 /// Render quality with smaller shadow maps than in games, because the software adapter fills them
@@ -169,27 +169,27 @@ fn check(name: &str, packets: Vec<FramePacket>) {
 }
 
 #[test]
-fn rectangles_with_smooth_edges_round_corners_and_outlines() {
+fn rectangles_with_smooth_edges_corners_and_outlines() {
     check("boxes", vec![scenes::boxes()]);
 }
 
 #[test]
-fn circles_ellipses_and_parts_of_rings() {
+fn circles_ellipses_and_ring_segments() {
     check("round_shapes", vec![scenes::round_shapes()]);
 }
 
 #[test]
-fn every_blend_over_light_and_dark() {
+fn every_blend_mode_over_light_and_dark() {
     check("blends", vec![scenes::blends()]);
 }
 
 #[test]
-fn the_atlas_and_textures_of_their_own() {
+fn atlas_and_separate_textures() {
     check("textures", vec![scenes::textures()]);
 }
 
 #[test]
-fn distance_fields_at_every_size_with_outline_and_glow() {
+fn distance_fields_at_several_sizes_with_outline_and_glow() {
     check("glyphs", vec![scenes::glyphs()]);
 }
 
@@ -199,12 +199,12 @@ fn layers_clips_and_moved_guis() {
 }
 
 #[test]
-fn a_world_seen_by_two_cameras() {
+fn world_seen_by_two_cameras() {
     check("worlds", vec![worlds::worlds()]);
 }
 
 #[test]
-fn a_gui_drawn_into_a_texture() {
+fn gui_drawn_into_a_texture() {
     check("render_target", vec![worlds::render_target()]);
 }
 
@@ -214,46 +214,46 @@ fn retained_objects_over_several_frames() {
 }
 
 #[test]
-fn a_shader_of_the_game_with_texture_and_variables() {
-    check("own_shader", vec![worlds::own_shader()]);
+fn custom_shader_with_texture_and_variables() {
+    check("custom_shader", vec![worlds::custom_shader()]);
 }
 
 #[test]
-fn spheres_of_plastic_and_gold_from_rough_to_smooth() {
-    check("lit_spheres", vec![lit::spheres()]);
+fn plastic_and_gold_spheres_from_rough_to_smooth() {
+    check("forward_spheres", vec![forward::spheres()]);
 }
 
 #[test]
-fn shadows_in_the_sun() {
-    check("lit_shadows", vec![lit::shadows()]);
+fn sunlight_shadows() {
+    check("forward_shadows", vec![forward::shadows()]);
 }
 
 #[test]
-fn lamps_and_a_spot_with_a_shadow() {
-    check("lit_lamps", vec![lit::lamps()]);
+fn point_lights_and_shadowed_spot_light() {
+    check("forward_lights", vec![forward::lights()]);
 }
 
 #[test]
-fn panes_are_sorted() {
-    check("lit_panes", vec![lit::panes()]);
+fn translucent_panes_are_sorted() {
+    check("forward_transparency", vec![forward::transparency()]);
 }
 
 #[test]
-fn masks_bumps_light_of_their_own_and_mirrored_meshes() {
-    check("lit_surfaces", vec![lit::surfaces()]);
+fn masked_normal_mapped_emissive_and_mirrored_meshes() {
+    check("forward_surfaces", vec![forward::surfaces()]);
 }
 
 #[test]
-fn pictures_in_a_world_that_materials_paint() {
-    check("lit_painted", vec![world_materials::pictures()]);
+fn world_with_custom_material_shaders() {
+    check("forward_custom_shaders", vec![world_materials::custom_shaders()]);
 }
 
 #[test]
-fn cameras_with_and_without_perspective_and_into_a_texture() {
-    check("lit_cameras", vec![lit::cameras()]);
+fn perspective_orthographic_and_texture_cameras() {
+    check("forward_cameras", vec![forward::cameras()]);
 }
 
 #[test]
-fn a_worlds_gui_and_particles_among_meshes_in_fog() {
-    check("lit_mixture", vec![lit::mixture()]);
+fn world_gui_and_particles_among_meshes_in_fog() {
+    check("forward_gui_and_particles", vec![forward::gui_and_particles()]);
 }

@@ -30,13 +30,13 @@ impl Library {
         (run.status.code().unwrap(), text(&run.stderr) + &text(&run.stdout))
     }
 
-    fn passes(&self, options: &[&str], tests: usize) {
+    fn check_passes(&self, options: &[&str], tests: usize) {
         let (code, out) = self.test(options);
         let sums = format!("{tests} passed, 0 failed, 0 skipped");
         assert_eq!((code, out.lines().last()), (0, Some(sums.as_str())), "{options:?}: {out}");
     }
 
-    fn stops(&self, options: &[&str], code: i32, message: &str) {
+    fn check_stops(&self, options: &[&str], code: i32, message: &str) {
         let (found, out) = self.test(options);
         assert_eq!(found, code, "{options:?}: {out}");
         assert!(out.contains(message), "{options:?}: no '{message}' in: {out}");
@@ -63,14 +63,14 @@ helped = true
 require("luassert"):register("assertion", "big", function(_, list) return list[1] > 10 end)
 before_each(function() seen = (seen or 0) + 1 end)
 return function(busted, name, options)
-  told = { type(busted), name, #options.arguments }
+  received = { type(busted), name, #options.arguments }
 end"#;
 
 const CASES: &str = r#"
 it("sees what the helper did", function()
   assert.is_true(helped)
   assert.is_true(require("helped_here"))
-  assert.same({ "table", "t/helper.lua", 0 }, told)
+  assert.same({ "table", "t/helper.lua", 0 }, received)
   assert.equal(1, seen)
   assert.big(11)
 end)
@@ -97,26 +97,29 @@ fn with_busted_file(name: &str) -> Library {
 }
 
 #[test]
-fn a_busted_file_says_where_tests_are_and_what_they_need() {
+fn busted_file_selects_tests_and_helpers() {
     let library = with_busted_file("busted");
-    library.passes(&[], 2);
-    library.passes(&["--no-sandbox"], 2);
-    library.passes(&["--run", "quick"], 1);
-    library.stops(&["--run", "quick"], 0, "'lazy' is not among the keys that are used here");
-    library.stops(&["--run", "quik"], 2, "there is no task 'quik', did you mean 'quick'?");
-    library.stops(&["--helper", "none.lua"], 2, "the helper 'none.lua' cannot be used");
-    library.stops(&["--no-config"], 1, "spec/other_spec.lua");
+    library.check_passes(&[], 2);
+    library.check_passes(&["--no-sandbox"], 2);
+    library.check_passes(&["--run", "quick"], 1);
+    library.check_stops(&["--run", "quick"], 0, "'lazy' is not among the keys that are used here");
+    library.check_stops(&["--run", "quik"], 2, "there is no task 'quik', did you mean 'quick'?");
+    library.check_stops(&["--helper", "none.lua"], 2, "the helper 'none.lua' cannot be used");
+    library.check_stops(&["--no-config"], 1, "spec/other_spec.lua");
     let by_hand = ["--no-config", "--pattern", "^a_case", "--helper", "t/helper.lua"];
-    library.passes(&[&by_hand[..], &["--lpath", "ext;ext/?/?.lua", "--tags", "quick"]].concat(), 1);
+    library.check_passes(
+        &[&by_hand[..], &["--lpath", "ext;ext/?/?.lua", "--tags", "quick"]].concat(),
+        1,
+    );
 }
 
 #[test]
-fn a_busted_file_that_cannot_be_used_stops_the_run() {
+fn invalid_busted_file_stops_the_run() {
     let library = Library::new("bad_busted", &[("spec/a_spec.lua", "it('a', function() end)")]);
     let check = |text: &str, code: i32, message: &str| {
         fs::write(library.0.join(".busted"), text).unwrap();
-        library.stops(&[], code, message);
-        library.passes(&["--no-config"], 1);
+        library.check_stops(&[], code, message);
+        library.check_passes(&["--no-config"], 1);
     };
     check("return {", 2, ".busted:1: ");
     check("return 3", 2, "it must return a table of profiles, got number 3");
@@ -128,7 +131,7 @@ fn a_busted_file_that_cannot_be_used_stops_the_run() {
 }
 
 #[test]
-fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
+fn busted_file_sets_order_repeats_and_output() {
     let suite = "it('b', function() print('ran b') assert.same({ 'x', 'y' }, given) end)\n\
                  it('c', function() error('it ran') end)\n\
                  it('a', function() print('ran a') end)\n";
@@ -159,14 +162,18 @@ fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
     assert_eq!(ran, ["ran a", "ran b", "ran a", "ran b"], "{out}");
     assert!(out.contains("TAP version 13") && out.contains("ok 4 "), "{out}");
     assert!(!out.contains("is not among the keys"), "{out}");
-    library.stops(&["--run", "listed"], 0, "spec/a_spec.lua:1: b");
-    library.stops(&["--run", "gone"], 2, "exclude-names-file: 'none.txt' cannot be read");
-    library.stops(
+    library.check_stops(&["--run", "listed"], 0, "spec/a_spec.lua:1: b");
+    library.check_stops(&["--run", "gone"], 2, "exclude-names-file: 'none.txt' cannot be read");
+    library.check_stops(
         &["--run", "often"],
         2,
         "'repeat' must be a number from 1 to 10000, got number 0",
     );
-    library.stops(&["--run", "formed"], 1, "'output' must be an output format (TAP, gtest, json,");
+    library.check_stops(
+        &["--run", "formed"],
+        1,
+        "'output' must be an output format (TAP, gtest, json,",
+    );
     let (_, out) = library.test(&["--run", "lines"]);
     assert!(out.contains("lcov.info") && library.0.join("lcov.info").is_file(), "{out}");
     // Options of the command line.
@@ -177,7 +184,7 @@ fn a_busted_file_says_in_which_order_how_often_and_in_which_form() {
 }
 
 #[test]
-fn outside_of_the_sandbox_lua_is_whole() {
+fn lua_is_complete_without_sandbox() {
     const SUITE: &str = r#"
     it("loads modules anew", function()
       local first = require "m"
@@ -230,7 +237,7 @@ fn outside_of_the_sandbox_lua_is_whole() {
         ("mocks/m.lua", "return 'mock'"),
     ];
     let library = Library::new("whole", &files);
-    library.passes(&["--no-sandbox"], 6);
+    library.check_passes(&["--no-sandbox"], 6);
     let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"));
     let inside = engine.args(["test", "spec", "--no-sandbox"]).current_dir(&library.0);
     let out = inside.output().unwrap().stdout;
@@ -239,7 +246,7 @@ fn outside_of_the_sandbox_lua_is_whole() {
 }
 
 #[test]
-fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
+fn sandbox_errors_mention_the_no_sandbox_flag() {
     for (name, code) in [
         ("io", "it('a', function() io.open('x') end)"),
         ("dump", "local dump = string.dump it('a', function() dump(print) end)"),
@@ -250,55 +257,56 @@ fn what_the_sandbox_keeps_away_is_said_with_the_way_out() {
         ("inner", "it('a', function() assert.has_no.errors(function() io.write() end) end)"),
     ] {
         let library = Library::new(name, &[("spec/a_spec.lua", code)]);
-        library.stops(&[], 1, "runs with: engine test --no-sandbox");
+        library.check_stops(&[], 1, "runs with: engine test --no-sandbox");
         let (_, out) = library.test(&["--no-sandbox"]);
         assert!(!out.contains("--no-sandbox"), "{name}: {out}");
     }
 }
 
 #[test]
-fn a_suite_that_measures_itself_with_luacov_runs() {
+fn suite_using_luacov_runs() {
     let suite = "require('luacov')\nlocal runner = require('luacov.runner')\n\
                  runner.init({ x = 1 })\nrunner('.luacov')\n\
                  it('a', function() runner.shutdown() end)";
     let library = Library::new("luacov", &[("spec/a_spec.lua", suite)]);
-    library.passes(&[], 1);
-    library.passes(&["--no-sandbox"], 1);
+    library.check_passes(&[], 1);
+    library.check_passes(&["--no-sandbox"], 1);
 }
 
 #[test]
-fn a_library_without_the_sandbox_has_no_globals_of_the_engine() {
+fn library_without_sandbox_has_no_engine_globals() {
     let suite = "it('a', function()\n  for name in pairs(_G) do \
                  assert.not_matches('^%u', name) end\n  assert.is_nil(class)\n  \
                  assert.equal(1, test.frames(1))\nend)";
     let library = Library::new("globals", &[("spec/a_spec.lua", suite)]);
-    library.passes(&["--no-sandbox"], 1);
-    library.stops(&[], 1, "FAILED a");
+    library.check_passes(&["--no-sandbox"], 1);
+    library.check_stops(&[], 1, "FAILED a");
     let game = [("spec/a_spec.lua", "it('a', function() assert.is_table(World) end)")];
     let game = Library::new("of_a_game", &[game[0], ("main.lua", "")]);
-    game.passes(&["--no-sandbox"], 1);
+    game.check_passes(&["--no-sandbox"], 1);
 }
 
 #[test]
-fn without_the_sandbox_the_module_of_no_name_is_the_folders_own() {
+fn empty_module_name_loads_the_folders_init() {
     let suite = "it('a', function() assert.equal('own', require('')) end)\n\
                  it('b', function() assert.matches('^%./%?%.lua;%./%?/init%.lua;%./src/%?%.lua;', \
                  package.path) end)";
     let files = [("spec/a_spec.lua", suite), ("init.lua", "return 'own'"), ("src/b.lua", "")];
     let library = Library::new("nameless", &files);
-    library.passes(&["--no-sandbox"], 2);
-    library.passes(&["--no-sandbox", "--lpath", "./?/init.lua"], 2);
+    library.check_passes(&["--no-sandbox"], 2);
+    library.check_passes(&["--no-sandbox", "--lpath", "./?/init.lua"], 2);
 }
 
 #[test]
-fn in_the_sandbox_a_module_set_to_false_is_loaded_anew() {
+fn module_set_to_false_is_reloaded_in_sandbox() {
     let suite = "it('a', function() local m = require 'm' package.loaded.m = false \
                  assert.not_equal(m, require 'm') assert.is_table(package.loaded.m) end)";
-    Library::new("false", &[("spec/a_spec.lua", suite), ("m.lua", "return {}")]).passes(&[], 1);
+    Library::new("false", &[("spec/a_spec.lua", suite), ("m.lua", "return {}")])
+        .check_passes(&[], 1);
 }
 
 #[test]
-fn suites_without_the_sandbox_have_lua_file_system() {
+fn lfs_is_available_without_sandbox() {
     let suite = fs::read_to_string("tests/libraries/lfs_spec.lua").unwrap();
     let files = [
         ("spec/a_spec.lua", suite.as_str()),
@@ -307,25 +315,25 @@ fn suites_without_the_sandbox_have_lua_file_system() {
     ];
     let library = Library::new("lfs", &files);
     let tests = suite.matches("\n  it(").count();
-    library.passes(&["--no-sandbox", "-j", "1"], tests + 1);
-    library.stops(&[], 1, "'lfs' does not exist in the sandbox; a suite that needs the full");
+    library.check_passes(&["--no-sandbox", "-j", "1"], tests + 1);
+    library.check_stops(&[], 1, "'lfs' does not exist in the sandbox; a suite that needs the full");
     // A module of the folder takes precedence.
     let suite = "it('a', function() assert.equal('own', require 'lfs') end)";
     let own = [("spec/a_spec.lua", suite), ("lfs.lua", "return 'own'")];
-    Library::new("own_lfs", &own).passes(&["--no-sandbox"], 1);
+    Library::new("own_lfs", &own).check_passes(&["--no-sandbox"], 1);
 }
 
 #[test]
-fn a_library_that_is_luacov_is_tested_itself() {
+fn own_luacov_module_takes_precedence() {
     let suite = "it('a', function() assert.equal(7, require('luacov.runner').own) end)";
     let files = [("spec/a_spec.lua", suite), ("src/luacov/runner.lua", "return { own = 7 }")];
     let library = Library::new("own_luacov", &files);
-    library.passes(&[], 1);
-    library.passes(&["--no-sandbox"], 1);
+    library.check_passes(&[], 1);
+    library.check_passes(&["--no-sandbox"], 1);
 }
 
 #[test]
-fn a_busted_file_runs_statements_keeps_names_and_says_what_it_cannot_do() {
+fn busted_file_runs_statements_and_logs_successes() {
     let busted = r#"return {
       default = {
         e = { "first = 1", "second = first + 1" }, ["log-success"] = "passed.txt",
@@ -347,6 +355,10 @@ fn a_busted_file_runs_statements_keeps_names_and_says_what_it_cannot_do() {
     }
     let names = fs::read_to_string(library.0.join("passed.txt")).unwrap();
     assert_eq!(names, "a\nin b\na\nin b\n");
-    library.stops(&["--run", "broken"], 2, "'e' of the .busted file cannot be used: (e):1: ");
-    library.stops(&["--run", "nowhere"], 1, "which 'log-success' of the .busted file names: ");
+    library.check_stops(&["--run", "broken"], 2, "'e' of the .busted file cannot be used: (e):1: ");
+    library.check_stops(
+        &["--run", "nowhere"],
+        1,
+        "which 'log-success' of the .busted file names: ",
+    );
 }

@@ -80,15 +80,15 @@ fn play_in(folder: &Path, text: &str) -> Result<(), String> {
 
 /// Saves a game of the manual again while it is played. Returns a message if the reload was
 /// refused.
-fn save_again(folder: &Path, text: &str) -> Result<(), String> {
+fn reload_game(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::create_dir_all(folder).expect("a scratch folder can be made");
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/manual"), folder);
     std::fs::write(folder.join("main.lua"), text).expect("a scratch file can be written");
-    play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{SAVED_AGAIN}"))
+    play_in(folder, &format!("local GAME = [==[\n{text}]==]\n{RELOAD_SUITE}"))
 }
 
 /// A suite that saves a game with an added comment.
-const SAVED_AGAIN: &str = r#"
+const RELOAD_SUITE: &str = r#"
 it("can be saved while it is played", function()
   test.boot()
   test.frames(2)
@@ -98,10 +98,10 @@ end)
 "#;
 
 /// Pages with blocks that belong together and run in a separate test.
-const ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
+const TESTED_ELSEWHERE: [(&str, &str); 1] = [("tasks.md", "tests/workers.rs")];
 
 #[test]
-fn every_block_of_lua_in_the_manual_runs() {
+fn every_lua_block_in_the_manual_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages: Vec<PathBuf> = std::fs::read_dir(root.join("docs"))
         .expect("there is a manual")
@@ -114,7 +114,7 @@ fn every_block_of_lua_in_the_manual_runs() {
     let (mut count, mut games, mut wrong) = (0, 0, Vec::new());
     for page in pages {
         let name = page.file_name().expect("it is a file").to_string_lossy().into_owned();
-        if ELSEWHERE.iter().any(|(known, _)| *known == name) {
+        if TESTED_ELSEWHERE.iter().any(|(known, _)| *known == name) {
             continue;
         }
         let text = std::fs::read_to_string(&page).expect("it can be read");
@@ -124,7 +124,7 @@ fn every_block_of_lua_in_the_manual_runs() {
             let mut played = play(&folder, &block);
             if played.is_ok() && is_game(&block) {
                 games += 1;
-                played = save_again(&folder.join("again"), &block);
+                played = reload_game(&folder.join("again"), &block);
             }
             if let Err(message) = played {
                 wrong.push(format!("{name}:{line}:\n{message}"));
@@ -158,7 +158,7 @@ end)
 "#;
 
 #[test]
-fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
+fn first_game_steps_reload_in_sequence() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/first_game.md");
     let text = std::fs::read_to_string(page).expect("the page is there");
     let steps: Vec<String> = blocks(&text).into_iter().take(4).map(|(_, block)| block).collect();
@@ -172,11 +172,11 @@ fn each_step_of_the_first_game_can_be_saved_over_the_one_before() {
 }
 
 #[test]
-fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
+fn refused_reload_of_a_manual_game_is_reported() {
     let scratch = std::env::temp_dir().join(format!("engine-saved-{}", std::process::id()));
     let game = "local world = Application.new_world()\nfunction update() end\n";
     assert!(is_game(game) && is_game("function render() end\n") && !is_game("wait(1)\n"));
-    let outcomes = [game, "function update() end\n"].map(|text| save_again(&scratch, text));
+    let outcomes = [game, "function update() end\n"].map(|text| reload_game(&scratch, text));
     std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
     assert!(
         outcomes[0].as_ref().is_err_and(|message| message.contains("not while reloading")),
@@ -186,7 +186,7 @@ fn what_a_save_refuses_in_a_game_of_the_manual_is_told() {
 }
 
 #[test]
-fn blocks_are_found_with_their_lines() {
+fn lua_blocks_are_found_with_line_numbers() {
     let page = "words\n```lua\na = 1\n```\n```\nnot this\n```\n  ```lua\n  b = 2\n  ```\n";
     assert_eq!(blocks(page), [(3, "a = 1\n".to_string()), (9, "  b = 2\n".to_string())]);
     assert!(is_suite("describe(\"x\", function() end)\n") && !is_suite("wait(1)\n"));

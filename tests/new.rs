@@ -47,7 +47,7 @@ fn check_refused(folder: &Scratch, argument: &str, message: &str) {
 }
 
 #[test]
-fn a_new_game_plays_and_every_run_is_the_same() {
+fn new_game_runs_deterministically() {
     let scratch = Scratch::new("play");
     let (code, out, err) = engine(&scratch, &["new", "games/my yard"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -78,7 +78,7 @@ fn a_new_game_plays_and_every_run_is_the_same() {
 }
 
 #[test]
-fn a_new_game_is_called_like_its_folder() {
+fn new_game_is_named_after_its_folder() {
     let scratch = Scratch::new("name");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let read = |file: &str| fs::read_to_string(scratch.0.join("yard").join(file)).unwrap();
@@ -91,7 +91,7 @@ fn a_new_game_is_called_like_its_folder() {
 }
 
 #[test]
-fn a_new_game_passes_its_tests() {
+fn new_game_passes_its_tests() {
     let scratch = Scratch::new("test");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let (code, out, err) = engine(&scratch, &["test", "yard"]);
@@ -100,7 +100,7 @@ fn a_new_game_passes_its_tests() {
 }
 
 #[test]
-fn the_template_in_the_repository_plays() {
+fn template_in_the_repository_runs() {
     let scratch = Scratch::new("template");
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template");
     let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "1"]);
@@ -109,13 +109,13 @@ fn the_template_in_the_repository_plays() {
 }
 
 #[test]
-fn the_template_has_the_sound_of_its_recipe() {
+fn template_sound_matches_its_generator() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/sounds/bounce.wav");
     assert!(fs::read(file).unwrap() == bounce::wav(), "write {file} anew: see tests/new/bounce.rs");
 }
 
 #[test]
-fn a_folder_that_is_empty_or_only_a_git_repository_will_do() {
+fn empty_folder_or_git_repository_is_accepted() {
     let scratch = Scratch::new("empty");
     fs::create_dir(scratch.0.join("empty")).unwrap();
     assert_eq!(engine(&scratch, &["new", "empty"]).0, 0);
@@ -129,7 +129,7 @@ fn a_folder_that_is_empty_or_only_a_git_repository_will_do() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_and_nothing_is_touched() {
+fn invalid_target_is_refused_without_changes() {
     let scratch = Scratch::new("refused");
     fs::create_dir(scratch.0.join("full")).unwrap();
     fs::write(scratch.0.join("full/notes.txt"), "mine").unwrap();
@@ -159,7 +159,7 @@ fn what_cannot_be_made_is_refused_and_nothing_is_touched() {
 }
 
 #[test]
-fn a_name_is_needed() {
+fn game_name_is_required() {
     let scratch = Scratch::new("usage");
     for arguments in [&["new"][..], &["new", ""], &["new", "a", "b"]] {
         let (code, _, err) = engine(&scratch, arguments);
@@ -171,7 +171,7 @@ fn a_name_is_needed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_place_that_cannot_be_written_is_told_with_its_reason() {
+fn unwritable_folder_is_reported_with_its_reason() {
     let scratch = Scratch::new("read-only");
     // No user can create a folder there.
     let (code, _, err) = engine(&scratch, &["new", "/proc/game"]);
@@ -181,7 +181,7 @@ fn a_place_that_cannot_be_written_is_told_with_its_reason() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf8_is_refused() {
+fn non_utf8_name_is_refused() {
     use std::os::unix::ffi::OsStrExt;
     let scratch = Scratch::new("utf8");
     let (code, _, err) = engine(&scratch, &[OsStr::new("new"), OsStr::from_bytes(b"a\xff")]);
@@ -193,7 +193,7 @@ fn a_name_that_is_not_utf8_is_refused() {
 }
 
 #[test]
-fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine() {
+fn definitions_are_rewritten_only_for_another_engine() {
     let scratch = Scratch::new("definitions");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let own = scratch.0.join("yard/.engine");
@@ -219,7 +219,7 @@ fn definitions_are_there_at_once_and_are_written_again_only_for_another_engine()
 /// Editors' own definition of a library is disabled only if games lack the library, or if the
 /// engine has a definition of it.
 #[test]
-fn editors_offer_the_libraries_that_games_have() {
+fn editor_settings_disable_unavailable_libraries() {
     let scratch = Scratch::new("libraries");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let yard = scratch.0.join("yard");
@@ -241,8 +241,8 @@ fn editors_offer_the_libraries_that_games_have() {
 
 /// Editors must not offer names that suites do not have.
 #[test]
-fn the_words_of_suites_are_there_in_a_suite() {
-    let scratch = Scratch::new("words");
+fn suite_definitions_match_the_test_library() {
+    let scratch = Scratch::new("suite_functions");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     let yard = scratch.0.join("yard");
     let text = fs::read_to_string(yard.join(".engine/definitions/tests.lua")).unwrap();
@@ -258,17 +258,17 @@ fn the_words_of_suites_are_there_in_a_suite() {
     let called = |path: &&str| format!("  check(pcall({path}))\n");
     let calls: String = assertions.map(called).collect();
     let suite = format!(
-        "local function check(_, words)\n  \
-         assert(not tostring(words):find('unknown', 1, true), words)\nend\n\
-         it('knows its words', function()\n{checks}{calls}end)\n"
+        "local function check(_, message)\n  \
+         assert(not tostring(message):find('unknown', 1, true), message)\nend\n\
+         it('knows its functions', function()\n{checks}{calls}end)\n"
     );
-    fs::write(yard.join("tests/words_test.lua"), suite).unwrap();
+    fs::write(yard.join("tests/functions_test.lua"), suite).unwrap();
     let (code, out, err) = engine(&scratch, &["test", "yard"]);
     assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]
-fn definitions_that_cannot_be_written_are_one_warning() {
+fn unwritable_definitions_give_one_warning() {
     let scratch = Scratch::new("warning");
     assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
     fs::remove_dir_all(scratch.0.join("yard/.engine")).unwrap();
@@ -373,7 +373,7 @@ mod json {
     }
 
     #[test]
-    fn the_check_itself_tells_json_from_what_is_nearly_json() {
+    fn json_check_refuses_almost_json() {
         for text in ["{}", "[1, -2.5e3]", "{\"a\": [true, null, \"\\n\"]}\n"] {
             assert_eq!(check(text), Ok(()), "{text}");
         }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Maximum wait, longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 const MAIN: &str = r#"
 local world, id
@@ -57,10 +57,10 @@ impl Drop for Scratch {
 }
 
 /// A game played in its own process, killed on drop.
-struct Playing(Child, Receiver<String>);
+struct GameProcess(Child, Receiver<String>);
 
-impl Playing {
-    fn start(mut command: Command) -> Playing {
+impl GameProcess {
+    fn start(mut command: Command) -> GameProcess {
         let command = command.arg("--realtime").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the engine starts");
         let (send, lines) = channel();
@@ -70,30 +70,30 @@ impl Playing {
         std::thread::spawn(move || out.for_each(|line| drop(send.send(line))));
         let err = BufReader::new(err.expect("it is piped")).lines().map_while(Result::ok);
         std::thread::spawn(move || err.for_each(|line| drop(also.send(line))));
-        Playing(process, lines)
+        GameProcess(process, lines)
     }
 
     #[track_caller]
-    fn hears(&self, wanted: &str) {
-        let (mut said, began) = (Vec::new(), Instant::now());
-        let left = || PATIENCE.saturating_sub(began.elapsed());
+    fn wait_for_line(&self, expected: &str) {
+        let (mut output, began) = (Vec::new(), Instant::now());
+        let left = || WAIT_MAX.saturating_sub(began.elapsed());
         while let Ok(line) = self.1.recv_timeout(left()) {
-            if line.contains(wanted) {
+            if line.contains(expected) {
                 return;
             }
-            said.push(line);
+            output.push(line);
             if left().is_zero() {
                 break;
             }
         }
         panic!(
-            "no line has '{wanted}' in it: {:?}",
-            said.iter().rev().take(20).collect::<Vec<_>>()
+            "no line has '{expected}' in it: {:?}",
+            output.iter().rev().take(20).collect::<Vec<_>>()
         );
     }
 }
 
-impl Drop for Playing {
+impl Drop for GameProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -101,31 +101,31 @@ impl Drop for Playing {
 }
 
 #[test]
-fn an_effect_that_plays_follows_its_file_and_survives_a_broken_and_a_deleted_one() {
+fn running_effect_follows_its_file_and_survives_errors() {
     let scratch = Scratch::new("saved", "emitters = { a = { rate = 600 lifetime = 90 } }");
-    let game = Playing::start(scratch.command());
-    game.hears("count 1000.");
+    let game = GameProcess::start(scratch.command());
+    game.wait_for_line("count 1000.");
     scratch.save("emitters = { a = { rate = 600 lifetime = 90 max = 5 } }");
-    game.hears("count 5.");
+    game.wait_for_line("count 5.");
     scratch.save("emitters = {\n a = { rate = -1 } }");
-    game.hears("fx/a.particles:2: emitter 'a': 'rate' must be 0 to 10000000, got -1");
-    game.hears("count 5.");
+    game.wait_for_line("fx/a.particles:2: emitter 'a': 'rate' must be 0 to 10000000, got -1");
+    game.wait_for_line("count 5.");
     scratch.save("emitters = { a = { rate = 600 lifetime = 90 max = 7 } }");
-    game.hears("count 7.");
+    game.wait_for_line("count 7.");
     fs::remove_file(scratch.0.join("fx/a.particles")).expect("it is there");
-    game.hears("effects that are playing continue unchanged");
-    game.hears("count 7.");
+    game.wait_for_line("effects that are playing continue unchanged");
+    game.wait_for_line("count 7.");
 }
 
 #[test]
-fn what_an_effect_that_plays_cannot_become_names_effect_and_emitter_and_changes_nothing() {
+fn refused_effect_reload_names_emitter_and_changes_nothing() {
     let saved = |more: &str| format!("emitters = {{ a = {{ rate = 600 lifetime = 90 {more} }} }}");
     let scratch = Scratch::new("refused", &saved("max = 5"));
     let surface = "surface = { metallic = 1 }";
     fs::write(scratch.0.join("steel.material"), surface).expect("it can be written");
     fs::write(scratch.0.join("glow.material"), "blend = \"add\"").expect("it can be written");
-    let game = Playing::start(scratch.command());
-    game.hears("count 5.");
+    let game = GameProcess::start(scratch.command());
+    game.wait_for_line("count 5.");
     let rows = [
         (
             "collision = { whiskers = [{ from = [0, 0] to = [1, 1] }] }",
@@ -146,11 +146,11 @@ fn what_an_effect_that_plays_cannot_become_names_effect_and_emitter_and_changes_
     ];
     for (body, message) in rows {
         scratch.save(&saved(&format!("max = 9 {body}")));
-        game.hears(message);
-        game.hears("count 5.");
+        game.wait_for_line(message);
+        game.wait_for_line("count 5.");
     }
     scratch.save(&saved("max = 7"));
-    game.hears("count 7.");
+    game.wait_for_line("count 7.");
 }
 
 /// Boots the viewer, and prints the text that it shows.
@@ -164,7 +164,7 @@ end
 "#;
 
 #[test]
-fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
+fn viewer_wraps_long_errors_to_the_window() {
     let whisker = "whiskers = [{ from = [0, 0] to = [1, 1] }]";
     let effect = format!("emitters = {{ a = {{ collision = {{ {whisker} }} }} }}");
     let scratch = Scratch::new("long", &effect);
@@ -183,7 +183,7 @@ fn the_viewer_breaks_a_long_error_into_lines_that_the_window_has_room_for() {
 }
 
 #[test]
-fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
+fn viewer_shows_effects_and_reports_unknown_names() {
     let scratch = Scratch::new("viewer", "emitters = { a = { rate = 60 } }");
     for boot in ["core/tools/particle_viewer", "core/tools/particle_viewer.lua"] {
         for arguments in [&[][..], &["fx/a"], &["fx/a", "gui"], &["fx/none"]] {
@@ -202,6 +202,6 @@ fn the_viewer_shows_a_games_effects_and_says_when_there_is_none_of_a_name() {
     let out = command.args(["--boot", "core/tools/particle_viwer", "--frames", "5"]).output();
     let out = out.expect("the engine starts");
     let message = String::from_utf8_lossy(&out.stderr);
-    let wanted = "there is no module 'core.tools.particle_viwer' to start with";
-    assert!(message.contains(wanted) && out.status.code() == Some(1), "{message}");
+    let expected = "there is no module 'core.tools.particle_viwer' to start with";
+    assert!(message.contains(expected) && out.status.code() == Some(1), "{message}");
 }

@@ -76,7 +76,7 @@ fn rows(report: &str) -> Vec<([f64; 4], usize, String)> {
 }
 
 #[test]
-fn the_report_has_the_frames_scopes_and_the_games_and_its_averages_sum_to_about_100() {
+fn report_lists_scopes_and_averages_sum_to_100() {
     let scratch = Scratch::new("report", GAME);
     let run = "run game --headless --frames 60 --profile-report --profile-skip 20";
     let (code, out, err) = scratch.engine(run);
@@ -98,7 +98,7 @@ fn the_report_has_the_frames_scopes_and_the_games_and_its_averages_sum_to_about_
 }
 
 #[test]
-fn a_run_leaves_its_frames_in_the_forms_that_other_programs_read() {
+fn profile_is_exported_in_standard_formats() {
     let scratch = Scratch::new("files", GAME);
     let run = "run game --headless --frames 40 --profile-trace t.json --profile-flame f.svg \
                --profile-folded f.txt --stats-export s.csv --profile-script-stacks stacks.txt";
@@ -127,7 +127,7 @@ fn a_run_leaves_its_frames_in_the_forms_that_other_programs_read() {
 }
 
 #[test]
-fn scripts_are_sampled_where_they_are() {
+fn script_samples_have_their_locations() {
     let busy = "local function burn(n) local x = 0 for i = 1, n do x = x + math.sin(i) end \
                 return x end\nfunction update() burn(2000000) end";
     let scratch = Scratch::new("samples", busy);
@@ -140,7 +140,7 @@ fn scripts_are_sampled_where_they_are() {
 }
 
 #[test]
-fn a_file_that_cannot_be_written_or_has_no_form_is_told() {
+fn invalid_output_file_is_reported() {
     let scratch = Scratch::new("wrong", GAME);
     let (code, _, err) = scratch.engine("run game --headless --frames 2 --stats-export s.txt");
     assert_eq!(code, 2);
@@ -155,7 +155,7 @@ fn a_file_that_cannot_be_written_or_has_no_form_is_told() {
 }
 
 #[test]
-fn a_release_measures_nothing_and_has_no_scopes_of_scripts() {
+fn profiling_is_disabled_in_a_release() {
     let game = "function update()\n  Profiler.start(\"mine\")\n  Profiler.stop()\n  \
                 Profiler.stop()\n  print(#Profiler.scopes(), #Memory.tree(), \
                 Application.build())\nend";

@@ -76,15 +76,15 @@ fn location(function: &FunctionDoc) -> String {
 
 /// Script that lists everything a game can reach by name, as seen by Lua:
 /// `Vector3.length function`.
-const LIST: &str = r#"
+const LIST_SCRIPT: &str = r#"
 for name, value in pairs(_G) do
   print(name .. " " .. type(value))
   if type(value) == "table" and value ~= _G then
     for key, inner in pairs(value) do
       print(name .. "." .. tostring(key) .. " " .. type(inner))
     end
-    local _, words = pcall(value)
-    if not tostring(words):find("attempt to call") then print(name .. "() call") end
+    local _, message = pcall(value)
+    if not tostring(message):find("attempt to call") then print(name .. "() call") end
   end
 end
 "#;
@@ -132,8 +132,8 @@ fn documented(api: &ApiModel) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_there_is_documented_and_what_is_documented_is_there() {
-    let out = Scratch::new("live").play(LIST);
+fn documented_names_match_the_api() {
+    let out = Scratch::new("live").play(LIST_SCRIPT);
     let live: BTreeSet<String> = out.lines().map(str::to_string).collect();
     assert!(live.len() > 300, "the list is too short to be true:\n{out}");
     let documented = documented(&ApiModel::new());
@@ -143,7 +143,7 @@ fn what_is_there_is_documented_and_what_is_documented_is_there() {
 }
 
 #[test]
-fn luas_own_library_is_as_the_reference_says() {
+fn lua_library_matches_the_reference() {
     let mut main = String::from("local function check(name, value, wanted)\n");
     main += "  if (value ~= nil) ~= wanted then print(name, value) end\nend\n";
     for library in LIBRARIES {
@@ -165,14 +165,14 @@ fn luas_own_library_is_as_the_reference_says() {
 }
 
 #[test]
-fn suites_have_the_words_that_are_documented() {
+fn suite_functions_match_the_reference() {
     let scratch = Scratch::new("suite");
     let mut suite =
-        String::from("describe(\"the words\", function()\n  it(\"are there\", function()\n");
+        String::from("describe(\"the functions\", function()\n  it(\"exist\", function()\n");
     let mut check = |name: &str, known: bool| {
         // Without arguments every assertion fails. A missing assertion has a different message.
-        suite += &format!("    local _, words = pcall(function() return {name}() end)\n");
-        suite += "    local unknown = tostring(words):find(\"unknown\", 1, true)\n";
+        suite += &format!("    local _, message = pcall(function() return {name}() end)\n");
+        suite += "    local unknown = tostring(message):find(\"unknown\", 1, true)\n";
         suite += &format!("    assert.equals({known}, unknown == nil, \"{name}\")\n");
     };
     check("assert.is_numbr", false);
@@ -186,18 +186,18 @@ fn suites_have_the_words_that_are_documented() {
         suite += &format!("    assert.is_not_nil({0}, \"{0}\")\n", function.path());
     }
     suite += "  end)\nend)\n";
-    scratch.write("tests/words_test.lua", &suite);
+    scratch.write("tests/functions_test.lua", &suite);
     let (code, out, err) = scratch.engine(&["test", "."]);
     assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]
-fn the_preludes_comments_can_be_read() {
+fn prelude_comments_are_valid() {
     check_none(ApiModel::new().problems, "these comments in lua/ cannot be read");
 }
 
 #[test]
-fn everything_has_words() {
+fn every_item_is_documented() {
     let api = ApiModel::new();
     let mut found = Vec::new();
     for module in &api.modules {
@@ -214,17 +214,21 @@ fn everything_has_words() {
         let params = function.params.iter().map(|param| (&param.name, &param.kind, &param.doc));
         for (name, kind, doc) in params {
             if name.is_empty() || kind.is_empty() || doc.is_empty() {
-                found.push(format!("{location}: argument '{name}' needs a type and words"));
+                found.push(format!("{location}: argument '{name}' needs a type and a description"));
             }
         }
         // A row's description covers its results, and their types come from Rust.
         let from_rust = function.source == FunctionSource::Rust;
-        let unsaid = |doc: &String| doc.is_empty() && !from_rust;
-        if function.returns.iter().any(|result| result.kind.is_empty() || unsaid(&result.doc)) {
-            found.push(format!("{location}: every @return needs a type and words"));
+        let is_undocumented = |doc: &String| doc.is_empty() && !from_rust;
+        if function
+            .returns
+            .iter()
+            .any(|result| result.kind.is_empty() || is_undocumented(&result.doc))
+        {
+            found.push(format!("{location}: every @return needs a type and a description"));
         }
     }
-    check_none(found, "words are missing");
+    check_none(found, "descriptions are missing");
 }
 
 /// Returns true if a native function behind a function of the prelude has these arguments.
@@ -236,7 +240,7 @@ fn is_native(path: &str, names: &[&str]) -> bool {
 }
 
 #[test]
-fn arguments_are_documented_in_their_order() {
+fn arguments_are_documented_in_order() {
     let mut found = Vec::new();
     for function in ApiModel::new().functions() {
         if function.source == FunctionSource::Rust {
@@ -275,7 +279,7 @@ fn unknown_types(api: &ApiModel, kind: &str, types: &BTreeSet<&str>) -> Vec<Stri
 }
 
 #[test]
-fn every_type_that_is_named_exists() {
+fn every_named_type_exists() {
     let api = ApiModel::new();
     let types = [
         "any", "nil", "boolean", "number", "integer", "string", "table", "function",
@@ -293,8 +297,8 @@ fn every_type_that_is_named_exists() {
         }
     }
     check_none(found, "these are no types");
-    let check = |kind: &str, wanted: &[&str]| {
-        assert_eq!(unknown_types(&api, kind, &types), wanted, "{kind}");
+    let check = |kind: &str, expected: &[&str]| {
+        assert_eq!(unknown_types(&api, kind, &types), expected, "{kind}");
     };
     check("fun(a: Vector3, b?: number): World|nil", &[]);
     check("table<string, Vektor3[]>", &["Vektor3"]);
@@ -302,14 +306,14 @@ fn every_type_that_is_named_exists() {
 }
 
 #[test]
-fn the_files_in_docs_are_what_the_engine_generates() {
+fn generated_docs_are_current() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
     let remedy = "run: cargo run -- docs --markdown --out docs";
     let files = markdown::files(&ApiModel::new());
     for file in &files {
         let found = fs::read_to_string(docs.join(&file.name)).unwrap_or_default();
         let pairs = found.lines().zip(file.text.lines());
-        let line = pairs.take_while(|(found, wanted)| found == wanted).count() + 1;
+        let line = pairs.take_while(|(found, expected)| found == expected).count() + 1;
         let location = format!("docs/{}:{line}", file.name);
         assert!(found == file.text, "{location} is not what is generated; {remedy}");
     }
@@ -321,7 +325,7 @@ fn the_files_in_docs_are_what_the_engine_generates() {
 }
 
 #[test]
-fn every_example_runs_as_it_stands() {
+fn every_reference_example_runs() {
     let scratch = Scratch::new("examples");
     for module in ApiModel::new().modules {
         assert!(module.example.contains(&module.name), "{}: not in its example", module.name);
@@ -330,7 +334,7 @@ fn every_example_runs_as_it_stands() {
 }
 
 #[test]
-fn the_definitions_for_editors_are_lua() {
+fn editor_definitions_are_valid_lua() {
     let scratch = Scratch::new("definitions");
     let mut main = String::new();
     let files = luacats::files(&ApiModel::new());
@@ -344,11 +348,11 @@ fn the_definitions_for_editors_are_lua() {
 }
 
 #[test]
-fn definitions_say_what_editors_need() {
+fn editor_definitions_have_classes_and_types() {
     let files = luacats::files(&ApiModel::new());
-    let check = |name: &str, wanted: &str| {
+    let check = |name: &str, expected: &str| {
         let file = files.iter().find(|file| file.name == name).expect(name);
-        assert!(file.text.contains(wanted), "{name} lacks:\n{wanted}\nand has:\n{}", file.text);
+        assert!(file.text.contains(expected), "{name} lacks:\n{expected}\nand has:\n{}", file.text);
     };
     check("World.lua", "---@class World: integer\n\n---A world is");
     check("World.lua", "---@param world World a world\n---@return number\nfunction World.time(");
@@ -363,7 +367,7 @@ fn definitions_say_what_editors_need() {
 }
 
 #[test]
-fn the_json_reads_back_whole() {
+fn json_reference_is_complete() {
     let api = ApiModel::new();
     let text = json::text(&api);
     let scratch = Scratch::new("json");
@@ -375,17 +379,17 @@ for _, module in ipairs(api.modules) do count = count + #module.functions end
 print(#api.modules, count, #api.callbacks, api.settings[1].key)
 "#;
     let (modules, functions) = (api.modules.len(), api.functions().count());
-    let wanted = format!("{modules}\t{functions}\t{}\tname\n", api.callbacks.len());
-    assert_eq!(scratch.play(main), wanted);
+    let expected = format!("{modules}\t{functions}\t{}\tname\n", api.callbacks.len());
+    assert_eq!(scratch.play(main), expected);
 }
 
 #[test]
-fn the_terminal_shows_help_for_a_name() {
+fn docs_command_shows_help_for_a_name() {
     let scratch = Scratch::new("help");
-    let check = |name: &str, wanted: &str| {
+    let check = |name: &str, expected: &str| {
         let (code, out, err) = scratch.engine(&["docs", name]);
         assert_eq!((code, err.as_str()), (0, ""), "{name}");
-        assert!(out.contains(wanted), "{name}: {out}");
+        assert!(out.contains(expected), "{name}: {out}");
     };
     let length = "Vector3.length(v: Vector3): number\n\nReturns the length of a vector.\n\n  \
                   v               the vector to measure\n  \
@@ -405,11 +409,11 @@ fn the_terminal_shows_help_for_a_name() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_an_error_that_helps() {
+fn docs_command_suggests_for_unknown_names() {
     let scratch = Scratch::new("unknown");
-    let check = |name: &str, wanted: &str| {
+    let check = |name: &str, expected: &str| {
         let outcome = scratch.engine(&["docs", name]);
-        assert_eq!(outcome, (2, String::new(), format!("error: {wanted}\n")));
+        assert_eq!(outcome, (2, String::new(), format!("error: {expected}\n")));
     };
     check(
         "Vector3.lenght",
@@ -430,7 +434,7 @@ fn a_name_that_is_not_there_is_an_error_that_helps() {
 }
 
 #[test]
-fn files_go_where_they_are_wanted_or_the_reason_is_said() {
+fn docs_command_writes_files_or_reports_why_not() {
     let scratch = Scratch::new("out");
     let (code, out, err) = scratch.engine(&["docs", "--luacats", "--out", "a/b"]);
     let files = luacats::files(&ApiModel::new());
@@ -460,9 +464,9 @@ fn files_go_where_they_are_wanted_or_the_reason_is_said() {
 }
 
 /// A process that is killed on drop.
-struct Ended(Child);
+struct KilledOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KilledOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -471,7 +475,7 @@ impl Drop for Ended {
 
 #[cfg(unix)]
 #[test]
-fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
+fn manual_is_served_and_opened_in_the_browser() {
     use std::os::unix::fs::PermissionsExt;
     let scratch = Scratch::new("open");
     for program in ["xdg-open", "open"] {
@@ -490,7 +494,7 @@ fn the_manual_is_served_and_the_desktop_asked_to_open_it() {
         .env("PATH", path)
         .stdout(Stdio::piped())
         .spawn();
-    let mut process = Ended(process.unwrap());
+    let mut process = KilledOnDrop(process.unwrap());
     let mut line = String::new();
     BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let address = line.strip_prefix("the manual: ").and_then(|rest| rest.split(' ').next());

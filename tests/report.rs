@@ -26,7 +26,7 @@ fn output_text(output: &Output) -> String {
 }
 
 #[test]
-fn what_a_game_said_is_kept_for_a_number_of_runs() {
+fn logs_of_recent_runs_are_kept() {
     let folder =
         scratch("log", "function init() print('hello ' .. (Application.argv() or '')) end");
     std::fs::write(folder.join("game/settings.sjson"), "log = { files = 2 }\n").unwrap();
@@ -59,23 +59,23 @@ fn walk(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn the_report_of_a_shipped_game_is_found_and_printed() {
+fn crash_report_of_a_release_is_printed() {
     let main = "function update() local score = 7 print('before') nothing() end";
     let folder = scratch("crash", main);
     let none = engine(&folder, &["report", "game"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(output_text(&none).contains("there is no crash report in"), "{}", output_text(&none));
-    let made = engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]);
-    assert!(made.status.success(), "{}", output_text(&made));
+    let compiled = engine(&folder, &["compile", "game", "--out", "game.bundle", "--bundle"]);
+    assert!(compiled.status.success(), "{}", output_text(&compiled));
     let played = engine(&folder, &["run", "game.bundle", "--headless", "--frames", "1"]);
     assert_eq!(played.status.code(), Some(1), "{}", output_text(&played));
     let shown = engine(&folder, &["report", "game"]);
     assert!(shown.status.success(), "{}", output_text(&shown));
     let adapter = "Adapter: none, because nothing was drawn";
-    for wanted in ["Crash report", adapter, "main.lua:1", "local score = 7", "  before"] {
+    for expected in ["Crash report", adapter, "main.lua:1", "local score = 7", "  before"] {
         assert!(
-            output_text(&shown).contains(wanted),
-            "'{wanted}' is not in\n{}",
+            output_text(&shown).contains(expected),
+            "'{expected}' is not in\n{}",
             output_text(&shown)
         );
     }

@@ -51,7 +51,7 @@ impl Scratch {
     fn play(&self, arguments: &[&str]) -> (String, String) {
         let mut command = self.command();
         command.args(["--frames", "1", "--"]).args(arguments);
-        finished(command)
+        run(command)
     }
 }
 
@@ -62,7 +62,7 @@ impl Drop for Scratch {
 }
 
 #[track_caller]
-fn finished(mut command: Command) -> (String, String) {
+fn run(mut command: Command) -> (String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     let (out, err) = (text(output.stdout), text(output.stderr));
@@ -145,7 +145,7 @@ fn play_and_kill(scratch: &Scratch, saves: u64, delay: Duration) -> Vec<String> 
 const KILLS: u64 = 100;
 
 #[test]
-fn a_game_that_is_killed_at_any_moment_has_lost_nothing() {
+fn killed_game_loses_no_confirmed_save() {
     let kills = std::env::var("ENGINE_SAVE_KILLS").map_or(KILLS, |kills| kills.parse().unwrap());
     let scratch = Scratch::new("killed", WRITER);
     let (mut reported, mut random) = ([0, 0], 0x9e37_79b9_7f4a_7c15u64);
@@ -203,7 +203,7 @@ end
 "#;
 
 #[test]
-fn a_damaged_save_gives_way_to_the_one_before_it() {
+fn corrupted_save_falls_back_to_the_previous_one() {
     let scratch = Scratch::new("damaged", TOOL);
     assert_eq!(scratch.play(&["write", "old"]).0, "true\n");
     assert_eq!(scratch.play(&["write", "new"]).0, "true\n");
@@ -232,7 +232,7 @@ fn a_damaged_save_gives_way_to_the_one_before_it() {
 }
 
 #[test]
-fn a_save_of_a_newer_game_is_told_with_both_versions() {
+fn save_from_newer_version_names_both_versions() {
     let scratch = Scratch::new("newer", TOOL);
     scratch.write("game/settings.sjson", "version = \"2.10\"");
     assert_eq!(scratch.play(&["write", "new"]).0, "true\n");
@@ -251,7 +251,7 @@ fn a_save_of_a_newer_game_is_told_with_both_versions() {
 }
 
 #[test]
-fn a_save_that_was_begun_is_there_after_the_end() {
+fn pending_save_is_finished_at_exit() {
     let scratch = Scratch::new("begun", TOOL);
     assert_eq!(scratch.play(&["begin", "later"]), (String::new(), String::new()));
     assert_eq!(scratch.play(&["read"]).0, "later\tnil\tnil\n");
@@ -260,7 +260,7 @@ fn a_save_that_was_begun_is_there_after_the_end() {
 /// A disk that is full while a save is written, simulated by a limit of 64 KiB on file sizes.
 #[cfg(unix)]
 #[test]
-fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
+fn full_disk_keeps_the_existing_save() {
     let scratch = Scratch::new("full", TOOL);
     assert_eq!(scratch.play(&["write", "small"]).0, "true\n");
     let mut limited = Command::new("sh");
@@ -270,7 +270,7 @@ fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
     limited.arg(engine.get_program()).args(engine.get_args());
     limited.args(["--frames", "1", "--", "write", "large", "1000000"]);
     limited.current_dir(&scratch.0).env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
-    let (out, _) = finished(limited);
+    let (out, _) = run(limited);
     assert!(out.starts_with("nil\tthe save \"auto\" cannot be written: "), "{out}");
     assert_eq!(scratch.files(), ["auto.1.save"], "nothing is left beside it");
     assert_eq!(scratch.play(&["read"]).0, "small\tnil\tnil\n");
@@ -284,14 +284,14 @@ fn a_disk_that_takes_no_more_leaves_the_save_as_it_was() {
 }
 
 #[test]
-fn without_a_folder_for_saves_whoever_plays_is_told() {
+fn missing_save_folder_gives_a_warning() {
     let scratch = Scratch::new("homeless", TOOL);
     let mut command = scratch.command();
     command.args(["--frames", "1", "--", "write", "x"]);
     for variable in ["ENGINE_SAVE_DIR", "XDG_DATA_HOME", "HOME", "USERPROFILE", "APPDATA"] {
         command.env_remove(variable);
     }
-    let (out, err) = finished(command);
+    let (out, err) = run(command);
     assert_eq!(out, "true\n");
     let message = "warning: saves and user settings are lost at the end of this run: there is no \
                  home folder: set HOME, or ENGINE_SAVE_DIR\n";

@@ -1,9 +1,9 @@
 //! Tests of sound from outside: compiled files, mixed voices, failing devices, the command line.
 //! The API is tested in tests/lua/sound_test.lua.
 
-mod cases;
+mod bad_input;
 mod device;
 mod game;
+mod level_chart;
 mod mixing;
-mod picture;
-mod reloading;
+mod reload;

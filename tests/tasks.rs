@@ -16,7 +16,7 @@ const FRAMES: usize = 1000;
 const DT: f32 = 1.0 / 60.0;
 
 /// Two swarms, a value that depends on both, and one that depends on neither.
-struct Sky {
+struct Simulation {
     time: f64,
     birds: Particles,
     bats: Particles,
@@ -25,7 +25,7 @@ struct Sky {
 }
 
 /// Updates a swarm in slices on all threads.
-fn fly(tasks: &engine::foundation::tasks::TaskManager, swarm: &mut Particles) {
+fn update_swarm(tasks: &engine::foundation::tasks::TaskManager, swarm: &mut Particles) {
     let mut rest: Piece = swarm.all();
     let done = tasks.scope(|scope| {
         let mut graph = scope.graph();
@@ -39,16 +39,16 @@ fn fly(tasks: &engine::foundation::tasks::TaskManager, swarm: &mut Particles) {
     done.expect("particles do not fail");
 }
 
-fn step(pool: &TaskPool, sky: &mut Sky) {
-    let Sky { time, birds, bats, sums, clouds } = sky;
+fn step(pool: &TaskPool, simulation: &mut Simulation) {
+    let Simulation { time, birds, bats, sums, clouds } = simulation;
     let frame = pool.frame(PARTICLES, |frame| {
         let (time, sums) = (frame.part("time", time), frame.part("sums", sums));
         let (birds, bats) = (frame.part("birds", birds), frame.part("bats", bats));
         let clouds = frame.part("clouds", clouds);
         let tasks = frame.tasks();
         frame.system("time", time.write(), |time| *time += f64::from(DT));
-        frame.system("birds", birds.write(), move |birds| fly(tasks, birds));
-        frame.system("bats", bats.write(), move |bats| fly(tasks, bats));
+        frame.system("birds", birds.write(), move |birds| update_swarm(tasks, birds));
+        frame.system("bats", bats.write(), move |bats| update_swarm(tasks, bats));
         frame.system("clouds", (time.read(), clouds.write()), move |(time, clouds)| {
             tasks.each_slice("clouds", clouds, |first, piece| {
                 for (i, cloud) in piece.iter_mut().enumerate() {
@@ -68,7 +68,7 @@ fn step(pool: &TaskPool, sky: &mut Sky) {
 /// Returns the hash of the whole state after each frame.
 fn hashes(threads: usize) -> Vec<u64> {
     let pool = TaskPool::new(Some(threads));
-    let mut sky = Sky {
+    let mut simulation = Simulation {
         time: 0.0,
         birds: Particles::new(PARTICLES),
         bats: Particles::new(PARTICLES),
@@ -77,12 +77,12 @@ fn hashes(threads: usize) -> Vec<u64> {
     };
     let mut all = Vec::new();
     for _ in 0..FRAMES {
-        step(&pool, &mut sky);
+        step(&pool, &mut simulation);
         let mut hash = StateHash::new(0);
-        hash.write_f64(sky.time);
-        sky.sums.iter().chain(&sky.clouds).for_each(|number| hash.write_f64(*number));
-        sky.birds.each_bits(|bits| hash.write_u64(bits.into()));
-        sky.bats.each_bits(|bits| hash.write_u64(bits.into()));
+        hash.write_f64(simulation.time);
+        simulation.sums.iter().chain(&simulation.clouds).for_each(|number| hash.write_f64(*number));
+        simulation.birds.each_bits(|bits| hash.write_u64(bits.into()));
+        simulation.bats.each_bits(|bits| hash.write_u64(bits.into()));
         all.push(hash.finish());
     }
     assert_eq!(pool.has_started(), threads > 1);
@@ -90,7 +90,7 @@ fn hashes(threads: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_thousand_frames_are_equal_bit_by_bit_on_any_number_of_threads() {
+fn frames_are_identical_on_any_number_of_threads() {
     let alone = hashes(1);
     assert!(alone.windows(2).all(|two| two[0] != two[1]), "every frame changes something");
     for threads in [2, 4, 8] {
@@ -142,7 +142,7 @@ impl Drop for Scratch {
 }
 
 #[test]
-fn a_run_on_one_thread_replays_on_any_number() {
+fn single_threaded_run_replays_on_any_number_of_threads() {
     let game = Scratch::new("replay", "");
     let run = ["run", ".", "--headless", "--single-threaded", "--frames", "100"];
     let (code, text) = game.engine(&[&run[..], &["--record", "a.recording"]].concat());
@@ -173,14 +173,14 @@ function update(dt)
   end
   World.update(world, dt)
   for i = 1, #units, 7 do
-    local place = Unit.world_position(units[i], 3)
-    Application.hash(place.x, place.y, place.z)
+    local position = Unit.world_position(units[i], 3)
+    Application.hash(position.x, position.y, position.z)
   end
 end
 "#;
 
 #[test]
-fn a_thousand_frames_of_a_crowd_recorded_on_one_thread_replay_on_any_number() {
+fn crowd_replays_on_any_number_of_threads() {
     let game = Scratch::new("crowd", "");
     fs::write(game.0.join("main.lua"), CROWD).unwrap();
     let nodes = "nodes = {\n  wing = { position = [0, 1, 0] }\n  tip = { parent = \"wing\", \
@@ -203,8 +203,8 @@ function init()
   world = Application.new_world()
   World.spawn_unit(world, "ground")
   for i = 0, 99 do
-    local place = Vector3(i % 5 * 0.3, math.floor(i / 5) % 5 * 0.3, 2 + math.floor(i / 25))
-    local unit = World.spawn_unit(world, "ball", place)
+    local position = Vector3(i % 5 * 0.3, math.floor(i / 5) % 5 * 0.3, 2 + math.floor(i / 25))
+    local unit = World.spawn_unit(world, "ball", position)
     if i % 10 == 0 then
       World.link_particles(world, World.create_particles(world, "smoke"), unit, 1)
     end
@@ -244,7 +244,7 @@ const FALL_FILES: [(&str, &str); 4] = [
 ];
 
 /// Creates a folder with the game above.
-fn falling(name: &str, settings: &str) -> Scratch {
+fn falling_game(name: &str, settings: &str) -> Scratch {
     let game = Scratch::new(name, settings);
     fs::write(game.0.join("main.lua"), FALL).unwrap();
     FALL_FILES.iter().for_each(|(file, text)| fs::write(game.0.join(file), text).unwrap());
@@ -252,8 +252,8 @@ fn falling(name: &str, settings: &str) -> Scratch {
 }
 
 #[test]
-fn physics_beside_particles_recorded_on_one_thread_replays_on_any_number() {
-    let game = falling("fall", "");
+fn physics_and_particles_replay_on_any_number_of_threads() {
+    let game = falling_game("fall", "");
     let run = ["run", ".", "--headless", "--frames", "240", "--record", "a.recording"];
     let (code, text) = game.engine(&[&run[..], &["--single-threaded"]].concat());
     assert_eq!(code, Some(0), "{text}");
@@ -265,22 +265,23 @@ fn physics_beside_particles_recorded_on_one_thread_replays_on_any_number() {
 }
 
 /// Returns the start times of the scopes of a name in microseconds, in the order of a trace.
-fn begins(trace: &str, name: &str) -> Vec<f64> {
+fn start_times(trace: &str, name: &str) -> Vec<f64> {
     let name = format!("\"name\":\"{name}\",\"ts\":");
     let after = trace.lines().filter_map(|line| line.split_once(&name));
     after.map(|(_, rest)| rest.split(',').next().unwrap().parse().unwrap()).collect()
 }
 
 #[test]
-fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities() {
+fn single_threaded_systems_run_in_priority_order() {
     for first in ["physics", "particles"] {
         let settings = format!("tasks = {{ priorities = {{ {first} = 31 }} }}");
-        let game = falling(first, &settings);
+        let game = falling_game(first, &settings);
         let run = ["run", ".", "--headless", "--frames", "3", "--single-threaded"];
         let (code, text) = game.engine(&[&run[..], &["--profile-trace", "t.json"]].concat());
         assert_eq!(code, Some(0), "{text}");
         let trace = fs::read_to_string(game.0.join("t.json")).unwrap();
-        let (physics, particles) = (begins(&trace, "physics"), begins(&trace, "particles"));
+        let (physics, particles) =
+            (start_times(&trace, "physics"), start_times(&trace, "particles"));
         // First the emitters that are not linked, then those linked to units.
         assert_eq!((physics.len(), particles.len()), (3, 6), "{trace}");
         let order = if physics[0] < particles[0] { "physics" } else { "particles" };
@@ -290,7 +291,7 @@ fn on_one_thread_the_systems_of_an_update_run_in_the_order_of_their_priorities()
 }
 
 #[test]
-fn a_number_of_threads_that_cannot_be_is_refused() {
+fn invalid_thread_count_is_refused() {
     let game = Scratch::new("refused", "");
     for command in [&["run", ".", "--headless", "--frames", "1"][..], &["test", "."]] {
         for number in ["0", "34", "many", "-1", "1.5", ""] {
@@ -308,12 +309,12 @@ fn a_number_of_threads_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn priorities_of_systems_that_there_are_can_be_set_and_others_are_refused() {
-    let check = |name: &str, settings: &str, wanted: &str| {
+fn priorities_of_unknown_systems_are_refused() {
+    let check = |name: &str, settings: &str, expected: &str| {
         let game = Scratch::new(name, settings);
         let (code, text) = game.engine(&["run", ".", "--headless", "--frames", "1"]);
-        assert_eq!(code, Some(i32::from(!wanted.is_empty())), "{text}");
-        assert!(text.contains(wanted), "{settings}: {text}");
+        assert_eq!(code, Some(i32::from(!expected.is_empty())), "{text}");
+        assert!(text.contains(expected), "{settings}: {text}");
     };
     check("set", "tasks = { priorities = { physics = 31 } }", "");
     check(
@@ -344,7 +345,7 @@ fn threads_of(process: u32) -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_small_game_starts_no_thread_for_tasks() {
+fn small_game_starts_no_task_threads() {
     let game = Scratch::new("small", "");
     fs::write(game.0.join("main.lua"), format!("{MAIN}print(\"ready\")")).unwrap();
     let run = ["run", ".", "--headless", "--realtime", "--threads", "8"];

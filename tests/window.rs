@@ -2,18 +2,18 @@
 //! (xdotool). If one of the two programs is missing, the tests report this and pass.
 
 mod broker;
-mod devices;
 pub mod display;
+mod input_devices;
 mod lost_display;
-mod other_program;
 mod secondary_windows;
+mod x11_client;
 
-use display::{Display, Playing, skip};
+use display::{Display, GameProcess, skip};
 use engine::resource::image::{DecodedImage, PixelFormat, decode};
-use other_program::Other;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use x11_client::X11Client;
 
 fn scratch(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("engine-window-{}-{name}", std::process::id()));
@@ -31,12 +31,12 @@ fn write(folder: &Path, main: &str) {
     std::fs::rename(&new, &file).expect("a scratch file can be renamed");
 }
 
-impl Playing {
-    fn start(display: &Display, folder: &Path, main: &str, arguments: &[&str]) -> Playing {
+impl GameProcess {
+    fn start(display: &Display, folder: &Path, main: &str, arguments: &[&str]) -> GameProcess {
         write(folder, main);
         let settings = "window = { title = \"Yard\", width = 400, height = 300 }\n";
         std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
-        Playing::run(display, &folder.join("game"), folder, arguments)
+        GameProcess::run(display, &folder.join("game"), folder, arguments)
     }
 
     /// Focuses the window. A focus change before the game has begun is not reported to it, so the
@@ -44,13 +44,13 @@ impl Playing {
     fn focus(&mut self, display: &Display) {
         for _ in 0..10 {
             self.take_focus(display, "Yard");
-            if self.hears_within(&["active\ttrue"], Duration::from_secs(6)).is_some() {
+            if self.wait_for_line_within(&["active\ttrue"], Duration::from_secs(6)).is_some() {
                 return;
             }
             let roots = display.tool(&["search", "--maxdepth", "0", ".*"]);
             display.tool(&["windowfocus", roots.lines().next().expect("there is the root")]);
         }
-        panic!("it was not told of the focus:\n{}", self.said.join("\n"));
+        panic!("it was not told of the focus:\n{}", self.output.join("\n"));
     }
 }
 
@@ -75,64 +75,64 @@ function shutdown() print("shutdown") end
 "#;
 
 #[test]
-fn a_window_is_played_with_keys_and_mouse_and_resized() {
+fn window_receives_keys_mouse_and_resizes() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("played");
-    let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
-    game.hears("init\ttrue\t400\t300");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "null"]);
+    game.wait_for_line("init\ttrue\t400\t300");
     game.focus(&display);
     display.tool(&["keydown", "w"]);
-    game.hears("w");
+    game.wait_for_line("w");
     display.tool(&["keyup", "w"]);
-    game.hears("w released");
+    game.wait_for_line("w released");
     display.tool(&["type", "aB"]);
-    game.hears("typed\ta");
-    game.hears("typed\tB");
+    game.wait_for_line("typed\ta");
+    game.wait_for_line("typed\tB");
     display.tool(&["mousemove", "--window", &game.window, "100", "50"]);
     display.tool(&["click", "1"]);
-    game.hears("click\tVector3(100, 250, 0)");
+    game.wait_for_line("click\tVector3(100, 250, 0)");
     display.tool(&["click", "4"]);
     // The distance of a wheel turn depends on the driver. A synthesized turn counts press and
     // release.
-    let wheel = game.hears("wheel\t");
+    let wheel = game.wait_for_line("wheel\t");
     assert!(wheel == "wheel\t1" || wheel == "wheel\t2", "{wheel}");
     display.tool(&["windowsize", &game.window, "500", "200"]);
-    game.hears("size\t500\t200");
+    game.wait_for_line("size\t500\t200");
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    assert!(game.said.iter().any(|line| line == "shutdown"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    assert!(game.output.iter().any(|line| line == "shutdown"));
 }
 
 #[test]
-fn a_key_is_released_with_the_focus_and_a_window_that_is_taken_away_ends_the_game() {
+fn focus_loss_releases_keys_and_destroyed_window_ends_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("focus");
-    let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "null"]);
     game.focus(&display);
     display.tool(&["keydown", "w"]);
-    game.hears("w");
+    game.wait_for_line("w");
     let other = display.tool(&["search", "--maxdepth", "0", ".*"]);
     let root = other.lines().next().expect("there is the root").to_string();
     display.tool(&["windowfocus", &root]);
-    game.hears("active\tfalse");
-    game.hears("w released");
+    game.wait_for_line("active\tfalse");
+    game.wait_for_line("w released");
     display.tool(&["windowclose", &game.window]);
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn what_was_recorded_in_a_window_replays_without_one() {
+fn windowed_recording_replays_headless() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("recorded");
     let arguments = ["--renderer", "null", "--record", "run.recording"];
-    let mut game = Playing::start(&display, &folder, GAME, &arguments);
+    let mut game = GameProcess::start(&display, &folder, GAME, &arguments);
     game.focus(&display);
     display.tool(&["type", "wasd"]);
-    game.hears("typed\td");
+    game.wait_for_line("typed\td");
     display.tool(&["windowsize", &game.window, "320", "240"]);
-    game.hears("size\t320\t240");
+    game.wait_for_line("size\t320\t240");
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--replay", "run.recording"])
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
@@ -145,12 +145,12 @@ fn what_was_recorded_in_a_window_replays_without_one() {
         (String::from_utf8_lossy(&replay.stdout), String::from_utf8_lossy(&replay.stderr));
     assert_eq!(replay.status.code(), Some(0), "{out}\n{err}");
     for line in ["init\ttrue\t400\t300", "w", "typed\td", "size\t320\t240", "shutdown"] {
-        assert!(out.lines().any(|said| said == line), "'{line}' is not in:\n{out}");
+        assert!(out.lines().any(|output| output == line), "'{line}' is not in:\n{out}");
     }
 }
 
 #[test]
-fn what_is_seen_can_be_kept_as_a_picture_and_the_wait_for_it_is_known() {
+fn screenshots_and_latency_are_available() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("seen");
     let main = r#"
@@ -162,34 +162,34 @@ function render()
   if Window.latency() > 0 then print("latency", Window.latency()) end
 end
 "#;
-    let mut game = Playing::start(&display, &folder, main, &[]);
+    let mut game = GameProcess::start(&display, &folder, main, &[]);
     game.focus(&display);
     display.tool(&["key", "w"]);
-    let shot = game.hears("shot\t");
+    let shot = game.wait_for_line("shot\t");
     if shot.contains("nothing is drawn in this run") {
         return skip("there is no adapter to draw with");
     }
-    let said = shot.trim_start_matches("shot\t").to_string();
-    let latency = game.hears("latency\t");
+    let output = shot.trim_start_matches("shot\t").to_string();
+    let latency = game.wait_for_line("latency\t");
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     // The latency depends on the machine and is in docs/performance.md. The test only checks that
     // it is measured.
     let frames = latency.split('\t').nth(1).and_then(|number| number.parse::<f64>().ok());
     assert!(frames.is_some_and(|frames| frames > 0.0), "{latency}");
-    assert!(said.ends_with("screenshots/yard.png"), "{said}");
-    let png = std::fs::read(&said).expect("the picture was written");
+    assert!(output.ends_with("screenshots/yard.png"), "{output}");
+    let png = std::fs::read(&output).expect("the picture was written");
     let Ok(DecodedImage::Image(picture)) = decode(&png, "png") else {
-        panic!("{said} is no picture")
+        panic!("{output} is no picture")
     };
-    let PixelFormat::Bytes(bytes) = picture.pixels else { panic!("{said} has other pixels") };
+    let PixelFormat::Bytes(bytes) = picture.pixels else { panic!("{output} has other pixels") };
     let at = |x: usize, y: usize| &bytes[(y * 400 + x) * 4..][..3];
     assert_eq!((picture.width, picture.height, at(100, 150)), (400, 300, &[255, 0, 0][..]));
     assert_ne!(at(300, 150), [255, 0, 0]);
 }
 
 #[test]
-fn files_are_dropped_on_a_window_and_it_has_its_icon() {
+fn window_has_its_icon_and_accepts_dropped_files() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("dropped");
     // Two adjacent texels, in the order blue, green, red.
@@ -207,10 +207,10 @@ function update()
   end
 end
 "#;
-    let mut game = Playing::start(&display, &folder, main, &["--renderer", "null"]);
+    let mut game = GameProcess::start(&display, &folder, main, &["--renderer", "null"]);
     game.focus(&display);
     let window = game.window.parse().expect("a window has a number");
-    let other = Other::on(&display);
+    let other = X11Client::on(&display);
     let began = Instant::now();
     let icon = loop {
         let icon = other.property(window, "_NET_WM_ICON");
@@ -222,14 +222,14 @@ end
     assert_eq!(icon, [2, 1, 0xff01_0203, 0xff04_0506], "width, height, and colours with alpha");
     let encoded: String = file.to_str().expect("it is UTF-8").bytes().map(encode).collect();
     other.drop_on(window, &format!("file://{encoded}\r\n"));
-    let wanted = format!("dropped\t{}\tcrumbs", file.display());
-    assert_eq!(game.hears("dropped"), wanted);
+    let expected = format!("dropped\t{}\tcrumbs", file.display());
+    assert_eq!(game.wait_for_line("dropped"), expected);
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn the_clipboard_is_shared_and_a_window_that_is_asked_to_close_asks_the_game() {
+fn clipboard_is_shared_and_close_request_asks_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("shared");
     let main = r#"
@@ -243,21 +243,21 @@ function on_close()
   return asked == 2
 end
 "#;
-    let mut game = Playing::start(&display, &folder, main, &["--renderer", "null"]);
-    game.hears("copied\ttrue");
+    let mut game = GameProcess::start(&display, &folder, main, &["--renderer", "null"]);
+    game.wait_for_line("copied\ttrue");
     game.focus(&display);
-    let other = Other::on(&display);
+    let other = X11Client::on(&display);
     assert_eq!(other.clipboard(), "käse");
     other.take_clipboard();
     display.tool(&["key", "v"]);
-    other.give("brot");
-    game.hears("pasted\tbrot");
+    other.serve_clipboard("brot");
+    game.wait_for_line("pasted\tbrot");
     let window = game.window.parse().expect("a window has a number");
     other.ask_to_close(window);
-    game.hears("asked\t1");
+    game.wait_for_line("asked\t1");
     other.ask_to_close(window);
-    game.hears("asked\t2");
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    game.wait_for_line("asked\t2");
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 /// Returns a byte of a path in the form of URLs.
@@ -270,7 +270,7 @@ fn encode(byte: u8) -> String {
 }
 
 #[test]
-fn a_process_that_is_asked_to_end_does_not_wait_for_a_picture_that_takes_long() {
+fn exit_request_does_not_wait_for_a_slow_frame() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("slow");
     let main = r#"
@@ -296,54 +296,54 @@ function shutdown() print("shutdown") end
                     render = { less_on_processor = false, shadow_texels = 4096 }\n";
     std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
     let arguments = ["--renderer", "software"];
-    let mut game = Playing::run(&display, &folder.join("game"), &folder, &arguments);
-    let said = game.hears_any(&["playing", "error: no software adapter"]);
-    if said != "playing" {
+    let mut game = GameProcess::run(&display, &folder.join("game"), &folder, &arguments);
+    let output = game.wait_for_any_line(&["playing", "error: no software adapter"]);
+    if output != "playing" {
         return skip("there is no adapter to draw with");
     }
     let asked = Instant::now();
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     // One second is guaranteed, and a busy machine adds to it (tests/bad_input/signals.rs).
     assert!(asked.elapsed() < Duration::from_secs(5), "it took {:?}", asked.elapsed());
-    assert!(game.said.iter().any(|line| line == "shutdown"), "{}", game.said.join("\n"));
+    assert!(game.output.iter().any(|line| line == "shutdown"), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn an_error_leaves_the_window_open_and_a_saved_file_goes_on() {
+fn error_keeps_window_open_and_saved_fix_resumes() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("broken");
     let broken = "function update() print(nothing.here) end\n\
                   function on_activate(active) print('active', active) end";
-    let mut game = Playing::start(&display, &folder, broken, &["--renderer", "null"]);
-    game.hears("engine: save a file to try again; Escape, or closing the window, ends");
-    let mended = "function update() if Keyboard.pressed('x') then error('again') end end\n\
+    let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
+    game.wait_for_line("engine: save a file to try again; Escape, or closing the window, ends");
+    let fixed = "function update() if Keyboard.pressed('x') then error('again') end end\n\
                   function on_activate(active) print('active', active) end";
-    write(&folder, mended);
-    game.hears("engine: a file was saved: continuing");
+    write(&folder, fixed);
+    game.wait_for_line("engine: a file was saved: continuing");
     game.focus(&display);
     display.tool(&["key", "x"]);
-    game.hears("Error: again");
-    game.hears("engine: save a file to try again");
+    game.wait_for_line("Error: again");
+    game.wait_for_line("engine: save a file to try again");
     display.tool(&["key", "Escape"]);
-    assert_eq!(game.ends(), Some(1), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn a_game_that_cannot_start_begins_anew_when_it_is_mended() {
+fn game_that_failed_to_start_restarts_when_fixed() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("anew");
     let broken = "error('not yet')";
-    let mut game = Playing::start(&display, &folder, broken, &["--renderer", "null"]);
-    game.hears("engine: save a file to try again");
+    let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
+    game.wait_for_line("engine: save a file to try again");
     write(&folder, "function init() print('started', Window.resolution()) end");
-    game.hears("started\t400\t300");
+    game.wait_for_line("started\t400\t300");
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn without_a_display_a_game_plays_a_while_and_says_so() {
+fn missing_display_falls_back_to_headless_with_warning() {
     let folder = scratch("nowhere");
     write(
         &folder,
@@ -361,8 +361,8 @@ fn without_a_display_a_game_plays_a_while_and_says_so() {
     let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert_eq!(run.status.code(), Some(0), "{err}");
     assert_eq!(out.trim(), "300");
-    let wanted = "engine: there is no display (neither WAYLAND_DISPLAY nor WAYLAND_SOCKET nor \
+    let expected = "engine: there is no display (neither WAYLAND_DISPLAY nor WAYLAND_SOCKET nor \
                   DISPLAY is set.): playing 300 frames without a window (--headless plays until \
                   stopped)";
-    assert!(err.lines().any(|line| line == wanted), "{err}");
+    assert!(err.lines().any(|line| line == expected), "{err}");
 }

@@ -79,7 +79,7 @@ impl Drop for Scratch {
 
 /// Checks that the complete Lua blocks on the manual's page run: a worker's module, and a game.
 #[test]
-fn the_manuals_example_runs() {
+fn manual_example_runs() {
     let page = include_str!("../docs/tasks.md");
     let mut blocks = page.split("```lua\n").skip(1).filter_map(|rest| rest.split("```").next());
     let (worker, main) = (blocks.next().unwrap(), blocks.next().unwrap());
@@ -123,7 +123,7 @@ end
 "#;
 
 #[test]
-fn a_run_with_workers_is_recorded_and_replays_equal() {
+fn run_with_workers_replays_identically() {
     let game = Scratch::new("replay", BUSY);
     let record = ["--frames", "60", "--realtime", "--record", "a.recording"];
     let (code, text) = game.play(&record);
@@ -137,7 +137,7 @@ fn a_run_with_workers_is_recorded_and_replays_equal() {
 }
 
 #[test]
-fn by_the_clock_frames_go_on_while_a_worker_works() {
+fn frames_continue_while_a_worker_runs() {
     let main = r#"
 local worker = Worker.start("scripts/jobs", { job = "count", n = 3e8 })
 local echo = Worker.start("scripts/jobs", { job = "echo" })
@@ -164,7 +164,7 @@ end"#;
 }
 
 #[test]
-fn a_running_worker_keeps_its_code_and_the_next_one_has_the_new() {
+fn running_worker_keeps_old_code_and_next_one_gets_new() {
     let main = r#"
 local old = Worker.start("scripts/version")
 assert(Worker.wait(old) == "ready")
@@ -205,7 +205,7 @@ end"#;
 }
 
 #[test]
-fn a_failure_that_nobody_asks_for_is_told_once() {
+fn unqueried_worker_failure_is_reported_once() {
     let main = r#"
 local asked = Worker.start("scripts/jobs", { job = "fail" })
 local unasked = Worker.start("scripts/jobs", { job = "fail" })
@@ -222,7 +222,7 @@ end"#;
 }
 
 #[test]
-fn a_game_ends_at_once_though_its_workers_never_do() {
+fn game_exit_does_not_wait_for_workers() {
     let main = r#"
 for _ = 1, 4 do
   Worker.start("scripts/jobs", { job = "forever" }, { seconds = 1000, frames = 3600 })
@@ -241,7 +241,7 @@ end"#;
 
 #[cfg(unix)]
 #[test]
-fn a_process_that_waits_for_a_worker_can_be_ended() {
+fn process_waiting_for_a_worker_can_be_ended() {
     let main = r#"
 local worker = Worker.start("scripts/jobs", { job = "forever" }, { seconds = 1000 })
 function init()

@@ -1,5 +1,5 @@
--- The workloads of benches/gui.rs, one for each run: `MODE N` on the command line. They are those
--- of the LÖVE games that stand beside the figures: the same numbers, places and counts.
+-- The workloads of benches/gui.rs, one for each run: `MODE N` on the command line. They equal those
+-- of the LÖVE games that they are compared with: the same numbers, positions and counts.
 local mode, count = Application.argv()
 count = tonumber(count)
 
@@ -28,28 +28,28 @@ local FONT = "core/fonts/default"
 
 local modes = {
   nothing = function() end,
-  -- One texture, a position made for each.
+  -- One texture, with a new position vector for each sprite.
   one = function()
     for i = 1, #sprites do
       local s = sprites[i]
       Gui.bitmap(gui, "sprite1", Vector3(s.x, s.y, 1), Vector2(16, 16), white)
     end
   end,
-  -- The same with a colour made for each.
+  -- The same with a new colour for each sprite.
   colors = function()
     for i = 1, #sprites do
       local s = sprites[i]
       Gui.bitmap(gui, "sprite1", Vector3(s.x, s.y, 1), Vector2(16, 16), Color(255, i % 256, 0))
     end
   end,
-  -- As first games have it: no colour, positions without a layer.
+  -- The simplest calls, as in first games: no colour, positions without a layer.
   plain = function()
     for i = 1, #sprites do
       local s = sprites[i]
       Gui.bitmap(gui, "sprite1", Vector2(s.x, s.y), Vector2(16, 16))
     end
   end,
-  -- Parts of a picture.
+  -- Parts of an image.
   parts = function()
     for i = 1, #sprites do
       local s = sprites[i]

@@ -1,5 +1,5 @@
--- Engine calls: loops of n calls in one function, the result used, module names looked up in every
--- round as games write them. The loop's own cost is included. Arguments: the case, n.
+-- Engine calls: loops of n calls in one function. Each result is used, and module names are looked
+-- up in every iteration, as in games. The loop's own cost is included. Arguments: the case, n.
 
 local name, n = Application.argv()
 n = tonumber(n)

@@ -1,1 +1,1 @@
--- A game that does nothing: what is measured with it is the engine's own boot.
+-- A game that does nothing, to measure the engine's own boot.

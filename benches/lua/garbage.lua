@@ -1,5 +1,5 @@
--- Garbage: 130,000 live small tables; every frame makes 10,000 more, of which 1,000 take the place
--- of old ones and the rest is dropped.
+-- Garbage: 130,000 live small tables; every frame creates 10,000 more, of which 1,000 replace old
+-- ones and the others are dropped.
 
 local LIVE, MADE, KEPT = 130000, 10000, 10
 local live, place = {}, 0

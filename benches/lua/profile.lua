@@ -1,4 +1,5 @@
--- Scopes and counters in a loop, for benches/profile.rs: a case, and how many times.
+-- Scopes and counters in a loop, for benches/profile.rs: the arguments are the case and the number
+-- of iterations.
 local case, count = Application.argv()
 count = tonumber(count)
 

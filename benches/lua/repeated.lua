@@ -1,4 +1,5 @@
--- Runs a workload's frame several times; the sum of its results shows that two VMs did the same.
+-- Runs a workload's frame several times; the sum of its results shows that two VMs did the same
+-- work.
 
 return function(frame, times)
   local sum = 0

@@ -1,6 +1,6 @@
--- Moves the counters by which the JIT finds what is hot, each by chance by one or none: which
--- branch of a loop is compiled first, and how fast the loop is then, hangs on them. Returns the
--- function that does it, given a seed.
+-- Randomizes the hot counters of the JIT: increments each of them by 0 or 1. These counters decide
+-- which branch of a loop is compiled first, and therefore how fast the loop is. Returns a function
+-- that does this for a seed.
 
 return function(seed)
   for i = 1, 256 do

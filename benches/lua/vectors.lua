@@ -11,7 +11,7 @@ for i = 1, 10000 do
 end
 
 local cases = {
-  -- The position lives in a local, as in a function that moves one thing in small steps.
+  -- The position is in a local variable, as in a function that moves one object in small steps.
   ["local"] = function(count)
     local p, v = Vector3(0, 0, 0), Vector3(1, 2, 3)
     for _ = 1, count do

@@ -1,5 +1,5 @@
 -- Wide, flat code: n distinct functions (argument), each with a short loop over a shared table and
--- a branch, called once a frame. Every one is hot enough to be compiled, as in a big game.
+-- a branch, called once a frame. Each function is hot enough to be compiled, as in a big game.
 
 local n = tonumber((Application.argv()))
 
@@ -40,8 +40,8 @@ function render()
   end
 end
 
--- Outside of the sandbox the compiler can be watched: the exit code tells how often it threw all
--- compiled code away.
+-- Outside of the sandbox the JIT compiler can be observed: the exit code is the number of times
+-- that it discarded all compiled code.
 if jit then
   local flushes = 0
   jit.attach(function(what)

@@ -1,5 +1,5 @@
--- Workers for the figures: `init` starts one, or sends many messages; `render` waits for it. The
--- first argument says which.
+-- Workers for the benchmarks: `init` starts a worker, or sends many messages to it; `render` waits
+-- for the result. The first argument selects the case.
 local what = Application.argv()
 local count = 1000
 
@@ -26,7 +26,7 @@ end
 worker = Worker.start("worker_echo")
 assert(Worker.wait(worker) == "ready")
 
--- There and back, one after the other.
+-- Round trips, one after the other.
 function render()
   for _ = 1, count do
     Worker.send(worker, message)
@@ -34,7 +34,7 @@ function render()
   end
 end
 
--- There and back, many under way.
+-- Round trips, many at the same time.
 function init()
   for _ = 1, count do
     Worker.send(worker, message)

@@ -133,23 +133,23 @@ fn square(
 /// Draws one frame and presents it.
 fn show(window: Arc<Window>, draws: bool) {
     let size = window.inner_size();
-    let mut wanted = wgpu::InstanceDescriptor::new_without_display_handle();
-    wanted.backends = wgpu::Backends::VULKAN;
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = wgpu::Backends::VULKAN;
     // No validation layers, as when games run.
-    wanted.flags = wgpu::InstanceFlags::empty();
-    let instance = wgpu::Instance::new(wanted);
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    let instance = wgpu::Instance::new(descriptor);
     let surface = instance.create_surface(window).expect("a window can be drawn to");
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
     let adapter = adapters
         .into_iter()
         .find(|adapter| adapter.get_info().device_type == wgpu::DeviceType::Cpu)
         .expect("there is a software adapter (on Debian: apt install mesa-vulkan-drivers)");
-    let wanted = wgpu::DeviceDescriptor {
+    let descriptor = wgpu::DeviceDescriptor {
         memory_hints: wgpu::MemoryHints::MemoryUsage,
         ..Default::default()
     };
     let (device, queue) =
-        pollster::block_on(adapter.request_device(&wanted)).expect("the adapter can be opened");
+        pollster::block_on(adapter.request_device(&descriptor)).expect("the adapter can be opened");
     let config = surface
         .get_default_config(&adapter, size.width.max(1), size.height.max(1))
         .expect("the adapter can draw to the window");

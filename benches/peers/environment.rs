@@ -1,8 +1,8 @@
 //! Environment in which both engines play: a virtual display, the folders of the games, and the
 //! commands that start them. It does not know the workloads.
 
-use super::child::{Used, run_command};
-use super::gui_pictures;
+use super::child::{ResourceUsage, run_command};
+use super::gui_textures;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ impl Environment {
             _ => copy_all(&peers.join(name).join("engine"), &game.engine),
         }
         if ["gui", "calls"].contains(&name) {
-            gui_pictures::write(&game.engine);
+            gui_textures::write(&game.engine);
         }
         // Files that both engines use.
         for folder in [&game.love, &game.engine] {
@@ -172,7 +172,7 @@ impl Environment {
     }
 
     /// Runs a command to its end. Returns its resource usage and its standard output.
-    pub fn run(&self, mut command: Command) -> (Used, String) {
+    pub fn run(&self, mut command: Command) -> (ResourceUsage, String) {
         let (out, error) = (self.file("out.txt"), self.file("error.txt"));
         let file = |path: &Path| File::create(path).expect("the folder can be written to");
         command.stdout(file(&out)).stderr(file(&error));

@@ -11,10 +11,12 @@ struct Length {
 
 /// Results that a process printed about its frames.
 #[derive(Default)]
-struct Played {
-    /// Median time of a frame on the main thread, in milliseconds; below, the mean and the maximum.
+struct FrameResults {
+    /// Median time of a frame on the main thread, in milliseconds.
     frame: f64,
+    /// Mean time of a frame, in milliseconds.
     mean: f64,
+    /// Maximum time of a frame, in milliseconds.
     most: f64,
     /// Share of LÖVE's `draw`, including all pending draw operations.
     draw: f64,
@@ -22,7 +24,7 @@ struct Played {
     printed: Vec<(String, f64)>,
 }
 
-impl Played {
+impl FrameResults {
     fn printed_number(&self, name: &str) -> f64 {
         let found = self.printed.iter().find(|(printed, _)| printed == name);
         found.unwrap_or_else(|| panic!("'{name}' was not reported")).1
@@ -38,18 +40,18 @@ fn numbers(text: &str) -> Vec<(String, f64)> {
     text.lines().filter_map(line).collect()
 }
 
-fn play_love(environment: &Environment, game: &Game, arguments: &[String]) -> Played {
+fn play_love(environment: &Environment, game: &Game, arguments: &[String]) -> FrameResults {
     let (_, out) = environment.run(environment.love(&game.love, arguments, Drawing::Dropped));
     let printed = numbers(&out);
-    let mut played = Played { printed, ..Played::default() };
+    let mut results = FrameResults { printed, ..FrameResults::default() };
     let [frame, mean, most, draw, draw_calls] =
-        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| played.printed_number(name));
-    played.frame = frame;
-    played.mean = mean;
-    played.most = most;
-    played.draw = draw;
-    played.draw_calls = draw_calls;
-    played
+        ["frame", "mean", "most", "draw", "draw_calls"].map(|name| results.printed_number(name));
+    results.frame = frame;
+    results.mean = mean;
+    results.most = most;
+    results.draw = draw;
+    results.draw_calls = draw_calls;
+    results
 }
 
 /// Returns the values of one counter in all frames; 0 in all if the table lacks the counter because
@@ -67,7 +69,7 @@ fn play_engine(
     arguments: &[String],
     length: &Length,
     threads: Threads,
-) -> Played {
+) -> FrameResults {
     let (frames, table) =
         ((length.warm + length.frames).to_string(), environment.file("frames.csv"));
     let table_name = table.to_str().expect("the temporary folder has a readable name");
@@ -83,7 +85,7 @@ fn play_engine(
     let table = std::fs::read_to_string(&table).expect("the run has written it");
     let times = column(&table, "frame/cpu_milliseconds").split_off(length.warm);
     let calls = column(&table, "renderer/draw_calls");
-    Played {
+    FrameResults {
         mean: times.iter().sum::<f64>() / times.len() as f64,
         most: times.iter().copied().fold(0.0, f64::max),
         frame: median(times),
@@ -93,7 +95,7 @@ fn play_engine(
     }
 }
 
-/// Number of threads on which the engine plays.
+/// Number of threads that the engine uses.
 #[derive(Clone, Copy, PartialEq)]
 enum Threads {
     /// One thread for everything including rendering, as in LÖVE.
@@ -105,9 +107,9 @@ enum Threads {
 /// Runs of the same workload, alternating between the engines, so that other load on the machine
 /// affects all of them.
 struct Runs {
-    love: Vec<Played>,
-    one: Vec<Played>,
-    all: Vec<Played>,
+    love: Vec<FrameResults>,
+    one: Vec<FrameResults>,
+    all: Vec<FrameResults>,
 }
 
 impl Runs {
@@ -132,17 +134,17 @@ impl Runs {
     }
 
     /// Returns LÖVE's result, if LÖVE was run.
-    fn love(&self, get: fn(&Played) -> f64) -> Option<f64> {
-        (!self.love.is_empty()).then(|| middle(&self.love, get))
+    fn love(&self, get: fn(&FrameResults) -> f64) -> Option<f64> {
+        (!self.love.is_empty()).then(|| median_of(&self.love, get))
     }
 }
 
-fn middle(runs: &[Played], get: fn(&Played) -> f64) -> f64 {
+fn median_of(runs: &[FrameResults], get: fn(&FrameResults) -> f64) -> f64 {
     median(runs.iter().map(get).collect())
 }
 
 /// Returns a row with LÖVE's value for comparison.
-pub fn beside(name: String, ours: f64, unit: &'static str, love: Option<f64>) -> Row {
+pub fn compared_row(name: String, ours: f64, unit: &'static str, love: Option<f64>) -> Row {
     Row { love, ..named(name, ours, unit, None) }
 }
 
@@ -151,25 +153,27 @@ fn to_strings(list: &[&str]) -> Vec<String> {
 }
 
 /// Returns the rows of a drawing workload.
-fn drawn(name: &str, runs: &Runs) -> Vec<Row> {
-    let frame: fn(&Played) -> f64 = |played| played.frame;
-    let calls: fn(&Played) -> f64 = |played| played.draw_calls;
-    let mut one = beside(name.to_string(), middle(&runs.one, frame), "ms", runs.love(frame));
-    if let Some(draw) = runs.love(|played| played.draw) {
+fn drawing_rows(name: &str, runs: &Runs) -> Vec<Row> {
+    let frame: fn(&FrameResults) -> f64 = |results| results.frame;
+    let calls: fn(&FrameResults) -> f64 = |results| results.draw_calls;
+    let mut one =
+        compared_row(name.to_string(), median_of(&runs.one, frame), "ms", runs.love(frame));
+    if let Some(draw) = runs.love(|results| results.draw) {
         one.note = format!("of LÖVE's, {} are love.draw", digits(draw));
     }
-    let all = middle(&runs.all, frame);
-    let all = beside("  on all threads, of the main one".to_string(), all, "ms", runs.love(frame));
+    let all = median_of(&runs.all, frame);
+    let all =
+        compared_row("  on all threads, of the main one".to_string(), all, "ms", runs.love(frame));
     let mut rows = vec![one, all];
-    let drawn = middle(&runs.one, calls);
-    if drawn > 0.0 {
-        rows.push(beside("  draw calls".to_string(), drawn, "calls", runs.love(calls)));
+    let draw_calls = median_of(&runs.one, calls);
+    if draw_calls > 0.0 {
+        rows.push(compared_row("  draw calls".to_string(), draw_calls, "calls", runs.love(calls)));
     }
     rows
 }
 
 /// Mode, count, description.
-const DRAWN: &[(&str, &str, &str)] = &[
+const DRAWING_CASES: &[(&str, &str, &str)] = &[
     ("nothing", "0", "a frame with nothing in it"),
     ("one", "10000", "10,000 sprites, one texture"),
     ("eight", "10000", "10,000 sprites, 8 textures in turn"),
@@ -184,8 +188,8 @@ pub fn gui(environment: &Environment) -> Group {
     let game = environment.add_game("gui");
     let length = Length { warm: 60, frames: 120 };
     let mut rows = Vec::new();
-    for (mode, count, name) in DRAWN {
-        rows.extend(drawn(
+    for (mode, count, name) in DRAWING_CASES {
+        rows.extend(drawing_rows(
             name,
             &Runs::of(environment, &game, &to_strings(&[mode, count]), &length, true),
         ));
@@ -207,12 +211,12 @@ pub fn script(environment: &Environment) -> Group {
     let game = environment.add_game("script");
     let runs = Runs::of(environment, &game, &[], &Length { warm: 60, frames: 300 }, false);
     // All runs must have the same result, otherwise they did different work.
-    for (name, wanted) in [("bumps", 3112.0), ("turns", 56700.0)] {
-        for played in runs.love.iter().chain(&runs.one) {
-            assert_eq!(played.printed_number(name), wanted, "{name}");
+    for (name, expected) in [("bumps", 3112.0), ("turns", 56700.0)] {
+        for results in runs.love.iter().chain(&runs.one) {
+            assert_eq!(results.printed_number(name), expected, "{name}");
         }
     }
-    let frame: fn(&Played) -> f64 = |played| played.frame;
+    let frame: fn(&FrameResults) -> f64 = |results| results.frame;
     let name = "10,000 creatures".to_string();
     Group {
         name: "script",
@@ -221,7 +225,7 @@ pub fn script(environment: &Environment) -> Group {
                    cells, and each looks for the nearest of the other team. CPU time of the main \
                    thread for a whole frame, the median of 300 after 60. Both must have the same \
                    sums at the end.",
-        rows: vec![beside(name, middle(&runs.one, frame), "ms", runs.love(frame))],
+        rows: vec![compared_row(name, median_of(&runs.one, frame), "ms", runs.love(frame))],
     }
 }
 
@@ -229,7 +233,7 @@ pub fn script(environment: &Environment) -> Group {
 const CALLS: usize = 1_000_000;
 
 /// Case, LÖVE's call, this engine's call.
-const CALLED: &[(&str, &str, &str)] = &[
+const CALL_CASES: &[(&str, &str, &str)] = &[
     ("loop", "the loop alone", "the loop alone"),
     ("lua", "a Lua function", "a Lua function"),
     ("random", "love.math.random()", "Math.random()"),
@@ -250,12 +254,12 @@ pub fn calls(environment: &Environment) -> Group {
     let length = Length { warm: 3, frames: 12 };
     let each = |milliseconds: f64| milliseconds * 1e6 / CALLS as f64;
     let mut rows = Vec::new();
-    for (case, theirs, ours) in CALLED {
+    for (case, theirs, ours) in CALL_CASES {
         let arguments = to_strings(&[case, &CALLS.to_string()]);
         let runs = Runs::of(environment, &game, &arguments, &length, false);
-        let love = runs.love(|played| played.frame).map(each);
-        let one = each(middle(&runs.one, |played| played.frame));
-        let mut row = beside(ours.to_string(), one, "ns", love);
+        let love = runs.love(|results| results.frame).map(each);
+        let one = each(median_of(&runs.one, |results| results.frame));
+        let mut row = compared_row(ours.to_string(), one, "ns", love);
         if love.is_some() && theirs != ours {
             row.note = format!("LÖVE's: {theirs}");
         }
@@ -274,8 +278,8 @@ pub fn calls(environment: &Environment) -> Group {
 pub fn particles(environment: &Environment) -> Group {
     let game = environment.add_game("particles");
     let runs = Runs::of(environment, &game, &[], &Length { warm: 240, frames: 180 }, true);
-    for played in runs.love.iter().chain(&runs.one) {
-        let living = played.printed_number("particles");
+    for results in runs.love.iter().chain(&runs.one) {
+        let living = results.printed_number("particles");
         assert!(living > 79_000.0, "only {living} particles live");
     }
     Group {
@@ -286,7 +290,7 @@ pub fn particles(environment: &Environment) -> Group {
                    main thread for a whole frame, the median of 180 after 240; what is drawn is \
                    dropped by the driver. First everything on one thread, then with as many as \
                    there are.",
-        rows: drawn("80,000 particles", &runs),
+        rows: drawing_rows("80,000 particles", &runs),
     }
 }
 
@@ -296,13 +300,13 @@ pub fn physics(environment: &Environment) -> Group {
     let mut rows = Vec::new();
     for (count, name) in [("1000", "1,000 boxes"), ("5000", "5,000 boxes")] {
         let runs = Runs::of(environment, &game, &to_strings(&[count]), &length, false);
-        let mut row = |name: String, unit, get: fn(&Played) -> f64| {
-            rows.push(beside(name, middle(&runs.one, get), unit, runs.love(get)));
+        let mut row = |name: String, unit, get: fn(&FrameResults) -> f64| {
+            rows.push(compared_row(name, median_of(&runs.one, get), unit, runs.love(get)));
         };
-        row(format!("{name}: mean of a frame"), "ms", |played| played.mean);
-        row(format!("  {name}: the longest"), "ms", |played| played.most);
-        row(format!("  {name}: awake at the end"), "boxes", |played| {
-            played.printed_number("awake")
+        row(format!("{name}: mean of a frame"), "ms", |results| results.mean);
+        row(format!("  {name}: the longest"), "ms", |results| results.most);
+        row(format!("  {name}: awake at the end"), "boxes", |results| {
+            results.printed_number("awake")
         });
     }
     Group {

@@ -1,6 +1,6 @@
--- How the LÖVE side of benches/peers.rs is measured: LÖVE's own loop without its sleep, a step of
--- a sixtieth of a second, and CPU time of the main thread for each frame. What was measured is
--- printed as lines of a name and a number.
+-- Measurement of the LÖVE side of benches/peers.rs: LÖVE's own loop without its sleep, a step of a
+-- sixtieth of a second, and the CPU time of the main thread for each frame. Results are printed as
+-- lines of a name and a number.
 local ffi = require("ffi")
 ffi.cdef([[
   typedef struct { long seconds; long nanoseconds; } peers_time;
@@ -13,7 +13,7 @@ local time = ffi.new("peers_time")
 
 local measure = { arguments = love.arg.parseGameArguments(arg) }
 
--- Milliseconds of CPU time that this thread has taken.
+-- Returns the CPU time of this thread in milliseconds.
 local function cpu()
   ffi.C.clock_gettime(THREAD_CPU, time)
   return tonumber(time.seconds) * 1e3 + tonumber(time.nanoseconds) * 1e-6
@@ -28,7 +28,7 @@ function measure.tell(name, number)
   io.write(name, " ", string.format("%.9g", number), "\n")
 end
 
--- Plays `warm` frames, then `frames` that are measured, and ends. `finish` is called at the end.
+-- Plays `warm` frames, then `frames` measured frames, and ends. `finish` is called at the end.
 function measure.frames(warm, frames, finish)
   local whole, drawn, draw_calls = {}, {}, 0
 

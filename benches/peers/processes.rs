@@ -1,25 +1,26 @@
 //! Workloads of whole processes: startup, tests, a game of many files.
 
 use super::bare;
-use super::child::Used;
+use super::child::ResourceUsage;
 use super::environment::{Drawing, Environment, Game};
 use super::files;
 use super::folder::Folder;
-use super::frames::beside;
+use super::frames::compared_row;
 use crate::table::{Group, Row, median, named};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Maximum CPU time of a game beyond a bare program, in milliseconds; below, maximum memory in MiB.
+/// Maximum CPU time of a game beyond a bare program, in milliseconds.
 const START_MS: f64 = 25.0;
+/// Maximum memory of a game beyond a bare program, in MiB.
 const START_MIB: f64 = 20.0;
 
 /// Runs commands in turn, each after one run of warm-up. Returns the resource usage of each.
-fn in_turn<const N: usize>(
+fn run_alternating<const N: usize>(
     environment: &Environment,
     commands: [&dyn Fn() -> Command; N],
-) -> [Vec<Used>; N] {
+) -> [Vec<ResourceUsage>; N] {
     let mut used = [const { Vec::new() }; N];
     for run in 0..=environment.runs {
         for (at, command) in commands.iter().enumerate() {
@@ -33,17 +34,17 @@ fn in_turn<const N: usize>(
 }
 
 /// A median over the runs of a process.
-type Figure = fn(&[Used]) -> f64;
+type Metric = fn(&[ResourceUsage]) -> f64;
 
-fn cpu(runs: &[Used]) -> f64 {
+fn cpu(runs: &[ResourceUsage]) -> f64 {
     median(runs.iter().map(|used| used.cpu).collect())
 }
 
-fn peak(runs: &[Used]) -> f64 {
+fn peak(runs: &[ResourceUsage]) -> f64 {
     median(runs.iter().map(|used| used.peak).collect())
 }
 
-fn wall(runs: &[Used]) -> f64 {
+fn wall(runs: &[ResourceUsage]) -> f64 {
     median(runs.iter().map(|used| used.wall).collect())
 }
 
@@ -69,17 +70,17 @@ fn bundle(environment: &Environment, game: &Game) -> PathBuf {
 }
 
 /// Runs of the startup workload. Without a display, only those of this engine.
-struct Started {
+struct StartupRuns {
     /// The bare programs: one that draws, and one that only clears.
-    bare: Option<[Vec<Used>; 2]>,
-    ours: Vec<Used>,
-    bundled: Vec<Used>,
-    nothing: Vec<Used>,
-    love: Option<Vec<Used>>,
+    bare: Option<[Vec<ResourceUsage>; 2]>,
+    ours: Vec<ResourceUsage>,
+    bundled: Vec<ResourceUsage>,
+    nothing: Vec<ResourceUsage>,
+    love: Option<Vec<ResourceUsage>>,
 }
 
-impl Started {
-    fn of(environment: &Environment) -> Started {
+impl StartupRuns {
+    fn of(environment: &Environment) -> StartupRuns {
         let game = environment.add_game("start");
         let (bundle, empty) = (bundle(environment, &game), empty_game(environment, &game));
         let [love, folder] = one_frame(environment, &game);
@@ -97,32 +98,35 @@ impl Started {
             command
         };
         if environment.love.is_some() {
-            let [draws, clears, ours, bundled, nothing, love] =
-                in_turn(environment, [&draws, &clears, &folder, &of_bundle, &of_nothing, &love]);
-            Started { bare: Some([draws, clears]), ours, bundled, nothing, love: Some(love) }
+            let [draws, clears, ours, bundled, nothing, love] = run_alternating(
+                environment,
+                [&draws, &clears, &folder, &of_bundle, &of_nothing, &love],
+            );
+            StartupRuns { bare: Some([draws, clears]), ours, bundled, nothing, love: Some(love) }
         } else if environment.has_display() {
             let [draws, clears, ours, bundled, nothing] =
-                in_turn(environment, [&draws, &clears, &folder, &of_bundle, &of_nothing]);
-            Started { bare: Some([draws, clears]), ours, bundled, nothing, love: None }
+                run_alternating(environment, [&draws, &clears, &folder, &of_bundle, &of_nothing]);
+            StartupRuns { bare: Some([draws, clears]), ours, bundled, nothing, love: None }
         } else {
-            let [ours, bundled, nothing] = in_turn(environment, [&folder, &of_bundle, &of_nothing]);
-            Started { bare: None, ours, bundled, nothing, love: None }
+            let [ours, bundled, nothing] =
+                run_alternating(environment, [&folder, &of_bundle, &of_nothing]);
+            StartupRuns { bare: None, ours, bundled, nothing, love: None }
         }
     }
 
     fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::new();
-        let columns: [(&str, &str, Figure, f64); 2] = [
+        let columns: [(&str, &str, Metric, f64); 2] = [
             ("CPU of the process", "ms", cpu, START_MS),
             ("peak resident memory", "MiB", peak, START_MIB),
         ];
         for (name, unit, get, room) in columns {
             let bare = self.bare.as_ref().map(|both| both.each_ref().map(|runs| get(runs)));
             let love = self.love.as_deref().map(get);
-            let mut row = beside(name.to_string(), get(&self.ours), unit, love);
+            let mut row = compared_row(name.to_string(), get(&self.ours), unit, love);
             row.target = bare.map(|[draws, _]| draws + room);
             rows.push(row);
-            rows.push(beside("  of a bundle".to_string(), get(&self.bundled), unit, love));
+            rows.push(compared_row("  of a bundle".to_string(), get(&self.bundled), unit, love));
             let nothing = get(&self.nothing);
             rows.push(named("  of a game that draws nothing".to_string(), nothing, unit, None));
             if let Some([draws, clears]) = bare {
@@ -157,7 +161,7 @@ pub fn start(environment: &Environment) -> Group {
                    does not count. The bare programs (benches/peers/bare.rs) open the window, a \
                    device and a surface with the same libraries; one draws a square with a \
                    texture, the other only clears the picture.",
-        rows: Started::of(environment).rows(),
+        rows: StartupRuns::of(environment).rows(),
     }
 }
 
@@ -179,16 +183,16 @@ pub fn tests(environment: &Environment) -> Group {
         let love = || environment.love(&game.love, &[count.to_string()], Drawing::Real);
         let (ours, love) = match environment.love {
             Some(_) => {
-                let [ours, love] = in_turn(environment, [&ours, &love]);
+                let [ours, love] = run_alternating(environment, [&ours, &love]);
                 (ours, Some(love))
             }
             None => {
-                let [ours] = in_turn(environment, [&ours]);
+                let [ours] = run_alternating(environment, [&ours]);
                 (ours, None)
             }
         };
         let name = if count == 1 { "1 test".to_string() } else { "1,000 tests".to_string() };
-        rows.push(beside(name, cpu(&ours), "ms", love.as_deref().map(cpu)));
+        rows.push(compared_row(name, cpu(&ours), "ms", love.as_deref().map(cpu)));
     }
     Group {
         name: "tests",
@@ -214,21 +218,26 @@ pub fn assets(environment: &Environment) -> Group {
     let of_bundle = || environment.engine(&bundle, &["--frames", "1"], Drawing::Real);
     let (folder, bundled, love) = match environment.love {
         Some(_) => {
-            let [folder, bundled, love] = in_turn(environment, [&folder, &of_bundle, &love]);
+            let [folder, bundled, love] =
+                run_alternating(environment, [&folder, &of_bundle, &love]);
             (folder, bundled, Some(love))
         }
         None => {
-            let [folder, bundled] = in_turn(environment, [&folder, &of_bundle]);
+            let [folder, bundled] = run_alternating(environment, [&folder, &of_bundle]);
             (folder, bundled, None)
         }
     };
     let mut rows = Vec::new();
     for (name, runs) in [("of a folder", &folder), ("of a bundle", &bundled)] {
-        rows.push(beside(format!("CPU, {name}"), cpu(runs), "ms", love.as_deref().map(cpu)));
-        let by_clock =
-            beside(format!("  by the clock, {name}"), wall(runs), "ms", love.as_deref().map(wall));
+        rows.push(compared_row(format!("CPU, {name}"), cpu(runs), "ms", love.as_deref().map(cpu)));
+        let by_clock = compared_row(
+            format!("  by the clock, {name}"),
+            wall(runs),
+            "ms",
+            love.as_deref().map(wall),
+        );
         rows.push(by_clock);
-        rows.push(beside(
+        rows.push(compared_row(
             format!("  peak resident memory, {name}"),
             peak(runs),
             "MiB",

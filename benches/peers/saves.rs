@@ -2,7 +2,7 @@
 //! run.
 
 use super::environment::{Drawing, Environment};
-use super::frames::beside;
+use super::frames::compared_row;
 use crate::table::{Group, digits, median};
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
@@ -26,15 +26,15 @@ fn module(version: usize) -> String {
 /// Reads up to the line that reports a version. Returns the last time reported before it for
 /// checking all files.
 fn await_version(lines: &mut Lines<BufReader<ChildStdout>>, version: usize) -> f64 {
-    let (wanted, mut look) = (format!("ran {version}"), 0.0);
+    let (expected, mut look) = (format!("ran {version}"), 0.0);
     for line in lines.map_while(Result::ok) {
-        if line.ends_with(&wanted) {
+        if line.ends_with(&expected) {
             return look;
         }
         let parsed = line.strip_prefix("look ").and_then(|number| number.parse().ok());
         look = parsed.unwrap_or(look);
     }
-    panic!("the game ended before it reported '{wanted}'");
+    panic!("the game ended before it reported '{expected}'");
 }
 
 /// Returns the milliseconds from the beginning of a save until the line that the new code prints
@@ -55,10 +55,10 @@ fn latency(mut command: Command, folder: &Path) -> (f64, f64) {
         // More than a second between saves, and at varying fractions of a second.
         std::thread::sleep(Duration::from_millis(1130 + save as u64 % 7 * 70));
         let path = folder.join(format!("mods/m{}.lua", save * 37));
-        let beside = folder.join("saved~");
+        let temporary = folder.join("saved~");
         let began = Instant::now();
-        fs::write(&beside, module(save)).expect("the temporary folder can be written to");
-        fs::rename(&beside, &path).expect("it can be renamed");
+        fs::write(&temporary, module(save)).expect("the temporary folder can be written to");
+        fs::rename(&temporary, &path).expect("it can be renamed");
         look = await_version(&mut lines, save);
         times.push(began.elapsed().as_secs_f64() * 1e3);
     }
@@ -77,12 +77,12 @@ pub fn measure(environment: &Environment) -> Group {
     let (ours, _) = latency(watched, &game.engine);
     let name = "save to new code running";
     if environment.love.is_none() {
-        rows.push(beside(name.to_string(), ours, "ms", None));
+        rows.push(compared_row(name.to_string(), ours, "ms", None));
     } else {
         for (seconds, how) in [("0.5", "looks twice a second"), ("0", "looks in each frame")] {
             let polled = environment.love(&game.love, &[seconds.to_string()], Drawing::Real);
             let (love, look) = latency(polled, &game.love);
-            let mut row = beside(format!("{name}; LÖVE {how}"), ours, "ms", Some(love));
+            let mut row = compared_row(format!("{name}; LÖVE {how}"), ours, "ms", Some(love));
             row.note = format!("a look takes LÖVE {} ms", digits(look));
             rows.push(row);
         }

@@ -1,6 +1,7 @@
 //! Benchmarks of movers: moves on still ground and on lifts, and being carried.
 
-use super::{Folder, frames, start};
+use super::{Folder, frames};
+use crate::run::{launch, start};
 use crate::table::{Group, Row, median, named};
 
 const MOVERS: usize = 100;
@@ -54,7 +55,7 @@ function render() end
 ";
 
 /// Returns the microseconds per mover of the work in every other frame.
-fn each(lifts: usize, always: &str, timed: &str) -> f64 {
+fn time_each(lifts: usize, always: &str, timed: &str) -> f64 {
     let name = format!("engine-bench-movers-{}-{lifts}-{timed}", std::process::id());
     let folder = Folder(std::env::temp_dir().join(name));
     std::fs::create_dir_all(&folder.0).expect("the folder can be made");
@@ -66,7 +67,7 @@ fn each(lifts: usize, always: &str, timed: &str) -> f64 {
     for (file, text) in [("main.lua", &*main), ("walker.unit", WALKER), ("lift.unit", LIFT)] {
         std::fs::write(folder.0.join(file), text).expect("it can be written");
     }
-    let mut app = start(&folder, 1);
+    let mut app = start(launch(&folder.0));
     frames(&mut app, 60);
     let times = frames(&mut app, FRAMES);
     let every = |first: usize| median(times.iter().copied().skip(first).step_by(2).collect());
@@ -78,9 +79,9 @@ fn each(lifts: usize, always: &str, timed: &str) -> f64 {
 /// Returns the row of a time. Other load on the machine can exceed the measured time and make it
 /// negative.
 fn measured(name: &str, lifts: usize, always: &str, timed: &str) -> Row {
-    let figure = each(lifts, always, timed);
-    let row = named(name.to_string(), figure, "us", None);
-    match figure > 0.0 {
+    let value = time_each(lifts, always, timed);
+    let row = named(name.to_string(), value, "us", None);
+    match value > 0.0 {
         true => row,
         false => Row { measured: f64::NAN, note: "not measured: disturbed".to_string(), ..row },
     }

@@ -1,8 +1,8 @@
 //! Benchmark of a game of 2,000 files: from its bundle to the first frame, and its compilation.
 
-use super::child::{self, Argument, Used};
+use super::child::{self, Argument, ResourceUsage};
 use super::files::{self, PICTURES, SCRIPTS, TEXT_BYTES, TEXTS};
-use super::{Dice, Folder};
+use super::{Folder, Random};
 use crate::table::{Group, median, row};
 use std::path::Path;
 
@@ -24,7 +24,7 @@ end
     )
 }
 
-fn compile(folder: &Folder, out: &Path, bundle: bool) -> Used {
+fn compile(folder: &Folder, out: &Path, bundle: bool) -> ResourceUsage {
     let path = folder.path();
     let mut arguments: Vec<Argument> = vec![&"compile", &path, &"--out", &out];
     if bundle {
@@ -52,17 +52,17 @@ pub fn measure() -> Group {
     let out = folder.saves().join("data");
     let clean = compile(&folder, &out, false);
     let unchanged = compile(&folder, &out, false);
-    let mut dice = Dice(2);
-    let edits: Vec<Used> = (0..RUNS)
+    let mut random = Random(2);
+    let edits: Vec<ResourceUsage> = (0..RUNS)
         .map(|i| {
             folder.write(
                 &format!("scripts/s{}.lua", i + 1),
-                files::script(i + 1, &mut dice).as_bytes(),
+                files::script(i + 1, &mut random).as_bytes(),
             );
             compile(&folder, &out, false)
         })
         .collect();
-    let of = |get: fn(&Used) -> f64| median(edits.iter().map(get).collect());
+    let of = |get: fn(&ResourceUsage) -> f64| median(edits.iter().map(get).collect());
     Group {
         name: "assets",
         title: "A game of 2,000 files",

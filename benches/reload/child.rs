@@ -10,7 +10,7 @@ pub type Argument<'a> = &'a dyn AsRef<OsStr>;
 
 /// Resource usage of one child: milliseconds of CPU time of all its threads and of real time, and
 /// the peak resident memory in MiB, which is never reported below the parent's.
-pub struct Used {
+pub struct ResourceUsage {
     pub cpu: f64,
     pub wall: f64,
     #[allow(dead_code, reason = "benches/reload.rs has no use for it")]
@@ -26,24 +26,24 @@ pub fn command(arguments: &[Argument], saves: &Path) -> Command {
 }
 
 /// Runs the executable to its end.
-pub fn run(arguments: &[Argument], saves: &Path) -> Used {
+pub fn run(arguments: &[Argument], saves: &Path) -> ResourceUsage {
     let used = run_command(&mut command(arguments, saves));
     used.unwrap_or_else(|status| panic!("the engine ended with status {status}"))
 }
 
 /// Runs a command to its end. If the command fails, returns its exit status as an error.
-pub fn run_command(command: &mut Command) -> Result<Used, i32> {
+pub fn run_command(command: &mut Command) -> Result<ResourceUsage, i32> {
     let began = Instant::now();
     #[allow(clippy::zombie_processes, reason = "`wait` waits for it, for what it used")]
     let child = command.spawn().unwrap_or_else(|reason| {
         panic!("{} cannot be started: {reason}", command.get_program().display())
     });
     let used = wait(&child)?;
-    Ok(Used { wall: began.elapsed().as_secs_f64() * 1e3, ..used })
+    Ok(ResourceUsage { wall: began.elapsed().as_secs_f64() * 1e3, ..used })
 }
 
 /// Waits for a child's end.
-fn wait(child: &Child) -> Result<Used, i32> {
+fn wait(child: &Child) -> Result<ResourceUsage, i32> {
     let mut status = 0;
     // SAFETY: a record of plain numbers, filled by the call below for our own child, for which no
     // other code waits.
@@ -59,5 +59,5 @@ fn wait(child: &Child) -> Result<Used, i32> {
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
     let cpu = (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3;
     // Linux reports KiB.
-    Ok(Used { cpu, wall: 0.0, peak: usage.ru_maxrss as f64 / 1024.0 })
+    Ok(ResourceUsage { cpu, wall: 0.0, peak: usage.ru_maxrss as f64 / 1024.0 })
 }

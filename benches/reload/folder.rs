@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 /// Pseudorandom number generator with the same sequence in every run (SplitMix64).
-pub struct Dice(pub u64);
+pub struct Random(pub u64);
 
-impl Dice {
+impl Random {
     /// Returns a number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -2,7 +2,7 @@
 //! watching the folder.
 
 use super::child::{self, Argument};
-use super::{Dice, Folder};
+use super::{Folder, Random};
 use crate::table::{Group, median, named, row};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -52,11 +52,11 @@ return M
 /// Returns the main script, which uses all files in every frame and prints the newest version.
 fn main_script() -> String {
     format!(
-        "local modules, things, seen, objects, frames = {{}}, {{}}, 0, {{}}, 0
+        "local modules, instances, seen, objects, frames = {{}}, {{}}, 0, {{}}, 0
 function init()
   for i = 1, {FILES} do
     modules[i] = require('f' .. i)
-    things[i] = modules[i].new(i)
+    instances[i] = modules[i].new(i)
   end
   for i = 1, {OBJECTS} / 2 do
     objects[i] = {{ x = i, name = 'object', next = {{ i, i }} }}
@@ -70,7 +70,7 @@ function update()
     local m = modules[i]
     local count, names = m.use('n' .. i % 5)
     assert(count == frames and names['n' .. i % 5])
-    assert(things[i]:tell() == i + m.version() and m.constant == m.version())
+    assert(instances[i]:tell() == i + m.version() and m.constant == m.version())
     newest = math.max(newest, m.version())
   end
   if newest > seen then
@@ -106,8 +106,8 @@ fn listen(out: ChildStdout, arrived: &Sender<(usize, Instant)>) {
 /// Waits until the game prints a version, and returns the time.
 fn await_version(arrivals: &Receiver<(usize, Instant)>, version: usize) -> Instant {
     loop {
-        let (seen, at) = arrivals.recv_timeout(LOST).expect("the new code never ran");
-        if seen == version {
+        let (reported, at) = arrivals.recv_timeout(LOST).expect("the new code never ran");
+        if reported == version {
             return at;
         }
     }
@@ -115,12 +115,12 @@ fn await_version(arrivals: &Receiver<(usize, Instant)>, version: usize) -> Insta
 
 /// Saves a file as editors do: in place, or to a temporary file that then replaces it.
 fn save(path: &Path, text: &str, in_place: bool) {
-    let beside = path.with_extension("lua~");
+    let temporary = path.with_extension("lua~");
     match in_place {
         true => fs::write(path, text).expect("the file can be written"),
         false => {
-            fs::write(&beside, text).expect("the file can be written");
-            fs::rename(&beside, path).expect("the file can be renamed");
+            fs::write(&temporary, text).expect("the file can be written");
+            fs::rename(&temporary, path).expect("the file can be renamed");
         }
     }
 }
@@ -135,17 +135,17 @@ fn latencies(folder: &Folder) -> Vec<f64> {
     let out = child.stdout.take().expect("it was piped");
     let listener = std::thread::spawn(move || listen(out, &sender));
     await_version(&arrivals, 0);
-    let mut dice = Dice(1);
+    let mut random = Random(1);
     let mut times = Vec::new();
     for edit in 1..=EDITS {
         // Between one and four frames, so that saves occur at every point of a frame.
-        std::thread::sleep(Duration::from_micros(20_000 + dice.below(45_000)));
-        let file = 1 + dice.below(FILES as u64);
+        std::thread::sleep(Duration::from_micros(20_000 + random.below(45_000)));
+        let file = 1 + random.below(FILES as u64);
         let path = folder.path().join(format!("f{file}.lua"));
         let began = Instant::now();
         save(&path, &script(edit), edit % 2 == 0);
-        let seen = await_version(&arrivals, edit);
-        times.push(seen.duration_since(began).as_secs_f64() * 1e3);
+        let reported = await_version(&arrivals, edit);
+        times.push(reported.duration_since(began).as_secs_f64() * 1e3);
     }
     child.kill().expect("it still runs");
     child.wait().expect("it was ours");

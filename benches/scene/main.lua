@@ -1,5 +1,5 @@
--- Worlds with many units, for the figures of scenes: which of them is the first argument, how many
--- units the second.
+-- Worlds with many units, for benches/scene.rs. The first argument selects the world, the second is
+-- the number of units.
 local mode, count = Application.argv()
 mode, count = mode or "still", tonumber(count or 100)
 local world, camera
@@ -22,7 +22,7 @@ function init()
   end
 end
 
--- Ends the units of the last call, and makes as many: the bench times both.
+-- Destroys the units of the last call and spawns the same number: the benchmark measures both.
 function respawn()
   for i = 1, #made do World.destroy_unit(world, made[i]) end
   made = {}

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Resource usage of one child.
-struct Used {
+struct ResourceUsage {
     cpu_milliseconds: f64,
     peak_mib: f64,
 }
 
 /// Runs the executable on a game's folder for one frame.
 #[allow(clippy::zombie_processes, reason = "wait4 waits for it, and says what it used")]
-fn run_once(folder: &Path, saves: &Path) -> Used {
+fn run_once(folder: &Path, saves: &Path) -> ResourceUsage {
     let child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run".as_ref(), folder.as_os_str()])
         .args(["--headless", "--frames", "1"])
@@ -33,7 +33,7 @@ fn run_once(folder: &Path, saves: &Path) -> Used {
     };
     assert!(status == 0, "engine run {} ended with status {status}", folder.display());
     let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
-    Used {
+    ResourceUsage {
         cpu_milliseconds: (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3,
         // Linux reports KiB.
         peak_mib: usage.ru_maxrss as f64 / 1024.0,
@@ -52,7 +52,7 @@ pub fn measure() -> Group {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (template, saves) = (root.join("game_template"), scratch());
     run_once(&template, &saves);
-    let runs: Vec<Used> = (0..RUNS).map(|_| run_once(&template, &saves)).collect();
+    let runs: Vec<ResourceUsage> = (0..RUNS).map(|_| run_once(&template, &saves)).collect();
     let boot = || {
         cpu(|| {
             Game::open("empty", &[], true);

@@ -98,8 +98,8 @@ impl<'a> Piece<'a> {
             let (from_x, from_y) = (ax - px, ay - py);
             let cross = move_x * along_y - move_y * along_x;
             let way = (from_x * along_y - from_y * along_x) / cross;
-            let place = (from_x * move_y - from_y * move_x) / cross;
-            let hit = (0.0..=1.0).contains(&way) & (0.0..=1.0).contains(&place);
+            let along = (from_x * move_y - from_y * move_x) / cross;
+            let hit = (0.0..=1.0).contains(&way) & (0.0..=1.0).contains(&along);
             // The side from which the particle came.
             let side = if from_x * normal_x + from_y * normal_y > 0.0 { -0.01 } else { 0.01 };
             let way = if hit { way } else { 1.0 };

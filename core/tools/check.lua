@@ -3,58 +3,60 @@
 -- does not run.
 
 local queue, next_one = {}, 1
-local problems, told = {}, {}
+local problems, reported = {}, {}
 local closing -- the resource that was checked last, whose world still exists
 
 -- Runs a step of one resource's check. Returns true if it succeeded. A problem of a resource is
 -- reported once, even if several steps fail with it.
-local function try(thing, doing, fn, ...)
-  local ok, words = pcall(fn, ...)
+local function run_step(resource, doing, fn, ...)
+  local ok, message = pcall(fn, ...)
   if not ok then
     -- The positions in this file do not help the reader.
-    words = tostring(words):gsub("^core/tools/check%.lua:%d+: ", "")
-    words = words:gsub("^World%.[%a_]+: ", ""):gsub("^Application%.[%a_]+: ", "")
-    local name = thing.name .. "." .. thing.kind .. ": "
-    if not told[name .. words] then
-      told[name .. words] = true
-      local problem = name .. doing .. ": " .. words
+    message = tostring(message):gsub("^core/tools/check%.lua:%d+: ", "")
+    message = message:gsub("^World%.[%a_]+: ", ""):gsub("^Application%.[%a_]+: ", "")
+    local name = resource.name .. "." .. resource.kind .. ": "
+    if not reported[name .. message] then
+      reported[name .. message] = true
+      local problem = name .. doing .. ": " .. message
       problems[#problems + 1] = problem
       print(problem)
     end
   end
-  return ok, words
+  return ok, message
 end
 
 -- The error of a level names the first unit that cannot be spawned. This reports the others.
-local function check_units_of(level, world, words)
-  local fine, count = pcall(LevelResource.num_units, level.name)
+local function check_units_of(level, world, message)
+  local ok, count = pcall(LevelResource.num_units, level.name)
   local seen = {}
-  for i = 1, fine and count or 0 do
+  for i = 1, ok and count or 0 do
     local unit = "unit '" .. LevelResource.unit_name(level.name, i) .. "'"
     local name = LevelResource.unit_resource(level.name, i)
-    if not seen[name] and not words:find(unit, 1, true) then
-      try(level, "spawning its " .. unit, World.spawn_unit, world, name)
+    if not seen[name] and not message:find(unit, 1, true) then
+      run_step(level, "spawning its " .. unit, World.spawn_unit, world, name)
     end
     seen[name] = true
   end
 end
 
-local function check(thing)
+local function check(resource)
   local world = Application.new_world()
-  local spawn = thing.kind == "level" and World.spawn_level or World.spawn_unit
-  local ok, spawned = try(thing, "spawning it", spawn, world, thing.name)
-  if not ok and thing.kind == "level" then check_units_of(thing, world, tostring(spawned)) end
+  local spawn = resource.kind == "level" and World.spawn_level or World.spawn_unit
+  local ok, spawned = run_step(resource, "spawning it", spawn, world, resource.name)
+  if not ok and resource.kind == "level" then check_units_of(resource, world, tostring(spawned)) end
   if ok then
-    ok = try(thing, "its first frame", World.update, world, 1 / 60)
+    ok = run_step(resource, "its first frame", World.update, world, 1 / 60)
   end
   if ok then
-    try(thing, "showing it", Application.render_world, world)
-    if thing.kind == "level" then try(thing, "ending it", World.destroy_level, world, spawned) end
-    if thing.kind ~= "level" and Unit.alive(spawned) then
-      try(thing, "ending it", World.destroy_unit, world, spawned)
+    run_step(resource, "showing it", Application.render_world, world)
+    if resource.kind == "level" then
+      run_step(resource, "ending it", World.destroy_level, world, spawned)
+    end
+    if resource.kind ~= "level" and Unit.alive(spawned) then
+      run_step(resource, "ending it", World.destroy_unit, world, spawned)
     end
   end
-  closing = { thing = thing, world = world, tries = 0 }
+  closing = { resource = resource, world = world, tries = 0 }
 end
 
 -- Maximum number of attempts to release a world: a unit in it can fail to end in each frame.
@@ -66,7 +68,7 @@ local function close()
   if not closing then return true end
   closing.tries = closing.tries + 1
   local ok = not World.alive(closing.world)
-    or try(closing.thing, "ending its world", Application.release_world, closing.world)
+    or run_step(closing.resource, "ending its world", Application.release_world, closing.world)
   if ok or closing.tries == TRIES then closing = nil end
   return closing == nil
 end
@@ -87,15 +89,15 @@ end
 -- Checks one resource per frame, so that errors at the end of the frame are found too.
 function update()
   if not close() then return end
-  local thing = queue[next_one]
-  if thing then
+  local resource = queue[next_one]
+  if resource then
     next_one = next_one + 1
-    check(thing)
+    check(resource)
     return
   end
   local counts = { unit = 0, model = 0, level = 0 }
   for _, it in ipairs(queue) do counts[it.kind] = counts[it.kind] + 1 end
-  local function many(count, word) return count .. " " .. word .. (count == 1 and "" or "s") end
+  local function many(count, noun) return count .. " " .. noun .. (count == 1 and "" or "s") end
   print(("%s, %s and %s checked, %s"):format(many(counts.unit, "unit"), many(counts.model, "model"),
     many(counts.level, "level"), many(#problems, "problem")))
   Application.quit(#problems > 0 and 1 or 0)

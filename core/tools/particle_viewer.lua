@@ -54,8 +54,8 @@ function ParticleViewer.camera(new_yaw, new_pitch, new_distance)
   yaw, pitch, distance = new_yaw or yaw, new_pitch or pitch, new_distance or distance
 end
 function ParticleViewer.set_variable(name, x, y, z)
-  local place = World.find_particles_variable(world, names[chosen], name)
-  World.set_particles_variable(world, playing, place, Vector3(x, y or 0, z or 0))
+  local variable = World.find_particles_variable(world, names[chosen], name)
+  World.set_particles_variable(world, playing, variable, Vector3(x, y or 0, z or 0))
 end
 
 local function list()
@@ -76,9 +76,9 @@ function init()
   World.set_sky(world, { top = Color(24, 30, 44), horizon = Color(52, 56, 66),
     ground = Color(30, 30, 32), shown = true })
   list()
-  local name, place = Application.argv()
+  local name, target = Application.argv()
   local shown, why = true, nil
-  if name then shown, why = ParticleViewer.show(name, place == "gui") end
+  if name then shown, why = ParticleViewer.show(name, target == "gui") end
   if not shown then
     print(why .. ", which has: " .. table.concat(names, ", "))
     return Application.quit(1)
@@ -116,9 +116,9 @@ local function keys()
 end
 
 -- Shows a text over the picture, wrapped to the width of the window.
-local function say(words, color)
+local function draw_line(text, color)
   local width = math.max(Gui.resolution(gui) - 2 * MARGIN, 100)
-  for _, line in ipairs(Gui.word_wrap(gui, words, nil, TEXT_SIZE, width)) do
+  for _, line in ipairs(Gui.word_wrap(gui, text, nil, TEXT_SIZE, width)) do
     Debug.text(line, color)
   end
 end
@@ -137,11 +137,11 @@ function update(dt)
   if over then
     playing, ended = nil, "the effect has ended: space plays it again"
   end
-  local words = names[chosen] or "this game has no .particles"
-  say(("%s  (%d of %d%s)  %d particles"):format(words, chosen, #names,
+  local text = names[chosen] or "this game has no .particles"
+  draw_line(("%s  (%d of %d%s)  %d particles"):format(text, chosen, #names,
     flat and ", in a Gui" or "", World.num_particles(world)))
-  if ended then say(ended, Color(255, 200, 80)) end
-  say("left, right: choose · space: again · p: pause · g: Gui or world · mouse: look")
+  if ended then draw_line(ended, Color(255, 200, 80)) end
+  draw_line("left, right: choose · space: again · p: pause · g: Gui or world · mouse: look")
 end
 
 function render()

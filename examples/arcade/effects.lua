@@ -5,7 +5,7 @@ local View = require "view"
 
 local Effects = {}
 
-local WORDS = Color(255, 236, 160)
+local TEXT_COLOR = Color(255, 236, 160)
 local GEM_TONES = { 0, 2, 4, 7, 9, 12, 14, 16 } -- semitones: a combo climbs a scale
 
 local ROWS = {
@@ -63,8 +63,8 @@ end
 
 function Effects.draw()
   for _, points in ipairs(rising) do
-    Gui.text(View.gui(), points.text, nil, 9, nil, Vector3(points.x, points.y, View.WORDS),
-      Color.with_alpha(WORDS, points.alpha), { align = "center", outline = 0.6,
+    Gui.text(View.gui(), points.text, nil, 9, nil, Vector3(points.x, points.y, View.TEXT),
+      Color.with_alpha(TEXT_COLOR, points.alpha), { align = "center", outline = 0.6,
       outline_color = Color(points.alpha, 20, 10, 20) })
   end
 end

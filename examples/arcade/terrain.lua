@@ -8,8 +8,8 @@ Terrain.CELL = 16 -- texels
 local TILES = 64 -- of the tile set
 local UP, RIGHT, DOWN, LEFT = 1, 2, 4, 8
 
-local function is_ground(thing)
-  return thing ~= nil and (thing.kind == "earth" or thing.kind == "rock")
+local function is_ground(entity)
+  return entity ~= nil and (entity.kind == "earth" or entity.kind == "rock")
 end
 
 -- The tiles of each kind of ground, by the sides on which there is more ground.
@@ -25,13 +25,13 @@ end
 local function fit(terrain, x, y)
   local cave = terrain.cave
   if not Cave.is_inside(cave, x, y) then return end
-  local thing, tile = Cave.at(cave, x, y), 0
-  if is_ground(thing) then
+  local entity, tile = Cave.at(cave, x, y), 0
+  if is_ground(entity) then
     local closed = (is_ground(Cave.at(cave, x, y + 1)) and UP or 0)
       + (is_ground(Cave.at(cave, x + 1, y)) and RIGHT or 0)
       + (is_ground(Cave.at(cave, x, y - 1)) and DOWN or 0)
       + (is_ground(Cave.at(cave, x - 1, y)) and LEFT or 0)
-    tile = terrain.tiles[thing.kind][closed]
+    tile = terrain.tiles[entity.kind][closed]
   end
   Tilemap.set_tile(terrain.map, "ground", x, y, tile)
 end
@@ -61,7 +61,7 @@ function Terrain.load(name)
   return terrain
 end
 
----Shows that the earth of a cell is gone, and rounds the edges around it.
+---Updates the tiles of a cell that was dug out, and of its four neighbours.
 function Terrain.dig(terrain, x, y)
   fit(terrain, x, y)
   fit(terrain, x + 1, y)

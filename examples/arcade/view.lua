@@ -1,5 +1,5 @@
--- Draws a cave: ground, things between their last cell and the next, and the light. All lengths are
--- texels. The whole Gui is moved and scaled, so that nothing else depends on the camera.
+-- Draws a cave: ground, entities between their last cell and the next, and the light. All lengths
+-- are texels. The whole Gui is moved and scaled, so that nothing else depends on the camera.
 local Cave = require "rules.cave"
 local Terrain = require "terrain"
 
@@ -9,11 +9,11 @@ local CELL, HALF = Terrain.CELL, Terrain.CELL / 2
 local SIZE = Vector2(CELL, CELL)
 local SHOWN_X, SHOWN_Y = 400, 225 -- minimum number of texels on the screen
 local LAMP_MOST, LAMP_LEAST = 150, 44 -- radius of its light, by the remaining oil
-local THINGS, HERO, DUST, DARK, GLOW, WORDS = 3, 4, 5, 6, 7, 8 -- layers; 0 to 2 are the map's
+local ENTITIES, HERO, DUST, DARK, GLOW, TEXT = 3, 4, 5, 6, 7, 8 -- layers; 0 to 2 are the map's
 local CYAN, RED, WARM = Color(110, 90, 220, 255), Color(150, 255, 60, 40), Color(90, 255, 170, 80)
 local GEM_PHASES = 4 -- number of sprites that take turns, so that gems glint at different times
 
-View.DUST, View.GLOW, View.WORDS = DUST, GLOW, WORDS
+View.DUST, View.GLOW, View.TEXT = DUST, GLOW, TEXT
 
 local gui ---@type Gui
 local dark ---@type Material
@@ -38,15 +38,15 @@ function View.new(terrain)
     view.gems[i] = Sprite.new("sheets/gem", "glint")
     Sprite.update(view.gems[i], i * 0.37)
   end
-  view.eye_x, view.eye_y = View.place(view, terrain.cave.hero)
+  view.eye_x, view.eye_y = View.position(view, terrain.cave.hero)
   view.light_x, view.light_y = view.eye_x, view.eye_y
   return view
 end
 
----Returns the current middle of a thing.
-function View.place(view, thing)
-  return Terrain.middle(Math.lerp(thing.from_x, thing.x, view.share),
-    Math.lerp(thing.from_y, thing.y, view.share))
+---Returns the current middle of an entity.
+function View.position(view, entity)
+  return Terrain.middle(Math.lerp(entity.from_x, entity.x, view.share),
+    Math.lerp(entity.from_y, entity.y, view.share))
 end
 
 ---Moves the pictures. `share` is the part of the time to the next step that has passed, 0 to 1.
@@ -61,7 +61,7 @@ function View.update(view, dt, share)
   Sprite.update(view.hero, dt)
   Sprite.update(view.bat, dt)
   Sprite.update(view.door, dt)
-  view.light_x, view.light_y = View.place(view, hero)
+  view.light_x, view.light_y = View.position(view, hero)
   View.follow(view, view.light_x, view.light_y, dt)
 end
 
@@ -100,34 +100,34 @@ end
 
 local draw = {}
 
-function draw.boulder(_, thing, x, y, share)
+function draw.boulder(_, entity, x, y, share)
   Gui.push(gui)
   Gui.translate(gui, Vector2(x, y))
-  Gui.rotate(gui, (thing.from_x - thing.x) * share * math.pi / 2)
-  Gui.bitmap(gui, "pictures/boulder", Vector3(-HALF, -HALF, THINGS), SIZE)
+  Gui.rotate(gui, (entity.from_x - entity.x) * share * math.pi / 2)
+  Gui.bitmap(gui, "pictures/boulder", Vector3(-HALF, -HALF, ENTITIES), SIZE)
   Gui.pop(gui)
 end
 
-function draw.gem(view, thing, x, y)
-  local phase = (thing.x * 7 + thing.y * 3) % GEM_PHASES + 1
-  Gui.bitmap(gui, Sprite.frame(view.gems[phase]), Vector3(x - HALF, y - HALF, THINGS), SIZE)
+function draw.gem(view, entity, x, y)
+  local phase = (entity.x * 7 + entity.y * 3) % GEM_PHASES + 1
+  Gui.bitmap(gui, Sprite.frame(view.gems[phase]), Vector3(x - HALF, y - HALF, ENTITIES), SIZE)
   glow(x, y, 26 + 5 * math.sin(view.time * 3 + phase * 1.6), CYAN)
 end
 
 function draw.bat(view, _, x, y)
-  Gui.bitmap(gui, Sprite.frame(view.bat), Vector3(x - HALF, y - HALF, THINGS), SIZE)
+  Gui.bitmap(gui, Sprite.frame(view.bat), Vector3(x - HALF, y - HALF, ENTITIES), SIZE)
   glow(x, y, 18, RED)
 end
 
 function draw.door(view, _, x, y)
-  Gui.bitmap(gui, Sprite.frame(view.door), Vector3(x - HALF, y - HALF, THINGS), SIZE)
+  Gui.bitmap(gui, Sprite.frame(view.door), Vector3(x - HALF, y - HALF, ENTITIES), SIZE)
   local size = Gui.texture_size(gui, "pictures/exit")
-  Gui.bitmap(gui, "pictures/exit", Vector3(math.floor(x - size.x / 2), y + HALF, THINGS))
+  Gui.bitmap(gui, "pictures/exit", Vector3(math.floor(x - size.x / 2), y + HALF, ENTITIES))
   if view.door.tag == "open" then glow(x, y, 70 + 8 * math.sin(view.time * 4), WARM) end
 end
 
-function draw.hero(view, thing, x, y)
-  local mirrored = thing.face_x < 0 and 1 or 0
+function draw.hero(view, entity, x, y)
+  local mirrored = entity.face_x < 0 and 1 or 0
   Gui.bitmap_uv(gui, Sprite.frame(view.hero), Vector2(mirrored, 0), Vector2(1 - mirrored, 1),
     Vector3(x - HALF, y - HALF, HERO), SIZE)
 end
@@ -138,13 +138,13 @@ function View.draw(view)
   local cave = terrain.cave
   Tilemap.draw(terrain.map, gui, nil, view.options)
   for i = 1, cave.columns * cave.rows do
-    local thing = cave.cells[i]
-    local paint = thing and draw[thing.kind]
+    local entity = cave.cells[i]
+    local paint = entity and draw[entity.kind]
     if paint then
-      local x, y = View.place(view, thing)
+      local x, y = View.position(view, entity)
       if x > left - CELL and x < left + width + CELL and y > bottom - CELL
         and y < bottom + height + CELL then
-        paint(view, thing, x, y, view.share)
+        paint(view, entity, x, y, view.share)
       end
     end
   end

@@ -74,8 +74,8 @@ end
 ---@return Tower|nil tower
 ---@return string|nil words why there is none
 function Game.build(game, kind, cell)
-  local words = Game.refusal(game, kind, cell)
-  if words then return nil, words end
+  local reason = Game.refusal(game, kind, cell)
+  if reason then return nil, reason end
   local x, y = Map.center(cell)
   local tower = { kind = kind, x = x, y = y, wait = 0 }
   game.towers[#game.towers + 1], game.tower_at[cell] = tower, tower

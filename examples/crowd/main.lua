@@ -12,7 +12,7 @@ local View = require "view"
 -- Guis the moving ones.
 local ground, moving, standing, sky, front ---@type Gui, Gui, Gui, Gui, Gui
 local panel ---@type table
-local chosen, seconds, words, words_until = 1, 0, "", 0
+local chosen, seconds, message, message_until = 1, 0, "", 0
 local width, height, scale, left, bottom
 
 -- Global, so that the console (the key left of 1) and the tests can read and change it:
@@ -49,8 +49,8 @@ local function fit()
   left, bottom = (w - Map.WIDTH * scale) / 2, (h - (Map.HEIGHT + Panel.HEIGHT) * scale) / 2
   local size, turn = Vector3(scale, scale, scale), Quaternion.identity()
   local function pose(up)
-    local place = Vector3(left, 0, bottom + up * scale)
-    return Matrix4x4.from_quaternion_position_scale(turn, place, size)
+    local position = Vector3(left, 0, bottom + up * scale)
+    return Matrix4x4.from_quaternion_position_scale(turn, position, size)
   end
   for _, gui in ipairs({ ground, moving, standing, sky }) do
     Gui.move(gui, pose(Panel.HEIGHT))
@@ -60,12 +60,12 @@ end
 
 -- Returns the cursor's position in the garden (y is negative over the panel).
 local function cursor()
-  local place = Mouse.axis("cursor")
-  return (place.x - left) / scale, (place.y - bottom) / scale - Panel.HEIGHT
+  local position = Mouse.axis("cursor")
+  return (position.x - left) / scale, (position.y - bottom) / scale - Panel.HEIGHT
 end
 
 local function say(text)
-  words, words_until = text, seconds + 2.5
+  message, message_until = text, seconds + 2.5
 end
 
 local function call()
@@ -130,6 +130,6 @@ function render()
         game.money >= Towers.KINDS[chosen].price)
     end
   end
-  View.words(sky, words, words_until - seconds)
+  View.message(sky, message, message_until - seconds)
   Application.render_world(Application.main_world())
 end

@@ -10,7 +10,7 @@ local Panel = {}
 
 Panel.HEIGHT = 80
 local BOARD, CARD, EDGE = Color(14, 20, 30), Color(30, 42, 56), Color(70, 92, 112)
-local WORDS, FAINT, GOLD = Color(232, 238, 242), Color(150, 168, 182), Color(255, 208, 110)
+local TEXT, FAINT, GOLD = Color(232, 238, 242), Color(150, 168, 182), Color(255, 208, 110)
 local CARDS, CARD_WIDE, CARD_TALL = 420, 176, 60
 local WAVE = { x = 1030, wide = 230 }
 local TOP = 10 -- the edge around cards and button
@@ -40,22 +40,22 @@ function Panel.new(gui)
   Gui.bitmap(gui, "textures/lamp", Vector3(22, 8, 2), Vector2(38, 65))
   Gui.circle(gui, Vector3(188, 40, 2), 13, Color(190, 130, 40))
   Gui.circle(gui, Vector3(188, 40, 2), 10.5, GOLD)
-  panel.lives = write(gui, "", 70, 29, 32, WORDS)
-  panel.money = write(gui, "", 210, 29, 32, WORDS)
+  panel.lives = write(gui, "", 70, 29, 32, TEXT)
+  panel.money = write(gui, "", 210, 29, 32, TEXT)
   panel.wave = write(gui, "", 310, 31, 22, FAINT)
   for i, kind in ipairs(Towers.KINDS) do
     local x = card(i)
     Gui.rounded_rect(gui, Vector3(x, TOP, 1), Vector2(CARD_WIDE, CARD_TALL), 8, CARD)
     panel.edges[i] = put_edge(gui, x, CARD_WIDE)
     Gui.bitmap(gui, "textures/" .. kind.name, Vector3(x + 8, TOP + 5, 2), Vector2(34, 51))
-    write(gui, i .. "  " .. kind.name, x + 50, TOP + 36, 18, WORDS)
-    write(gui, kind.words, x + 50, TOP + 12, 12.5, FAINT)
+    write(gui, i .. "  " .. kind.name, x + 50, TOP + 36, 18, TEXT)
+    write(gui, kind.note, x + 50, TOP + 12, 12.5, FAINT)
     panel.prices[i] = write(gui, "", x + CARD_WIDE - 10, TOP + 36, 18, GOLD, { align = "right" })
   end
   local button = Vector2(WAVE.wide, CARD_TALL)
   Gui.rounded_rect(gui, Vector3(WAVE.x, TOP, 1), button, 8, Color(58, 44, 30))
   panel.edge = put_edge(gui, WAVE.x, WAVE.wide)
-  panel.call = write(gui, "", WAVE.x + WAVE.wide / 2, TOP + 22, 21, WORDS, { align = "center" })
+  panel.call = write(gui, "", WAVE.x + WAVE.wide / 2, TOP + 22, 21, TEXT, { align = "center" })
   return panel
 end
 
@@ -78,16 +78,16 @@ local CALLS = {
 function Panel.update(panel, game, chosen)
   local gui = panel.gui
   if is_new(panel, "lives", game.lives) then
-    local color = game.lives > 30 and WORDS or Color(255, 110, 90)
+    local color = game.lives > 30 and TEXT or Color(255, 110, 90)
     Gui.update_text(gui, panel.lives, tostring(game.lives), nil, 32, nil, Vector3(70, 29, 3), color)
   end
   if is_new(panel, "money", game.money) then
     local text = tostring(game.money)
-    Gui.update_text(gui, panel.money, text, nil, 32, nil, Vector3(210, 29, 3), WORDS)
+    Gui.update_text(gui, panel.money, text, nil, 32, nil, Vector3(210, 29, 3), TEXT)
     for i, kind in ipairs(Towers.KINDS) do
       if is_new(panel, "price" .. i, game.money >= kind.price) then
-        local place = Vector3(card(i) + CARD_WIDE - 10, TOP + 36, 3)
-        Gui.update_text(gui, panel.prices[i], tostring(kind.price), nil, 18, nil, place,
+        local position = Vector3(card(i) + CARD_WIDE - 10, TOP + 36, 3)
+        Gui.update_text(gui, panel.prices[i], tostring(kind.price), nil, 18, nil, position,
           game.money >= kind.price and GOLD or Color(120, 100, 80), { align = "right" })
       end
     end
@@ -97,10 +97,10 @@ function Panel.update(panel, game, chosen)
     Gui.update_text(gui, panel.wave, wave, nil, 22, nil, Vector3(310, 31, 3), FAINT)
   end
   if is_new(panel, "call", game.phase) then
-    local place = Vector3(WAVE.x + WAVE.wide / 2, TOP + 22, 3)
+    local position = Vector3(WAVE.x + WAVE.wide / 2, TOP + 22, 3)
     local ready = game.phase ~= "wave"
-    Gui.update_text(gui, panel.call, CALLS[game.phase], nil, 21, nil, place,
-      ready and WORDS or FAINT, { align = "center" })
+    Gui.update_text(gui, panel.call, CALLS[game.phase], nil, 21, nil, position,
+      ready and TEXT or FAINT, { align = "center" })
     change_edge(gui, panel.edge, WAVE.x, WAVE.wide, ready and GOLD or EDGE, ready and 2 or 1)
   end
   if is_new(panel, "chosen", chosen) then

@@ -7,10 +7,10 @@ local Effects = require "effects"
 local Towers = {}
 
 Towers.KINDS = {
-  { name = "spark", words = "Strikes one, fast", price = 50, range = 112, wait = 0.2, damage = 2 },
-  { name = "frost", words = "Slows all around", price = 70, range = 84, wait = 1.2, cold = 1.7,
+  { name = "spark", note = "Strikes one, fast", price = 50, range = 112, wait = 0.2, damage = 2 },
+  { name = "frost", note = "Slows all around", price = 70, range = 84, wait = 1.2, cold = 1.7,
     damage = 1 },
-  { name = "star", words = "Bursts in a crowd", price = 110, range = 176, wait = 1.3, damage = 6,
+  { name = "star", note = "Bursts in a crowd", price = 110, range = 176, wait = 1.3, damage = 6,
     blast = 44 },
 }
 

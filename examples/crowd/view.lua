@@ -108,10 +108,10 @@ function View.effects(gui, effects)
 end
 
 ---Draws a message in the middle of the garden, as long as `rest` is above 0.
-function View.words(gui, words, rest)
+function View.message(gui, text, rest)
   if rest <= 0 then return end
   local strength = math.min(1, rest * 2)
-  Gui.text(gui, words, nil, 34, nil, Vector3(Map.WIDTH / 2, Map.HEIGHT - 120, 20),
+  Gui.text(gui, text, nil, 34, nil, Vector3(Map.WIDTH / 2, Map.HEIGHT - 120, 20),
     Color(255 * strength, 255, 236, 200), { align = "center", outline = 2,
       outline_color = Color(200 * strength, 10, 14, 24) })
 end

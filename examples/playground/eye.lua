@@ -38,10 +38,10 @@ function Eye.update(dt, feet)
   local back = Quaternion.forward(rotation) * -Eye.distance
   local hits = PhysicsWorld.linear_sphere_sweep(Eye.physics, Eye.target, Eye.target + back, SIZE, 1,
     "collision_filter", "sight")
-  local place = Eye.target + (hits and Vector3.normalize(back) * hits[1].distance or back)
-  Camera.set_local_position(Eye.camera, place)
+  local position = Eye.target + (hits and Vector3.normalize(back) * hits[1].distance or back)
+  Camera.set_local_position(Eye.camera, position)
   Camera.set_local_rotation(Eye.camera, rotation)
-  SoundWorld.set_listener(Eye.sound, place, rotation)
+  SoundWorld.set_listener(Eye.sound, position, rotation)
 end
 
 return Eye

@@ -31,9 +31,9 @@ end
 -- The current load of physics and sound.
 local function figures(gui, world, y)
   local physics = World.physics_world(world)
-  local words = ("%d of %d bodies move, %d voices"):format(PhysicsWorld.num_awake(physics),
+  local text = ("%d of %d bodies move, %d voices"):format(PhysicsWorld.num_awake(physics),
     PhysicsWorld.num_actors(physics), Sound.num_voices())
-  label(gui, words, 32, y, 16, PALE)
+  label(gui, text, 32, y, 16, PALE)
 end
 
 -- Bars come in from above and below, as in films: `share` is 1 when time is slowest.
@@ -50,9 +50,9 @@ end
 function Hud.draw(world, shapes)
   local gui = Application.main_gui()
   local width, height = Gui.resolution()
-  local words = ("%d of %d barrels stand"):format(Barrels.standing(), #Barrels.all)
+  local text = ("%d of %d barrels stand"):format(Barrels.standing(), #Barrels.all)
   Gui.rounded_rect(gui, Vector3(16, height - 58, 1), Vector2(250, 42), 10, GROUND)
-  label(gui, words, 32, height - 44, 20, INK)
+  label(gui, text, 32, height - 44, 20, INK)
   keys(gui, width)
   local slowed = (1 - Pace.now) / (1 - Pace.SLOWEST)
   if slowed > 0 then bars(gui, width, height, slowed) end

@@ -25,9 +25,9 @@ thread_local! {
 
 /// Returns the target that FUZZ_TARGET names.
 fn target() -> Target {
-    let wanted = var_os("FUZZ_TARGET").unwrap_or_default();
-    let found = targets().into_iter().find(|target| *target.name == *wanted);
-    found.unwrap_or_else(|| panic!("there is no target {}", wanted.display()))
+    let selected = var_os("FUZZ_TARGET").unwrap_or_default();
+    let found = targets().into_iter().find(|target| *target.name == *selected);
+    found.unwrap_or_else(|| panic!("there is no target {}", selected.display()))
 }
 
 /// Prepares the target. Without a target, writes names and seeds and ends the process.
@@ -35,7 +35,7 @@ fn begin() {
     if var_os("FUZZ_TARGET").is_some() {
         let end = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
-            match targets::counts(info.location().map_or("", |at| at.file())) {
+            match targets::is_finding(info.location().map_or("", |at| at.file())) {
                 true => end(info),
                 false => panic::store_panic(info),
             }
@@ -66,13 +66,13 @@ fn write_seeds(folder: &Path, target: &Target) {
         let bytes: String = word.iter().map(|byte| format!("\\x{byte:02x}")).collect();
         format!("\"{bytes}\"\n")
     };
-    let words: String = dictionary(&seeds).iter().map(quoted).collect();
-    fs::write(folder.join(format!("{}.dict", target.name)), words).expect("it can be written");
+    let tokens: String = dictionary(&seeds).iter().map(quoted).collect();
+    fs::write(folder.join(format!("{}.dict", target.name)), tokens).expect("it can be written");
 }
 
 /// Writes a case to the folder, which keeps the last [`CASES_MAX`] cases: as many as one game
 /// plays.
-fn keep(folder: &Path, case: &[u8]) {
+fn keep_case(folder: &Path, case: &[u8]) {
     let number = CASES.get();
     CASES.set(number + 1);
     let path = |number: usize| -> PathBuf { folder.join(format!("{number:012}")) };
@@ -87,7 +87,7 @@ fuzz_target!(init: begin(), |data: &[u8]| {
     TARGET.with(|known| {
         let target = known.get_or_init(target);
         if let (true, Some(folder)) = (target.keeps, var_os("FUZZ_LAST")) {
-            keep(Path::new(&folder), data);
+            keep_case(Path::new(&folder), data);
         }
         let before = cpu_seconds();
         (target.run)(data);

@@ -63,13 +63,13 @@ pub fn validate(kind: &str, bytes: &[u8]) -> Result<(), Error> {
 /// Returns true if changed data is judged by its content: it is accepted, or refused by a check
 /// other than that of the frame.
 #[cfg(test)]
-pub fn judges(kind: &str, good: &[u8], changed: &[u8]) -> bool {
-    const FRAME_WORDS: [&str; 4] =
+pub fn is_judged_by_content(kind: &str, good: &[u8], changed: &[u8]) -> bool {
+    const FRAME_ERRORS: [&str; 4] =
         ["its checksum does not fit", "its first bytes are not", "it is of version", "cut short"];
     let (good, changed) = (forged(kind, good), forged(kind, changed));
     let head = if FRAMED.contains(&kind) { FRAME_BYTES } else { 0 };
     let body = |bytes: &[u8]| bytes.get(head..).map(<[u8]>::to_vec);
-    let refused = |error: &Error| FRAME_WORDS.iter().any(|words| error.message.contains(words));
+    let refused = |error: &Error| FRAME_ERRORS.iter().any(|text| error.message.contains(text));
     body(&good) != body(&changed) && !validate(kind, &changed).is_err_and(|error| refused(&error))
 }
 
@@ -107,7 +107,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
 
 /// Checks that `read` mentions every kind.
 #[test]
-fn every_kind_of_data_is_read() {
+fn every_resource_kind_has_a_data_target() {
     let source = include_str!("data.rs");
     for kind in KINDS.0.iter().filter(|kind| has_reader(kind.name)) {
         assert!(source.contains(&format!("\"{}\"", kind.name)), "data.{}: add it", kind.name);

@@ -1,7 +1,7 @@
 //! Fuzz targets for files that the engine itself writes and reads: the index of compiled data,
-//! recordings, saves, bundles. Checksums are corrected first, as a forger would.
+//! recordings, saves, bundles. Checksums are corrected first, as an attacker would do.
 
-use super::game::Stage;
+use super::game::CompiledGame;
 use super::{Target, contained, data, scratch};
 use engine::app::recording::Recording;
 use engine::app::resource_kinds::KINDS;
@@ -26,7 +26,7 @@ pub fn targets() -> Vec<Target> {
     let (bundles, recordings) = (scratch("bundles"), scratch("recordings"));
     let names = OnceCell::new();
     let bundle = move |bytes: &[u8]| {
-        let all = || Stage::shared().small_index().entries.into_iter();
+        let all = || CompiledGame::shared().small_index().entries.into_iter();
         let names = names.get_or_init(|| all().map(|entry| entry.resource).collect::<Vec<_>>());
         read_bundle(&bundles.join("x.bundle"), names, bytes);
     };
@@ -34,7 +34,7 @@ pub fn targets() -> Vec<Target> {
         let path = recordings.join("x.recording");
         fs::write(&path, reframed(bytes)).expect("a scratch file can be written");
         if let Ok(read) = Recording::read(&path) {
-            let _ = read.fits(&read.origin.game, &read.origin.game_version);
+            let _ = read.check_game(&read.origin.game, &read.origin.game_version);
         }
     };
     vec![
@@ -82,8 +82,8 @@ fn save(bytes: &[u8]) {
     for version in [NewerVersions::Any, NewerVersions::NotNewer] {
         let _ = saves.read(&slot, version, check_save);
     }
-    if let Err(words) = saves.write(&slot, b"newer", 1.0, NewerVersions::Any) {
-        assert!(words.contains("written by a newer engine"), "{words}");
+    if let Err(message) = saves.write(&slot, b"newer", 1.0, NewerVersions::Any) {
+        assert!(message.contains("written by a newer engine"), "{message}");
         return;
     }
     let loaded = saves.read(&slot, NewerVersions::NotNewer, |_| Ok(())).expect("it was written");
@@ -128,7 +128,7 @@ fn parts(head: &[u8], data: Range<usize>) -> Result<Vec<Part>, Error> {
         reader.list(|reader| reader.u64())?;
         let kind = reader.u8()?;
         let (start, bytes) = (reader.u64()? as usize, reader.u64()? as usize);
-        let sum = head.len() - reader.left();
+        let sum = head.len() - reader.remaining();
         reader.u64()?;
         reader.text()?;
         let start = data.start.saturating_add(start).min(data.end);
@@ -168,8 +168,8 @@ fn forged_bundle(bytes: &[u8]) -> Vec<u8> {
 
 /// Checks that a changed part of a bundle is judged by its content, and not by its checksum.
 #[test]
-fn changed_parts_of_a_bundle_pass_its_checksums() {
-    let _alone = super::alone();
+fn changed_bundle_parts_pass_checksum_verification() {
+    let _alone = super::lock_measurement();
     let good = super::seeds_of("file.bundle", 64 << 10).pop().expect("there is a bundle");
     let path = scratch("changed").join("x.bundle");
     let mut judged = 0;
@@ -180,9 +180,9 @@ fn changed_parts_of_a_bundle_pass_its_checksums() {
         fs::write(&path, forged_bundle(&changed)).expect("a scratch file can be written");
         let bundle = Bundle::open(&path, &KINDS, platform::NAME).expect("its head is as it was");
         for part in 0..bundle.parts().len() {
-            let words = bundle.read(part).err().map(|error| error.message).unwrap_or_default();
-            assert!(!words.contains("get it again"), "{at}: {words}");
-            judged += usize::from(!words.is_empty());
+            let message = bundle.read(part).err().map(|error| error.message).unwrap_or_default();
+            assert!(!message.contains("get it again"), "{at}: {message}");
+            judged += usize::from(!message.is_empty());
         }
     }
     assert!(judged > 0, "no change was refused by a validator");

@@ -6,7 +6,7 @@ use super::{CASES_MAX, Target, data, root, scratch, split};
 use engine::app::frame_input::FrameInput;
 use engine::app::resource_kinds::KINDS;
 use engine::app::{App, Game, GameLaunch, HEADLESS_STEP};
-use engine::engine::{BuildMode, Engine};
+use engine::engine::Engine;
 use engine::foundation::blob::BlobReader;
 use engine::foundation::hash::murmur64a;
 use engine::frame_packet::FramePacket;
@@ -52,49 +52,50 @@ const USED: &[(&str, &str)] = &[
 pub fn targets() -> Vec<Target> {
     let mut all = Vec::new();
     for (kind, name) in USED {
-        let played = RefCell::new(Played::new(kind, name));
-        let run = move |bytes: &[u8]| played.borrow_mut().play(&Stage::shared(), &[bytes]);
-        all.push(Target::new(format!("use.{kind}"), data::bytes_max(kind), run).keeping());
+        let played = RefCell::new(FuzzGame::new(kind, name));
+        let run = move |bytes: &[u8]| played.borrow_mut().play(&CompiledGame::shared(), &[bytes]);
+        all.push(Target::new(format!("use.{kind}"), data::bytes_max(kind), run).sharing_game());
     }
-    let streams = RefCell::new(Played { streams: true, ..Played::new("sound", "sounds/streamed") });
-    let run = move |bytes: &[u8]| streams.borrow_mut().play(&Stage::shared(), &[bytes]);
-    all.push(Target::new("sound.stream", data::bytes_max("sound"), run).keeping());
+    let streams =
+        RefCell::new(FuzzGame { streams: true, ..FuzzGame::new("sound", "sounds/streamed") });
+    let run = move |bytes: &[u8]| streams.borrow_mut().play(&CompiledGame::shared(), &[bytes]);
+    all.push(Target::new("sound.stream", data::bytes_max("sound"), run).sharing_game());
     for (script, name, bytes_max) in [("calls", "api.calls", 1 << 10), ("json", "text.json", 4096)]
     {
-        let played = RefCell::new(Played::of_bytes(script));
-        let run = move |bytes: &[u8]| played.borrow_mut().play(&Stage::shared(), &[bytes]);
-        let target = Target::new(name, bytes_max, run).keeping();
-        all.push(if script == "json" { target.quick() } else { target });
+        let played = RefCell::new(FuzzGame::of_bytes(script));
+        let run = move |bytes: &[u8]| played.borrow_mut().play(&CompiledGame::shared(), &[bytes]);
+        let target = Target::new(name, bytes_max, run).sharing_game();
+        all.push(if script == "json" { target.fast() } else { target });
     }
-    let reloads = RefCell::new(Played::of_reloads());
+    let reloads = RefCell::new(FuzzGame::of_reloads());
     let run = move |bytes: &[u8]| {
         let (first, second) = split(bytes);
         let second = second.unwrap_or_default();
-        reloads.borrow_mut().play(&Stage::shared(), &[first, second]);
+        reloads.borrow_mut().play(&CompiledGame::shared(), &[first, second]);
     };
-    all.push(Target::new("reload.script", 4 << 10, run).keeping());
+    all.push(Target::new("reload.script", 4 << 10, run).sharing_game());
     all.push(Target::new("file.user_settings", 1 << 10, play_with_user_settings).slow());
     let devices = RefCell::new(None);
     let run = move |bytes: &[u8]| play_input(&mut devices.borrow_mut(), bytes);
-    all.push(Target::new("file.recorded_input", 2 << 10, run).keeping());
+    all.push(Target::new("file.recorded_input", 2 << 10, run).sharing_game());
     all
 }
 
 /// Returns the arguments of a game that shows a few objects.
-pub fn standing() -> Vec<String> {
-    vec!["stand".to_string(), String::new()]
+pub fn scene_arguments() -> Vec<String> {
+    vec!["scene".to_string(), String::new()]
 }
 
 fn play_with_user_settings(bytes: &[u8]) {
-    let opening = opening(&Stage::shared(), &standing());
+    let opening = opening(&CompiledGame::shared(), &scene_arguments());
     let begin = |engine: &mut Engine| engine.game.user_settings = Some(bytes.to_vec());
-    let (mut app, _) = open_as(opening, begin).unwrap_or_else(|words| panic!("{words}"));
-    judge(app.frame(HEADLESS_STEP));
+    let (mut app, _) = open_as(opening, begin).unwrap_or_else(|message| panic!("{message}"));
+    can_continue(app.frame(HEADLESS_STEP));
 }
 
 /// Returns true if a game can continue. An error of the game ends it; a bug of the engine is a
 /// finding.
-pub fn judge<T>(played: Result<T, Box<ErrorReport>>) -> bool {
+pub fn can_continue<T>(played: Result<T, Box<ErrorReport>>) -> bool {
     if let Err(report) = &played {
         assert!(!report.engine_fault, "{report}");
         // A finding of the fuzzer's own scripts.
@@ -105,21 +106,22 @@ pub fn judge<T>(played: Result<T, Box<ErrorReport>>) -> bool {
 
 #[test]
 #[should_panic(expected = "a fault of the engine's")]
-fn a_game_that_ends_with_a_fault_of_the_engine_is_a_finding() {
-    assert!(!judge::<()>(Err(Box::new(ErrorReport::from_message("the script failed")))));
+fn game_ending_with_engine_fault_is_a_finding() {
+    assert!(!can_continue::<()>(Err(Box::new(ErrorReport::from_message("the script failed")))));
     let report =
         ErrorReport { engine_fault: true, ..ErrorReport::from_message("a fault of the engine's") };
-    judge::<()>(Err(Box::new(report)));
+    can_continue::<()>(Err(Box::new(report)));
 }
 
 /// Plays the recorded input of devices and the window: a list of frames.
 fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
     let mut reader = BlobReader::new(bytes);
     let Ok(frames) = reader.list(FrameInput::read) else { return };
-    let (mut app_now, renderer) = app.take().unwrap_or_else(|| open(&Stage::shared(), &standing()));
-    for given in frames.into_iter().take(8) {
-        app_now.give(given);
-        if !judge(app_now.frame(HEADLESS_STEP)) {
+    let (mut app_now, renderer) =
+        app.take().unwrap_or_else(|| open(&CompiledGame::shared(), &scene_arguments()));
+    for input in frames.into_iter().take(8) {
+        app_now.add_input(input);
+        if !can_continue(app_now.frame(HEADLESS_STEP)) {
             return;
         }
         app_now.end_frame();
@@ -130,23 +132,23 @@ fn play_input(app: &mut Option<(App, Renderer)>, bytes: &[u8]) {
 }
 
 /// The game's folder with compiled data.
-pub struct Stage {
+pub struct CompiledGame {
     pub folder: PathBuf,
     pub index: ResourceIndex,
     pub data: PathBuf,
 }
 
-impl Stage {
+impl CompiledGame {
     /// Returns the stage of this thread's targets, created on first use.
-    pub fn shared() -> Rc<Stage> {
+    pub fn shared() -> Rc<CompiledGame> {
         thread_local! {
-            static SHARED: OnceCell<Rc<Stage>> = const { OnceCell::new() };
+            static SHARED: OnceCell<Rc<CompiledGame>> = const { OnceCell::new() };
         }
-        SHARED.with(|shared| shared.get_or_init(|| Rc::new(Stage::make())).clone())
+        SHARED.with(|shared| shared.get_or_init(|| Rc::new(CompiledGame::compile_game())).clone())
     }
 
     /// Copies the game's files and compiles them.
-    fn make() -> Stage {
+    fn compile_game() -> CompiledGame {
         let folder = scratch("game");
         copy(&root().join("tests/lua"), &folder);
         copy(&root().join("fuzz/game"), &folder);
@@ -170,7 +172,7 @@ impl Stage {
             threads: 2,
         };
         let compiled = compile::compile(&target, &|_, _| ()).expect("the game is compiled");
-        Stage { folder, index: compiled.index, data }
+        CompiledGame { folder, index: compiled.index, data }
     }
 
     /// Returns an index in which one resource has other data.
@@ -246,7 +248,7 @@ fn signatures_of_the_reference() -> String {
 }
 
 /// A game that plays one case after the other.
-struct Played {
+struct FuzzGame {
     arguments: Vec<String>,
     resource: ResourceName,
     /// True if its sound goes to a device, as streams require.
@@ -256,49 +258,49 @@ struct Played {
     cases: usize,
 }
 
-impl Played {
-    fn new(kind: &str, name: &str) -> Played {
+impl FuzzGame {
+    fn new(kind: &str, name: &str) -> FuzzGame {
         let arguments = vec!["data".to_string(), format!("{kind}:{name}")];
         let resource = ResourceName::new(kind, name);
         let packet = FramePacket::default();
-        Played { arguments, resource, streams: false, app: None, packet, cases: 0 }
+        FuzzGame { arguments, resource, streams: false, app: None, packet, cases: 0 }
     }
 
     /// Creates a game with a script that reads the case's bytes.
-    fn of_bytes(script: &str) -> Played {
+    fn of_bytes(script: &str) -> FuzzGame {
         let arguments = vec![script.to_string(), String::new()];
-        Played { arguments, ..Played::new("binary", "data/bytes") }
+        FuzzGame { arguments, ..FuzzGame::new("binary", "data/bytes") }
     }
 
-    fn of_reloads() -> Played {
+    fn of_reloads() -> FuzzGame {
         let arguments = vec!["reload".to_string(), String::new()];
-        Played { arguments, ..Played::new("lua", "fuzz_held") }
+        FuzzGame { arguments, ..FuzzGame::new("lua", "fuzz_held") }
     }
 
-    fn open(&self, stage: &Stage) -> (App, Renderer) {
-        let mut opening = opening(stage, &self.arguments);
+    fn open(&self, compiled_game: &CompiledGame) -> (App, Renderer) {
+        let mut opening = opening(compiled_game, &self.arguments);
         if !self.streams && ["sound", "mixer"].contains(&&*self.resource.kind) {
             // Audible sound is mixed, and therefore decoded.
             opening.sound = AudioDestination::File(scratch("heard").join("heard.wav"));
         }
         let opened = open_as(opening, |engine| {
             if self.streams {
-                let setup = DeviceSetup::Live(Box::new(|| Ok(Box::new(Swallowing))));
+                let setup = DeviceSetup::Live(Box::new(|| Ok(Box::new(FastSink))));
                 engine.devices.sounds =
                     SoundSystem::with(MixerData::standard(), 1, true, 64, Some(setup));
             }
         });
-        opened.unwrap_or_else(|words| panic!("{words}"))
+        opened.unwrap_or_else(|message| panic!("{message}"))
     }
 
     /// Swaps in the versions of the case's data one after the other, and plays frames with each.
-    fn play(&mut self, stage: &Stage, versions: &[&[u8]]) {
+    fn play(&mut self, compiled_game: &CompiledGame, versions: &[&[u8]]) {
         if self.cases >= CASES_MAX {
             self.app = None;
             self.cases = 0;
         }
         self.cases += 1;
-        let mut app = self.app.take().unwrap_or_else(|| self.open(stage));
+        let mut app = self.app.take().unwrap_or_else(|| self.open(compiled_game));
         for version in versions {
             let version = data::forged(&self.resource.kind, version);
             // A library's panic makes the resource unusable, as in the engine.
@@ -306,15 +308,15 @@ impl Played {
             if valid.is_err_and(|error| error.is_engine_fault) {
                 break;
             }
-            let index = stage.with(&self.resource, &version);
+            let index = compiled_game.with(&self.resource, &version);
             let changed = [self.resource.clone()];
             app.0.vm().engine().assets.store.replace(index, &changed);
             // An error that ends the game is a valid result. The next case opens another game.
-            if !judge(app.0.reload(&changed)) {
+            if !can_continue(app.0.reload(&changed)) {
                 return;
             }
             for _ in 0..if self.streams { 6 } else { 2 } {
-                if !judge(app.0.frame(HEADLESS_STEP)) {
+                if !can_continue(app.0.frame(HEADLESS_STEP)) {
                     return;
                 }
                 let engine = app.0.vm().engine();
@@ -335,9 +337,9 @@ impl Played {
 const STREAM_PAUSE: Duration = Duration::from_millis(4);
 
 /// An audio sink that is faster than real devices.
-struct Swallowing;
+struct FastSink;
 
-impl SampleSink for Swallowing {
+impl SampleSink for FastSink {
     fn write(&mut self, _: &[f32]) -> Result<(), String> {
         std::thread::sleep(STREAM_PAUSE / 4);
         Ok(())
@@ -345,29 +347,20 @@ impl SampleSink for Swallowing {
 }
 
 /// Returns the launch options of the game, with arguments that select its script.
-pub fn opening(stage: &Stage, arguments: &[String]) -> GameLaunch {
-    let data = DataSource::Folder(stage.data.clone(), engine::app::resource_kinds::KINDS);
+pub fn opening(compiled_game: &CompiledGame, arguments: &[String]) -> GameLaunch {
+    let data = DataSource::Folder(compiled_game.data.clone(), engine::app::resource_kinds::KINDS);
     GameLaunch {
-        game: Game::Folder(stage.folder.clone()),
-        build: BuildMode::Development,
         arguments: arguments.to_vec(),
         seed: 1,
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
-        store: Some(ResourceStore::new(stage.index.clone(), data)),
-        watch: false,
+        store: Some(ResourceStore::new(compiled_game.index.clone(), data)),
         threads: Some(1),
-        sound: AudioDestination::Null,
+        ..GameLaunch::headless(Game::Folder(compiled_game.folder.clone()))
     }
 }
 
 /// Opens the game.
-pub fn open(stage: &Stage, arguments: &[String]) -> (App, Renderer) {
-    open_as(opening(stage, arguments), |_| {}).unwrap_or_else(|words| panic!("{words}"))
+pub fn open(compiled_game: &CompiledGame, arguments: &[String]) -> (App, Renderer) {
+    open_as(opening(compiled_game, arguments), |_| {}).unwrap_or_else(|message| panic!("{message}"))
 }
 
 /// Opens the game; `begin` changes the engine before the game starts. Returns a message if the game
@@ -382,9 +375,9 @@ pub fn open_as(
     begin(engine);
     app.begin(FrameInput::default());
     let started = app.start();
-    let words = started.as_ref().err().map(|report| format!("the game starts: {report}"));
-    judge(started);
-    words.map_or(Ok(()), Err)?;
+    let message = started.as_ref().err().map(|report| format!("the game starts: {report}"));
+    can_continue(started);
+    message.map_or(Ok(()), Err)?;
     Ok((app, renderer()))
 }
 

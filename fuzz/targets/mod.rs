@@ -5,14 +5,14 @@
 pub mod data;
 mod files;
 mod game;
-mod packed;
 #[cfg(test)]
 pub mod readers;
+mod remote;
+mod replays;
 mod requests;
-mod runs;
 mod seeds;
+mod serialized;
 mod sources;
-mod tools;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -51,13 +51,13 @@ impl Target {
     }
 
     /// Marks a target that plays many cases in one game.
-    fn keeping(mut self) -> Target {
+    fn sharing_game(mut self) -> Target {
         self.keeps = true;
         self.slow()
     }
 
     /// Marks a target with fast cases, although a game plays them.
-    fn quick(mut self) -> Target {
+    fn fast(mut self) -> Target {
         self.gate_cases = 12;
         self
     }
@@ -66,7 +66,7 @@ impl Target {
     /// others.
     pub fn prepare(&self) {
         if self.plays {
-            game::Stage::shared();
+            game::CompiledGame::shared();
         }
         (self.run)(b"");
     }
@@ -74,10 +74,10 @@ impl Target {
 
 /// Waits until no other test runs that measures this process or is measured.
 #[cfg(test)]
-pub fn alone() -> std::sync::MutexGuard<'static, ()> {
-    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+pub fn lock_measurement() -> std::sync::MutexGuard<'static, ()> {
+    static MEASUREMENT: std::sync::Mutex<()> = std::sync::Mutex::new(());
     // A failed test leaves no inconsistent state here.
-    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    MEASUREMENT.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Maximum number of cases that one game plays.
@@ -98,19 +98,19 @@ pub fn contained<T>(work: impl FnOnce() -> T) -> T {
 /// Returns true if a panic in a source file is a finding. All are, except panics of libraries where
 /// the engine catches them. A panic in the standard library (`/rustc/`) counts as one of its
 /// caller, except when Kira converts the length of a sound whose sample rate is 0.
-pub fn counts(file: &str) -> bool {
+pub fn is_finding(file: &str) -> bool {
     let is_library = file.contains("/registry/") || file.ends_with("/core/src/time.rs");
     !(CONTAINED.load(Ordering::SeqCst) && is_library)
 }
 
 #[test]
-fn a_panic_counts_but_for_those_of_libraries_where_the_engine_contains_them() {
+fn contained_library_panics_are_not_findings() {
     let library = "cargo/registry/src/index/png-0.18.0/src/decoder.rs";
     let standard = "/rustc/f8297e351a40c1439a467bbbb6879088047f50b3/library/alloc/src/vec/mod.rs";
     let own = "src/resource/bundle.rs";
-    assert_eq!([library, standard, own].map(counts), [true; 3]);
+    assert_eq!([library, standard, own].map(is_finding), [true; 3]);
     // The library's panic is contained, the engine's is a finding.
-    assert_eq!(contained(|| [library, standard, own].map(counts)), [false, true, true]);
+    assert_eq!(contained(|| [library, standard, own].map(is_finding)), [false, true, true]);
 }
 
 /// Returns the CPU time of all threads of this process in seconds, or the real time if the system
@@ -134,11 +134,11 @@ pub fn targets() -> Vec<Target> {
     all.extend(values::targets());
     all.extend(files::targets());
     all.extend(data::targets());
-    all.extend(tools::targets());
+    all.extend(remote::targets());
     all.extend(game::targets());
-    all.extend(packed::targets());
+    all.extend(serialized::targets());
     all.extend(requests::targets());
-    all.extend(runs::targets());
+    all.extend(replays::targets());
     all.sort_by(|a, b| a.name.cmp(&b.name));
     all
 }

@@ -1,4 +1,4 @@
-//! Fuzz targets for input other than resources: requests to the broker, the session file of remote
+//! Fuzz targets for input other than resources: requests to the broker, the endpoint file of remote
 //! tools, pad mappings, fonts for `engine font`.
 
 use super::{Target, scratch};
@@ -67,8 +67,8 @@ fn pads(bytes: &[u8]) {
 mod broker {
     //! Requests to the broker over a socket.
 
+    use super::super::remote::replaced;
     use super::super::scratch;
-    use super::super::tools::replaced;
     use engine::platform::broker::{BrokerDuties, serve_here};
     use engine::platform::browser;
     use std::os::unix::net::UnixDatagram;
@@ -99,7 +99,7 @@ mod broker {
 
     fn serve(duties: BrokerDuties, requests: &[Vec<u8>]) {
         let (own, other) = UnixDatagram::pair().expect("there are sockets");
-        own.set_read_timeout(Some(LOOK)).expect("sockets wait");
+        own.set_read_timeout(Some(POLL_INTERVAL)).expect("sockets wait");
         std::thread::scope(|scope| {
             let served = scope.spawn(|| serve_here(other.into(), duties));
             let mut answer = [0; 8 << 10];
@@ -107,7 +107,7 @@ mod broker {
                 if own.send(request).is_err() {
                     break;
                 }
-                for look in 0..LOOKS_MAX {
+                for look in 0..POLLS_MAX {
                     match own.recv(&mut answer) {
                         Ok(bytes) => {
                             assert!(bytes > 0, "an answer has a kind");
@@ -115,7 +115,7 @@ mod broker {
                         }
                         // A request that is too long ends the broker.
                         Err(_) if served.is_finished() => break 'requests,
-                        Err(_) => assert!(look + 1 < LOOKS_MAX, "the broker does not answer"),
+                        Err(_) => assert!(look + 1 < POLLS_MAX, "the broker does not answer"),
                     }
                 }
             }
@@ -125,9 +125,10 @@ mod broker {
         });
     }
 
-    /// Maximum number of polls for a reply; below, the duration of each.
-    const LOOKS_MAX: usize = 200;
-    const LOOK: Duration = Duration::from_millis(20);
+    /// Maximum number of polls for a reply.
+    const POLLS_MAX: usize = 200;
+    /// Duration of each poll.
+    const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
     /// Returns true if a request names a device. Opening a device may have any effect.
     fn names_device(request: &[u8]) -> bool {

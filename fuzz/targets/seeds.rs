@@ -1,10 +1,10 @@
 //! Seeds for the fuzzer: valid inputs for every target, derived from the project's own files, and
 //! the dictionaries of its mutations. Only the cases of fuzz/corpus/ are kept in the repository.
 
-mod made;
+mod generated;
 
-use super::game::Stage;
-use super::sources::{self, SAME};
+use super::game::CompiledGame;
+use super::sources::{self, EQUIVALENT_EXTENSIONS};
 use super::{SEPARATOR, root};
 use engine::app::resource_kinds::KINDS;
 use engine::resource::resource_kind::{CompileContext, SourceForm};
@@ -19,7 +19,7 @@ const FOLDERS: &[&str] = &["core", "examples", "game_template", "templates", "te
 /// Maximum number of seeds of one target.
 const SEEDS_MAX: usize = 24;
 /// Maximum number of entries of a dictionary.
-const WORDS_MAX: usize = 400;
+const TOKENS_MAX: usize = 400;
 
 /// Returns the seeds of a target: the cases of its corpus, then seeds derived from the project,
 /// shortest first.
@@ -29,19 +29,19 @@ pub fn seeds_of(target: &str, bytes_max: usize) -> Vec<Vec<u8>> {
         "source" => sources_of(name),
         "data" => compiled_of(name),
         "use" => used_of(name),
-        _ => made::others(target),
+        _ => generated::other_seeds(target),
     };
     seeds.sort_by_key(Vec::len);
     seeds.dedup();
     seeds.retain(|seed| seed.len() <= bytes_max);
     seeds.truncate(SEEDS_MAX);
-    let mut all = kept_of(target);
+    let mut all = corpus_of(target);
     all.extend(seeds);
     all
 }
 
 /// Returns the cases of the corpus: every bug that was found, and other cases worth trying.
-fn kept_of(target: &str) -> Vec<Vec<u8>> {
+fn corpus_of(target: &str) -> Vec<Vec<u8>> {
     let folder = root().join("fuzz/corpus").join(target);
     let mut paths: Vec<_> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -87,10 +87,11 @@ fn walk(folder: &Path, found: &mut BTreeMap<String, Vec<PathBuf>>) {
 
 /// Returns valid files with a file extension, including extensions that are read alike.
 fn files_of(ending: &str) -> Vec<(PathBuf, Vec<u8>)> {
-    let alike = SAME.iter().filter(|(_, read)| *read == ending).map(|(same, _)| *same);
-    let endings: Vec<&str> = [ending].into_iter().chain(alike).collect();
+    let alike =
+        EQUIVALENT_EXTENSIONS.iter().filter(|(_, read)| *read == ending).map(|(same, _)| *same);
+    let extensions: Vec<&str> = [ending].into_iter().chain(alike).collect();
     FILES.with(|files| {
-        let paths = endings.iter().flat_map(|ending| files.get(*ending).into_iter().flatten());
+        let paths = extensions.iter().flat_map(|ending| files.get(*ending).into_iter().flatten());
         paths.filter_map(|path| Some((path.clone(), fs::read(path).ok()?))).collect()
     })
 }
@@ -101,7 +102,8 @@ pub fn sample(path: &str) -> Option<Vec<u8>> {
     if let Some(known) = SAMPLES.with_borrow(|known| known.get(&ending).cloned()) {
         return known;
     }
-    let files = files_of(&ending).into_iter().map(|(_, bytes)| bytes).chain(made::files(&ending));
+    let files =
+        files_of(&ending).into_iter().map(|(_, bytes)| bytes).chain(generated::files(&ending));
     let found = files.filter(|bytes| bytes.len() > 64).min_by_key(Vec::len);
     SAMPLES.with_borrow_mut(|known| known.insert(ending, found.clone()));
     found
@@ -110,18 +112,18 @@ pub fn sample(path: &str) -> Option<Vec<u8>> {
 /// Returns sources with a file extension. If a source reads another file, that file is its second
 /// part.
 fn sources_of(ending: &str) -> Vec<Vec<u8>> {
-    let all = sources::endings();
+    let all = sources::extensions();
     let (kind, _, form) =
         *all.iter().find(|(_, known, _)| *known == ending).expect("an ending of the table");
-    let mut seeds = made::files(ending);
+    let mut seeds = generated::files(ending);
     for (path, bytes) in files_of(ending) {
         let folder = path.parent().expect("a file is in a folder").to_path_buf();
         // Paths in sources are relative to the game's folder, which is one of the file's ancestors.
         let second = RefCell::new(None);
-        let read = |wanted: &str| {
-            let places = folder.ancestors().take(4).map(|place| place.join(wanted));
-            let found = places.filter_map(|place| fs::read(place).ok()).next();
-            let found = found.ok_or_else(|| engine::error!("{wanted} is not there"))?;
+        let read = |named_path: &str| {
+            let locations = folder.ancestors().take(4).map(|place| place.join(named_path));
+            let found = locations.filter_map(|place| fs::read(place).ok()).next();
+            let found = found.ok_or_else(|| engine::error!("{named_path} is not there"))?;
             second.borrow_mut().get_or_insert(found.clone());
             Ok(found)
         };
@@ -142,7 +144,7 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
 
 /// Returns compiled data of a kind, from sources with any of its extensions.
 fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
-    let of_kind = sources::endings().into_iter().filter(|(known, ..)| known.name == kind);
+    let of_kind = sources::extensions().into_iter().filter(|(known, ..)| known.name == kind);
     let mut seeds = Vec::new();
     for (kind, ending, form) in of_kind {
         let sources = sources_of(ending);
@@ -157,22 +159,22 @@ fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
 
 /// Returns compiled data that the fuzzer's game can use.
 fn used_of(kind: &str) -> Vec<Vec<u8>> {
-    Stage::shared().all_of(kind)
+    CompiledGame::shared().all_of(kind)
 }
 
 /// Returns the dictionary of a target: tokens of its seeds, numbers at common limits, and the
 /// separator between files.
 pub fn dictionary(seeds: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mut words = BTreeSet::new();
+    let mut tokens = BTreeSet::new();
     for seed in seeds {
         let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
         for word in seed.split(|byte| !is_word(byte)) {
             if (3..=24).contains(&word.len()) {
-                words.insert(word.to_vec());
+                tokens.insert(word.to_vec());
             }
         }
     }
-    let mut all: Vec<Vec<u8>> = words.into_iter().take(WORDS_MAX).collect();
+    let mut all: Vec<Vec<u8>> = tokens.into_iter().take(TOKENS_MAX).collect();
     for word in ["-0", "1e308", "-1e400", "1e2147483648", "4294967296", "2147483648", "NaN", "null"]
     {
         all.push(word.into());

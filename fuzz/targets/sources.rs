@@ -10,17 +10,18 @@ use engine::resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
 use engine::resource::resource_name::ResourceName;
 
 /// File extensions that are read by the function of another extension.
-pub const SAME: &[(&str, &str)] =
+pub const EQUIVALENT_EXTENSIONS: &[(&str, &str)] =
     &[("jpeg", "jpg"), ("ase", "aseprite"), ("txt", "text"), ("md", "text"), ("bin", "binary")];
 
 /// Returns every file extension of every kind that has its own reader.
-pub fn endings() -> Vec<(&'static ResourceKind, &'static str, SourceForm)> {
+pub fn extensions() -> Vec<(&'static ResourceKind, &'static str, SourceForm)> {
     let of = |kind: &&'static ResourceKind| {
         let kind = *kind;
         kind.extensions.iter().map(move |(ending, form)| (kind, *ending, *form))
     };
     let all = KINDS.0.iter().flat_map(of);
-    all.filter(|(_, ending, _)| SAME.iter().all(|(same, _)| same != ending)).collect()
+    all.filter(|(_, ending, _)| EQUIVALENT_EXTENSIONS.iter().all(|(same, _)| same != ending))
+        .collect()
 }
 
 pub fn targets() -> Vec<Target> {
@@ -38,7 +39,7 @@ pub fn targets() -> Vec<Target> {
         };
         Target::new(format!("source.{ending}"), bytes_max(ending), run)
     };
-    endings().into_iter().map(target).collect()
+    extensions().into_iter().map(target).collect()
 }
 
 fn bytes_max(ending: &str) -> usize {

@@ -2,6 +2,7 @@
 //! markup, messages of remote tools.
 
 use super::Target;
+use engine::foundation::json;
 use engine::foundation::sjson::{self, DocumentEditor, PathStep, SjsonTree, SjsonValue};
 use engine::frame_packet::text::{TextAlign, TextRequest, TextStyle};
 use engine::resource::glob::Glob;
@@ -11,7 +12,7 @@ use engine::resource::settings::Settings;
 use engine::resource::store::ResourceStore;
 use engine::resource::variant::{PLATFORMS, VariantPreferences, VariantProperties};
 use engine::script::{pattern_fits, resource, syntax_check};
-use engine::system::remote::json;
+use engine::system::remote;
 use engine::system::text::{DEFAULT_FONT, TEXT_BYTES_MAX, TextSystem};
 use std::cell::RefCell;
 
@@ -60,11 +61,11 @@ fn walk(value: SjsonValue) {
 /// Edits an SJSON text. The first byte selects an edit, the second its location, and the rest is
 /// the text.
 fn edit(bytes: &[u8]) {
-    let [choice, place, rest @ ..] = bytes else { return };
+    let [choice, location, rest @ ..] = bytes else { return };
     let Ok(document) = sjson::parse_bytes(rest) else { return };
     let mut path = Vec::new();
     let mut value = document.root();
-    let mut at = *place;
+    let mut at = *location;
     loop {
         let entries: Vec<_> = value.entries().into_iter().flatten().collect();
         let items: Vec<_> = value.items().into_iter().flatten().collect();
@@ -119,8 +120,8 @@ fn settings(bytes: &[u8]) {
 fn glob(bytes: &[u8]) {
     let (pattern, path) = two(bytes);
     if let Ok(glob) = Glob::new(&pattern) {
-        glob.fits(&path);
-        glob.fits(&pattern);
+        glob.matches(&path);
+        glob.matches(&pattern);
     }
 }
 
@@ -153,7 +154,7 @@ fn script(bytes: &[u8]) {
 
 fn message(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    if let Ok(tree) = json::read_message(&text, 4096) {
+    if let Ok(tree) = remote::read_message(&text, 4096) {
         let written = json::write(&tree);
         json::read(&written).expect("what was written is read");
     }

@@ -2,7 +2,7 @@
 -- Tests of the whole game are in game_test.lua.
 local Ball = require "ball"
 
-local PADDLE = { x = 100, y = 60, half = 70 }
+local PADDLE = { x = 100, y = 60, half_width = 70 }
 
 describe("a ball", function()
   it("falls", function()
@@ -11,13 +11,13 @@ describe("a ball", function()
     assert.is_true(ball.y < 500)
   end)
 
-  it("drifts with the wind, and turns at the walls", function()
+  it("drifts with the wind, and bounces off the walls", function()
     local ball = Ball.new(795, 500)
     Ball.move(ball, 50, 800, 0.1)
     assert.is_true(ball.speed_x < 0)
   end)
 
-  it("is thrown up by the paddle, away from its middle", function()
+  it("bounces off the paddle, away from its middle", function()
     local ball = Ball.new(120, 65)
     ball.speed_y = -300
     assert.equals(300, Ball.bounce(ball, PADDLE))
@@ -25,7 +25,7 @@ describe("a ball", function()
     assert.is_nil(Ball.bounce(ball, PADDLE))
   end)
 
-  it("falls past the paddle where that is not", function()
+  it("falls past the paddle if it misses", function()
     local ball = Ball.new(400, 65)
     ball.speed_y = -300
     assert.is_nil(Ball.bounce(ball, PADDLE))

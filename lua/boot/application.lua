@@ -51,7 +51,7 @@ local function check_keys(name, count, ...)
   end
 end
 
-local function look(tree, count, ...)
+local function lookup(tree, count, ...)
   for i = 1, count do
     if type(tree) ~= "table" then
       return nil
@@ -65,11 +65,11 @@ local function copy(value)
   if type(value) ~= "table" then
     return value
   end
-  local made = {}
+  local result = {}
   for key, item in next, value do
-    made[key] = copy(item)
+    result[key] = copy(item)
   end
-  return made
+  return result
 end
 
 -- Returns true if a table is keyed by names and is not a list. An empty table counts as either.
@@ -85,16 +85,16 @@ local function merged(value, default)
   elseif not (is_named(value) and is_named(default)) then
     return copy(value)
   end
-  local made = {}
+  local result = {}
   for key, item in next, default do
-    made[key] = merged(value[key], item)
+    result[key] = merged(value[key], item)
   end
   for key, item in next, value do
-    if made[key] == nil then
-      made[key] = copy(item)
+    if result[key] == nil then
+      result[key] = copy(item)
     end
   end
-  return made
+  return result
 end
 
 ---Returns the value that the player set, or the default from settings.sjson (`user_settings`), or
@@ -106,7 +106,7 @@ function Application.user_setting(...)
   local count = select("#", ...)
   check_keys("Application.user_setting", count, ...)
   load_settings()
-  return merged(look(chosen, count, ...), look(defaults, count, ...))
+  return merged(lookup(chosen, count, ...), lookup(defaults, count, ...))
 end
 
 -- Returns a deep copy of a value. Raises if it contains anything but plain data.
@@ -121,15 +121,15 @@ local function plain_copy(value, depth, read)
     if depth > 16 then
       raise("Application.set_user_setting: tables are nested more than 16 deep")
     end
-    local made = {}
+    local result = {}
     for key, item in next, value do
       if type(key) ~= "string" and type(key) ~= "number" then
         raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
           .. core.describe(key))
       end
-      made[key] = plain_copy(item, depth + 1, read)
+      result[key] = plain_copy(item, depth + 1, read)
     end
-    return made
+    return result
   elseif kind == "number" then
     if value ~= value or value == 1 / 0 or value == -1 / 0 then
       raise("Application.set_user_setting: a number must be finite, got " .. core.describe(value))
@@ -169,7 +169,7 @@ function Application.set_user_setting(...)
   put(value, count, ...)
   changes[#changes + 1] = {
     path = concat({ ... }, ".", 1, count),
-    value = merged(look(chosen, count, ...), look(defaults, count, ...)),
+    value = merged(lookup(chosen, count, ...), lookup(defaults, count, ...)),
   }
 end
 
@@ -218,7 +218,7 @@ local function begins(path, name)
   return path == name or sub(path, 1, #name + 1) == name .. "."
 end
 
-local function tell(listener, path, value)
+local function notify(listener, path, value)
   core.with_context("When reporting a changed user setting:", path, listener.fn, path, copy(value))
 end
 
@@ -227,21 +227,21 @@ core.on("frame_update", "user_settings", function()
   if #changes == 0 then
     return
   end
-  local told = changes
+  local changed = changes
   changes = {}
-  for i = 1, #told do
-    local change = told[i]
+  for i = 1, #changed do
+    local change = changed[i]
     for k = 1, #listeners do
       local listener = listeners[k]
       if begins(change.path, listener.name) then
-        tell(listener, change.path, change.value)
+        notify(listener, change.path, change.value)
       elseif begins(listener.name, change.path) then
         -- The callback's setting is nested inside the setting that changed.
         local value = change.value
         for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
-          value = look(value, 1, key)
+          value = lookup(value, 1, key)
         end
-        tell(listener, listener.name, value)
+        notify(listener, listener.name, value)
       end
     end
   end
@@ -288,7 +288,7 @@ end
 function Application.get_data(...)
   local count = select("#", ...)
   check_data_keys("Application.get_data", count, ...)
-  return look(data, count, ...)
+  return lookup(data, count, ...)
 end
 
 ---Returns true if a value is stored under the keys.
@@ -297,7 +297,7 @@ end
 function Application.has_data(...)
   local count = select("#", ...)
   check_data_keys("Application.has_data", count, ...)
-  return look(data, count, ...) ~= nil
+  return lookup(data, count, ...) ~= nil
 end
 
 ---Destroys a world and everything in it. Its handle is stale afterwards.

@@ -57,22 +57,22 @@ local function global_name(klass)
   return found
 end
 
-local function class_words(klass)
+local function describe_class(klass)
   local record = records[klass]
   record.name = record.name or global_name(klass)
-  return "class " .. (record.name or "made at " .. record.made_at)
+  return "class " .. (record.name or "made at " .. record.created_at)
 end
 
 -- Default `__tostring` of classes. It looks up a base class's `__tostring` when it is called.
 local function object_to_string(object)
   local klass = getmetatable(object)
-  local at = klass
-  while at do
-    local own = rawget(at, "__tostring")
-    if own and own ~= object_to_string then return own(object) end
-    at = records[at].super
+  local ancestor = klass
+  while ancestor do
+    local method = rawget(ancestor, "__tostring")
+    if method and method ~= object_to_string then return method(object) end
+    ancestor = records[ancestor].super
   end
-  return "object of " .. class_words(klass)
+  return "object of " .. describe_class(klass)
 end
 
 local function is_metamethod(key)
@@ -83,8 +83,8 @@ end
 -- each class holds copies of its base's metamethods.
 local function inherit(klass, key, value)
   local record = records[klass]
-  local own = rawget(klass, key)
-  if own ~= nil and own ~= record.inherited[key] then return end
+  local current = rawget(klass, key)
+  if current ~= nil and current ~= record.inherited[key] then return end
   rawset(klass, key, value)
   record.inherited[key] = value
   for i = 1, record.subclass_count do
@@ -143,7 +143,7 @@ local function calling_statement()
 end
 
 local function remember_statement(record, frame)
-  record.made_at = frame.short_src .. ":" .. frame.currentline
+  record.created_at = frame.short_src .. ":" .. frame.currentline
   record.source, record.line, record.what = frame.source, frame.currentline, frame.what
   record.maker = setmetatable({ func = frame.func }, { __mode = "v" })
 end
@@ -162,7 +162,7 @@ local function make(super, frame)
   end
   setmetatable(klass, {
     __call = construct,
-    __tostring = class_words,
+    __tostring = describe_class,
     __newindex = on_new_key,
   })
   link(klass, super)
@@ -183,11 +183,11 @@ end
 -- function and other lines, but both statements are in the file's main chunk.
 local function check_kept(klass, frame)
   local record = records[klass]
-  local other_place = frame.source ~= record.source or frame.what ~= record.what
+  local other_file = frame.source ~= record.source or frame.what ~= record.what
   local other_statement = frame.func == record.maker.func and frame.currentline ~= record.line
-  if other_place or other_statement then
+  if other_file or other_statement then
     local name = record.name or global_name(klass) or "Base"
-    raise("class: argument #1 'existing' is the class made at " .. record.made_at
+    raise("class: argument #1 'existing' is the class made at " .. record.created_at
       .. ", and is only kept when that statement runs again; to inherit from it, write class(nil, "
       .. name .. ") or " .. name .. ":extend()")
   end
@@ -234,12 +234,12 @@ end
 ---@return boolean true if it is
 function class.is_a(value, klass)
   if not records[klass] then check_class("class.is_a", 2, "klass", klass) end
-  local at = value
-  if type(value) ~= "table" or not records[value] then at = getmetatable(value) end
-  while at do
-    if rawequal(at, klass) then return true end
-    local record = records[at]
-    at = record and record.super
+  local ancestor = value
+  if type(value) ~= "table" or not records[value] then ancestor = getmetatable(value) end
+  while ancestor do
+    if rawequal(ancestor, klass) then return true end
+    local record = records[ancestor]
+    ancestor = record and record.super
   end
   return false
 end
@@ -277,18 +277,20 @@ function core.is_class(value)
   return records[value] ~= nil
 end
 
--- Updates a class after a reload. The class that `made` stands for (`made` itself, if it is new)
--- inherits from the base in the changed file, and the changed statement may create it again.
-function core.class_reloaded(made, exchange)
-  local record = records[made]
+-- Updates a class after a reload. `created` is the class that the changed file created. The class
+-- that it is exchanged for (`created` itself if it is new) inherits from the base in the changed
+-- file, and the changed statement may create it again.
+function core.class_reloaded(created, exchange)
+  local record = records[created]
   if not record then return end
-  local kept = exchange[made] or made
+  local kept = exchange[created] or created
   local super = record.super and (exchange[record.super] or record.super)
-  local own = records[kept]
-  if not own then return end
-  own.source, own.line, own.what, own.maker = record.source, record.line, record.what, record.maker
-  own.made_at = record.made_at
-  if own.super ~= super then link(kept, super) end
+  local entry = records[kept]
+  if not entry then return end
+  entry.source, entry.line, entry.what = record.source, record.line, record.what
+  entry.maker = record.maker
+  entry.created_at = record.created_at
+  if entry.super ~= super then link(kept, super) end
 end
 
 base_methods.extend = class.extend

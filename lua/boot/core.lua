@@ -6,7 +6,7 @@ local core, options = ...
 local type, tostring, tonumber, error, pairs = type, tostring, tonumber, error, pairs
 local rawget, rawset, setmetatable = rawget, rawset, setmetatable
 local format, sub = string.format, string.sub
-local place = core.place
+local location = core.location
 
 core.ffi, core.debug, core.jit = require("ffi"), debug, jit
 core.os, core.io, core.loaded = os, io, package.loaded
@@ -48,7 +48,7 @@ end
 
 -- Raises an error whose message begins with the location of the game's own line.
 function core.raise(message)
-  local where = place()
+  local where = location()
   error(where ~= "" and where .. ": " .. message or message, 0)
 end
 
@@ -78,8 +78,8 @@ function core.bad_argument(name, index, argument, expected, value)
     core.describe(value)))
 end
 
-function core.suggest(word, names)
-  return core.nearest(word, names)
+function core.suggest(name, names)
+  return core.nearest(name, names)
 end
 
 -- Returns the string keys of a table, sorted.
@@ -103,10 +103,10 @@ function core.check_options(name, index, argument, value, known)
   end
   for key in pairs(value) do
     if known[key] == nil then
-      local words = type(key) == "string" and "'" .. key .. "'" or core.describe(key)
+      local description = type(key) == "string" and "'" .. key .. "'" or core.describe(key)
       local near = type(key) == "string" and core.suggest(key, core.names(known))
       core.raise(format("%s: argument #%d '%s' has the unknown option %s%s", name, index, argument,
-        words, near and ", did you mean '" .. near .. "'?" or ""))
+        description, near and ", did you mean '" .. near .. "'?" or ""))
     end
   end
 end
@@ -126,7 +126,7 @@ end
 -- functions have a flag in their rows instead.
 function core.no_reload(name)
   if core.reloading then
-    core.raise(name .. ": " .. core.no_reload_words())
+    core.raise(name .. ": " .. core.no_reload_message())
   end
 end
 
@@ -135,14 +135,14 @@ core.protected = {}
 
 -- Returns a protected view of a table: its own keys cannot be replaced, new keys can be added.
 function core.protect(name, real)
-  local own = {}
+  local own_keys = {}
   for key in pairs(real) do
-    own[key] = true
+    own_keys[key] = true
   end
   local protected = setmetatable({}, {
     __index = real,
     __newindex = function(_, key, value)
-      if own[key] then
+      if own_keys[key] then
         core.raise(format("%s.%s is the engine's and cannot be replaced: use another name", name,
           tostring(key)))
       end

@@ -10,7 +10,7 @@ local create, resume = coroutine.create, coroutine.resume
 local note_death, make_wrapped = core.note_death, core.make_wrapped
 local bad_argument, raise = core.bad_argument, core.raise
 
-local function refuser(name)
+local function make_refusal(name)
   return function(thread)
     if type(thread) ~= "thread" then
       bad_argument(name, 1, "thread", "thread", thread)
@@ -19,7 +19,7 @@ local function refuser(name)
   end
 end
 
-local refuse_wrapped = refuser("coroutine.wrap")
+local refuse_wrapped = make_refusal("coroutine.wrap")
 
 local function wrap(fn)
   if type(fn) ~= "function" then
@@ -29,7 +29,7 @@ local function wrap(fn)
 end
 
 -- Replaces both the games' library and the library that the later prelude files use.
-core.coroutine.resume = core.make_resume(resume, note_death, refuser("coroutine.resume"))
+core.coroutine.resume = core.make_resume(resume, note_death, make_refusal("coroutine.resume"))
 core.coroutine.wrap = wrap
 coroutine.resume, coroutine.wrap = core.coroutine.resume, wrap
 

@@ -24,18 +24,19 @@ end
 
 -- Callbacks of a game, and their names in other engines.
 local CALLBACKS = { "init", "update", "render", "shutdown", "on_close", "on_reload", "on_activate" }
-local ELSEWHERE = { draw = "render", load = "init", quit = "shutdown" }
+local CALLBACK_ALIASES = { draw = "render", load = "init", quit = "shutdown" }
 
 -- Warns of global functions whose name is almost a callback's name: the engine would never call
 -- such a function, and no error would appear.
 local function check_callbacks()
   for _, name in ipairs(core.names(globals)) do
     local fn = rawget(globals, name)
-    local meant = ELSEWHERE[name] or core.suggest(name, CALLBACKS)
-    if type(fn) == "function" and meant and meant ~= name and rawget(globals, meant) == nil
+    local suggestion = CALLBACK_ALIASES[name] or core.suggest(name, CALLBACKS)
+    if type(fn) == "function" and suggestion and suggestion ~= name
+      and rawget(globals, suggestion) == nil
       and core.debug.getinfo(fn, "S").source:sub(1, 1) == "@" then
       core.log("warning", "the global function '" .. name .. "' is never called by the engine: did "
-        .. "you mean '" .. meant .. "'?")
+        .. "you mean '" .. suggestion .. "'?")
     end
   end
 end
@@ -75,10 +76,10 @@ end
 local function reload(files)
   local before = init_text()
   local reloaded = core.reload(files).ok
-  local after, place = init_text()
+  local after, location = init_text()
   if reloaded and before and after and before ~= after then
-    core.log("warning", place .. ": `init` has run already, and is not called again by a reload: "
-      .. "what was changed in it acts at the next start (on_reload can do it now)")
+    core.log("warning", location .. ": `init` has run already, and is not called again by a "
+      .. "reload: what was changed in it acts at the next start (on_reload can do it now)")
   end
   return reloaded
 end
@@ -95,34 +96,34 @@ end
 
 -- Swaps in changed scripts (`files` has their chunk names and texts) and passes the names of all
 -- new resources to the game's `on_reload`. Names of scripts that cannot be reloaded are held back
--- until a reload succeeds. `gone` has the chunk names of deleted scripts. Returns true if any names
--- are held back.
+-- until a reload succeeds. `deleted` has the chunk names of deleted scripts. Returns true if any
+-- names are held back.
 local waiting = {}
 
-function core.swap(files, names, gone)
+function core.swap(files, names, deleted)
   resources_changed()
-  local told = {}
+  local name_set = {}
   for i = 1, #names do
-    told[names[i]] = true
+    name_set[names[i]] = true
   end
   -- A broken file that was deleted no longer holds back files that were saved with it.
-  local tries = core.forget_waiting(gone) or #files > 0
-  if tries then
+  local retries = core.drop_deleted(deleted) or #files > 0
+  if retries then
     for i = 1, #waiting do
-      told[waiting[i]] = true
+      name_set[waiting[i]] = true
     end
     waiting = {}
   end
-  names = core.names(told)
-  if tries and not reload(files) then
-    local others = {}
+  names = core.names(name_set)
+  if retries and not reload(files) then
+    local immediate = {}
     for i = 1, #names do
-      local list = names[i]:sub(-4) == ".lua" and waiting or others
+      local list = names[i]:sub(-4) == ".lua" and waiting or immediate
       list[#list + 1] = names[i]
     end
-    names = others
+    names = immediate
   end
-  if tries then scripts_reloaded() end
+  if retries then scripts_reloaded() end
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end

@@ -5,7 +5,7 @@ local core = ...
 local type, error, ipairs = type, error, ipairs
 local format, concat = string.format, table.concat
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
-local load_chunk, place = core.load_chunk, core.place
+local load_chunk, location = core.load_chunk, core.location
 local reload = core.reloader
 local bad_argument, raise = core.bad_argument, core.raise
 
@@ -61,26 +61,26 @@ local function loading()
   end
 end
 
-local function check_circle(name)
+local function check_cycle(name)
   local names = loading()
   for i = 1, #names do
     if names[i] == name then
-      local circle = { name }
+      local cycle = { name }
       for k = i - 1, 1, -1 do
-        circle[#circle + 1] = names[k]
+        cycle[#cycle + 1] = names[k]
       end
-      circle[#circle + 1] = name
+      cycle[#cycle + 1] = name
       raise(format("require: modules need each other in a circle: %s: move what both need into a "
-        .. "third module, or require one of them inside a function", concat(circle, " -> ")))
+        .. "third module, or require one of them inside a function", concat(cycle, " -> ")))
     end
   end
 end
 
 -- Rejects chunk names that belong to the engine, because reports leave out the engine's own code.
-local function check_chunk(name, what, chunk)
+local function check_chunk(name, source, chunk)
   if chunk:sub(1, 8) == "[engine]" then
     raise(format("%s: %s begins with \"[engine]\", which marks the engine's own code: use another "
-      .. "name", name, what))
+      .. "name", name, source))
   end
 end
 
@@ -113,7 +113,7 @@ local function require(name)
     return known
   end
   loaded[name] = nil
-  check_circle(name)
+  check_cycle(name)
   local maker = preload[name]
   if maker ~= nil then
     return run(name, maker)
@@ -185,7 +185,7 @@ local function load_text(text, name, _, env)
     return nil, "load: this is a compiled chunk, and only text can be loaded"
   end
   if name == nil then
-    name = "=" .. (place() ~= "" and "load at " .. place() or "load")
+    name = "=" .. (location() ~= "" and "load at " .. location() or "load")
   elseif type(name) ~= "string" then
     bad_argument("load", 2, "name", "string", name)
   end

@@ -14,11 +14,11 @@ local function print(...)
   if core.reloading then
     return
   end
-  local words = {}
+  local texts = {}
   for i = 1, select("#", ...) do
-    words[i] = tostring((select(i, ...)))
+    texts[i] = tostring((select(i, ...)))
   end
-  log("info", concat(words, "\t"))
+  log("info", concat(texts, "\t"))
 end
 
 -- Random numbers come from the engine's generator, which is seeded again for a replay.

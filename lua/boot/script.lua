@@ -27,10 +27,10 @@ function Script.callstack()
       return concat(lines, "\n")
     end
     if info.currentline > 0 and info.source:sub(1, 9) ~= "=[engine]" then
-      local what = info.what == "main" and "main chunk"
+      local source = info.what == "main" and "main chunk"
         or info.name and format("function '%s'", info.name)
         or format("a function defined at line %d", info.linedefined)
-      lines[#lines + 1] = format("%s:%d in %s", info.source:sub(2), info.currentline, what)
+      lines[#lines + 1] = format("%s:%d in %s", info.source:sub(2), info.currentline, source)
     end
     level = level + 1
   end

@@ -79,10 +79,10 @@ local function raise_too_long(name, bytes)
     bytes < 1e15 and with_commas(bytes) or "too many", with_commas(STRING_BYTES_MAX)))
 end
 
--- Raises an error about a pattern. `words` is its fault, or nil if the budget was spent.
-local function raise_fault(name, s, p, words)
-  if words then
-    raise(words)
+-- Raises an error about a pattern. `message` is its fault, or nil if the budget was spent.
+local function raise_fault(name, s, p, message)
+  if message then
+    raise(message)
   end
   local shown = string_gsub(string_sub(p, 1, 40), "%c", function(c)
     return format("\\%d", byte(c))
@@ -402,10 +402,10 @@ end
 
 -- Number of arguments, by format, for which `__tostring` can be called: those up to the last %s or
 -- %q.
-local spoken = cache()
+local tostring_counts = cache()
 local formats = 0
 
-local function spoken_of(form)
+local function count_tostring_arguments(form)
   local count, last = 0, 0
   if type(form) == "string" then
     for letter in string_gmatch(form, "%%[-+ #0-9.]*(.)") do
@@ -416,12 +416,12 @@ local function spoken_of(form)
     end
     if #form <= PATTERN_BYTES_CACHED then
       if formats == PATTERNS_CACHED_MAX then
-        for key in next, spoken do
-          spoken[key] = nil
+        for key in next, tostring_counts do
+          tostring_counts[key] = nil
         end
         formats = 0
       end
-      spoken[form], formats = last, formats + 1
+      tostring_counts[form], formats = last, formats + 1
     end
   end
   return last
@@ -439,7 +439,7 @@ local function check_format()
 end
 
 function string.format(form, ...)
-  local count = spoken[form] or spoken_of(form)
+  local count = tostring_counts[form] or count_tostring_arguments(form)
   if count > 0 then
     local a, b = ...
     if type(a) == "table" or (count > 1 and type(b) == "table")

@@ -8,7 +8,7 @@ local ITEMS_MAX = 2 ^ 26
 -- ones.
 local POSITION_MAX = 2 ^ 31 - 1
 -- Beyond this number, adding 1 to a loop counter has no effect.
-local COUNTED_MAX = 2 ^ 53
+local COUNTER_MAX = 2 ^ 53
 -- Maximum number of items that quicksort orders in C.
 local SORT_ITEMS_DIRECT = 10000
 
@@ -41,7 +41,7 @@ function table.move(source, first, last, to, target)
     raise(format("table.move: %s items are more than %s at once", with_commas(to_last - from + 1),
       with_commas(ITEMS_MAX)))
   elseif from and to_last and not (to_last < from)
-      and not (abs(from) < COUNTED_MAX and abs(to_last) < COUNTED_MAX) then
+      and not (abs(from) < COUNTER_MAX and abs(to_last) < COUNTER_MAX) then
     raise(format("table.move: arguments #2 'first' and #3 'last' must be below 2^53, got %.14g and "
       .. "%.14g", from, to_last))
   end

@@ -10,17 +10,17 @@ local globals = core.globals
 local Worker = core.module("Worker")
 
 -- Modules that are fully available in a worker, because they contain only values and data.
-local whole = {}
+local FULL = {}
 for name in ([[
   Color Float32Array IdString32 IdString64 Json Math Matrix4x4 Matrix4x4Box Quaternion QuaternionBox
   Utf8 Vector2 Vector2Box Vector3 Vector3Box Vector4 Vector4Box class
 ]]):gmatch("%S+") do
-  whole[name] = true
+  FULL[name] = true
 end
 
 -- Functions of other modules that are available in a worker: they read the game's settings and
 -- data, and exchange messages with the game.
-local some = {
+local PARTIAL = {
   Application = [[
     argv build build_identifier can_get data delta_time frame_index platform process_id
     property_preference_order settings time_since_launch
@@ -35,7 +35,7 @@ local function refuse(name)
     .. "to the game (Worker.send(Worker.parent(), …)), and call it there", name))
 end
 
-local function closed(name)
+local function make_closed_module(name)
   return setmetatable({}, {
     __index = function(_, key)
       refuse(name .. "." .. tostring(key))
@@ -50,8 +50,8 @@ local function closed(name)
   })
 end
 
-local function opened_in_part(name, module, list)
-  local part = closed(name)
+local function make_partial_module(name, module, list)
+  local part = make_closed_module(name)
   for key in list:gmatch("%S+") do
     rawset(part, key, module[key])
   end
@@ -63,18 +63,18 @@ function core.close_off()
   -- A worker keeps the code that it started with.
   core.reloader.recording = false
   for name, value in pairs(core.api) do
-    if not whole[name] then
-      local put
+    if not FULL[name] then
+      local replacement
       if type(value) == "function" then
-        put = function()
+        replacement = function()
           refuse(name)
         end
-      elseif some[name] then
-        put = opened_in_part(name, value, some[name])
+      elseif PARTIAL[name] then
+        replacement = make_partial_module(name, value, PARTIAL[name])
       else
-        put = closed(name)
+        replacement = make_closed_module(name)
       end
-      rawset(globals, name, put)
+      rawset(globals, name, replacement)
     end
   end
 end

@@ -13,12 +13,11 @@ local Application, Json = core.module("Application"), core.module("Json")
 local ARGUMENTS_MAX = 32
 local SENT_BYTES_MAX = 1048576 -- in one message to tools
 
-local commands = {} -- by name: { usage, words, run }; `words` describes the command
+local commands = {} -- by name: { usage, description, run }
 
--- Declares a command. `words` describes it. `run` receives its arguments as strings and returns an
--- error message, or nil.
-function core.command(name, usage, words, run)
-  commands[name] = { usage = usage, words = words, run = run }
+-- Declares a command. `run` receives its arguments as strings and returns an error message, or nil.
+function core.command(name, usage, description, run)
+  commands[name] = { usage = usage, description = description, run = run }
 end
 
 -- Runs a command. Returns true, or nil and an error message.
@@ -38,18 +37,18 @@ end
 
 -- Splits a line at spaces. Quoted text is one argument.
 local function split(line)
-  local words = {}
+  local arguments = {}
   local rest = line
-  while #words < ARGUMENTS_MAX do
+  while #arguments < ARGUMENTS_MAX do
     local quoted, after = match(rest, '^%s*"([^"]*)"(.*)$')
     if not quoted then
       quoted, after = match(rest, "^%s*(%S+)(.*)$")
     end
     if not quoted then break end
-    words[#words + 1] = quoted
+    arguments[#arguments + 1] = quoted
     rest = after
   end
-  return words
+  return arguments
 end
 
 -- Runs a line if it is a command. Returns true if it was a command, and the error message if it
@@ -61,8 +60,8 @@ function core.try_command(line)
     or match(rest, "^%s*[=%.%(%[:,{+*/%%^<>~]") then
     return false
   end
-  local words = split(rest)
-  local _, problem = run(name, unpack(words, 1, #words))
+  local arguments = split(rest)
+  local _, problem = run(name, unpack(arguments, 1, #arguments))
   return true, problem
 end
 
@@ -77,11 +76,11 @@ function Application.console_command(command, ...)
   elseif Application.build() == "release" then
     return
   end
-  local words, count = {}, select("#", ...)
+  local arguments, count = {}, select("#", ...)
   for i = 1, count do
-    words[i] = tostring((select(i, ...)))
+    arguments[i] = tostring((select(i, ...)))
   end
-  local ok, problem = run(command, unpack(words, 1, count))
+  local ok, problem = run(command, unpack(arguments, 1, count))
   if not ok then
     raise("Application.console_command: " .. problem)
   end
@@ -121,8 +120,8 @@ core.command("help", "help [command]", "Lists the commands, or explains a comman
   local names = name and { name } or core.names(commands)
   for i = 1, #names do
     local command = commands[names[i]]
-    log("info", name and command.usage .. "\n  " .. command.words
-      or format("%-18s %s", names[i], command.words))
+    log("info", name and command.usage .. "\n  " .. command.description
+      or format("%-18s %s", names[i], command.description))
   end
 end)
 
@@ -134,14 +133,14 @@ end
 
 core.command("profiler", "profiler [reset|scripts]",
   "Shows the table of scopes; resets it; starts to sample scripts, and then shows the samples.",
-  function(word)
+  function(action)
     local Profiler = core.module("Profiler")
-    if word == nil then
+    if action == nil then
       log_lines(Profiler.report())
-    elseif word == "reset" then
+    elseif action == "reset" then
       Profiler.reset()
-    elseif word ~= "scripts" then
-      return "'" .. sub(word, 1, 40) .. "' is not known"
+    elseif action ~= "scripts" then
+      return "'" .. sub(action, 1, 40) .. "' is not known"
     elseif Profiler.samples() then
       log_lines(Profiler.stop_sampling().text)
     else
@@ -166,8 +165,9 @@ core.command("reload", "reload <kind>", "Reloads all resources of a kind: lua, t
   end)
 
 core.command("renderer", "renderer settings",
-  "Shows the adapter that draws, and the renderer's settings as in settings.sjson.", function(word)
-    if word ~= "settings" then return "'settings' is the only choice" end
+  "Shows the adapter that draws, and the renderer's settings as in settings.sjson.",
+  function(choice)
+    if choice ~= "settings" then return "'settings' is the only choice" end
     for _, row in ipairs(core.render_settings()) do
       log("info", format("%-28s %s", row.name, row.value))
     end

@@ -14,16 +14,17 @@ local Application = core.module("Application")
 
 local HISTORY_MAX = 100
 local INPUT_BYTES_MAX = 4096
-local WORDS_SHOWN = 40 -- completions shown
+local COMPLETIONS_SHOWN = 40 -- completions shown
 local SIZE, LINE, MARGIN = 14, 18, 10 -- logical pixels
 local GROUND, EDGE = C(224, 14, 16, 22), C(255, 80, 160, 255)
-local WORDS, TYPED = C(255, 200, 204, 210), C(255, 255, 255, 255)
-local BAD, CAREFUL = C(255, 255, 120, 110), C(255, 255, 206, 110)
+local TEXT_COLOR, INPUT_COLOR = C(255, 200, 204, 210), C(255, 255, 255, 255)
+local ERROR_COLOR, WARNING_COLOR = C(255, 255, 120, 110), C(255, 255, 206, 110)
 
 local open = false
 local key -- name of the toggle key; false if there is no console
 local before, after = "", "" -- the input before and after the cursor
-local history, at = {}, 0 -- at: index of the shown history entry from the newest, 0 for none
+local history = {}
+local history_index = 0 -- index of the shown history entry from the newest, 0 for none
 
 local function toggle_key()
   if key == nil then
@@ -40,7 +41,7 @@ local function report(ok, ...)
     return
   end
   for i = 1, select("#", ...) do
-    for line in gmatch(core.in_words((select(i, ...))), "[^\n]+") do
+    for line in gmatch(core.display_text((select(i, ...))), "[^\n]+") do
       log("info", line)
     end
   end
@@ -68,7 +69,7 @@ end
 
 local function enter()
   local text = before .. after
-  before, after, at = "", "", 0
+  before, after, history_index = "", "", 0
   if text == "" then return end
   if history[#history] ~= text then
     history[#history + 1] = text
@@ -79,21 +80,21 @@ end
 
 local function recall(step)
   if #history == 0 then return end
-  at = max(0, min(#history, at + step))
-  before, after = at > 0 and history[#history + 1 - at] or "", ""
+  history_index = max(0, min(#history, history_index + step))
+  before, after = history_index > 0 and history[#history + 1 - history_index] or "", ""
 end
 
 -- Inserts the common prefix of all completions of the name before the cursor. If there are several
 -- and the prefix adds no characters, lists the completions.
 local function complete()
   local answer = core.tool_complete(before)
-  local words, start = answer.words, answer.start
-  local common = core.common_start(words)
+  local completions, start = answer.words, answer.start
+  local common = core.common_prefix(completions)
   if #common > #start then
     before = sub(before, 1, #before - #start) .. common
-  elseif #words > 1 then
-    local left = #words - WORDS_SHOWN
-    log("info", concat(words, "  ", 1, min(#words, WORDS_SHOWN))
+  elseif #completions > 1 then
+    local left = #completions - COMPLETIONS_SHOWN
+    log("info", concat(completions, "  ", 1, min(#completions, COMPLETIONS_SHOWN))
       .. (left > 0 and "  … " .. left .. " more" or ""))
   end
 end
@@ -127,9 +128,9 @@ core.on("frame_update", "console", function()
 end)
 
 local function color_of(line)
-  if sub(line, 1, 7) == "error: " then return BAD end
-  if sub(line, 1, 9) == "warning: " then return CAREFUL end
-  return WORDS
+  if sub(line, 1, 7) == "error: " then return ERROR_COLOR end
+  if sub(line, 1, 9) == "warning: " then return WARNING_COLOR end
+  return TEXT_COLOR
 end
 
 -- Draws the console over the frame.
@@ -143,7 +144,7 @@ core.on("frame_render", "console", function()
   Gui.rect(gui, V3(0, bottom, 1), V2(width, 2), EDGE)
   local y = bottom + MARGIN
   local options = { markup = false }
-  Gui.text(gui, "> " .. before .. after, nil, SIZE, nil, V3(MARGIN, y, 2), TYPED, options)
+  Gui.text(gui, "> " .. before .. after, nil, SIZE, nil, V3(MARGIN, y, 2), INPUT_COLOR, options)
   local _, _, caret = Gui.text_extents(gui, "> " .. before, nil, SIZE, options)
   Gui.rect(gui, V3(MARGIN + caret.x, y - 3, 2), V2(2, SIZE), EDGE)
   local lines = core.log_lines(floor((tall - 2 * MARGIN) / LINE))

@@ -38,13 +38,13 @@ end
 
 -- Returns the function that has a local with this name, the index of its upvalue, and its value.
 local function find(wanted)
-  local fn, place, value
-  each_local(function(name, own, holder, i)
+  local fn, index, value
+  each_local(function(name, current, holder, i)
     if name ~= wanted then return false end
-    fn, place, value = holder, i, own
+    fn, index, value = holder, i, current
     return true
   end)
-  return fn, place, value
+  return fn, index, value
 end
 
 -- Returns the value of a local, for completion.
@@ -72,9 +72,9 @@ core.line_env = setmetatable({}, {
   end,
   __newindex = function(_, name, value)
     if rawget(globals, name) == nil then
-      local fn, place = find(name)
+      local fn, index = find(name)
       if fn then
-        setupvalue(fn, place, value)
+        setupvalue(fn, index, value)
         -- Compiled code embeds the values of locals that no code changes, so it must be discarded.
         flush()
         return

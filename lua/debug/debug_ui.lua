@@ -27,7 +27,7 @@ local Mouse, Application = core.module("Mouse"), core.module("Application")
 -- Sizes in logical pixels.
 local SIZE, ROW, GAP, PAD = 13, 19, 4, 8
 local TITLE = 22
-local WIDTH, HEIGHT, LEAST = 300, 220, 60
+local WIDTH, HEIGHT, SIZE_MIN = 300, 220, 60
 -- Layers of the overlay: each window has a range of layers, and popups are above all windows.
 local FIRST_LAYER, WINDOW_LAYERS, POPUP_LAYER = 100, 10, 20000
 
@@ -68,7 +68,7 @@ function ui.is_off()
 end
 
 -- Returns the visible text of a label. The part from "##" on only makes the label's id unique.
-function ui.words(label)
+function ui.visible_text(label)
   local at = label:find("##", 1, true)
   return at and label:sub(1, at - 1) or label
 end
@@ -85,8 +85,8 @@ function ui.check(name, spec, ...)
     local wanted, value = spec[i + 1], (select((i + 1) / 2, ...))
     local plain = wanted:gsub("%?$", "")
     if not (value == nil and plain ~= wanted) and type(value) ~= plain then
-      local words = plain == wanted and plain or plain .. " or nil"
-      bad_argument(name, (i + 1) / 2, spec[i], words, value)
+      local types = plain == wanted and plain or plain .. " or nil"
+      bad_argument(name, (i + 1) / 2, spec[i], types, value)
     end
   end
 end
@@ -141,7 +141,7 @@ function ui.is_wider(text, w)
 end
 
 -- Draws text like `ui.text`, cut to the width `w`. A cut text ends in an ellipsis.
-function ui.text_in(text, x, y, w, h, fill, above)
+function ui.clipped_text(text, x, y, w, h, fill, above)
   if ui.is_wider(text, w) then
     text = text:sub(1, fitting(text, w - text_width("…"))) .. "…"
   end
@@ -221,7 +221,7 @@ function ui.press(id, x, y, w, h)
 end
 
 -- Reserves space for the next widget. Returns its left and bottom.
-function ui.item(w, h)
+function ui.reserve(w, h)
   local window = ui.window
   local left, top
   if window.same then
@@ -239,7 +239,7 @@ function ui.item(w, h)
 end
 
 -- Returns the remaining width of the current line, at least 20.
-function ui.room()
+function ui.available_width()
   local window = ui.window
   local left = window.same and window.last_right + window.same or window.left + window.indent
   return max(window.right - left, 20)
@@ -286,15 +286,15 @@ local function title_bar(window, title, closable)
   ui.rect(x, y, w, TITLE, front and color.title_front or color.title, 1)
   ui.text(window.collapsed and "+" or "-", x + 8, y, TITLE, color.text, 3)
   ui.text(title, x + 22, y, TITLE, color.text, 3)
-  local room = closable and w - TITLE or w
+  local width_left = closable and w - TITLE or w
   if closable then
-    local over, _, clicked = ui.press(window.id .. "//close", x + room, y, TITLE, TITLE)
-    ui.text("x", x + room + 7, y, TITLE, over and color.mark or color.dim, 3)
+    local over, _, clicked = ui.press(window.id .. "//close", x + width_left, y, TITLE, TITLE)
+    ui.text("x", x + width_left + 7, y, TITLE, over and color.mark or color.dim, 3)
     if clicked then window.open = false end
   end
   local _, _, folded = ui.press(window.id .. "//fold", x, y, 20, TITLE)
   if folded then window.collapsed = not window.collapsed end
-  local _, held = ui.press(window.id .. "//move", x + 20, y, room - 20, TITLE)
+  local _, held = ui.press(window.id .. "//move", x + 20, y, width_left - 20, TITLE)
   if held and ui.mouse.down and not ui.mouse.pressed then
     window.x, window.top = window.x + ui.mouse.dx, window.top + ui.mouse.dy
   end
@@ -325,8 +325,8 @@ local function frame_of(window)
   local over, held = ui.press(window.id .. "//size", x + w - 13, bottom, 13, 13)
   ui.rect(x + w - 9, bottom + 3, 6, 6, (over or held) and color.held or color.edge, 3)
   if held and not ui.mouse.pressed then
-    window.width = max(window.width + ui.mouse.dx, LEAST)
-    window.height = max(window.height - ui.mouse.dy, LEAST)
+    window.width = max(window.width + ui.mouse.dx, SIZE_MIN)
+    window.height = max(window.height - ui.mouse.dy, SIZE_MIN)
   end
 end
 
@@ -345,7 +345,7 @@ function DebugUi.begin_window(title, options)
   begin_frame()
   if #ui.stack > 0 then
     raise(format("DebugUi.begin_window: the window '%s' is begun already: end it with "
-      .. "DebugUi.end_window()", ui.words(ui.stack[#ui.stack].id)))
+      .. "DebugUi.end_window()", ui.visible_text(ui.stack[#ui.stack].id)))
   end
   local window = ui.windows[title] or new_window(title, options)
   ui.stack[1], ui.window = window, window
@@ -355,7 +355,7 @@ function DebugUi.begin_window(title, options)
     if known == window then ui.layer = FIRST_LAYER + i * WINDOW_LAYERS end
   end
   window.clip = nil
-  title_bar(window, ui.words(title), options.closable)
+  title_bar(window, ui.visible_text(title), options.closable)
   if window.collapsed or not window.open then return false, window.open end
   local bottom = window.top - window.height
   ui.rect(window.x, bottom, window.width, window.height, color.ground, 0)

@@ -74,16 +74,16 @@ function DebugUi.table(label, heads, rows)
   ui.widget("DebugUi.table", { "label", "string", "heads", "table", "rows", "table" }, label, heads,
     rows)
   if ui.hidden() or #heads == 0 then return nil end
-  local w, clicked = ui.room(), nil
+  local w, clicked = ui.available_width(), nil
   local column = w / #heads
-  local x, y = ui.item(w, ROW)
+  local x, y = ui.reserve(w, ROW)
   ui.rect(x, y, w, ROW, color.title)
   for i, head in ipairs(heads) do
-    ui.text_in(tostring(head), x + (i - 1) * column + 4, y, column - 6, ROW, color.dim)
+    ui.clipped_text(tostring(head), x + (i - 1) * column + 4, y, column - 6, ROW, color.dim)
   end
   local clip = ui.window.clip
   for at, row in ipairs(rows) do
-    local left, bottom = ui.item(w, ROW - 2)
+    local left, bottom = ui.reserve(w, ROW - 2)
     -- Lines outside the visible area take up space, but are not drawn.
     if bottom < clip[2] + clip[4] and bottom + ROW > clip[2] then
       local over, _, hit = ui.press(ui.id(label) .. "/" .. at, left, bottom, w, ROW - 2)
@@ -92,7 +92,7 @@ function DebugUi.table(label, heads, rows)
       for i = 1, #heads do
         local value = row[i]
         if value ~= nil then
-          ui.text_in(tostring(value), left + (i - 1) * column + 4, bottom, column - 6, ROW - 2)
+          ui.clipped_text(tostring(value), left + (i - 1) * column + 4, bottom, column - 6, ROW - 2)
         end
       end
     end
@@ -110,8 +110,8 @@ function DebugUi.plot_lines(label, values, least, most, height)
   ui.widget("DebugUi.plot_lines", { "label", "string", "values", "table", "least", "number?",
     "most", "number?", "height", "number?" }, label, values, least, most, height)
   if ui.hidden() then return end
-  local w, h = ui.room(), height or 60
-  local x, y = ui.item(w, h)
+  local w, h = ui.available_width(), height or 60
+  local x, y = ui.reserve(w, h)
   ui.rect(x, y, w, h, color.field)
   local count = min(#values, POINTS_MAX)
   local low, high = huge, -huge
@@ -139,9 +139,9 @@ function DebugUi.plot_lines(label, values, least, most, height)
     if #points > 1 then Gui.polyline(ui.gui, points, 1.5, ui.layer + 2, color.mark) end
   end
   local last = values[count]
-  local words = ui.words(label)
-  if last then words = words .. ("  %.4g"):format(last) end
-  ui.text(words, x + 4, y + h - ROW, ROW, color.text, 3)
+  local caption = ui.visible_text(label)
+  if last then caption = caption .. ("  %.4g"):format(last) end
+  ui.text(caption, x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
 ---Shows numbers as bars.
@@ -152,8 +152,8 @@ function DebugUi.plot_histogram(label, values, height)
   ui.widget("DebugUi.plot_histogram", { "label", "string", "values", "table", "height", "number?" },
     label, values, height)
   if ui.hidden() then return end
-  local w, h = ui.room(), height or 60
-  local x, y = ui.item(w, h)
+  local w, h = ui.available_width(), height or 60
+  local x, y = ui.reserve(w, h)
   ui.rect(x, y, w, h, color.field)
   local count, high = min(#values, POINTS_MAX), 0
   for i = 1, count do
@@ -170,7 +170,7 @@ function DebugUi.plot_histogram(label, values, height)
     local left, wide = x + 1 + (w - 2) * (i - 1) / count, max((w - 2) / count - 1, 1)
     ui.rect(left, y + 2, wide, bar, color.mark, 2)
   end
-  ui.text(ui.words(label), x + 4, y + h - ROW, ROW, color.text, 3)
+  ui.text(ui.visible_text(label), x + 4, y + h - ROW, ROW, color.text, 3)
 end
 
 -- Returns the byte offset in a text at a mouse position. The first `shown` bytes of the text are
@@ -222,14 +222,14 @@ end
 
 -- Shows an input field. Returns its text, true if the text changed, and true if editing has ended.
 local function field(label, text)
-  local words, id = ui.words(label), ui.id(label)
-  local wide = ui.text_width(words)
-  local w = max(ui.room() - wide - 8, 60)
-  local x, y = ui.item(w + 8 + wide, ROW)
+  local caption, id = ui.visible_text(label), ui.id(label)
+  local wide = ui.text_width(caption)
+  local w = max(ui.available_width() - wide - 8, 60)
+  local x, y = ui.reserve(w + 8 + wide, ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
-  local room, before, done = w - 14, text, false
+  local inner_width, before, done = w - 14, text, false
   if clicked then
-    local shown = ui.focus == id and hidden_bytes(text, ui.caret or #text, room) or 0
+    local shown = ui.focus == id and hidden_bytes(text, ui.caret or #text, inner_width) or 0
     ui.focus, ui.caret = id, byte_at(text, shown, ui.mouse.x - x - 6)
   elseif ui.focus == id and ui.mouse.pressed and not over then
     ui.focus, done = nil, true
@@ -241,15 +241,15 @@ local function field(label, text)
   local focused = ui.focus == id
   ui.rect(x, y, w, ROW, focused and color.hot or ui.fill_of(over, held))
   if focused then
-    local shown = hidden_bytes(text, ui.caret, room)
+    local shown = hidden_bytes(text, ui.caret, inner_width)
     local seen = sub(text, shown + 1)
-    if ui.is_wider(seen, room) then seen = sub(seen, 1, ui.fitting(seen, room)) end
+    if ui.is_wider(seen, inner_width) then seen = sub(seen, 1, ui.fitting(seen, inner_width)) end
     ui.text(seen, x + 6, y, ROW)
     ui.rect(x + 6 + ui.text_width(sub(text, shown + 1, ui.caret)), y + 3, 1, ROW - 6, color.mark, 3)
   else
-    ui.text_in(text, x + 6, y, room, ROW)
+    ui.clipped_text(text, x + 6, y, inner_width, ROW)
   end
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   return text, text ~= before, done
 end
 
@@ -318,10 +318,10 @@ function DebugUi.color_edit(label, value)
     core.bad_argument("DebugUi.color_edit", 2, "value", "Color", value)
   end
   if ui.hidden() then return value, false end
-  local words = ui.words(label)
-  local x, y = ui.item(ROW + 6 + ui.text_width(words), ROW)
+  local caption = ui.visible_text(label)
+  local x, y = ui.reserve(ROW + 6 + ui.text_width(caption), ROW)
   ui.rect(x, y + 2, ROW - 4, ROW - 4, value)
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   local parts, changed = {}, false
   DebugUi.push_id(label)
   for i, name in ipairs({ "a", "r", "g", "b" }) do

@@ -23,7 +23,7 @@ function DebugUi.text(text)
   if hidden() then return end
   text = tostring(text)
   for line in (text .. "\n"):gmatch("(.-)\n") do
-    local x, y = ui.item(ui.text_width(line), ROW)
+    local x, y = ui.reserve(ui.text_width(line), ROW)
     ui.text(line, x, y, ROW)
   end
 end
@@ -38,7 +38,7 @@ function DebugUi.text_colored(text, tint)
   end
   if hidden() then return end
   text = tostring(text)
-  local x, y = ui.item(ui.text_width(text), ROW)
+  local x, y = ui.reserve(ui.text_width(text), ROW)
   ui.text(text, x, y, ROW, tint)
 end
 
@@ -48,7 +48,7 @@ function DebugUi.bullet_text(text)
   ui.widget("DebugUi.bullet_text", {})
   if hidden() then return end
   text = tostring(text)
-  local x, y = ui.item(ui.text_width(text) + 14, ROW)
+  local x, y = ui.reserve(ui.text_width(text) + 14, ROW)
   ui.rect(x + 3, y + ROW / 2 - 2, 4, 4, color.dim)
   ui.text(text, x + 14, y, ROW)
 end
@@ -64,12 +64,12 @@ ui.fill_of = fill_of
 function DebugUi.button(label)
   ui.widget("DebugUi.button", { "label", "string" }, label)
   if hidden() then return false end
-  local words = ui.words(label)
-  local w = ui.text_width(words) + 16
-  local x, y = ui.item(w, ROW)
+  local caption = ui.visible_text(label)
+  local w = ui.text_width(caption) + 16
+  local x, y = ui.reserve(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   ui.rect(x, y, w, ROW, fill_of(over, held))
-  ui.text(words, x + 8, y, ROW)
+  ui.text(caption, x + 8, y, ROW)
   return clicked
 end
 
@@ -81,14 +81,14 @@ end
 function DebugUi.checkbox(label, value)
   ui.widget("DebugUi.checkbox", { "label", "string", "value", "boolean" }, label, value)
   if hidden() then return value, false end
-  local words = ui.words(label)
-  local w = ROW + 6 + ui.text_width(words)
-  local x, y = ui.item(w, ROW)
+  local caption = ui.visible_text(label)
+  local w = ROW + 6 + ui.text_width(caption)
+  local x, y = ui.reserve(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   if clicked then value = not value end
   ui.rect(x, y + 2, ROW - 4, ROW - 4, fill_of(over, held))
   if value then ui.rect(x + 4, y + 6, ROW - 12, ROW - 12, color.mark, 2) end
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   return value, clicked
 end
 
@@ -99,14 +99,14 @@ end
 function DebugUi.radio_button(label, active)
   ui.widget("DebugUi.radio_button", { "label", "string", "active", "boolean" }, label, active)
   if hidden() then return false end
-  local words = ui.words(label)
-  local w = ROW + 6 + ui.text_width(words)
-  local x, y = ui.item(w, ROW)
+  local caption = ui.visible_text(label)
+  local w = ROW + 6 + ui.text_width(caption)
+  local x, y = ui.reserve(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   local Gui, V3 = core.module("Gui"), core.ctypes.Vector3
   Gui.circle(ui.gui, V3(x + 8, y + ROW / 2, ui.layer + 1), 7, fill_of(over, held))
   if active then Gui.circle(ui.gui, V3(x + 8, y + ROW / 2, ui.layer + 2), 4, color.mark) end
-  ui.text(words, x + ROW + 2, y, ROW)
+  ui.text(caption, x + ROW + 2, y, ROW)
   return clicked
 end
 
@@ -117,20 +117,20 @@ end
 function DebugUi.selectable(label, selected)
   ui.widget("DebugUi.selectable", { "label", "string", "selected", "boolean" }, label, selected)
   if hidden() then return false end
-  local w = ui.room()
-  local x, y = ui.item(w, ROW)
+  local w = ui.available_width()
+  local x, y = ui.reserve(w, ROW)
   local over, held, clicked = ui.press(ui.id(label), x, y, w, ROW)
   if selected or over then ui.rect(x, y, w, ROW, selected and color.held or fill_of(over, held)) end
-  ui.text(ui.words(label), x + 4, y, ROW)
+  ui.text(ui.visible_text(label), x + 4, y, ROW)
   return clicked
 end
 
-local function slide(name, label, value, least, most, form, whole)
+local function slider(name, label, value, least, most, form, whole)
   if least > most then raise(name .. ": the least value is above the largest") end
   if hidden() then return value, false end
-  local words = ui.words(label)
-  local w = max(ui.room() - ui.text_width(words) - 8, 60)
-  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local caption = ui.visible_text(label)
+  local w = max(ui.available_width() - ui.text_width(caption) - 8, 60)
+  local x, y = ui.reserve(w + 8 + ui.text_width(caption), ROW)
   local over, held = ui.press(ui.id(label), x, y, w, ROW)
   local before = value
   if held and ui.mouse.down then
@@ -143,7 +143,7 @@ local function slide(name, label, value, least, most, form, whole)
   ui.rect(x + 2 + (w - 12) * share, y + 2, 8, ROW - 4, color.mark, 2)
   local shown = form:format(value)
   ui.text(shown, x + (w - ui.text_width(shown)) / 2, y, ROW, color.text, 3)
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   return value, value ~= before
 end
 
@@ -158,7 +158,7 @@ end
 function DebugUi.slider_float(label, value, least, most, form)
   ui.widget("DebugUi.slider_float", { "label", "string", "value", "number", "least", "number",
     "most", "number", "form", "string?" }, label, value, least, most, form)
-  return slide("DebugUi.slider_float", label, value, least, most, form or "%.2f", false)
+  return slider("DebugUi.slider_float", label, value, least, most, form or "%.2f", false)
 end
 
 ---Shows a slider for a whole number.
@@ -171,7 +171,7 @@ end
 function DebugUi.slider_int(label, value, least, most)
   ui.widget("DebugUi.slider_int", { "label", "string", "value", "number", "least", "number",
     "most", "number" }, label, value, least, most)
-  return slide("DebugUi.slider_int", label, value, least, most, "%d", true)
+  return slider("DebugUi.slider_int", label, value, least, most, "%d", true)
 end
 
 ---Shows a progress bar.
@@ -181,13 +181,13 @@ function DebugUi.progress_bar(fraction, overlay)
   ui.widget("DebugUi.progress_bar", { "fraction", "number", "overlay", "string?" }, fraction,
     overlay)
   if hidden() then return end
-  local w = ui.room()
-  local x, y = ui.item(w, ROW)
+  local w = ui.available_width()
+  local x, y = ui.reserve(w, ROW)
   local share = max(0, min(fraction == fraction and fraction or 0, 1))
   ui.rect(x, y, w, ROW, color.field)
   ui.rect(x, y, w * share, ROW, color.held, 2)
-  local words = overlay or format("%d %%", floor(share * 100 + 0.5))
-  ui.text(words, x + (w - ui.text_width(words)) / 2, y, ROW, color.text, 3)
+  local caption = overlay or format("%d %%", floor(share * 100 + 0.5))
+  ui.text(caption, x + (w - ui.text_width(caption)) / 2, y, ROW, color.text, 3)
 end
 
 -- Draws the list of the open combo in the popup layer, above every window.
@@ -197,11 +197,11 @@ function ui.draw_popup()
   local x, y, w, h = unpack(popup.rect)
   ui.rect(x, y, w, h, color.ground, 0)
   ui.rect(x, y, w, h, color.title, 1)
-  for i, words in ipairs(popup.items) do
+  for i, item in ipairs(popup.items) do
     local row = y + h - i * ROW
     local over, _, clicked = ui.press(popup.id .. "/" .. i, x, row, w, ROW)
     if over then ui.rect(x, row, w, ROW, color.hot, 2) end
-    ui.text_in(words, x + 6, row, w - 12, ROW, color.text, 3)
+    ui.clipped_text(item, x + 6, row, w - 12, ROW, color.text, 3)
     if clicked then popup.chosen = i end
   end
   ui.layer, ui.in_popup = layer, false
@@ -217,21 +217,21 @@ function DebugUi.combo(label, index, items)
   ui.widget("DebugUi.combo", { "label", "string", "index", "number", "items", "table" }, label,
     index, items)
   if hidden() then return index, false end
-  local words, id = ui.words(label), ui.id(label)
-  local w = max(ui.room() - ui.text_width(words) - 8, 60)
-  local x, y = ui.item(w + 8 + ui.text_width(words), ROW)
+  local caption, id = ui.visible_text(label), ui.id(label)
+  local w = max(ui.available_width() - ui.text_width(caption) - 8, 60)
+  local x, y = ui.reserve(w + 8 + ui.text_width(caption), ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
   ui.rect(x, y, w, ROW, fill_of(over, held))
-  ui.text_in(tostring(items[index] or ""), x + 6, y, w - 24, ROW)
+  ui.clipped_text(tostring(items[index] or ""), x + 6, y, w - 24, ROW)
   ui.text("v", x + w - 14, y, ROW, color.dim)
-  ui.text(words, x + w + 8, y, ROW)
+  ui.text(caption, x + w + 8, y, ROW)
   local popup, changed = ui.popup, false
-  local mine = popup and popup.id == id
-  local elsewhere = mine and ui.mouse.pressed and not popup.fresh and not ui.is_over_popup()
-  if mine and popup.chosen then
+  local is_open = popup and popup.id == id
+  local elsewhere = is_open and ui.mouse.pressed and not popup.fresh and not ui.is_over_popup()
+  if is_open and popup.chosen then
     index, changed = popup.chosen, popup.chosen ~= index
     ui.popup = nil
-  elseif mine and (clicked or elsewhere) then
+  elseif is_open and (clicked or elsewhere) then
     ui.popup = nil
   elseif clicked then
     local shown = {}
@@ -240,7 +240,7 @@ function DebugUi.combo(label, index, items)
     local below = y - tall >= 0 and y - tall or y + ROW
     ui.popup = { id = id, window = ui.window, items = shown, rect = { x, below, w, tall },
       fresh = true }
-  elseif mine then
+  elseif is_open then
     popup.fresh = false
   end
   return index, changed
@@ -252,18 +252,18 @@ function ui.is_over_popup()
     and mouse.y < rect[2] + rect[4]
 end
 
-local function fold(label, open, indents)
+local function tree_header(label, open, indents)
   local id = ui.id(label)
   local state = ui.state[id]
   if state == nil then state = open or false end
-  local w = ui.room()
-  local x, y = ui.item(w, ROW)
+  local w = ui.available_width()
+  local x, y = ui.reserve(w, ROW)
   local over, held, clicked = ui.press(id, x, y, w, ROW)
   if clicked then state = not state end
   ui.state[id] = state
   if over or not indents then ui.rect(x, y, w, ROW, fill_of(over, held)) end
   ui.text(state and "-" or "+", x + 4, y, ROW, color.dim)
-  ui.text(ui.words(label), x + 18, y, ROW)
+  ui.text(ui.visible_text(label), x + 18, y, ROW)
   return state
 end
 
@@ -275,7 +275,7 @@ end
 function DebugUi.tree_node(label, open)
   ui.widget("DebugUi.tree_node", { "label", "string", "open", "boolean?" }, label, open)
   if hidden() then return false end
-  local state = fold(label, open, true)
+  local state = tree_header(label, open, true)
   if state then
     ui.window.indent = ui.window.indent + 14
     ui.ids[#ui.ids + 1] = label
@@ -301,7 +301,7 @@ end
 function DebugUi.collapsing_header(label, open)
   ui.widget("DebugUi.collapsing_header", { "label", "string", "open", "boolean?" }, label, open)
   if hidden() then return false end
-  return fold(label, open, false)
+  return tree_header(label, open, false)
 end
 
 ---Pushes an id, which is added to the ids of the following widgets. The same labels can then be
@@ -335,8 +335,8 @@ end
 function DebugUi.separator()
   ui.widget("DebugUi.separator", {})
   if hidden() then return end
-  local w = ui.room()
-  local x, y = ui.item(w, 5)
+  local w = ui.available_width()
+  local x, y = ui.reserve(w, 5)
   ui.rect(x, y + 2, w, 1, color.edge)
 end
 
@@ -344,7 +344,7 @@ end
 function DebugUi.spacing()
   ui.widget("DebugUi.spacing", {})
   if hidden() then return end
-  ui.item(0, GAP)
+  ui.reserve(0, GAP)
 end
 
 ---Leaves an empty area of a size.
@@ -353,7 +353,7 @@ end
 function DebugUi.dummy(width, height)
   ui.widget("DebugUi.dummy", { "width", "number", "height", "number" }, width, height)
   if hidden() then return end
-  ui.item(width, height)
+  ui.reserve(width, height)
 end
 
 ---Moves the following widgets to the right.

@@ -16,7 +16,7 @@ local NAMES_FRAMES = 30 -- interval at which a table looks for new counters
 local ROWS_MAX = 40
 local WIDTH, HEIGHT, MARGIN, SIZE, LINE = 360, 100, 10, 13, 16 -- logical pixels
 local GROUND, EDGE = C(205, 14, 16, 22), C(255, 70, 76, 90)
-local WORDS, FAINT = C(255, 225, 228, 232), C(255, 150, 156, 166)
+local TEXT_COLOR, FAINT_COLOR = C(255, 225, 228, 232), C(255, 150, 156, 166)
 
 local COLORS = {
   blue = C(255, 90, 170, 255), orange = C(255, 255, 170, 60), green = C(255, 110, 220, 120),
@@ -52,22 +52,22 @@ local function missing(name)
     #names > 0 and " (there are: " .. concat(names, ", ") .. ")" or ": graph make makes one")
 end
 
-local function color_of(word)
-  local color = COLORS[lower(word)]
+local function color_of(color_name)
+  local color = COLORS[lower(color_name)]
   if not color then
-    return nil, format("there is no colour '%s' (%s)", word, concat(ORDER, ", "))
+    return nil, format("there is no colour '%s' (%s)", color_name, concat(ORDER, ", "))
   end
   return color
 end
 
 -- Returns the first colour that no series of a graph uses.
 local function free_color(graph)
-  for _, word in ipairs(ORDER) do
+  for _, color_name in ipairs(ORDER) do
     local taken = false
     for _, series in ipairs(graph.series) do
-      taken = taken or series.color == COLORS[word]
+      taken = taken or series.color == COLORS[color_name]
     end
-    if not taken then return word end
+    if not taken then return color_name end
   end
   return ORDER[1]
 end
@@ -81,7 +81,7 @@ local function make(name)
   graphs[#graphs + 1] = { name = name, shown = true, series = {} }
 end
 
-local function add(name, stat, word)
+local function add(name, stat, color_name)
   local graph = find(name)
   if not graph or graph.prefixes then return missing(name) end
   if stat == nil then return "a counter's name is missing" end
@@ -89,7 +89,7 @@ local function add(name, stat, word)
   if #graph.series >= SERIES_MAX then
     return format("it has %d counters (SERIES_MAX): make another graph", SERIES_MAX)
   end
-  local color, problem = color_of(word or free_color(graph))
+  local color, problem = color_of(color_name or free_color(graph))
   if not color then return problem end
   local number
   number, problem = core.stat_number(stat)
@@ -120,13 +120,13 @@ local function range(name, low, high)
   graph.low, graph.high = low, high
 end
 
-local function recolor(name, stat, word)
+local function recolor(name, stat, color_name)
   local graph = find(name)
   if not graph or graph.prefixes then return missing(name) end
   local series = stat and find_series(graph, stat)
   if not series then return format("the graph has no counter '%s'", stat or "") end
-  if word == nil then return "a colour is missing: " .. concat(ORDER, ", ") end
-  local color, problem = color_of(word)
+  if color_name == nil then return "a colour is missing: " .. concat(ORDER, ", ") end
+  local color, problem = color_of(color_name)
   if not color then return problem end
   series.color = color
 end
@@ -149,10 +149,10 @@ local function remove_from(name, stat)
     remove(graphs, at)
     return
   end
-  local _, place = find_series(graph, stat)
-  if not place then return format("the graph has no counter '%s'", stat) end
+  local _, index = find_series(graph, stat)
+  if not index then return format("the graph has no counter '%s'", stat) end
   Stats.unwatch(stat)
-  remove(graph.series, place)
+  remove(graph.series, index)
 end
 
 local function make_table(name, ...)
@@ -163,7 +163,7 @@ local function make_table(name, ...)
   graphs[#graphs].counted = {}
 end
 
-local words = {
+local subcommands = {
   make = make, add = add, add_vector3 = add_vector3, range = range, color = recolor,
   show = set_shown(true), hide = set_shown(false), remove = remove_from,
   table = function(prefix) return make_table(prefix) end,
@@ -172,10 +172,10 @@ local words = {
 local USAGE = "graph make|add|add_vector3|range|color|show|hide|remove <graph> [counter …]; "
   .. "graph table <prefix>"
 
-core.command("graph", USAGE, "Draws counters over the game.", function(word, ...)
-  local fn = words[word]
+core.command("graph", USAGE, "Draws counters over the game.", function(subcommand, ...)
+  local fn = subcommands[subcommand]
   if not fn then
-    return "which of " .. concat(core.names(words), ", ") .. "?"
+    return "which of " .. concat(core.names(subcommands), ", ") .. "?"
   end
   return fn(...)
 end)
@@ -195,18 +195,18 @@ local PERFHUD = {
   worlds = { "worlds/" },
 }
 -- Names of parts in other engines.
-local ELSEWHERE = { extended_memory = "memory", wwise = "sound" }
+local PART_ALIASES = { extended_memory = "memory", wwise = "sound" }
 
 core.command("perfhud", "perfhud <part>",
-  "Shows the counters of a part of the engine as a table, or hides them again.", function(word)
-    word = ELSEWHERE[word] or word
-    local prefixes = PERFHUD[word]
+  "Shows the counters of a part of the engine as a table, or hides them again.", function(part)
+    part = PART_ALIASES[part] or part
+    local prefixes = PERFHUD[part]
     if not prefixes then
       return "which of " .. concat(core.names(PERFHUD), ", ") .. "?"
     end
-    local name = "perfhud " .. word
+    local name = "perfhud " .. part
     if find(name) then return remove_from(name) end
-    if sub(word, 1, 8) == "network_" and #Stats.names(prefixes[1]) == 0 then
+    if sub(part, 1, 8) == "network_" and #Stats.names(prefixes[1]) == 0 then
       return format("nothing is counted under %s: the engine has no "
         .. "networking, and shows what a game counts there itself", prefixes[1])
     end
@@ -298,8 +298,8 @@ local function draw_graph(gui, graph, x, top)
     histories[i] = Stats.history(series.stat, FRAMES)
   end
   local low, high = bounds(graph, histories)
-  write(gui, graph.name, x, y, WORDS)
-  write_right(gui, shown_number(low) .. " … " .. shown_number(high), x + WIDTH, y, FAINT)
+  write(gui, graph.name, x, y, TEXT_COLOR)
+  write_right(gui, shown_number(low) .. " … " .. shown_number(high), x + WIDTH, y, FAINT_COLOR)
   local base = y - MARGIN / 2 - HEIGHT
   Gui.rect(gui, V3(x, base, 1), V2(WIDTH, 1), EDGE)
   for i, series in ipairs(graph.series) do
@@ -307,7 +307,7 @@ local function draw_graph(gui, graph, x, top)
     y = base - LINE * i
     write(gui, series.stat, x, y, series.color)
     local values = histories[i]
-    write_right(gui, shown_value(series.stat, values[#values] or 0), x + WIDTH, y, WORDS)
+    write_right(gui, shown_value(series.stat, values[#values] or 0), x + WIDTH, y, TEXT_COLOR)
   end
   return bottom - MARGIN
 end
@@ -325,11 +325,11 @@ local function draw_table(gui, graph, x, top)
   Gui.rect(gui, V3(x - MARGIN, top - tall, 0), V2(WIDTH + 2 * MARGIN, tall), GROUND)
   local y = top - MARGIN - SIZE
   local more = #names > count and format(" (%d of %d)", count, #names) or ""
-  write(gui, graph.name .. more, x, y, FAINT)
+  write(gui, graph.name .. more, x, y, FAINT_COLOR)
   for i = 1, count do
     y = y - LINE
-    write(gui, shown_name(graph, names[i]), x, y, WORDS)
-    write_right(gui, shown_value(names[i], Stats.value(names[i])), x + WIDTH, y, WORDS)
+    write(gui, shown_name(graph, names[i]), x, y, TEXT_COLOR)
+    write_right(gui, shown_value(names[i], Stats.value(names[i])), x + WIDTH, y, TEXT_COLOR)
   end
   return top - tall - MARGIN
 end

@@ -53,10 +53,10 @@ function core.type_into(before, after, stroke, most)
 end
 
 -- Returns the longest common prefix of all strings.
-function core.common_start(words)
-  local common = words[1] or ""
-  for i = 2, #words do
-    while sub(words[i], 1, #common) ~= common do
+function core.common_prefix(strings)
+  local common = strings[1] or ""
+  for i = 2, #strings do
+    while sub(strings[i], 1, #common) ~= common do
       common = sub(common, 1, #common - last_bytes(common))
     end
   end

@@ -39,7 +39,7 @@ local function count(walk, label, bytes)
 end
 
 -- Visits a value: counts it immediately or appends it to the queue.
-local function meet(walk, value, label, depth)
+local function visit(walk, value, label, depth)
   local kind = type(value)
   if kind == "string" then
     if not walk.seen[value] then
@@ -78,18 +78,18 @@ local function walk_table(walk, t, label, depth)
   count(walk, label, TABLE + listed * SLOT + hashed * NODE)
   local meta = getmetatable(t)
   local mode = type(meta) == "table" and meta.__mode
-  if type(meta) == "table" then meet(walk, meta, label, depth) end
+  if type(meta) == "table" then visit(walk, meta, label, depth) end
   -- A weak table does not hold the objects that it refers to.
   if type(mode) == "string" then return end
   local has_parts = depth < LABEL_DEPTH and named <= FIELDS_MAX
   for key, value in next, t do
     local kind = type(value)
-    meet(walk, key, label, LABEL_DEPTH)
+    visit(walk, key, label, LABEL_DEPTH)
     if has_parts and type(key) == "string" and (kind == "table" or kind == "thread")
       and match(key, "^[%a_][%w_]*$") then
-      meet(walk, value, label .. "." .. key, depth + 1)
+      visit(walk, value, label .. "." .. key, depth + 1)
     else
-      meet(walk, value, label, kind == "function" and depth or LABEL_DEPTH)
+      visit(walk, value, label, kind == "function" and depth or LABEL_DEPTH)
     end
   end
 end
@@ -101,8 +101,8 @@ local function walk_function(walk, fn, label)
   for i = 1, about.nups do
     local name, value = getupvalue(fn, i)
     -- A file's local is labeled with its own name, regardless of which function reaches it first.
-    local own = file and name and name ~= "" and file .. ": local " .. name
-    meet(walk, value, own or label, own and 1 or LABEL_DEPTH)
+    local local_label = file and name and name ~= "" and file .. ": local " .. name
+    visit(walk, value, local_label or label, local_label and 1 or LABEL_DEPTH)
   end
 end
 
@@ -111,11 +111,11 @@ local function walk_thread(walk, thread, label)
   for level = 0, LEVELS_MAX do
     local about = getinfo(thread, level, "f")
     if not about then return end
-    meet(walk, about.func, label, LABEL_DEPTH)
+    visit(walk, about.func, label, LABEL_DEPTH)
     for i = 1, 250 do
       local name, value = getlocal(thread, level, i)
       if not name then break end
-      meet(walk, value, label, LABEL_DEPTH)
+      visit(walk, value, label, LABEL_DEPTH)
     end
   end
 end
@@ -170,20 +170,20 @@ local function walk_scripts()
       local value = rawget(from, name)
       local ours = value == api[name] or core.protected[value]
       if value ~= nil and not ours and not is_engines(value) then
-        meet(walk, value, name, 1)
+        visit(walk, value, name, 1)
       end
     end
   end
   for _, name in ipairs(core.names(core.modules)) do
     local value = core.modules[name]
     if api[name] == nil and not core.protected[value] and not is_engines(value) then
-      meet(walk, value, "module " .. name, 1)
+      visit(walk, value, "module " .. name, 1)
     end
   end
   finish(walk)
   walk.seen[core] = nil
-  meet(walk, core, "the engine's Lua", LABEL_DEPTH)
-  meet(walk, api, "the engine's Lua", LABEL_DEPTH)
+  visit(walk, core, "the engine's Lua", LABEL_DEPTH)
+  visit(walk, api, "the engine's Lua", LABEL_DEPTH)
   finish(walk)
   return walk.sums
 end

@@ -13,7 +13,7 @@ local valid = core.module("Utf8").valid
 local TEXT_BYTES_MAX = 16384 -- bytes of one displayed value
 local ITEMS_MAX = 60 -- items of one displayed table
 local DEPTH_MAX = 4
-local WORDS_MAX = 200 -- candidates of one completion
+local COMPLETIONS_MAX = 200 -- candidates of one completion
 
 -- Compares two keys. Every key type has a rank, so that any two keys can be compared.
 local function key_order(a, b)
@@ -75,7 +75,7 @@ local function shown(value, depth, seen)
 end
 
 -- Formats a value for people, as UTF-8 text of limited length.
-function core.in_words(value)
+function core.display_text(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then
     text = core.utf8_cut(text, TEXT_BYTES_MAX) .. format("… (%d bytes in all)", #text)
@@ -97,9 +97,9 @@ function core.tool_eval(text, as_data)
   end
   local function answer(...)
     if as_data then return { data = (...) } end
-    local words = {}
-    for i = 1, select("#", ...) do words[i] = core.in_words((select(i, ...))) end
-    return { values = words }
+    local texts = {}
+    for i = 1, select("#", ...) do texts[i] = core.display_text((select(i, ...))) end
+    return { values = texts }
   end
   -- The expression is passed as an argument, because a tail call would leave no line for its error.
   -- Everything is on one line, which errors then name, unless the text ends in a comment.
@@ -155,10 +155,10 @@ function core.tool_complete(text)
   local found, value = {}, globals
   if before then
     for name in before:gmatch("[%w_]+") do
-      local own = field(value, name)
+      local field_value = field(value, name)
       -- As in a line: falls back to a local if there is no such global.
-      if own == nil and value == globals then own = core.line_local(name) end
-      value = own
+      if field_value == nil and value == globals then field_value = core.line_local(name) end
+      value = field_value
     end
     gather(value, start, found)
   else
@@ -169,9 +169,9 @@ function core.tool_complete(text)
       if start ~= "" and sub(KEYWORDS[i], 1, #start) == start then found[KEYWORDS[i]] = true end
     end
   end
-  local words = core.names(found)
-  for i = #words, WORDS_MAX + 1, -1 do words[i] = nil end
-  return { start = start, words = words }
+  local names = core.names(found)
+  for i = #names, COMPLETIONS_MAX + 1, -1 do names[i] = nil end
+  return { start = start, words = names }
 end
 
 -- Returns a description of a unit, or nil if it is destroyed.

@@ -161,7 +161,7 @@ local function parse_any(where, text)
   return parsed
 end
 
--- Returns true if two keys are the same, or if one stands for a left/right pair that contains the
+-- Returns true if two keys are the same, or if one is a left/right pair that contains the
 -- other.
 local function is_same_key(a, b)
   if a == b then
@@ -218,24 +218,24 @@ core.bindings = {
 function Input.label(binding)
   local parsed = parse_any("Input.label", binding)
   local device = parsed.devices[1]
-  local words = {}
-  for i = 1, #(parsed.held or words) do
-    words[i] = Keyboard.button_locale_name(parsed.held[i])
+  local names = {}
+  for i = 1, #(parsed.held or names) do
+    names[i] = Keyboard.button_locale_name(parsed.held[i])
   end
-  local own
+  local name
   if parsed.button then
-    own = device.button_locale_name(parsed.button)
-    own = device.type() == "mouse" and own .. " mouse button" or own
+    name = device.button_locale_name(parsed.button)
+    name = device.type() == "mouse" and name .. " mouse button" or name
   else
     local prefix = device.type() == "mouse" and "mouse " or ""
     local direction = parsed.part and " " .. parsed.part .. (match(binding, "[+-]$") or "") or ""
-    own = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
+    name = prefix .. device.axis_name(parsed.axis) .. (prefix == "" and " stick" or "") .. direction
   end
-  words[#words + 1] = own
-  for i = 1, #words do
-    words[i] = gsub(words[i], "^%l", upper)
+  names[#names + 1] = name
+  for i = 1, #names do
+    names[i] = gsub(names[i], "^%l", upper)
   end
-  return concat(words, "+")
+  return concat(names, "+")
 end
 
 ---Returns the pad with a number: the same table as `Pad1` to `Pad8`.

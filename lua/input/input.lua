@@ -18,7 +18,7 @@ local BINDINGS_MAX = 32 -- per action, or per part of an action
 -- Hysteresis of an action: it counts as pressed from the first value on, and as released below the
 -- second. A device's buttons have the same thresholds, so that a trembling finger on a trigger
 -- presses once.
-local HALF, LET_GO = 0.5, 0.45
+local PRESS_THRESHOLD, RELEASE_THRESHOLD = 0.5, 0.45
 
 -- Parts of an action by kind, in order.
 local PARTS = {
@@ -47,8 +47,8 @@ local function largest(bindings)
     local one, down, up = read(bindings[i])
     value = one > value and one or value
     pressed, released = pressed or down, released or up
-    turned = turned or one >= HALF and bindings[i].notches
-    held = held or one >= HALF and not bindings[i].notches
+    turned = turned or one >= PRESS_THRESHOLD and bindings[i].notches
+    held = held or one >= PRESS_THRESHOLD and not bindings[i].notches
   end
   -- A wheel notch lasts one frame; a notch in the next frame is a new press.
   if turned and not held then pressed, released = true, true end
@@ -56,7 +56,7 @@ local function largest(bindings)
 end
 
 -- Returns the difference of two opposite directions, and true if one of them was only tapped.
-local function way(more, less)
+local function difference(more, less)
   local a, a_pressed, a_released = largest(more)
   local b, b_pressed, b_released = largest(less)
   return a - b, a_pressed and a_released or b_pressed and b_released
@@ -65,14 +65,14 @@ end
 -- Returns the strength of an action, its value, and true for pressed and for released in this
 -- frame. For an axis or stick, the last two are true only for a tap that began and ended within the
 -- frame.
-local function look(action)
+local function evaluate(action)
   local parsed = action.parsed
   if action.kind == "button" then
     local value, pressed, released = largest(parsed.bindings)
     return value, value, pressed, released
   end
   if action.kind == "axis" then
-    local value, tapped = way(parsed.positive, parsed.negative)
+    local value, tapped = difference(parsed.positive, parsed.negative)
     for i = 1, #parsed.axis do
       local one = read_axis(parsed.axis[i])
       value = one * one > value * value and one or value
@@ -80,8 +80,8 @@ local function look(action)
     value = value < -1 and -1 or value > 1 and 1 or value
     return value < 0 and -value or value, value, tapped, tapped
   end
-  local x, tapped = way(parsed.right, parsed.left)
-  local y, tapped_too = way(parsed.up, parsed.down)
+  local x, tapped = difference(parsed.right, parsed.left)
+  local y, tapped_too = difference(parsed.up, parsed.down)
   tapped = tapped or tapped_too
   for i = 1, #parsed.stick do
     local sx, sy = read_stick(parsed.stick[i])
@@ -99,11 +99,11 @@ end
 -- Updates an action from its devices. `was` is true if the action was down in the last frame, or
 -- nil for a new action: an input that is already held is no press of a new action.
 local function update(action, was)
-  local strength, value, pressed, released = look(action)
+  local strength, value, pressed, released = evaluate(action)
   if was == nil then
-    was = strength >= HALF and not pressed
+    was = strength >= PRESS_THRESHOLD and not pressed
   end
-  local down = strength >= (was and LET_GO or HALF)
+  local down = strength >= (was and RELEASE_THRESHOLD or PRESS_THRESHOLD)
   -- A tap within the frame counts, and so does a tap between two holds.
   action.pressed = not was and (down or pressed) or was and down and pressed and released
   action.released = was and (not down or pressed and released) or not was and pressed and not down
@@ -111,10 +111,10 @@ local function update(action, was)
 end
 
 -- Updates an action after its bindings changed. An input that is already held is no press of it.
-local function settle(action)
-  local strength, value = look(action)
+local function update_rebound(action)
+  local strength, value = evaluate(action)
   action.value = value
-  action.down = action.down or strength >= HALF
+  action.down = action.down or strength >= PRESS_THRESHOLD
 end
 
 local function parse_list(where, part, texts)
@@ -149,15 +149,15 @@ local function parse_list(where, part, texts)
 end
 
 -- Creates an action from a game's description of its bindings.
-local function make(where, given)
-  if type(given) == "string" then
-    given = { given }
-  elseif type(given) ~= "table" then
+local function make(where, description)
+  if type(description) == "string" then
+    description = { description }
+  elseif type(description) ~= "table" then
     raise(format("%s: must be a list of bindings or a table of directions, got %s", where,
-      describe(given)))
+      describe(description)))
   end
   local kind, listed = "button", false
-  for key in next, given do
+  for key in next, description do
     if type(key) ~= "string" then
       listed = true
     else
@@ -180,7 +180,7 @@ local function make(where, given)
   local action = { kind = kind, parts = {}, parsed = {}, defaults = {}, down = false,
     was = false, pressed = false, released = false, value = kind == "stick" and zero or 0 }
   for _, part in next, PARTS[kind] do
-    local texts = kind == "button" and given or given[part] or {}
+    local texts = kind == "button" and description or description[part] or {}
     action.parsed[part], action.parts[part] = parse_list(where, part, texts)
     action.defaults[part] = action.parts[part]
   end
@@ -189,51 +189,51 @@ end
 
 -- Replaces the game's bindings of an action with the bindings that the player chose. Invalid
 -- bindings are reported, and the game's bindings are used instead.
-local function take_chosen(name, action)
+local function apply_player_bindings(name, action)
   local chosen = Application.user_setting("input", "bindings", name)
   if chosen == nil then
     return
   end
   local where = "the player's bindings of " .. name
-  local function pass_over(problem)
+  local function warn_unused(problem)
     core.log("warning", format("%s (the game's own are used)", problem))
   end
   if type(chosen) ~= "table" then
-    return pass_over(format("%s: must be a table, got %s", where, describe(chosen)))
+    return warn_unused(format("%s: must be a table, got %s", where, describe(chosen)))
   end
-  local left = {}
+  local unknown = {}
   for part in next, chosen do
     if not action.parts[part] then
-      left[#left + 1] = tostring(part)
+      unknown[#unknown + 1] = tostring(part)
     end
   end
-  if #left > 0 then
-    sort(left)
-    pass_over(format("%s: the action has no part '%s'", where, concat(left, "', '")))
+  if #unknown > 0 then
+    sort(unknown)
+    warn_unused(format("%s: the action has no part '%s'", where, concat(unknown, "', '")))
   end
   for part in next, action.parts do
     if chosen[part] ~= nil then
-      local fine, parsed, copy = pcall(parse_list, where, part, chosen[part])
-      if fine then
+      local ok, parsed, copy = pcall(parse_list, where, part, chosen[part])
+      if ok then
         action.parsed[part], action.parts[part] = parsed, copy
       else
         -- Cuts off the location of the script that sets the actions: it does not concern a saved
         -- file.
-        pass_over(match(parsed, "the player's bindings of .*$"))
+        warn_unused(match(parsed, "the player's bindings of .*$"))
       end
     end
   end
 end
 
-local function set(where, given)
-  local made, list = {}, {}
-  for name, one in next, given do
+local function set(where, descriptions)
+  local created, list = {}, {}
+  for name, description in next, descriptions do
     if type(name) ~= "string" then
       raise(format("%s: actions must have names, got %s", where, describe(name)))
     elseif name == "" or find(name, "[%c]") then
       raise(format("%s: the name %s cannot be an action's", where, describe(name)))
     end
-    made[name] = make(format("%s: action '%s'", where, name), one)
+    created[name] = make(format("%s: action '%s'", where, name), description)
     list[#list + 1] = name
   end
   if #list > ACTIONS_MAX then
@@ -241,18 +241,18 @@ local function set(where, given)
   end
   sort(list)
   for i = 1, #list do
-    take_chosen(list[i], made[list[i]])
+    apply_player_bindings(list[i], created[list[i]])
     local before = actions and actions[list[i]]
-    update(made[list[i]], before and before.was)
+    update(created[list[i]], before and before.was)
   end
-  actions, names = made, list
+  actions, names = created, list
 end
 
 -- Uses the actions of settings.sjson until the game sets its actions.
-local function ensure()
+local function ensure_actions()
   if not actions then
-    local given = Application.settings().input.actions
-    set("settings.sjson: input.actions", given)
+    local descriptions = Application.settings().input.actions
+    set("settings.sjson: input.actions", descriptions)
   end
 end
 
@@ -261,7 +261,7 @@ local function action_of(where, name)
     bad_argument(where, 1, "action", "string", name)
   end
   if not actions then
-    ensure()
+    ensure_actions()
   end
   local action = actions[name]
   if not action then
@@ -276,7 +276,7 @@ end
 -- Updates all actions. Called once per frame, before any code of the game.
 core.on("frame_update", "actions", function()
   if not actions then
-    ensure()
+    ensure_actions()
     return
   end
   for i = 1, #names do
@@ -306,7 +306,7 @@ function Input.actions(...)
   if select("#", ...) > 0 then
     raise("Input.actions: takes no arguments")
   end
-  ensure()
+  ensure_actions()
   local list = {}
   for i = 1, #names do
     list[i] = names[i]
@@ -386,7 +386,7 @@ function Input.rebind(action, bindings, part)
     texts = found.defaults[part]
   end
   found.parsed[part], found.parts[part] = parse_list("Input.rebind", part, texts)
-  settle(found)
+  update_rebound(found)
   Application.set_user_setting("input", "bindings", action, part,
     bindings ~= nil and found.parts[part] or nil)
 end
@@ -395,7 +395,7 @@ end
 ---@param action? string its name; all actions if left out
 function Input.reset_bindings(action)
   no_reload("Input.reset_bindings")
-  ensure()
+  ensure_actions()
   if action ~= nil then
     action_of("Input.reset_bindings", action)
   end
@@ -406,7 +406,7 @@ function Input.reset_bindings(action)
         one.parsed[part], one.parts[part] = parse_list("Input.reset_bindings", part,
           one.defaults[part])
       end
-      settle(one)
+      update_rebound(one)
       Application.set_user_setting("input", "bindings", names[i], nil)
     end
   end
@@ -419,7 +419,7 @@ end
 ---@return string[] actions their names
 function Input.actions_of(binding)
   local wanted = parse_any("Input.actions_of", binding)
-  ensure()
+  ensure_actions()
   local found = {}
   for i = 1, #names do
     local bound = false

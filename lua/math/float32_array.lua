@@ -40,13 +40,15 @@ local Floats = ffi.typeof("float[?]")
 local storages = setmetatable({}, { __mode = "k" })
 
 -- Number of arrays created so far.
-local made = 0
+local array_count = 0
 
 local function new_array(size)
   local array = Array(0)
   local capacity = max(size, 4)
-  made = made + 1
-  storages[array] = { floats = Floats(capacity), size = size, capacity = capacity, number = made }
+  array_count = array_count + 1
+  storages[array] = {
+    floats = Floats(capacity), size = size, capacity = capacity, number = array_count,
+  }
   return array
 end
 
@@ -199,7 +201,7 @@ end
 -- Returns the number of arrays created so far. Hot reload uses it with `core.float32_array_number`,
 -- which returns an array's creation number.
 function core.float32_arrays_made()
-  return made
+  return array_count
 end
 
 function core.float32_array_number(array)

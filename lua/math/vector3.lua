@@ -47,13 +47,13 @@ local WITH = {
 -- Constructs a vector with argument checks. Omitted trailing arguments are 0. Passed arguments must
 -- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
-  local given = { ... }
+  local arguments = { ... }
   for i = 1, min(3, select("#", ...)) do
-    if type(given[i]) ~= "number" then
-      bad_argument("Vector3", i, FIELD_NAMES[i], "number", given[i])
+    if type(arguments[i]) ~= "number" then
+      bad_argument("Vector3", i, FIELD_NAMES[i], "number", arguments[i])
     end
   end
-  return V3(given[1] or 0, given[2] or 0, given[3] or 0)
+  return V3(arguments[1] or 0, arguments[2] or 0, arguments[3] or 0)
 end
 
 local function construct(_, ...)

@@ -53,7 +53,7 @@ local function save(box)
 end
 
 -- Applies changes again that core.heap_restore reverted.
-local function make_again(changes, map)
+local function reapply(changes, map)
   for i = 1, #changes, 4 do
     local holder, kind, key, value = changes[i], changes[i + 1], changes[i + 2], changes[i + 3]
     if value == changes then
@@ -70,7 +70,7 @@ local function make_again(changes, map)
   end
 end
 
-local function itself(value)
+local function identity(value)
   return value
 end
 
@@ -80,7 +80,7 @@ local function first_load(box, entry)
   local log = save(box)
   local result = trial_of(box, entry)
   local changes = core.heap_restore(log)
-  make_again(changes, itself)
+  reapply(changes, identity)
   box.lasting[#box.lasting + 1] = changes
   return result
 end
@@ -120,7 +120,7 @@ local function trial_require(box, name)
 end
 
 -- Returns true if a load created anything that other code can reach.
-local function makes(record)
+local function creates_objects(record)
   return record.result ~= true or next(record.globals) ~= nil or next(record.top) ~= nil
     or next(record.patches) ~= nil
 end
@@ -148,18 +148,18 @@ function trial_of(box, entry)
   local before = loaded[entry.name]
   local result = entry.fn(entry.name)
   for key, value in next, box.stand_in do
-    if not rawequal(value, box.lent[key]) then
+    if not rawequal(value, box.copied[key]) then
       rawset(box.shadow, key, value)
       rawset(box.stand_in, key, nil)
-      box.lent[key] = nil
+      box.copied[key] = nil
     end
   end
   if result == nil then
-    local own = loaded[entry.name]
-    result = (own == nil or own == before) and true or own
+    local module_result = loaded[entry.name]
+    result = (module_result == nil or module_result == before) and true or module_result
   end
   entry.record = reload.finish(mark, entry.name, result)
-  if entry.old and makes(entry.old) and not makes(entry.record) then
+  if entry.old and creates_objects(entry.old) and not creates_objects(entry.record) then
     result = keep_emptied(box, entry, before)
   end
   entry.running = false
@@ -188,7 +188,7 @@ end
 
 -- The commit ------------------------------------------------------------------------------------
 
-local function carry_out(plan)
+local function apply_plan(plan)
   for i = 1, #plan.sets do
     local at = plan.sets[i]
     local value = mapped(plan, at.value)
@@ -209,12 +209,12 @@ local function carry_out(plan)
 end
 
 -- Applies the changes that newly loaded files made outside of themselves.
-local function carry_out_first_loads(box, plan)
+local function apply_first_loads(box, plan)
   local function map(value)
     return mapped(plan, value)
   end
   for i = 1, #box.lasting do
-    make_again(box.lasting[i], map)
+    reapply(box.lasting[i], map)
   end
   for i = 1, #box.list do
     local entry = box.list[i]
@@ -265,11 +265,11 @@ end
 
 local function kept_closures(kept)
   local list = {}
-  for place, count in next, kept do
-    list[#list + 1] = { place = place, count = count }
+  for location, count in next, kept do
+    list[#list + 1] = { location = location, count = count }
   end
   sort(list, function(a, b)
-    return a.place < b.place
+    return a.location < b.location
   end)
   return list
 end
@@ -280,7 +280,7 @@ local function commit(box)
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
   local hits, existed, kept = core.heap_scan(hidden, old, new, sources)
   local plan = reload.plan(pairs_of, existed, box.exchange)
-  carry_out(plan)
+  apply_plan(plan)
   local replaced = core.heap_apply(hits, plan.exchange)
   local exchange, roots = box.exchange, {}
   for from, to in next, plan.exchange do
@@ -301,7 +301,7 @@ local function commit(box)
     roots[#roots + 1] = entry.record
   end
   reload.keep_arrays(plan, roots)
-  carry_out_first_loads(box, plan)
+  apply_first_loads(box, plan)
   roots[#roots + 1] = box.results
   roots[#roots + 1] = box.lasting
   core.heap_fix(roots, exchange, plan.joins)
@@ -371,11 +371,11 @@ local function begin(files)
   return box
 end
 
-local function failed(box, message, place, report)
+local function failed(box, message, location, report)
   for chunk, text in next, box.sources do
     core.note_source(chunk, text)
   end
-  return { ok = false, message = message, place = place, report = report }
+  return { ok = false, message = message, location = location, report = report }
 end
 
 local function compile_all(box)
@@ -401,7 +401,7 @@ local function reload_all(files)
   box.sources, box.harmless = {}, true
   reload.make_shadow(box, trial_require)
   local innermost, before = reload.state.innermost, copy(loaded)
-  local ran, message, place, report = core.trial(function()
+  local ran, message, location, report = core.trial(function()
     run_trials(box)
   end)
   reload.state.innermost = innermost
@@ -417,16 +417,16 @@ local function reload_all(files)
   undo(box)
   local result
   if ran then
-    local fine
-    fine, result = pcall(commit, box)
-    if not fine then
+    local ok
+    ok, result = pcall(commit, box)
+    if not ok then
       message = result
     end
-    result = fine and result or nil
+    result = ok and result or nil
   end
   core.settle()
   if not result then
-    return failed(box, message, place or "", report or "Error: " .. tostring(message))
+    return failed(box, message, location or "", report or "Error: " .. tostring(message))
   end
   result.ok, result.not_loaded = true, box.not_loaded
   return result
@@ -439,14 +439,15 @@ end
 function core.reload_files(files)
   check_files(files)
   if busy then
-    return { ok = false, message = "a reload is under way", place = "", report = "" }
+    return { ok = false, message = "a reload is under way", location = "", report = "" }
   elseif not reload.recording then
-    return { ok = false, message = "loads are not recorded in this build", place = "", report = "" }
+    local message = "loads are not recorded in this build"
+    return { ok = false, message = message, location = "", report = "" }
   end
   busy = true
-  local fine, result = pcall(reload_all, files)
+  local ok, result = pcall(reload_all, files)
   busy = false
-  if not fine then
+  if not ok then
     error(result, 0)
   end
   return result
@@ -457,36 +458,36 @@ end
 local NAMES_MAX = 3 -- files and locations named in one line
 
 -- Joins names with commas: the first ones, and the number of remaining ones.
-local function some(names)
+local function join_names(names)
   local text = concat(names, ", ", 1, min(#names, NAMES_MAX))
   return #names > NAMES_MAX and text .. " and " .. #names - NAMES_MAX .. " more" or text
 end
 
 -- Describes closures that keep their old body, because the person who edited the body expects a
 -- change.
-local function kept_words(kept)
-  local total, places = 0, {}
+local function describe_kept(kept)
+  local total, locations = 0, {}
   for i = 1, #kept do
     total = total + kept[i].count
-    places[i] = kept[i].place
+    locations[i] = kept[i].location
   end
   if total == 0 then
     return ""
   elseif total == 1 then
-    return "; 1 function of " .. places[1] .. " keeps its old body until it is made again"
+    return "; 1 function of " .. locations[1] .. " keeps its old body until it is made again"
   end
-  return "; " .. total .. " functions of " .. some(places)
+  return "; " .. total .. " functions of " .. join_names(locations)
     .. " keep their old bodies until they are made again"
 end
 
-local function tell(result)
+local function log_result(result)
   if #result.changed > 0 then
-    local count, words = result.functions, ""
+    local count, details = result.functions, ""
     if count > 0 then
-      words = ": " .. count .. " function" .. (count == 1 and "" or "s")
+      details = ": " .. count .. " function" .. (count == 1 and "" or "s")
     end
-    core.log("info", "reloaded " .. some(result.changed) .. words
-      .. kept_words(result.kept_closures))
+    core.log("info", "reloaded " .. join_names(result.changed) .. details
+      .. describe_kept(result.kept_closures))
   end
   for i = 1, #result.emptied do
     core.log("warning", result.emptied[i] .. " returns and defines nothing now: what it made "
@@ -500,11 +501,11 @@ local waiting = {}
 
 -- Drops waiting files that were deleted, because nobody will fix them. Returns true if one of them
 -- was waiting.
-function core.forget_waiting(gone)
+function core.drop_deleted(deleted)
   local waited = false
-  for i = 1, #gone do
-    waited = waited or waiting[gone[i]] ~= nil
-    waiting[gone[i]] = nil
+  for i = 1, #deleted do
+    waited = waited or waiting[deleted[i]] ~= nil
+    waiting[deleted[i]] = nil
   end
   return waited
 end
@@ -524,7 +525,7 @@ function core.reload(files)
   local result = core.reload_files(list)
   if result.ok then
     waiting = {}
-    tell(result)
+    log_result(result)
   else
     core.log("error", "The old code continues to run, because the new code cannot be loaded:\n"
       .. result.report)

@@ -81,11 +81,11 @@ end
 -- Returns the table at the end of a path that starts at a module's result or at a global. `world`
 -- is the view of the load: `module(name)`, `global(name)`, and the table `globals` that it assigns
 -- to.
-local function find(place, world)
-  local path = place.path
+local function find(target, world)
+  local path = target.path
   local value, first
-  if place.module then
-    value, first = world.module(place.module), 1
+  if target.module then
+    value, first = world.module(target.module), 1
   else
     value, first = world.global(path[1]), 2
   end
@@ -160,7 +160,7 @@ setmetatable(core.string, {
   end,
 })
 
-local function own(record, fn)
+local function belongs_to(record, fn)
   return getinfo(fn, "S").source == record.source
 end
 
@@ -201,7 +201,7 @@ local function cells_of_foreign(record, fn, push)
       return cells
     end
     cells[#cells + 1] = { name = name, fn = fn, index = i, value = value }
-    if type(value) ~= "function" or own(record, value) then
+    if type(value) ~= "function" or belongs_to(record, value) then
       push(value)
     end
   end
@@ -210,7 +210,7 @@ end
 
 -- Records the contents of a Float32Array of the file, or `false` if it is too large or was not
 -- created by this load.
-local function note_array(record, array)
+local function record_array(record, array)
   local owner, number = owners[array], core.float32_array_number(array)
   if not number or record.arrays[array] ~= nil or owner and owner ~= record.chunk then
     return
@@ -227,7 +227,7 @@ local function note_array(record, array)
 end
 
 -- Records every table and function that a value leads to and that no other file created.
-local function note(record, first)
+local function record_reachable(record, first)
   local waiting, at = {}, 0
   local function push(value)
     local kind = type(value)
@@ -235,7 +235,7 @@ local function note(record, first)
       at = at + 1
       waiting[at] = value
     elseif kind == "cdata" then
-      note_array(record, value)
+      record_array(record, value)
     elseif kind == "thread" then
       record.threads[value] = true
     end
@@ -338,15 +338,15 @@ function reload.finish(mark, name, result)
     end
   end
   for i = 1, #record.cells do
-    note(record, record.cells[i].value)
+    record_reachable(record, record.cells[i].value)
   end
   for _, value in next, record.globals do
-    note(record, value)
+    record_reachable(record, value)
   end
-  note(record, result)
+  record_reachable(record, result)
   for _, changed in next, record.patches do
     for _, value in next, changed do
-      note(record, value)
+      record_reachable(record, value)
     end
   end
   local outer = mark.outer
@@ -360,8 +360,8 @@ function reload.finish(mark, name, result)
       end
     end
     if outer.watching then
-      for made, snapshot in next, record.tables do
-        outer.inner[made] = snapshot
+      for object, snapshot in next, record.tables do
+        outer.inner[object] = snapshot
       end
     end
   end
@@ -377,16 +377,16 @@ end
 function reload.keep(record)
   local list = records[record.chunk] or {}
   records[record.chunk] = list
-  local place = #list + 1
+  local index = #list + 1
   for i = 1, #list do
     if list[i].name == record.name then
-      place, record.order = i, list[i].order
+      index, record.order = i, list[i].order
     end
   end
   reload.loads = reload.loads + 1
   record.by_id = nil
   record.order = record.order or reload.loads
-  list[place] = record
+  list[index] = record
 end
 
 -- Compiles a script, with its calls of `capture` if they fit. Also returns the paths that the

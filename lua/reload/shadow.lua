@@ -13,11 +13,11 @@ local reload = core.reloader
 -- Creates the substitute for the globals. Assignments are stored in it. Other names are read from
 -- the real globals, except names that the changed files assigned in their last load.
 function reload.make_shadow(box, trial_require)
-  local shadow, lent, hidden = {}, {}, box.hidden
+  local shadow, copied, hidden = {}, {}, box.hidden
   local stand_in
   local function read(_, name)
     local value = rawget(stand_in, name)
-    if not rawequal(value, lent[name]) then
+    if not rawequal(value, copied[name]) then
       return value
     elseif not hidden[name] then
       return globals[name]
@@ -27,7 +27,7 @@ function reload.make_shadow(box, trial_require)
   local function write(_, name, value)
     rawset(shadow, name, value)
     rawset(stand_in, name, nil)
-    lent[name] = nil
+    copied[name] = nil
   end
   setmetatable(shadow, { __index = read, __newindex = write })
   stand_in = setmetatable({}, {
@@ -36,7 +36,7 @@ function reload.make_shadow(box, trial_require)
       shadow[name] = value
     end,
   })
-  box.shadow, box.stand_in, box.lent = shadow, stand_in, lent
+  box.shadow, box.stand_in, box.copied = shadow, stand_in, copied
   reload.owners[shadow], reload.owners[stand_in] = "[engine]", "[engine]"
   local function require(name)
     return trial_require(box, name)
@@ -57,8 +57,8 @@ function reload.make_shadow(box, trial_require)
   -- Copies the globals for code that iterates over `_G`.
   for name, value in next, globals do
     if not hidden[name] then
-      lent[name] = rawget(shadow, name) or value
-      rawset(stand_in, name, lent[name])
+      copied[name] = rawget(shadow, name) or value
+      rawset(stand_in, name, copied[name])
     end
   end
   box.exchange = {

@@ -122,9 +122,9 @@ local function format_value(value, extra)
   while level do
     local formatters = level.formatters
     for i = 1, #formatters do
-      local words = formatters[i](value, extra)
-      if words ~= nil then
-        return words
+      local text = formatters[i](value, extra)
+      if text ~= nil then
+        return text
       end
     end
     level = level.previous
@@ -149,7 +149,7 @@ local function parameter(name)
 end
 
 kit.parameter = parameter
-insert(current.formatters, kit.default_words)
+insert(current.formatters, kit.default_text)
 current.parameters.TableFormatLevel = 3
 current.parameters.TableFormatShowRecursion = true
 current.parameters.TableErrorHighlightCharacter = "*"
@@ -169,32 +169,32 @@ local function negate(state)
   return state
 end
 
-local function unknown(space, word)
+local function unknown(space, keyword)
   local names = {}
   for name in next, namespaces[space] do
     names[#names + 1] = name
   end
   sort(names)
-  local near = core.suggest and core.suggest(word, names)
+  local near = core.suggest and core.suggest(keyword, names)
   local at = position()
   error((at and at.short_src .. ":" .. at.currentline .. ": " or "")
     .. "luassert: unknown modifier/" .. space
-    .. ": '" .. word .. "'" .. (near and ", did you mean '" .. near .. "'?" or ""), 0)
+    .. ": '" .. keyword .. "'" .. (near and ", did you mean '" .. near .. "'?" or ""), 0)
 end
 
 -- Converts a chain to a plan. Keywords are matched from the end, longest known name first, so that
 -- `was.called.at_least` is `was` and `called_at_least`.
 local function make_plan(space, chain)
-  local words, names = {}, namespaces[space]
-  for word in gmatch(lower(chain), "[^_]+") do
-    words[#words + 1] = word
+  local keywords, names = {}, namespaces[space]
+  for keyword in gmatch(lower(chain), "[^_]+") do
+    keywords[#keywords + 1] = keyword
   end
   local plan = { flip = false, custom = {} }
-  local last = #words
+  local last = #keywords
   while last > 0 do
     local found
     for first = 1, last do
-      local name = concat(words, "_", first, last)
+      local name = concat(keywords, "_", first, last)
       if names[name] or namespaces.modifier[name] then
         if not names[name] then
           local callback = namespaces.modifier[name].callback
@@ -211,7 +211,7 @@ local function make_plan(space, chain)
       end
     end
     if not found then
-      unknown(space, concat(words, "_", 1, last))
+      unknown(space, concat(keywords, "_", 1, last))
     end
   end
   return plan
@@ -237,11 +237,11 @@ end
 
 -- A chain without a payload never changes and is shared. A chain with a payload (`assert.spy(s)`)
 -- is copied at every keyword, so that any part of a chain can be stored and reused.
-local WORDS = "words so far" -- a key that no chain can contain
+local KEYWORDS = "words so far" -- a key that no chain can contain
 
 ---Returns the entry point for chains over one namespace. `apply(target, state, arguments...)` ends
 ---a chain.
-function kit.family(space, apply)
+function kit.make_chains(space, apply)
   local shared, Chain, Live = {}, {}, {}
 
   local function live_copy(self)
@@ -252,9 +252,9 @@ function kit.family(space, apply)
     return setmetatable(copy, Live)
   end
 
-  local function run(words, state, ...)
-    local plan = plan_of(space, words)
-    state[WORDS] = nil
+  local function run(keywords, state, ...)
+    local plan = plan_of(space, keywords)
+    state[KEYWORDS] = nil
     if plan.flip then
       state.mod = not state.mod
     end
@@ -272,33 +272,33 @@ function kit.family(space, apply)
     return state
   end
 
-  local function chain(words)
-    local found = shared[words]
+  local function chain(keywords)
+    local found = shared[keywords]
     if not found then
-      found = setmetatable({ [WORDS] = words }, Chain)
-      shared[words] = found
+      found = setmetatable({ [KEYWORDS] = keywords }, Chain)
+      shared[keywords] = found
     end
     return found
   end
 
   Chain.__index = function(self, key)
     if type(key) == "string" then
-      return chain(rawget(self, WORDS) .. "_" .. key)
+      return chain(rawget(self, KEYWORDS) .. "_" .. key)
     end
   end
   Chain.__call = function(self, ...)
-    return run(rawget(self, WORDS), setmetatable({ mod = true }, Live), ...)
+    return run(rawget(self, KEYWORDS), setmetatable({ mod = true }, Live), ...)
   end
   Live.__index = function(self, key)
     if type(key) ~= "string" then
       return nil
     end
     local copy = live_copy(self)
-    rawset(copy, WORDS, (rawget(self, WORDS) or "") .. "_" .. key)
+    rawset(copy, KEYWORDS, (rawget(self, KEYWORDS) or "") .. "_" .. key)
     return copy
   end
   Live.__call = function(self, ...)
-    return run(rawget(self, WORDS) or "", live_copy(self), ...)
+    return run(rawget(self, KEYWORDS) or "", live_copy(self), ...)
   end
   return chain, function()
     return setmetatable({ mod = true }, Live)
@@ -307,7 +307,7 @@ end
 
 -- The assert table --------------------------------------------------------------------------------
 
-local function failure_words(message)
+local function failure_text(message)
   if message == nil then
     return nil
   elseif kit.has_tostring(message) then
@@ -325,7 +325,7 @@ local function apply(target, state, ...)
     local key = state.mod and target.positive_message or target.negative_message
     local detail = { expected = arguments.expected, actual = arguments.actual }
     detail.compared = arguments.compared and state.mod
-    local custom = failure_words(rawget(state, "failure_message"))
+    local custom = failure_text(rawget(state, "failure_message"))
     local message = key and say(key, luassert:format(arguments)) or nil
     if custom and message then
       message = custom .. "\n" .. message
@@ -338,7 +338,7 @@ local function apply(target, state, ...)
   return ...
 end
 
-local assert_chain, assert_state = kit.family("assertion", apply)
+local assert_chain, assert_state = kit.make_chains("assertion", apply)
 
 function luassert:register(space, name, callback, positive_message, negative_message)
   name = lower(name)
@@ -380,8 +380,8 @@ function luassert:format(arguments)
   local plain, extras = arguments.nofmt or {}, arguments.fmtargs or {}
   for i = 1, arguments.n or #arguments do
     if not plain[i] then
-      local words = format_value(arguments[i], extras[i])
-      arguments[i] = words == nil and tostring(arguments[i]) or words
+      local text = format_value(arguments[i], extras[i])
+      arguments[i] = text == nil and tostring(arguments[i]) or text
     end
   end
   return arguments

@@ -29,8 +29,8 @@ for name in next, COUNTERS do
   KNOWN[name] = true
 end
 
-local function refuse(words, ...)
-  kit.fail("assert.within_budget: " .. format(words, ...))
+local function refuse(message, ...)
+  kit.fail("assert.within_budget: " .. format(message, ...))
 end
 
 local function check_limit(name, limit)
@@ -102,7 +102,7 @@ local function scopes_of_frame()
 end
 
 -- Records the worst value of a measurement so far, and the frame in which it occurred.
-local function note(worst, name, value, limit)
+local function record_worst(worst, name, value, limit)
   local known = worst[name]
   if not known then
     worst[name] = { value = value, limit = limit, frame = Application.frame_index() }
@@ -111,12 +111,12 @@ local function note(worst, name, value, limit)
   end
 end
 
-local function note_frame(worst, budget)
+local function record_frame(worst, budget)
   for name, counter in next, COUNTERS do
-    if budget[name] then note(worst, name, Stats.value(counter), budget[name]) end
+    if budget[name] then record_worst(worst, name, Stats.value(counter), budget[name]) end
   end
   for name, limit in next, budget.counters or {} do
-    note(worst, name, Stats.value(name), limit)
+    record_worst(worst, name, Stats.value(name), limit)
   end
   if budget.scopes then
     local sums = scopes_of_frame()
@@ -124,7 +124,7 @@ local function note_frame(worst, budget)
       local sum = sums[name]
       if not sum then refuse("no scope '%s' was ever open", name) end
       for key, limit in next, limits do
-        note(worst, name .. " " .. key, sum[key], limit)
+        record_worst(worst, name .. " " .. key, sum[key], limit)
       end
     end
   end
@@ -136,7 +136,7 @@ local function measure_frames(budget)
   play(budget.warm or 0)
   for _ = 1, budget.frames or FRAMES do
     play(1)
-    note_frame(worst, budget)
+    record_frame(worst, budget)
   end
   return worst
 end
@@ -154,12 +154,12 @@ local function measure_work(budget, work)
   }
   local worst = {}
   for name, value in next, figures do
-    if budget[name] then note(worst, name, value, budget[name]) end
+    if budget[name] then record_worst(worst, name, value, budget[name]) end
   end
   return worst
 end
 
-local function in_words(worst, of_frames)
+local function describe_excess(worst, of_frames)
   local lines = {}
   for _, name in next, core.names(worst) do
     local figure = worst[name]
@@ -181,7 +181,7 @@ local function within_budget(state, arguments)
   else
     worst = measure_frames(budget)
   end
-  local lines = in_words(worst, not work)
+  local lines = describe_excess(worst, not work)
   local limit_count = 0
   for _ in next, worst do
     limit_count = limit_count + 1

@@ -9,15 +9,15 @@ local native_load = load
 
 core.test.kit.own(core.debug.getinfo(1, "S").source)
 
--- Supported keys and the types of their values. A `list` can also be a single string; `words` can
--- also be a single string with commas.
+-- Supported keys and the types of their values. A `list` can also be a single string. A
+-- `comma_list` can also be a single string with commas.
 local KEYS = {
   ROOT = "list", pattern = "list", ["exclude-pattern"] = "list", lpath = "text", helper = "text",
-  tags = "words", ["exclude-tags"] = "words", filter = "list", ["filter-out"] = "list",
+  tags = "comma_list", ["exclude-tags"] = "comma_list", filter = "list", ["filter-out"] = "list",
   name = "list", shuffle = "flag", ["shuffle-files"] = "flag", ["shuffle-tests"] = "flag",
   sort = "flag", ["sort-files"] = "flag", ["sort-tests"] = "flag", seed = "number",
   ["keep-going"] = "flag", ["repeat"] = "count", recursive = "flag", list = "flag",
-  Xhelper = "words", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
+  Xhelper = "comma_list", ["exclude-names-file"] = "text", coverage = "flag", output = "form",
   e = "list", ["log-success"] = "text",
 }
 
@@ -44,10 +44,10 @@ local FORMS = {
   sound = "",
 }
 
-local FORM_WORDS = "'output' must be an output format (TAP, gtest, json, junit, plainTerminal, "
+local OUTPUT_MESSAGE = "'output' must be an output format (TAP, gtest, json, junit, plainTerminal, "
   .. "utfTerminal), got %s: the default is used"
 
-local KIND_WORDS = { words = "list", count = "number from 1 to " .. REPEAT_MAX }
+local KIND_NAMES = { comma_list = "list", count = "number from 1 to " .. REPEAT_MAX }
 
 local function texts_of(value, commas)
   local texts = {}
@@ -55,8 +55,8 @@ local function texts_of(value, commas)
     if type(item) ~= "string" then
       return nil
     elseif commas then
-      for word in gmatch(item, "[^,%s]+") do
-        texts[#texts + 1] = word
+      for item_text in gmatch(item, "[^,%s]+") do
+        texts[#texts + 1] = item_text
       end
     else
       texts[#texts + 1] = item
@@ -67,8 +67,8 @@ end
 
 -- Converts a value to the type of its key. Returns nil if it does not fit.
 local function read(kind, value)
-  if kind == "list" or kind == "words" then
-    return texts_of(value, kind == "words")
+  if kind == "list" or kind == "comma_list" then
+    return texts_of(value, kind == "comma_list")
   elseif kind == "text" then
     return type(value) == "string" and value or nil
   elseif kind == "number" then
@@ -96,9 +96,9 @@ local function add(profile, settings, warnings)
       local found = read(kind, value)
       if found == nil and kind == "form" then
         -- Either a module of the library itself, for busted, or a typing error.
-        warnings[#warnings + 1] = format(FORM_WORDS, core.describe(value))
+        warnings[#warnings + 1] = format(OUTPUT_MESSAGE, core.describe(value))
       elseif found == nil then
-        return format("'%s' must be a %s, got %s", key, KIND_WORDS[kind] or kind,
+        return format("'%s' must be a %s, got %s", key, KIND_NAMES[kind] or kind,
           core.describe(value))
       end
       settings[key] = found
@@ -145,9 +145,9 @@ function core.test_config(text, task)
     if type(profile) ~= "table" then
       return "a profile must be a table, got " .. core.describe(profile)
     end
-    local words = add(profile, settings, warnings)
-    if words then
-      return words
+    local message = add(profile, settings, warnings)
+    if message then
+      return message
     end
   end
   return { settings = settings, warnings = warnings }
@@ -158,8 +158,8 @@ end
 function core.test_chosen(paths, patterns, excludes)
   local function fits(name, list)
     for _, pattern in next, list do
-      local fine, found = pcall(find, name, pattern)
-      if not fine then
+      local ok, found = pcall(find, name, pattern)
+      if not ok then
         return nil, format("the pattern '%s' is malformed: %s", pattern, found)
       elseif pattern ~= "" and found then
         return true

@@ -162,7 +162,7 @@ end
 ---booleans, strings, then the others by their printed form.
 function diff.sorted_keys(t)
   local keys, count, length = {}, 0, #t
-  local rank, words = {}, {}
+  local rank, texts = {}, {}
   -- A plain list is already in order.
   for key in next, t do
     count = count + 1
@@ -184,7 +184,7 @@ function diff.sorted_keys(t)
     local kind = type(key)
     rank[key] = is_index(key, length) and 0 or RANK[kind] or 8
     if kind ~= "number" and kind ~= "string" then
-      words[key] = kind == "boolean" and (key and "0" or "1") or inspect_key(key)
+      texts[key] = kind == "boolean" and (key and "0" or "1") or inspect_key(key)
     end
   end
   sort(keys, function(a, b)
@@ -192,7 +192,7 @@ function diff.sorted_keys(t)
     if ra ~= rb then
       return ra < rb
     end
-    local wa, wb = words[a], words[b]
+    local wa, wb = texts[a], texts[b]
     if wa then
       return wa < wb
     end
@@ -201,7 +201,7 @@ function diff.sorted_keys(t)
   return keys, count
 end
 
-local function number_words(n)
+local function number_text(n)
   if n ~= n then
     return "nan"
   elseif n == 1 / 0 then
@@ -228,7 +228,7 @@ function diff.without_addresses(text)
   return (gsub(text, "%f[%a](%a+): builtin#%d+", "%1"))
 end
 
-local function function_words(f)
+local function function_text(f)
   local info = core.debug.getinfo(f, "S")
   if info.what == "C" then
     return "function (native)"
@@ -255,14 +255,14 @@ local function inspect_table(t, state, depth, path)
   state.seen[t] = path
   local parts, length, chars = {}, #t, 0
   for _, key in next, (diff.sorted_keys(t)) do
-    local words = inspect_value(rawget(t, key), state, depth - 1, path .. diff.path_step(key))
+    local text = inspect_value(rawget(t, key), state, depth - 1, path .. diff.path_step(key))
     if is_name(key) then
-      words = key .. " = " .. words
+      text = key .. " = " .. text
     elseif not is_index(key, length) then
-      words = "[" .. inspect_value(key, state, 1, path) .. "] = " .. words
+      text = "[" .. inspect_value(key, state, 1, path) .. "] = " .. text
     end
-    parts[#parts + 1] = words
-    chars = chars + #words
+    parts[#parts + 1] = text
+    chars = chars + #text
     if chars > state.chars then
       parts[#parts + 1] = "..."
       break
@@ -280,27 +280,27 @@ inspect_value = function(value, state, depth, path)
     end
     return quoted(value)
   elseif kind == "number" then
-    return number_words(value)
+    return number_text(value)
   elseif kind == "table" then
     return inspect_table(value, state, depth, path)
   elseif kind == "function" then
-    return function_words(value)
+    return function_text(value)
   elseif kind == "nil" or kind == "boolean" then
     return tostring(value)
   end
-  local ok, words = pcall(tostring, value)
-  return ok and diff.without_addresses(words) or kind
+  local ok, text = pcall(tostring, value)
+  return ok and diff.without_addresses(text) or kind
 end
 
 ---Formats any value on one line: sorted keys, named cycles, limited depth and length, no
 ---addresses.
 function diff.inspect(value, options)
   local state = { seen = {}, chars = options and options.chars or INSPECT_CHARS_MAX }
-  local words = inspect_value(value, state, options and options.depth or INSPECT_DEPTH_MAX, "it")
-  if #words > state.chars * 2 then
-    words = gsub(sub(words, 1, state.chars * 2), "%.+$", "") .. "..."
+  local text = inspect_value(value, state, options and options.depth or INSPECT_DEPTH_MAX, "it")
+  if #text > state.chars * 2 then
+    text = gsub(sub(text, 1, state.chars * 2), "%.+$", "") .. "..."
   end
-  return words
+  return text
 end
 
 ---Formats a key as a path step: `.name`, `[3]`, `["a b"]`.
@@ -438,7 +438,7 @@ end
 local Report = {}
 Report.__index = Report
 
-function Report:place(path, expected, actual)
+function Report:add_difference(path, expected, actual)
   self.count = self.count + 1
   if self.count == 1 then
     self.first = { unpack(self.chain) }
@@ -489,9 +489,9 @@ function Report:list_shift(path, expected, actual)
     local step = path .. "[" .. i .. "]"
     self.chain[#self.chain + 1] = i
     if long > short then
-      self:place(step, rawget(source, i), nil)
+      self:add_difference(step, rawget(source, i), nil)
     else
-      self:place(step, nil, rawget(source, i))
+      self:add_difference(step, nil, rawget(source, i))
     end
     self.chain[#self.chain] = nil
   end
@@ -516,7 +516,7 @@ function Report:walk(path, expected, actual, ignore_eq)
     return
   elseif not tables or (not ignore_eq and has_equality(expected, actual))
     or #self.chain >= DEPTH_MAX then
-    return self:place(path, expected, actual)
+    return self:add_difference(path, expected, actual)
   end
   self.seen[expected] = partners or {}
   self.seen[expected][actual] = true
@@ -545,7 +545,7 @@ function diff.difference(expected, actual)
     elseif max(#expected, #actual) <= STRING_WINDOW * 2 and not find(expected .. actual, "\n") then
       return nil
     end
-    report:place("", expected, actual)
+    report:add_difference("", expected, actual)
   else
     report:walk("", expected, actual, true)
   end

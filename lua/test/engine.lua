@@ -102,10 +102,10 @@ end
 
 -- `test` is also an alias of `it`, and in files that use no fields of `test` it is busted's
 -- function.
-local word = suite.language.test
+local define = suite.language.test
 setmetatable(engine_test, {
   __call = function(_, ...)
-    return word(...)
+    return define(...)
   end,
   __index = function(_, key)
     local names = core.names(engine_test)
@@ -131,7 +131,7 @@ local function uses_test(text)
   return false
 end
 
-local function choose_test_word(text)
+local function choose_test_meaning(text)
   if uses_test(text) then
     suite.language.test, kit.busted.test = engine_test, engine_test
   end
@@ -139,9 +139,9 @@ end
 
 ---Selects the meaning of `test` for a module that requires busted, which may also use fields of
 ---`test`.
-function kit.choose_test_word_of_module(text)
+function kit.choose_test_meaning_of_module(text)
   if find(text, "busted", 1, true) then
-    choose_test_word(text)
+    choose_test_meaning(text)
   end
 end
 
@@ -220,7 +220,7 @@ kit.keep_frames = keep_frames
 
 local function compile(path, text)
   core.note_source(path, text)
-  choose_test_word(text)
+  choose_test_meaning(text)
   keep_frames(text)
   -- Removes the first line of an executable script (`#!`).
   return native_load(gsub(text, "^#[^\n]*", ""), "@" .. path, "t")
@@ -289,8 +289,8 @@ end
 function core.test_begin(options)
   for _, key in next, { "filter", "filter_out" } do
     for _, pattern in next, options[key] do
-      local fine, problem = pcall(find, "", pattern)
-      if not fine then
+      local ok, problem = pcall(find, "", pattern)
+      if not ok then
         return format("the pattern '%s' is malformed: %s", pattern, problem)
       end
     end
@@ -327,11 +327,11 @@ end
 ---Handles a step that was stopped from outside. Returns the event that the step had already
 ---produced, or ends the running function with this message, so that the next step continues after
 ---it.
-function core.test_interrupt(words)
+function core.test_interrupt(message)
   if undelivered then
     return undelivered
   end
-  test.interrupt(words)
+  test.interrupt(message)
 end
 
 -- Disables buffering, so that direct output of a suite without the sandbox appears in its order.

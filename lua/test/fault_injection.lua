@@ -13,9 +13,9 @@ local function settle(answer)
   if not answer then
     return
   elseif answer.kind == "unknown" then
-    kit.raise_pending(answer.words)
+    kit.raise_pending(answer.message)
   end
-  kit.fail(answer.words)
+  kit.fail(answer.message)
 end
 kit.settle = settle
 
@@ -57,7 +57,7 @@ function engine_test.reload(file, text)
   if result.ok then
     return true
   end
-  return nil, (result.place ~= "" and result.place .. ": " or "") .. result.message
+  return nil, (result.location ~= "" and result.location .. ": " or "") .. result.message
 end
 
 -- Kinds of faults; true if the fault concerns a file.
@@ -119,7 +119,7 @@ end
 core.on("module_read", "suites", function(script)
   if script.text then
     kit.keep_frames(script.text)
-    kit.choose_test_word_of_module(script.text)
+    kit.choose_test_meaning_of_module(script.text)
   end
   if script.chunk and texts[script.chunk] then
     script.text = texts[script.chunk]

@@ -39,34 +39,34 @@ end
 
 -- Returns all attributes, or the single one named by `wanted`, or all of them in the table
 -- `wanted`.
-local function facts_of(path, wanted, follow)
-  local facts, words, code = core.disk_about(path, follow)
-  if not facts then
-    return nil, format("cannot obtain information from file '%s': %s", path, words), code
-  elseif not follow and facts.mode == "link" then
-    facts.target = core.disk_target(path)
+local function read_attributes(path, wanted, follow)
+  local attributes, message, code = core.disk_about(path, follow)
+  if not attributes then
+    return nil, format("cannot obtain information from file '%s': %s", path, message), code
+  elseif not follow and attributes.mode == "link" then
+    attributes.target = core.disk_target(path)
   end
   if type(wanted) == "string" then
-    local fact = facts[wanted]
+    local fact = attributes[wanted]
     if fact == nil and (follow or wanted ~= "target") then
       error("invalid attribute name '" .. wanted .. "'", 2) -- 2: a tail call replaced the caller
     end
     return fact
   elseif type(wanted) == "table" then
-    for key, fact in next, facts do
+    for key, fact in next, attributes do
       wanted[key] = fact
     end
     return wanted
   end
-  return facts
+  return attributes
 end
 
 function lfs.attributes(path, wanted)
-  return facts_of(text("attributes", 1, path), wanted, true)
+  return read_attributes(text("attributes", 1, path), wanted, true)
 end
 
 function lfs.symlinkattributes(path, wanted)
-  return facts_of(text("symlinkattributes", 1, path), wanted, false)
+  return read_attributes(text("symlinkattributes", 1, path), wanted, false)
 end
 
 local Folder = {}
@@ -90,9 +90,9 @@ end
 
 function lfs.dir(path)
   path = text("dir", 1, path)
-  local found, words = core.disk_names(path)
+  local found, message = core.disk_names(path)
   if not found then
-    error(format("cannot open %s: %s", path, words), 2)
+    error(format("cannot open %s: %s", path, message), 2)
   end
   local names = { ".", ".." }
   for i = 1, #found do
@@ -115,9 +115,9 @@ end
 
 function lfs.chdir(path)
   path = text("chdir", 1, path)
-  local done, words = core.disk_enter(path)
+  local done, message = core.disk_enter(path)
   if not done then
-    return nil, format("Unable to change working directory to '%s'\n%s\n", path, words)
+    return nil, format("Unable to change working directory to '%s'\n%s\n", path, message)
   end
   return done
 end
@@ -156,16 +156,16 @@ end
 function lfs.lock_dir(path, stale_seconds)
   local file = text("lock_dir", 1, path) .. "/" .. LOCK
   stale_seconds = number("lock_dir", 2, stale_seconds)
-  local done, words = core.disk_link("lock", file, true)
+  local done, message = core.disk_link("lock", file, true)
   if not done and stale_seconds then
     local about = core.disk_about(file, false)
     if about and time() - about.modification > stale_seconds then
       remove_file(file)
-      done, words = core.disk_link("lock", file, true)
+      done, message = core.disk_link("lock", file, true)
     end
   end
   if not done then
-    return nil, words
+    return nil, message
   end
   return setmetatable({ path = file }, Lock)
 end

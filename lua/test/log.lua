@@ -40,7 +40,7 @@ local function unexpected(errors)
   return left
 end
 
-local function words_of(errors)
+local function join_messages(errors)
   return (#errors == 1 and "an error was logged: " or #errors .. " errors were logged:\n")
     .. concat(errors, "\n")
 end
@@ -52,20 +52,20 @@ function kit.check_log(problem, element)
     return problem
   end
   local left = unexpected(core.take_errors())
-  local words
+  local message
   if #left > 0 then
-    words = words_of(left)
+    message = join_messages(left)
   elseif #expected > 0 and not (problem and problem.status ~= "pending") then
-    words = format("test.expect_error: no error that matches the pattern '%s' was logged",
+    message = format("test.expect_error: no error that matches the pattern '%s' was logged",
       expected[1])
   else
     return problem
   end
   if problem and problem.status ~= "pending" then
-    problem.message = (problem.message or "") .. "\n" .. words
+    problem.message = (problem.message or "") .. "\n" .. message
     return problem
   end
-  local found = report.plain("error", words)
+  local found = report.plain("error", message)
   found.location = { path = element.path, line = element.line }
   return found
 end
@@ -74,7 +74,7 @@ end
 function kit.log_outside()
   if holds_errors() then
     local errors = core.take_errors()
-    return report.plain("error", words_of(errors) .. " (only a test can expect errors)")
+    return report.plain("error", join_messages(errors) .. " (only a test can expect errors)")
   end
 end
 
@@ -84,8 +84,8 @@ function kit.expect_error(pattern)
     error("test.expect_error: argument #1 'pattern' must be string, got "
       .. core.describe(pattern), 3)
   end
-  local fine, problem = pcall(find, "", pattern)
-  if not fine then
+  local ok, problem = pcall(find, "", pattern)
+  if not ok then
     error("test.expect_error: the pattern '" .. pattern .. "' is malformed: " .. problem, 3)
   elseif not open then
     error("test.expect_error: only a test can expect errors, and none is running", 3)

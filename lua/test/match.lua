@@ -25,7 +25,7 @@ local function is_ref_matcher(value)
   return is_matcher(value) and value.name == "ref"
 end
 
-local chain, new_state = kit.family("matcher", function(target, state, ...)
+local chain, new_state = kit.make_chains("matcher", function(target, state, ...)
   local arguments = kit.list(...)
   local callback = target.callback(state, arguments, 2)
   return setmetatable(
@@ -138,11 +138,11 @@ end
 local function near(_, arguments)
   need(arguments, 2, "near")
   local expected, tolerance = tonumber(arguments[1]), tonumber(arguments[2])
-  local words = "number or object convertible to a number"
+  local type_name = "number or object convertible to a number"
   if not expected then
-    kit.argument_error("badargtype", 1, "near", words, kit.format_value(arguments[1]))
+    kit.argument_error("badargtype", 1, "near", type_name, kit.format_value(arguments[1]))
   elseif not tolerance then
-    kit.argument_error("badargtype", 2, "near", words, kit.format_value(arguments[2]))
+    kit.argument_error("badargtype", 2, "near", type_name, kit.format_value(arguments[2]))
   end
   return function(value)
     local actual = tonumber(value)

@@ -33,7 +33,7 @@ function say:set(key, value)
   registry[namespace][key] = value
 end
 
-local function said(key)
+local function look_up(key)
   local text = registry[namespace][key]
   if text == nil then
     text = registry[fallback][key]
@@ -49,16 +49,16 @@ setmetatable(say, {
     if values ~= nil and type(values) ~= "table" then
       error(format("expected parameter table to be a table, got '%s'", type(values)), 2)
     end
-    local text = key ~= nil and said(key) or nil
+    local text = key ~= nil and look_up(key) or nil
     if text == nil then
       return nil
     end
-    local words, count = {}, values and max(values.n or 0, #values) or 0
+    local texts, count = {}, values and max(values.n or 0, #values) or 0
     for i = 1, count do
-      words[i] = tostring(values[i])
+      texts[i] = tostring(values[i])
     end
     text = tostring(text)
-    return count > 0 and format(text, unpack(words, 1, count)) or text
+    return count > 0 and format(text, unpack(texts, 1, count)) or text
   end,
 })
 say:set_fallback("en")
@@ -67,7 +67,7 @@ kit.say = say
 
 -- Formatters -----------------------------------------------------------------------------------
 
-local function number_words(n)
+local function number_text(n)
   if n ~= n then
     return "NaN"
   elseif n == 1 / 0 then
@@ -102,7 +102,7 @@ local function inner_value(value, state, depth, on_path)
   elseif kind == "string" then
     return "'" .. diff.shortened(value, 1, STRING_CHARS_MAX) .. "'"
   elseif kind == "number" then
-    return number_words(value)
+    return number_text(value)
   end
   return tostring(value)
 end
@@ -128,8 +128,8 @@ format_table = function(t, state, depth, on_path)
     end
     state.lines = state.lines + 1
     if marked or state.lines <= TABLE_LINES_MAX then
-      local words = inner_value(t[key], state, depth, marked)
-      lines[#lines + 1] = format("%s[%s] = %s", indent, tostring(key), words)
+      local text = inner_value(t[key], state, depth, marked)
+      lines[#lines + 1] = format("%s[%s] = %s", indent, tostring(key), text)
     else
       left_out = left_out + 1
     end
@@ -141,7 +141,7 @@ format_table = function(t, state, depth, on_path)
   return concat(lines, "\n") .. " }"
 end
 
-local function table_words(t, extra)
+local function table_text(t, extra)
   local meta = getmetatable_raw(t)
   local name = not (meta and meta.__tostring) and tostring(t) or format("table: %p", t)
   local levels = kit.parameter("TableFormatLevel") or 3
@@ -157,27 +157,27 @@ local function table_words(t, extra)
   return "(" .. name .. ") " .. format_table(t, state, 1, true)
 end
 
-local function matcher_words(matcher)
+local function matcher_text(matcher)
   if not matcher.name then
     return "(matcher) _ *anything*"
   end
-  local words = {}
+  local texts = {}
   for i = 1, matcher.arguments.n do
-    words[i] = kit.format_value(matcher.arguments[i]) or tostring(matcher.arguments[i])
+    texts[i] = kit.format_value(matcher.arguments[i]) or tostring(matcher.arguments[i])
   end
   local sign = matcher.mod and "is." or "no."
-  return format("(matcher) %s%s(%s)", sign, matcher.name, concat(words, ", "))
+  return format("(matcher) %s%s(%s)", sign, matcher.name, concat(texts, ", "))
 end
 
-local function list_words(list)
-  local words = {}
+local function list_text(list)
+  local texts = {}
   for i = 1, list.n do
-    words[i] = kit.format_value(list[i]) or tostring(list[i])
+    texts[i] = kit.format_value(list[i]) or tostring(list[i])
   end
-  return "(values list) (" .. concat(words, ", ") .. ")"
+  return "(values list) (" .. concat(texts, ", ") .. ")"
 end
 
-local function default_words(value, extra)
+local function default_text(value, extra)
   local kind = type(value)
   if kind == "string" then
     if extra and extra.window then
@@ -185,18 +185,18 @@ local function default_words(value, extra)
     end
     return "(string) '" .. value .. "'"
   elseif kind == "number" then
-    return "(number) " .. number_words(value)
+    return "(number) " .. number_text(value)
   elseif kind == "boolean" then
     return "(boolean) " .. tostring(value)
   elseif kind == "nil" then
     return "(nil)"
   elseif kind == "table" then
     if kit.is_list(value) then
-      return list_words(value)
+      return list_text(value)
     elseif kit.is_matcher(value) then
-      return matcher_words(value)
+      return matcher_text(value)
     end
-    return table_words(value, extra)
+    return table_text(value, extra)
   elseif kind == "function" then
     local info = getinfo(value, "S")
     return format("%s @ line %d in %s", tostring(value), info.linedefined, info.source)
@@ -205,4 +205,4 @@ local function default_words(value, extra)
   end
   return format("(%s) '%s'", kind, tostring(value))
 end
-kit.default_words = default_words
+kit.default_text = default_text

@@ -26,11 +26,11 @@ local globals = core.globals or _G
 local channels, next_id = {}, 0 -- entries by the channel's parts joined with slashes
 
 local function channel_name(channel)
-  local words = {}
+  local parts = {}
   for i = 1, #channel do
-    words[i] = tostring(channel[i])
+    parts[i] = tostring(channel[i])
   end
-  return concat(words, "/")
+  return concat(parts, "/")
 end
 
 local function subscribe(channel, callback)
@@ -166,8 +166,8 @@ local function binary_row(text, first)
       chars[#chars + 1] = (column == 8 and " " or "") .. (code < 32 and "." or char(code))
     end
   end
-  local words = concat(chars)
-  return concat(hex) .. " " .. words .. rep(" ", 17 - #words)
+  local text = concat(chars)
+  return concat(hex) .. " " .. text .. rep(" ", 17 - #text)
 end
 
 local function binary_string(value)
@@ -239,8 +239,8 @@ local busted = {
     return element.children or {}
   end,
 }
-for word, value in next, suite.language do
-  busted[word] = value
+for name, value in next, suite.language do
+  busted[name] = value
 end
 
 local busted_module = setmetatable({}, {

@@ -39,24 +39,24 @@ local function game_frames(thread)
   return frames
 end
 
-local function frame_words(info)
-  local words = path_of(info) .. ":" .. info.currentline .. ": in "
+local function frame_text(info)
+  local text = path_of(info) .. ":" .. info.currentline .. ": in "
   if info.what == "main" then
-    return words .. "main chunk"
+    return text .. "main chunk"
   elseif info.name then
-    return words .. "function '" .. info.name .. "'"
+    return text .. "function '" .. info.name .. "'"
   end
-  return words .. "function at line " .. info.linedefined
+  return text .. "function at line " .. info.linedefined
 end
 
-local function trace_words(frames)
+local function trace_text(frames)
   local lines = {}
   for i = 1, #frames do
     if i > TRACE_FRAMES_MAX then
       lines[i] = "... (" .. #frames - TRACE_FRAMES_MAX .. " more)"
       break
     end
-    lines[i] = frame_words(frames[i].info)
+    lines[i] = frame_text(frames[i].info)
   end
   return concat(lines, "\n")
 end
@@ -71,8 +71,8 @@ local function locals_of(thread, level)
     if sub(name, 1, 1) ~= "(" and type(value) ~= "function" then
       local at = seen[name] or #lines + 1
       seen[name] = at
-      local ok, words = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
-      lines[at] = name .. " = " .. (ok and words or type(value))
+      local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
+      lines[at] = name .. " = " .. (ok and text or type(value))
     end
   end
   return lines
@@ -110,7 +110,7 @@ local INSIDE = { finally = true, async = true, done = true, settimeout = true }
 
 -- Returns a hint about a missing function of the suite language. A module shared by suites sees the
 -- game's globals, but not these functions.
-local function hint_for_word(name, nearest)
+local function hint_for_function(name, nearest)
   local known = name and (kit.suite.language[name] ~= nil or INSIDE[name])
   if not known or not nearest or kit.suite.is_test_file(nearest.source) then
     return nil
@@ -124,9 +124,9 @@ end
 -- Returns a hint if the sandbox, or the file that uses the name, may be the cause of an error.
 local function hint_for(message, nearest)
   local global = match(message, "global '([%w_]+)' %(a nil value%)")
-  local words = hint_for_word(global, nearest)
-  if words or not core.options.sandbox then
-    return words
+  local hint = hint_for_function(global, nearest)
+  if hint or not core.options.sandbox then
+    return hint
   end
   local name = global
     or match(message, "field '([%w_]+)' %(a nil value%)")
@@ -146,26 +146,26 @@ local function hint_for(message, nearest)
 end
 
 -- Removes the location from a string error, because the report names it anyway.
-local function without_place(message, info)
+local function without_location(message, info)
   if info then
     for _, name in ipairs({ info.short_src, path_of(info) }) do
-      local place = name .. ":" .. info.currentline .. ": "
-      if sub(message, 1, #place) == place then
-        return sub(message, #place + 1)
+      local location = name .. ":" .. info.currentline .. ": "
+      if sub(message, 1, #location) == location then
+        return sub(message, #location + 1)
       end
     end
   end
   return message
 end
 
-local function words_of(raised)
+local function message_of(raised)
   if type(raised) == "string" then
     return raised
   elseif raised == nil then
     return "nil was raised as an error (error() without a message)"
   elseif kit.has_tostring(raised) then
-    local ok, words = pcall(tostring, raised)
-    return ok and type(words) == "string" and words or "an error value whose __tostring failed"
+    local ok, text = pcall(tostring, raised)
+    return ok and type(text) == "string" and text or "an error value whose __tostring failed"
   end
   return diff.inspect(raised)
 end
@@ -185,9 +185,9 @@ local function bounded(message)
   return sub(message, 1, last) .. "\n... (" .. #message - last .. " more bytes)"
 end
 
-local function failure_words(raised, problem)
+local function failure_text(raised, problem)
   if type(raised.text) ~= "string" then
-    return bounded(words_of(raised.message))
+    return bounded(message_of(raised.message))
   end
   local message = bounded(raised.text)
   if raised.compared then
@@ -213,9 +213,9 @@ function report.problem(thread, raised)
   local nearest = frames[1] and frames[1].info
   local message
   if status == "failure" then
-    message = failure_words(raised, problem)
+    message = failure_text(raised, problem)
   else
-    message = bounded(without_place(words_of(raised), nearest))
+    message = bounded(without_location(message_of(raised), nearest))
   end
   problem.hint = hint_for(message, nearest)
   if status == "error" and nearest and not problem.hint then
@@ -230,7 +230,7 @@ function report.problem(thread, raised)
     problem.location = path and { path = path, line = tonumber(line) } or nil
     problem.locals = {}
   end
-  problem.trace = trace_words(frames)
+  problem.trace = trace_text(frames)
   return problem
 end
 

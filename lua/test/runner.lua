@@ -51,7 +51,7 @@ local function add_problem(event, problem)
   return event
 end
 
-local function tell(channel, ...)
+local function publish(channel, ...)
   if publisher.has(channel) then
     local ok, raised = pcall(publisher.publish, channel, ...)
     if not ok then
@@ -62,7 +62,7 @@ local function tell(channel, ...)
   end
 end
 
-local function block_words(block)
+local function block_text(block)
   local name = suite.full_name(block)
   return name ~= "" and "'" .. name .. "'" or block.path or "the suite"
 end
@@ -75,7 +75,7 @@ local function hook_failed(hook, block, problem, consequence)
   local event = add_problem({ kind = "hook_error", status = "error", hook = hook.name }, problem)
   event.name = suite.full_name(block)
   event.path, event.line = hook.path or block.path, hook.line or block.line
-  event.message = "in " .. hook.name .. " of " .. block_words(block)
+  event.message = "in " .. hook.name .. " of " .. block_text(block)
     .. (consequence and " (" .. consequence .. ")" or "") .. ": " .. tostring(problem.message)
   emit(event)
 end
@@ -123,15 +123,15 @@ local function run_hook(hook)
 end
 
 local function run_block_hooks(block, list, consequence)
-  local fine = true
+  local ok = true
   for _, hook in next, block[list] or {} do
     local problem = run_hook(hook)
     if problem then
-      fine = false
+      ok = false
       hook_failed(hook, block, problem, consequence)
     end
   end
-  return fine
+  return ok
 end
 
 -- Runs the lazy hooks of a block and its enclosing blocks once, when the first test needs them.
@@ -220,7 +220,7 @@ local function finish(event, problem)
     add_problem(event, problem)
     if problem.hook then
       event.status, event.hook = "error", problem.hook.name
-      event.message = "in " .. problem.hook.name .. " of " .. block_words(problem.block) .. ": "
+      event.message = "in " .. problem.hook.name .. " of " .. block_text(problem.block) .. ": "
         .. tostring(problem.message)
     end
   end
@@ -251,7 +251,7 @@ local function run_test(element)
     return emit(event)
   elseif element.kind == "pending" then
     finish(event, { status = "pending" })
-    tell({ "test", "end" }, element, element.parent, "pending")
+    publish({ "test", "end" }, element, element.parent, "pending")
     return emit(event)
   elseif not lazy_setup(element.parent) then
     return
@@ -263,7 +263,7 @@ local function run_test(element)
   end
   outside_errors(element.parent)
   begin_log()
-  tell({ "test", "start" }, element, element.parent)
+  publish({ "test", "start" }, element, element.parent)
   local block, problem = before_each(element.parent)
   local skipped = problem ~= nil
   if not skipped then
@@ -276,7 +276,7 @@ local function run_test(element)
   end
   problem = check_log(problem, element)
   finish(event, problem)
-  tell({ "test", "end" }, element, element.parent, event.status)
+  publish({ "test", "end" }, element, element.parent, event.status)
   emit(event)
   element.env, element.finally, element.done = nil, nil, nil
 end
@@ -370,7 +370,7 @@ run_block = function(block)
     return
   end
   local channel = block.kind == "file" and "file" or block.kind == "root" and "suite" or "describe"
-  tell({ channel, "start" }, block, block.parent)
+  publish({ channel, "start" }, block, block.parent)
   if block.kind == "file" or block.kind == "insulate" then
     block.saved = suite.save()
   end
@@ -382,7 +382,7 @@ run_block = function(block)
     suite.restore(block.saved)
     block.saved = nil
   end
-  tell({ channel, "end" }, block, block.parent)
+  publish({ channel, "end" }, block, block.parent)
   block.env, block.children = nil, {}
 end
 
@@ -529,14 +529,14 @@ function test.step(...)
     -- A call is answered with its problem, an event with the arguments of this step.
     local answer = run.problem or arguments[1]
     run.problem = nil
-    local ok, what, value = resume(run.walk, answer)
+    local ok, kind, value = resume(run.walk, answer)
     if not ok then
       run.over = true
       local trace = core.debug.traceback(run.walk)
-      error("the suite runner failed: " .. tostring(what) .. "\n" .. trace, 0)
-    elseif what == EVENT then
+      error("the suite runner failed: " .. tostring(kind) .. "\n" .. trace, 0)
+    elseif kind == EVENT then
       return value
-    elseif what == CALL then
+    elseif kind == CALL then
       run.user, run.interrupted = create(guarded), nil
       arguments, count = { value }, 1
     else

@@ -119,7 +119,7 @@ function spy.new(callback)
     error("Cannot spy on type '" .. type(callback) .. "', only on functions or callable elements",
       2)
   end
-  local made = setmetatable({
+  local spied = setmetatable({
     calls = {},
     returnvals = {},
     callback = callback,
@@ -129,8 +129,8 @@ function spy.new(callback)
     called_with = spy_called_with,
     returned_with = spy_returned_with,
   }, Spy)
-  luassert:add_spy(made)
-  return made
+  luassert:add_spy(spied)
+  return spied
 end
 
 ---Replaces `target[key]` with a spy, which still calls the function.
@@ -138,10 +138,10 @@ function spy.on(target, key)
   if type(target) ~= "table" then
     error("spy.on: argument #1 must be the table that holds the function, got " .. type(target), 2)
   end
-  local made = spy.new(target[key])
-  made.target_table, made.target_key = target, key
-  target[key] = made
-  return made
+  local spied = spy.new(target[key])
+  spied.target_table, spied.target_key = target, key
+  target[key] = spied
+  return spied
 end
 
 kit.spy = setmetatable(spy, {
@@ -169,12 +169,12 @@ local function first_behaviour(...)
   return constant(...)
 end
 
-local function add_case(cases, made, specs)
+local function add_case(cases, stubbed, specs)
   local case = { specs = specs }
   local function install(behaviour)
     case.behaviour = behaviour
     cases[#cases + 1] = case
-    return made
+    return stubbed
   end
   return {
     returns = function(...)
@@ -202,7 +202,7 @@ function stub.new(target, key, ...)
   end
   local own = rawget(target, key)
   local behaviour, cases = first_behaviour(...), {}
-  local made = spy.new(function(...)
+  local stubbed = spy.new(function(...)
     if #cases > 0 then
       local arguments = kit.list(...)
       for i = 1, #cases do
@@ -213,30 +213,30 @@ function stub.new(target, key, ...)
     end
     return behaviour(...)
   end)
-  made.target_table, made.target_key = target, key
-  target[key] = made
+  stubbed.target_table, stubbed.target_key = target, key
+  target[key] = stubbed
 
   -- A value inherited through __index must not become a field of the table itself.
-  made.revert = function(self)
+  stubbed.revert = function(self)
     if not self.reverted then
       target[key] = own
       self.reverted = true
     end
     return old
   end
-  made.returns = function(...)
+  stubbed.returns = function(...)
     behaviour = constant(...)
-    return made
+    return stubbed
   end
-  made.invokes = function(f)
+  stubbed.invokes = function(f)
     behaviour = f
-    return made
+    return stubbed
   end
-  made.by_default = { returns = made.returns, invokes = made.invokes }
-  made.on_call_with = function(...)
-    return add_case(cases, made, record(kit.list(...)).vals)
+  stubbed.by_default = { returns = stubbed.returns, invokes = stubbed.invokes }
+  stubbed.on_call_with = function(...)
+    return add_case(cases, stubbed, record(kit.list(...)).vals)
   end
-  return made
+  return stubbed
 end
 
 kit.stub = setmetatable(stub, {

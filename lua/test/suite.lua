@@ -128,11 +128,11 @@ function suite.full_name(element)
     end
     element = element.parent
   end
-  local words = {}
+  local parts = {}
   for i = count, 1, -1 do
-    words[#words + 1] = names[i]
+    parts[#parts + 1] = names[i]
   end
-  return concat(words, " ")
+  return concat(parts, " ")
 end
 
 ---Returns the names of the blocks that contain a test, outermost first.
@@ -165,11 +165,11 @@ end
 
 -- The functions of the suite language -------------------------------------------------------------
 
-local function unsupported(word)
-  error("'" .. word .. "' not supported inside current context block", 3)
+local function unsupported(keyword)
+  error("'" .. keyword .. "' not supported inside current context block", 3)
 end
 
-local function place_of_caller()
+local function caller_location()
   local level = 3
   while true do
     local info = getinfo(level, "Sl")
@@ -183,41 +183,41 @@ local function place_of_caller()
   end
 end
 
-local function check_body(word, name, body)
+local function check_body(keyword, name, body)
   if not kit.callable(body) then
-    error(word .. ": " .. (name and "'" .. tostring(name) .. "'" or "the block")
+    error(keyword .. ": " .. (name and "'" .. tostring(name) .. "'" or "the block")
       .. " needs a function, got " .. core.describe(body), 3)
   end
 end
 
 -- Creates a function of the suite language. `describe "name" (function() … end)` is allowed:
 -- without a body the function returns another one that accepts it.
-local function word_with_body(word, default_body, add)
+local function function_with_body(keyword, default_body, add)
   return function(name, body)
     local current = suite.current
     if not current or not current.is_block then
-      if word == "pending" and current and current.kind == "it" and not current.ending then
+      if keyword == "pending" and current and current.kind == "it" and not current.ending then
         return kit.raise_pending(name)
       end
-      unsupported(word)
+      unsupported(keyword)
     end
-    local path, line = place_of_caller()
+    local path, line = caller_location()
     if body == nil and kit.callable(name) and type(name) ~= "string" then
       body, name = name, nil
     end
     body = body or default_body
-    local function finish(given)
-      check_body(word, name, given)
-      local element = add(current, name ~= nil and tostring(name) or nil, given)
+    local function finish(passed_body)
+      check_body(keyword, name, passed_body)
+      local element = add(current, name ~= nil and tostring(name) or nil, passed_body)
       element.path, element.line = path, line
     end
     if body == nil then
       -- If the returned function is never called, the body was forgotten, which the runner reports.
-      local open = { word = word, name = name, path = path, line = line }
+      local open = { keyword = keyword, name = name, path = path, line = line }
       current.open = current.open or {}
       current.open[#current.open + 1] = open
-      return function(given)
-        finish(given)
+      return function(passed_body)
+        finish(passed_body)
         open.has_body = true
       end
     end
@@ -232,36 +232,36 @@ function suite.close(block)
     if not open.has_body then
       local name = open.name ~= nil and tostring(open.name) or nil
       local shown = name and " '" .. name .. "'" or ""
-      local place = open.path and open.path .. ":" .. open.line .. ": " or ""
-      log("warning", place .. open.word .. shown .. " has no function: write one, or pending"
+      local location = open.path and open.path .. ":" .. open.line .. ": " or ""
+      log("warning", location .. open.keyword .. shown .. " has no function: write one, or pending"
         .. (name and shown or " 'its name'"))
-      block.children[#block.children + 1] = { kind = "pending", name = name or open.word,
+      block.children[#block.children + 1] = { kind = "pending", name = name or open.keyword,
         parent = block, path = open.path, line = open.line }
     end
   end
   block.open = nil
 end
 
-local function block_word(word, kind)
-  return word_with_body(word, nil, function(parent, name, body)
+local function block_function(keyword, kind)
+  return function_with_body(keyword, nil, function(parent, name, body)
     local block = new_block(kind, name, body, parent)
     parent.children[#parent.children + 1] = block
     return block
   end)
 end
 
-local function test_word(word, kind, default_body)
-  return word_with_body(word, default_body, function(parent, name, body)
-    local element = { kind = kind, name = name or word, body = body, parent = parent }
+local function test_function(keyword, kind, default_body)
+  return function_with_body(keyword, default_body, function(parent, name, body)
+    local element = { kind = kind, name = name or keyword, body = body, parent = parent }
     parent.children[#parent.children + 1] = element
     return element
   end)
 end
 
-local function hook_word(word)
-  local list = HOOKS[word]
-  return word_with_body(word, nil, function(parent, _, body)
-    local hook = { kind = "hook", name = word, body = body, parent = parent }
+local function hook_function(keyword)
+  local list = HOOKS[keyword]
+  return function_with_body(keyword, nil, function(parent, _, body)
+    local hook = { kind = "hook", name = keyword, body = body, parent = parent }
     parent[list] = parent[list] or {}
     parent[list][#parent[list] + 1] = hook
     return hook
@@ -295,14 +295,14 @@ function kit.raise_pending(message)
 end
 
 local language = {
-  describe = block_word("describe", "describe"),
-  context = block_word("context", "describe"),
-  insulate = block_word("insulate", "insulate"),
-  expose = block_word("expose", "expose"),
-  it = test_word("it", "it"),
-  spec = test_word("spec", "it"),
-  test = test_word("test", "it"),
-  pending = test_word("pending", "pending", function() end),
+  describe = block_function("describe", "describe"),
+  context = block_function("context", "describe"),
+  insulate = block_function("insulate", "insulate"),
+  expose = block_function("expose", "expose"),
+  it = test_function("it", "it"),
+  spec = test_function("spec", "it"),
+  test = test_function("test", "it"),
+  pending = test_function("pending", "pending", function() end),
   randomize = randomize,
   assert = kit.luassert,
   spy = kit.spy,
@@ -310,8 +310,8 @@ local language = {
   mock = kit.mock,
   match = kit.match,
 }
-for word in next, HOOKS do
-  language[word] = hook_word(word)
+for keyword in next, HOOKS do
+  language[keyword] = hook_function(keyword)
 end
 suite.language = language
 
@@ -319,8 +319,8 @@ suite.language = language
 function suite.new_root()
   local root = new_block("root", nil, nil, nil)
   local env = environment_of(root)
-  for word, value in next, language do
-    rawset(env, word, value)
+  for keyword, value in next, language do
+    rawset(env, keyword, value)
   end
   return root
 end
@@ -385,7 +385,7 @@ end
 local Done = {}
 Done.__index = Done
 
-local function token_words(title, tokens)
+local function token_text(title, tokens)
   if #tokens == 0 then
     return title .. " none"
   end
@@ -423,8 +423,8 @@ local function sign_off(self, token)
     end
     if not found then
       local near = core.suggest and core.suggest(token, self.tokens)
-      error("Bad token '" .. token .. "': " .. token_words("tokens expected:", self.tokens) .. ", "
-        .. token_words("tokens received:", self.received)
+      error("Bad token '" .. token .. "': " .. token_text("tokens expected:", self.tokens) .. ", "
+        .. token_text("tokens received:", self.received)
         .. (near and ", did you mean '" .. near .. "'?" or ""), 3)
     end
     self.received[#self.received + 1] = remove(self.tokens, found)
@@ -439,8 +439,8 @@ Done.__call = sign_off
 
 ---Returns the message about an asynchronous test that never signed off.
 function suite.waiting_for(done)
-  return token_words("tokens expected:", done.tokens) .. ", "
-    .. token_words("tokens received:", done.received)
+  return token_text("tokens expected:", done.tokens) .. ", "
+    .. token_text("tokens received:", done.received)
 end
 
 -- Functions that exist only inside a test; they affect the running test.

@@ -62,7 +62,7 @@ local marked = setmetatable({}, { __mode = "k" })
 -- Error value for syntax errors. It distinguishes them from all other errors.
 local fault = {}
 
-local function fail(text, at, words)
+local function fail(text, at, message)
   local line, line_start = 1, 1
   while true do
     local newline = find(text, "\n", line_start, true)
@@ -74,12 +74,12 @@ local function fail(text, at, words)
     local b = byte(text, i)
     if b < 0x80 or b > 0xBF then column = column + 1 end
   end
-  fault.words = format("line %d, column %d: %s", line, column, words)
+  fault.message = format("line %d, column %d: %s", line, column, message)
   error(fault, 0)
 end
 
 -- Describes the character at a position, for an error message.
-local function found(text, at)
+local function describe_character(text, at)
   local b = byte(text, at)
   if not b then return "the end of the text" end
   if b < 0x20 or b == 0x7F then return format("the control character 0x%02X", b) end
@@ -143,13 +143,14 @@ local function read_escaped(text, from, at)
         pieces[size], at = ESCAPES[code], at + 2
       else
         fail(text, at, "a backslash is followed by one of \" \\ / b f n r t u, got "
-          .. found(text, at + 1))
+          .. describe_character(text, at + 1))
       end
       start = at
     elseif not b then
       fail(text, from - 1, "this string has no closing quote")
     elseif b < 32 then
-      fail(text, at, found(text, at) .. format(" must be written as \\u%04X in a string", b))
+      local found = describe_character(text, at)
+      fail(text, at, found .. format(" must be written as \\u%04X in a string", b))
     else
       at = at + 1
     end
@@ -168,10 +169,10 @@ local function read_string(text, i)
 end
 
 -- Returns the position after one or more digits.
-local function skip_digits(text, i, words)
+local function skip_digits(text, i, message)
   local b = byte(text, i)
   if not b or b < 48 or b > 57 then
-    fail(text, i, "a digit is expected " .. words .. ", got " .. found(text, i))
+    fail(text, i, "a digit is expected " .. message .. ", got " .. describe_character(text, i))
   end
   while b and b >= 48 and b <= 57 do
     i = i + 1
@@ -193,7 +194,7 @@ local function read_number(text, from, b)
     if b and b >= 48 and b <= 57 then fail(text, i - 1, "a number does not begin with 0") end
   else
     if not b or b < 48 or b > 57 then
-      fail(text, i, "a digit is expected after '-', got " .. found(text, i))
+      fail(text, i, "a digit is expected after '-', got " .. describe_character(text, i))
     end
     while b and b >= 48 and b <= 57 do
       value = value * 10 + (b - 48)
@@ -227,7 +228,8 @@ local HINTS = {
 
 local function fail_due(text, i, due)
   local hint = HINTS[byte(text, i)]
-  fail(text, i, due .. " is expected, got " .. found(text, i) .. (hint and ": " .. hint or ""))
+  local found = describe_character(text, i)
+  fail(text, i, due .. " is expected, got " .. found .. (hint and ": " .. hint or ""))
 end
 
 local read_value
@@ -305,14 +307,16 @@ local function read_text(text)
   local value
   value, i = read_value(text, i, b, 0)
   i, b = skip_space(text, i)
-  if b then fail(text, i, "the text continues after its value with " .. found(text, i)) end
+  if b then
+    fail(text, i, "the text continues after its value with " .. describe_character(text, i))
+  end
   return value
 end
 
 local function decode(text)
   local ok, value = pcall(read_text, text)
   if ok then return value end
-  if value == fault then return nil, fault.words end
+  if value == fault then return nil, fault.message end
   error(value, 0)
 end
 
@@ -366,8 +370,8 @@ local function path_of(state, depth)
   return path
 end
 
-local function refuse(state, depth, words)
-  raise("Json.encode: " .. path_of(state, depth) .. " " .. words)
+local function refuse(state, depth, message)
+  raise("Json.encode: " .. path_of(state, depth) .. " " .. message)
 end
 
 local function put(state, text)
@@ -437,30 +441,30 @@ end
 -- Returns the size of a table that is an array, or nil for an object. Raises if the table is
 -- neither.
 local function array_size(state, value, depth)
-  local names, places, top = 0, 0, 0
+  local names, elements, top = 0, 0, 0
   for key in next, value do
     if type(key) == "string" then
       names = names + 1
     elseif type(key) == "number" and key >= 1 and key == floor(key) then
-      places = places + 1
+      elements = elements + 1
       if key > top then top = key end
     else
       refuse(state, depth, "has the key " .. describe(key)
         .. "; keys are strings, or 1 to n in an array")
     end
   end
-  if places > 0 and names > 0 then
+  if elements > 0 and names > 0 then
     refuse(state, depth, "has both strings and numbers as keys; JSON has objects or arrays")
   end
-  if top > places then
-    refuse(state, depth, "has " .. places .. " values up to index " .. top
+  if top > elements then
+    refuse(state, depth, "has " .. elements .. " values up to index " .. top
       .. "; an array has no holes, put Json.null in them")
   end
   if marked[value] then
     if names > 0 then refuse(state, depth, "is marked by Json.array, but has strings as keys") end
-    return places
+    return elements
   end
-  return places > 0 and places or nil
+  return elements > 0 and elements or nil
 end
 
 local put_value

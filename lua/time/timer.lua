@@ -7,7 +7,7 @@ local ipairs, setmetatable = ipairs, setmetatable
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 local create, running = coroutine.create, coroutine.running
 local status, yield = coroutine.status, coroutine.yield
-local raise, bad_argument, place = core.raise, core.bad_argument, core.place
+local raise, bad_argument, location = core.raise, core.bad_argument, core.location
 local no_reload = core.no_reload
 local with_context = core.with_context
 
@@ -140,14 +140,14 @@ end
 
 -- A file that runs after this one sets `core.resume_reporting`.
 local function step_thread(timer, ...)
-  with_context("When running coroutine started at:", timer.made_at, core.resume_reporting,
+  with_context("When running coroutine started at:", timer.created_at, core.resume_reporting,
     timer.thread, ...)
 end
 
 local function call_timer(timer)
-  local made_at, call, count = timer.made_at, timer.call, timer.count
-  if count == 0 then return with_context("When running timer made at:", made_at, call) end
-  with_context("When running timer made at:", made_at, call, unpack(timer.arguments, 1, count))
+  local created_at, call, count = timer.created_at, timer.call, timer.count
+  if count == 0 then return with_context("When running timer made at:", created_at, call) end
+  with_context("When running timer made at:", created_at, call, unpack(timer.arguments, 1, count))
 end
 
 -- Reschedules a repeating timer. The next due time is computed from the first one, so that rounding
@@ -228,7 +228,7 @@ function Timer.after(seconds, call, ...)
   check_seconds("Timer.after", 1, seconds)
   check_function("Timer.after", 2, call)
   local count = select("#", ...)
-  local timer = { id = new_id(), call = call, count = count, made_at = place() }
+  local timer = { id = new_id(), call = call, count = count, created_at = location() }
   if count > 0 then timer.arguments = { ... } end
   schedule(timer, seconds)
   return timer.id
@@ -250,7 +250,7 @@ function Timer.every(seconds, call, count)
   if count ~= nil and not (is_seconds(count, 1) and count == floor(count)) then
     bad_argument("Timer.every", 3, "count", "a whole number above 0", count)
   end
-  local timer = { id = new_id(), call = call, count = 0, made_at = place() }
+  local timer = { id = new_id(), call = call, count = 0, created_at = location() }
   timer.interval, timer.left = seconds, count
   timer.base, timer.turn = moment, 1
   insert(by_time, timer, moment + seconds)
@@ -267,7 +267,7 @@ function Timer.run(call, ...)
   no_reload("Timer.run")
   check_function("Timer.run", 1, call)
   local thread = create(call)
-  local timer = { id = new_id(), thread = thread, made_at = place() }
+  local timer = { id = new_id(), thread = thread, created_at = location() }
   thread_timers[thread] = timer
   threads_by_id[timer.id] = timer
   step_thread(timer, ...)
@@ -340,7 +340,7 @@ local function waiting_timer(name)
   end
   local timer = thread_timers[thread]
   if not timer then
-    timer = { id = new_id(), thread = thread, made_at = place() }
+    timer = { id = new_id(), thread = thread, created_at = location() }
     thread_timers[thread] = timer
     threads_by_id[timer.id] = timer
   end

@@ -137,7 +137,7 @@ local function take_over(tween, key)
   if kept == 0 then finish(before) end
 end
 
-local function key_words(key)
+local function key_text(key)
   return type(key) == "string" and "'" .. key .. "'" or "[" .. key .. "]"
 end
 
@@ -147,27 +147,27 @@ local function scale_and_add(start, change, t) return start + change * t end
 -- Computes the start value of a field and the difference to the target. Raises if the two values
 -- cannot be blended.
 local function measure(target, track)
-  local start, goal = target[track.key], track.goal
-  local field = "field " .. key_words(track.key)
+  local start, target_value = target[track.key], track.goal
+  local field = "field " .. key_text(track.key)
   if start == nil then
     raise("Tween.to: " .. field .. " of the target is nil: set a start value")
   end
   local numbers = type(start) == "number"
-  if numbers ~= (type(goal) == "number") then
+  if numbers ~= (type(target_value) == "number") then
     raise("Tween.to: " .. field .. " is " .. describe(start) .. " and cannot move to "
-      .. describe(goal))
+      .. describe(target_value))
   end
   if numbers then
     if start ~= start or start == huge or start == -huge then
       raise("Tween.to: " .. field .. " starts at " .. start .. ", which is not a finite number")
     end
-    return start, goal - start
+    return start, target_value - start
   end
-  local ok, change = pcall(subtract, goal, start)
+  local ok, change = pcall(subtract, target_value, start)
   ok = ok and pcall(scale_and_add, start, change, 0.5)
   if not ok then
     raise("Tween.to: " .. field .. " cannot move from " .. describe(start) .. " to "
-      .. describe(goal) .. ": values need -, * by a number and +")
+      .. describe(target_value) .. ": values need -, * by a number and +")
   end
   return start, change
 end
@@ -191,7 +191,7 @@ local function begin_late(tween)
   active_count = active_count + 1
 end
 
-local function place(tween, share)
+local function apply_values(tween, share)
   local easing = tween.easing
   local amount = easing(share)
   if type(amount) ~= "number" then
@@ -224,7 +224,7 @@ local function move(tween)
   local share = min(elapsed / seconds - round, 1)
   if share < 0 then share = 0 end
   if tween.yoyo and round % 2 == 1 then share = 1 - share end
-  place(tween, share)
+  apply_values(tween, share)
 end
 
 -- Advances all tweens. An error in an easing or in `on_done` interrupts this loop. Time is counted
@@ -296,12 +296,12 @@ end
 
 local function make_tracks(target, values)
   local keys, tracks = {}, {}
-  for key, goal in next, values do
+  for key, value in next, values do
     if type(key) ~= "string" and type(key) ~= "number" then
       raise("Tween.to: a field's name must be a string or a number, got " .. describe(key))
     end
-    if type(goal) == "number" and (goal ~= goal or goal == huge or goal == -huge) then
-      raise("Tween.to: field " .. key_words(key) .. " cannot move to " .. goal)
+    if type(value) == "number" and (value ~= value or value == huge or value == -huge) then
+      raise("Tween.to: field " .. key_text(key) .. " cannot move to " .. value)
     end
     keys[#keys + 1] = key
   end

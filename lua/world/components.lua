@@ -19,19 +19,20 @@ local begin_update, update_systems = core.begin_update, core.update_systems
 -- script runs before the first step unless it names a step under `after`.
 local NATIVE = { "physics", "scene_graph" }
 
--- Component types by name: { name =, module =, units = { by world: list }, gone = { by world: set
--- of units that were destroyed and are still in the list, with their `count` } }
+-- Component types by name: { name =, module =, units = { by world: list }, destroyed = { by world:
+-- set of units that were destroyed and are still in the list, with their `count` } }
 local types = {}
 local order -- sorted names of native steps and types; nil after a type was added
 local parts_of = {} -- by unit: its script components that have been notified of it
 local updating, updating_in, updating_of -- the component that updates, its coroutine, its world
 local ending = {} -- destroyed after that update: unit -> location; list of { world, unit }
 local ended = 0 -- number of units in `ending` that are already destroyed
-local dying = {} -- units whose `unspawned` callbacks run: unit -> its world
-local half = {} -- units whose `spawned` callbacks run: { world =, unit =, telling = } or false
+local unspawning = {} -- units whose `unspawned` callbacks run: unit -> its world
+-- Units whose `spawned` callbacks run: { world =, unit =, notifying = } or false.
+local unfinished = {}
 
 -- Returns true if the game has no module for the component of that name.
-local function is_nowhere(name)
+local function is_missing(name)
   local module = "components." .. name
   local known = core.modules[module] or core.preload[module] or core.stand_ins[module]
     or (not core.reloader.recording and core.load_script(module))
@@ -50,35 +51,35 @@ local function hint(name, ...)
 end
 
 -- Component functions that the engine calls.
-local CALLED = { "spawned", "unspawned", "update", "inspect" }
+local CALLBACKS = { "spawned", "unspawned", "update", "inspect" }
 
--- Returns true if a word differs from a name by one typing error: an extra, missing or wrong
+-- Returns true if a text differs from a name by one typing error: an extra, missing or wrong
 -- letter, or two letters swapped.
-local function is_slip(word, name)
+local function is_typo(text, name)
   local first, last = 1, 0
-  while byte(word, first) == byte(name, first) and first <= #word do first = first + 1 end
-  while last <= min(#word, #name) - first and byte(word, #word - last) == byte(name, #name - last)
+  while byte(text, first) == byte(name, first) and first <= #text do first = first + 1 end
+  while last <= min(#text, #name) - first and byte(text, #text - last) == byte(name, #name - last)
   do
     last = last + 1
   end
-  local a, b = sub(word, first, #word - last), sub(name, first, #name - last)
-  return word ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
+  local a, b = sub(text, first, #text - last), sub(name, first, #name - last)
+  return text ~= name and (#a <= 1 and #b <= 1 or #a == 2 and a == reverse(b))
 end
 
--- Reports functions whose name is almost a name in `CALLED`: the engine would never call such a
+-- Reports functions whose name is almost a name in `CALLBACKS`: the engine would never call such a
 -- function, and no error would appear. Each name is reported once. In `engine check`, the report is
 -- an error.
 local function check_names(kind)
-  local module, told = kind.module, kind.slips or {}
-  kind.slips = told
-  for _, word in ipairs(core.names(module)) do
-    for _, name in ipairs(CALLED) do
-      if is_slip(word, name) and module[name] == nil and type(module[word]) == "function"
-        and not told[word] then
-        told[word] = true
+  local module, reported = kind.module, kind.reported or {}
+  kind.reported = reported
+  for _, callback in ipairs(core.names(module)) do
+    for _, name in ipairs(CALLBACKS) do
+      if is_typo(callback, name) and module[name] == nil and type(module[callback]) == "function"
+        and not reported[callback] then
+        reported[callback] = true
         core.log(core.booted == "tools.check" and "error" or "warning", format("components/%s.lua: "
           .. "the function '%s' is never called by the engine: did you mean '%s'?", kind.name,
-          word, name))
+          callback, name))
       end
     end
   end
@@ -93,7 +94,7 @@ local function type_of(name, unit)
         .. "engine step: rename it", Unit.debug_name(unit), name))
     end
   end
-  if is_nowhere(name) then
+  if is_missing(name) then
     raise(format("World.spawn_unit: unit %q has the component '%s', which does not exist%s: "
       .. "the engine has %s, and a component of the game is a module components/%s.lua",
       Unit.debug_name(unit), name, hint(name), concat(core.component_names(), ", "), name))
@@ -103,7 +104,7 @@ local function type_of(name, unit)
     raise(format("components/%s.lua must return a table, with functions such as `update = "
       .. "function(units, dt) … end`, and returned %s", name, core.describe(module)))
   end
-  known = { name = name, module = module, units = {}, gone = {} }
+  known = { name = name, module = module, units = {}, destroyed = {} }
   types[name] = known
   order = nil
   check_names(known)
@@ -112,7 +113,7 @@ end
 
 -- Returns the names that a module lists under `after` or `before`. A single string is a list of
 -- one.
-local function named(kind, key)
+local function listed_names(kind, key)
   local list = kind.module[key]
   if list == nil then return {} end
   if type(list) == "string" then return { list } end
@@ -125,11 +126,11 @@ end
 
 -- Raises if `after` or `before` names a component that does not exist. A component that exists but
 -- has no unit yet is accepted.
-local function check_named(kind, key, other)
+local function check_listed_name(kind, key, other)
   for _, native in ipairs(core.component_names()) do
     if native == other then return end
   end
-  if type(other) ~= "string" or is_nowhere(other) then
+  if type(other) ~= "string" or is_missing(other) then
     raise(format("components/%s.lua: '%s' names %s, which is not a component%s", kind.name, key,
       core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
   end
@@ -138,11 +139,11 @@ end
 -- Returns a dependency cycle among the unfinished names as a message, beginning with its first name
 -- in alphabetical order. Every unfinished name waits for an unfinished name, so the search always
 -- returns to a name that it has visited.
-local function circle(before, done, name)
-  local way, seen = {}, {}
+local function find_cycle(before, done, name)
+  local path, seen = {}, {}
   while not seen[name] do
-    way[#way + 1] = name
-    seen[name] = #way
+    path[#path + 1] = name
+    seen[name] = #path
     for _, other in ipairs(core.names(before[name])) do
       if not done[other] then
         name = other
@@ -150,19 +151,19 @@ local function circle(before, done, name)
       end
     end
   end
-  local ring, least = {}, 1
-  for i = seen[name], #way do
-    ring[#ring + 1] = way[i]
-    if way[i] < ring[least] then least = #ring end
+  local cycle, least = {}, 1
+  for i = seen[name], #path do
+    cycle[#cycle + 1] = path[i]
+    if path[i] < cycle[least] then least = #cycle end
   end
-  local words = {}
-  for i = 0, #ring do words[i + 1] = ring[(least + i - 1) % #ring + 1] end
-  return concat(words, " → ")
+  local names = {}
+  for i = 0, #cycle do names[i + 1] = cycle[(least + i - 1) % #cycle + 1] end
+  return concat(names, " → ")
 end
 
 -- Sorts native steps and types by `after` and `before`; the order is alphabetical where neither
 -- decides.
-local function sorted()
+local function sort_types()
   local before = {} -- name -> set of names that run earlier
   for i, name in ipairs(NATIVE) do
     before[name] = {}
@@ -172,19 +173,19 @@ local function sorted()
   local names = core.names(types)
   for _, name in ipairs(names) do
     local kind, first = types[name], true
-    for _, other in ipairs(named(kind, "after")) do
+    for _, other in ipairs(listed_names(kind, "after")) do
       if before[other] then
         before[name][other] = true
         first = false
       else
-        check_named(kind, "after", other)
+        check_listed_name(kind, "after", other)
       end
     end
-    for _, other in ipairs(named(kind, "before")) do
+    for _, other in ipairs(listed_names(kind, "before")) do
       if before[other] then
         before[other][name] = true
       else
-        check_named(kind, "before", other)
+        check_listed_name(kind, "before", other)
       end
     end
     if first then before[NATIVE[1]][name] = true end
@@ -208,7 +209,7 @@ local function sorted()
         if not first and not done[name] then first = name end
       end
       raise("components wait for each other in a circle (after, before): "
-        .. circle(before, done, first) .. ": leave one of these out")
+        .. find_cycle(before, done, first) .. ": leave one of these out")
     end
     done[found] = true
     result[#result + 1] = found
@@ -217,14 +218,14 @@ local function sorted()
 end
 
 -- Removes destroyed units from a component's list. The other units keep their order.
-local function tidy(kind, world)
-  local gone = kind.gone[world]
-  if not gone then return end
-  kind.gone[world] = nil
+local function remove_destroyed(kind, world)
+  local destroyed = kind.destroyed[world]
+  if not destroyed then return end
+  kind.destroyed[world] = nil
   local list, kept = kind.units[world], 0
   for i = 1, #list do
     local unit = list[i]
-    if not gone[unit] then
+    if not destroyed[unit] then
       kept = kept + 1
       list[kept] = unit
     end
@@ -234,26 +235,26 @@ end
 
 -- Removes the types that have no unit in any world. Returns true if it removed any.
 local function forget_unused()
-  local forgot = false
+  local removed_any = false
   for _, name in ipairs(core.names(types)) do
     local used = false
     for world, list in next, types[name].units do
       -- No update runs here, so the list may change.
-      tidy(types[name], world)
+      remove_destroyed(types[name], world)
       used = used or #list > 0
     end
-    if not used then types[name], forgot = nil, true end
+    if not used then types[name], removed_any = nil, true end
   end
-  return forgot
+  return removed_any
 end
 
 -- Returns the update order of all types. Errors in components that no unit uses any more are
 -- ignored, so that they stop no world.
-local function ordered()
-  local fine, result = pcall(sorted)
-  if not fine then
-    if #half > 0 or not forget_unused() then error(result, 0) end
-    result = sorted()
+local function update_order()
+  local ok, result = pcall(sort_types)
+  if not ok then
+    if #unfinished > 0 or not forget_unused() then error(result, 0) end
+    result = sort_types()
   end
   return result
 end
@@ -269,21 +270,23 @@ end
 
 -- Records that a unit in a component's list was destroyed. Recorded units are removed from the list
 -- in one pass.
-local function note_gone(kind, world, unit)
-  local gone = kind.gone[world]
-  if not gone then
-    gone = { count = 0 }
-    kind.gone[world] = gone
+local function record_destroyed(kind, world, unit)
+  local destroyed = kind.destroyed[world]
+  if not destroyed then
+    destroyed = { count = 0 }
+    kind.destroyed[world] = destroyed
   end
-  if not gone[unit] then
-    gone[unit] = true
-    gone.count = gone.count + 1
+  if not destroyed[unit] then
+    destroyed[unit] = true
+    destroyed.count = destroyed.count + 1
   end
-  if not updating and gone.count * 2 > #list_of(kind, world) then tidy(kind, world) end
+  if not updating and destroyed.count * 2 > #list_of(kind, world) then
+    remove_destroyed(kind, world)
+  end
 end
 
 -- Calls a function of a component, if the component has it. Raises if the value is not a function.
-local function tell(kind, name, units, dt)
+local function call_callback(kind, name, units, dt)
   local fn = kind.module[name]
   if fn == nil then return end
   if type(fn) ~= "function" then
@@ -295,7 +298,7 @@ end
 
 -- Copies the fields of a unit's parts into the unit's data. Values that the unit has already are
 -- kept.
-local function give_data(unit, parts)
+local function set_initial_data(unit, parts)
   local data = core.unit_data[unit]
   if not data then
     data = {}
@@ -318,7 +321,7 @@ end
 
 -- Groups the parts of units by component name: { kind =, units =, parts = }. A unit that has a
 -- component twice is in two groups.
-local function grouped(units, parts)
+local function group_parts(units, parts)
   local groups = {}
   for i, unit in ipairs(units) do
     local before, times = nil, 0
@@ -338,82 +341,85 @@ local function grouped(units, parts)
 end
 
 -- Calls a component's `spawned` with all units of a group that still exist.
-local function tell_spawned(world, group, entries)
-  local list, told = list_of(group.kind, world), {}
+local function call_spawned(world, group, entries)
+  local list, notified = list_of(group.kind, world), {}
   for i, unit in ipairs(group.units) do
     -- The callback of another component may have destroyed the unit.
     if Unit.alive(unit) then
-      list[#list + 1], told[#told + 1] = unit, unit
+      list[#list + 1], notified[#notified + 1] = unit, unit
       local parts = parts_of[unit]
       parts[#parts + 1] = group.parts[i]
-      entries[unit].telling = true
+      entries[unit].notifying = true
     end
   end
-  if #told > 0 then tell(group.kind, "spawned", told) end
-  for _, unit in ipairs(group.units) do entries[unit].telling = nil end
+  if #notified > 0 then call_callback(group.kind, "spawned", notified) end
+  for _, unit in ipairs(group.units) do entries[unit].notifying = nil end
 end
 
 -- Calls the components' `spawned` for new units, once per component; `parts[i]` are the parts of
 -- `units[i]`.
 function core.components_spawned(world, units, parts)
-  local first, entries = #half + 1, {}
+  local first, entries = #unfinished + 1, {}
   for i, unit in ipairs(units) do
     if #parts[i] > 0 then
       entries[unit] = { world = world, unit = unit }
-      half[#half + 1] = entries[unit]
+      unfinished[#unfinished + 1] = entries[unit]
     end
   end
-  local last = #half
+  local last = #unfinished
   if last < first then return end
   for i, unit in ipairs(units) do
     if #parts[i] > 0 then
-      give_data(unit, parts[i])
+      set_initial_data(unit, parts[i])
       parts_of[unit] = {}
     end
   end
-  local groups = grouped(units, parts)
-  for _, name in ipairs(core.names(groups)) do tell_spawned(world, groups[name], entries) end
-  for i = first, last do half[i] = false end
-  for i = #half, 1, -1 do
-    if half[i] then break end
-    half[i] = nil
+  local groups = group_parts(units, parts)
+  for _, name in ipairs(core.names(groups)) do call_spawned(world, groups[name], entries) end
+  for i = first, last do unfinished[i] = false end
+  for i = #unfinished, 1, -1 do
+    if unfinished[i] then break end
+    unfinished[i] = nil
   end
 end
 
 -- Destroys units that an error left half spawned or half destroyed, in the next frame: the game has
 -- no handle of a half-spawned unit, and a half-destroyed unit was to be destroyed.
-local function end_halves()
-  local made, dead = half, dying
-  half, dying = {}, {}
-  for i = 1, #made do
-    local unit = made[i] and made[i].unit
+local function destroy_unfinished()
+  local left, ended_units = unfinished, unspawning
+  unfinished, unspawning = {}, {}
+  for i = 1, #left do
+    local unit = left[i] and left[i].unit
     if unit and Unit.alive(unit) then
       -- The last component's `spawned` did not finish.
-      local told = parts_of[unit]
-      local last = made[i].telling and told and told[#told]
+      local notified = parts_of[unit]
+      local last = left[i].notifying and notified and notified[#notified]
       if last then
-        told[#told] = nil
-        note_gone(types[last.component], made[i].world, unit)
+        notified[#notified] = nil
+        record_destroyed(types[last.component], left[i].world, unit)
       end
-      core.destroy_now(made[i].world, unit)
+      core.destroy_now(left[i].world, unit)
     end
   end
-  for i = 1, #dead do
-    local unit = dead[i]
-    if dead[unit] and Unit.alive(unit) then core.end_dead(dead[unit], unit) end
+  for i = 1, #ended_units do
+    local unit = ended_units[i]
+    local world = ended_units[unit]
+    if world and Unit.alive(unit) then core.abandon_unit(world, unit) end
   end
 end
 
 -- Removes a unit's components. Components that have not been notified of its end are not notified.
-local function forget_parts(world, unit)
-  for _, part in ipairs(parts_of[unit] or {}) do note_gone(types[part.component], world, unit) end
+local function drop_parts(world, unit)
+  for _, part in ipairs(parts_of[unit] or {}) do
+    record_destroyed(types[part.component], world, unit)
+  end
   parts_of[unit] = nil
 end
 
-core.on("unit_abandoned", "components", forget_parts)
+core.on("unit_abandoned", "components", drop_parts)
 
-local function check_not_dying(unit)
-  if dying[unit] then
+local function check_not_unspawning(unit)
+  if unspawning[unit] then
     raise(format("World.destroy_unit: the unit %q is already being destroyed: its components are "
       .. "being notified (unspawned), and need not destroy it", Unit.debug_name(unit)))
   end
@@ -422,24 +428,24 @@ end
 core.on("unit_end", "components", function(world, unit)
   local parts = parts_of[unit]
   if not parts then return end
-  check_not_dying(unit)
-  dying[unit] = world
-  dying[#dying + 1] = unit
+  check_not_unspawning(unit)
+  unspawning[unit] = world
+  unspawning[#unspawning + 1] = unit
   for i = #parts, 1, -1 do
     local kind = types[parts[i].component]
     -- A component that was notified is not notified again, even if another component raises.
     parts[i] = nil
-    note_gone(kind, world, unit)
-    tell(kind, "unspawned", { unit })
+    record_destroyed(kind, world, unit)
+    call_callback(kind, "unspawned", { unit })
   end
-  forget_parts(world, unit)
-  dying[unit] = nil
-  if dying[#dying] == unit then dying[#dying] = nil end
+  drop_parts(world, unit)
+  unspawning[unit] = nil
+  if unspawning[#unspawning] == unit then unspawning[#unspawning] = nil end
 end)
 
 -- Returns true if a unit is already going to be destroyed, so that destroying a level can skip it.
 function core.is_ending(unit)
-  return ending[unit] ~= nil or dying[unit] ~= nil
+  return ending[unit] ~= nil or unspawning[unit] ~= nil
 end
 
 -- Function that updates components. `core.updating` searches the stack for it.
@@ -481,12 +487,12 @@ end)
 -- already being destroyed.
 function core.destroy_later(world, unit)
   core.destroy_unit(world, unit)
-  check_not_dying(unit)
+  check_not_unspawning(unit)
   if ending[unit] then
     raise(format("World.destroy_unit: the unit already ends after the update of '%s': %s "
       .. "requested it", updating, ending[unit]))
   end
-  ending[unit] = core.place()
+  ending[unit] = core.location()
   ending[#ending + 1] = { world, unit }
   return true
 end
@@ -497,8 +503,8 @@ function end_units()
     ended = ended + 1
     local world, unit = ending[ended][1], ending[ended][2]
     ending[unit] = nil
-    -- The unit's world may be gone. `end_halves` destroys a unit whose `unspawned` failed.
-    if Unit.alive(unit) and not dying[unit] then core.destroy_now(world, unit) end
+    -- The unit's world may be gone. `destroy_unfinished` destroys a unit whose `unspawned` failed.
+    if Unit.alive(unit) and not unspawning[unit] then core.destroy_now(world, unit) end
   end
   if ended > 0 then ending, ended = {}, 0 end
 end
@@ -507,7 +513,7 @@ end
 core.on("frame_update", "components", function()
   updating = nil
   end_units()
-  if #half > 0 or #dying > 0 then end_halves() end
+  if #unfinished > 0 or #unspawning > 0 then destroy_unfinished() end
 end)
 
 -- Begins the native update of a world, which checks the arguments of `World.update`. Then runs the
@@ -519,7 +525,7 @@ function update_components(...)
     raise("World.update: the component '" .. updating
       .. "' is being updated: call it in update(dt)")
   end
-  if not order then order = ordered() end
+  if not order then order = update_order() end
   -- A component may spawn units with new component types, which clears `order`.
   local steps = order
   -- Native steps are deferred until a script runs or all steps are done: steps with no script
@@ -528,21 +534,21 @@ function update_components(...)
   for i = 1, #steps do
     local kind = types[steps[i]]
     if kind then
-      tidy(kind, world)
+      remove_destroyed(kind, world)
       local units = kind.units[world]
       if units and #units > 0 then
         if physics or scene_graph then update_systems(world, delta, physics, scene_graph) end
         physics, scene_graph = false, false
         updating, updating_in, updating_of = kind.name, running(), world
-        tell(kind, "update", units, delta)
+        call_callback(kind, "update", units, delta)
         updating = nil
         end_units()
       end
     elseif steps[i] == "scene_graph" then
       scene_graph = true
-    elseif core.has_questions() then
+    elseif core.has_queued_queries() then
       -- Scripts receive the answers of physics queries before scene nodes are computed.
-      if update_systems(world, delta, true, false) then core.answer_questions(world) end
+      if update_systems(world, delta, true, false) then core.run_queued_queries(world) end
     else
       physics = true
     end
@@ -558,8 +564,8 @@ core.on("unit_inspect", "components", function(unit, lines)
     local module = types[part.component].module
     if type(module.inspect) == "function" then
       -- One failing `inspect` does not hide the other components.
-      local fine, words = pcall(module.inspect, unit)
-      lines[#lines + 1] = (fine and "  " or "  its inspect fails: ") .. tostring(words)
+      local ok, text = pcall(module.inspect, unit)
+      lines[#lines + 1] = (ok and "  " or "  its inspect fails: ") .. tostring(text)
     end
   end
 end)
@@ -586,6 +592,6 @@ end)
 -- Drops a world's lists of units.
 core.on("world_release", "components", function(world)
   for _, kind in next, types do
-    kind.units[world], kind.gone[world] = nil, nil
+    kind.units[world], kind.destroyed[world] = nil, nil
   end
 end)

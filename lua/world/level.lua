@@ -18,7 +18,7 @@ local spawning = {}
 -- Stack of the levels whose units are being spawned in the current call, innermost last; a finished
 -- entry below the top becomes false. If an error interrupts a call, its level is destroyed at the
 -- end of the frame, because no script has its handle.
-local half = {}
+local unfinished = {}
 
 local OPTIONS = { scale = "number", object_sets = "table", units_per_frame = "number" }
 
@@ -55,16 +55,16 @@ end
 
 -- Spawns at most `most` units of a level. Returns true if the level is then complete.
 local function spawn(level, most)
-  local world, units, overs = Level.world(level), {}, {}
-  local fine, unit = true, nil
+  local world, units, overrides = Level.world(level), {}, {}
+  local ok, unit = true, nil
   for i = 1, most do
-    fine, unit = pcall(core.level_next, level)
-    if not fine or not unit then break end
-    units[i], overs[i] = unit, core.level_unit_data(unit)
+    ok, unit = pcall(core.level_next, level)
+    if not ok or not unit then break end
+    units[i], overrides[i] = unit, core.level_unit_data(unit)
   end
-  core.finish_units(world, units, overs)
+  core.finish_units(world, units, overrides)
   -- If a unit cannot be spawned, the units before it are complete.
-  if not fine then error(unit, 0) end
+  if not ok then error(unit, 0) end
   -- A component's `spawned` callback may have destroyed the level.
   return not Level.alive(level) or Level.progress(level) == 1
 end
@@ -101,11 +101,11 @@ function World.spawn_level(world, resource, position, rotation, options)
   end
   local level = core.spawn_level(world, resource, position, rotation, scale, options.object_sets)
   core.user_data.begin(level, core.level_data(level))
-  local place = #half + 1
-  half[place] = { world = world, level = level }
-  local whole = spawn(level, options.units_per_frame and 0 or huge)
-  if place == #half then half[place] = nil else half[place] = false end
-  if not whole then
+  local index = #unfinished + 1
+  unfinished[index] = { world = world, level = level }
+  local complete = spawn(level, options.units_per_frame and 0 or huge)
+  if index == #unfinished then unfinished[index] = nil else unfinished[index] = false end
+  if not complete then
     local list = spawning[world] or {}
     spawning[world] = list
     list[#list + 1] = { level = level, units_per_frame = options.units_per_frame }
@@ -136,9 +136,9 @@ end)
 
 -- Destroys levels that an error left half spawned in the last frame.
 core.on("frame_update", "levels", function()
-  if #half == 0 then return end
-  local left = half
-  half = {}
+  if #unfinished == 0 then return end
+  local left = unfinished
+  unfinished = {}
   for i = 1, #left do
     if left[i] and Level.alive(left[i].level) then
       World.destroy_level(left[i].world, left[i].level)

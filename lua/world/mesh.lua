@@ -1,5 +1,5 @@
--- The parts of `Mesh`, `Light` and the sky that take lists and options: meshes from numbers, light
--- colors, and the surroundings of a world. The rest of `Mesh` and `Light` is native.
+-- The part of `Mesh` that takes lists: creating and replacing meshes from numbers. The rest of
+-- `Mesh` is native.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -55,15 +55,15 @@ local function check_index(name, index)
 end
 
 -- Returns the bytes of one list.
-local function bytes(name, list, given)
-  if given == nil then return "" end
-  local source, size = core.float32_array_data(given)
+local function bytes(name, list, source)
+  if source == nil then return "" end
+  local items, size = core.float32_array_data(source)
   local from = 0
-  if not source then
-    if type(given) ~= "table" then wrong_list(name, list, given) end
-    source, size, from = given, #given, 1
+  if not items then
+    if type(source) ~= "table" then wrong_list(name, list, source) end
+    items, size, from = source, #source, 1
   end
-  local first = source == given and given[1] or nil
+  local first = items == source and source[1] or nil
   local values = list.value and first ~= nil and istype(list.value, first)
   local count = values and size * list.width or size
   if count % list.width ~= 0 then
@@ -73,7 +73,7 @@ local function bytes(name, list, given)
   if list.whole then
     local wholes = Wholes(count)
     for i = 0, count - 1 do
-      local index = source[i + from]
+      local index = items[i + from]
       check_index(name, index)
       wholes[i] = index - 1
     end
@@ -81,7 +81,7 @@ local function bytes(name, list, given)
   end
   local floats = Floats(count)
   for i = 0, size - 1 do
-    local value = source[i + from]
+    local value = items[i + from]
     if values then
       if not istype(list.value, value) then wrong_list(name, list, value) end
       put_value(floats, i * list.width, list, value)
@@ -143,11 +143,11 @@ function Mesh.new(unit, source, node)
   end
   local mesh = core.new(unit, nil, node or source.node, all, counts)
   if material ~= nil then
-    local fine, words = pcall(Mesh.set_material, mesh, 1, material)
-    if not fine then
+    local ok, problem = pcall(Mesh.set_material, mesh, 1, material)
+    if not ok then
       -- The material is not for meshes. The mesh is destroyed because no script has its handle yet.
       Mesh.destroy(mesh)
-      error(words, 0)
+      error(problem, 0)
     end
   end
   if shadows == false then Mesh.set_casts_shadows(mesh, false) end

@@ -38,7 +38,7 @@ core.on("resources_changed", "units", function()
 end)
 
 -- Returns position, rotation and scale from the arguments of a spawn.
-local function placed(name, position, rotation)
+local function spawn_transform(name, position, rotation)
   if position == nil then
     -- The resource's own values are used.
   elseif istype(M, position) then
@@ -62,23 +62,23 @@ end
 ---@return Unit unit the new unit
 function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
-  local at, turned, sized = placed("World.spawn_unit", position, rotation)
-  local unit = core.spawn_unit(world, resource, at, turned, sized)
+  local translation, root_rotation, scale = spawn_transform("World.spawn_unit", position, rotation)
+  local unit = core.spawn_unit(world, resource, translation, root_rotation, scale)
   core.finish_units(world, { unit }, {})
   return unit
 end
 
--- Initializes the data of units, with the overrides from `overs`. Returns the parts of each unit.
-local function begin_units(units, overs)
+-- Initializes the data of units, with `overrides` for each of them. Returns the parts of each unit.
+local function begin_units(units, overrides)
   local parts = {}
   for i, unit in ipairs(units) do
-    local made_of, over = resource_of(Unit.debug_name(unit)), overs[i]
-    if next(made_of.data) ~= nil then data[unit] = copy(made_of.data) end
-    if over and next(over) ~= nil then
+    local initial, override = resource_of(Unit.debug_name(unit)), overrides[i]
+    if next(initial.data) ~= nil then data[unit] = copy(initial.data) end
+    if override and next(override) ~= nil then
       data[unit] = data[unit] or {}
-      merge(data[unit], over)
+      merge(data[unit], override)
     end
-    parts[i] = made_of.parts
+    parts[i] = initial.parts
   end
   return parts
 end
@@ -86,11 +86,11 @@ end
 -- Completes a spawn in Lua: initializes the units' data and their script components, each of which
 -- is notified of all units at once. Units without valid data are destroyed immediately, because no
 -- script has their handles yet.
-function core.finish_units(world, units, overs)
-  local fine, parts = pcall(begin_units, units, overs)
-  if not fine then
+function core.finish_units(world, units, overrides)
+  local ok, parts = pcall(begin_units, units, overrides)
+  if not ok then
     for i = 1, #units do
-      if Unit.alive(units[i]) then core.end_dead(world, units[i]) end
+      if Unit.alive(units[i]) then core.abandon_unit(world, units[i]) end
     end
     error(parts, 0)
   end
@@ -107,7 +107,7 @@ end
 core.destroy_now = destroy
 
 -- Destroys a unit if notifying its components failed.
-function core.end_dead(world, unit)
+function core.abandon_unit(world, unit)
   unit_abandoned(world, unit)
   core.end_unit(unit)
 end
@@ -164,20 +164,20 @@ function World.spawn_units(world, resource, positions, rotations)
         core.describe(rotations[i]), i))
     end
   end
-  local units, fine, unit = {}, true, nil
+  local units, ok, unit = {}, true, nil
   for i = 1, #positions do
     local position, rotation, scale = positions[i], rotations and rotations[i], nil
     if istype(M, position) then
       rotation, scale = Matrix4x4.rotation(position), Matrix4x4.scale(position)
       position = Matrix4x4.translation(position)
     end
-    fine, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
-    if not fine then break end
+    ok, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
+    if not ok then break end
     units[i] = unit
   end
   core.finish_units(world, units, {})
   -- If a unit cannot be spawned, the units before it are complete.
-  if not fine then error(unit, 0) end
+  if not ok then error(unit, 0) end
   return units
 end
 

@@ -9,35 +9,35 @@ const up = document.body.dataset.up;
 let chosen = 0;
 
 // Returns how well an entry matches one search term, or 0 for no match.
-function fit(word, title, page, below) {
+function matchScore(term, title, page, below) {
   const last = title.slice(title.lastIndexOf(".") + 1);
-  if (title === word) return 100;
-  if (last === word) return 90;
-  if (title.startsWith(word)) return 60;
-  if (last.startsWith(word)) return 50;
-  if (title.includes(word)) return 30;
-  if (page.includes(word)) return 8;
-  return below.includes(word) ? 3 : 0;
+  if (title === term) return 100;
+  if (last === term) return 90;
+  if (title.startsWith(term)) return 60;
+  if (last.startsWith(term)) return 50;
+  if (title.includes(term)) return 30;
+  if (page.includes(term)) return 8;
+  return below.includes(term) ? 3 : 0;
 }
 
 function find(text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   const hits = [];
-  for (const entry of words.length ? ENTRIES : []) {
+  for (const entry of terms.length ? ENTRIES : []) {
     const [title, , page, below] = entry.map((part) => part.toLowerCase());
-    const fits = words.map((word) => fit(word, title, page, below));
-    if (fits.every((value) => value > 0)) {
-      hits.push([fits.reduce((sum, value) => sum + value) - title.length / 100, entry]);
+    const scores = terms.map((term) => matchScore(term, title, page, below));
+    if (scores.every((value) => value > 0)) {
+      hits.push([scores.reduce((sum, value) => sum + value) - title.length / 100, entry]);
     }
   }
   return hits.sort((a, b) => b[0] - a[0]).slice(0, SHOWN_MAX).map((hit) => hit[1]);
 }
 
 function element(kind, className, text) {
-  const made = document.createElement(kind);
-  made.className = className;
-  made.textContent = text;
-  return made;
+  const created = document.createElement(kind);
+  created.className = className;
+  created.textContent = text;
+  return created;
 }
 
 function choose(index) {
@@ -50,9 +50,9 @@ function choose(index) {
 
 function show() {
   const open = input.value.trim() !== "";
-  const items = find(input.value).map(([title, place, page, below], index) => {
+  const items = find(input.value).map(([title, address, page, below], index) => {
     const link = element("a", "", title);
-    link.href = up + place;
+    link.href = up + address;
     link.append(element("small", "", title === page ? below : `${page}: ${below}`));
     const item = document.createElement("li");
     item.id = `found-${index}`;

@@ -1,4 +1,4 @@
-//! The sandbox of each command: the files and devices that the process can still reach once it
+//! The confinement of each command: the files and devices that the process can still reach once it
 //! reads and runs a game, such as the game's folder, its saves, and the files of the command line.
 //! The calls to the kernel are in src/platform/confinement/, the broker process is in
 //! src/platform/broker/.
@@ -14,14 +14,14 @@ use engine_resource::compile::data_folder;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The environment variable with which a user disables the sandbox.
+/// The environment variable with which a user disables the confinement.
 const VARIABLE: &str = "ENGINE_UNCONFINED";
 
 /// The program that winit starts on Wayland when a window is opened, to ask for the desktop's color
 /// scheme. It draws window decorations accordingly.
 const FRAME_PROGRAM: &str = "dbus-send";
 
-/// State of this process's sandbox, as far as it is known.
+/// Confinement of this process, as far as it is known.
 #[derive(Default)]
 struct ConfinementStatus {
     begun: bool,
@@ -54,8 +54,9 @@ fn state() -> MutexGuard<'static, ConfinementStatus> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns true if the user allows the sandbox. `refused` is true if the command line disables it.
-pub fn is_wanted(refused: bool) -> bool {
+/// Returns true unless the user disables the confinement. `refused` is true if the command line
+/// disables it.
+pub fn is_enabled(refused: bool) -> bool {
     !refused && std::env::var_os(VARIABLE).is_none_or(|value| value != "1")
 }
 
@@ -211,7 +212,7 @@ impl ConfinementPlan {
         work.into_iter().filter(|(needed, _)| *needed).map(|(_, loss)| loss).collect()
     }
 
-    /// Sandboxes the process's file access, and warns if the operating system cannot. Must be
+    /// Confines the process's file access, and warns if the operating system cannot do so. Must be
     /// called before other threads start. A second call has no effect.
     pub fn begin(self) {
         let mut state = state();
@@ -231,8 +232,8 @@ impl ConfinementPlan {
     }
 }
 
-/// Checks that the files named on the command line can be written at the end. Call it once the
-/// sandbox has begun.
+/// Checks that the files named on the command line can be written at the end. Call it after the
+/// confinement has begun.
 ///
 /// # Errors
 /// Returns an error with the reason and the remedy if they cannot be written.
@@ -241,7 +242,7 @@ pub fn check_outputs() -> Result<(), Error> {
 }
 
 /// Forbids all threads to start programs from now on. With `workers`, the engine's own executable
-/// can still be started. Has no effect in a process that is not sandboxed.
+/// can still be started. Has no effect in a process that is not confined.
 pub fn forbid_programs(workers: bool) {
     let mut state = state();
     if !state.begun {
@@ -254,8 +255,8 @@ pub fn forbid_programs(workers: bool) {
     }
 }
 
-/// Writes the state of the sandbox to the log, not to the terminal. Called once, when the log has
-/// its file.
+/// Writes the state of the confinement to the log, not to the terminal. Called once, when the log
+/// has its file.
 pub fn log_status() {
     let state = state();
     if !cfg!(target_os = "linux") {
@@ -267,15 +268,15 @@ pub fn log_status() {
     }
 }
 
-/// The state of one part of the sandbox.
+/// The state of one part of the confinement.
 #[derive(Clone, PartialEq, Debug)]
-struct Line {
+struct PartStatus {
     is_fault: bool,
     text: String,
 }
 
 impl ConfinementStatus {
-    fn files_line(&self) -> Option<Line> {
+    fn files_line(&self) -> Option<PartStatus> {
         let (is_fault, state_text) = match self.files.as_ref()? {
             Ok(ConfinementLevel { version, threads_outside: 0 }) => {
                 (false, format!("files are limited (Landlock {version})"))
@@ -289,38 +290,38 @@ impl ConfinementStatus {
             ),
             Err(reason) => (true, format!("files are not limited: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {state_text}") })
+        Some(PartStatus { is_fault, text: format!("confinement: {state_text}") })
     }
 
-    fn programs_line(&self) -> Option<Line> {
+    fn programs_line(&self) -> Option<PartStatus> {
         let (is_fault, state_text) = match self.programs.as_ref()? {
             Ok(()) => (false, "no programs are started".to_string()),
             Err(reason) => (true, format!("programs are not forbidden: {reason}")),
         };
-        Some(Line { is_fault, text: format!("confinement: {state_text}") })
+        Some(PartStatus { is_fault, text: format!("confinement: {state_text}") })
     }
 
-    fn broker_line(&self) -> Option<Line> {
+    fn broker_line(&self) -> Option<PartStatus> {
         let NoBroker { reason, lost, .. } = self.broker.as_ref()?;
         let text = format!("confinement: there is no broker ({reason}): {}", lost.join(", "));
-        Some(Line { is_fault: true, text })
+        Some(PartStatus { is_fault: true, text })
     }
 
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<PartStatus> {
         let all = [self.files_line(), self.programs_line(), self.broker_line()];
         all.into_iter().flatten().collect()
     }
 
     /// Returns the warnings about some parts.
-    fn warnings(&self, lines: &[Option<Line>]) -> Vec<String> {
+    fn warnings(&self, lines: &[Option<PartStatus>]) -> Vec<String> {
         let faults = lines.iter().flatten().filter(|line| line.is_fault && !self.quiet);
-        let to_text = |line: &Line| {
+        let to_text = |line: &PartStatus| {
             format!("{} (--unconfined, or ENGINE_UNCONFINED=1, runs without it)", line.text)
         };
         faults.map(to_text).collect()
     }
 
-    fn warn(&self, lines: &[Option<Line>]) {
+    fn warn(&self, lines: &[Option<PartStatus>]) {
         self.warnings(lines).iter().for_each(|text| log::warning(text));
     }
 

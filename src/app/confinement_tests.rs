@@ -1,6 +1,6 @@
-//! Tests of the sandbox's status, as lines of the log and as warnings, and of the access of each
-//! command, row by row as in the table of docs/security.md. tests/confinement/commands.rs tests
-//! from outside that each command is sandboxed.
+//! Tests of the confinement's status, as lines of the log and as warnings, and of the access of
+//! each command, row by row as in the table of docs/security.md. tests/confinement/commands.rs
+//! tests from outside that each command is confined.
 
 use super::*;
 use crate::run_permissions::plan;
@@ -11,7 +11,7 @@ use crate::{
 use engine_sound::AudioDestination;
 use std::collections::BTreeSet;
 
-fn all_there() -> ConfinementStatus {
+fn full_confinement() -> ConfinementStatus {
     ConfinementStatus {
         begun: true,
         quiet: false,
@@ -22,7 +22,7 @@ fn all_there() -> ConfinementStatus {
 }
 
 #[test]
-fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing() {
+fn log_reports_confinement_and_warns_of_missing_parts() {
     let check = |state: ConfinementStatus, wanted: &[(&str, bool)]| {
         let lines = state.lines();
         let found: Vec<_> = lines.iter().map(|line| (&*line.text, line.is_fault)).collect();
@@ -38,10 +38,10 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
     };
     let files = "confinement: files are limited (Landlock 7)";
     let programs = "confinement: no programs are started";
-    check(all_there(), &[(files, false), (programs, false)]);
+    check(full_confinement(), &[(files, false), (programs, false)]);
     let threads = ConfinementLevel { version: 6, threads_outside: 2 };
     check(
-        ConfinementStatus { files: Some(Ok(threads)), ..all_there() },
+        ConfinementStatus { files: Some(Ok(threads)), ..full_confinement() },
         &[
             (
                 "confinement: files are limited (Landlock 6), but not for 2 threads that \
@@ -55,7 +55,7 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
         ConfinementStatus {
             files: Some(Err("the kernel has Landlock switched off".to_string())),
             programs: Some(Err("the kernel has no filter".to_string())),
-            ..all_there()
+            ..full_confinement()
         },
         &[
             ("confinement: files are not limited: the kernel has Landlock switched off", true),
@@ -69,7 +69,7 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
     let lost = plan.broker_work();
     let broker = NoBroker { reason: "no memory".to_string(), lost, outputs: true };
     check(
-        ConfinementStatus { broker: Some(broker), ..all_there() },
+        ConfinementStatus { broker: Some(broker), ..full_confinement() },
         &[
             (files, false),
             (programs, false),
@@ -82,14 +82,14 @@ fn the_log_says_how_the_process_is_confined_and_a_warning_says_what_is_missing()
         ],
     );
     // The status is not known yet.
-    check(ConfinementStatus { files: None, programs: None, ..all_there() }, &[]);
+    check(ConfinementStatus { files: None, programs: None, ..full_confinement() }, &[]);
 }
 
 #[test]
-fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
+fn a_run_with_unwritable_outputs_is_refused_at_start() {
     let check = |outputs: bool, limited: bool| {
         let broker = NoBroker { reason: "no memory".to_string(), lost: Vec::new(), outputs };
-        let mut state = ConfinementStatus { broker: Some(broker), ..all_there() };
+        let mut state = ConfinementStatus { broker: Some(broker), ..full_confinement() };
         if !limited {
             state.files = Some(Err("no Landlock".to_string()));
         }
@@ -99,7 +99,7 @@ fn a_run_whose_files_nobody_could_write_is_refused_before_it_begins() {
     assert!(message.starts_with("the files that the command line names cannot be written, "));
     assert!(message.contains("no memory (--unconfined writes them"), "{message}");
     assert_eq!((check(false, true), check(true, false)), (Ok(()), Ok(())));
-    assert!(all_there().check_outputs().is_ok());
+    assert!(full_confinement().check_outputs().is_ok());
     let mut plan = ConfinementPlan::default();
     plan.add_outputs(&None);
     plan.add_possible_output("last_picture.png".into());
@@ -196,7 +196,7 @@ fn options(game: Game) -> RunOptions {
         record: None,
         replay: None,
         sound: AudioDestination::Null,
-        display: DisplayPolicy::NOTHING,
+        display: DisplayPolicy::NONE,
         tools: RemoteAccess::Never,
         profile_outputs: ProfileOutputs::default(),
         frames_without_display: None,
@@ -205,19 +205,22 @@ fn options(game: Game) -> RunOptions {
 }
 
 #[test]
-fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
+fn a_run_can_access_the_game_its_saves_and_command_line_files() {
     let scratch = Scratch::new("run");
     let base = format!("reads game; {}", scratch.writes());
     let plain = options(scratch.game());
     assert_eq!(scratch.describe(&plan(&plain)), format!("{base}; devices; own shaders"));
-    let lent = RunOptions { tools: RemoteAccess::Always, ..options(scratch.game()) };
-    assert_eq!(scratch.describe(&plan(&lent)), format!("{base}; devices; own shaders; sockets"));
+    let always_remote = RunOptions { tools: RemoteAccess::Always, ..options(scratch.game()) };
+    assert_eq!(
+        scratch.describe(&plan(&always_remote)),
+        format!("{base}; devices; own shaders; sockets")
+    );
     let named = RunOptions {
         record: Some(scratch.file("a.recording")),
         sound: AudioDestination::File(scratch.file("a.wav")),
         display: DisplayPolicy {
             screenshot: Some(ScreenshotRequest { file: scratch.file("a.png"), frame: None }),
-            ..DisplayPolicy::NOTHING
+            ..DisplayPolicy::NONE
         },
         profile_outputs: ProfileOutputs {
             trace: Some(scratch.file("a.json")),
@@ -232,11 +235,8 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
     let replay = RunOptions { replay: Some(scratch.file("b")), ..options(scratch.game()) };
     let wanted = "reads game b; writes game/.engine; devices; own shaders";
     assert_eq!(scratch.describe(&plan(&replay)), wanted);
-    let show = DisplayPolicy {
-        window: true,
-        renderer: Some(AdapterChoice::Null),
-        ..DisplayPolicy::NOTHING
-    };
+    let show =
+        DisplayPolicy { window: true, renderer: Some(AdapterChoice::Null), ..DisplayPolicy::NONE };
     let window = RunOptions { display: show, ..options(scratch.game()) };
     let duties = "replaces last_picture.png; devices; own shaders; sockets; addresses; drops";
     assert_eq!(scratch.describe(&plan(&window)), format!("{base}; {duties}"));
@@ -244,7 +244,7 @@ fn a_run_reaches_the_game_its_saves_and_the_files_of_the_command_line() {
 }
 
 #[test]
-fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() {
+fn commands_can_access_the_game_folder_and_their_outputs() {
     let scratch = Scratch::new("compile");
     let (game, folder) = (scratch.game(), scratch.file("game"));
     let check = |plan: &ConfinementPlan, wanted: &str| assert_eq!(scratch.describe(plan), wanted);
@@ -277,7 +277,7 @@ fn commands_that_read_a_game_or_compile_it_reach_its_folder_and_their_outputs() 
 }
 
 #[test]
-fn the_rows_of_the_manual_are_those_that_are_tested() {
+fn the_manual_lists_the_tested_permissions() {
     let document = include_str!("../../docs/security.md");
     let section = document.split("### What each command can reach").nth(1).expect("it is there");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `engine "));
@@ -289,7 +289,7 @@ fn the_rows_of_the_manual_are_those_that_are_tested() {
         "compile`",
         "font`",
         "console`",
-        // Commands that are not sandboxed.
+        // Commands that are not confined.
         "test --no-sandbox`",
         "new`, `docs`, `report`",
     ];

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-/// Maximum time that a hung process waits for a line to be printed; below, for its report to be
-/// written.
+/// Maximum time that a hung process waits for a line to be printed.
 const PRINT_TIMEOUT: Duration = Duration::from_millis(200);
+/// Maximum time that a hung process waits for its report to be written.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Reports an unexpected error and returns the exit code.

@@ -50,7 +50,7 @@ pub struct DisplayPolicy {
 
 impl DisplayPolicy {
     /// No window, no renderer, no screenshot.
-    pub const NOTHING: DisplayPolicy =
+    pub const NONE: DisplayPolicy =
         DisplayPolicy { window: false, renderer: None, threaded: true, screenshot: None };
 }
 

@@ -66,7 +66,7 @@ impl App {
 /// Counts the work of the scripts in the frame.
 fn count_work(now: ScriptWork, before: ScriptWork, held: usize) {
     counter!("scripts/held_bytes") += held;
-    counter!("engine/held_bytes") += memory::limit::held();
+    counter!("engine/held_bytes") += memory::limit::total();
     counter!("scripts/allocated_bytes") += now.allocated_bytes - before.allocated_bytes;
     counter!("scripts/allocations") += now.allocations - before.allocations;
     counter!("scripts/engine_calls") += now.engine_calls - before.engine_calls;
@@ -80,7 +80,7 @@ fn count_objects(engine: &mut Engine) {
     counter!("worlds/cameras") += engine.worlds.cameras.len();
     counter!("physics/actors") += engine.worlds.physics.actors.len();
     counter!("physics/awake") += engine.worlds.physics.awake();
-    counter!("physics/latency_milliseconds") += engine.physics_latency() * 1e3;
+    counter!("physics/latency_milliseconds") += engine.worlds.physics_latency() * 1e3;
     counter!("gui/guis") += engine.drawing.guis.slots().len();
     counter!("sound/voices") += engine.devices.sounds.voices.active.len();
     counter!("resources/kept") += engine.assets.store.cached_count();

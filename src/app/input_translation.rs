@@ -19,8 +19,8 @@ fn pad_resets(input: &Input) -> impl Iterator<Item = InputEvent> {
     pads.filter(|pad| input.device(*pad).connected).map(reset)
 }
 
-/// Returns the reset events of keyboard, mouse and pads for a lost focus. From here on, releases of
-/// their buttons are not reported, or must not be reported.
+/// Returns the reset events of keyboard, mouse and pads for a lost focus. Later releases of their
+/// buttons are not reported by the system, or must be ignored.
 pub fn release_all_inputs(input: &Input) -> impl Iterator<Item = InputEvent> {
     [KEYBOARD, MOUSE].map(reset).into_iter().chain(pad_resets(input))
 }
@@ -131,7 +131,7 @@ mod tests {
     use engine_input::button_names::DeviceClass;
 
     #[test]
-    fn every_key_that_games_know_is_reported_by_windows() {
+    fn every_key_name_has_a_window_key_code() {
         let mut reported: Vec<&str> = engine_window::key_codes::names().collect();
         let buttons = DeviceClass::Keyboard.buttons().iter().map(|button| button.code);
         let mut known: Vec<&str> = buttons.filter(|code| !code.is_empty()).collect();

@@ -74,7 +74,7 @@ pub struct RunOptions {
     /// Number of frames to play if a window is wanted but no display exists. If `None`, the game
     /// runs until it is stopped.
     pub frames_without_display: Option<u64>,
-    /// Sandbox the process, if the operating system can.
+    /// Confine the process, if the operating system can.
     pub confined: bool,
 }
 
@@ -137,7 +137,7 @@ pub fn play(options: RunOptions) -> i32 {
     }
     if is_lost || has_abandoned_thread() {
         // All output of the game is written. Output that cannot be written now is lost in any case.
-        let _ = terminal::lost();
+        let _ = terminal::output_error();
         platform::exit_immediately(code);
     }
     code
@@ -182,7 +182,7 @@ struct ErrorState {
     report: Box<ErrorReport>,
     /// True if the game had started. A game that had not started is restarted.
     started: bool,
-    /// Throttle of the redraws of the report.
+    /// Throttle for the redraws of the report.
     throttle: RedrawThrottle,
 }
 
@@ -192,7 +192,7 @@ const ERROR_SLEEP: Duration = Duration::from_millis(15);
 /// answers.
 const PAUSED_SLEEP: Duration = Duration::from_millis(3);
 /// Maximum number of input events kept during such a pause.
-const HELD_MAX: usize = 1024;
+const PAUSED_EVENTS_MAX: usize = 1024;
 
 impl GameRun {
     /// Opens the connection for remote tools, if the options allow it.
@@ -320,7 +320,7 @@ impl GameRun {
             else {
                 break;
             };
-            self.app.give(frame_input.clone());
+            self.app.add_input(frame_input.clone());
             if let Err(report) = self.app.frame(measured) {
                 self.record_failure(Some((measured, frame_input)), &report);
                 self.enter_error_state(report, true)?;
@@ -398,7 +398,7 @@ impl GameRun {
             self.app.vm().engine().devices.begin_windows(&frame_input.changes);
             self.app.request_redraw();
         }
-        let room = HELD_MAX.saturating_sub(self.held_input.events.len());
+        let room = PAUSED_EVENTS_MAX.saturating_sub(self.held_input.events.len());
         let events = frame_input.events.into_iter().filter(is_kept).take(room).collect();
         self.held_input.append(FrameInput { events, changes: frame_input.changes });
         self.display.handle_events(self.app.vm().engine());
@@ -414,13 +414,12 @@ impl GameRun {
         Ok(())
     }
 
-    /// Attaches the renderer to a window lent by a remote tool, or detaches it if `window` is
-    /// `None`.
+    /// Attaches the renderer to the window of a remote tool, or detaches it if `window` is `None`.
     fn apply_window_request(&mut self, window: Option<u64>) {
         let outcome = match window {
             Some(window) => self.display.attach(window).map(Some),
             None if self.display.detach() => Ok(None),
-            None => Err("no tool has lent its window".to_string()),
+            None => Err("no tool has provided a window".to_string()),
         };
         self.app.answer_window_request(outcome);
     }
@@ -568,7 +567,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_idle_game_is_redrawn_when_one_of_its_windows_becomes_visible() {
+    fn an_idle_game_is_redrawn_when_a_window_becomes_visible() {
         let of = |change| WindowChange::Of(7, Box::new(change));
         for change in [WindowChange::Opened, WindowChange::Hidden(false), WindowChange::Scale(2.0)]
         {

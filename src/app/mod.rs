@@ -56,7 +56,7 @@ pub mod exit {
     pub const FAILED: i32 = 1;
     pub const USAGE: i32 = 2;
     /// There was nothing to do: no tests were found.
-    pub const NOTHING: i32 = 3;
+    pub const NO_TESTS: i32 = 3;
     /// The engine itself failed.
     pub const ENGINE: i32 = 4;
     /// The only failures are screenshots that have no reference image to compare with.
@@ -88,6 +88,29 @@ pub struct GameLaunch {
     pub threads: Option<usize>,
     /// Destination of the game's sound.
     pub sound: AudioDestination,
+}
+
+impl GameLaunch {
+    /// Returns the options of a reproducible run in this process that leaves nothing behind: no
+    /// sound, no hot reload, and saves in memory.
+    pub fn headless(game: Game) -> GameLaunch {
+        GameLaunch {
+            game,
+            build: BuildMode::Development,
+            arguments: Vec::new(),
+            seed: 0,
+            deterministic: true,
+            boot: None,
+            in_memory_saves: true,
+            sandbox: true,
+            coverage: false,
+            lines: false,
+            store: None,
+            watch: false,
+            threads: None,
+            sound: AudioDestination::Null,
+        }
+    }
 }
 
 /// The callbacks of a game that this module calls. The index of a name is part of the seed of
@@ -210,7 +233,7 @@ impl App {
     }
 
     /// Adds input for the next frame.
-    pub fn give(&mut self, frame_input: FrameInput) {
+    pub fn add_input(&mut self, frame_input: FrameInput) {
         self.frame_input.append(frame_input);
     }
 
@@ -220,7 +243,7 @@ impl App {
     pub fn frame(&mut self, measured: f64) -> Result<(), Box<ErrorReport>> {
         profile::begin_frame();
         self.start_frame_stats();
-        self.vm.engine().devices.input.pass(measured);
+        self.vm.engine().devices.input.advance(measured);
         let played = self.play_frame(measured);
         if played.is_err() {
             self.end_frame();
@@ -455,7 +478,7 @@ mod tests {
     use engine_world::UPDATE_SYSTEMS;
 
     #[test]
-    fn every_system_that_runs_as_a_task_has_a_setting_for_its_priority_and_nothing_else_has() {
+    fn priority_settings_match_the_systems_that_run_as_tasks() {
         let keys = SETTINGS.iter().filter_map(|it| it.key.strip_prefix("tasks.priorities."));
         assert_eq!(keys.collect::<Vec<_>>(), UPDATE_SYSTEMS, "add a row, or take one away");
     }

@@ -1,4 +1,4 @@
-//! Output files that the command line names, replaced atomically when complete. A sandboxed process
+//! Output files that the command line names, replaced atomically when complete. A confined process
 //! cannot create temporary files next to them, so its broker replaces them.
 
 use engine_foundation::output_file;

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_work_is_reported_ten_times_a_second_on_a_terminal() {
+    fn progress_is_printed_ten_times_a_second_on_a_terminal() {
         let mut progress = ProgressLine { terminal: true, ..ProgressLine::new("compiling") };
         let began = progress.began;
         let line =

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_screen_is_drawn_at_first_and_once_a_second() {
+    fn an_idle_display_is_drawn_once_a_second() {
         assert_eq!(drawn(4, |_| RedrawTrigger::default()), 4);
         assert_eq!(drawn(500, |_| RedrawTrigger::default()), 4 + 4);
     }

@@ -42,8 +42,8 @@ impl ReplaySession {
                     engine.devices.window.listen();
                 }
                 engine.frame.game_hash.record_locations();
-                replay.recording.initial_saves.give(&mut engine.game);
-                replay.recording.fits(&game, &game_version)
+                replay.recording.initial_saves.restore(&mut engine.game);
+                replay.recording.check_game(&game, &game_version)
             }
             ReplaySession::Record(_) => Ok(()),
             ReplaySession::None => {

@@ -39,7 +39,7 @@ static ALL: &[&ResourceKind] = &[
 pub const KINDS: ResourceKinds = ResourceKinds(ALL);
 
 #[cfg(test)]
-#[path = "kinds_tests.rs"]
+#[path = "resource_kinds_tests.rs"]
 mod damage_tests;
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
     use engine_resource::resource_kind::ENDINGS;
 
     #[test]
-    fn reported_extensions_are_those_of_the_kinds() {
+    fn reported_extensions_match_the_table_of_kinds() {
         let endings = |kind: &&ResourceKind| {
             let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
             (kind.name, endings)
@@ -62,11 +62,11 @@ mod tests {
 
     #[test]
     fn no_two_kinds_share_an_extension() {
-        let mut seen = std::collections::HashSet::new();
+        let mut visited = std::collections::HashSet::new();
         for kind in ALL {
             assert!(kind.extensions.iter().any(|(extension, _)| *extension == kind.name));
             for (extension, _) in kind.extensions {
-                assert!(seen.insert(extension), "{extension}");
+                assert!(visited.insert(extension), "{extension}");
                 assert_eq!(*extension, extension.to_lowercase());
             }
         }

@@ -1,5 +1,5 @@
 //! The files and devices that a run needs. Output files are checked before the run begins, and the
-//! sandbox's plan lists everything.
+//! confinement plan lists everything.
 
 use super::confinement::ConfinementPlan;
 use super::display::LAST_FRAME_FILE;
@@ -44,7 +44,7 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
     plan.add_outputs(show.screenshot.as_ref().map(|wanted| &wanted.file));
     plan.add_outputs(&options.record);
     plan.add_outputs(options.profile_outputs.outputs());
-    // A tool can lend its window to the game.
+    // A tool can provide its own window for the game.
     plan.file_access.abstract_sockets = matches!(options.tools, RemoteAccess::Always);
     if show.window {
         plan.add_window();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn saves_are_in_a_folder_of_one_name_whatever_the_settings_say() {
+    fn the_save_folder_is_a_single_path_component() {
         let check = |settings: &str, wanted: &str| {
             assert_eq!(id(settings, "yard"), Ok(wanted.to_string()), "{settings}");
         };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_leads_to_the_folder_of_all_saves_is_refused() {
+    fn a_name_that_resolves_to_the_root_save_folder_is_refused() {
         let remedy = "which names no folder for saves: write an 'id' of letters, digits, '-', '_' \
                       and '.' that begins with a letter or digit";
         for (settings, folder, source) in [

@@ -53,12 +53,12 @@ impl SecondaryWindowDriver {
         let number = id.number();
         let Some(requested) = self.all.iter_mut().find(|requested| requested.number == number)
         else {
-            desktop.open_other(number, window.opening.clone());
+            desktop.open_secondary(number, window.opening.clone());
             self.all.push(RequestedState { number, open: false, pixels: window.pixels });
             return;
         };
         // Commands wait until the window is open.
-        let Some(shown) = desktop.other(number) else { return };
+        let Some(shown) = desktop.secondary(number) else { return };
         if !requested.open {
             (requested.open, requested.pixels) = (true, window.pixels);
             if let Some(renderer) = renderer.as_deref_mut()
@@ -89,7 +89,7 @@ fn close(number: u64, desktop: &mut Desktop, renderer: Option<&mut Renderer>) {
     if let Some(renderer) = renderer {
         renderer.close_window(number);
     }
-    desktop.close_other(number);
+    desktop.close_secondary(number);
 }
 
 /// Performs the game's commands for a window.
@@ -131,9 +131,9 @@ pub fn unseen_windows(devices: &Devices) -> Vec<ViewTarget> {
 
 /// Removes the views of invisible windows from a packet. The screen's view stays if a screenshot is
 /// wanted. Views that draw into textures stay, because the textures may be used later.
-pub fn remove_unseen_views(packet: &mut FramePacket, unseen: &[ViewTarget]) {
+pub fn remove_unseen_views(packet: &mut FramePacket, hidden: &[ViewTarget]) {
     let is_wanted = |target| target == ViewTarget::Screen && !packet.captures.is_empty();
-    packet.views.retain(|view| !unseen.contains(&view.target) || is_wanted(view.target));
+    packet.views.retain(|view| !hidden.contains(&view.target) || is_wanted(view.target));
 }
 
 #[cfg(test)]
@@ -168,18 +168,18 @@ mod tests {
             guis: Vec::new(),
         };
         let texture = ViewTarget::Texture(TextureSlot::SHARED);
-        let (main, seen, unseen) =
+        let (main, visible, hidden) =
             (ViewTarget::Screen, ViewTarget::Window(1), ViewTarget::Window(2));
-        let views = [main, texture, seen, unseen].map(view).to_vec();
+        let views = [main, texture, visible, hidden].map(view).to_vec();
         let mut packet = FramePacket { views, ..FramePacket::default() };
         packet.captures.push(CaptureRequest { number: 1, of: ViewTarget::Screen });
         let targets = |packet: &FramePacket| -> Vec<ViewTarget> {
             packet.views.iter().map(|view| view.target).collect()
         };
-        remove_unseen_views(&mut packet, &[main, unseen]);
-        assert_eq!(targets(&packet), [main, texture, seen], "a picture is wanted");
+        remove_unseen_views(&mut packet, &[main, hidden]);
+        assert_eq!(targets(&packet), [main, texture, visible], "a picture is wanted");
         packet.captures.clear();
-        remove_unseen_views(&mut packet, &[main, unseen]);
-        assert_eq!(targets(&packet), [texture, seen]);
+        remove_unseen_views(&mut packet, &[main, hidden]);
+        assert_eq!(targets(&packet), [texture, visible]);
     }
 }

@@ -44,7 +44,7 @@ pub fn main(args: Args) -> i32 {
     }
     editor_definitions::refresh(&args.folder);
     let game = Game::Folder(args.folder.clone());
-    let confined = args.confine.is_wanted();
+    let confined = args.confine.is_enabled();
     if confined {
         ConfinementPlan::to_check(&game).begin();
         confinement::forbid_programs(false);
@@ -62,7 +62,7 @@ pub fn main(args: Args) -> i32 {
         record: None,
         replay: None,
         sound: AudioDestination::Null,
-        display: DisplayPolicy::NOTHING,
+        display: DisplayPolicy::NONE,
         tools: RemoteAccess::Never,
         profile_outputs: ProfileOutputs::default(),
         frames_without_display: None,

@@ -39,7 +39,7 @@ pub fn main() -> i32 {
         engine_foundation::error_line!("error: {}", panic::take_panic());
         exit::ENGINE
     });
-    match terminal::lost() {
+    match terminal::output_error() {
         Some(reason) if code == exit::SUCCESS => {
             engine_foundation::error_line!("error: standard output cannot be written: {reason}");
             exit::FAILED

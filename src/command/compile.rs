@@ -15,6 +15,7 @@ use engine_resource::folder_scan;
 use engine_resource::glob::Glob;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::settings::Settings;
 use engine_resource::variant::PLATFORMS;
@@ -74,7 +75,7 @@ fn run(args: &Args) -> Result<i32, Error> {
         true => release_folder(&args.folder, &platform, &source_platform),
         false => args.out.join(&platform),
     };
-    if args.confine.is_wanted() {
+    if args.confine.is_enabled() {
         confine(args, &project, &data)?;
     }
     let exclude = match args.bundle {
@@ -132,11 +133,11 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
 fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &ResourceIndex) -> Result<(), Error> {
     let scan = folder_scan::files(root)?;
     let excluded =
-        scan.files.iter().filter(|file| exclude.iter().any(|glob| glob.fits(&file.path)));
+        scan.files.iter().filter(|file| exclude.iter().any(|glob| glob.matches(&file.path)));
     for file in excluded {
         let Some(Ok(source)) = SourceName::of(&file.path, &KINDS) else { continue };
         let names =
-            |entry: &&IndexEntry| entry.references.iter().any(|it| it.means(&source.resource));
+            |entry: &&IndexEntry| entry.references.iter().any(|it| it.matches(&source.resource));
         if let Some(entry) = index.entries.iter().find(names) {
             engine_foundation::error_line!(
                 "warning: {} names '{}', and {} is not in the bundle (bundle.exclude in \
@@ -179,7 +180,7 @@ fn bundle(
     let boot = settings.text("boot_script");
     let folder = boot.replace('.', "/");
     let starts = [folder.clone(), format!("{folder}/init")];
-    let there = |name| !index.variants(&ResourceName::new("lua", name)).is_empty();
+    let there = |name| !index.variants(&ResourceName::new(kind_names::LUA, name)).is_empty();
     if !starts.iter().any(|name| there(name))
         && let Some(message) = project.missing_boot_message(boot)
     {
@@ -202,14 +203,15 @@ fn bundle(
         game: &game,
         settings: &written
             .map_err(|message| engine_foundation::error!("settings.sjson: {message}"))?,
-        keeps_path: |name| name.kind == "lua",
+        keeps_path: |name| name.kind == kind_names::LUA,
         is_stopped: || platform::end_requested().is_some(),
     };
     // From here on, a signal stops the work so that the incomplete file can be removed.
     platform::install_signal_handlers();
     let progress = ProgressLine::new("bundling");
-    let bundle =
-        bundle_writer::make(&options, &temporary_file, &|done, all| progress.show(done, all));
+    let bundle = bundle_writer::write_bundle(&options, &temporary_file, &|done, all| {
+        progress.show(done, all)
+    });
     progress.clear();
     let name_output = |mut error: Error| {
         // The user does not know the temporary path, so the message names the destination.

@@ -12,7 +12,7 @@ pub struct ConfinementFlag {
 }
 
 impl ConfinementFlag {
-    pub fn is_wanted(&self) -> bool {
-        confinement::is_wanted(self.unconfined)
+    pub fn is_enabled(&self) -> bool {
+        confinement::is_enabled(self.unconfined)
     }
 }

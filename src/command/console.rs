@@ -1,5 +1,5 @@
-//! `engine console`: runs Lua line by line in a running game and shows the game's log. The session
-//! file in the game's folder locates the game. line.rs implements line editing.
+//! `engine console`: runs Lua line by line in a running game and shows the game's log. The endpoint
+//! file in the game's folder says where the game listens. line.rs implements line editing.
 
 #[path = "console/line.rs"]
 mod line;
@@ -12,10 +12,10 @@ use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal::{self, StyledText, controls_terminal};
 
+use engine_foundation::json;
 use engine_platform::RawTerminal;
 use engine_remote::client::{ClientMessage, RemoteClient};
 use engine_remote::endpoint_file::EndpointFile;
-use engine_remote::json;
 use line::{Asked, Line};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// loading does not answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
 /// Time to wait for keys before checking for messages.
-const TURN: Duration = Duration::from_millis(15);
+const POLL_INTERVAL: Duration = Duration::from_millis(15);
 const PROMPT: &str = "> ";
 /// Path of the line history in the game's folder.
 const HISTORY: &str = ".engine/console_history.txt";
@@ -92,7 +92,7 @@ impl Colors {
 }
 
 pub fn main(args: Args) -> i32 {
-    if args.confine.is_wanted() {
+    if args.confine.is_enabled() {
         // The answering game may not be the one that the user expects.
         ConfinementPlan::of_folder(&args.folder).begin();
         confinement::forbid_programs(false);
@@ -171,7 +171,7 @@ fn send_eval(
 ) -> EvalResult {
     let fields = vec![("text", json::text(text)), ("seconds", SjsonTree::Number(seconds))];
     let timeout = TIMEOUT + Duration::from_secs_f64(seconds);
-    match caller.ask("eval", fields, timeout, other) {
+    match caller.request("eval", fields, timeout, other) {
         Ok(answer) => {
             EvalResult { logged: lines(&answer, "logged"), outcome: Ok(lines(&answer, "values")) }
         }
@@ -277,9 +277,9 @@ fn run_interactive(
     engine_foundation::print_line!("Lua runs in the game. Tab completes, Ctrl+D ends.");
     screen.show(&line);
     let ended = loop {
-        let Some(typed) = terminal.read(TURN) else { break Ok(()) };
+        let Some(typed) = terminal.read(POLL_INTERVAL) else { break Ok(()) };
         if typed.is_empty() {
-            line.settle();
+            line.drop_incomplete_key();
         }
         let mut done = false;
         line.take(&typed);
@@ -347,8 +347,9 @@ fn run(caller: &mut RemoteClient, screen: &ConsoleScreen, line: &Line, text: &st
 fn complete(caller: &mut RemoteClient, screen: &ConsoleScreen, line: &mut Line, before: &str) {
     let fields = vec![("text", json::text(before))];
     let mut log_lines = Vec::new();
-    let answer = caller
-        .ask("complete", fields, TIMEOUT, |message| log_lines.extend(screen.colors.line(&message)));
+    let answer = caller.request("complete", fields, TIMEOUT, |message| {
+        log_lines.extend(screen.colors.line(&message))
+    });
     for log_line in log_lines {
         screen.write(&log_line, line);
     }

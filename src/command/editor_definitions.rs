@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn another_engines_definitions_are_replaced_and_the_own_are_left() {
+    fn definitions_of_another_version_are_replaced() {
         let game = scratch("definitions");
         let definitions = game.join(".engine/definitions");
         write(&game, "1", || files(&["a", "b"])).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_an_error_with_its_reason() {
+    fn a_folder_that_cannot_be_created_is_an_error() {
         let game = scratch("definitions-file");
         fs::write(game.join(".engine"), "a file").unwrap();
         assert!(write(&game, "1", || files(&["a"])).is_err());
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_way_of_the_definitions_goes() {
+    fn a_file_at_the_path_of_the_definitions_is_removed() {
         let game = scratch("definitions-way");
         fs::create_dir(game.join(".engine")).unwrap();
         fs::write(game.join(".engine/definitions"), "a file").unwrap();
@@ -163,7 +163,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_never_leads_out_of_the_game() {
+    fn links_out_of_the_game_are_not_followed() {
         let (game, outside) = (scratch("definitions-link"), scratch("definitions-outside"));
         fs::write(outside.join("mine.lua"), "-- mine").unwrap();
         std::os::unix::fs::symlink(&outside, game.join(".engine")).unwrap();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_game_gets_nothing() {
+    fn a_folder_without_a_game_gets_no_definitions() {
         let folder = scratch("definitions-none");
         refresh(&folder);
         assert_eq!(names(&folder).len(), 0);

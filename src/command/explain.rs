@@ -18,6 +18,7 @@ use engine_resource::compile::{self, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::store::{DataSource, ResourceStore, missing_message};
 use engine_resource::variant::VariantPreferences;
@@ -62,7 +63,7 @@ pub fn main(args: Args) -> i32 {
 fn explain(args: &Args) -> Result<String, Error> {
     Project::open(&args.folder)?;
     editor_definitions::refresh(&args.folder);
-    if args.confine.is_wanted() {
+    if args.confine.is_enabled() {
         ConfinementPlan::of_game(&Game::Folder(args.folder.clone())).begin();
         confinement::forbid_programs(false);
     }
@@ -76,14 +77,15 @@ fn explain(args: &Args) -> Result<String, Error> {
         let data = data_of(&args.folder, platform)?;
         return of_short_hash(&index, hashed_names::names(&index, &data), id);
     }
-    let sound = ResourceName::new("sound", &args.resource);
+    let sound = ResourceName::new(kind_names::SOUND, &args.resource);
     let has_type = ResourceName::parse(&args.resource).is_some();
     let resource = match args.parameters.is_empty() || has_type {
         true => resolve(&index, &args.resource)?,
         // Only sounds have parameters.
         false if !index.variants(&sound).is_empty() => sound,
         false => {
-            let sounds = index.entries.iter().filter(|entry| entry.resource.kind == "sound");
+            let sounds =
+                index.entries.iter().filter(|entry| entry.resource.kind == kind_names::SOUND);
             let names = sounds.map(|entry| entry.resource.name.as_str());
             let hint = suggest::hint(&args.resource, names);
             return Err(engine_foundation::error!("there is no sound '{}'{hint}", args.resource));
@@ -94,7 +96,7 @@ fn explain(args: &Args) -> Result<String, Error> {
         return Err(Error::new(missing_message(&index, &preferences, &resource)));
     }
     let mut text = String::new();
-    if resource.kind == "sound" {
+    if resource.kind == kind_names::SOUND {
         let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
         let mut store = ResourceStore::new(index.clone(), data);
         store.prefer(preferences.clone());
@@ -286,7 +288,7 @@ fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]
     let referrers = index
         .entries
         .iter()
-        .filter(|entry| entry.references.iter().any(|reference| reference.means(resource)));
+        .filter(|entry| entry.references.iter().any(|reference| reference.matches(resource)));
     let mut named_by: Vec<String> = referrers.map(|entry| entry.files[0].path.clone()).collect();
     let mut text = String::new();
     for (title, list) in [("Names", &mut names), ("Named by", &mut named_by)] {

@@ -42,7 +42,7 @@ fn confine(args: &Args) {
 }
 
 pub fn main(args: Args) -> i32 {
-    if args.confine.is_wanted() {
+    if args.confine.is_enabled() {
         confine(&args);
     }
     match run(&args) {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// Placeholder in the template for the game's name.
 const TEMPLATE_NAME: &str = "game_template";
 
-/// Maximum length of a game's name, in bytes. With it, every path of the new game fits any file
-/// system.
+/// Maximum length of a game's name, in bytes. It keeps every path of the new game within the limits
+/// of all file systems.
 const NAME_BYTES_MAX: usize = 100;
 
 /// Paths and contents of a template's files.
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_of_a_template_is_written_and_no_other() {
+    fn exactly_the_files_of_the_template_are_written() {
         for (folder, lists) in [
             ("game_template", &[SHARED, TWO_D][..]),
             ("templates/3d", &[THREE_D]),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_nothing_behind() {
+    fn a_failed_write_leaves_no_files() {
         let base = std::env::temp_dir().join(format!("engine-{}-half", std::process::id()));
         let _ = fs::remove_dir_all(&base);
         fs::create_dir(&base).unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_is_called_like_its_folder() {
+    fn a_game_is_named_after_its_folder() {
         let name = |path: &str| name_of(Path::new(path)).map_err(|error| error.message);
         assert_eq!(name("/nowhere/my game"), Ok("my game".to_string()));
         assert_eq!(name("spiel_für_2"), Ok("spiel_für_2".to_string()));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 pub struct Args {
     /// A report's file, or a game's folder
     #[arg(value_name = "FILE|FOLDER")]
-    place: PathBuf,
+    path: PathBuf,
     /// Print the newest log of the game instead of a report
     #[arg(long)]
     log: bool,
@@ -33,9 +33,9 @@ pub fn main(args: Args) -> i32 {
 }
 
 fn text(args: &Args) -> Result<String, String> {
-    let file = match args.place.is_dir() {
-        true => newest(&args.place, args.log)?,
-        false => args.place.clone(),
+    let file = match args.path.is_dir() {
+        true => newest(&args.path, args.log)?,
+        false => args.path.clone(),
     };
     let read = file_access::read_named(&file, &readers::REPORT);
     let bytes = read.map_err(|reason| format!("{} cannot be read: {reason}", file.display()))?;
@@ -43,7 +43,7 @@ fn text(args: &Args) -> Result<String, String> {
     if !args.log && !text.starts_with(HEAD) {
         return Err(format!("{} is not a crash report: they begin with '{HEAD}'", file.display()));
     }
-    Ok(match args.place.is_dir() {
+    Ok(match args.path.is_dir() {
         true => format!("{}\n\n{text}", file.display()),
         false => text,
     })

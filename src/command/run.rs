@@ -9,7 +9,7 @@ use engine_app::{
 };
 use engine_app::{DisplayPolicy, exit};
 use engine_foundation::counters::ExportFormat;
-use engine_render::load_software_drivers_alone;
+use engine_render::load_only_software_drivers;
 use engine_sound::AudioDestination;
 use engine_time_step::SYSTEM_SECONDS_MAX;
 use std::path::PathBuf;
@@ -211,7 +211,7 @@ pub fn main(args: Args) -> i32 {
         editor_definitions::refresh(folder);
     }
     if let Some(Adapter::Software) = args.renderer {
-        load_software_drivers_alone();
+        load_only_software_drivers();
     }
     let sound = destination(&args, window);
     let tools = match (args.tools, args.no_tools) {
@@ -245,7 +245,7 @@ pub fn main(args: Args) -> i32 {
         tools,
         profile_outputs: args.profile.into_outputs(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
-        confined: args.confine.is_wanted(),
+        confined: args.confine.is_enabled(),
     })
 }
 
@@ -281,10 +281,10 @@ pub fn appended() -> Option<i32> {
         record: None,
         replay: None,
         sound: AudioDestination::Device(String::new()),
-        display: DisplayPolicy { window: true, ..DisplayPolicy::NOTHING },
+        display: DisplayPolicy { window: true, ..DisplayPolicy::NONE },
         tools: RemoteAccess::Never,
         profile_outputs: ProfileOutputs::default(),
         frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
-        confined: app::confinement::is_wanted(false),
+        confined: app::confinement::is_enabled(false),
     }))
 }

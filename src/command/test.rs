@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
     /// Output format [default: dots on a terminal, otherwise plain]
-    #[arg(long, short, value_name = "FORMAT", value_parser = forms())]
+    #[arg(long, short, value_name = "FORMAT", value_parser = format_values())]
     output: Option<String>,
     /// Write the output to a file; the terminal shows the default format
     #[arg(long, value_name = "FILE", requires = "output")]
@@ -138,7 +138,7 @@ fn jobs(text: &str) -> Result<usize, String> {
 }
 
 /// Returns the output formats as values of a flag.
-fn forms() -> PossibleValuesParser {
+fn format_values() -> PossibleValuesParser {
     OUTPUTS.iter().map(|form| PossibleValue::new(form.name).help(form.doc)).into()
 }
 
@@ -151,7 +151,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 pub fn main(args: Args) -> i32 {
     if args.worker {
-        return testing::work(&args.path);
+        return testing::run_files(&args.path);
     }
     editor_definitions::refresh(&args.path);
     testing::test(&TestOptions {
@@ -169,7 +169,7 @@ pub fn main(args: Args) -> i32 {
         sandbox: !args.no_sandbox,
         // Suites without the Lua sandbox may open files and start programs, so the process is not
         // confined.
-        confined: (!args.no_sandbox || args.confined) && args.confine.is_wanted(),
+        confined: (!args.no_sandbox || args.confined) && args.confine.is_enabled(),
         config: !args.no_config,
         task: args.run,
         helper: args.helper,

@@ -47,8 +47,8 @@ impl ViewProjector {
             b += (a - b) * (b.z / (b.z - a.z));
         }
         let to_corner = |at: engine_foundation::Vec4| {
-            let seen = Vec2::new(at.x, at.y) / at.w.max(1e-6) * 0.5 + 0.5;
-            (self.corner + seen * self.size).to_array()
+            let on_screen = Vec2::new(at.x, at.y) / at.w.max(1e-6) * 0.5 + 0.5;
+            (self.corner + on_screen * self.size).to_array()
         };
         Some([to_corner(a), to_corner(b)])
     }
@@ -81,7 +81,7 @@ impl Drawing {
                     color: line.color,
                     radius: 0.0,
                     outline: 0.0,
-                    reach: tessellation::REACH,
+                    reach: tessellation::EDGE_MARGIN,
                 };
                 Some(tessellation::line(from, to, THICKNESS, false, look))
             })

@@ -2,7 +2,7 @@
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
 //! in world_draws.rs.
 
-use super::{Drawing, Engine, Frame};
+use super::{Assets, Devices, Drawing, Engine, Frame};
 use engine_foundation::Handle;
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::{DrawnObject, GuiId};
@@ -65,32 +65,34 @@ impl Engine {
         let (width, height) = self.devices.window.pixels;
         let mut text = format!("screen {width} x {height}\n");
         for (at, view) in self.drawing.builder.last_views.clone().into_iter().enumerate() {
-            text += &self.describe_view(&view);
+            text += &self.devices.describe_view(&self.assets, &view);
             text += &self.describe_world_draws(at);
             for gui in &view.guis {
                 let Some(handle) = Handle::from_number(*gui as f64) else { continue };
                 if self.drawing.guis.slots().get(handle).is_none() {
                     continue;
                 }
-                for seen in self.drawing.guis.inspect(GuiId(handle)) {
-                    write_drawn_object(&mut text, &seen);
+                for object in self.drawing.guis.inspect(GuiId(handle)) {
+                    write_drawn_object(&mut text, &object);
                 }
             }
         }
         text
     }
+}
 
-    fn describe_view(&self, view: &View) -> String {
+impl Devices {
+    fn describe_view(&self, assets: &Assets, view: &View) -> String {
         let mut text = match view.target {
             ViewTarget::Screen => "view".to_string(),
             ViewTarget::Window(number) => {
                 let handle = Handle::from_number(number as f64);
-                let window = handle.and_then(|handle| self.devices.windows.slots().get(handle));
+                let window = handle.and_then(|handle| self.windows.slots().get(handle));
                 let title = window.map_or("", |window| &window.title);
                 format!("view in the window \"{title}\"")
             }
             ViewTarget::Texture(slot) => {
-                let name = self.assets.target_name(slot);
+                let name = assets.target_name(slot);
                 format!("into the texture \"{}\"", name.unwrap_or_default())
             }
         };
@@ -112,14 +114,14 @@ impl Engine {
     }
 }
 
-fn write_drawn_object(output: &mut String, seen: &DrawnObject) {
-    let [left, bottom, right, top] = seen.bounds.map(short);
-    let name = if seen.name.is_empty() { String::new() } else { format!(" {:?}", seen.name) };
-    let text = seen.text.as_ref().map_or(String::new(), |text| format!(" {text:?}"));
-    let (what, layer, color) = (seen.primitive, seen.layer, color(seen.color));
+fn write_drawn_object(output: &mut String, object: &DrawnObject) {
+    let [left, bottom, right, top] = object.bounds.map(short);
+    let name = if object.name.is_empty() { String::new() } else { format!(" {:?}", object.name) };
+    let text = object.text.as_ref().map_or(String::new(), |text| format!(" {text:?}"));
+    let (primitive, layer, color) = (object.primitive, object.layer, color(object.color));
     writeln!(
         output,
-        "  {what}{name}{text}, layer {layer}, from {left} {bottom} to {right} {top}, {color}"
+        "  {primitive}{name}{text}, layer {layer}, from {left} {bottom} to {right} {top}, {color}"
     )
     .expect("a text can be written to");
 }
@@ -141,8 +143,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_written_in_a_line_with_short_numbers() {
-        let seen = DrawnObject {
+    fn each_object_is_one_line_with_rounded_numbers() {
+        let object = DrawnObject {
             primitive: "bitmap",
             object: 0,
             layer: -2,
@@ -152,10 +154,10 @@ mod tests {
             color: [255, 0, 16, 128],
         };
         let mut output = String::new();
-        write_drawn_object(&mut output, &seen);
+        write_drawn_object(&mut output, &object);
         let text = Some("a \"b\"".to_string());
-        let seen = DrawnObject { primitive: "text", name: String::new(), text, ..seen };
-        write_drawn_object(&mut output, &seen);
+        let object = DrawnObject { primitive: "text", name: String::new(), text, ..object };
+        write_drawn_object(&mut output, &object);
         let rest = "layer -2, from 0 2.5 to 10 0.33, #ff001080\n";
         assert_eq!(output, format!("  bitmap \"ship\", {rest}  text \"a \\\"b\\\"\", {rest}"));
     }

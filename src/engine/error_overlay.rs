@@ -139,7 +139,7 @@ impl Drawing {
         if std::mem::take(&mut self.builder.console_shown)
             && let Some(gui) = self.builder.console
         {
-            packet.views.push(over(gui.0, None));
+            packet.views.push(fullscreen_view(gui.0, None));
         }
         self.fill_notice(game, assets, devices, packet);
         if let Some(report) = self.builder.error.take() {
@@ -147,7 +147,7 @@ impl Drawing {
                 let views = self.builder.last.as_ref().map(|last| last.views.clone());
                 packet.views = views.unwrap_or_default();
                 let empty = packet.views.iter().all(|view| view.target != ViewTarget::Screen);
-                packet.views.push(over(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
+                packet.views.push(fullscreen_view(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
             }
             self.builder.error = Some(report);
         }
@@ -218,7 +218,7 @@ impl Drawing {
 }
 
 /// Returns a view that shows only a Gui over the whole screen.
-pub(super) fn over(gui: Handle, clear: Option<[f32; 4]>) -> View {
+pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
     View {
         target: ViewTarget::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_says_first_what_went_wrong_and_shows_source_lines_apart() {
+    fn a_report_begins_with_the_error_and_separates_source_lines() {
         let report = "When calling: render\nError: no such thing\n    In main.lua:61\n       \
                       61 | draw()\nLua stack, innermost first:\n  main.lua:61 in draw";
         let lines = lines_of(report);

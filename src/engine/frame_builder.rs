@@ -48,8 +48,9 @@ pub struct FrameBuilder {
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,
     pub(super) notice_gui: Option<GuiId>,
-    /// Views of the newest frame, and the last complete frame below an error report.
+    /// Views of the newest frame.
     pub(super) last_views: Vec<View>,
+    /// The last complete frame of a stopped game, which is shown below the error report.
     pub(super) last: Option<LastFrame>,
     /// Number of consecutive frames with a nearly black color.
     dark_frames: u32,
@@ -237,10 +238,10 @@ impl Drawing {
     /// of the shared atlas or no image.
     pub fn drawn_name(&self, draw: &GuiDraw) -> Option<&str> {
         let slot = draw.key.texture;
-        let shows = |number: &SourceNumber| {
+        let is_drawn = |number: &SourceNumber| {
             self.guis.source(*number).is_some_and(|source| source.texture == slot)
         };
-        let named = self.builder.sources.iter().filter(|(_, number)| shows(number));
+        let named = self.builder.sources.iter().filter(|(_, number)| is_drawn(number));
         let names = named.map(|(name, _)| name.as_str()).filter(|_| slot != TextureSlot::SHARED);
         // If a texture has several names, the result is always the same one.
         names.min()
@@ -330,7 +331,7 @@ impl Engine {
                 [color.red, color.green, color.blue, color.alpha].map(|part| part / 255.0)
             }),
             camera,
-            scene: self.scene_number(world),
+            scene: self.worlds.scene_number(world),
             layers: u32::MAX,
             guis: self.drawing.guis_on(viewport.target, world.0),
         });
@@ -346,7 +347,7 @@ impl Engine {
         self.drawing.end_targets(&mut self.assets);
         self.drawing.refresh_sources(&mut self.assets);
         self.worlds.refresh_particle_textures(&mut self.assets);
-        self.assign_scene_textures();
+        self.worlds.assign_scene_textures(&mut self.assets);
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
         for (gui, target) in self.drawing.guis.into_textures() {

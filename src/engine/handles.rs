@@ -6,8 +6,7 @@ use engine_foundation::{Handle, HandleKind};
 
 /// Passes the table of handles to a macro. A row consists of the type of the handle, its kind, and
 /// the slots of an engine. The types are looked up where the table is used. Voices and objects of
-/// Guis are not in the table, because they are not in slots of their own or are read in a way of
-/// their own.
+/// Guis are not in the table, because they have no slots of their own, or are read differently.
 #[macro_export]
 macro_rules! handle_table {
     ($table:ident) => {
@@ -19,7 +18,7 @@ macro_rules! handle_table {
             LineObjectId, LineObject, engine => &engine.worlds.lines.objects;
             MeshId, Mesh, engine => &engine.worlds.scenes.meshes.slots;
             LightId, Light, engine => &engine.worlds.scenes.lights.slots;
-            SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.slots;
+            SpriteId, Sprite, engine => &engine.worlds.scenes.sprites.table.slots;
             ViewportId, Viewport, engine => &engine.drawing.viewports;
             WindowId, Window, engine => engine.devices.windows.slots();
             UnitId, Unit, engine => &engine.worlds.units.slots;
@@ -43,7 +42,7 @@ macro_rules! living {
     ($($id:ident, $kind:ident, $engine:ident => $slots:expr;)*) => {
         impl Engine {
             /// Returns the kind of object that a live handle refers to.
-            pub fn living(&self, handle: Handle) -> Option<HandleKind> {
+            pub fn live_kind(&self, handle: Handle) -> Option<HandleKind> {
                 let kind = HandleKind::of(handle)?;
                 let living = match kind {
                     $(HandleKind::$kind => {

@@ -61,7 +61,9 @@ impl Assets {
             return copy;
         }
         let Assets { materials, textures, store, targets, .. } = self;
-        materials.make(store, name, &mut |store, name| resolve(targets, textures, store, name))
+        materials.create_instance(store, name, &mut |store, name| {
+            resolve(targets, textures, store, name)
+        })
     }
 
     /// Returns a material that belongs to a model. Names with a material file or a texture are
@@ -95,7 +97,7 @@ impl Engine {
         textures.reload(store, changed);
         materials
             .reload(store, changed, &mut |store, name| resolve(targets, textures, store, name));
-        self.reload_models(changed);
+        self.assets.reload_models(&mut self.worlds, changed);
         self.drawing.switch_to_new_materials(&mut self.assets, changed);
         self.drawing.refresh_sources(&mut self.assets);
     }
@@ -129,7 +131,7 @@ impl Assets {
     pub(super) fn follow_textures(&mut self) {
         let Assets { materials, textures, store, targets, .. } = self;
         materials.follow_textures(store, &mut |store, name| {
-            let known = targets.find(name).or_else(|| textures.known(name));
+            let known = targets.find(name).or_else(|| textures.get_loaded(name));
             let there = known.filter(|number| textures.entry(*number).loaded);
             let number = there.unwrap_or(TextureNumber::MISSING);
             Ok((textures.slot(store, number)?, textures.entry(number).sampling))
@@ -148,7 +150,7 @@ impl Assets {
         };
         // An unloaded texture stays unloaded. A name that was valid when the material was created
         // may be missing by now, or the file may name another texture.
-        let known = self.targets.find(&texture).or_else(|| self.textures.known(&texture));
+        let known = self.targets.find(&texture).or_else(|| self.textures.get_loaded(&texture));
         let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
         let found = found.unwrap_or_else(|fault| {
             log::warn(&format!("material '{name}'"), &fault.message);

@@ -21,6 +21,8 @@ mod render_targets;
 mod screenshots;
 mod sprite_templates;
 mod state_hash;
+#[cfg(test)]
+mod test_engine;
 mod tilemap_draws;
 mod tilemaps;
 mod units;
@@ -115,8 +117,9 @@ pub struct EngineConfig {
     pub save_folder: Option<PathBuf>,
 }
 
-/// The engine: all systems and worlds of a running game, in groups by who uses what together.
-/// Functions take the groups that they work on, so that a caller can lend out one and keep another.
+/// The engine: all systems and worlds of a running game, grouped by what is used together.
+/// Functions take only the groups that they work on, so that the caller can keep the other groups
+/// borrowed.
 pub struct Engine {
     pub game: OpenedGame,
     pub frame: Frame,
@@ -179,7 +182,7 @@ impl Engine {
         for unit in units {
             self.end_unit(unit, location);
         }
-        self.end_scene(world);
+        self.worlds.end_scene(world);
         self.worlds.physics.release_world(world, self.frame.index, location);
         self.worlds.levels.release_world(world, self.frame.index, location);
         if self.worlds.main == Some(world) {

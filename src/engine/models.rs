@@ -1,7 +1,7 @@
 //! Integration of models with their textures and materials, and with the units built from them. The
 //! systems themselves are independent of each other.
 
-use super::{Assets, Engine};
+use super::{Assets, Worlds};
 use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle, log};
@@ -27,7 +27,7 @@ struct ModelLoader<'a> {
 impl ModelLoader<'_> {
     /// Returns the model with that name. It is loaded on the first request.
     fn load(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
-        match self.models.known(name) {
+        match self.models.get_loaded(name) {
             Some(known) => Ok(known.clone()),
             None => {
                 engine_foundation::owner!("resources/models");
@@ -42,7 +42,7 @@ impl ModelLoader<'_> {
         if !store.has(&resource)
             && let Some(data) = primitives::model(name)
         {
-            return self.models.put(name, data, Vec::new());
+            return self.models.insert_model(name, data, Vec::new());
         }
         let bytes = store.read(&resource)?;
         // From here on the renderer has the data; it is read again if it is needed again.
@@ -64,7 +64,7 @@ impl ModelLoader<'_> {
             let surface = packed(&full, surface, &slots);
             materials.push(self.materials.set_model_surface(&full, surface)?.0);
         }
-        self.models.put(name, data, materials)
+        self.models.insert_model(name, data, materials)
     }
 }
 
@@ -111,13 +111,13 @@ impl Assets {
     /// Returns the material of a model with a name, and loads the model if necessary. Returns
     /// `None` if the name does not lead to a model.
     pub(super) fn model_material(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
-        if let Some(known) = self.materials.known(name) {
+        if let Some(known) = self.materials.get_loaded(name) {
             return Ok(Some(known));
         }
         match Models::split(&self.store, name) {
             Ok((model, Some(wanted))) => {
                 let model = self.model(&model)?;
-                if let Some(known) = self.materials.known(name) {
+                if let Some(known) = self.materials.get_loaded(name) {
                     return Ok(Some(known));
                 }
                 let names: Vec<_> =
@@ -160,28 +160,26 @@ impl Assets {
             )),
         }
     }
-}
 
-impl Engine {
     /// Applies changed models (hot reload): meshes and materials of the same names change wherever
     /// they are shown. If a model is invalid or was removed, its previous version stays.
-    pub fn reload_models(&mut self, changed: &ChangedResources) {
+    pub(super) fn reload_models(&mut self, worlds: &mut Worlds, changed: &ChangedResources) {
         for name in changed.of(ReloadStep::Models) {
-            if self.assets.models.known(&name.name).is_none() {
+            if self.models.get_loaded(&name.name).is_none() {
                 continue;
             }
-            if !self.assets.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
+            if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
                     "the model '{}' is gone: what was made from it stays until it is destroyed",
                     name.name
                 ));
                 continue;
             }
-            let Assets { models, materials, textures, store, .. } = &mut self.assets;
+            let Assets { models, materials, textures, store, .. } = self;
             match (ModelLoader { models, materials, textures }).reload_model(store, &name.name) {
                 Ok(model) => {
                     let meshes = model.meshes.clone();
-                    self.worlds.scenes.mark_meshes_changed(&meshes);
+                    worlds.scenes.mark_meshes_changed(&meshes);
                 }
                 Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
             }

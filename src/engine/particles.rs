@@ -28,7 +28,7 @@ use engine_world::unit::{UnitId, Units};
 impl Worlds {
     /// Returns the index of an effect's resource. It is read on the first request.
     pub fn find_particles(&mut self, assets: &mut Assets, name: &str) -> Result<usize, Error> {
-        if let Some(known) = self.particles.known(name) {
+        if let Some(known) = self.particles.get_loaded(name) {
             return Ok(known);
         }
         let data = assets.read_particles(name)?;
@@ -84,7 +84,7 @@ impl Worlds {
     /// version stays.
     pub fn reload_particles(&mut self, assets: &mut Assets, changed: &ChangedResources) {
         for resource in changed.of(ReloadStep::Particles) {
-            let Some(index) = self.particles.known(&resource.name) else { continue };
+            let Some(index) = self.particles.get_loaded(&resource.name) else { continue };
             let done = assets.read_particles(&resource.name).and_then(|data| {
                 assets.check_particle_textures(&resource.name, &data)?;
                 self.particles.redefine(index, data)
@@ -136,7 +136,7 @@ impl Assets {
         }
         let soft = def.texture.is_empty();
         let name = if soft { built_in_textures::SOFT } else { &def.texture };
-        let number = match (built_in_textures::find(name), self.textures.known(name)) {
+        let number = match (built_in_textures::find(name), self.textures.get_loaded(name)) {
             (Some(built_in), None) => {
                 self.textures.add_runtime_texture(name, built_in.side, built_in.texels())?
             }
@@ -219,7 +219,7 @@ impl Worlds {
                     eye: Vec3::ZERO,
                 };
                 let done = guis
-                    .room(GuiId(gui), key, emitter.count * quads_each(emitter))
+                    .room(GuiId(gui), key, emitter.count * quads_per_particle(emitter))
                     .map_err(Error::new)
                     .and_then(|out| {
                         let DrawContext { instances, ribbons, .. } = drawn;
@@ -254,10 +254,10 @@ impl Worlds {
             let number = effect.world.to_number() as u64;
             let (low, high) = bounds(effect, emitters);
             let center = (low + high) * 0.5;
-            let radius = (high - low).length() * 0.5 + reach(effect, emitters);
+            let radius = (high - low).length() * 0.5 + particle_extent(effect, emitters);
             let mut seeing = views.iter().filter(|view| {
                 let matrix = view.camera.projection * view.camera.view;
-                view.scene == Some(number) && is_seen(&matrix, center, radius)
+                view.scene == Some(number) && is_in_frustum(&matrix, center, radius)
             });
             let eye = seeing.next().map(|view| view.camera.position);
             effect.was_visible = eye.is_some();
@@ -308,7 +308,7 @@ pub(super) fn follow_links(
         match unit {
             Some(row) => {
                 let node = EffectTransform::of(&units.scene.world(row, link.node as usize));
-                effect.pose = link.pose.within(&node);
+                effect.pose = link.pose.in_parent_space(&node);
             }
             None => {
                 effect.link = None;
@@ -335,7 +335,7 @@ fn draw_in_scene(
 ) -> Result<(), Error> {
     let emitter = drawing.emitter;
     let first = scene.particles.len();
-    if first + emitter.count * quads_each(emitter) > scene::PARTICLES_MAX {
+    if first + emitter.count * quads_per_particle(emitter) > scene::PARTICLES_MAX {
         let most = scene::PARTICLES_MAX;
         return Err(error!("a world shows {most} particles (PARTICLES_MAX): more are left out"));
     }
@@ -371,7 +371,7 @@ fn has_heads(emitter: &Emitter) -> bool {
 }
 
 /// Returns the maximum number of quads per particle.
-fn quads_each(emitter: &Emitter) -> usize {
+fn quads_per_particle(emitter: &Emitter) -> usize {
     1 + emitter.numbers().trail_points as usize
 }
 
@@ -391,7 +391,7 @@ fn bounds(effect: &ParticleEffect, emitters: &[Emitter]) -> (Vec3, Vec3) {
 }
 
 /// Returns the extent of an effect's largest particle, measured from its center.
-fn reach(effect: &ParticleEffect, emitters: &[Emitter]) -> f32 {
+fn particle_extent(effect: &ParticleEffect, emitters: &[Emitter]) -> f32 {
     let each = effect.emitters.iter().map(|index| {
         let numbers = emitters[*index as usize].numbers();
         numbers.size_max * numbers.aspect.max(1.0) * effect.pose.scale
@@ -411,13 +411,13 @@ fn is_within(
         return true;
     }
     let (low, high) = bounds(effect, emitters);
-    let reach = reach(effect, emitters);
+    let reach = particle_extent(effect, emitters);
     let (low, high) = (low.truncate() - reach, high.truncate() + reach);
     low.cmplt(right_top).all() && high.cmpgt(left_bottom).all()
 }
 
 /// Returns true if a sphere intersects a view frustum.
-pub(super) fn is_seen(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
+pub(super) fn is_in_frustum(matrix: &Mat4, center: Vec3, radius: f32) -> bool {
     let row = |i: usize| matrix.row(i);
     let last = row(3);
     let planes =

@@ -1,7 +1,7 @@
 //! Integration of physics with the other systems: world flags and settings, units, models, debug
 //! lines.
 
-use super::{BuildMode, Engine};
+use super::{Assets, BuildMode, Engine, OpenedGame, Worlds};
 use engine_foundation::{Error, Handle, HandleKind, Vec3, log};
 use engine_physics::{BodyColorClass, SimulationSettings, StepThread};
 use engine_world::WorldId;
@@ -21,6 +21,96 @@ const fn color(look: BodyColorClass) -> [u8; 4] {
     }
 }
 
+impl Worlds {
+    fn read_physics_properties(&mut self, assets: &mut Assets) -> Result<(), Error> {
+        if self.physics.properties.is_none() {
+            let read = PhysicsProperties::of_game(&mut assets.store)?;
+            self.physics.properties = Some(Arc::new(read));
+        }
+        Ok(())
+    }
+
+    /// Returns the game's physics materials and collision filters.
+    ///
+    /// # Errors
+    /// Returns an error if their file is broken.
+    pub fn physics_properties(
+        &mut self,
+        assets: &mut Assets,
+    ) -> Result<Arc<PhysicsProperties>, Error> {
+        self.read_physics_properties(assets)?;
+        Ok(self.physics.properties.clone().expect("they were read"))
+    }
+
+    /// Creates a destroyed actor of a unit again, at its index.
+    ///
+    /// # Errors
+    /// Returns an error if the actor exists, or if it cannot be created.
+    pub fn create_unit_actor(
+        &mut self,
+        assets: &mut Assets,
+        unit: UnitId,
+        index: usize,
+    ) -> Result<ActorId, Error> {
+        self.physics.recreate(unit, &mut self.units, index, &mut assets.store)
+    }
+
+    /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
+    /// the visible state is behind the newest step.
+    pub fn physics_latency(&self) -> f64 {
+        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
+        let delta = |world: Handle| self.slots.get(world).map_or(0.0, |world| world.delta);
+        beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
+    }
+
+    /// Draws the bodies of a physics world as debug lines, if enabled.
+    pub(super) fn draw_physics(
+        &mut self,
+        game: &OpenedGame,
+        physics: PhysicsWorldId,
+    ) -> Result<(), Error> {
+        let known = self.physics.world(physics);
+        if !known.debug_draw || game.build == BuildMode::Release {
+            return Ok(());
+        }
+        // The game's own lines take precedence, and a debug view must not stop the game.
+        let (mut lines, room) = (Vec::new(), self.lines.remaining().min(LINES_MAX / 2));
+        let mut left_out = 0;
+        known.simulation.outlines(|look, from, to| {
+            if lines.len() < room {
+                lines.push(DebugLine { from, to, color: color(look) });
+            } else {
+                left_out += 1;
+            }
+        });
+        if left_out > 0 {
+            let message =
+                format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
+            log::warn("physics", &message);
+        }
+        self.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
+    }
+
+    pub(super) fn name_in_physics(&self, object: u64) -> String {
+        let handle = Handle::from_number(object as f64);
+        let actor = handle.and_then(|handle| self.physics.actors.get(handle));
+        match (actor, handle.and_then(HandleKind::of)) {
+            (Some(actor), _) => {
+                let unit = actor.unit.and_then(|unit| self.units.slots.get(unit.0));
+                let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
+                format!("actor {object} '{}' of unit '{unit}'", actor.name)
+            }
+            (None, Some(HandleKind::Unit)) => {
+                let unit = handle.and_then(|handle| self.units.slots.get(handle));
+                let name = unit.map_or("none", |unit| unit.resource.name.as_str());
+                format!("unit {object} '{name}'")
+            }
+            (None, Some(kind)) => format!("{} {object}", kind.noun()),
+            (None, None) => format!("actor {object}"),
+        }
+    }
+}
+
 impl Engine {
     /// Returns the physics of a world. It is created on the first request.
     ///
@@ -37,7 +127,7 @@ impl Engine {
                 "the world was made with the flag \"no_physics\", so it has no physics world"
             ));
         }
-        self.read_physics_properties()?;
+        self.worlds.read_physics_properties(&mut self.assets)?;
         let down = self.game.settings.number("physics.gravity") as f32;
         let gravity = match flags.flat {
             true => Vec3::new(0.0, -down, 0.0),
@@ -49,33 +139,6 @@ impl Engine {
         let async_thread = flags.pipelined_physics.then_some(lane);
         let setup = SimulationSettings { gravity, step_seconds, flat: flags.flat, async_thread };
         Ok(self.worlds.physics.make_world(world, setup))
-    }
-
-    fn read_physics_properties(&mut self) -> Result<(), Error> {
-        if self.worlds.physics.properties.is_none() {
-            let read = PhysicsProperties::of_game(&mut self.assets.store)?;
-            self.worlds.physics.properties = Some(Arc::new(read));
-        }
-        Ok(())
-    }
-
-    /// Returns the game's physics materials and collision filters.
-    ///
-    /// # Errors
-    /// Returns an error if their file is broken.
-    pub fn physics_properties(&mut self) -> Result<Arc<PhysicsProperties>, Error> {
-        self.read_physics_properties()?;
-        Ok(self.worlds.physics.properties.clone().expect("they were read"))
-    }
-
-    /// Creates a destroyed actor of a unit again, at its index.
-    ///
-    /// # Errors
-    /// Returns an error if the actor exists, or if it cannot be created.
-    pub fn create_unit_actor(&mut self, unit: UnitId, index: usize) -> Result<ActorId, Error> {
-        let (tables, units, store) =
-            (&mut self.worlds.physics, &mut self.worlds.units, &mut self.assets.store);
-        tables.recreate(unit, units, index, store)
     }
 
     /// Creates an actor that is not in the unit's file.
@@ -106,85 +169,17 @@ impl Engine {
         let (tables, units) = (&mut self.worlds.physics, &mut self.worlds.units);
         tables.switch_unit(unit, units, physics, enabled)
     }
-
-    /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
-    /// the visible state is behind the newest step.
-    pub fn physics_latency(&self) -> f64 {
-        let beside = self.worlds.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
-        let delta = |world: Handle| self.worlds.slots.get(world).map_or(0.0, |world| world.delta);
-        beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
-    }
-
-    /// Draws the bodies of a physics world as debug lines, if enabled.
-    pub(super) fn draw_physics(&mut self, physics: PhysicsWorldId) -> Result<(), Error> {
-        let known = self.worlds.physics.world(physics);
-        if !known.debug_draw || self.game.build == BuildMode::Release {
-            return Ok(());
-        }
-        // The game's own lines take precedence, and a debug view must not stop the game.
-        let (mut lines, room) = (Vec::new(), self.worlds.lines.room().min(LINES_MAX / 2));
-        let mut left_out = 0;
-        known.simulation.outlines(|look, from, to| {
-            if lines.len() < room {
-                lines.push(DebugLine { from, to, color: color(look) });
-            } else {
-                left_out += 1;
-            }
-        });
-        if left_out > 0 {
-            let message =
-                format!("{left_out} lines of actors' shapes are not shown: {room} fit in");
-            log::warn("physics", &message);
-        }
-        self.worlds.lines.show(Some(known.world.0), &lines, -1.0).map_err(Error::new)
-    }
-
-    pub(super) fn name_in_physics(&self, object: u64) -> String {
-        let handle = Handle::from_number(object as f64);
-        let actor = handle.and_then(|handle| self.worlds.physics.actors.get(handle));
-        match (actor, handle.and_then(HandleKind::of)) {
-            (Some(actor), _) => {
-                let unit = actor.unit.and_then(|unit| self.worlds.units.slots.get(unit.0));
-                let unit = unit.map_or("none", |unit| unit.resource.name.as_str());
-                format!("actor {object} '{}' of unit '{unit}'", actor.name)
-            }
-            (None, Some(HandleKind::Unit)) => {
-                let unit = handle.and_then(|handle| self.worlds.units.slots.get(handle));
-                let name = unit.map_or("none", |unit| unit.resource.name.as_str());
-                format!("unit {object} '{name}'")
-            }
-            (None, Some(kind)) => format!("{} {object}", kind.word()),
-            (None, None) => format!("actor {object}"),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::EngineConfig;
-    use super::*;
-    use engine_resource::project::Project;
-    use engine_resource::settings::Settings;
-    use engine_resource::store::ResourceStore;
+    use crate::test_engine::engine;
     use engine_world::WorldFlags;
     use engine_world::scene_graph::NodePose;
 
     #[test]
-    fn a_unit_without_physics_gets_none_when_it_is_enabled_and_is_named_when_it_is_disabled() {
-        let root = std::env::temp_dir().join(format!("engine-{}-switch", std::process::id()));
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(EngineConfig {
-            project: Project::open(&root).unwrap(),
-            settings: Settings::defaults(),
-            store: ResourceStore::default(),
-            build: BuildMode::Test,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            save_folder: None,
-        });
-        std::fs::remove_dir_all(&root).unwrap();
+    fn only_disabling_physics_of_a_unit_creates_physics() {
+        let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
@@ -193,7 +188,7 @@ mod tests {
         engine.set_unit_physics_enabled(unit, false).unwrap();
         assert!(engine.worlds.physics.of_world(world).is_some());
         let number = unit.0.to_number() as u64;
-        let name = engine.name_in_physics(number);
+        let name = engine.worlds.name_in_physics(number);
         assert_eq!(name, format!("unit {number} 'core/units/empty'"));
     }
 }

@@ -1,7 +1,7 @@
 //! The notice of a failed hot reload, drawn over the running game: a saved file was refused, and
 //! the reason. Errors that stop the game are in error_overlay.rs.
 
-use super::error_overlay::over;
+use super::error_overlay::fullscreen_view;
 use super::{Assets, Devices, Drawing, OpenedGame};
 use crate::BuildMode;
 use engine_foundation::Error;
@@ -67,7 +67,7 @@ impl Drawing {
         let lines = std::mem::take(&mut self.builder.refusals);
         // A notice that exceeds the Gui's capacity is left out; the terminal has the messages.
         if let Ok(gui) = self.draw_notice(assets, devices, &lines) {
-            packet.views.push(over(gui.0, None));
+            packet.views.push(fullscreen_view(gui.0, None));
         }
         self.builder.refusals = lines;
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_report_is_cut_and_says_so() {
+    fn a_long_report_is_truncated_with_a_note() {
         assert_eq!(lines_of(&["a\n\nb".to_string(), "c".to_string()]), ["a", "b", "c"]);
         let lines = lines_of(&["x\n".repeat(20)]);
         assert_eq!((lines.len(), lines.last().map(String::as_str)), (LINES_MAX, Some(MORE)));

@@ -1,54 +1,40 @@
 //! Transfer of worlds to the renderer: writes the meshes, lights and cameras of units into the
 //! packet as changes. Unchanged objects are not visited.
 
-use super::Engine;
+use super::{Assets, Devices, Engine, Worlds};
 use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
-use engine_frame_packet::scene::{
-    self, DrawChange, DrawMesh, SceneFrame, SkyFrame, flag as draw_flag,
-};
+use engine_frame_packet::scene::{self, DrawChange, DrawMesh, SkyFrame, flag as draw_flag};
 use engine_materials::MaterialId;
 use engine_world::WorldId;
-use engine_world::mesh::{MeshComponent, MeshId, MeshInstance, flag};
+use engine_world::instance_table::flag;
+use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
 use std::sync::Arc;
 
-impl Engine {
+impl Worlds {
     /// Ends the scene of a destroyed world.
     pub(super) fn end_scene(&mut self, world: WorldId) {
-        if let Some(scene) =
-            self.worlds.scenes.worlds.get_mut(world.0.index()).and_then(Option::take)
-        {
-            self.worlds.scenes.ended.push(scene.world.to_number() as u64);
+        if let Some(scene) = self.scenes.worlds.get_mut(world.0.index()).and_then(Option::take) {
+            self.scenes.ended.push(scene.world.to_number() as u64);
         }
     }
 
     /// Adds a mesh to an existing unit.
     pub fn add_mesh(&mut self, unit: UnitId, part: &MeshComponent) -> Result<MeshId, Error> {
-        let world = self.worlds.units.of(unit).world;
-        let draw = self.worlds.scenes.of(world).take_slot();
-        let added = self.worlds.scenes.meshes.add(unit, part, draw);
+        let world = self.units.of(unit).world;
+        let draw = self.scenes.of(world).take_slot();
+        let added = self.scenes.meshes.add(unit, part, draw);
         if added.is_err() {
-            self.worlds.scenes.of(world).free.push(draw);
+            self.scenes.of(world).free.push(draw);
         }
         added
     }
 
-    /// Removes a mesh from its unit.
-    pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
-        let world = self.world_of_row(self.worlds.scenes.meshes.of(mesh).unit);
-        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh, self.frame.index, location)
-            && let Some(world) = world
-        {
-            self.worlds.scenes.of(world).end(mesh.draw);
-            self.assets.models.remove_game_mesh(mesh.mesh);
-        }
-    }
-
     pub(super) fn world_of_row(&self, row: u32) -> Option<WorldId> {
-        self.worlds.units.slots.at(row as usize).map(|unit| unit.world)
+        self.units.slots.at(row as usize).map(|unit| unit.world)
     }
 
     /// Updates the world poses of units that moved since the world's update, and records which
@@ -56,26 +42,21 @@ impl Engine {
     ///
     /// # Errors
     /// Returns an error if threads cannot be started.
-    fn update_scene(&mut self, world: WorldId) -> Result<(), Error> {
-        self.worlds.units.update_scene(world, &self.devices.tasks)?;
-        self.worlds.scenes.note_moved(&self.worlds.units.moved);
+    fn update_scene(&mut self, devices: &Devices, world: WorldId) -> Result<(), Error> {
+        self.units.update_scene(world, &devices.tasks)?;
+        self.scenes.note_moved(&self.units.moved);
         Ok(())
     }
 
     /// Returns the sky of a world.
     pub fn sky(&mut self, world: WorldId) -> SkyFrame {
-        self.worlds.scenes.of(world).sky
+        self.scenes.of(world).sky
     }
 
     pub fn set_sky(&mut self, world: WorldId, sky: SkyFrame) {
-        let scene = self.worlds.scenes.of(world);
+        let scene = self.scenes.of(world);
         scene.sky = sky;
         scene.frame.sky = Some(sky);
-    }
-
-    /// Returns the scene content that only this frame shows: particles.
-    pub fn scene_frame(&mut self, world: WorldId) -> &mut SceneFrame {
-        &mut self.worlds.scenes.of(world).frame
     }
 
     /// Prepares the destruction of a material: objects that use it fall back to their mesh's own
@@ -83,7 +64,7 @@ impl Engine {
     pub fn forget_material(&mut self, material: MaterialId) {
         self.forget_material_slot(material);
         let mut slots = Vec::new();
-        for (handle, mesh) in self.worlds.scenes.meshes.slots.iter_mut() {
+        for (handle, mesh) in self.scenes.meshes.slots.iter_mut() {
             if !mesh.extra.materials.contains(&Some(material.0)) {
                 continue;
             }
@@ -95,55 +76,37 @@ impl Engine {
             slots.push(handle.index());
         }
         for slot in slots {
-            self.worlds.scenes.meshes.record_change(slot, flag::NEW);
+            self.scenes.meshes.record_change(slot, flag::NEW);
         }
     }
 
-    /// Returns the surface of a material slot of a unit's mesh.
-    fn surface(&self, mesh: &MeshInstance, part: usize) -> SurfaceSlot {
-        let own = mesh.extra.materials.get(part).copied().flatten();
-        let usual = || *self.assets.models.entry(mesh.mesh).materials.get(part)?;
-        let material =
-            own.or_else(usual).and_then(|handle| self.assets.materials.slots().get(handle));
-        material.and_then(|material| material.surface()).unwrap_or(SurfaceSlot::DEFAULT)
-    }
-
     /// Returns the world transform of a unit's mesh.
-    pub fn mesh_pose(
+    pub(super) fn mesh_pose(
         &mut self,
         row: u32,
         node: usize,
         local: Option<Mat4>,
     ) -> scene::DrawTransform {
         match local {
-            None => scene::DrawTransform(self.worlds.units.scene.world_rows(row, node)),
-            Some(local) => {
-                scene::DrawTransform::of(&(self.worlds.units.scene.world(row, node) * local))
-            }
+            None => scene::DrawTransform(self.units.scene.world_rows(row, node)),
+            Some(local) => scene::DrawTransform::of(&(self.units.scene.world(row, node) * local)),
         }
     }
 
     /// Sends changed meshes to the scenes.
-    fn send_mesh_changes(&mut self) {
-        let changed = std::mem::take(&mut self.worlds.scenes.meshes.changed);
+    fn send_mesh_changes(&mut self, assets: &Assets) {
+        let changed = std::mem::take(&mut self.scenes.meshes.changed);
         for slot in &changed {
-            let Some(mesh) = self.worlds.scenes.meshes.slots.at_mut(*slot as usize) else {
-                continue;
-            };
-            let flags = mesh.flags;
-            if flags & flag::LISTED == 0 {
-                // The entry is older than the reuse of its slot, and the new mesh was sent already.
-                continue;
-            }
-            mesh.flags &= !(flag::LISTED | flag::NEW);
+            let taken = self.scenes.meshes.take_change(*slot);
+            let Some((flags, mesh)) = taken else { continue };
             let (row, node, draw) = (mesh.unit, usize::from(mesh.node), mesh.draw);
             let local = mesh.extra.local;
             let Some(world) = self.world_of_row(row) else { continue };
             let pose = self.mesh_pose(row, node, local);
             if flags & flag::NEW != 0 {
-                self.send_new_meshes(world, *slot as usize, pose);
+                self.send_new_meshes(assets, world, *slot as usize, pose);
             } else {
-                let frame = &mut self.worlds.scenes.of(world).frame;
+                let frame = &mut self.scenes.of(world).frame;
                 frame.moved.push(draw);
                 frame.poses.push(pose);
             }
@@ -151,19 +114,25 @@ impl Engine {
         // Keeps the allocation of the list.
         let mut changed = changed;
         changed.clear();
-        changed.append(&mut self.worlds.scenes.meshes.changed);
-        self.worlds.scenes.meshes.changed = changed;
+        changed.append(&mut self.scenes.meshes.changed);
+        self.scenes.meshes.changed = changed;
     }
 
-    fn send_new_meshes(&mut self, world: WorldId, slot: usize, pose: scene::DrawTransform) {
-        let mesh = self.worlds.scenes.meshes.slots.at(slot).expect("the caller looked");
-        let entry = self.assets.models.entry(mesh.mesh);
+    fn send_new_meshes(
+        &mut self,
+        assets: &Assets,
+        world: WorldId,
+        slot: usize,
+        pose: scene::DrawTransform,
+    ) {
+        let mesh = self.scenes.meshes.slots.at(slot).expect("the caller looked");
+        let entry = assets.models.entry(mesh.mesh);
         let count = entry.materials.len();
         let visible = mesh.flags & flag::ANY_HIDDEN == 0;
         let casts = visible && mesh.flags & flag::CASTS_SHADOWS != 0;
         let flags = if visible { draw_flag::VISIBLE } else { 0 }
             | if casts { draw_flag::CASTS_SHADOW } else { 0 };
-        let mut put = DrawMesh {
+        let mut draw = DrawMesh {
             slot: mesh.draw,
             mesh: entry.slot,
             surfaces: (0, count as u32),
@@ -174,51 +143,48 @@ impl Engine {
             range: mesh.extra.range,
             ..DrawMesh::DEFAULT
         };
-        let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| self.surface(mesh, at)).collect();
-        let frame = &mut self.worlds.scenes.of(world).frame;
-        put.surfaces.0 = frame.surfaces.len() as u32;
+        let surfaces: Vec<SurfaceSlot> = (0..count).map(|at| assets.surface(mesh, at)).collect();
+        let frame = &mut self.scenes.of(world).frame;
+        draw.surfaces.0 = frame.surfaces.len() as u32;
         frame.surfaces.extend(surfaces);
-        frame.changes.push(DrawChange::Put(put));
+        frame.changes.push(DrawChange::Set(draw));
     }
 
     /// Sends the lights to the scenes in which lights were added, removed or moved.
     fn send_lights(&mut self) {
-        let changed = std::mem::take(&mut self.worlds.scenes.lights.changed);
+        let changed = std::mem::take(&mut self.scenes.lights.changed);
         for row in &changed {
             if let Some(world) = self.world_of_row(*row) {
-                self.worlds.scenes.of(world).lights_changed = true;
+                self.scenes.of(world).lights_changed = true;
             }
         }
         let is_new = |scene: &Option<WorldRenderScene>| {
             scene.as_ref().is_some_and(|scene| scene.lights_changed)
         };
-        if !self.worlds.scenes.worlds.iter().any(is_new) {
+        if !self.scenes.worlds.iter().any(is_new) {
             return;
         }
         let all: Vec<(u32, Vec<_>)> =
-            self.worlds.scenes.lights.all().map(|(row, all)| (row, all.to_vec())).collect();
-        for scene in
-            self.worlds.scenes.worlds.iter_mut().flatten().filter(|scene| scene.lights_changed)
-        {
+            self.scenes.lights.all().map(|(row, all)| (row, all.to_vec())).collect();
+        for scene in self.scenes.worlds.iter_mut().flatten().filter(|scene| scene.lights_changed) {
             scene.frame.lights.clear();
             scene.frame.lights_changed = true;
         }
         for (row, lights) in all {
             let Some(world) = self.world_of_row(row) else { continue };
-            if !self.worlds.scenes.of(world).lights_changed {
+            if !self.scenes.of(world).lights_changed {
                 continue;
             }
             for light in lights {
-                let light = *self.worlds.scenes.lights.slots.get(light.0).expect("its unit lives");
+                let light = *self.scenes.lights.slots.get(light.0).expect("its unit lives");
                 if !light.settings.enabled {
                     continue;
                 }
-                let pose =
-                    self.worlds.units.scene.world(row, usize::from(light.node)) * light.local;
-                self.worlds.scenes.of(world).frame.lights.push(light.settings.to_frame(&pose));
+                let pose = self.units.scene.world(row, usize::from(light.node)) * light.local;
+                self.scenes.of(world).frame.lights.push(light.settings.to_frame(&pose));
             }
         }
-        for scene in self.worlds.scenes.worlds.iter_mut().flatten() {
+        for scene in self.scenes.worlds.iter_mut().flatten() {
             scene.lights_changed = false;
             let is_sun =
                 |light: &&scene::LightFrame| matches!(light.kind, scene::LightKind::Sun { .. });
@@ -243,6 +209,35 @@ impl Engine {
         }
     }
 
+    /// Returns the number of a world's scene for views, or `None` if the scene was never used.
+    pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
+        let scene = self.scenes.worlds.get(world.0.index())?.as_ref()?;
+        Some(scene.world.to_number() as u64)
+    }
+}
+
+impl Assets {
+    /// Returns the surface of a material slot of a unit's mesh.
+    fn surface(&self, mesh: &MeshInstance, part: usize) -> SurfaceSlot {
+        let own = mesh.extra.materials.get(part).copied().flatten();
+        let usual = || *self.models.entry(mesh.mesh).materials.get(part)?;
+        let material = own.or_else(usual).and_then(|handle| self.materials.slots().get(handle));
+        material.and_then(|material| material.surface()).unwrap_or(SurfaceSlot::DEFAULT)
+    }
+}
+
+impl Engine {
+    /// Removes a mesh from its unit.
+    pub fn remove_mesh(&mut self, mesh: MeshId, location: &str) {
+        let world = self.worlds.world_of_row(self.worlds.scenes.meshes.of(mesh).unit);
+        if let Some(mesh) = self.worlds.scenes.meshes.remove(mesh.0, self.frame.index, location)
+            && let Some(world) = world
+        {
+            self.worlds.scenes.of(world).end(mesh.draw);
+            self.assets.models.remove_game_mesh(mesh.mesh);
+        }
+    }
+
     /// Fills a packet with the changes of all worlds.
     pub(super) fn fill_scenes(&mut self, packet: &mut FramePacket) {
         for at in 0..packet.views.len() {
@@ -250,18 +245,18 @@ impl Engine {
             let number = packet.views[at].scene.and_then(|one| Handle::from_number(one as f64));
             if let Some(world) = number
                 && self.worlds.slots.get(world).is_some()
-                && let Err(fault) = self.update_scene(WorldId(world))
+                && let Err(fault) = self.worlds.update_scene(&self.devices, WorldId(world))
             {
                 log::error(&fault.to_string());
             }
         }
         // These calls may create meshes and surfaces.
-        self.send_sprite_changes();
-        self.send_tilemaps(&packet.views);
+        self.worlds.send_sprite_changes(&mut self.assets);
+        self.worlds.send_tilemaps(&mut self.assets, &packet.views);
         self.assets.models.flush(&mut packet.meshes);
         self.assets.materials.flush_surfaces(&mut packet.surfaces);
-        self.send_mesh_changes();
-        self.send_lights();
+        self.worlds.send_mesh_changes(&self.assets);
+        self.worlds.send_lights();
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {
             scene.free.append(&mut scene.freed);
@@ -273,11 +268,5 @@ impl Engine {
             frame.scene = scene.world.to_number() as u64;
             packet.scenes.push(frame);
         }
-    }
-
-    /// Returns the number of a world's scene for views, or `None` if the scene was never used.
-    pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
-        let scene = self.worlds.scenes.worlds.get(world.0.index())?.as_ref()?;
-        Some(scene.world.to_number() as u64)
     }
 }

@@ -119,14 +119,14 @@ impl Drawing {
             return Err(error!("a texture that is drawn into needs a name, to be shown by"));
         }
         let known = assets.targets.all.get(name);
-        let is_there = known.is_some_and(|one| self.lives(one.by));
+        let is_there = known.is_some_and(|one| self.is_alive(one.by));
         if is_there || assets.store.has(&ResourceName::new("texture", name)) {
             return Err(error!("the texture '{name}' already exists: use another name"));
         }
         Ok(())
     }
 
-    fn lives(&self, by: TargetUser) -> bool {
+    fn is_alive(&self, by: TargetUser) -> bool {
         match by {
             TargetUser::Gui(gui) => self.guis.slots().get(gui.0).is_some(),
             TargetUser::Viewport(viewport) => self.viewports.get(viewport.0).is_some(),
@@ -198,7 +198,7 @@ impl Drawing {
     pub(super) fn end_targets(&mut self, assets: &mut Assets) {
         let mut targets = std::mem::take(&mut assets.targets);
         targets.all.retain(|_, one| {
-            let lives = self.lives(one.by);
+            let lives = self.is_alive(one.by);
             if !lives {
                 assets.textures.unload(one.texture);
             }
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_refused_target_leaves_neither_texture_nor_gui() {
-        let mut engine = crate::world_update::tests::engine();
+        let mut engine = crate::test_engine::engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         for _ in engine.drawing.guis.source_count()..SOURCES_MAX {
             engine.drawing.guis.add_source(TextureSource::PLAIN).unwrap();

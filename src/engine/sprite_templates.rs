@@ -14,8 +14,7 @@ use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
 use engine_textures::{SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
-use engine_world::WorldId;
-use engine_world::mesh::flag;
+use engine_world::instance_table::flag;
 use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSettings};
 use std::collections::HashMap;
 
@@ -23,7 +22,7 @@ use std::collections::HashMap;
 const MASK_CUTOFF: f32 = 0.5;
 /// Inset in texels at each side of an image part, so that rounding never samples neighboring
 /// texels.
-const INSIDE: f32 = 1.0 / 32.0;
+const INSET: f32 = 1.0 / 32.0;
 
 /// Shared render resources of sprites and tile maps.
 #[derive(Default)]
@@ -54,7 +53,7 @@ impl SpriteResources {
         self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
     }
 
-    /// Returns the scene texture that [`Engine::assign_scene_texture`] has placed.
+    /// Returns the scene texture that [`Assets::assign_scene_texture`] has placed.
     pub(super) fn scene_texture(&self, number: TextureNumber) -> Option<SceneTexture> {
         self.placed.get(&number).copied()
     }
@@ -105,10 +104,10 @@ fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
     let part = match part_width > 0.0 {
         false => [left, top, width, height],
         true => [
-            left + (x + INSIDE) / all_width * width,
-            top + (y + INSIDE) / all_height * height,
-            (part_width - 2.0 * INSIDE) / all_width * width,
-            (part_height - 2.0 * INSIDE) / all_height * height,
+            left + (x + INSET) / all_width * width,
+            top + (y + INSET) / all_height * height,
+            (part_width - 2.0 * INSET) / all_width * width,
+            (part_height - 2.0 * INSET) / all_height * height,
         ],
     };
     part.map(|number| (number.clamp(0.0, 1.0) * f32::from(u16::MAX)).round() as u16)
@@ -124,7 +123,7 @@ impl Worlds {
     /// Calls `each` for all sprites and tile map pieces, with the draw slot and the row of the
     /// unit.
     pub(super) fn flat_owners(&self, mut each: impl FnMut(DrawSlot, u32, SpriteOrTilemap)) {
-        for (_, sprite) in self.scenes.sprites.slots.iter() {
+        for (_, sprite) in self.scenes.sprites.table.slots.iter() {
             each(sprite.draw, sprite.unit, SpriteOrTilemap::Sprite(sprite.picture));
         }
         for map in self.scenes.maps.iter() {
@@ -133,111 +132,77 @@ impl Worlds {
             }
         }
     }
-}
 
-impl Engine {
     /// Places the textures that new tile maps show.
-    pub(super) fn assign_new_scene_textures(&mut self) {
-        for number in std::mem::take(&mut self.worlds.scenes.new_textures) {
-            self.assign_scene_texture(number);
+    pub(super) fn assign_new_scene_textures(&mut self, assets: &mut Assets) {
+        for number in std::mem::take(&mut self.scenes.new_textures) {
+            assets.assign_scene_texture(number);
         }
-    }
-
-    /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
-    /// reported and the checkerboard is shown.
-    pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
-        if let Some(known) = self.assets.sprites.scene_texture(number) {
-            return known;
-        }
-        let (textures, store) = (&mut self.assets.textures, &mut self.assets.store);
-        let placed = textures.scene_texture(store, number).or_else(|fault| {
-            log::error(&format!("{fault}: it is shown as a checkerboard"));
-            textures.scene_texture(store, TextureNumber::MISSING)
-        });
-        let placed = placed.expect("the checkerboard is made when the first texture is");
-        self.assets.sprites.placed.insert(number, placed);
-        placed
     }
 
     /// Places the textures of all changed sprites, before textures are sent to the renderer.
-    pub(super) fn assign_scene_textures(&mut self) {
-        let version = self.assets.textures.version();
-        if std::mem::replace(&mut self.assets.sprites.version, version) != version {
-            self.reassign_scene_textures();
+    pub(super) fn assign_scene_textures(&mut self, assets: &mut Assets) {
+        let version = assets.textures.version();
+        if std::mem::replace(&mut assets.sprites.version, version) != version {
+            self.reassign_scene_textures(assets);
         }
-        for at in 0..self.worlds.scenes.sprites.changed.len() {
-            let slot = self.worlds.scenes.sprites.changed[at] as usize;
-            let picture = self.worlds.scenes.sprites.slots.at(slot).map(|sprite| sprite.picture);
+        for at in 0..self.scenes.sprites.table.changed.len() {
+            let slot = self.scenes.sprites.table.changed[at] as usize;
+            let picture = self.scenes.sprites.table.slots.at(slot).map(|sprite| sprite.picture);
             if let Some(picture) = picture {
-                self.assign_scene_texture(picture);
+                assets.assign_scene_texture(picture);
             }
         }
     }
 
     /// After a change of textures, marks the sprites and tile maps that show a texture with a new
     /// location.
-    fn reassign_scene_textures(&mut self) {
-        let old = std::mem::take(&mut self.assets.sprites.placed);
+    fn reassign_scene_textures(&mut self, assets: &mut Assets) {
+        let old = std::mem::take(&mut assets.sprites.placed);
         let mut numbers: Vec<TextureNumber> = old.keys().copied().collect();
         numbers.sort_by_key(|number| number.0);
-        numbers.retain(|number| self.assign_scene_texture(*number) != old[number]);
+        numbers.retain(|number| assets.assign_scene_texture(*number) != old[number]);
         if numbers.is_empty() {
             return;
         }
-        let shows = |picture: TextureNumber| numbers.contains(&picture);
-        let sprites = self.worlds.scenes.sprites.slots.iter();
-        let stale = sprites.filter(|(_, sprite)| shows(sprite.picture));
+        let is_drawn = |picture: TextureNumber| numbers.contains(&picture);
+        let sprites = self.scenes.sprites.table.slots.iter();
+        let stale = sprites.filter(|(_, sprite)| is_drawn(sprite.picture));
         let stale: Vec<usize> = stale.map(|(handle, _)| handle.index()).collect();
         for slot in stale {
-            self.worlds.scenes.sprites.record_change(slot, flag::NEW);
+            self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
-        for map in
-            self.worlds.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| shows(*it)))
+        for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| is_drawn(*it)))
         {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
         }
     }
 
-    /// Advances the playing sprites of a world.
-    pub fn update_sprites(&mut self, world: WorldId, delta: f64) {
-        let (scenes, units) = (&mut self.worlds.scenes, &mut self.worlds.units);
-        let has = |row: u32| units.slots.at(row as usize).is_some_and(|unit| unit.world == world);
-        scenes.sprites.play(delta, has);
-    }
-
     /// Sends changed sprites to the scenes.
-    pub(super) fn send_sprite_changes(&mut self) {
-        let mut changed = std::mem::take(&mut self.worlds.scenes.sprites.changed);
+    pub(super) fn send_sprite_changes(&mut self, assets: &mut Assets) {
+        let mut changed = std::mem::take(&mut self.scenes.sprites.table.changed);
         for slot in changed.drain(..) {
-            let Some(sprite) = self.worlds.scenes.sprites.slots.at_mut(slot as usize) else {
-                continue;
-            };
-            let flags = sprite.flags;
-            if flags & flag::LISTED == 0 {
-                // The entry is older than the reuse of its slot, and the new sprite was sent
-                // already.
-                continue;
-            }
-            sprite.flags &= !(flag::LISTED | flag::NEW);
+            let taken = self.scenes.sprites.table.take_change(slot);
+            let Some((flags, sprite)) = taken else { continue };
             let (row, node, draw) = (sprite.unit, usize::from(sprite.node), sprite.draw);
             let (settings, picture) = (sprite.settings, sprite.picture);
             let Some(world) = self.world_of_row(row) else { continue };
-            let placed = self.assign_scene_texture(picture);
+            let placed = assets.assign_scene_texture(picture);
             let pose = self.mesh_pose(row, node, Some(settings.square_to_node(placed.size)));
             if flags & flag::NEW == 0 {
-                let frame = &mut self.worlds.scenes.of(world).frame;
+                let frame = &mut self.scenes.of(world).frame;
                 frame.moved.push(draw);
                 frame.poses.push(pose);
                 continue;
             }
-            let surface = self.sprite_surface(&settings, &placed);
-            let mesh = self.sprite_mesh();
+            let surface = assets.sprite_surface(&settings, &placed);
+            let mesh = assets.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
-            let frame = &mut self.worlds.scenes.of(world).frame;
+            let frame = &mut self.scenes.of(world).frame;
             let surfaces = (frame.surfaces.len() as u32, 1);
             frame.surfaces.push(surface);
-            frame.changes.push(DrawChange::Put(DrawMesh {
+            frame.changes.push(DrawChange::Set(DrawMesh {
                 slot: draw,
                 mesh,
                 surfaces,
@@ -253,21 +218,8 @@ impl Engine {
             }));
         }
         // Keeps the allocation of the list.
-        changed.append(&mut self.worlds.scenes.sprites.changed);
-        self.worlds.scenes.sprites.changed = changed;
-    }
-
-    fn sprite_surface(&mut self, settings: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
-        let SceneTexture { slot, sampling, .. } = *placed;
-        let (lit, mask) = (settings.placement.lit, settings.alpha == SpriteAlpha::Mask);
-        let material_slot = self.material_slot(settings.placement.material);
-        let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
-        self.assets.sprites.surface(&mut self.assets.materials, key)
-    }
-
-    /// Returns the slot of the material that draws a sprite or tile map.
-    pub(super) fn material_slot(&self, material: Option<Handle>) -> Option<MaterialSlot> {
-        self.assets.materials.slots().get(material?).map(|material| material.slot)
+        changed.append(&mut self.scenes.sprites.table.changed);
+        self.scenes.sprites.table.changed = changed;
     }
 
     /// Prepares the destruction of a material: sprites and tile maps that use it are shown without
@@ -275,28 +227,18 @@ impl Engine {
     pub(super) fn forget_material_slot(&mut self, material: MaterialId) {
         let has = Some(material.0);
         let mut slots = Vec::new();
-        for (handle, sprite) in self.worlds.scenes.sprites.slots.iter_mut() {
+        for (handle, sprite) in self.scenes.sprites.table.slots.iter_mut() {
             if sprite.settings.placement.material == has {
                 sprite.settings.placement.material = None;
                 slots.push(handle.index());
             }
         }
         for slot in slots {
-            self.worlds.scenes.sprites.record_change(slot, flag::NEW);
+            self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
-        for map in self.worlds.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
+        for map in self.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
             map.set_material(None);
         }
-    }
-
-    fn sprite_mesh(&mut self) -> MeshSlot {
-        let known = self.assets.sprites.square;
-        let number = known.unwrap_or_else(|| {
-            let added = self.assets.models.add_game_mesh(square());
-            added.expect("the models keep a place for it")
-        });
-        self.assets.sprites.square = Some(number);
-        self.assets.models.entry(number).slot
     }
 
     /// Returns the sequence of a sheet's tag. It is created on the first request. Without a tag, it
@@ -304,8 +246,67 @@ impl Engine {
     ///
     /// # Errors
     /// Returns an error if the sheet or tag does not exist or cannot be read.
-    pub fn sequence(&mut self, sheet: &str, tag: Option<&str>) -> Result<SequenceNumber, Error> {
-        let (scenes, Assets { textures, store, .. }) = (&mut self.worlds.scenes, &mut self.assets);
-        scenes.sprites.sequence(textures, store, (sheet, tag))
+    pub fn sequence(
+        &mut self,
+        assets: &mut Assets,
+        sheet: &str,
+        tag: Option<&str>,
+    ) -> Result<SequenceNumber, Error> {
+        self.scenes.sprites.sequence(&mut assets.textures, &mut assets.store, (sheet, tag))
+    }
+}
+
+impl Assets {
+    /// Places a texture for scenes and returns it. If the texture cannot be loaded, the error is
+    /// reported and the checkerboard is shown.
+    pub(super) fn assign_scene_texture(&mut self, number: TextureNumber) -> SceneTexture {
+        if let Some(known) = self.sprites.scene_texture(number) {
+            return known;
+        }
+        let (textures, store) = (&mut self.textures, &mut self.store);
+        let placed = textures.scene_texture(store, number).or_else(|fault| {
+            log::error(&format!("{fault}: it is shown as a checkerboard"));
+            textures.scene_texture(store, TextureNumber::MISSING)
+        });
+        let placed = placed.expect("the checkerboard is made when the first texture is");
+        self.sprites.placed.insert(number, placed);
+        placed
+    }
+
+    fn sprite_surface(&mut self, settings: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
+        let SceneTexture { slot, sampling, .. } = *placed;
+        let (lit, mask) = (settings.placement.lit, settings.alpha == SpriteAlpha::Mask);
+        let material_slot = self.material_slot(settings.placement.material);
+        let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
+        self.sprites.surface(&mut self.materials, key)
+    }
+
+    /// Returns the slot of the material that draws a sprite or tile map.
+    pub(super) fn material_slot(&self, material: Option<Handle>) -> Option<MaterialSlot> {
+        self.materials.slots().get(material?).map(|material| material.slot)
+    }
+
+    fn sprite_mesh(&mut self) -> MeshSlot {
+        let known = self.sprites.square;
+        let number = known.unwrap_or_else(|| {
+            let added = self.models.add_game_mesh(square());
+            added.expect("the models keep a place for it")
+        });
+        self.sprites.square = Some(number);
+        self.models.entry(number).slot
+    }
+}
+
+impl Engine {
+    pub(super) fn assign_new_scene_textures(&mut self) {
+        self.worlds.assign_new_scene_textures(&mut self.assets);
+    }
+
+    pub(super) fn sequence(
+        &mut self,
+        sheet: &str,
+        tag: Option<&str>,
+    ) -> Result<SequenceNumber, Error> {
+        self.worlds.sequence(&mut self.assets, sheet, tag)
     }
 }

@@ -2,7 +2,7 @@
 //! on request, one for each object. The comparison is done by the recordings
 //! (src/app/recording/mod.rs).
 
-use super::Engine;
+use super::{Devices, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Handle, HandleKind};
 use engine_input::{DEVICES, DeviceId, PAD};
@@ -30,7 +30,7 @@ const INPUT: usize = 6;
 /// Index of the hashes that the game computed.
 pub const GAME_HASHES: usize = 7;
 
-/// Numbers of input objects that are not devices.
+/// Object numbers of input state that belongs to no device, for [`ObjectState::object`].
 const FINGERS: u64 = 1 << 8;
 const COMPOSING: u64 = FINGERS + 1;
 const WINDOW: u64 = FINGERS + 2;
@@ -142,32 +142,10 @@ impl Engine {
             hasher.record(PARTICLES, number(handle), self.worlds.particles.hash_of(effect));
         }
         self.devices.sounds.voices.each_hash(|object, hash| hasher.record(SOUND, object, hash));
-        self.hash_input(&mut hasher);
+        self.devices.hash_input(&mut hasher);
         self.frame.game_hash.take(&mut hasher);
         let StateHasher { systems, objects } = hasher;
         FrameState { hashes: systems.map(|hash| hash.finish()), objects }
-    }
-
-    fn hash_input(&self, hasher: &mut StateHasher) {
-        for at in 0..DEVICES as u8 {
-            hasher.write(INPUT, u64::from(at), |hash| {
-                let state = self.devices.input.device(DeviceId(at)).state();
-                let motors = self.devices.input.motors(DeviceId(at)).state();
-                state.chain(motors).for_each(|number| hash.write_f64(number));
-            });
-        }
-        hasher.write(INPUT, FINGERS, |hash| {
-            for finger in self.devices.input.fingers().iter().flatten() {
-                finger.at.to_array().into_iter().for_each(|number| hash.write_f32(number));
-            }
-        });
-        hasher.write(INPUT, COMPOSING, |hash| {
-            hash.write_bytes(self.devices.input.composing().text.as_bytes());
-        });
-        hasher.write(INPUT, WINDOW, |hash| self.devices.window.write_state(hash));
-        for (id, window) in self.devices.windows.iter() {
-            hasher.write(INPUT, id.number(), |hash| window.write_state(hash));
-        }
     }
 
     /// Returns the display name of an object of the state. An object that no longer exists is named
@@ -176,8 +154,8 @@ impl Engine {
         match system {
             TIME => "the frame's number and the game's time".to_string(),
             RANDOM => "the random numbers of the game".to_string(),
-            WORLDS => self.name_in_worlds(object),
-            PHYSICS => self.name_in_physics(object),
+            WORLDS => self.worlds.name_in_worlds(object),
+            PHYSICS => self.worlds.name_in_physics(object),
             PARTICLES => self.worlds.name_in_particles(object),
             SOUND => match self.devices.sounds.voices.name_of(object) {
                 Some(sound) => format!("voice {object} '{sound}'"),
@@ -191,7 +169,7 @@ impl Engine {
                 0 => "the keyboard".to_string(),
                 1 => "the mouse".to_string(),
                 2 => "the touch panel".to_string(),
-                window if window >> 40 > 0 => self.name_of_window(window),
+                window if window >> 40 > 0 => self.devices.name_of_window(window),
                 device => format!("pad {}", device - u64::from(PAD.0) + 1),
             },
             _ => {
@@ -201,25 +179,51 @@ impl Engine {
             }
         }
     }
+}
+
+impl Devices {
+    fn hash_input(&self, hasher: &mut StateHasher) {
+        for at in 0..DEVICES as u8 {
+            hasher.write(INPUT, u64::from(at), |hash| {
+                let state = self.input.device(DeviceId(at)).state();
+                let motors = self.input.motors(DeviceId(at)).state();
+                state.chain(motors).for_each(|number| hash.write_f64(number));
+            });
+        }
+        hasher.write(INPUT, FINGERS, |hash| {
+            for finger in self.input.fingers().iter().flatten() {
+                finger.at.to_array().into_iter().for_each(|number| hash.write_f32(number));
+            }
+        });
+        hasher.write(INPUT, COMPOSING, |hash| {
+            hash.write_bytes(self.input.composing().text.as_bytes());
+        });
+        hasher.write(INPUT, WINDOW, |hash| self.window.write_state(hash));
+        for (id, window) in self.windows.iter() {
+            hasher.write(INPUT, id.number(), |hash| window.write_state(hash));
+        }
+    }
 
     fn name_of_window(&self, number: u64) -> String {
         let handle = Handle::from_number(number as f64);
-        match handle.and_then(|handle| self.devices.windows.slots().get(handle)) {
+        match handle.and_then(|handle| self.windows.slots().get(handle)) {
             Some(window) => format!("the window \"{}\"", window.title),
             None => format!("window {number}"),
         }
     }
+}
 
+impl Worlds {
     fn name_in_worlds(&self, object: u64) -> String {
         let handle = Handle::from_number(object as f64);
-        let unit = handle.and_then(|handle| Some((handle, self.worlds.units.slots.get(handle)?)));
+        let unit = handle.and_then(|handle| Some((handle, self.units.slots.get(handle)?)));
         match unit {
             Some((handle, unit)) => {
-                let at = self.worlds.units.scene.local_position(handle.index() as u32, 0);
+                let at = self.units.scene.local_position(handle.index() as u32, 0);
                 let [x, y, z] = at.to_array();
                 format!("unit {object} '{}' at ({x:.3}, {y:.3}, {z:.3})", unit.resource.name)
             }
-            None if handle.is_some_and(|handle| self.worlds.slots.get(handle).is_some()) => {
+            None if handle.is_some_and(|handle| self.slots.get(handle).is_some()) => {
                 format!("world {object}")
             }
             None => match handle.and_then(HandleKind::of) {

@@ -2,41 +2,41 @@
 //! when they are first visible and rebuilt when one of their tiles changes or shows another
 //! animation frame.
 
-use super::Engine;
-use super::particles::is_seen;
+use super::particles::is_in_frustum;
 use super::sprite_templates::SurfaceKey;
+use super::{Assets, Worlds};
 use engine_foundation::{Mat4, Vec3, log};
 use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
-use engine_world::mesh::flag;
+use engine_world::instance_table::flag;
 use engine_world::tilemap_instances::{TilemapInstance, TilemapPiece};
 use engine_world::unit::UnitId;
 
-impl Engine {
+impl Worlds {
     /// Sends changed maps to the scenes, as far as views show them.
-    pub(super) fn send_tilemaps(&mut self, views: &[View]) {
-        let mut maps = std::mem::take(&mut self.worlds.scenes.maps);
+    pub(super) fn send_tilemaps(&mut self, assets: &mut Assets, views: &[View]) {
+        let mut maps = std::mem::take(&mut self.scenes.maps);
         for map in maps.iter_mut() {
-            self.send_tilemap(map, views);
+            self.send_tilemap(assets, map, views);
         }
-        self.worlds.scenes.maps = maps;
+        self.scenes.maps = maps;
     }
 
-    fn send_tilemap(&mut self, map: &mut TilemapInstance, views: &[View]) {
-        let world = self.worlds.units.of(map.unit).world;
+    fn send_tilemap(&mut self, assets: &mut Assets, map: &mut TilemapInstance, views: &[View]) {
+        let world = self.units.of(map.unit).world;
         let number = world.0.to_number() as u64;
-        let edits = self.assets.tilemaps.of_mut(map.map).take_edits();
+        let edits = assets.tilemaps.of_mut(map.map).take_edits();
         map.mark_cells_changed(&edits.cells);
         let is_new = edits.layers || map.flags & flag::NEW != 0;
         let moved = map.flags & flag::LISTED != 0;
         map.flags &= !(flag::NEW | flag::LISTED);
-        let seconds = self.worlds.world(world).time;
-        let node = self.worlds.units.scene.world(map.unit.row(), usize::from(map.node));
+        let seconds = self.world(world).time;
+        let node = self.units.scene.world(map.unit.row(), usize::from(map.node));
         let matrix = node * map.placement.plane_to_node();
         let pose = DrawTransform::of(&matrix);
-        let state = self.assets.tilemaps.of(map.map).animation_state(seconds);
+        let state = assets.tilemaps.of(map.map).animation_state(seconds);
         let shown: Vec<Mat4> = views
             .iter()
             .filter(|view| view.scene == Some(number))
@@ -47,21 +47,22 @@ impl Engine {
         let mut pieces = std::mem::take(&mut map.pieces);
         for piece in &mut pieces {
             if piece.stale || piece.animated && piece.shown != state {
-                let (middle, radius) = self.assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
+                let (middle, radius) = assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
                 let center = matrix.transform_point3(middle);
-                let seen = |shown: &Mat4| is_seen(shown, center, radius * metres * scale);
-                if shown.iter().any(seen) {
-                    self.build_piece(world, map, piece, (seconds, state));
+                let is_visible =
+                    |shown: &Mat4| is_in_frustum(shown, center, radius * metres * scale);
+                if shown.iter().any(is_visible) {
+                    self.build_piece(assets, world, map, piece, (seconds, state));
                 }
             }
             if piece.mesh.is_none() {
                 continue;
             }
             if is_new || !piece.sent {
-                self.send_tilemap_piece(world, map, piece, pose);
+                self.send_tilemap_piece(assets, world, map, piece, pose);
             } else if moved {
-                let frame = &mut self.worlds.scenes.of(world).frame;
+                let frame = &mut self.scenes.of(world).frame;
                 frame.moved.push(piece.draw);
                 frame.poses.push(pose);
             }
@@ -72,14 +73,15 @@ impl Engine {
     /// Builds or rebuilds the mesh of a piece.
     fn build_piece(
         &mut self,
+        assets: &mut Assets,
         world: WorldId,
         map: &TilemapInstance,
         piece: &mut TilemapPiece,
         (seconds, state): (f64, u64),
     ) {
-        let smooth = map.sets.iter().map(|set| !self.assign_scene_texture(*set).sampling.nearest);
+        let smooth = map.sets.iter().map(|set| !assets.assign_scene_texture(*set).sampling.nearest);
         let smooth: Vec<bool> = smooth.collect();
-        let tilemap = self.assets.tilemaps.of(map.map);
+        let tilemap = assets.tilemaps.of(map.map);
         if piece.stale {
             piece.animated = tilemap.is_animated(piece.chunk);
         }
@@ -88,24 +90,24 @@ impl Engine {
         let (mesh, sets) = tilemap.chunk_mesh(piece.chunk, seconds, metres, &smooth);
         if sets.is_empty() {
             if let Some(mesh) = piece.mesh.take() {
-                self.assets.models.remove_game_mesh(mesh);
+                assets.models.remove_game_mesh(mesh);
                 // The piece keeps its draw slot.
-                self.worlds.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
+                self.scenes.of(world).frame.changes.push(DrawChange::End(piece.draw));
             }
             return;
         }
         piece.surfaces.clear();
         for set in sets {
-            let placed = self.assign_scene_texture(map.sets[set]);
+            let placed = assets.assign_scene_texture(map.sets[set]);
             let (slot, sampling) = (placed.slot, placed.sampling);
-            let material_slot = self.material_slot(map.placement.material);
+            let material_slot = assets.material_slot(map.placement.material);
             let key =
                 SurfaceKey { slot, sampling, lit: map.placement.lit, mask: false, material_slot };
-            piece.surfaces.push(self.assets.sprites.surface(&mut self.assets.materials, key));
+            piece.surfaces.push(assets.sprites.surface(&mut assets.materials, key));
         }
         match piece.mesh {
-            Some(known) => self.assets.models.update_game_mesh(known, mesh),
-            None => match self.assets.models.add_game_mesh(mesh) {
+            Some(known) => assets.models.update_game_mesh(known, mesh),
+            None => match assets.models.add_game_mesh(mesh) {
                 Ok(number) => piece.mesh = Some(number),
                 Err(fault) => log::error(&fault.message),
             },
@@ -114,20 +116,21 @@ impl Engine {
 
     fn send_tilemap_piece(
         &mut self,
+        assets: &Assets,
         world: WorldId,
         map: &TilemapInstance,
         piece: &mut TilemapPiece,
         pose: DrawTransform,
     ) {
         let Some(mesh) = piece.mesh else { return };
-        let mesh = self.assets.models.entry(mesh).slot;
+        let mesh = assets.models.entry(mesh).slot;
         let layer = piece.chunk.layer;
         let visible = map.flags & flag::ANY_HIDDEN == 0
-            && self.assets.tilemaps.of(map.map).is_visible(layer as usize);
-        let frame = &mut self.worlds.scenes.of(world).frame;
+            && assets.tilemaps.of(map.map).is_visible(layer as usize);
+        let frame = &mut self.scenes.of(world).frame;
         let surfaces = (frame.surfaces.len() as u32, piece.surfaces.len() as u32);
         frame.surfaces.extend_from_slice(&piece.surfaces);
-        frame.changes.push(DrawChange::Put(DrawMesh {
+        frame.changes.push(DrawChange::Set(DrawMesh {
             slot: piece.draw,
             mesh,
             surfaces,
@@ -143,20 +146,25 @@ impl Engine {
 
     /// Converts a world point into texels from the bottom left of a unit's map. Returns `None` for
     /// a map that a script created.
-    pub fn point_on_map(&mut self, id: TilemapId, point: Vec3) -> Option<[f64; 2]> {
-        let owner = self.assets.tilemaps.of(id).owner?;
-        let maps = self.worlds.scenes.maps.of_unit(UnitId(owner).row());
+    pub fn point_on_map(
+        &mut self,
+        assets: &Assets,
+        id: TilemapId,
+        point: Vec3,
+    ) -> Option<[f64; 2]> {
+        let owner = assets.tilemaps.of(id).owner?;
+        let maps = self.scenes.maps.of_unit(UnitId(owner).row());
         let map = maps.iter().find(|map| map.map == id)?;
         let (row, node, placement) = (map.unit.row(), usize::from(map.node), map.placement);
-        let matrix = self.worlds.units.scene.world(row, node) * placement.plane_to_node();
+        let matrix = self.units.scene.world(row, node) * placement.plane_to_node();
         let at = matrix.inverse().transform_point3(point) * placement.pixels_per_metre;
         Some([at.x.into(), at.z.into()])
     }
 
     /// Returns the map of a unit for changes, or `None` for a map that a script created.
-    pub fn unit_map(&mut self, id: TilemapId) -> Option<&mut TilemapInstance> {
-        let owner = self.assets.tilemaps.of(id).owner?;
-        let maps = self.worlds.scenes.maps.of.get_mut(&UnitId(owner).row())?;
+    pub fn unit_map(&mut self, assets: &Assets, id: TilemapId) -> Option<&mut TilemapInstance> {
+        let owner = assets.tilemaps.of(id).owner?;
+        let maps = self.scenes.maps.of.get_mut(&UnitId(owner).row())?;
         maps.iter_mut().find(|map| map.map == id)
     }
 }

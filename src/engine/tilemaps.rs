@@ -44,7 +44,7 @@ impl Drawing {
             ));
         };
         let sources = self.tile_sources(assets, map)?;
-        let seen = self.visible_texels(devices, gui, &desc, look);
+        let visible = self.visible_texels(devices, gui, &desc, look);
         let (mut drawn, mut quads) = (0, Vec::new());
         let seconds = frame.total;
         let layers = match look.layers.is_empty() {
@@ -56,7 +56,7 @@ impl Drawing {
         };
         for layer in layers {
             quads.clear();
-            assets.tilemaps.of(map).quads(layer, seen, seconds, &mut quads);
+            assets.tilemaps.of(map).quads(layer, visible, seconds, &mut quads);
             // Sorted by texture; the order of tiles with the same texture stays.
             quads.sort_by_key(|quad| quad.set);
             let opacity = assets.tilemaps.of(map).map().layers[layer].opacity;

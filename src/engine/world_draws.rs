@@ -2,9 +2,9 @@
 //! sprites, tile maps and particles with the names of the drawn objects, and the lines for text
 //! descriptions. The output of Guis is in draw_list.rs.
 
-use super::Engine;
 use super::draw_list::{color, short};
 use super::sprite_templates::SpriteOrTilemap;
+use super::{Assets, Engine, Worlds};
 use engine_foundation::{Handle, Vec3};
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::DrawSlot;
@@ -72,27 +72,29 @@ fn common<'a>(mut all: impl Iterator<Item = Option<&'a String>>) -> Option<Strin
 impl Engine {
     /// Returns the draw calls of worlds in the newest frame, in order.
     pub fn world_draws(&self) -> Vec<WorldDraw> {
-        let surfaces = self.surface_names();
+        let surfaces = self.assets.surface_names();
         let mut known = BTreeMap::new();
-        let draw = |seen: RecordedSceneDraw| {
-            let world = Handle::from_number(seen.scene as f64)?;
-            let objects = known.entry(seen.scene).or_insert_with(|| self.objects(world));
-            let is_cloud = seen.draw.kind == SceneDrawKind::Particles;
+        let draw = |recorded: RecordedSceneDraw| {
+            let world = Handle::from_number(recorded.scene as f64)?;
+            let objects = known
+                .entry(recorded.scene)
+                .or_insert_with(|| self.worlds.objects(&self.assets, world));
+            let is_cloud = recorded.draw.kind == SceneDrawKind::Particles;
             let of = |one: &RecordedObject| objects.get(&one.slot).filter(|_| !is_cloud);
-            let first = seen.objects.first().and_then(of);
-            let names = seen.objects.iter().map(|one| of(one).map(|object| &object.name));
-            let units = seen.objects.iter().map(|one| of(one).map(|object| &object.unit));
-            let materials = seen.objects.iter().map(|one| surfaces.get(&one.surface));
-            let own = Some(seen.mesh.clone()).filter(|name| !name.is_empty());
+            let first = recorded.objects.first().and_then(of);
+            let names = recorded.objects.iter().map(|one| of(one).map(|object| &object.name));
+            let units = recorded.objects.iter().map(|one| of(one).map(|object| &object.unit));
+            let materials = recorded.objects.iter().map(|one| surfaces.get(&one.surface));
+            let own = Some(recorded.mesh.clone()).filter(|name| !name.is_empty());
             Some(WorldDraw {
                 world,
-                pass: pass(seen.draw.kind),
+                pass: pass(recorded.draw.kind),
                 kind: if is_cloud { "particles" } else { first.map_or("mesh", |it| it.kind) },
                 name: if first.is_some() { common(names) } else { own },
-                part: seen.draw.part + 1,
+                part: recorded.draw.part + 1,
                 unit: common(units),
                 material: common(materials).filter(|_| !is_cloud),
-                count: seen.draw.instances,
+                count: recorded.draw.instances,
             })
         };
         self.drawing.recorded_scene_draws().into_iter().filter_map(draw).collect()
@@ -101,27 +103,33 @@ impl Engine {
     /// Returns the description lines for the world in a view: equal objects combined, by the names
     /// of their units; then particles.
     pub(super) fn describe_world_draws(&self, view: usize) -> String {
-        let surfaces = self.surface_names();
+        let surfaces = self.assets.surface_names();
         let (mut known, mut shown, mut clouds) = (None, BTreeMap::new(), Vec::new());
-        for seen in
-            self.drawing.recorded_scene_draws().into_iter().filter(|seen| seen.draw.view == view)
+        for recorded in self
+            .drawing
+            .recorded_scene_draws()
+            .into_iter()
+            .filter(|recorded| recorded.draw.view == view)
         {
-            let Some(world) = Handle::from_number(seen.scene as f64) else { continue };
-            let known = known.get_or_insert_with(|| self.objects(world));
-            match seen.draw.kind {
+            let Some(world) = Handle::from_number(recorded.scene as f64) else { continue };
+            let known = known.get_or_insert_with(|| self.worlds.objects(&self.assets, world));
+            match recorded.draw.kind {
                 SceneDrawKind::SunShadow(_) | SceneDrawKind::SpotShadow(_) => {}
                 SceneDrawKind::Particles => {
                     let positions: Vec<Vec3> =
-                        seen.objects.iter().map(|one| one.position).collect();
-                    let count = seen.draw.instances;
-                    clouds.push(format!("  particles, {count} of them, {}\n", around(&positions)));
+                        recorded.objects.iter().map(|one| one.position).collect();
+                    let count = recorded.draw.instances;
+                    clouds.push(format!(
+                        "  particles, {count} of them, {}\n",
+                        describe_bounds(&positions)
+                    ));
                 }
                 SceneDrawKind::Solid | SceneDrawKind::Blended => {
-                    for one in seen.objects {
+                    for one in recorded.objects {
                         let object = known.get(&one.slot).cloned().unwrap_or_else(|| NamedDraw {
                             unit: String::new(),
                             kind: "mesh",
-                            name: seen.mesh.clone(),
+                            name: recorded.mesh.clone(),
                         });
                         // A mesh with several parts counts as one object.
                         let (_, _, materials) =
@@ -140,35 +148,38 @@ impl Engine {
         clouds.sort();
         alike.iter().map(|(alike, positions)| alike.describe(positions)).chain(clouds).collect()
     }
+}
 
+impl Assets {
     /// Returns the names of materials by surface.
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
-        let all = || self.assets.materials.slots().iter().map(|(_, material)| material);
+        let all = || self.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.assets.sprites.painted().filter_map(|(surface, slot)| {
+        let painted = self.sprites.painted().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
         meshes.chain(painted).collect()
     }
+}
 
-    fn objects(&self, world: Handle) -> WorldDraws {
+impl Worlds {
+    fn objects(&self, assets: &Assets, world: Handle) -> WorldDraws {
         let of = |row: u32, kind: &'static str, name: &str| {
-            let unit =
-                self.worlds.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
+            let unit = self.units.slots.at(row as usize).filter(|unit| unit.world.0 == world)?;
             Some(NamedDraw { unit: unit.resource.name.clone(), kind, name: name.to_string() })
         };
         let mut objects = WorldDraws::new();
-        for (_, mesh) in self.worlds.scenes.meshes.slots.iter() {
-            let object = of(mesh.unit, "mesh", &self.assets.models.entry(mesh.mesh).name);
+        for (_, mesh) in self.scenes.meshes.slots.iter() {
+            let object = of(mesh.unit, "mesh", &assets.models.entry(mesh.mesh).name);
             objects.extend(object.map(|object| (mesh.draw, object)));
         }
-        self.worlds.flat_owners(|draw, row, flat| {
+        self.flat_owners(|draw, row, flat| {
             let object = match flat {
                 SpriteOrTilemap::Sprite(picture) => {
-                    of(row, "sprite", self.assets.drawable_texture_name(picture))
+                    of(row, "sprite", assets.drawable_texture_name(picture))
                 }
-                SpriteOrTilemap::Map(map) => of(row, "tilemap", &self.assets.tilemaps.of(map).name),
+                SpriteOrTilemap::Map(map) => of(row, "tilemap", &assets.tilemaps.of(map).name),
             };
             objects.extend(object.map(|object| (draw, object)));
         });
@@ -190,12 +201,12 @@ impl SimilarDraws {
         if positions.len() > 1 {
             description += &format!(", {} of them", positions.len());
         }
-        format!("{description}, {}, {}\n", around(positions), color(self.tint))
+        format!("{description}, {}, {}\n", describe_bounds(positions), color(self.tint))
     }
 }
 
 /// Describes positions: a single one, or the bounding box of several.
-fn around(positions: &[Vec3]) -> String {
+fn describe_bounds(positions: &[Vec3]) -> String {
     let numbers = |position: Vec3| position.to_array().map(short).join(" ");
     let min = positions.iter().copied().reduce(Vec3::min).unwrap_or_default();
     let max = positions.iter().copied().reduce(Vec3::max).unwrap_or_default();

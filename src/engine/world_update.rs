@@ -14,7 +14,7 @@ use engine_world::physics::PhysicsWorldId;
 
 /// Free memory below which a lack of memory is reported as the reason for particles that were not
 /// spawned.
-const SPAWN_ROOM_BYTES: usize = 1 << 20;
+const SPAWN_RESERVE_BYTES: usize = 1 << 20;
 
 /// Number of awake bodies below which waking a thread costs more time than the physics update.
 const BODIES_MIN: usize = 64;
@@ -31,7 +31,7 @@ pub struct UpdateSteps {
 impl Engine {
     /// Runs systems of a world, and blocks until they are finished. The table of these systems
     /// lists the data that each reads and writes. The order follows from the table, see
-    /// [`Systems`](engine_foundation::tasks::frame_systems::Systems).
+    /// [`FrameSystems`](engine_foundation::tasks::frame_systems::FrameSystems).
     ///
     /// # Errors
     /// Returns the error of the first system that failed.
@@ -46,7 +46,7 @@ impl Engine {
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();
-        let items = if self.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
+        let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
         let pool = &self.devices.tasks;
@@ -88,22 +88,24 @@ impl Engine {
         })?;
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);
-            self.report_refused_particles();
+            self.worlds.report_refused_particles();
         }
-        physics.map_or(Ok(()), |physics| self.draw_physics(physics))
+        physics.map_or(Ok(()), |physics| self.worlds.draw_physics(&self.game, physics))
     }
+}
 
+impl Worlds {
     /// Returns true if physics and particles each take long enough to be worth a thread. A single
     /// one gains nothing from another thread, and would lose its caches.
     fn is_worth_two_threads(&self, world: WorldId, physics: Option<PhysicsWorldId>) -> bool {
-        let awake = |physics| self.worlds.physics.world(physics).simulation.awake();
+        let awake = |physics| self.physics.world(physics).simulation.awake();
         physics.is_some_and(|physics| awake(physics) >= BODIES_MIN)
-            && self.worlds.particles.cost_of_free(world.0) >= THREADS_COST_MIN
+            && self.particles.cost_of_free(world.0) >= THREADS_COST_MIN
     }
 
     fn report_refused_particles(&mut self) {
-        if std::mem::take(&mut self.worlds.particles.refused) > 0 {
-            let message = match limit::check_room(SPAWN_ROOM_BYTES) {
+        if std::mem::take(&mut self.particles.refused) > 0 {
+            let message = match limit::check_room(SPAWN_RESERVE_BYTES) {
                 Err(full) => format!("particles are not spawned: {full}"),
                 Ok(()) => {
                     format!("{PARTICLES_MAX} particles exist (PARTICLES_MAX): more are not spawned")
@@ -115,45 +117,21 @@ impl Engine {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::super::{BuildMode, EngineConfig};
+mod tests {
     use super::*;
-    use engine_foundation::tasks::TaskPool;
+    use crate::test_engine::engine;
     use engine_foundation::{Vec3, sjson};
     use engine_particles::pose::EffectTransform;
     use engine_particles::resource::read_text;
     use engine_particles::{EffectDesc, EffectStage, NodeLink, OrphanPolicy};
-    use engine_resource::project::Project;
-    use engine_resource::settings::Settings;
-    use engine_resource::store::ResourceStore;
     use engine_world::WorldFlags;
     use engine_world::physics::ActorDesc;
     use engine_world::scene_graph;
 
     const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
 
-    /// Returns an engine without a window, with a game that does nothing.
-    pub fn engine() -> Engine {
-        let name = format!("engine-{}-update", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&root).unwrap();
-        std::fs::write(root.join("main.lua"), "").unwrap();
-        let mut engine = Engine::new(EngineConfig {
-            project: Project::open(&root).unwrap(),
-            settings: Settings::defaults(),
-            store: ResourceStore::default(),
-            build: BuildMode::Test,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            save_folder: None,
-        });
-        engine.devices.tasks = TaskPool::new(Some(1));
-        engine
-    }
-
     #[test]
-    fn an_effect_is_in_each_update_where_physics_moves_its_unit_in_that_update() {
+    fn effects_follow_units_moved_by_physics_in_the_same_update() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();
@@ -184,7 +162,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn effects_updated_in_two_parts_take_one_step_each() {
+    fn effects_updated_in_two_passes_take_one_step_each() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         let resource = engine.unit_resource("core/units/empty").unwrap();

@@ -243,7 +243,7 @@ impl<'a> BlobReader<'a> {
     }
 
     /// Returns the number of bytes that are left to read.
-    pub fn left(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.bytes.len()
     }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_flipped_bit_is_found() {
+    fn every_truncation_and_every_flipped_bit_is_detected() {
         let bytes = sample();
         for length in 0..bytes.len() {
             assert!(unframe(&bytes[..length], *b"TEST", 3).is_err(), "{length}");
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_beyond_the_end_takes_no_memory() {
+    fn a_count_beyond_the_end_allocates_no_memory() {
         let bytes = u32::MAX.to_le_bytes();
         assert!(BlobReader::new(&bytes).list(BlobReader::u64).is_err());
         // This fails even for items that read nothing. Otherwise it would run for seconds.

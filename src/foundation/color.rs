@@ -38,13 +38,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_rounded_and_kept_within_their_range() {
+    fn bytes_are_rounded_and_clamped() {
         let color = Color { red: 300.0, green: 127.6, blue: -4.0, alpha: 0.4 };
         assert_eq!(color.to_bytes(), [255, 128, 0, 0]);
     }
 
     #[test]
-    fn light_is_linear_and_has_alpha_multiplied_in() {
+    fn linear_colours_are_premultiplied_by_alpha() {
         let color = Color { red: 255.0, green: 188.0, blue: 0.0, alpha: 127.5 };
         let [red, green, blue, alpha] = color.to_light();
         assert_eq!((red, blue, alpha), (0.5, 0.0, 0.5));

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn every_thread_has_its_own_lines() {
+    fn every_thread_has_its_own_context_lines() {
         doing!("When spawning level:", "big_world");
         assert!(std::thread::spawn(|| lines().is_empty()).join().unwrap());
     }

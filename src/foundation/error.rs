@@ -74,7 +74,7 @@ mod tests {
     use crate::doing;
 
     #[test]
-    fn an_assertion_prints_contexts_test_message_and_place() {
+    fn an_assertion_prints_contexts_condition_message_and_location() {
         doing!("When spawning level:", "big_world");
         doing!("When spawning unit:", "big_bird");
         doing!("When applying material:", "feathers");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn insist_panics_with_the_expression_it_tested() {
+    fn insist_panics_with_the_failed_expression() {
         let texture: Option<u32> = None;
         let panic = std::panic::catch_unwind(|| insist!(texture.is_some(), "none for {}", "hat"));
         let text = *panic.unwrap_err().downcast::<String>().unwrap();

@@ -42,7 +42,7 @@ macro_rules! handle_kinds {
             }
 
             /// Returns the noun for an object of the kind, for use in the middle of a sentence.
-            pub const fn word(self) -> &'static str {
+            pub const fn noun(self) -> &'static str {
                 match self {
                     $(HandleKind::$name => $word,)*
                 }
@@ -143,7 +143,7 @@ pub enum StaleHandle {
     Never,
     /// The handle named an object that was destroyed: the object's name, and the frame and script
     /// line of its destruction.
-    Gone { name: String, frame: u64, place: String },
+    Gone { name: String, frame: u64, location: String },
     /// The handle named an object that was destroyed, and its slot has been reused since.
     Reused,
 }
@@ -248,7 +248,7 @@ impl<T> Slots<T> {
 
     /// Removes a value. Its name, the frame and the script line are kept for [`Slots::stale`] if
     /// memory is available. They are optional because removing a value must free memory.
-    pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, place: &str) -> Option<T> {
+    pub fn remove(&mut self, handle: Handle, name: &str, frame: u64, location: &str) -> Option<T> {
         if !self.is_current(handle) {
             return None;
         }
@@ -260,7 +260,7 @@ impl<T> Slots<T> {
             }
         } else {
             let stale_reason =
-                StaleHandle::Gone { name: name.to_string(), frame, place: place.to_string() };
+                StaleHandle::Gone { name: name.to_string(), frame, location: location.to_string() };
             if self.stale_reasons.len() <= index {
                 self.stale_reasons.resize_with(index + 1, || None);
             }
@@ -333,14 +333,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_handle_says_what_it_was() {
+    fn the_error_for_a_stale_handle_names_its_type() {
         let mut slots = Slots::new(HandleKind::World, 4);
         let first = slots.add("yard").unwrap();
         slots.remove(first, "yard", 812, "enemy.lua:40").unwrap();
         let gone = StaleHandle::Gone {
             name: "yard".into(),
             frame: 812,
-            place: "enemy.lua:40".to_string(),
+            location: "enemy.lua:40".to_string(),
         };
         assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
         let second = slots.add("cave").unwrap();
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_retired_when_its_generations_have_run_out() {
+    fn a_slot_is_retired_when_its_generations_run_out() {
         let mut slots = Slots::new(HandleKind::World, 1);
         let mut last = None;
         for _ in 0..GENERATION_MAX {
@@ -373,12 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_costs_its_value_and_its_generation() {
+    fn a_slot_has_the_size_of_its_value_and_generation() {
         assert_eq!((size_of::<Option<Handle>>(), Slots::<Handle>::BYTES), (8, 12));
     }
 
     #[test]
-    fn slots_are_reused_first_in_first_out_and_the_limit_holds() {
+    fn slots_are_reused_in_fifo_order_up_to_the_limit() {
         let mut slots = Slots::new(HandleKind::World, 2);
         let (a, b) = (slots.add('a').unwrap(), slots.add('b').unwrap());
         assert_eq!(slots.add('c'), None);

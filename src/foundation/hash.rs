@@ -16,10 +16,10 @@ const FACTOR_32: u32 = 0x5bd1_e995;
 /// Returns the MurmurHash64A of `bytes`. Names of resources and types are hashed with seed 0.
 pub const fn murmur64a(bytes: &[u8], seed: u64) -> u64 {
     let mut hash = seed ^ (bytes.len() as u64).wrapping_mul(FACTOR_64);
-    let (words, rest) = bytes.as_chunks();
+    let (blocks, rest) = bytes.as_chunks();
     let mut at = 0;
-    while at < words.len() {
-        hash = absorb_64(hash, u64::from_le_bytes(words[at]));
+    while at < blocks.len() {
+        hash = absorb_64(hash, u64::from_le_bytes(blocks[at]));
         at += 1;
     }
     if !rest.is_empty() {
@@ -196,18 +196,18 @@ pub(crate) use static_hash;
 #[derive(Clone, Debug)]
 pub struct StateHash {
     hash: u64,
-    words: u64,
+    blocks: u64,
 }
 
 impl StateHash {
     /// Creates an empty hash. Different seeds give unrelated hashes of the same values.
     pub const fn new(seed: u64) -> StateHash {
-        StateHash { hash: seed, words: 0 }
+        StateHash { hash: seed, blocks: 0 }
     }
 
     pub const fn write_u64(&mut self, value: u64) {
         self.hash = absorb_64(self.hash, value);
-        self.words += 1;
+        self.blocks += 1;
     }
 
     pub fn write_f32(&mut self, value: f32) {
@@ -222,8 +222,8 @@ impl StateHash {
 
     pub fn write_bytes(&mut self, bytes: &[u8]) {
         self.write_u64(bytes.len() as u64);
-        let (words, rest) = bytes.as_chunks();
-        for word in words {
+        let (blocks, rest) = bytes.as_chunks();
+        for word in blocks {
             self.write_u64(u64::from_le_bytes(*word));
         }
         if !rest.is_empty() {
@@ -233,7 +233,7 @@ impl StateHash {
 
     /// Returns the hash of all values written so far. More values may be written afterwards.
     pub const fn finish(&self) -> u64 {
-        finish_64(absorb_64(self.hash, self.words))
+        finish_64(absorb_64(self.hash, self.blocks))
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn published_64_bit_vectors_hold() {
+    fn hashes_match_the_published_64_bit_test_vectors() {
         check_64("content/levels/city/taxi.unit", "9d01c901e9e2827f");
         check_64("lua", "a14e8dfa2cd117e2");
         check_64("unit", "e0a48d0be9a7453f");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn published_32_bit_vector_holds() {
+    fn hash_matches_the_published_32_bit_test_vector() {
         assert_eq!(murmur32(b"root_point", 0), 0x5e43_bd96);
         assert_eq!(IdString32::new("root_point").to_string(), "5e43bd96");
         assert_eq!(IdString32::new(""), IdString32(0));
@@ -273,13 +273,13 @@ mod tests {
     }
 
     #[test]
-    fn every_length_and_seed_gives_its_own_hash() {
+    fn different_lengths_and_seeds_give_different_hashes() {
         let bytes = [7u8; 40];
-        let mut seen = std::collections::BTreeSet::new();
+        let mut visited = std::collections::BTreeSet::new();
         for length in 0..=40 {
-            assert!(seen.insert(murmur64a(&bytes[..length], 1)), "{length}");
-            assert!(seen.insert(u64::from(murmur32(&bytes[..length], 1))));
-            assert!(seen.insert(murmur64a(&bytes[..length], 2)));
+            assert!(visited.insert(murmur64a(&bytes[..length], 1)), "{length}");
+            assert!(visited.insert(u64::from(murmur32(&bytes[..length], 1))));
+            assert!(visited.insert(murmur64a(&bytes[..length], 2)));
         }
     }
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_takes_exactly_its_digits() {
+    fn hex_requires_the_exact_number_of_digits() {
         for (digits, want) in [
             ("5e43bd96", Some(IdString32(0x5e43_bd96))),
             ("5E43BD96", Some(IdString32(0x5e43_bd96))),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_hash_is_the_same_everywhere() {
+    fn a_state_hash_is_platform_independent() {
         let mut hash = StateHash::new(0);
         hash.write_u64(1);
         hash.write_f32(0.5);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_hash_tells_values_apart() {
+    fn different_values_give_different_state_hashes() {
         let hashes = [
             state(|_| ()),
             state(|h| h.write_u64(0)),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn every_nan_counts_as_one() {
+    fn every_nan_has_the_same_hash() {
         let odd = f32::from_bits(0xffc0_1234);
         assert!(odd.is_nan());
         assert_eq!(state(|h| h.write_f32(odd)), state(|h| h.write_f32(f32::NAN)));

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warning_is_written_once_per_place_and_counted() {
+    fn a_warning_is_logged_once_per_location_and_counted() {
         set_silent(true);
         for _ in 0..3 {
             warn("enemy.lua:40", "old name of Unit.alive");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_followed_by_their_number() {
+    fn lines_are_followed_by_number() {
         set_silent(true);
         let (before, _) = lines_after(u64::MAX);
         info("followed one");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_without_a_place_is_written_each_time_and_never_counted() {
+    fn a_warning_without_a_location_is_logged_each_time() {
         set_silent(true);
         for text in ["no watch over files", "no watch over files", "no watch over tests"] {
             warning(text);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_kept_up_to_a_number() {
+    fn logs_of_a_limited_number_of_runs_are_kept() {
         let folder = scratch("runs");
         for run in 0..5 {
             let mut log = LogFile::open(&folder, 3).unwrap();

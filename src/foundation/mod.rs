@@ -11,6 +11,7 @@ pub mod error;
 pub mod file_access;
 pub mod handle;
 pub mod hash;
+pub mod json;
 pub mod log;
 pub mod log_file;
 pub mod memory;
@@ -23,6 +24,7 @@ pub mod sjson;
 pub mod suggest;
 pub mod tasks;
 pub mod terminal;
+pub mod xml;
 
 pub use color::Color;
 pub use context::Context;

@@ -203,7 +203,7 @@ mod tests {
 
     /// Searches a grid, then increasingly finer grids around the best point.
     fn check_greatest<const N: usize>() {
-        let (mut best, mut place) = (0.0, [0.25; N]);
+        let (mut best, mut position) = (0.0, [0.25; N]);
         let (mut centre, mut reach) = ([0.25; N], 0.25);
         for _ in 0..12 {
             for index in 0..13usize.pow(N as u32) {
@@ -215,17 +215,17 @@ mod tests {
                 });
                 let value = greatest_at(point);
                 if value > best {
-                    (best, place) = (value, point);
+                    (best, position) = (value, point);
                 }
             }
-            (centre, reach) = (place, reach * 0.4);
+            (centre, reach) = (position, reach * 0.4);
         }
         let bound = GREATEST[N];
-        assert!(best <= bound && best > bound * 0.99999, "{N}: {best} at {place:?}");
+        assert!(best <= bound && best > bound * 0.99999, "{N}: {best} at {position:?}");
     }
 
     #[test]
-    fn no_choice_of_gradients_leaves_the_range() {
+    fn all_gradients_give_values_in_range() {
         check_greatest::<1>();
         check_greatest::<2>();
         check_greatest::<3>();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_same_everywhere() {
+    fn values_are_platform_independent() {
         assert_eq!(noise_1d(1, 0.3), -0.3214303897586549);
         assert_eq!(noise_2d(1, 0.3, -7.6), 0.0029754519768665916);
         assert_eq!(noise_3d(1, 0.3, -7.6, 100.25), 0.24724534737888823);
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_close_also_across_cells() {
+    fn noise_is_continuous_across_cells() {
         points::<3>(2_000, |[x, y, z]| {
             for x in [x, x.round()] {
                 let step = noise_3d(2, x - 1e-6, y, z) - noise_3d(2, x + 1e-6, y, z);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_and_cells_differ() {
+    fn seeds_and_cells_give_different_values() {
         let here = noise_2d(1, 0.5, 0.5);
         let others = (0..1000).filter(|i| noise_2d(1, 0.5 + f64::from(*i), 0.5) == here);
         // At a center, the few gradients give many equal sums. A repeating lattice would give only

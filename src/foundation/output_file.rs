@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_files_are_written_in_folders_that_are_there_and_no_folder_is_made() {
+    fn files_are_written_only_into_existing_folders() {
         let folder = scratch("plain");
         let file = folder.join("a.txt");
         write(&file, b"one").unwrap();
@@ -131,35 +131,36 @@ mod tests {
         drop(create(&file).unwrap());
         assert_eq!(fs::read(&file).unwrap(), b"");
         let deep = folder.join("new/a.txt");
-        let told = format!("there is no folder '{}': make it first", folder.join("new").display());
-        assert_eq!(write(&deep, b"x").unwrap_err().to_string(), told);
-        assert_eq!(create(&deep).unwrap_err().to_string(), told);
-        assert_eq!(append(&deep).unwrap_err().to_string(), told);
+        let message =
+            format!("there is no folder '{}': make it first", folder.join("new").display());
+        assert_eq!(write(&deep, b"x").unwrap_err().to_string(), message);
+        assert_eq!(create(&deep).unwrap_err().to_string(), message);
+        assert_eq!(append(&deep).unwrap_err().to_string(), message);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        let told = "it is a folder, and only plain files are written: give another path";
-        assert_eq!(check(&folder).unwrap_err().to_string(), told);
+        let message = "it is a folder, and only plain files are written: give another path";
+        assert_eq!(check(&folder).unwrap_err().to_string(), message);
         fs::remove_dir_all(folder).unwrap();
     }
 
     #[cfg(unix)]
     #[test]
-    fn devices_pipes_sockets_and_links_stay_what_they_are() {
+    fn devices_pipes_sockets_and_links_are_not_replaced() {
         let folder = scratch("others");
         let pipe = folder.join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(status.success());
         let socket = folder.join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
         fs::write(folder.join("victim"), "kept").unwrap();
         let (link, lost) = (folder.join("link"), folder.join("lost"));
         std::os::unix::fs::symlink(folder.join("victim"), &link).unwrap();
         std::os::unix::fs::symlink(folder.join("nowhere"), &lost).unwrap();
-        let told = check_no_links(&folder, Path::new("link/x")).unwrap_err().to_string();
+        let message = check_no_links(&folder, Path::new("link/x")).unwrap_err().to_string();
         let wanted = "is a link, and nothing is written through links: remove it";
-        assert_eq!(told, format!("'{}' {wanted}", link.display()));
+        assert_eq!(message, format!("'{}' {wanted}", link.display()));
         assert!(check_no_links(&folder, Path::new("victim")).is_ok());
         let device = PathBuf::from("/dev/null");
-        for (path, what) in [
+        for (path, noun) in [
             (&pipe, "a pipe"),
             (&socket, "a socket"),
             (&link, "a link"),
@@ -167,10 +168,11 @@ mod tests {
             (&device, "a device"),
         ] {
             let before = fs::symlink_metadata(path).unwrap().file_type();
-            let told = format!("it is {what}, and only plain files are written: give another path");
-            assert_eq!(write(path, b"x").unwrap_err().to_string(), told);
-            assert_eq!(create(path).unwrap_err().to_string(), told);
-            assert_eq!(append(path).unwrap_err().to_string(), told);
+            let message =
+                format!("it is {noun}, and only plain files are written: give another path");
+            assert_eq!(write(path, b"x").unwrap_err().to_string(), message);
+            assert_eq!(create(path).unwrap_err().to_string(), message);
+            assert_eq!(append(path).unwrap_err().to_string(), message);
             assert_eq!(fs::symlink_metadata(path).unwrap().file_type(), before);
         }
         assert_eq!(fs::read(folder.join("victim")).unwrap(), b"kept");

@@ -119,11 +119,11 @@ pub fn run_with_stack<T: Send>(
     bytes: usize,
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Error> {
-    let is_separate = limit::is_apart();
+    let is_separate = limit::is_separate();
     std::thread::scope(|scope| {
         let builder = Builder::new().name(name.to_string()).stack_size(bytes);
         let work = || {
-            let _apart = is_separate.then(limit::Apart::begin);
+            let _separate = is_separate.then(limit::SeparateWork::begin);
             contain(work)
         };
         let thread = builder
@@ -147,7 +147,7 @@ mod tests {
     use crate::insist;
 
     #[test]
-    fn a_caught_panic_keeps_message_and_contexts_without_repeating_them() {
+    fn a_caught_panic_keeps_its_message_and_contexts_once() {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             store_panic(info);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_ends_its_work_and_nothing_else() {
+    fn a_panic_ends_only_its_own_work() {
         assert_eq!(contain(|| 7), Ok(7));
         let error = contain(|| -> u32 { panic!("too many feathers") }).unwrap_err();
         assert!(error.is_engine_fault && error.message.contains("too many feathers"), "{error}");
@@ -181,8 +181,9 @@ mod tests {
     fn an_engine_thread_reports_why_it_ended() {
         let count = log::error_count();
         spawn("bird feeder", || panic!("no seeds")).unwrap().join().unwrap();
-        let said = log::errors_since(count);
-        let ours = said.iter().find(|message| message.contains("no seeds")).expect("it is logged");
+        let errors = log::errors_since(count);
+        let ours =
+            errors.iter().find(|message| message.contains("no seeds")).expect("it is logged");
         assert!(ours.starts_with("the thread 'bird feeder' ended: the engine failed: "), "{ours}");
     }
 

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reference_sequence_holds() {
+    fn the_generator_matches_the_reference_sequence() {
         // These numbers come from the authors' C program with this state.
         let mut random = Random::from_state([1, 2, 3, 4]).unwrap();
         let first: Vec<u64> = (0..4).map(|_| random.next_u64()).collect();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_seeds_give_equal_sequences_and_others_do_not() {
+    fn equal_seeds_give_equal_sequences() {
         let (mut a, mut b, mut c) = (Random::seed(7), Random::seed(7), Random::seed(8));
         let differ = (0..100).filter(|_| a.next_u64() != c.next_u64()).count();
         assert_eq!(differ, 100);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_keep_to_their_ends() {
+    fn values_stay_within_their_range() {
         let mut random = Random::seed(4);
         for (min, max) in [
             (0, 0),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_last_full_range_are_drawn_again() {
+    fn values_beyond_the_last_full_range_are_rejected() {
         // Of 2^64 numbers over 3 values, one remains: the product 0.
         let mut bits = [0, u64::MAX].into_iter();
         assert_eq!(bounded(10, 12, || bits.next().unwrap()), 12);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stateless_step_is_the_same_everywhere() {
+    fn a_stateless_step_is_platform_independent() {
         let (seed, value) = next_random(1);
         assert_eq!(seed, 1_015_568_748);
         assert_eq!(value, 0.5791896088594998);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn stateless_steps_spread_over_the_unit() {
+    fn stateless_steps_are_evenly_distributed() {
         let (mut seed, mut sum, mut tenths) = (12345, 0.0, [0; 10]);
         for _ in 0..100_000 {
             let (next, value) = next_random(seed);

@@ -72,7 +72,7 @@ const SUGGESTIONS_MAX: usize = 3;
 /// Returns the names that match `word` by their parts, best first, for use if no whole name is
 /// near. Either all parts of such a name are in `word` (`is_down`: `down`), or all parts of `word`
 /// are in the name (`set_position`: `set_local_position`).
-pub fn by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn names_by_parts<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let wanted = parts(word);
     let scored =
         names.into_iter().filter_map(|name| Some((match_cost(&wanted, &parts(name))?, name)));
@@ -93,7 +93,7 @@ pub fn hint_of_functions<'a>(
     let names = names.into_iter();
     let found = match nearest(word, names.clone()) {
         Some(name) => vec![name],
-        None => by_parts(word, names),
+        None => names_by_parts(word, names),
     };
     let found: Vec<String> = found.iter().map(|name| format!("'{name}'")).collect();
     match found.is_empty() {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+    fn only_a_near_name_is_suggested() {
         check("gian", &["gain", "pitch"], Some("gain"));
         check("set_postion", &["set_rotation", "set_position"], Some("set_position"));
         check("Headless", &["headless"], Some("headless"));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_name_is_near_its_parts_are_looked_at() {
+    fn parts_of_a_name_are_compared_if_no_name_is_near() {
         let names = [
             "down",
             "line",
@@ -198,7 +198,7 @@ mod tests {
             "pressed",
         ];
         let check = |word: &str, wanted: &[&str]| {
-            assert_eq!(by_parts(word, names), wanted, "{word}");
+            assert_eq!(names_by_parts(word, names), wanted, "{word}");
         };
         check("set_position", &["set_local_position"]);
         check("setPosition", &["set_local_position"]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forgotten_folder_is_found_by_the_last_part() {
+    fn a_missing_folder_is_suggested_by_the_last_component() {
         let names = ["units/hero", "units/enemies/orc", "levels/gone"];
         let check = |word: &str, wanted: Option<&str>| {
             assert_eq!(nearest_in_folders(word, names.iter().copied()), wanted, "{word}");

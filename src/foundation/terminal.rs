@@ -91,7 +91,7 @@ impl StyledText {
     }
 }
 
-/// Writes text to standard output. Text that cannot be written is lost: see [`lost`].
+/// Writes text to standard output. Text that cannot be written is lost: see [`output_error`].
 pub fn print(text: &str) {
     print_styled(&StyledText::plain(text));
 }
@@ -135,7 +135,7 @@ pub fn forward_output(bytes: &[u8], error: bool) {
 
 /// Flushes standard output. Returns the reason if output was lost. Output to a closed pipe does not
 /// count as lost.
-pub fn lost() -> Option<String> {
+pub fn output_error() -> Option<String> {
     record_output_error(io::stdout().flush());
     OUTPUT_ERROR.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
 }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_as_escapes() {
+    fn control_characters_are_printed_as_escapes() {
         check("plain\ttext\nkäse \u{1f980}\0", "plain\ttext\nkäse \u{1f980}\0");
         check("\x1b]0;title\x07", "\\u{1b}]0;title\\u{7}");
         check("\x1b[2J\x1b[31mred", "\\u{1b}[2J\\u{1b}[31mred");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_control_character_is_known() {
+    fn every_control_character_is_recognised() {
         let all = (0..0x110000).filter_map(char::from_u32);
         let missed: Vec<char> = all
             .filter(|c| {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_engine_itself_colours() {
+    fn only_the_engine_prints_colours() {
         let text = StyledText::colored("31", "a\x1b[32mb").then(&StyledText::plain("\x1b[0m"));
         assert_eq!(text.as_str(), "\x1b[31ma\\u{1b}[32mb\x1b[0m\\u{1b}[0m");
         assert_eq!(

@@ -18,7 +18,7 @@ pub const fn size(width: u32, height: u32) -> (u32, u32) {
 }
 
 /// Returns the texels of a picture's cell at the largest mip level, four bytes per texel.
-pub fn around(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
+pub fn with_border(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (cell_width, cell_height) = size(width, height);
     let (row_bytes, cell_row) = (width as usize * 4, cell_width as usize * 4);
     let mut out = Vec::with_capacity(cell_row * cell_height as usize);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn an_atlas_cell_repeats_the_edge_of_its_image() {
-        let cell = around(2, 1, &[10, 10, 10, 255, 20, 20, 20, 255]);
+        let cell = with_border(2, 1, &[10, 10, 10, 255, 20, 20, 20, 255]);
         assert_eq!(size(2, 1), (16, 16));
         let texel = |x: usize, y: usize| cell[(y * 16 + x) * 4];
         assert_eq!((texel(0, 0), texel(4, 4), texel(5, 4), texel(15, 15)), (10, 10, 20, 20));

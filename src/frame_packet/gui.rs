@@ -112,7 +112,7 @@ pub enum ObjectChange {
     /// Creates or replaces the object with this number, from instances of [`GuiFrame::instances`].
     /// A new number is drawn last in its batch. An object that keeps its key keeps its position.
     /// `source` identifies the object's picture for [`ObjectChange::Move`]; 0 if it never moves.
-    Put { object: u64, key: GuiBatchKey, source: u32, first: u32, count: u32 },
+    Set { object: u64, key: GuiBatchKey, source: u32, first: u32, count: u32 },
     /// Removes the object.
     End { object: u64 },
     /// Removes all objects.
@@ -145,7 +145,7 @@ pub struct MovedSource {
 
 impl MovedSource {
     /// Returns an instance that was drawn with the source, converted to the source's new location.
-    pub fn follow(&self, instance: &QuadInstance) -> QuadInstance {
+    pub fn move_instance(&self, instance: &QuadInstance) -> QuadInstance {
         let (from, to) = (&self.from, &self.to);
         let mut moved = *instance;
         if from.uv != to.uv {
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instance_is_one_cache_line_and_its_paint_holds_all_that_it_should() {
+    fn an_instance_is_one_cache_line() {
         assert_eq!(size_of::<QuadInstance>(), 64);
         let word = QuadInstance::paint(paint::TEXTURE_FIELD, 2047, 65535) | QuadInstance::NEAREST;
         assert_eq!((word & 15, word >> 5 & 2047, word >> 16), (7, 2047, 65535));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_with_a_source_follows_it_with_its_part_and_its_transform() {
+    fn draws_follow_their_source_with_its_region_and_transform() {
         let stand = |texture, paint, uv| SourceTransform {
             material: MaterialSlot::BUILT_IN,
             texture: TextureSlot(texture),
@@ -225,12 +225,12 @@ mod tests {
         let mut moved = MovedSource { source: 1, from: own, to: shared, ended: false };
         let paint = QuadInstance::paint(paint::TEXTURE, 0, 9);
         let part = QuadInstance { uv: [0.0, 0.5, 0.5, 0.0], paint, ..QuadInstance::default() };
-        let found = moved.follow(&part);
+        let found = moved.move_instance(&part);
         assert_eq!(found.uv, [0.5, 0.1875, 0.625, 0.125]);
         assert_eq!(found.paint, near | 9 << 16);
         let beyond = QuadInstance { uv: [-1.0, 2.0, 2.0, -1.0], ..part };
-        assert_eq!(moved.follow(&beyond).uv, shared.uv, "a neighbour is never shown");
+        assert_eq!(moved.move_instance(&beyond).uv, shared.uv, "a neighbour is never shown");
         std::mem::swap(&mut moved.from, &mut moved.to);
-        assert_eq!(moved.follow(&found), part);
+        assert_eq!(moved.move_instance(&found), part);
     }
 }

@@ -35,7 +35,7 @@ pub enum BlendMode {
 #[derive(Clone, Debug)]
 pub enum MaterialChange {
     /// Creates or replaces a material.
-    Put { slot: MaterialSlot, material: Arc<MaterialFrame> },
+    Set { slot: MaterialSlot, material: Arc<MaterialFrame> },
     /// Replaces the bytes of a material's uniform block.
     Variables { slot: MaterialSlot, bytes: Vec<u8> },
     /// Replaces the texture at one of a material's texture indices.

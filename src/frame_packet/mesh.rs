@@ -36,7 +36,7 @@ impl SurfaceSlot {
 #[derive(Clone, Debug)]
 pub enum MeshChange {
     /// Creates or replaces a mesh. Existing draws of the slot show the new mesh.
-    Put { slot: MeshSlot, mesh: Arc<MeshFrame> },
+    Set { slot: MeshSlot, mesh: Arc<MeshFrame> },
     /// Removes a mesh. Existing draws of the slot show nothing.
     End { slot: MeshSlot },
 }
@@ -45,7 +45,7 @@ pub enum MeshChange {
 #[derive(Clone, Debug)]
 pub enum SurfaceChange {
     /// Creates or replaces a surface.
-    Put { slot: SurfaceSlot, surface: SurfaceFrame },
+    Set { slot: SurfaceSlot, surface: SurfaceFrame },
     /// Removes a surface.
     End { slot: SurfaceSlot },
 }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_all_vertices() {
+    fn bounds_contain_all_vertices() {
         let vertex =
             |x: f32, y: f32, z: f32| MeshVertex { position: [x, y, z], ..MeshVertex::default() };
         let bounds = MeshBounds::of(&[vertex(1.0, 0.0, 0.0), vertex(3.0, 4.0, 0.0)]);

@@ -114,7 +114,7 @@ pub enum ViewTarget {
 }
 
 /// Maximum viewing distance of a camera in meters, and maximum distance between its edges.
-pub const SIGHT_MAX: f32 = 1.0e9;
+pub const VIEW_DISTANCE_MAX: f32 = 1.0e9;
 /// Minimum distance of a perspective camera's near plane, in meters.
 pub const NEAR_MIN: f32 = 1.0e-6;
 /// Minimum field of view in radians. The maximum is less than half a circle by the same amount.

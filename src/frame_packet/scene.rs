@@ -123,19 +123,19 @@ impl DrawMesh {
         layers: u32::MAX,
         tint: [255; 4],
         range: [0.0, f32::INFINITY],
-        part: DrawMesh::WHOLE,
+        part: DrawMesh::WHOLE_TEXTURE,
         order: None,
     };
 
     /// The part that covers a whole texture.
-    pub const WHOLE: [u16; 4] = [0, 0, u16::MAX, u16::MAX];
+    pub const WHOLE_TEXTURE: [u16; 4] = [0, 0, u16::MAX, u16::MAX];
 }
 
 /// A change to the draws of a scene.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum DrawChange {
     /// Creates or replaces a draw.
-    Put(DrawMesh),
+    Set(DrawMesh),
     /// Removes a draw.
     End(DrawSlot),
     /// Removes all draws.
@@ -316,9 +316,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pose_is_a_matrix_without_its_last_row_and_a_particle_has_64_bytes() {
-        let place = Vec3::new(1.0, 2.0, 3.0);
-        assert_eq!(DrawTransform::of(&Mat4::from_translation(place)), DrawTransform::at(place));
+    fn a_pose_has_three_rows_and_a_particle_has_64_bytes() {
+        let position = Vec3::new(1.0, 2.0, 3.0);
+        assert_eq!(
+            DrawTransform::of(&Mat4::from_translation(position)),
+            DrawTransform::at(position)
+        );
         assert_eq!(DrawTransform::of(&Mat4::IDENTITY), DrawTransform::IDENTITY);
         assert_eq!((size_of::<DrawTransform>(), size_of::<ParticleQuad>()), (48, 64));
     }

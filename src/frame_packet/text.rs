@@ -34,7 +34,8 @@ pub struct ColorSpan {
 }
 
 /// The effects around and behind the letters. Lengths are in the units of the size (logical
-/// pixels); 0 draws nothing. The distance field limits their reach: see [`TextStyle::REACH`].
+/// pixels); 0 draws nothing. The distance field limits their reach:
+/// see [`TextStyle::FIELD_EXTENT`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TextStyle {
     /// Thickness of the outline around the letters.
@@ -65,7 +66,7 @@ impl TextStyle {
     /// Reach of the distance fields of fonts with outlines around the letters, as a fraction of the
     /// size. Letters of 32 pixels can glow for 4 pixels, minus half a pixel. Larger requests get
     /// this reach, and the log reports it once for each font.
-    pub const REACH: f32 = 0.125;
+    pub const FIELD_EXTENT: f32 = 0.125;
 }
 
 /// A request to lay out one text.
@@ -195,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_quad_takes_the_texts_colour_or_fades_its_own() {
+    fn a_quad_has_the_text_colour_or_its_own_faded_one() {
         let mut quad = GlyphQuad { rect: [0.0, -1.0, 2.0, 3.0], ..GlyphQuad::default() };
         quad.paint = QuadInstance::paint(paint::GLYPH, 3, 0);
         let instance = quad.instance(10.0, 20.0, [1, 2, 3, 128], 5);

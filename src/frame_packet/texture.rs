@@ -82,17 +82,16 @@ pub struct TextureTexels {
 #[derive(Clone, Debug)]
 pub enum TextureChange {
     /// Creates or replaces a texture.
-    Put { slot: TextureSlot, texels: TextureTexels },
+    Set { slot: TextureSlot, texels: TextureTexels },
     /// Creates or replaces an empty render target.
     Target { slot: TextureSlot, width: u32, height: u32 },
     /// Removes a texture.
     End { slot: TextureSlot },
     /// Fills a region of the atlas of small textures. The levels are in [`TexelFormat::Rgba8Srgb`],
     /// each including its gutter; `x` and `y` are multiples of [`ATLAS_GUTTER`]. If `picture` has a
-    /// size, the largest level is only a picture of that size, and [`cell::around`] creates the
-    /// margin.
+    /// size, the largest level is only a picture of that size, and [`around`] creates the margin.
     ///
-    /// [`cell::around`]: super::cell::around
+    /// [`around`]: super::atlas_cell::around
     Atlas { layer: u32, x: u32, y: u32, texels: TextureTexels, picture: Option<(u32, u32)> },
     /// Fills a region of the glyph atlas. `TexelFormat::Rgba8`: three distances (red, green, blue)
     /// whose median is the distance, and the true distance in alpha.

@@ -56,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threads_clock_counts_its_own_work_and_can_be_read_from_another() {
+    fn a_thread_clock_counts_one_threads_work_and_is_shareable() {
         let clock = ThreadClock::of_this_thread();
         let before = clock.seconds();
         let mut sum = 0u64;
         while clock.seconds() - before < 0.002 {
             sum = sum.wrapping_mul(31).wrapping_add(1);
         }
-        let seen = std::thread::spawn(move || clock.seconds()).join().unwrap();
-        assert!(seen - before >= 0.002, "{sum}");
+        let measured = std::thread::spawn(move || clock.seconds()).join().unwrap();
+        assert!(measured - before >= 0.002, "{sum}");
     }
 }

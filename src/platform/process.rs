@@ -14,10 +14,10 @@ pub fn use_small_pages() {
 }
 
 /// Makes C libraries, especially drivers, share one arena in all threads. glibc would otherwise
-/// create an arena per thread, which grows by one page and one system call at a time, four hundred
-/// before the first picture. Also makes them free large blocks at once. glibc keeps such blocks
-/// once it has seen one, 3 MiB after compiling shaders. Call this function before any other thread
-/// exists.
+/// create an arena per thread, which grows by one page at a time, with one system call each: four
+/// hundred calls before the first frame. Also makes them free large blocks at once. glibc keeps
+/// such blocks once it has seen one, 3 MiB after compiling shaders. Call this function before any
+/// other thread exists.
 pub fn limit_malloc_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: the calls change settings of the C library's allocator. A refused setting changes

@@ -16,8 +16,8 @@ extern "C" fn on_interrupt(_: libc::c_int) {
     }
 }
 
-/// A handle with which other threads can interrupt one thread, so that it immediately runs a
-/// function of its own.
+/// A handle with which other threads can interrupt one thread, which then immediately runs a
+/// function that it has registered.
 #[derive(Clone, Copy)]
 pub struct ThreadInterrupt {
     #[cfg(unix)]
@@ -118,7 +118,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_interrupted_thread_runs_its_function_even_in_a_system_call() {
+    fn an_interrupt_runs_its_function_during_a_system_call() {
         thread_local! {
             static POKES: Cell<u32> = const { Cell::new(0) };
         }

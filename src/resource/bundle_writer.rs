@@ -53,7 +53,7 @@ struct BundlePart<'a> {
 }
 
 /// Writes a bundle and returns its size in bytes.
-pub fn make(
+pub fn write_bundle(
     options: &BundleOptions,
     out: &Path,
     progress: OnCompileProgress,

@@ -24,7 +24,7 @@ use engine_foundation::doing;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
 use engine_foundation::hash::murmur64a;
-use engine_foundation::memory::limit::{self, Apart};
+use engine_foundation::memory::limit::{self, SeparateWork};
 use engine_foundation::{Error, log, panic};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -137,10 +137,10 @@ pub fn compile_without_index(
 ) -> Result<(CompileResult, ResourceIndex), Error> {
     doing!("When compiling:", &target.root.display().to_string());
     // Memory of the compiler does not count as the memory of the game, which may be running.
-    let _apart = Apart::begin();
+    let _apart = SeparateWork::begin();
     refuse_links(target.root, &target.data)?;
     let mut found = folder_scan::files(target.root)?;
-    found.files.retain(|file| !target.exclude.iter().any(|glob| glob.fits(&file.path)));
+    found.files.retain(|file| !target.exclude.iter().any(|glob| glob.matches(&file.path)));
     let linked = std::mem::take(&mut found.linked);
     let scanned = folder_scan::group_by_resource(found, &target.kinds, target.source_platform);
     let last = read_index(&target.data);
@@ -309,7 +309,7 @@ fn run_jobs_with(
     let threads = target.threads.clamp(1, jobs.len().max(1));
     let slow = SlowCompileMonitor::new(threads, SLOW);
     let work = || {
-        let _apart = Apart::begin();
+        let _apart = SeparateWork::begin();
         let worker = slow.worker();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -410,12 +410,12 @@ fn unchanged(sources: &JobSources, job: &CompileJob, last: &IndexEntry) -> bool 
         && last.files.iter().all(FileStamp::identifies_content)
         && (&source.path, source.state) == (&file.path, file.state)
         && others.iter().all(|stamp| sources.stamp(&stamp.path, stamp.content) == *stamp)
-        && raw_is_known(job, last)
+        && is_raw_unchanged(job, last)
 }
 
 /// Returns true if the raw file next to the source is unchanged. The raw file counts even if the
 /// source does not read it yet.
-fn raw_is_known(job: &CompileJob, last: &IndexEntry) -> bool {
+fn is_raw_unchanged(job: &CompileJob, last: &IndexEntry) -> bool {
     let Some(raw) = &job.variant.raw else { return true };
     let known = last.files.iter().find(|stamp| stamp.path == raw.path);
     known.is_some_and(|stamp| stamp.state == raw.state)

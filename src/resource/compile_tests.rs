@@ -115,7 +115,7 @@ fn names(list: &[ResourceName]) -> Vec<String> {
 }
 
 #[test]
-fn only_what_changed_is_compiled_again() {
+fn only_changed_resources_are_recompiled() {
     let mut game = Game::new("incremental", &[("a.txt", "one"), ("b.txt", "two")]);
     assert_eq!(names(&game.compile().changed), ["a.text", "b.text"]);
     assert!(game.compile().changed.is_empty());
@@ -130,7 +130,7 @@ fn only_what_changed_is_compiled_again() {
 }
 
 #[test]
-fn a_change_of_a_file_that_was_read_compiles_its_readers() {
+fn a_change_of_a_dependency_recompiles_its_dependents() {
     let game = Game::new("readers", &[("a.txt", "use part.inc"), ("part.inc", "x")]);
     assert_eq!(game.data(&game.compile(), "a", ""), "xUSE PART.INC");
     game.save("part.inc", "longer");
@@ -167,7 +167,7 @@ fn a_compiler_that_panics_fails_only_the_resource() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
+fn the_calling_thread_compiles_if_no_thread_can_start() {
     let game = Game::new("no_thread", &[("a.txt", "one"), ("b.txt", "two")]);
     let target = CompileTarget {
         root: &game.root,
@@ -200,7 +200,7 @@ fn where_the_system_has_no_thread_left_the_calling_one_compiles_everything() {
 }
 
 #[test]
-fn all_errors_are_reported_together_and_the_last_good_data_stays() {
+fn all_errors_are_reported_and_the_last_good_data_is_kept() {
     let game = Game::new("errors", &[("a.txt", "one"), ("b.txt", "two")]);
     game.compile();
     game.save("a.txt", "one\n!");
@@ -217,7 +217,7 @@ fn all_errors_are_reported_together_and_the_last_good_data_stays() {
 }
 
 #[test]
-fn data_that_cannot_be_opened_is_reported_when_it_is_compiled() {
+fn data_that_cannot_be_opened_is_reported_while_compiling() {
     let game = Game::new("unplayable", &[("a.txt", "one")]);
     game.compile();
     game.save("a.txt", "unplayable");
@@ -228,7 +228,7 @@ fn data_that_cannot_be_opened_is_reported_when_it_is_compiled() {
 }
 
 #[test]
-fn broken_sources_are_not_compiled_again_until_they_change() {
+fn broken_sources_are_not_recompiled_until_they_change() {
     let files = [("a.txt", "?"), ("b.txt", "b"), ("c.txt", "use part.inc\nuse late.inc")];
     let game = Game::new("remembered", &[files[0], files[1], files[2], ("part.inc", "x")]);
     let count = || {
@@ -252,7 +252,7 @@ fn broken_sources_are_not_compiled_again_until_they_change() {
 }
 
 #[test]
-fn variants_are_separate_and_removing_one_changes_its_resource() {
+fn removing_a_variant_changes_its_resource() {
     let game = Game::new("variants", &[("a.txt", "base"), ("a.fr.txt", "fr")]);
     let compiled = game.compile();
     assert_eq!(game.data(&compiled, "a", "fr"), "FR");
@@ -268,14 +268,14 @@ fn variants_are_separate_and_removing_one_changes_its_resource() {
 }
 
 #[test]
-fn the_graph_names_who_refers_to_whom() {
+fn the_reference_graph_lists_referrers() {
     let game = Game::new("graph", &[("a.txt", "see texts/b\nsee texts/b")]);
     let compiled = game.compile();
     assert_eq!(names(&compiled.index.entries[0].references), ["texts/b.text"]);
 }
 
 #[test]
-fn an_own_file_that_appears_beside_a_raw_one_takes_over() {
+fn a_new_resource_file_replaces_the_raw_file_of_its_name() {
     let game = Game::new("own", &[("a.txt", "raw")]);
     game.compile();
     game.save("a.text", "use a.txt");
@@ -286,7 +286,7 @@ fn an_own_file_that_appears_beside_a_raw_one_takes_over() {
 }
 
 #[test]
-fn a_damaged_index_and_a_lost_file_are_rebuilt() {
+fn a_damaged_index_and_a_missing_file_are_rebuilt() {
     let game = Game::new("damage", &[("a.txt", "one")]);
     game.compile();
     let folder = data_folder(&game.root, "linux");
@@ -300,7 +300,7 @@ fn a_damaged_index_and_a_lost_file_are_rebuilt() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_compiled_is_compiled_again() {
+fn a_file_that_changes_while_compiled_is_recompiled() {
     let game = Game::new("meanwhile", &[("a.txt", "replace a.txt"), ("b.txt", "x")]);
     let file = game.root.join("a.txt");
     // Another text with the same length and, as under a coarse clock, with the same time.
@@ -315,7 +315,7 @@ fn a_file_that_changes_while_it_is_compiled_is_compiled_again() {
 
 #[cfg(unix)]
 #[test]
-fn another_content_of_the_same_size_and_time_is_compiled() {
+fn changed_content_of_equal_size_and_time_is_recompiled() {
     let files = [("a.txt", "one"), ("b.txt", "use part.inc"), ("part.inc", "one")];
     let game = Game::new("same_times", &files);
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_000_000_007);
@@ -390,14 +390,14 @@ fn without_change_times_contents_are_compared() {
 
 #[cfg(unix)]
 #[test]
-fn foreign_files_in_place_of_compiled_data_are_ignored_and_replaced() {
+fn foreign_files_at_compiled_paths_are_ignored_and_replaced() {
     let game = Game::new("in_place", &[("a.txt", "one")]);
     let data = data_folder(&game.root, "linux").join(&game.compile().index.entries[0].data);
     let elsewhere = game.root.join("elsewhere");
     let link = |at: &PathBuf| std::os::unix::fs::symlink(&elsewhere, at).unwrap();
     let pipe = |at: &PathBuf| {
-        let made = std::process::Command::new("mkfifo").arg(at).status().expect("mkfifo runs");
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(at).status().expect("mkfifo runs");
+        assert!(status.success());
     };
     for put in [&link as &dyn Fn(&PathBuf), &pipe] {
         fs::write(&elsewhere, "mine").unwrap();
@@ -414,7 +414,7 @@ fn foreign_files_in_place_of_compiled_data_are_ignored_and_replaced() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_or_removed_behind_a_link() {
+fn nothing_is_written_or_removed_through_a_link() {
     let (game, outside) = (Game::new("linked", &[("a.txt", "one")]), Game::new("outside", &[]));
     outside.save("data/linux/0123456789abcdef", "not ours");
     std::os::unix::fs::symlink(&outside.root, game.root.join(".engine")).unwrap();

@@ -1,7 +1,7 @@
 //! Resource kinds of plain data: texts, configurations, translations, binary files, packages. Their
 //! compiled form is text or a small blob. The modules that use them interpret the data.
 
-use super::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use super::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use super::resource_name::ResourceName;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
@@ -26,7 +26,7 @@ pub static TEXT: ResourceKind = ResourceKind {
 
 /// Binary data, stored unchanged.
 pub static BINARY: ResourceKind = ResourceKind {
-    name: "binary",
+    name: kind_names::BINARY,
     doc: "Bytes that the game interprets itself",
     extensions: &[("binary", SourceForm::Own), ("bin", SourceForm::Raw)],
     version: 1,
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_configuration_is_read_as_it_was_written() {
+    fn a_configuration_survives_a_round_trip() {
         let (data, _) =
             compile(&CONFIG, "speed = 2.5\nnames = [\"a\", null, true]\nin = {}").unwrap();
         let tree = read_tree(&data).unwrap();
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_may_nest_as_deep_as_a_text_and_no_deeper() {
+    fn a_tree_has_the_nesting_limit_of_its_source() {
         let nested = |depth: usize| "[".repeat(depth) + "1" + &"]".repeat(depth);
         let (data, _) = compile(&CONFIG, &nested(sjson::NESTING_MAX)).unwrap();
         assert!((CONFIG.validate)(&data).is_ok());
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn compiled_packages_are_held_to_the_limits_of_their_sources() {
+    fn limits_of_packages_apply_to_compiled_data() {
         let check = |data: &[u8], wanted: &str| {
             let message = (PACKAGE.validate)(data).unwrap_err().message;
             assert_eq!(message, format!("it is damaged: {wanted}"));
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn every_member_of_a_package_is_there_once() {
+    fn every_member_of_a_package_is_listed_once() {
         let written = |ids: &[u64]| {
             let mut writer = BlobWriter::default();
             writer.u8(MEMBERS);
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn translations_must_be_texts() {
+    fn translations_must_be_strings() {
         assert!(compile(&STRINGS, "play = \"Play\"\nquit = { en = \"Quit\" }").is_ok());
         let message = compile(&STRINGS, "play = \"Play\"\nquit = 3").unwrap_err();
         assert!(message.starts_with("x.strings:2: 'quit' must be text in quotes"), "{message}");
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_keeps_its_patterns_and_refers_to_what_it_names() {
+    fn a_package_keeps_its_patterns_and_refers_to_its_members() {
         let text = "texture = [\"gui/*\", \"logo\"]\n\"*\" = [\"levels/a*\"]";
         let (data, references) = compile(&PACKAGE, text).unwrap();
         assert_eq!(references, ["logo.texture"]);
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_package_says_where() {
+    fn an_error_in_a_package_has_a_location() {
         let message = |text: &str| compile(&PACKAGE, text).unwrap_err();
         assert_eq!(
             message("texture = \"a\""),

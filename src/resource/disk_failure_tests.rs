@@ -2,7 +2,7 @@
 //! is compiled again, and an old bundle stays until the new one is complete.
 
 use super::bundle::Bundle;
-use super::bundle_writer::{BundleOptions, make};
+use super::bundle_writer::{BundleOptions, write_bundle};
 use super::compile::{CompileResult, CompileTarget, compile, data_folder};
 use super::resource_kind::{ResourceKind, ResourceKinds, SourceForm};
 use super::resource_name::ResourceName;
@@ -43,9 +43,9 @@ impl Game {
         game
     }
 
-    fn save(&self, word: &str) {
+    fn save(&self, text: &str) {
         for file in ["a.txt", "b.txt", "c.txt"] {
-            fs::write(self.root.join(file), format!("{file} {word}")).unwrap();
+            fs::write(self.root.join(file), format!("{file} {text}")).unwrap();
         }
     }
 
@@ -63,7 +63,7 @@ impl Game {
     }
 
     /// Compiles the game and reads every text. The error is the first problem's message.
-    fn read(&self, data: &Path, word: &str) -> Result<(), String> {
+    fn read(&self, data: &Path, text: &str) -> Result<(), String> {
         let compiled = self.compile(data).map_err(|error| error.message)?;
         if let Some(problem) = compiled.problems.first() {
             return Err(problem.clone());
@@ -75,7 +75,7 @@ impl Game {
         for name in ["a", "b", "c"] {
             let bytes = store.read(&ResourceName::new("text", name));
             let bytes = bytes.map_err(|error| error.message)?;
-            let wanted = format!("{name}.txt {word}").to_uppercase();
+            let wanted = format!("{name}.txt {text}").to_uppercase();
             assert_eq!(String::from_utf8_lossy(&bytes), wanted, "compiled data is stale");
         }
         Ok(())
@@ -92,7 +92,7 @@ impl Game {
             keeps_path: |_| false,
             is_stopped: || false,
         };
-        make(&options, out, &|_, _| {})
+        write_bundle(&options, out, &|_, _| {})
     }
 }
 
@@ -113,14 +113,14 @@ fn text_of_bundle(path: &Path) -> String {
 }
 
 #[test]
-fn an_operation_that_fails_while_compiling_is_reported_and_made_good_by_the_next_compile() {
+fn the_next_compile_recovers_from_a_failed_disk_operation() {
     let game = Game::new("compile");
     let disk = SimulationGuard::below(&game.root);
     let data = data_folder(&game.root, PLATFORM);
     let mut faults = 0;
     for nth in 0.. {
-        let word = format!("word {nth}");
-        game.save(&word);
+        let text = format!("word {nth}");
+        game.save(&text);
         disk.fail(nth, ErrorKind::StorageFull);
         let compiled = game.compile(&data);
         if !disk.repair() {
@@ -136,20 +136,20 @@ fn an_operation_that_fails_while_compiling_is_reported_and_made_good_by_the_next
                 "{problems:?}"
             );
         }
-        assert_eq!(game.read(&data, &word), Ok(()), "operation {nth}");
+        assert_eq!(game.read(&data, &text), Ok(()), "operation {nth}");
     }
     // Three files and the index, each created, written and renamed.
     assert!(faults >= 12, "only {faults} operations");
 }
 
 #[test]
-fn a_loss_of_power_while_compiling_is_made_good_by_the_start_after_it_was_noticed() {
+fn compiled_data_recovers_from_a_power_loss() {
     let game = Game::new("compile_power");
     let disk = SimulationGuard::below(&game.root);
     let data = data_folder(&game.root, PLATFORM);
-    for word in ["first", "second"] {
-        game.save(word);
-        assert_eq!(game.read(&data, word), Ok(()));
+    for text in ["first", "second"] {
+        game.save(text);
+        assert_eq!(game.read(&data, text), Ok(()));
     }
     let record = disk.record();
     drop(disk);
@@ -180,7 +180,7 @@ fn a_loss_of_power_while_compiling_is_made_good_by_the_start_after_it_was_notice
 }
 
 #[test]
-fn the_start_after_damage_was_noticed_makes_all_damaged_files_again() {
+fn all_damaged_files_are_recompiled_at_the_next_start() {
     let game = Game::new("damage");
     let data = data_folder(&game.root, PLATFORM);
     let compiled = game.compile(&data).unwrap();
@@ -210,7 +210,7 @@ fn the_start_after_damage_was_noticed_makes_all_damaged_files_again() {
 }
 
 #[test]
-fn an_operation_that_fails_while_a_bundle_is_made_leaves_the_old_bundle() {
+fn a_failed_disk_operation_leaves_the_old_bundle() {
     let game = Game::new("bundle");
     let data = data_folder(&game.root, PLATFORM);
     let out = game.base.join("out/game.bundle");
@@ -241,18 +241,18 @@ fn an_operation_that_fails_while_a_bundle_is_made_leaves_the_old_bundle() {
 }
 
 #[test]
-fn a_loss_of_power_leaves_the_old_bundle_or_the_new_one() {
+fn a_power_loss_leaves_the_old_or_the_new_bundle() {
     let game = Game::new("bundle_power");
     let data = data_folder(&game.root, PLATFORM);
     let folder = game.base.join("out");
     fs::create_dir(&folder).unwrap();
     let disk = SimulationGuard::below(&folder);
     let mut written = Vec::new();
-    for word in ["first", "second"] {
-        game.save(word);
+    for text in ["first", "second"] {
+        game.save(text);
         let compiled = game.compile(&data).unwrap();
         game.bundle(&compiled, &data, &folder.join("game.bundle")).unwrap();
-        written.push((disk.record().len(), format!("a.txt {word}").to_uppercase()));
+        written.push((disk.record().len(), format!("a.txt {text}").to_uppercase()));
     }
     let record = disk.record();
     drop(disk);

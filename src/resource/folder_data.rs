@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn another_engine_that_compiles_is_waited_for() {
+    fn compilation_waits_for_another_engine_process() {
         let mut scene = Scene::new("other", b"new", b"old");
         let (folder, mut later) = (scene.folder.clone(), scene.entry.clone());
         later.data_content = murmur64a(b"new", 0);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_not_there_is_asked_for_once() {
+    fn missing_data_is_looked_up_once() {
         let scene = Scene::new("missing", b"", b"");
         fs::remove_file(scene.folder.join(&scene.entry.data)).unwrap();
         let (read, count) = scene.read(b"");

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_file_wins_over_the_raw_one_beside_it() {
+    fn a_resource_file_wins_over_the_raw_file_of_its_name() {
         let scan = scan(&["wall.png", "wall.texture", "floor.png"], "linux");
         let wall = &scan.resources[&ResourceName::new("texture", "wall")][0];
         assert_eq!(wall.file.path, "wall.texture");
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_read_loses_only_its_own_files() {
+    fn an_unreadable_folder_hides_only_its_own_files() {
         let root = std::env::temp_dir().join(format!("engine-{}-scan-deep", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let deep = ["d"; FOLDERS_DEEP_MAX + 1].join("/");
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_of_links_is_entered_once() {
+    fn a_cycle_of_links_is_scanned_once() {
         let root = std::env::temp_dir().join(format!("engine-{}-scan", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(root.join("a/b")).unwrap();

@@ -155,7 +155,7 @@ impl ResourceIndex {
         &'a self,
         reference: &'a ResourceName,
     ) -> impl Iterator<Item = &'a IndexEntry> {
-        self.entries.iter().filter(|entry| reference.means(&entry.resource))
+        self.entries.iter().filter(|entry| reference.matches(&entry.resource))
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_read_as_it_was_written_and_found_by_name() {
+    fn an_index_survives_a_round_trip_and_finds_names() {
         let index = sample();
         let read = ResourceIndex::from_bytes(&index.to_bytes()).unwrap();
         assert_eq!(read, index);

@@ -74,7 +74,7 @@ impl ShaderVariableType {
     }
 
     /// Writes the components of this variable into a uniform block.
-    pub fn put(self, block: &mut [u8], offset: u32, numbers: &[f32]) {
+    pub fn write(self, block: &mut [u8], offset: u32, numbers: &[f32]) {
         for (index, number) in numbers[..self.numbers()].iter().enumerate() {
             let at = offset as usize + index * 4;
             let bytes = match self {
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shaders_and_materials_are_read_as_they_were_written() {
+    fn shaders_and_materials_survive_a_round_trip() {
         let variable =
             |name: &str, kind, offset| ShaderVariable { name: name.to_string(), kind, offset };
         let shader = ShaderData {
@@ -298,8 +298,8 @@ mod tests {
     #[test]
     fn numbers_are_written_at_their_offset_in_the_block() {
         let mut block = [0; 16];
-        ShaderVariableType::Integer.put(&mut block, 4, &[-3.0]);
-        ShaderVariableType::Vector2.put(&mut block, 8, &[1.0, 2.0]);
+        ShaderVariableType::Integer.write(&mut block, 4, &[-3.0]);
+        ShaderVariableType::Vector2.write(&mut block, 8, &[1.0, 2.0]);
         assert_eq!(block[4..8], (-3i32).to_le_bytes());
         assert_eq!(block[12..], 2.0f32.to_le_bytes());
         assert_eq!(block[..4], [0; 4]);

@@ -17,7 +17,7 @@ pub mod package;
 pub mod panic_report;
 pub mod project;
 #[cfg(test)]
-mod reader_tests;
+mod reader_panic_tests;
 pub mod reload_steps;
 pub mod resource_kind;
 pub mod resource_name;

@@ -420,7 +420,7 @@ mod tests {
                 is_stopped: || false,
             };
             let path = self.root.join("test.bundle");
-            bundle_writer::make(&options, &path, &|_, _| {}).unwrap();
+            bundle_writer::write_bundle(&options, &path, &|_, _| {}).unwrap();
             ResourceStore::from_bundle(Arc::new(Bundle::open(&path, &KINDS, "linux").unwrap()))
         }
     }
@@ -441,15 +441,15 @@ mod tests {
     }
 
     /// Runs the check on a folder of compiled data, and on a bundle of the same data.
-    fn on_both(name: &str, check: impl Fn(&mut ResourceStore)) {
+    fn with_both_stores(name: &str, check: impl Fn(&mut ResourceStore)) {
         let game = Game::new(name, &FILES[..FILES.len() - 1]);
         check(&mut game.folder());
         check(&mut game.bundle());
     }
 
     #[test]
-    fn unloading_forgets_what_no_other_loaded_package_has() {
-        on_both("unload", |store| {
+    fn unloading_releases_resources_of_no_other_loaded_package() {
+        with_both_stores("unload", |store| {
             let mut packages = Packages::default();
             let all = load(&mut packages, store, "all");
             assert_eq!(store.cached_count(), 8, "every resource, in the variant that serves");
@@ -464,8 +464,8 @@ mod tests {
     }
 
     #[test]
-    fn a_package_loads_its_members_and_what_they_reference() {
-        on_both("brings", |store| {
+    fn a_package_loads_its_members_and_their_references() {
+        with_both_stores("brings", |store| {
             load(&mut Packages::default(), store, "outer");
             assert_eq!(
                 store.cached_count(),
@@ -476,7 +476,7 @@ mod tests {
 
     #[test]
     fn data_read_for_other_preferences_is_discarded() {
-        on_both("preferences", |store| {
+        with_both_stores("preferences", |store| {
             let mut packages = Packages::default();
             let id = packages.add("texts", store).unwrap();
             packages.load(id, store).unwrap();
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_that_fails_says_why_and_can_be_begun_again() {
+    fn a_failed_load_reports_its_reason_and_can_be_repeated() {
         let game = Game::new("fails", FILES);
         let mut store = game.folder();
         let mut packages = Packages::default();
@@ -518,8 +518,8 @@ mod tests {
     }
 
     #[test]
-    fn a_package_whose_load_is_not_waited_for_ends_with_its_thread() {
-        on_both("ends", |store| {
+    fn dropping_a_loading_package_ends_its_thread() {
+        with_both_stores("ends", |store| {
             let mut packages = Packages::default();
             for name in ["all", "texts", "outer"] {
                 let id = packages.add(name, store).unwrap();
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_have_a_limit() {
+    fn the_number_of_packages_is_limited() {
         let store = Game::new("limit", FILES).folder();
         let mut packages = Packages::default();
         for _ in 0..PACKAGES_MAX {

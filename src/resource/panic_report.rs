@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_names_the_resource_that_it_was_about() {
+    fn a_panic_report_names_the_resource() {
         let bird = ResourceName::new("sound", "birds/big");
         assert_eq!(contain(&bird, || Ok(1)), Ok(1));
         assert_eq!(contain::<()>(&bird, || Err(Error::new("no"))).unwrap_err().message, "no");

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_a_file_then_a_folder_then_the_engines_own() {
+    fn modules_are_searched_as_file_then_folder_then_engine_module() {
         let project = scratch(
             "order",
             &[("a/b.lua", b"1"), ("a/b/init.lua", b"2"), ("c/init.lua", b"3"), ("d.lua", b"4")],
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_whose_file_has_a_dot_in_its_name_is_told_as_a_variant() {
+    fn a_module_file_with_a_dot_is_reported_as_a_variant() {
         let project = scratch("dots", &[("mod.v.lua", b"1"), ("a/b.c.lua", b"2"), ("d.lua", b"4")]);
         assert!(matches!(project.script("mod.v"), Err(ScriptError::Missing { .. })));
         let rename = "rename it (dots in names are variants)";
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_refused() {
+    fn names_that_lead_out_of_the_game_are_refused() {
         let project = scratch("names", &[]);
         for name in ["", "../x", "a..b", "a/b", "C:x", ".a", "a\0b"] {
             assert!(matches!(project.script(name), Err(ScriptError::Unusable(_))), "{name}");
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiled_chunk_and_a_file_that_is_not_text_are_refused_with_words() {
+    fn compiled_chunks_and_binary_files_are_refused() {
         let project = scratch("text", &[("b.lua", b"\x1bLJ\x02"), ("l.lua", b"x = 1\n\xff")]);
         let message = |name| match project.script(name) {
             Err(ScriptError::Unusable(message)) => message,
@@ -386,13 +386,13 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_not_part_of_the_text() {
+    fn a_byte_order_mark_is_skipped() {
         let project = scratch("mark", &[("m.lua", b"\xef\xbb\xbfreturn 1")]);
         assert_eq!(project.script("m").unwrap().text, "return 1");
     }
 
     #[test]
-    fn a_folder_without_a_script_to_start_says_what_a_game_is() {
+    fn the_error_for_a_folder_without_main_lua_explains_games() {
         let project = scratch("boot", &[("man.lua", b"")]);
         let message = project.missing_boot_message("main").unwrap();
         assert!(message.contains("has no main.lua, did you mean 'man'?\nA game is"), "{message}");
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_says_how_to_make_one() {
+    fn the_error_for_a_missing_folder_names_the_new_command() {
         let error = Project::open(Path::new("/nowhere/game")).unwrap_err();
         assert!(error.message.starts_with("there is no folder '/nowhere/game'"), "{error}");
     }

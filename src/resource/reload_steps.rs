@@ -11,7 +11,7 @@ use super::resource_name::ResourceName;
 pub enum ReloadStep {
     /// Modules of the game.
     Scripts,
-    /// Rules and recordings of sounds.
+    /// Rules and audio clips of sounds.
     Sounds,
     /// The buses that sounds play on.
     Mixers,
@@ -80,7 +80,7 @@ mod tests {
     static KINDS: ResourceKinds = ResourceKinds(&[&STEPPED, &TEXT]);
 
     #[test]
-    fn changed_resources_go_through_the_steps_of_their_kinds() {
+    fn changed_resources_are_reloaded_by_the_steps_of_their_kind() {
         let names = [("config", "a"), ("text", "a"), ("config", "b"), ("planet", "a")];
         let names = names.map(|(kind, name)| ResourceName::new(kind, name));
         let changed = ChangedResources::new(&names, KINDS);

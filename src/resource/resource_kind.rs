@@ -52,6 +52,18 @@ impl std::fmt::Debug for ResourceKind {
     }
 }
 
+/// Names of the kinds that code outside their systems treats in a special way. The rows of these
+/// kinds have the same constants as their names.
+pub mod kind_names {
+    pub const LUA: &str = "lua";
+    pub const BINARY: &str = "binary";
+    pub const SHEET: &str = "sheet";
+    pub const SOUND: &str = "sound";
+    pub const MIXER: &str = "mixer";
+    pub const MODEL: &str = "model";
+    pub const UNIT: &str = "unit";
+}
+
 /// File extensions of all kinds except scripts, for messages about missing resources. Code that
 /// requests a resource has no access to the table of kinds. A test compares both
 /// (`app/resource_kinds.rs`).
@@ -82,7 +94,7 @@ pub const ENDINGS: &[(&str, &[&str])] = &[
 /// Returns the kind of resources that can replace those of another kind: a model replaces a unit
 /// that consists of the model alone.
 pub fn substitute_kind(kind: &str) -> Option<&'static str> {
-    (kind == "unit").then_some("model")
+    (kind == kind_names::UNIT).then_some(kind_names::MODEL)
 }
 
 /// Returns a list of a kind's file extensions, in brackets, to append to the message for a missing

@@ -1,7 +1,7 @@
 //! Resource names: type and name, derived from the path of a file, with the properties of its
 //! variant. Opens no files.
 
-use super::resource_kind::{ResourceKinds, SourceForm};
+use super::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use super::variant::VariantProperties;
 use engine_foundation::hash::{IdString64, murmur64a};
 
@@ -32,13 +32,13 @@ impl ResourceName {
     /// Returns true if this reference means `resource`. A reference without a type is a string in a
     /// script: it may name a resource of any type, with or without the type, or a module with dots
     /// instead of slashes.
-    pub fn means(&self, resource: &ResourceName) -> bool {
+    pub fn matches(&self, resource: &ResourceName) -> bool {
         if !self.kind.is_empty() {
             return self == resource;
         }
         self.name == resource.name
             || ResourceName::parse(&self.name).as_ref() == Some(resource)
-            || (resource.kind == "lua" && self.name.replace('.', "/") == resource.name)
+            || (resource.kind == kind_names::LUA && self.name.replace('.', "/") == resource.name)
     }
 
     /// Returns the id of the resource in compiled data: the hash of the whole string,
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn type_name_and_properties_are_read_off_the_path() {
+    fn type_name_and_properties_are_parsed_from_the_path() {
         check("textures/wall.png", "textures/wall.texture []");
         check("textures/wall.fr.PNG", "textures/wall.texture [fr]");
         check("buttons.en.x360.texture", "buttons.texture [en.x360]");

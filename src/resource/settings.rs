@@ -581,7 +581,7 @@ fn check_text(key: &str, text: &str) -> Result<(), String> {
 /// Stores a value at a dotted key, and creates missing blocks on the path.
 fn set_value(tree: &mut SjsonTree, key: &str, value: SjsonTree) {
     let SjsonTree::Object(entries) = tree else {
-        panic!("'{key}' leads through something that is no block")
+        panic!("'{key}' leads through a value that is not a block")
     };
     let (name, rest) = key.split_once('.').map_or((key, None), |(name, rest)| (name, Some(rest)));
     let at = entries.iter().position(|(known, _)| known == name).unwrap_or_else(|| {

@@ -11,7 +11,7 @@ fn check(text: &str, wanted: &str) {
 }
 
 #[test]
-fn a_missing_key_has_its_default_and_a_given_one_wins() {
+fn a_configured_value_overrides_the_default() {
     let settings = parse("name = \"Yard\"\nlimits = { update_seconds = 3 }").unwrap();
     assert_eq!(settings.text("name"), "Yard");
     assert_eq!(settings.number("limits.update_seconds"), 3.0);
@@ -20,13 +20,13 @@ fn a_missing_key_has_its_default_and_a_given_one_wins() {
 }
 
 #[test]
-fn a_platforms_block_wins_on_that_platform_alone() {
+fn a_platform_block_applies_only_to_that_platform() {
     let text = "name = \"Yard\"\nlinux = { name = \"Hof\" }\nwindows = { name = \"Garten\" }";
     assert_eq!(parse(text).unwrap().text("name"), "Hof");
 }
 
 #[test]
-fn what_is_wrong_is_said_with_line_and_remedy() {
+fn errors_have_a_line_and_a_remedy() {
     check("\nnmae = \"x\"", "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?");
     check(
         "limits = { update_second = 2 }",
@@ -63,7 +63,7 @@ fn what_is_wrong_is_said_with_line_and_remedy() {
         "settings.sjson:1: unknown setting 'nmae', did you mean 'name'?",
     );
     let exclude = |text: &str| parse(text).unwrap().bundle_exclude().map_err(|it| it.message);
-    assert!(exclude("").unwrap().iter().any(|glob| glob.fits("a/b_test.lua")));
+    assert!(exclude("").unwrap().iter().any(|glob| glob.matches("a/b_test.lua")));
     let message = "settings.sjson: 'bundle.exclude': it can contain only texts";
     assert_eq!(exclude("bundle = { exclude = [3] }"), Err(message.to_string()));
     let message = "settings.sjson: 'bundle.exclude': '/a' must be a path from the game's folder, \

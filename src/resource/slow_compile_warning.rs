@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_slow_compiles_are_reported_and_only_once() {
+    fn slow_compiles_are_reported_once() {
         let watch = SlowCompileMonitor::new(1, Duration::from_millis(20));
         let warned = Mutex::new(Vec::<String>::new());
         std::thread::scope(|scope| {
@@ -107,7 +107,7 @@ mod tests {
             drop(worker.compiling("quick.unit"));
             let _slow = worker.compiling("slow.unit");
             scope.spawn(|| {
-                watch.warn_until_done(|words| warned.lock().unwrap().push(words.to_string()))
+                watch.warn_until_done(|message| warned.lock().unwrap().push(message.to_string()))
             });
             while warned.lock().unwrap().is_empty() {
                 std::thread::sleep(Duration::from_millis(5));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_panic_do_not_keep_it_waiting() {
+    fn a_panicking_thread_does_not_block_the_warning() {
         let watch = SlowCompileMonitor::new(1, Duration::from_secs(60));
         let panicked = std::thread::scope(|scope| {
             scope.spawn(|| watch.warn_until_done(|_| {}));

@@ -2,7 +2,7 @@
 //! the next compile detects changes. The memory that sources occupy at one time is bounded.
 
 use super::index::FileStamp;
-use super::resource_kind::{ResourceKinds, SourceForm};
+use super::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use super::resource_name::{is_inside, is_script};
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -114,7 +114,9 @@ impl JobSources<'_> {
         match self.sources.kinds.by_extension(extension) {
             _ if is_script(path) => &readers::SCRIPT,
             // Files of kind `binary` are arbitrary bytes.
-            Some((kind, SourceForm::Own)) if kind.name != "binary" => &readers::SOURCE_TEXT,
+            Some((kind, SourceForm::Own)) if kind.name != kind_names::BINARY => {
+                &readers::SOURCE_TEXT
+            }
             _ => &readers::SOURCE,
         }
     }
@@ -164,7 +166,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn large_sources_are_in_memory_one_after_the_other() {
+    fn only_one_large_source_is_in_memory_at_a_time() {
         let root = std::env::temp_dir().join(format!("engine-{}-sources", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).unwrap();

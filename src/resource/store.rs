@@ -8,7 +8,9 @@ use super::folder_data;
 use super::index::{IndexEntry, ResourceIndex};
 use super::package;
 use super::panic_report;
-use super::resource_kind::{ResourceKind, ResourceKinds, endings_text, substitute_kind};
+use super::resource_kind::{
+    ResourceKind, ResourceKinds, endings_text, kind_names, substitute_kind,
+};
 use super::resource_name::ResourceName;
 use super::variant::{VariantPreferences, VariantProperties};
 use engine_foundation::Error;
@@ -471,7 +473,7 @@ fn missing_name_message(
     // provides its frames.
     let explains = |other: &ResourceName| {
         let frames = || name.strip_prefix(&other.name).is_some_and(|rest| rest.starts_with('/'));
-        other.name == *name || (other.kind == "sheet" && frames())
+        other.name == *name || (other.kind == kind_names::SHEET && frames())
     };
     if let Some((other, message)) = index.failed.iter().find(|(other, _)| explains(other)) {
         let (its_kind, its_name) = (&other.kind, &other.name);

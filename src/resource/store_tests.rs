@@ -50,7 +50,7 @@ fn prefer(store: &mut ResourceStore, properties: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_change_of_preference_names_the_resources_whose_winner_changed() {
+fn a_preference_change_lists_resources_with_a_new_winner() {
     let mut store = store(&[("a", ""), ("a", "fr"), ("b", "")]);
     assert_eq!(prefer(&mut store, &["fr"]), ["a.texture"]);
     let name = ResourceName::new("texture", "a");
@@ -113,7 +113,7 @@ fn failed_resources_are_reported_with_the_reason() {
 }
 
 #[test]
-fn resources_without_a_usable_variant_are_reported_with_a_remedy() {
+fn resources_without_usable_variants_are_reported() {
     let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
     let message = |name: &str| {
         missing_message(&store.index, &store.preferences, &ResourceName::new("texture", name))

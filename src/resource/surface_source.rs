@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_file_has_are_refused_in_the_compiled_form_too() {
+    fn invalid_numbers_in_compiled_data_are_refused() {
         let surface = SurfaceSource::DEFAULT;
         for (key, (least, most), field) in NUMBERS {
             for wrong in [least - 0.1, most * 1.1 + 0.1, f32::NAN, f32::INFINITY] {

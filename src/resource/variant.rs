@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_come_in_the_order_of_the_prescribed_example() {
+    fn candidates_have_the_order_of_the_documented_example() {
         let order = preferences(&["withkittens", "noblood", "fr"]);
         let wanted = [
             "withkittens.noblood.fr",
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kitten_resource_in_english_beats_a_bloodless_french_one() {
+    fn a_variant_of_higher_priority_beats_one_of_lower_priority() {
         let order = preferences(&["withkittens", "noblood", "fr"]);
         assert_eq!(order.winner(&sets(&["", "noblood.fr", "withkittens"])), Some(2));
         assert_eq!(order.winner(&sets(&["fr.noblood", "fr", ""])), Some(0));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_winner_is_the_first_candidate_that_exists_for_every_choice_of_variants() {
+    fn the_winner_is_the_first_existing_candidate() {
         let order = preferences(&["a", "b", "c"]);
         let candidates = order.candidates();
         for chosen in 1u32..256 {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_platforms_own_variants_shut_out_the_others_for_that_resource_alone() {
+    fn platform_variants_exclude_others_of_the_same_resource() {
         let variants = sets(&["", "en", "android", "en.android", "web"]);
         assert_eq!(for_platform(&variants, "android"), [2, 3]);
         assert_eq!(for_platform(&variants, "linux"), [0, 1]);
@@ -225,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn words_in_a_name_are_a_set_and_none_stands_twice() {
+    fn properties_in_a_name_are_a_set_without_duplicates() {
         assert_eq!(set("en.web"), set("web.en"));
         assert_eq!(VariantProperties::of(["en", "en"]), Err("en".to_string()));
     }
 
     #[test]
-    fn an_order_that_cannot_be_is_refused_with_words() {
+    fn an_invalid_order_is_refused_with_a_message() {
         let message = |list: &[&str]| {
             VariantPreferences::new(list.iter().map(|word| word.to_string()).collect()).unwrap_err()
         };

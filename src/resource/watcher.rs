@@ -361,7 +361,7 @@ struct PollingWatcher {
 }
 
 impl WatcherGuard for PollingWatcher {
-    /// The poll follows the same links as the compiler.
+    /// Does nothing, because polling follows the same links as the compiler.
     fn add(&mut self, _: &Path) {}
 }
 
@@ -392,7 +392,7 @@ impl PollingWatcher {
             };
             while keeps_running(every) {
                 let Some(mut now) = look() else { continue };
-                if is_one_missing(&last, &now) {
+                if has_missing_file(&last, &now) {
                     if !keeps_running(ABSENCE_MAX) {
                         return;
                     }
@@ -413,7 +413,7 @@ impl PollingWatcher {
 
 /// Returns true if a file of the first list is missing in the second. Both lists are sorted by
 /// path.
-fn is_one_missing(before: &[folder_scan::ScannedFile], now: &[folder_scan::ScannedFile]) -> bool {
+fn has_missing_file(before: &[folder_scan::ScannedFile], now: &[folder_scan::ScannedFile]) -> bool {
     let still_exists = |file: &folder_scan::ScannedFile| {
         now.binary_search_by(|other| other.path.cmp(&file.path)).is_ok()
     };
@@ -564,5 +564,5 @@ impl WatchedFolder {
 }
 
 #[cfg(test)]
-#[path = "watch_tests.rs"]
+#[path = "watcher_tests.rs"]
 mod tests;

@@ -74,7 +74,7 @@ pub struct ScriptContext {
     pub reserve_used: bool,
     /// True if `reloading` or `reserve_used` is set; see [`ScriptContext::restrict`].
     pub restricted: bool,
-    /// Objects that the heap walk has visited, kept between its two halves.
+    /// The marks of a heap walk, kept from its first half to its second.
     pub marks: Option<MarkTable>,
     /// The message of the error that the running call ended with.
     pub message: String,
@@ -184,8 +184,8 @@ pub fn engine_memory_grew() {
     }
 }
 
-/// Guard that marks a VM as the one that this thread runs until it is dropped. [`place`] reports
-/// the location in this VM.
+/// Guard that marks a VM as the one that this thread runs until it is dropped. [`script_location`]
+/// reports the location in this VM.
 pub struct RunningVmGuard(*mut ScriptContext, *const LuaMemory);
 
 impl RunningVmGuard {
@@ -403,7 +403,7 @@ unsafe extern "C" fn script_call(l: *mut lua_State) -> c_int {
         // The functions that are called most often allocate little or nothing, so they set no
         // owner.
         let owner = (*row).func.fast.is_none().then(|| OwnerScope::enter((*row).owner));
-        let before = (owner.is_some() && limit::is_over()).then(limit::held);
+        let before = (owner.is_some() && limit::is_over()).then(limit::total);
         let result = cx.serve(l, (*row).func);
         // Allocations of other threads that worked for this call have not called this thread's
         // growth hook.

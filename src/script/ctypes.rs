@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_stand_where_they_are_read_from() {
+    fn ctype_ids_match_their_declarations() {
         for (i, kind) in VectorType::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, i);
             assert_eq!((VALUE_TYPES[i].name, VALUE_TYPES[i].floats), (kind.name(), kind.count()));

@@ -214,7 +214,7 @@ mod tests {
     use super::number;
 
     #[test]
-    fn numbers_read_as_lua_prints_them() {
+    fn numbers_are_formatted_as_lua_prints_them() {
         for (value, text) in [
             (1.0, "1"),
             (0.1, "0.1"),

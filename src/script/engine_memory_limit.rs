@@ -10,7 +10,7 @@ pub struct EngineMemory {
     /// Bytes held when the last error was raised; `None` after memory has fallen below the limit.
     reported: Cell<Option<usize>>,
     /// Bytes held by this thread at the last error, or when the running callback began.
-    own_part: Cell<i64>,
+    thread_total: Cell<i64>,
     /// True if an error is due because other threads allocated memory for a call.
     due: Cell<bool>,
     /// The value of [`limit::recoveries`] at the last check.
@@ -28,7 +28,7 @@ impl EngineMemory {
         let charge = is_worker.then(|| RefCell::new(MemoryCharge::new("workers/lua")));
         EngineMemory {
             reported: Cell::new(None),
-            own_part: Cell::new(0),
+            thread_total: Cell::new(0),
             due: Cell::new(false),
             recoveries: Cell::new(0),
             charge,
@@ -39,7 +39,7 @@ impl EngineMemory {
     /// another frees (messages, frames that are drawn) would add up from callback to callback,
     /// although nothing grows.
     pub fn begin_callback(&self) {
-        self.own_part.set(limit::own_part());
+        self.thread_total.set(limit::thread_total());
     }
 
     /// Returns true if memory exceeds the limit and has grown since the last error because of this
@@ -51,9 +51,9 @@ impl EngineMemory {
             self.reported.set(None);
             self.due.set(false);
         }
-        let held = limit::held();
+        let held = limit::total();
         let by_call = || before_call.is_some_and(|before| held > before + BATCH_BYTES);
-        let by_thread = || limit::own_part() > self.own_part.get() + BATCH_BYTES as i64;
+        let by_thread = || limit::thread_total() > self.thread_total.get() + BATCH_BYTES as i64;
         let grown = |reported| held > reported + BATCH_BYTES && (by_thread() || by_call());
         limit::limit().is_some_and(|limit| held > limit) && self.reported.get().is_none_or(grown)
     }
@@ -82,8 +82,8 @@ impl EngineMemory {
     }
 
     fn accept_all_growth(&self) {
-        self.reported.set(Some(limit::held()));
-        self.own_part.set(limit::own_part());
+        self.reported.set(Some(limit::total()));
+        self.thread_total.set(limit::thread_total());
     }
 
     /// Charges the bytes that Lua holds, if they count as engine memory, rounded up to the next

@@ -69,7 +69,7 @@ unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
         let text = |i| String::from_utf8_lossy(bytes(l, i)).into_owned();
         let location = SourceLocation { file: text(2), line: lua_tonumber(l, 3) as u32 };
         let source = ScriptContext::of(l).source_line(&location);
-        let message = after(l, None, &text(1), &source);
+        let message = hint_for(l, None, &text(1), &source);
         lua_pushlstring(l, message.as_ptr().cast(), message.len());
         1
     }
@@ -80,7 +80,7 @@ unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
 ///
 /// # Safety
 /// `l` is a live state with a few free slots.
-pub unsafe fn after(
+pub unsafe fn hint_for(
     l: *mut lua_State,
     level: Option<c_int>,
     message: &str,
@@ -156,7 +156,7 @@ unsafe fn no_global(l: *mut lua_State, name: &str) -> String {
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return format!(": games do not have Lua's '{name}': {why}");
     }
-    // SAFETY: as for `after`.
+    // SAFETY: as for `hint_for`.
     let names = unsafe { string_keys(l, LUA_GLOBALSINDEX) };
     let hint = suggest::hint(name, names.iter().map(String::as_str));
     format!(": there is no global '{name}'{hint}")
@@ -164,7 +164,7 @@ unsafe fn no_global(l: *mut lua_State, name: &str) -> String {
 
 unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<String> {
     let (table, sign) = word_before(source, name)?;
-    // SAFETY: as for `after`.
+    // SAFETY: as for `hint_for`.
     unsafe {
         lua_pushlstring(l, table.as_ptr().cast(), table.len());
         lua_rawget(l, LUA_GLOBALSINDEX);
@@ -212,9 +212,9 @@ unsafe fn on_a_number(
     let method = method_of(source, name)?;
     let module = kind.map_or("Unit", HandleKind::name);
     let hint_start =
-        kind.map(HandleKind::word).map(|word| format!("{name} is {} {word}, and ", article(word)));
+        kind.map(HandleKind::noun).map(|word| format!("{name} is {} {word}, and ", article(word)));
     let hint_start = hint_start.unwrap_or_default();
-    // SAFETY: as for `after`.
+    // SAFETY: as for `hint_for`.
     let functions = unsafe {
         lua_pushlstring(l, module.as_ptr().cast(), module.len());
         lua_rawget(l, LUA_GLOBALSINDEX);
@@ -223,7 +223,7 @@ unsafe fn on_a_number(
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
     let near = || {
         let near = suggest::nearest(method, functions.iter().copied());
-        let fits = || suggest::by_parts(method, functions.iter().copied()).first().copied();
+        let fits = || suggest::names_by_parts(method, functions.iter().copied()).first().copied();
         near.or_else(fits)
     };
     let call = match (kind, equivalent(module, method)) {
@@ -249,7 +249,7 @@ fn method_of<'a>(source: &'a str, name: &str) -> Option<&'a str> {
 /// Returns the handle kind of a variable of the function at `level`.
 unsafe fn kind_of(l: *mut lua_State, level: c_int, name: &str) -> Option<HandleKind> {
     let mut ar = MaybeUninit::<lua_Debug>::zeroed();
-    // SAFETY: as for `after`; the record is filled by lua_getstack before it is read.
+    // SAFETY: as for `hint_for`; the record is filled by lua_getstack before it is read.
     unsafe {
         if lua_checkstack(l, 4) == 0 || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
             return None;
@@ -322,20 +322,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_before_a_misspelt_call_is_read_off_the_line() {
+    fn the_table_of_a_misspelt_call_is_parsed_from_the_line() {
         assert_eq!(word_before("  World.updte(world, dt)", "updte"), Some(("World", '.')));
         assert_eq!(word_before("local a = s:splt(1)", "splt"), Some(("s", ':')));
         assert_eq!(word_before("updte()", "updte"), None);
     }
 
     #[test]
-    fn the_method_that_is_called_on_a_number_is_read_off_the_line() {
+    fn a_method_call_on_a_number_is_parsed_from_the_line() {
         assert_eq!(method_of("  w:update(1)", "w"), Some("update"));
         assert_eq!(method_of("  w.x = 1", "w"), None);
     }
 
     #[test]
-    fn an_overflow_without_a_place_names_the_remedy() {
+    fn an_overflow_without_a_location_has_a_remedy() {
         assert!(overflow_message("main.lua:1: stack overflow").is_some());
         assert!(overflow_message("error in error handling").is_none());
     }

@@ -111,10 +111,7 @@ fn argument(name: &str, index: usize, kind: &ApiType) -> (String, String, &'stat
             let passed = if kind.fields().is_empty() { a.clone() } else { format!("given{index}") };
             (format!("not istype({}, {a})", kind.name()), passed, "const void *")
         }
-        ValueShape::Nothing
-        | ValueShape::Packed
-        | ValueShape::Unpacked
-        | ValueShape::Boxed => {
+        ValueShape::Nothing | ValueShape::Packed | ValueShape::Unpacked | ValueShape::Boxed => {
             unreachable!("not an argument of a hot row")
         }
     };
@@ -193,9 +190,9 @@ fn signature(row: &RegisteredFunction) -> String {
 
 /// Indices of a row in the chunk's tables.
 struct ChunkTables {
-    /// Index of its address and its call count, counted from 0.
+    /// Index of the function's address and of its call count, from 0.
     index: usize,
-    /// Index of its C type.
+    /// Index of the function's C type.
     kind: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Hints in error messages for numbers that are handles of another kind than a function expects:
 //! the kind of the handle, and the call that returns the expected kind.
 
-use super::argument::living;
+use super::argument::live_kind;
 use engine_foundation::{Handle, HandleKind};
 use engine_runtime::Engine;
 use engine_world::physics::ActorId;
@@ -41,7 +41,7 @@ pub fn conversions() -> impl Iterator<Item = &'static str> {
 #[cold]
 pub fn message(engine: &Engine, wanted: HandleKind, number: f64) -> Option<String> {
     let handle = Handle::from_number(number)?;
-    let kind = living(engine, handle).filter(|kind| *kind != wanted)?;
+    let kind = live_kind(engine, handle).filter(|kind| *kind != wanted)?;
     let name = match kind {
         HandleKind::Unit => engine.worlds.units.of(UnitId(handle)).resource.name.clone(),
         HandleKind::Actor => engine.worlds.physics.actor(ActorId(handle)).name.to_string(),

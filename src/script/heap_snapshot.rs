@@ -183,7 +183,7 @@ unsafe fn item(l: *mut lua_State, i: lua_Integer) {
 /// Adds a change to the list at 2, whose length is `count`: holder, kind, key, value. The holder is
 /// at 3, the key below the top and the value on top; both are popped. If there is no value,
 /// `nothing` is stored, which is the list itself.
-unsafe fn note(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
+unsafe fn add_change(l: *mut lua_State, count: &mut lua_Integer, kind: f64) {
     // SAFETY: as described above.
     unsafe {
         if lua_type(l, -1) == LUA_TNIL {
@@ -237,12 +237,12 @@ unsafe fn restore_upvalue(
     unsafe {
         lua_rawgeti(l, 1, i);
         let n = lua_tonumber(l, -1) as c_int; // 4
-        item(l, i + 1); // 5: what it was
-        lua_getupvalue(l, 3, n); // 6: what it is
+        item(l, i + 1); // 5: the logged value
+        lua_getupvalue(l, 3, n); // 6: the current value
         if lua_rawequal(l, 5, 6) == 0 {
             lua_pushvalue(l, 4);
             lua_pushvalue(l, 6);
-            note(l, changes, UPVALUE);
+            add_change(l, changes, UPVALUE);
             lua_pushvalue(l, 5);
             lua_setupvalue(l, 3, n);
         }
@@ -264,7 +264,7 @@ unsafe fn restore_table(
         if lua_rawequal(l, 4, 5) == 0 {
             lua_pushboolean(l, 0);
             lua_pushvalue(l, 5);
-            note(l, changes, META);
+            add_change(l, changes, META);
             lua_pushvalue(l, 4);
             lua_setmetatable(l, 3);
         }
@@ -315,13 +315,13 @@ unsafe fn restore_entries(
         // An entry's key precedes its value.
         for entry in 0..count {
             lua_rawgeti(l, 1, i + entry * 2); // 4: key
-            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: what it was
+            lua_rawgeti(l, 1, i + entry * 2 + 1); // 5: the logged value
             lua_pushvalue(l, 4);
-            lua_rawget(l, 3); // 6: what it is
+            lua_rawget(l, 3); // 6: the current value
             if lua_rawequal(l, 5, 6) == 0 {
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 6);
-                note(l, changes, FIELD);
+                add_change(l, changes, FIELD);
                 lua_pushvalue(l, 4);
                 lua_pushvalue(l, 5);
                 lua_rawset(l, 3);
@@ -349,7 +349,7 @@ unsafe fn remove_others(
 ) {
     // SAFETY: as for `restore_table`; setting a field to nil while walking is allowed.
     unsafe {
-        lua_createtable(l, 0, 0); // 4: the keys that it had
+        lua_createtable(l, 0, 0); // 4: the keys that the table had
         for entry in 0..count {
             lua_rawgeti(l, 1, i + entry * 2);
             lua_pushboolean(l, 1);
@@ -364,7 +364,7 @@ unsafe fn remove_others(
             if !known {
                 lua_pushvalue(l, 5);
                 lua_pushvalue(l, 6);
-                note(l, changes, FIELD);
+                add_change(l, changes, FIELD);
                 lua_pushvalue(l, 5);
                 lua_pushnil(l);
                 lua_rawset(l, 3);

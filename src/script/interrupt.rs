@@ -292,8 +292,8 @@ impl Interrupt {
             let now = self.cpu_micros();
             // The callback is treated as if it began now. If another callback has begun meanwhile,
             // the same is true for it.
-            let seen = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
-            let used = seen.err().map_or(0, |started| now.saturating_sub(started));
+            let previous = self.started_micros.compare_exchange(UNSEEN, now, SeqCst, SeqCst);
+            let used = previous.err().map_or(0, |started| now.saturating_sub(started));
             if used > self.budget_micros.load(SeqCst) {
                 self.arm_for(turn, StopReason::Time);
             }
@@ -321,7 +321,7 @@ impl Interrupt {
     /// the hook works.
     fn arm_for(&self, turn: u64, reason: StopReason) {
         let struck = self.struck.swap(false, SeqCst);
-        if struck && self.armed(reason) && self.armed_turn.load(SeqCst) == turn {
+        if struck && self.is_armed(reason) && self.armed_turn.load(SeqCst) == turn {
             return;
         }
         self.armed_turn.store(turn, SeqCst);
@@ -366,14 +366,14 @@ impl Interrupt {
         }
     }
 
-    fn armed(&self, reason: StopReason) -> bool {
+    fn is_armed(&self, reason: StopReason) -> bool {
         self.reasons.load(SeqCst) & reason as u32 != 0
     }
 
     /// Returns true if the running callback is to be stopped. For engine work that Lua's hook does
     /// not reach.
     pub fn is_stopping(&self) -> bool {
-        let armed = self.armed(StopReason::Time) || self.armed(StopReason::End);
+        let armed = self.is_armed(StopReason::Time) || self.is_armed(StopReason::End);
         armed && self.armed_turn.load(SeqCst) == self.turn.load(SeqCst)
     }
 
@@ -406,7 +406,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             return 0;
         }
         let interrupt = cx.interrupt.clone();
-        if interrupt.armed(StopReason::Memory) {
+        if interrupt.is_armed(StopReason::Memory) {
             // The memory in use may be garbage, because the collector does not run during a frame.
             interrupt.disarm(StopReason::Memory, l);
             cx.collect_now(l);
@@ -414,19 +414,19 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
                 return raise(l, cx, memory_message(cx), false);
             }
         }
-        if interrupt.armed(StopReason::EngineMemory) && runs_engine(l, ar) {
+        if interrupt.is_armed(StopReason::EngineMemory) && runs_engine(l, ar) {
             // Stopping the engine's own Lua would leave its work half done, with units that were
             // not announced. The error is raised at the next instruction of the game's code; until
             // then the reserve is used.
             cx.is_full();
-        } else if interrupt.armed(StopReason::EngineMemory) {
+        } else if interrupt.is_armed(StopReason::EngineMemory) {
             interrupt.disarm(StopReason::EngineMemory, l);
             if let Some(message) = cx.memory.engine.take_message() {
                 cx.is_full();
                 return raise(l, cx, message, false);
             }
         }
-        if !interrupt.armed(StopReason::Time) && !interrupt.armed(StopReason::End) {
+        if !interrupt.is_armed(StopReason::Time) && !interrupt.is_armed(StopReason::End) {
             return 0;
         }
         if interrupt.armed_turn.load(SeqCst) != interrupt.turn.load(SeqCst) {
@@ -435,7 +435,7 @@ unsafe extern "C" fn script_interrupted(l: *mut lua_State, ar: *mut lua_Debug) -
             interrupt.disarm(StopReason::End, l);
             return 0;
         }
-        let message = match interrupt.armed(StopReason::Time) {
+        let message = match interrupt.is_armed(StopReason::Time) {
             true => {
                 let seconds = interrupt.budget_micros.load(SeqCst) as f64 / 1e6;
                 let remedy = match cx.worker {
@@ -465,10 +465,10 @@ unsafe fn note_location(l: *mut lua_State, ar: *mut lua_Debug, cx: &mut ScriptCo
             noted = true;
             if lua_getinfo(l, c"S".as_ptr(), ar) != 0 {
                 let source = CStr::from_ptr((*ar).source).to_bytes();
-                lines.note(source, usize::try_from((*ar).currentline).unwrap_or(0));
+                lines.count_line(source, usize::try_from((*ar).currentline).unwrap_or(0));
             }
         }
-        if cx.interrupt.armed(StopReason::Where) {
+        if cx.interrupt.is_armed(StopReason::Where) {
             noted = true;
             let work = cx.work();
             if let Some(samples) = &mut cx.samples {
@@ -537,7 +537,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_thread_for_the_watchdog_there_is_no_vm() {
+    fn a_vm_requires_its_watchdog_thread() {
         let interrupt = Interrupt::new();
         let giant = Builder::new().stack_size(1 << 60);
         assert!(interrupt.watch_by(null_mut(), giant).is_err());
@@ -560,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_leave_their_threads_list_in_any_order() {
+    fn interrupts_are_removed_in_any_order() {
         let all = [Interrupt::new(), Interrupt::new(), Interrupt::new()];
         for interrupt in &all {
             interrupt.watch(null_mut()).unwrap();

@@ -18,7 +18,7 @@ pub struct LineHits {
 impl LineHits {
     /// Counts one execution of a line. `source` is the chunk's name in Lua; only chunks of files
     /// are counted.
-    pub fn note(&mut self, source: &[u8], line: usize) {
+    pub fn count_line(&mut self, source: &[u8], line: usize) {
         let Some(path) = source.strip_prefix(b"@") else { return };
         if line >= LINES_MAX {
             return;
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_files_are_counted_and_others_are_not() {
+    fn only_lines_of_files_are_counted() {
         let mut lines = LineHits::default();
         for (source, line) in [
             ("@b.lua", 2),
@@ -64,7 +64,7 @@ mod tests {
             ("@b.lua", 2),
             ("@b.lua", usize::MAX),
         ] {
-            lines.note(source.as_bytes(), line);
+            lines.count_line(source.as_bytes(), line);
         }
         let wanted = [("a.lua".to_string(), vec![0, 1]), ("b.lua".to_string(), vec![0, 0, 2])];
         assert_eq!(lines.take(), wanted);

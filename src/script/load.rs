@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_inside_each_other_do_not_overflow_the_stack() {
+    fn nested_choices_do_not_overflow_the_stack() {
         let (result, seconds) = loaded(&format!("return a{}", "?a:a".repeat(10_000)));
         assert!(seconds < 1.0, "it took {seconds} s: {result:?}");
         check_refused(&format!("return a{}", "?a:a".repeat(3_000_000)), "nested too deeply");

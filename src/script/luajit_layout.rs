@@ -98,7 +98,7 @@ const SWEEP_STRINGS: u8 = 3;
 
 /// Number of words at the beginning of `global_State` that are searched for the next string's
 /// number.
-const GLOBAL_WORDS: usize = 128;
+const GLOBAL_U32S: usize = 128;
 
 /// Returns the byte offset of the next new string's number in `global_State`. The first call finds
 /// the offset in a separate state. It also makes LuaJIT number strings by their text from then on,
@@ -146,20 +146,20 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
     // SAFETY: as the caller promised; `global_State` is longer than the range that is read.
     unsafe {
         let top = lua_gettop(l);
-        let words = (*l.cast::<RawState>()).global.cast_mut().cast::<u32>();
+        let globals = (*l.cast::<RawState>()).global.cast_mut().cast::<u32>();
         let next = |text: &CStr| {
             lua_pushstring(l, text.as_ptr());
             number_of_top(l).wrapping_add(1)
         };
         let first = next(c"a string that no script has, one");
-        let offsets = (0..GLOBAL_WORDS).filter(|at| *words.add(*at) == first);
+        let offsets = (0..GLOBAL_U32S).filter(|at| *globals.add(*at) == first);
         let offsets: Vec<usize> = offsets.collect();
         let second = next(c"a string that no script has, two");
         // The word before it is the number of strings, which has the same value while no string was
         // collected.
-        let offset = offsets.into_iter().rfind(|at| *words.add(*at) == second);
+        let offset = offsets.into_iter().rfind(|at| *globals.add(*at) == second);
         let found = offset.filter(|_| second == first.wrapping_add(1)).filter(|offset| {
-            *words.add(*offset) = PROBE;
+            *globals.add(*offset) = PROBE;
             next(c"a string that no script has, three") == PROBE + 1
         });
         lua_settop(l, top);
@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_string_has_the_number_of_its_text_whenever_it_was_made() {
+    fn equal_strings_have_equal_ids_whenever_created() {
         let texts: Vec<String> = (0..2000).map(|length| "ab/c".repeat(length % 50 + 1)).collect();
         let texts: Vec<String> =
             texts.iter().enumerate().map(|(i, text)| format!("{text}{i}")).collect();

@@ -4,6 +4,7 @@
 
 use engine_resource::bundle::SharedBytes;
 use engine_resource::project::{ScriptError, ScriptSource, check_name};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::DataSource;
 use engine_runtime::{BuildMode, Engine};
@@ -37,7 +38,7 @@ fn named(engine: &Engine, module: &str) -> Option<(ResourceName, String)> {
     engine.game.project.script_folders.iter().find_map(|folder| {
         let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         ["", "/init"].into_iter().find_map(|end| {
-            let name = ResourceName::new("lua", &format!("{folder}{path}{end}"));
+            let name = ResourceName::new(kind_names::LUA, &format!("{folder}{path}{end}"));
             engine.assets.store.path(&name).map(|path| (name, path))
         })
     })

@@ -45,7 +45,7 @@ mod tests {
     const SHARED: [&str; 2] = ["core", "kit"];
 
     /// Files outside of the folder of their module, and why.
-    const AWAY: [(&str, &str, &str); 2] = [
+    const EXCEPTIONS: [(&str, &str, &str); 2] = [
         ("World", "gui/gui", "creates Guis, with the checks of Gui"),
         ("Application", "debug/commands", "runs commands, which are declared there"),
     ];
@@ -138,7 +138,7 @@ mod tests {
         let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let mut found = BTreeSet::new();
         for Declaration { table, file, .. } in files.flat_map(declarations) {
-            let away = AWAY.iter().any(|(module, at, _)| *module == table && *at == file);
+            let away = EXCEPTIONS.iter().any(|(module, at, _)| *module == table && *at == file);
             if SHARED.contains(&table) || away {
                 continue;
             }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_module_has_one_home() {
+    fn every_module_is_declared_in_one_file() {
         assert_eq!(strangers(all_files()), Vec::<String>::new());
         let text = "local Unit, Json = core.module(\"Unit\"), core.module(\"Json\")
 function Unit.a()
@@ -174,8 +174,8 @@ function Json.a()";
     }
 
     #[test]
-    fn the_files_away_from_home_are_there() {
-        for (module, at, _) in AWAY {
+    fn files_listed_as_exceptions_exist() {
+        for (module, at, _) in EXCEPTIONS {
             let declared = all_files().flat_map(declarations);
             let mut of_file = declared.filter(|one| one.table == module && one.file == at);
             assert!(of_file.next().is_some(), "{at} declares nothing of {module}");

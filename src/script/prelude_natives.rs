@@ -8,7 +8,7 @@ use super::context::ScriptContext;
 use super::load::{Fault, load};
 use super::types::VectorType;
 use super::unpacked_chunk;
-use super::vm::keep_chunk;
+use super::vm::store_chunk;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
@@ -165,7 +165,7 @@ unsafe extern "C-unwind" fn unpacked_rows(l: *mut lua_State) -> c_int {
         let text = || unpacked_chunk::chunk(api::MODULES);
         let bytes = bytecode::cached_bytecode("unpacked rows", unpacked_chunk::CHUNK, text);
         assert!(bytecode::load(l, bytes), "this LuaJIT made them");
-        keep_chunk(l, "unpacked rows");
+        store_chunk(l, "unpacked rows");
         lua_pushlightuserdata(l, std::ptr::from_mut(cx).cast());
         lua_pushlightuserdata(l, cx.scratch.as_mut_ptr().cast());
         lua_createtable(l, 0, 0);

@@ -52,9 +52,10 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
         cx.interrupt.renew_budget(l);
         let message = || super::report::error_text(l, -1, cx);
         let report = report.map_or_else(|| ErrorReport::from_message(message()), |report| *report);
-        let place = report.location.as_ref().map(|place| format!("{}:{}", place.file, place.line));
+        let location =
+            report.location.as_ref().map(|location| format!("{}:{}", location.file, location.line));
         lua_pushboolean(l, 0);
-        for text in [report.message.clone(), place.unwrap_or_default(), report.to_string()] {
+        for text in [report.message.clone(), location.unwrap_or_default(), report.to_string()] {
             lua_pushlstring(l, text.as_ptr().cast(), text.len());
         }
         4

@@ -172,11 +172,11 @@ pub unsafe fn capture(
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = location.as_ref().map(|location| cx.source_line(location)).unwrap_or_default();
     // SAFETY: as the caller promised.
-    let hint = unsafe { error_hints::after(l, Some(level), message, &source) };
+    let hint = unsafe { error_hints::hint_for(l, Some(level), message, &source) };
     let unknown = if walk.tail_called && location.is_none() { TAIL_CALLED } else { "" };
     ErrorReport {
         contexts,
-        message: format!("{}{hint}{unknown}", cut(message)),
+        message: format!("{}{hint}{unknown}", truncate(message)),
         location,
         source,
         frames: walk.frames,
@@ -208,7 +208,7 @@ pub fn split_location(message: &str) -> (Option<SourceLocation>, &str) {
 }
 
 /// Shortens a message to a readable length, and adds the full size if it is longer.
-fn cut(message: &str) -> String {
+fn truncate(message: &str) -> String {
     if message.len() <= MESSAGE_BYTES_MAX {
         return message.to_string();
     }
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_location_is_split_off_the_front_of_a_message() {
+    fn a_location_prefix_is_split_from_a_message() {
         let (location, rest) = split_location("scripts/enemy.lua:12: no weapon");
         assert_eq!(location, Some(SourceLocation { file: "scripts/enemy.lua".into(), line: 12 }));
         assert_eq!(rest, "no weapon");
@@ -314,15 +314,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_is_cut_where_a_letter_ends() {
+    fn a_long_message_is_truncated_at_a_character_boundary() {
         let long = "ä".repeat(5000);
-        let shown = cut(&long);
+        let shown = truncate(&long);
         assert!(shown.len() < 2100 && shown.ends_with("ä… (10000 bytes in all)"), "{shown}");
-        assert_eq!(cut("short"), "short");
+        assert_eq!(truncate("short"), "short");
     }
 
     #[test]
-    fn a_report_has_the_order_of_contexts_error_place_and_stack() {
+    fn a_report_lists_contexts_error_location_and_stack() {
         let location = |line| Some(SourceLocation { file: "enemy.lua".into(), line });
         let frame = |line, description: &str| StackFrame {
             location: location(line),

@@ -7,11 +7,11 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::data_resources::text;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 
 /// The resource kind of scripts, which ship as text.
 pub static LUA: ResourceKind = ResourceKind {
-    name: "lua",
+    name: kind_names::LUA,
     doc: "A script",
     extensions: &[("lua", SourceForm::Own)],
     version: 3,
@@ -123,14 +123,14 @@ mod tests {
     use super::string_literals;
 
     #[test]
-    fn strings_that_could_be_names_are_found_and_comments_are_not() {
+    fn only_string_literals_are_scanned_for_resource_names() {
         let text = "local a = \"units/barrel\" -- \"no\"\n--[[ \"no\" ]]\n\
                     x('b', [==[\"no\"]==], \"not this\")";
         assert_eq!(string_literals(text), ["units/barrel", "b"]);
     }
 
     #[test]
-    fn text_that_is_not_lua_ends_the_search_without_harm() {
+    fn invalid_lua_ends_the_scan_without_an_error() {
         for text in ["\"", "'\\", "[[", "--[==[", "[=", "\"a\\\"", "ä'é'"] {
             string_literals(text);
         }

@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_has_scripts_functions_and_lines_the_most_first() {
+    fn the_report_lists_the_most_frequent_samples_first() {
         let mut samples = ScriptSamples::default();
         let spot = |file: &str, function: &str, line| StackLocation {
             file: file.into(),

@@ -97,7 +97,7 @@ fn token<'a>(reader: &mut BlobReader<'a>) -> Result<ValueToken<'a>, Error> {
             let (items, entries) = (reader.u32()? as usize, reader.u32()? as usize);
             // An item takes at least one byte, and an entry two, so a wrong count cannot cause a
             // large allocation.
-            if items.saturating_add(entries.saturating_mul(2)) > reader.left() {
+            if items.saturating_add(entries.saturating_mul(2)) > reader.remaining() {
                 return Err(error!("it is damaged: a table is larger than the data"));
             }
             ValueToken::Table { items, entries }
@@ -130,7 +130,7 @@ impl ValueToken<'_> {
 pub fn check(bytes: &[u8]) -> Result<(), Error> {
     let mut reader = BlobReader::new(bytes);
     check_value(&mut reader, 0)?;
-    match reader.left() {
+    match reader.remaining() {
         0 => Ok(()),
         left => Err(error!("it is damaged: {left} bytes too many")),
     }
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn a_save_holds_a_value() {
+    fn a_save_contains_a_value() {
         assert!(check(&[tag::NIL]).is_ok() && check_save(&TRUE).is_ok());
         let refused = check_save(&[tag::NIL]).unwrap_err();
         assert_eq!(refused.message, "it is damaged: it holds no value");
     }
 
     #[test]
-    fn tables_are_as_deep_as_they_may_be_and_no_deeper() {
+    fn the_nesting_limit_of_tables_is_exact() {
         let nested = |depth: usize| [table(1, 0).repeat(depth), vec![tag::NIL]].concat();
         assert!(check(&nested(DEPTH_MAX)).is_ok());
         let message = format!("it is damaged: its tables are more than {DEPTH_MAX} deep");

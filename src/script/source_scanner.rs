@@ -121,8 +121,8 @@ fn is_used_result(tokens: &[SourceToken], i: usize) -> bool {
     let result = tokens[before].kind == SourceTokenKind::Text || is(tokens, before, ")");
     let item = is(tokens, before, "]");
     let calls = is(tokens, i, "(") || is(tokens, i, "{") || tokens[i].kind == SourceTokenKind::Text;
-    let goes_on = is(tokens, i, ".") || is(tokens, i, ":") || is(tokens, i, "[");
-    result && (goes_on || is(tokens, i, "(")) || item && (calls || is(tokens, i, ":"))
+    let continues = is(tokens, i, ".") || is(tokens, i, ":") || is(tokens, i, "[");
+    result && (continues || is(tokens, i, "(")) || item && (calls || is(tokens, i, ":"))
 }
 
 /// Parses a list of names such as `a, b`.
@@ -167,7 +167,7 @@ fn path(tokens: &[SourceToken], mut i: usize) -> (Vec<String>, usize) {
 impl SourceOutline {
     /// Returns the functions that the top level calls: the name of the global root, or `None` if
     /// the function belongs to the file itself or to a module.
-    pub fn calls(&self) -> Vec<Option<String>> {
+    pub fn call_roots(&self) -> Vec<Option<String>> {
         let root = |path: &Vec<String>| match self.resolve(path, ALIASES_MAX)? {
             (None, path) => path.into_iter().next(),
             (Some(_), _) => None,
@@ -431,14 +431,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_whose_blocks_do_not_fit_has_no_outline() {
+    fn unbalanced_blocks_give_no_outline() {
         for text in ["function f()", "end", "local s = 'x", "--[[ x", "local s = [[x", "until x"] {
             assert_eq!(outline(text), None, "{text}");
         }
     }
 
     #[test]
-    fn what_the_top_level_writes_to_is_found() {
+    fn assignments_of_the_top_level_are_found() {
         let text = "local M, N = {} function M.a.b:c() end x.y, x.z = 1 p.q[1] = 2 f(x.y.w)\n\
                     function f() g.h = 1 end local E = require 'enemy' local V = Some.Path\n\
                     local C = Some.call() setmetatable(_G, {}) rawset(r, 1, 2) local z = t == x.y";
@@ -462,13 +462,13 @@ mod tests {
                     insert(M, 1) E.on('x') M.go() class() log{} function f() hidden() end";
         let outline = super::outline(text).unwrap();
         assert!(!outline.dynamic);
-        let calls = outline.calls();
+        let calls = outline.call_roots();
         let calls: Vec<&str> = calls.iter().map(|call| call.as_deref().unwrap_or("-")).collect();
         assert_eq!(calls, ["require", "table", "-", "-", "class", "log"]);
     }
 
     #[test]
-    fn a_text_that_may_write_to_anything_is_known() {
+    fn unrestricted_writes_are_detected() {
         for text in [
             "require('a').b = 1",
             "local a, b = require 'a', require 'b'",
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_text_stay_where_they_are() {
+    fn line_numbers_are_preserved() {
         let text = "local a = 1\nlocal b\nreturn a";
         let instrumented = instrument(text, &outline(text).unwrap(), "x").unwrap();
         let call = " do local c = x c(function() return a, b end) end ";

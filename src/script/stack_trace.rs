@@ -302,7 +302,7 @@ mod tests {
     use crate::prelude;
 
     #[test]
-    fn the_chunks_that_call_games_are_files_of_the_prelude() {
+    fn chunks_that_call_games_are_prelude_files() {
         for chunk in CALLERS {
             let found =
                 prelude::FILES.iter().any(|file| chunk == format!("[engine] {}", file.name));

@@ -35,7 +35,7 @@ mod tests {
     use super::problem;
 
     #[test]
-    fn a_broken_script_is_told_with_its_line_and_a_right_one_is_not_run() {
+    fn syntax_errors_have_a_line_and_valid_scripts_are_not_run() {
         assert_eq!(problem("a.lua", "error('it ran')"), None);
         let message = problem("parts/a.lua", "local a = 1\nfunction x(\n").unwrap();
         assert!(message.starts_with("parts/a.lua:"), "{message}");

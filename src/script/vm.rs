@@ -367,7 +367,7 @@ impl Vm {
                 if !bytecode::load(l, file.bytecode) {
                     load_or_message(l, &format!("=[engine] {}", file.name), file.text)?;
                 }
-                keep_chunk(l, file.name);
+                store_chunk(l, file.name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 push_value(l, options)?;
                 Ok(2)
@@ -389,7 +389,7 @@ impl Vm {
             // SAFETY: as above; the addresses stay valid as long as the state.
             unsafe {
                 assert!(bytecode::load(l, bytes), "this LuaJIT made them");
-                keep_chunk(l, name);
+                store_chunk(l, name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
                 lua_createtable(l, cx.registered.len() as c_int, 0);
                 for (i, row) in cx.registered.iter().enumerate() {
@@ -558,7 +558,7 @@ impl Vm {
 ///
 /// # Safety
 /// `l` has room for two values, and a function on top.
-pub(super) unsafe fn keep_chunk(l: *mut lua_State, name: &str) {
+pub(super) unsafe fn store_chunk(l: *mut lua_State, name: &str) {
     let name = CString::new(format!("engine.chunk {name}")).expect("no zero bytes");
     // SAFETY: as the caller promised.
     unsafe {

@@ -100,14 +100,14 @@ fn failing(name: &str, main: &str) -> (ErrorReport, u64) {
     (*outcome.unwrap_err(), fast.unwrap().2[1])
 }
 
-/// The error message of a panic in unit tests. A process that calls `fault::install_panic_hook`
+/// The error message of a panic in unit tests. A process that calls `panic::install_panic_hook`
 /// reports the panic's own message instead.
-const WORDS: &str = "the engine failed";
+const PANIC_MESSAGE: &str = "the engine failed";
 
 #[test]
-fn a_panic_in_an_engine_call_is_an_error_at_the_scripts_line() {
+fn a_panic_in_an_engine_call_is_an_error_at_the_lua_line() {
     let (report, _) = failing("panic", "local hp = 3\nBroken.fail()");
-    assert!(report.message.starts_with(&format!("Broken.fail: {WORDS}")), "{report}");
+    assert!(report.message.starts_with(&format!("Broken.fail: {PANIC_MESSAGE}")), "{report}");
     let location = report.location.clone().unwrap();
     assert_eq!((location.file.as_str(), location.line), ("main.lua", 2), "{report}");
     assert_eq!(report.frames[0].description, "engine function 'fail'", "{report}");
@@ -152,7 +152,7 @@ static CLUMSY: ResourceKind = ResourceKind {
 };
 
 #[test]
-fn a_panic_while_a_resource_is_read_is_an_error_that_names_it_and_the_game_goes_on() {
+fn a_panic_in_a_resource_reader_is_a_lua_error() {
     let main = "local ok, words = pcall(Application.data, 'text', 'bad')
 assert(not ok)
 local start = 'Application.data: the engine failed at bad.text: the reader fell'
@@ -185,9 +185,9 @@ Application.data('text', 'bad')";
 }
 
 #[test]
-fn a_panic_in_a_task_is_reported_with_its_threads_contexts_after_the_scripts() {
-    static KEPT: Once = Once::new();
-    KEPT.call_once(|| {
+fn a_panic_in_a_task_is_reported_with_both_contexts() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| {
             panic::store_panic(info);
@@ -203,7 +203,7 @@ fn a_panic_in_a_task_is_reported_with_its_threads_contexts_after_the_scripts() {
 }
 
 #[test]
-fn loaded_texts_are_kept_up_to_a_limit_and_files_always() {
+fn loaded_chunks_are_kept_up_to_a_limit_and_files_always() {
     let main = "local pad = ('x'):rep(1024 * 1024)
 for i = 1, 40 do load('--' .. pad .. i, '@' .. i .. '.lua') end
 for i = 1, 1e5 do load('', '@' .. i .. '.small') end
@@ -219,7 +219,7 @@ load(pad, '@main.lua')";
 }
 
 #[test]
-fn an_error_between_a_trial_and_its_end_leaves_the_vm_as_strict_as_it_was() {
+fn an_error_in_a_dry_run_restores_strict_mode() {
     let (mut vm, _) = booted("trial", "");
     let text = "local core = ... core.trial(function() end) error('between')";
     let file = crate::prelude::PreludeFile { name: "between", text, bytecode: &[] };
@@ -238,7 +238,7 @@ fn planted(vm: &mut Vm, texts: &[(&'static str, &'static str)]) -> String {
 
 #[cfg(debug_assertions)]
 #[test]
-fn a_file_of_the_prelude_cannot_replace_what_another_one_or_native_code_declares() {
+fn prelude_files_cannot_replace_each_others_declarations() {
     let (mut vm, _) = booted("replaced", "");
     let mut check = |name: &str, owner: &str, texts: &[(&'static str, &'static str)]| {
         let remedy = "subscribe to an event (lua/boot/events.lua), or choose another name";
@@ -282,7 +282,7 @@ fn a_file_of_the_prelude_cannot_replace_what_another_one_or_native_code_declares
 
 #[cfg(debug_assertions)]
 #[test]
-fn events_run_their_handlers_in_order_and_refuse_others() {
+fn events_call_their_handlers_in_order_and_refuse_others() {
     let (mut vm, _) = booted("events", "");
     let events = FILES.iter().find(|file| file.name == "boot/events").unwrap().text;
     let mut check = |expected: &str, case: &str| {
@@ -317,7 +317,7 @@ fn events_run_their_handlers_in_order_and_refuse_others() {
 }
 
 #[test]
-fn a_panic_can_be_caught_in_both_forms_and_both_go_on_working() {
+fn pcall_and_xpcall_catch_panics() {
     let main = "
 local function run(last)
   local sum = 0
@@ -333,8 +333,11 @@ error(table.concat({ sum, tostring(first), fast, tostring(second), checked, run(
     let (report, fast) = failing("caught", main);
     let parts: Vec<&str> = report.message.split(" | ").collect();
     assert_eq!((parts[0], parts[1], parts[3], parts[5]), ("301", "false", "false", "300"));
-    assert!(parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {WORDS}")), "{report}");
-    assert!(parts[4].contains(&format!("Broken.fail: {WORDS}")), "{report}");
+    assert!(
+        parts[2].starts_with(&format!("main.lua:5: Broken.fail_above: {PANIC_MESSAGE}")),
+        "{report}"
+    );
+    assert!(parts[4].contains(&format!("Broken.fail: {PANIC_MESSAGE}")), "{report}");
     assert!(fast > 800, "the fast form ran {fast} times");
 }
 
@@ -444,7 +447,7 @@ const WRITTEN_TO: &str = "
     end";
 
 #[test]
-fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() {
+fn the_write_barrier_keeps_new_values_and_frees_old_ones() {
     let (mut vm, outcome) = booted("written", WRITTEN_TO);
     outcome.unwrap();
     vm.collector = crate::collector::Collector::new(true);
@@ -452,20 +455,20 @@ fn what_is_written_to_while_the_collector_marks_is_kept_and_what_was_is_freed() 
     let live = vm.memory().0;
     // Small slices, so that a cycle takes many frames.
     vm.engine().frame.collection.milliseconds = 0.2;
-    let (mut seen, mut cycles, mut cycling) = (HashMap::new(), 0, false);
+    let (mut phases, mut cycles, mut cycling) = (HashMap::new(), 0, false);
     for _ in 0..1500 {
         vm.call_core("render", &[], 10.0).unwrap();
         vm.collect();
         // SAFETY: nothing runs in the state.
         let next = unsafe { crate::luajit_layout::next_step(vm.l) };
-        *seen.entry(format!("{next:?}")).or_insert(0) += 1;
+        *phases.entry(format!("{next:?}")).or_insert(0) += 1;
         let sweeps = matches!(next, crate::luajit_layout::CollectorPhase::SweepStrings);
         cycles += u32::from(sweeps && !cycling);
         cycling = sweeps;
     }
-    assert!(cycles > 2, "cycles come to their end: {seen:?}");
-    assert!(seen.keys().any(|next| next.starts_with("MarkLarge(")), "it waits: {seen:?}");
-    assert!(seen.contains_key("EndMarking"), "it waits: {seen:?}");
+    assert!(cycles > 2, "cycles come to their end: {phases:?}");
+    assert!(phases.keys().any(|next| next.starts_with("MarkLarge(")), "it waits: {phases:?}");
+    assert!(phases.contains_key("EndMarking"), "it waits: {phases:?}");
     let most = live * 3 + (64 << 20);
     assert!(vm.memory().0 < most, "{} of {most}", vm.memory().0);
     vm.collect_all();

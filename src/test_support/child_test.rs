@@ -10,7 +10,7 @@ pub fn test_path(module: &str, test: &str) -> String {
 }
 
 #[test]
-fn a_test_is_named_by_its_modules_without_the_program() {
+fn a_test_name_has_its_modules_without_the_crate() {
     assert_eq!(test_path("all::window::devices", "a"), "window::devices::a");
     assert_eq!(test_path("gate", "a"), "a");
 }

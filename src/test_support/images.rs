@@ -60,8 +60,8 @@ pub fn ktx2_file(width: u32, height: u32, format: u32, scheme: u32, levels: &[&[
     let packed: Vec<_> = packed.collect();
     let mut out = KTX2_MAGIC.to_vec();
     let count = levels.len() as u32;
-    let words = [format, 1, width, height, 0, 0, 1, count, scheme, 0, 0, 0, 0, 0, 0, 0, 0];
-    out.extend(words.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    let values = [format, 1, width, height, 0, 0, 1, count, scheme, 0, 0, 0, 0, 0, 0, 0, 0];
+    out.extend(values.iter().flat_map(|word: &u32| word.to_le_bytes()));
     let mut start = KTX2_LEVELS_AT + levels.len() * 24;
     for (level, packed) in levels.iter().zip(&packed) {
         for number in [start, packed.len(), level.len()] {
@@ -90,10 +90,10 @@ pub fn zstd_stored(bytes: &[u8]) -> Vec<u8> {
 /// Writes a block-compressed DDS file.
 pub fn dds_file(width: u32, height: u32, letters: &[u8; 4], data: &[u8]) -> Vec<u8> {
     let mut out = DDS_MAGIC.to_vec();
-    let mut words = [0u32; 31];
-    (words[0], words[2], words[3], words[6]) = (124, height, width, 1);
-    (words[18], words[19], words[20]) = (32, DDS_FOUR_LETTERS, u32::from_le_bytes(*letters));
-    out.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    let mut values = [0u32; 31];
+    (values[0], values[2], values[3], values[6]) = (124, height, width, 1);
+    (values[18], values[19], values[20]) = (32, DDS_FOUR_LETTERS, u32::from_le_bytes(*letters));
+    out.extend(values.iter().flat_map(|word| word.to_le_bytes()));
     out.extend(data);
     out
 }

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_meets_the_nearest_first() {
+    fn a_ray_hits_the_nearest_first() {
         let (grid, balls) = filled();
         let direction = Vec3::new(1.0, 0.2, -0.1).normalize();
         let from = Vec3::new(-40.0, 0.0, 0.0);
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_as_many_as_the_limit_says() {
+    fn the_limit_of_spheres_is_exact() {
         let mut grid = Broadphase::new(1.0);
         for i in 0..ENTRIES_MAX {
             grid.add(i as f64, Vec3::ZERO, 2.0, 1).unwrap();
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_told_apart_and_limited() {
+    fn categories_are_distinct_and_limited() {
         let mut grid = Broadphase::new(1.0);
         let enemies = grid.mask(["enemy"].into_iter(), true).unwrap();
         let both = grid.mask(["enemy", "flying"].into_iter(), true).unwrap();

@@ -6,7 +6,7 @@
 
 use crate::unit::UnitId;
 use engine_foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
-pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
+pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
 use engine_frame_packet::{CameraFrame, ViewTarget};
 use std::collections::BTreeMap;
 
@@ -131,21 +131,21 @@ impl Camera {
     /// Projects a world point onto a target of this size. Returns the point on the target, and its
     /// depth in front of the camera.
     pub fn world_to_screen(&self, point: Vec3, size: Vec2) -> (Vec2, f32) {
-        let seen = self.view() * point.extend(1.0);
-        let clip = self.projection(size.x / size.y) * seen;
+        let in_view = self.view() * point.extend(1.0);
+        let clip = self.projection(size.x / size.y) * in_view;
         // A point in the camera's own plane has no position on the screen; a distant position is
         // used.
         let w = if clip.w.abs() < 1e-6 { 1e-6f32.copysign(clip.w) } else { clip.w };
         let position = (Vec2::new(clip.x / w, clip.y / w) * 0.5 + 0.5) * size;
-        if position.is_finite() && seen.z.is_finite() {
-            return (position, -seen.z);
+        if position.is_finite() && in_view.z.is_finite() {
+            return (position, -in_view.z);
         }
         // The numbers exceed the range of floats.
-        let seen = self.view_wide() * point.as_dvec3().extend(1.0);
-        let clip = self.projection(size.x / size.y).as_dmat4() * seen;
+        let in_view = self.view_wide() * point.as_dvec3().extend(1.0);
+        let clip = self.projection(size.x / size.y).as_dmat4() * in_view;
         let w = if clip.w.abs() < 1e-6 { 1e-6f64.copysign(clip.w) } else { clip.w };
         let to_pixels = |part: f64, size: f32| bounded((part / w * 0.5 + 0.5) * f64::from(size));
-        (Vec2::new(to_pixels(clip.x, size.x), to_pixels(clip.y, size.y)), bounded(-seen.z))
+        (Vec2::new(to_pixels(clip.x, size.x), to_pixels(clip.y, size.y)), bounded(-in_view.z))
     }
 
     /// Computes [`Camera::view`] in double precision, for numbers with squares beyond the range of
@@ -179,8 +179,8 @@ impl Camera {
     /// Returns the world point at a point of a target of this size, `depth` metres in front of the
     /// camera.
     pub fn screen_to_world(&self, position: Vec2, depth: f32, size: Vec2) -> Vec3 {
-        let (seen, _) = self.unproject(position, f64::from(depth), size);
-        let point = self.pose.as_dmat4().transform_point3(seen);
+        let (in_view, _) = self.unproject(position, f64::from(depth), size);
+        let point = self.pose.as_dmat4().transform_point3(in_view);
         Vec3::new(bounded(point.x), bounded(point.y), bounded(point.z))
     }
 
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ray_goes_through_what_is_seen_at_its_place() {
+    fn a_ray_passes_through_its_screen_position() {
         for camera in cameras() {
             let point = camera.pose.transform_point3(Vec3::new(1.0, 7.0, -0.5));
             let (position, _) = camera.world_to_screen(point, SIZE);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_goes_from_zero_at_the_near_plane_to_one_at_the_far_one() {
+    fn depth_is_zero_at_the_near_plane_and_one_at_the_far_plane() {
         for camera in cameras() {
             let depth = |y: f32| {
                 let clip = camera.projection(2.0) * Vec4::new(0.0, 0.0, -y, 1.0);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn visible_points_are_inside_of_the_frustum() {
+    fn visible_points_are_inside_the_frustum() {
         let camera = Camera::DEFAULT;
         let inside = |x: f32, y: f32| camera.inside_frustum(Vec3::new(x, y, 0.0), 1.0);
         assert!(inside(0.0, 10.0) > 0.0);

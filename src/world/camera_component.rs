@@ -3,7 +3,7 @@
 
 use super::WorldId;
 use super::camera::{
-    ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, Projection, SIGHT_MAX,
+    ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, Projection, VIEW_DISTANCE_MAX,
 };
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, number};
@@ -88,9 +88,9 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         camera.projection = Projection::Orthographic;
     }
     if let Some(height) = number(fields.tree, "height") {
-        if !(NEAR_MIN..=SIGHT_MAX).contains(&height) {
+        if !(NEAR_MIN..=VIEW_DISTANCE_MAX).contains(&height) {
             return Err(error!(
-                "'height' must be {NEAR_MIN} to {SIGHT_MAX} metres, above 0, got {height:e}"
+                "'height' must be {NEAR_MIN} to {VIEW_DISTANCE_MAX} metres, above 0, got {height:e}"
             ));
         }
         let half = height / 2.0;
@@ -100,11 +100,11 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     camera.near = fields.number("near");
     camera.far = fields.number("far");
     let least = camera.projection == Projection::Orthographic || camera.near >= NEAR_MIN;
-    let within = camera.near.abs().max(camera.far.abs()) <= SIGHT_MAX;
+    let within = camera.near.abs().max(camera.far.abs()) <= VIEW_DISTANCE_MAX;
     if !least || !within || camera.far <= camera.near {
         return Err(error!(
             "'near' must be above 0 in perspective (at least {NEAR_MIN}) and less than 'far', both \
-             at most {SIGHT_MAX} metres, got {} and {}",
+             at most {VIEW_DISTANCE_MAX} metres, got {} and {}",
             camera.near, camera.far
         ));
     }

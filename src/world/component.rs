@@ -84,7 +84,7 @@ pub fn check_count(count: usize) -> Result<(), String> {
 }
 
 /// Returns the engine's component with that name.
-pub fn known(name: &str) -> Option<&'static Component> {
+pub fn engine_component(name: &str) -> Option<&'static Component> {
     COMPONENTS.by_name(name)
 }
 
@@ -123,7 +123,7 @@ pub fn check<'a>(
         {
             return Err((node, format!("'node' of '{name}' must be the name of a node")));
         }
-        let Some(known) = known(component) else {
+        let Some(known) = engine_component(component) else {
             named.push(("lua".to_string(), module(component)));
             continue;
         };

@@ -1,14 +1,34 @@
 //! Reading of components' fields: values by type, and the fields that several components have. The
 //! compiler has checked the types of the fields.
 
-use super::component::FieldDefault;
+use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_table::Component;
-use super::mesh::{GROUPS_MAX, NO_GROUP};
+use super::instance_table::{GROUPS_MAX, NO_GROUP};
 use super::unit_resource::ComponentSource;
 use super::unit_template::UnitTemplate;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+
+// Fields of every drawn component.
+pub(super) const RANGE: ComponentField = ComponentField {
+    name: "range",
+    kind: FieldKind::Numbers(2),
+    default: FieldDefault::Numbers(&[0.0, f32::INFINITY]),
+    doc: "minimum and maximum distance from the camera at which it is shown, in metres",
+};
+pub(super) const VISIBLE: ComponentField = ComponentField {
+    name: "visible",
+    kind: FieldKind::Boolean,
+    default: FieldDefault::Boolean(true),
+    doc: "true if it is visible ({default})",
+};
+pub(super) const GROUP: ComponentField = ComponentField {
+    name: "group",
+    kind: FieldKind::Text,
+    default: FieldDefault::None,
+    doc: "the visibility group of the component, for Unit.set_visibility",
+};
 
 /// The fields of one component in a unit file, with the defaults of the component's row.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The table of the engine's components: one row for each, with everything that the engine does
 //! with it. The rows are in the files of the components. A row's functions change the parts of the
-//! engine that a [`ComponentHost`] lends them.
+//! engine that they receive in a [`ComponentHost`].
 
 use super::WorldId;
 use super::camera::Camera;
@@ -59,7 +59,7 @@ pub type EndComponents = fn(&mut ComponentHost, WorldId, UnitId, &str);
 /// Records that the units in these rows moved.
 pub type NoteMoved = fn(&mut RenderScenes, &[u32]);
 /// Sets or clears a reason why the components of the unit in a row are hidden (bits of
-/// [`flag`](super::mesh::flag)), for one visibility group or for all.
+/// [`flag`](super::instance_table::flag)), for one visibility group or for all.
 pub type HideComponents = fn(&mut RenderScenes, u32, Option<u8>, u8, bool);
 /// Writes the state of the components of the unit in a row that must be equal in every run, as part
 /// of the unit's hash.

@@ -9,7 +9,7 @@ pub const LINE_OBJECTS_MAX: usize = 1024;
 /// Maximum number of lines in one line object, and of lines shown at one time.
 pub const LINES_MAX: usize = 100_000;
 /// Maximum number of texts shown at one time.
-pub const WORDS_MAX: usize = 1000;
+pub const TEXTS_MAX: usize = 1000;
 /// Default number of segments of a circle.
 pub const SEGMENTS: u32 = 20;
 /// Maximum number of segments of a circle.
@@ -84,7 +84,7 @@ impl DebugLines {
     }
 
     /// Returns the number of lines that can still be added.
-    pub fn room(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         LINES_MAX - self.shown.len()
     }
 
@@ -104,8 +104,8 @@ impl DebugLines {
         color: Color,
         until: f64,
     ) -> Result<(), String> {
-        if self.texts.len() >= WORDS_MAX {
-            return Err(format!("{WORDS_MAX} texts are shown already (WORDS_MAX)"));
+        if self.texts.len() >= TEXTS_MAX {
+            return Err(format!("{TEXTS_MAX} texts are shown already (TEXTS_MAX)"));
         }
         let color = color.to_bytes();
         self.texts.push(DebugText { at, text: text.to_string(), size, color, until });
@@ -148,12 +148,12 @@ fn circle(center: Vec3, u: Vec3, v: Vec3, from: f32, to: f32, parts: u32) -> Vec
     (0..=parts).map(|i| center + u * angle(i).cos() + v * angle(i).sin()).collect()
 }
 
-fn through(points: &[Vec3], color: [u8; 4], into: &mut Vec<DebugLine>) {
+fn add_polyline(points: &[Vec3], color: [u8; 4], into: &mut Vec<DebugLine>) {
     into.extend(points.windows(2).map(|pair| DebugLine { from: pair[0], to: pair[1], color }));
 }
 
 /// Returns two directions perpendicular to an axis and to each other.
-fn around(axis: Vec3) -> (Vec3, Vec3) {
+fn perpendiculars(axis: Vec3) -> (Vec3, Vec3) {
     axis.normalize_or(Vec3::Z).any_orthonormal_pair()
 }
 
@@ -166,8 +166,8 @@ pub fn add_circle(
     color: [u8; 4],
     into: &mut Vec<DebugLine>,
 ) {
-    let (u, v) = around(normal);
-    through(&circle(center, u * radius, v * radius, 0.0, TAU, parts), color, into);
+    let (u, v) = perpendiculars(normal);
+    add_polyline(&circle(center, u * radius, v * radius, 0.0, TAU, parts), color, into);
 }
 
 /// Adds the edges of a box: from `-extents` to `extents` in a pose.
@@ -206,10 +206,10 @@ pub fn add_half_sphere(
     into: &mut Vec<DebugLine>,
 ) {
     add_circle(center, radius, normal, parts, color, into);
-    let (u, v) = around(normal);
+    let (u, v) = perpendiculars(normal);
     let top = normal.normalize_or(Vec3::Z) * radius;
     for side in [u, v] {
-        through(&circle(center, side * radius, top, 0.0, PI, parts.div_ceil(2)), color, into);
+        add_polyline(&circle(center, side * radius, top, 0.0, PI, parts.div_ceil(2)), color, into);
     }
 }
 
@@ -225,7 +225,7 @@ pub fn add_capsule(
     let axis = to - from;
     add_half_sphere(from, radius, -axis, parts, color, into);
     add_half_sphere(to, radius, axis, parts, color, into);
-    let (u, v) = around(axis);
+    let (u, v) = perpendiculars(axis);
     for side in [u, -u, v, -v] {
         into.push(DebugLine { from: from + side * radius, to: to + side * radius, color });
     }
@@ -241,7 +241,7 @@ pub fn add_cone(
     into: &mut Vec<DebugLine>,
 ) {
     add_circle(from, radius, to - from, parts, color, into);
-    let (u, v) = around(to - from);
+    let (u, v) = perpendiculars(to - from);
     for i in 0..4 {
         let angle = FRAC_PI_2 * i as f32;
         let side = u * angle.cos() + v * angle.sin();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn all_points_of_round_things_lie_where_they_should() {
+    fn points_of_round_shapes_are_on_their_surface() {
         let far = |lines: &[DebugLine]| {
             lines.iter().map(|line| line.from.length()).fold(0.0f32, f32::max)
         };
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_stay_as_long_as_they_should_and_in_their_world() {
+    fn lines_stay_for_their_duration_in_their_world() {
         let mut lines = DebugLines::default();
         let mut worlds = Slots::new(HandleKind::World, 2);
         let (here, there) = (worlds.add(()).unwrap(), worlds.add(()).unwrap());

@@ -3,7 +3,7 @@
 //! because scripts are notified of each.
 
 use super::WorldId;
-use super::level_resource::{LevelPose, LevelResource, WantedSets};
+use super::level_resource::{LevelPose, LevelResource, SelectedSets};
 use super::scene_graph::{NodePose, UNITS_MAX};
 use super::unit::UnitId;
 use engine_foundation::{Error, Handle, HandleKind, Quat, Slots, Vec3};
@@ -48,7 +48,7 @@ impl LevelTransform {
     }
 
     /// Returns the transform of a nested level.
-    fn within(&self, pose: &LevelPose) -> LevelTransform {
+    fn nested_transform(&self, pose: &LevelPose) -> LevelTransform {
         LevelTransform {
             position: self.to_world(pose.position),
             rotation: self.rotation * pose.rotation.unwrap_or(Quat::IDENTITY),
@@ -168,9 +168,9 @@ impl Levels {
         store: &mut ResourceStore,
         name: &str,
         object_sets: Option<&[String]>,
-    ) -> Result<(Arc<LevelResource>, WantedSets), Error> {
+    ) -> Result<(Arc<LevelResource>, SelectedSets), Error> {
         let resource = self.resource(store, name)?;
-        let wanted = resource.wanted(object_sets)?;
+        let wanted = resource.select_sets(object_sets)?;
         Ok((resource, wanted))
     }
 
@@ -202,7 +202,7 @@ impl Levels {
             return Err(too_many_units(&chain[0], name));
         }
         let waiting: VecDeque<u32> = (0..resource.units.len() as u32)
-            .filter(|unit| resource.is_wanted(*unit as usize, &wanted))
+            .filter(|unit| resource.is_selected(*unit as usize, &wanted))
             .collect();
         let level = LevelInstance {
             world,
@@ -223,7 +223,7 @@ impl Levels {
         };
         let id = LevelId(handle);
         for nested in &resource.nested {
-            let below = transform.within(&nested.pose);
+            let below = transform.nested_transform(&nested.pose);
             let sets = nested.object_sets.as_deref();
             let added = match below.is_possible() {
                 true => self.add_below(store, (world, Some(id)), &nested.level, below, sets, path),
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn spawning_one_by_one_looks_at_each_level_a_few_times() {
+    fn spawning_units_one_by_one_takes_linear_time() {
         let mut levels = Levels::default();
         let (town, _) = town(&mut levels);
         let (count, wanted) = (levels.with_nested(town).len(), 1 + 40 * 40 * 2);
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_that_multiply_each_others_units_are_refused() {
+    fn exponentially_nested_levels_are_refused() {
         let mut levels = Levels::default();
         let known = [
             resource("a", 0, &["b"; 64]),
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_knows_its_level_until_one_of_them_ends() {
+    fn a_unit_has_its_level_until_either_ends() {
         let (mut levels, mut units) = (Levels::default(), Slots::new(HandleKind::Unit, 2));
         let (town, world) = town(&mut levels);
         let (unit, stranger) = (UnitId(units.add(()).unwrap()), UnitId(units.add(()).unwrap()));

@@ -84,7 +84,7 @@ impl LevelUnit {
 }
 
 /// Selection of a level's object sets: a flag for each set, or `None` for all sets.
-pub type WantedSets = Option<Vec<bool>>;
+pub type SelectedSets = Option<Vec<bool>>;
 
 /// A level nested in a level.
 #[derive(Clone, PartialEq, Debug)]
@@ -207,7 +207,7 @@ impl LevelResource {
     ///
     /// # Errors
     /// Returns an error if a set does not exist.
-    pub fn wanted(&self, names: Option<&[String]>) -> Result<WantedSets, Error> {
+    pub fn select_sets(&self, names: Option<&[String]>) -> Result<SelectedSets, Error> {
         let Some(names) = names else { return Ok(None) };
         let mut wanted = vec![false; self.object_sets.len()];
         for name in names {
@@ -218,7 +218,7 @@ impl LevelResource {
 
     /// Returns true if a unit is spawned for this selection of object sets. A unit in no set is
     /// always spawned.
-    pub fn is_wanted(&self, unit: usize, wanted: &WantedSets) -> bool {
+    pub fn is_selected(&self, unit: usize, wanted: &SelectedSets) -> bool {
         let (sets, Some(wanted)) = (&self.units[unit].sets, wanted) else { return true };
         sets.is_empty() || sets.iter().any(|set| wanted[*set])
     }
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_names_what_is_in_it() {
+    fn a_level_lists_its_references() {
         let (level, named) = compiled(
             "units = { a = { unit = \"units/a\" position = [1, 2, 3] } \
              b = { unit = \"units/b\" scale = 2 } }\n\
@@ -463,17 +463,17 @@ mod tests {
         assert_eq!(level.units[0].pose.rotation, None);
         assert_eq!(level.units[1].pose.scale, Some(Vec3::splat(2.0)));
         assert_eq!(level.nested[0].object_sets, Some(vec!["day".to_string()]));
-        let none = level.wanted(Some(&[])).unwrap();
-        assert!(level.is_wanted(0, &none) && !level.is_wanted(1, &none));
-        let night = level.wanted(Some(&["night".to_string()])).unwrap();
-        assert!(level.is_wanted(1, &night) && level.is_wanted(1, &None));
+        let none = level.select_sets(Some(&[])).unwrap();
+        assert!(level.is_selected(0, &none) && !level.is_selected(1, &none));
+        let night = level.select_sets(Some(&["night".to_string()])).unwrap();
+        assert!(level.is_selected(1, &night) && level.is_selected(1, &None));
         assert!(level.units[1].is_in(0) && !level.units[0].is_in(0));
         let message = level.object_set("nihgt").unwrap_err().message;
         assert_eq!(message, "level \"x\" has no object set 'nihgt', did you mean 'night'?");
     }
 
     #[test]
-    fn lists_beyond_their_limits_are_refused_in_sources_and_in_compiled_data() {
+    fn overlong_lists_are_refused_in_sources_and_compiled_data() {
         let check = |text: &str, message: &str| {
             assert_eq!(compiled(text).unwrap_err(), format!("x.level:1: {message}"));
             let data = write_tree(&sjson::parse(text).unwrap().to_tree());

@@ -17,7 +17,7 @@ pub const BRIGHTNESS_MAX: f32 = 1e9;
 /// Maximum shadow bias.
 pub const SHADOW_BIAS_MAX: f32 = 100.0;
 /// Maximum range in metres of a light without an explicit range.
-const REACH_MAX: f32 = 500.0;
+const RANGE_MAX: f32 = 500.0;
 
 /// Handle of a light.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -81,19 +81,19 @@ impl LightSettings {
     };
 
     /// Returns the range of the light in metres.
-    pub fn reach(&self) -> f32 {
+    pub fn range(&self) -> f32 {
         if self.falloff_end > 0.0 {
             return self.falloff_end;
         }
         let brightest = self.color.iter().copied().fold(0.0, f32::max) * self.intensity;
-        (brightest / FAINT).sqrt().min(REACH_MAX)
+        (brightest / FAINT).sqrt().min(RANGE_MAX)
     }
 
     /// Converts the light for the renderer, with its world transform.
     pub fn to_frame(&self, pose: &Mat4) -> scene::LightFrame {
         let position = pose.w_axis.truncate();
         let direction = pose.y_axis.truncate().normalize_or(Vec3::Y);
-        let (range, casts_shadows) = (self.reach(), self.casts_shadows);
+        let (range, casts_shadows) = (self.range(), self.casts_shadows);
         let kind = match self.kind {
             LightType::Omni => scene::LightKind::Omni { position, range },
             LightType::Directional => scene::LightKind::Sun { direction, casts_shadows },
@@ -222,15 +222,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_light_reaches_as_far_as_it_says_or_as_it_can_be_seen() {
+    fn a_light_range_is_configured_or_derived_from_intensity() {
         let light = LightSettings { intensity: 4.0, ..LightSettings::DEFAULT };
-        assert_eq!(light.reach(), 32.0);
-        assert_eq!(LightSettings { falloff_end: 5.0, ..light }.reach(), 5.0);
-        assert_eq!(LightSettings { intensity: 1e9, ..light }.reach(), REACH_MAX);
+        assert_eq!(light.range(), 32.0);
+        assert_eq!(LightSettings { falloff_end: 5.0, ..light }.range(), 5.0);
+        assert_eq!(LightSettings { intensity: 1e9, ..light }.range(), RANGE_MAX);
     }
 
     #[test]
-    fn a_light_shines_along_y() {
+    fn a_light_points_along_y() {
         let pose = Mat4::from_translation(Vec3::X);
         let sun = LightSettings { kind: LightType::Directional, ..LightSettings::DEFAULT };
         let direction = Vec3::Y;

@@ -3,7 +3,7 @@
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
-use super::component_fields::{ComponentFields, group, range, text};
+use super::component_fields::{ComponentFields, GROUP, RANGE, VISIBLE, group, range, text};
 use super::component_table::{Component, ComponentHost};
 use super::mesh::{MeshComponent, MeshExtra};
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
@@ -38,30 +38,15 @@ pub static MESH: Component = Component {
             default: FieldDefault::None,
             doc: "materials to use instead of the model's own",
         },
-        ComponentField {
-            name: "visible",
-            kind: FieldKind::Boolean,
-            default: FieldDefault::Boolean(true),
-            doc: "true if it is visible ({default})",
-        },
+        VISIBLE,
         ComponentField {
             name: "casts_shadows",
             kind: FieldKind::Boolean,
             default: FieldDefault::Boolean(true),
             doc: "true if it casts shadows ({default})",
         },
-        ComponentField {
-            name: "group",
-            kind: FieldKind::Text,
-            default: FieldDefault::None,
-            doc: "the visibility group of the component, for Unit.set_visibility",
-        },
-        ComponentField {
-            name: "range",
-            kind: FieldKind::Numbers(2),
-            default: FieldDefault::Numbers(&MeshExtra::RANGE),
-            doc: "minimum and maximum distance from the camera at which it is shown, in metres",
-        },
+        GROUP,
+        RANGE,
     ],
     in_node_order: true,
     read,

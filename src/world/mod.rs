@@ -7,6 +7,7 @@ pub mod component;
 mod component_fields;
 pub mod component_table;
 pub mod debug_lines;
+pub mod instance_table;
 pub mod level;
 pub mod level_resource;
 pub mod light;
@@ -65,7 +66,7 @@ pub struct WorldFlags {
     pub flat: bool,
     /// The world is never rendered.
     pub no_rendering: bool,
-    /// The world is never heard.
+    /// Sounds triggered in the world are not played.
     pub no_sound: bool,
 }
 

@@ -11,13 +11,13 @@ use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, VERS
 use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
-use engine_textures::check_own_texture;
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
+use engine_textures::check_surface_texture;
 use engine_textures::resource::{ImportSettings, build, decode};
 
 /// The resource kind of models.
 pub static MODEL: ResourceKind = ResourceKind {
-    name: "model",
+    name: kind_names::MODEL,
     doc: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for a glTF file of \
             the same name",
     extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],
@@ -26,7 +26,7 @@ pub static MODEL: ResourceKind = ResourceKind {
     compile,
     validate: |bytes| {
         let model = ModelData::read(bytes)?;
-        model.pictures.iter().try_for_each(|range| check_own_texture(&bytes[range.clone()]))
+        model.pictures.iter().try_for_each(|range| check_surface_texture(&bytes[range.clone()]))
     },
 };
 
@@ -172,8 +172,8 @@ pub fn tree(model: &Model) -> SjsonTree {
             }
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    own.retain(|(key, _)| seen.insert(key.clone()));
+    let mut visited = std::collections::HashSet::new();
+    own.retain(|(key, _)| visited.insert(key.clone()));
     object(vec![
         ("nodes", SjsonTree::Object(nodes)),
         ("components", SjsonTree::Object(parts)),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_models_pictures_can_be_blocks_in_ktx2() {
+    fn model_textures_can_be_compressed_ktx2() {
         let (planks, bumps): (Vec<u8>, Vec<u8>) = ((0..48).collect(), (100..116).collect());
         let packed = ktx2_file(8, 4, 146, 2, &[&planks[..32], &planks[32..]]);
         let found = pictures(&packed, &ktx2_file(4, 4, 141, 0, &[&bumps])).unwrap();

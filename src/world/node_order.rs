@@ -26,11 +26,11 @@ pub fn parents_first(nodes: &[(String, SjsonTree)]) -> Result<Vec<(usize, u32)>,
     };
     // The pass that takes each node. A node is marked as seen before its pass is known.
     let mut passes: Vec<Option<usize>> = vec![None; nodes.len()];
-    let mut seen = vec![false; nodes.len()];
+    let mut visited = vec![false; nodes.len()];
     for start in 0..nodes.len() {
         let (mut way, mut at) = (Vec::new(), Some(start));
-        while let Some(node) = at.filter(|node| *node != ROOT && !seen[*node]) {
-            seen[node] = true;
+        while let Some(node) = at.filter(|node| *node != ROOT && !visited[*node]) {
+            visited[node] = true;
             way.push(node);
             at = above(node);
         }
@@ -51,22 +51,25 @@ pub fn parents_first(nodes: &[(String, SjsonTree)]) -> Result<Vec<(usize, u32)>,
     let others = || (0..nodes.len()).filter(|node| nodes[*node].0 != "root");
     if others().any(|node| passes[node].is_none()) {
         let lone: Vec<_> = others().filter(|node| passes[*node].is_none()).collect();
-        return Err(lost(&lone.into_iter().map(|node| &nodes[node]).collect::<Vec<_>>(), nodes));
+        return Err(unreachable_error(
+            &lone.into_iter().map(|node| &nodes[node]).collect::<Vec<_>>(),
+            nodes,
+        ));
     }
     let mut order: Vec<usize> = others().collect();
     order.sort_by_key(|node| passes[*node]);
-    let mut places = vec![0; nodes.len()];
+    let mut positions = vec![0; nodes.len()];
     for (at, node) in order.iter().enumerate() {
-        places[*node] = at as u32 + 1;
+        positions[*node] = at as u32 + 1;
     }
     let parent =
-        |node: usize| above(node).filter(|above| *above != ROOT).map_or(0, |at| places[at]);
+        |node: usize| above(node).filter(|above| *above != ROOT).map_or(0, |at| positions[at]);
     Ok(order.iter().map(|node| (*node, parent(*node))).collect())
 }
 
 /// Returns the error for nodes without a path to the root: a parent is missing, or the nodes form a
 /// cycle.
-fn lost(waiting: &[&(String, SjsonTree)], nodes: &[(String, SjsonTree)]) -> Error {
+fn unreachable_error(waiting: &[&(String, SjsonTree)], nodes: &[(String, SjsonTree)]) -> Error {
     let is_node = |name: &str| nodes.iter().any(|(node, _)| node == name);
     let missing = waiting.iter().find(|(_, fields)| !is_node(parent_of(fields)));
     if let Some((node, fields)) = missing {
@@ -113,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_come_first_in_the_order_of_passes_over_the_file() {
+    fn parents_precede_their_children() {
         let mut random = engine_foundation::random::Random::seed(3);
         for count in 0..60 {
             // A tree with its nodes in random order.

@@ -5,8 +5,9 @@
 use super::WorldId;
 use super::camera::UnitCameras;
 use super::component_table::COMPONENTS;
+use super::instance_table::flag;
 use super::light::Lights;
-use super::mesh::{MeshInstance, Meshes, flag};
+use super::mesh::{MeshInstance, Meshes};
 use super::sprite::Sprites;
 use super::tilemap_instances::TilemapInstances;
 use engine_foundation::error;
@@ -101,12 +102,12 @@ impl RenderScenes {
     /// Records that meshes changed, so that all objects that show them are sent to the renderer
     /// again.
     pub fn mark_meshes_changed(&mut self, numbers: &[MeshNumber]) {
-        let shows = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
+        let is_drawn = |mesh: &MeshInstance| numbers.contains(&mesh.mesh);
         let slots: Vec<usize> = self
             .meshes
             .slots
             .iter()
-            .filter(|(_, mesh)| shows(mesh))
+            .filter(|(_, mesh)| is_drawn(mesh))
             .map(|(handle, _)| handle.index())
             .collect();
         for slot in slots {

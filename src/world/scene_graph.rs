@@ -178,9 +178,9 @@ impl SceneGraph {
             debug_assert!(*parent == NO_NODE || (*parent as usize) < i, "parents stand first");
             let node = first as usize + i;
             self.parent[node] = if *parent == NO_NODE { NO_NODE } else { first + parent };
-            self.put(node, pose);
+            self.set_local_pose(node, pose);
         }
-        self.mark(unit);
+        self.mark_outdated(unit);
         Ok(())
     }
 
@@ -206,7 +206,7 @@ impl SceneGraph {
         run.first as usize + node
     }
 
-    fn put(&mut self, at: usize, pose: &NodePose) {
+    fn set_local_pose(&mut self, at: usize, pose: &NodePose) {
         self.position[at] = pose.position.to_array();
         self.rotation[at] = pose.rotation.to_array();
         self.scale[at] = pose.scale.to_array();
@@ -236,26 +236,26 @@ impl SceneGraph {
 
     pub fn set_local(&mut self, unit: u32, node: usize, pose: &NodePose) {
         let at = self.at(unit, node);
-        self.put(at, pose);
-        self.mark(unit);
+        self.set_local_pose(at, pose);
+        self.mark_outdated(unit);
     }
 
     pub fn set_local_position(&mut self, unit: u32, node: usize, position: Vec3) {
         let at = self.at(unit, node);
         self.position[at] = position.to_array();
-        self.mark(unit);
+        self.mark_outdated(unit);
     }
 
     pub fn set_local_rotation(&mut self, unit: u32, node: usize, rotation: Quat) {
         let at = self.at(unit, node);
         self.rotation[at] = rotation.to_array();
-        self.mark(unit);
+        self.mark_outdated(unit);
     }
 
     pub fn set_local_scale(&mut self, unit: u32, node: usize, scale: Vec3) {
         let at = self.at(unit, node);
         self.scale[at] = scale.to_array();
-        self.mark(unit);
+        self.mark_outdated(unit);
     }
 
     /// Sets the world position and rotation of a node, independent of its parent. The scale does
@@ -276,11 +276,11 @@ impl SceneGraph {
         }
         self.position[at] = position.to_array();
         self.rotation[at] = rotation.to_array();
-        self.mark(unit);
+        self.mark_outdated(unit);
     }
 
     /// Returns the units that were moved since the last update, in order of the moves.
-    pub fn dirty(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn moved_units(&self) -> impl Iterator<Item = u32> + '_ {
         let dirty = self.dirty.iter().copied();
         dirty.filter(|unit| self.runs[*unit as usize].has(flag::LISTED))
     }
@@ -303,7 +303,7 @@ impl SceneGraph {
 
     /// Marks the world poses of a unit, and of all units linked to it, as outdated.
     #[inline]
-    fn mark(&mut self, unit: u32) {
+    fn mark_outdated(&mut self, unit: u32) {
         if self.mark_one(unit) {
             self.mark_linked(unit);
         }
@@ -450,7 +450,7 @@ impl SceneGraph {
         self.runs[child as usize].above = parent;
         self.linked.insert((parent, child));
         self.runs[parent as usize].flags |= flag::HAS_LINKED;
-        self.mark(child);
+        self.mark_outdated(child);
         Ok(())
     }
 

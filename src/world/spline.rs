@@ -6,7 +6,7 @@ use engine_foundation::Vec3;
 use engine_foundation::sjson::SjsonTree;
 
 /// Number of chords between two points of a spline, by which its length is measured.
-const PIECES: usize = 16;
+const CHORDS: usize = 16;
 
 /// Maximum number of points of a spline. A 32-bit number counts the chords of this many points
 /// exactly.
@@ -28,8 +28,8 @@ impl Spline {
         let mut spline = Spline { points, closed, distances: vec![0.0] };
         let mut before = spline.points[0];
         let mut along = 0.0;
-        for piece in 1..=spline.segments() * PIECES {
-            let point = spline.at(piece as f32 / PIECES as f32);
+        for piece in 1..=spline.segments() * CHORDS {
+            let point = spline.at(piece as f32 / CHORDS as f32);
             along += before.distance(point);
             spline.distances.push(along);
             before = point;
@@ -97,7 +97,7 @@ impl Spline {
         let last = next.saturating_sub(1);
         let span = self.distances[next.min(self.distances.len() - 1)] - self.distances[last];
         let within = if span > 0.0 { (along - self.distances[last]) / span } else { 0.0 };
-        self.at((last as f32 + within) / PIECES as f32)
+        self.at((last as f32 + within) / CHORDS as f32)
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_line_is_walked_at_an_even_pace() {
+    fn a_straight_line_has_constant_speed() {
         let points = (0..4).map(|x| Vec3::new(x as f32, 0.0, 0.0)).collect();
         let spline = Spline::new(points, false);
         assert!((spline.length() - 3.0).abs() < 1e-3);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_curve_goes_round_and_through_its_points() {
+    fn a_closed_curve_wraps_around_through_its_points() {
         let corners = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]];
         let points: Vec<_> = corners.iter().map(|[x, y]| Vec3::new(*x, *y, 0.0)).collect();
         let spline = Spline::new(points.clone(), true);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_are_one_have_no_length() {
+    fn equal_points_have_no_length() {
         let spline = Spline::new(vec![Vec3::ONE; 3], false);
         assert_eq!((spline.length(), spline.position(1.0)), (0.0, Vec3::ONE));
     }

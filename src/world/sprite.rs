@@ -1,14 +1,12 @@
-//! The component `sprite`: 2D images in a world. The sprites of all units are rows of one table; a
-//! linked list that begins at the unit's row connects the sprites of a unit. This module stores the
-//! image and settings of each sprite, and the playback of sheet frames. The transfer to the
-//! renderer is in src/engine/sprite_templates.rs.
+//! The component `sprite`: 2D images in a world. The sprites of all units are rows of one table.
+//! This module stores the image and settings of each sprite, and the playback of sheet frames. The
+//! transfer to the renderer is in src/engine/sprite_templates.rs.
 
-use super::mesh::flag;
+use super::instance_table::{Instance, InstanceTable, flag};
 pub use super::sprite_sequence::{SequenceNumber, SpriteSequence};
 use super::unit::UnitId;
-use engine_foundation::error;
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, Vec4};
+use engine_foundation::{Error, Handle, HandleKind, Mat4, Vec3, Vec4};
 use engine_frame_packet::scene::DrawSlot;
 use engine_textures::TextureNumber;
 
@@ -19,7 +17,7 @@ pub const SPRITES_MAX: usize = 1 << 18;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SpriteId(pub Handle);
 
-/// No sprite: the end of a linked list. In `playing`: the sprite plays no sequence.
+/// The sprite plays no sequence.
 const NONE: u32 = u32::MAX;
 
 /// Alpha mode of a sprite.
@@ -145,19 +143,11 @@ pub struct SpriteComponent {
 }
 
 /// A sprite of a unit.
+pub type SpriteInstance = Instance<SpriteData>;
+
+/// Data of a sprite of a unit.
 #[derive(Debug)]
-pub struct SpriteInstance {
-    /// Row of the unit.
-    pub unit: u32,
-    /// Index of the unit's node that the sprite is attached to, from 0.
-    pub node: u16,
-    /// Bits of [`flag`], without the shadow bit.
-    pub flags: u8,
-    /// Visibility group of the unit that the sprite belongs to.
-    pub group: u8,
-    pub draw: DrawSlot,
-    /// Next sprite of the same unit.
-    next: u32,
+pub struct SpriteData {
     /// Index in the list of playing sprites.
     playing: u32,
     pub settings: SpriteSettings,
@@ -174,25 +164,19 @@ pub struct SpriteInstance {
 
 /// All sprites of all units.
 pub struct Sprites {
-    pub slots: Slots<SpriteInstance>,
+    pub table: InstanceTable<SpriteData>,
     /// All sequences that were requested.
     pub sequences: Vec<SpriteSequence>,
-    /// First sprite of each unit, by row.
-    first: Vec<u32>,
     /// Slots of the sprites that play a sequence.
     playing: Vec<u32>,
-    /// Slots of the sprites with changes for the renderer.
-    pub changed: Vec<u32>,
 }
 
 impl Default for Sprites {
     fn default() -> Sprites {
         Sprites {
-            slots: Slots::new(HandleKind::Sprite, SPRITES_MAX),
+            table: InstanceTable::new(HandleKind::Sprite, (SPRITES_MAX, "SPRITES_MAX", "sprites")),
             sequences: Vec::new(),
-            first: Vec::new(),
             playing: Vec::new(),
-            changed: Vec::new(),
         }
     }
 }
@@ -208,28 +192,10 @@ impl Sprites {
         parts: &[SpriteComponent],
         mut draw: impl FnMut() -> DrawSlot,
     ) -> Result<(), Error> {
-        if self.slots.len() + parts.len() > SPRITES_MAX {
-            return Err(error!(
-                "there is no room for {} more sprites (SPRITES_MAX is {SPRITES_MAX}): destroy \
-                 units that are not needed",
-                parts.len()
-            ));
-        }
-        let row = unit.row();
-        if self.first.len() <= row as usize {
-            self.first.resize(row as usize + 1, NONE);
-        }
-        let mut next = NONE;
-        // In reverse order, so that the linked list begins with the first sprite.
+        self.table.check_room(parts.len())?;
+        // In reverse order, so that the list begins with the first sprite.
         for part in parts.iter().rev() {
-            let hidden = if part.visible { 0 } else { flag::HIDDEN };
-            let sprite = SpriteInstance {
-                unit: row,
-                node: part.node,
-                flags: flag::NEW | flag::LISTED | hidden,
-                group: part.group,
-                draw: draw(),
-                next,
+            let data = SpriteData {
                 playing: NONE,
                 settings: part.settings,
                 picture: TextureNumber::MISSING,
@@ -238,12 +204,11 @@ impl Sprites {
                 speed: part.speed,
                 time: 0.0,
             };
-            let handle = self.slots.add(sprite).expect("there is room, it was looked at");
-            next = handle.index() as u32;
-            self.changed.push(next);
+            let shown = (part.visible, draw());
+            let sprite = Instance::new(unit, part.node, part.group, shown, data);
+            let handle = self.table.push_front(sprite);
             self.show(SpriteId(handle), part.source);
         }
-        self.first[row as usize] = next;
         Ok(())
     }
 
@@ -253,86 +218,25 @@ impl Sprites {
         row: u32,
         frame: u64,
         location: &str,
-        mut end: impl FnMut(&SpriteInstance),
+        end: impl FnMut(&SpriteInstance),
     ) {
-        let Some(first) = self.first.get_mut(row as usize) else { return };
-        let mut at = std::mem::replace(first, NONE);
-        while at != NONE {
-            self.stop(at as usize);
-            let handle = self.slots.handle_at(at as usize).expect("chains hold living sprites");
-            let sprite = self.slots.remove(handle, "", frame, location).expect("it lives");
-            end(&sprite);
-            at = sprite.next;
+        let mut next = self.table.first_of(row);
+        while let Some(slot) = next {
+            self.stop(slot);
+            next = self.table.next_of(slot);
         }
+        self.table.destroy(row, frame, location, end);
     }
 
-    /// Returns the slots of a unit's sprites, in order.
-    pub fn of_unit(&self, row: u32) -> impl Iterator<Item = usize> + '_ {
-        let mut at = self.first.get(row as usize).copied().unwrap_or(NONE);
-        std::iter::from_fn(move || {
-            let sprite = self.slots.at(at as usize).filter(|_| at != NONE)?;
-            let here = at as usize;
-            at = sprite.next;
-            Some(here)
-        })
-    }
-
-    fn at_mut(&mut self, slot: usize) -> &mut SpriteInstance {
-        self.slots.at_mut(slot).expect("chains hold living sprites")
-    }
-
-    /// Returns a live sprite. Handles are checked at the interface, so the sprite exists.
+    /// Returns a live sprite.
     #[inline(always)]
     pub fn of(&self, id: SpriteId) -> &SpriteInstance {
-        self.slots.get(id.0).expect("the handle was checked where it came in")
+        self.table.get(id.0)
     }
 
     /// Returns a live sprite for changes; all of its data is sent to the renderer again.
     pub fn change(&mut self, id: SpriteId) -> &mut SpriteInstance {
-        self.record_change(id.0.index(), flag::NEW);
-        self.at_mut(id.0.index())
-    }
-
-    /// Records a change of a sprite: with [`flag::NEW`] a change of all its data, with 0 a change
-    /// of its pose.
-    #[inline(always)]
-    pub fn record_change(&mut self, slot: usize, flags: u8) {
-        if let Some(sprite) = self.slots.at_mut(slot) {
-            let listed = sprite.flags & flag::LISTED != 0;
-            sprite.flags |= flags | flag::LISTED;
-            if !listed {
-                self.changed.push(slot as u32);
-            }
-        }
-    }
-
-    /// Records that units moved.
-    pub fn note_moved(&mut self, rows: &[u32]) {
-        if self.slots.is_empty() {
-            return;
-        }
-        for row in rows {
-            let mut at = self.first.get(*row as usize).copied().unwrap_or(NONE);
-            while at != NONE {
-                self.record_change(at as usize, 0);
-                at = self.at_mut(at as usize).next;
-            }
-        }
-    }
-
-    /// Sets or clears a reason why a unit's sprites are hidden, for one group or for all.
-    pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
-        let slots: Vec<usize> = self.of_unit(row).collect();
-        for slot in slots {
-            let sprite = self.at_mut(slot);
-            if group.is_some_and(|group| group != sprite.group) {
-                continue;
-            }
-            let flags = if hidden { sprite.flags | reason } else { sprite.flags & !reason };
-            if std::mem::replace(&mut sprite.flags, flags) != flags {
-                self.record_change(slot, flag::NEW);
-            }
-        }
+        self.table.get_changed(id.0)
     }
 
     /// Shows an image, or plays a sequence from its beginning.
@@ -347,7 +251,7 @@ impl Sprites {
                 if self.of(id).playing == NONE {
                     let at = self.playing.len() as u32;
                     self.playing.push(slot as u32);
-                    self.at_mut(slot).playing = at;
+                    self.table.at_mut(slot).playing = at;
                 }
                 let first = self.sequences[sequence.0 as usize].frame_at(0.0);
                 let sprite = self.change(id);
@@ -359,7 +263,7 @@ impl Sprites {
 
     /// Stops the sequence of a sprite.
     fn stop(&mut self, slot: usize) {
-        let sprite = self.at_mut(slot);
+        let sprite = self.table.at_mut(slot);
         sprite.sequence = None;
         let at = std::mem::replace(&mut sprite.playing, NONE);
         if at == NONE {
@@ -367,7 +271,7 @@ impl Sprites {
         }
         self.playing.swap_remove(at as usize);
         if let Some(moved) = self.playing.get(at as usize).copied() {
-            self.at_mut(moved as usize).playing = at;
+            self.table.at_mut(moved as usize).playing = at;
         }
     }
 
@@ -382,7 +286,7 @@ impl Sprites {
     pub fn play(&mut self, delta: f64, has: impl Fn(u32) -> bool) {
         for at in 0..self.playing.len() {
             let slot = self.playing[at] as usize;
-            let sprite = self.slots.at_mut(slot).expect("what plays lives");
+            let sprite = self.table.slots.at_mut(slot).expect("what plays lives");
             if !has(sprite.unit) {
                 continue;
             }
@@ -403,11 +307,11 @@ impl Sprites {
 
     /// Shows the texture of a sprite's current frame.
     fn fill(&mut self, slot: usize) {
-        let sprite = self.slots.at_mut(slot).expect("the caller looked");
+        let sprite = self.table.slots.at_mut(slot).expect("the caller looked");
         let Some(number) = sprite.sequence else { return };
         let picture = self.sequences[number.0 as usize].frames[sprite.frame as usize].0;
         if std::mem::replace(&mut sprite.picture, picture) != picture {
-            self.record_change(slot, flag::NEW);
+            self.table.record_change(slot, flag::NEW);
         }
     }
 
@@ -416,7 +320,7 @@ impl Sprites {
         self.sequences[number.0 as usize] = sequence;
         for at in 0..self.playing.len() {
             let slot = self.playing[at] as usize;
-            let sprite = self.slots.at_mut(slot).expect("what plays lives");
+            let sprite = self.table.slots.at_mut(slot).expect("what plays lives");
             if sprite.sequence == Some(number) {
                 sprite.frame = self.sequences[number.0 as usize].frame_at(sprite.time);
                 self.fill(slot);
@@ -427,8 +331,8 @@ impl Sprites {
     /// Writes the state of a unit's sprites that must be equal in every run: the sequences that
     /// they play.
     pub fn write_state(&self, row: u32, hash: &mut StateHash) {
-        for slot in self.of_unit(row) {
-            let sprite = self.slots.at(slot).expect("chains hold living sprites");
+        for slot in self.table.of_unit(row) {
+            let sprite = self.table.slots.at(slot).expect("chains hold living sprites");
             if let Some(number) = sprite.sequence {
                 let sequence = &self.sequences[number.0 as usize];
                 hash.write_bytes(sequence.sheet.as_bytes());
@@ -443,6 +347,7 @@ impl Sprites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_foundation::Slots;
 
     fn sequence(repeats: f64) -> SpriteSequence {
         let frames =
@@ -475,12 +380,12 @@ mod tests {
     }
 
     fn shown(sprites: &Sprites, unit: UnitId) -> Vec<u32> {
-        let picture = |slot: usize| sprites.slots.at(slot).unwrap().picture.0;
-        sprites.of_unit(unit.row()).map(picture).collect()
+        let picture = |slot: usize| sprites.table.slots.at(slot).unwrap().picture.0;
+        sprites.table.of_unit(unit.row()).map(picture).collect()
     }
 
     #[test]
-    fn sequences_play_by_time_alone_and_end_with_their_turns() {
+    fn sequences_play_by_time_and_end_after_their_repeats() {
         let (mut sprites, unit) = new_sprites();
         let mut all = Vec::new();
         for _ in 0..9 {
@@ -492,8 +397,8 @@ mod tests {
         let twice: Vec<u32> = all.iter().map(|pictures| pictures[2]).collect();
         assert_eq!(twice, [1, 2, 3, 3, 1, 2, 3, 3, 3]);
         assert!(all.iter().all(|pictures| pictures[1] == 9));
-        let last = sprites.of_unit(unit.row()).last().unwrap();
-        assert!(sprites.is_over(SpriteId(sprites.slots.handle_at(last).unwrap())));
+        let last = sprites.table.of_unit(unit.row()).last().unwrap();
+        assert!(sprites.is_over(SpriteId(sprites.table.slots.handle_at(last).unwrap())));
         sprites.play(0.25, |_| false);
         assert_eq!(shown(&sprites, unit)[0], 2);
     }
@@ -501,14 +406,14 @@ mod tests {
     #[test]
     fn ending_or_stopping_a_sprite_leaves_the_others_playing() {
         let (mut sprites, unit) = new_sprites();
-        let first = sprites.of_unit(unit.row()).next().unwrap();
-        let first = SpriteId(sprites.slots.handle_at(first).unwrap());
+        let first = sprites.table.of_unit(unit.row()).next().unwrap();
+        let first = SpriteId(sprites.table.slots.handle_at(first).unwrap());
         sprites.show(first, SpriteSource::Picture(TextureNumber(5)));
         sprites.play(0.25, |_| true);
         assert_eq!(shown(&sprites, unit), [5, 9, 2]);
         let mut ended = Vec::new();
         sprites.destroy(unit.row(), 1, "x", |sprite| ended.push(sprite.draw.0));
-        assert_eq!((ended.len(), sprites.slots.len(), sprites.playing.len()), (3, 0, 0));
+        assert_eq!((ended.len(), sprites.table.slots.len(), sprites.playing.len()), (3, 0, 0));
         sprites.play(0.25, |_| true);
     }
 
@@ -526,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_stands_upright_or_lies_flat_around_its_pivot() {
+    fn a_sprite_is_upright_or_flat_around_its_pivot() {
         let check = |settings: SpriteSettings, corner: [f32; 2], wanted: [f32; 3]| {
             let point = Vec3::new(corner[0], 0.0, corner[1]);
             let at = settings.square_to_node([32.0, 64.0]).transform_point3(point);

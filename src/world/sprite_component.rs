@@ -3,7 +3,9 @@
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
-use super::component_fields::{ComponentFields, group, numbers, range, text};
+use super::component_fields::{
+    ComponentFields, GROUP, RANGE, VISIBLE, group, numbers, range, text,
+};
 use super::component_table::{Component, ComponentHost};
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::sprite::{SpriteAlpha, SpriteComponent, SpritePlacement, SpriteSettings, SpriteSource};
@@ -52,25 +54,6 @@ pub(super) const MATERIAL: ComponentField = ComponentField {
     default: FieldDefault::None,
     doc: "a material for pictures, with its own shader or blend",
 };
-pub(super) const RANGE: ComponentField = ComponentField {
-    name: "range",
-    kind: FieldKind::Numbers(2),
-    default: FieldDefault::Numbers(&SpritePlacement::DEFAULT.range),
-    doc: "minimum and maximum distance from the camera at which it is shown, in metres",
-};
-pub(super) const VISIBLE: ComponentField = ComponentField {
-    name: "visible",
-    kind: FieldKind::Boolean,
-    default: FieldDefault::Boolean(true),
-    doc: "true if it is visible ({default})",
-};
-pub(super) const GROUP: ComponentField = ComponentField {
-    name: "group",
-    kind: FieldKind::Text,
-    default: FieldDefault::None,
-    doc: "the visibility group of the component, for Unit.set_visibility",
-};
-
 /// Values of the field `plane`.
 pub const PLANES: [&str; 2] = ["upright", "flat"];
 const ALPHAS: [&str; 2] = ["blend", "mask"];
@@ -161,9 +144,9 @@ pub static SPRITE: Component = Component {
     read,
     spawn,
     end,
-    moved: Some(|scenes, rows| scenes.sprites.note_moved(rows)),
+    moved: Some(|scenes, rows| scenes.sprites.table.note_moved(rows)),
     hide: Some(|scenes, row, group, reason, hidden| {
-        scenes.sprites.hide(row, group, reason, hidden);
+        scenes.sprites.table.hide(row, group, reason, hidden);
     }),
     state: Some(|view, row, hash| view.scenes.sprites.write_state(row, hash)),
     reload: Some(|host, changed| {
@@ -406,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sprite_is_what_its_fields_say() {
+    fn a_sprite_is_read_from_its_fields() {
         let template = read(
             "sprite",
             "sheet = \"hero\" tag = \"run\" speed = 2 pivot = [0, 1] flip_y = true layer = -3 \

@@ -3,14 +3,12 @@
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
-use super::component_fields::{ComponentFields, group, text};
+use super::component_fields::{ComponentFields, GROUP, RANGE, VISIBLE, group, text};
 use super::component_table::{Component, ComponentHost, ComponentView};
-use super::mesh::flag;
+use super::instance_table::flag;
 use super::render_scenes::WorldRenderScene;
 use super::sprite::SpritePlacement;
-use super::sprite_component::{
-    GROUP, LAYER, LIT, MATERIAL, PIXELS, PLANE, RANGE, SetResource, TINT, VISIBLE, placement,
-};
+use super::sprite_component::{LAYER, LIT, MATERIAL, PIXELS, PLANE, SetResource, TINT, placement};
 use super::tilemap_instances::{TilemapInstance, TilemapPiece};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;

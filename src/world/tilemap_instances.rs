@@ -2,7 +2,7 @@
 //! This module stores which map is attached to which node, its settings, and the pieces that it is
 //! drawn in. The transfer to the renderer is in src/engine/tilemap_draws.rs.
 
-use super::mesh::flag;
+use super::instance_table::{flag, set_hidden};
 use super::sprite::SpritePlacement;
 use super::unit::UnitId;
 use engine_foundation::Handle;
@@ -121,8 +121,9 @@ impl TilemapInstances {
     /// Sets or clears a reason why a unit's maps are hidden, for one group or for all.
     pub fn hide(&mut self, row: u32, group: Option<u8>, reason: u8, hidden: bool) {
         for map in self.of.get_mut(&row).into_iter().flatten() {
-            if group.is_none_or(|group| group == map.group) {
-                map.flags = if hidden { map.flags | reason } else { map.flags & !reason };
+            if group.is_none_or(|group| group == map.group)
+                && set_hidden(&mut map.flags, reason, hidden)
+            {
                 map.flags |= flag::NEW;
             }
         }

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn more_units_or_nodes_than_the_limits_are_refused_by_their_names() {
+    fn limits_of_units_and_nodes_are_enforced_by_name() {
         let (count, message, units) = fill(1);
         assert_eq!((count, units.slots.len()), (UNITS_MAX, UNITS_MAX));
         assert_eq!(message, "262144 units already exist (UNITS_MAX): destroy some first");

@@ -17,12 +17,12 @@ use engine_foundation::hash::{IdString32, find_collision};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{ResourceKind, SourceForm};
+use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 use std::collections::HashSet;
 
 /// The resource kind of units.
 pub static UNIT: ResourceKind = ResourceKind {
-    name: "unit",
+    name: kind_names::UNIT,
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_file_does_not_matter() {
+    fn the_order_of_nodes_in_the_file_does_not_matter() {
         let parts = ["health = { max = 3 }", "eye = { component = \"camera\", node = \"b\" }"];
         let nodes = ["a = { parent = \"b\" }", "b = { position = [1, 2, 3], scale = 2 }"];
         let text = |first: usize| {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_nodes_in_a_row_are_read_in_any_order() {
+    fn a_long_chain_of_nodes_is_read_in_any_order() {
         let count = UNIT_NODES_MAX - 1;
         let node = |at: usize| match at {
             0 => "n0 = {}".to_string(),
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn removed_parts_must_exist() {
+    fn removed_components_must_exist() {
         let tree = |text: &str| sjson::parse(text).unwrap().to_tree();
         let base = tree(
             "components = { lamp = { range = 3 node = \"a\" } gone = null } \

@@ -13,8 +13,8 @@ local function build()
   for level = 0, 5 do
     for x = -1, 1 do
       for y = -1, 1 do
-        local place = Vector3(x * 1.02, y * 1.02, 0.5 + level * 1.01)
-        boxes[#boxes + 1] = World.spawn_unit(world, "units/box", place)
+        local position = Vector3(x * 1.02, y * 1.02, 0.5 + level * 1.01)
+        boxes[#boxes + 1] = World.spawn_unit(world, "units/box", position)
       end
     end
   end
@@ -40,8 +40,8 @@ end
 function fallen()
   local count = 0
   for _, box in ipairs(boxes) do
-    local place = Unit.world_position(box)
-    if math.abs(place.x) > 2.5 or math.abs(place.y) > 2.5 then count = count + 1 end
+    local position = Unit.world_position(box)
+    if math.abs(position.x) > 2.5 or math.abs(position.y) > 2.5 then count = count + 1 end
   end
   return count
 end
@@ -68,7 +68,7 @@ end
 
 function render()
   local gui = Application.main_gui()
-  local words = ("%d of %d have fallen    click throws, R builds again"):format(fallen(), #boxes)
-  Gui.text(gui, words, nil, 24, nil, Vector3(24, 24, 1))
+  local text = ("%d of %d have fallen    click throws, R builds again"):format(fallen(), #boxes)
+  Gui.text(gui, text, nil, 24, nil, Vector3(24, 24, 1))
   Application.render_world(world, camera)
 end

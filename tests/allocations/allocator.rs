@@ -19,7 +19,7 @@ thread_local! {
 }
 
 /// Number of allocations that succeed before one fails; negative if none should fail.
-static LEFT: AtomicI64 = AtomicI64::new(i64::MIN);
+static ALLOCATIONS_LEFT: AtomicI64 = AtomicI64::new(i64::MIN);
 
 /// Watches the current thread from now on, or no longer.
 pub fn watch(is_watched: bool) {
@@ -33,12 +33,12 @@ pub fn calls() -> Calls {
 
 /// Lets one allocation of the process fail after `number` more allocations.
 pub fn fail_after(number: i64) {
-    LEFT.store(number, SeqCst);
+    ALLOCATIONS_LEFT.store(number, SeqCst);
 }
 
 /// Lets no allocation fail any more. Returns true if one has failed.
 pub fn stop_failing() -> bool {
-    LEFT.swap(i64::MIN, SeqCst) < 0
+    ALLOCATIONS_LEFT.swap(i64::MIN, SeqCst) < 0
 }
 
 /// Counts an allocation. Returns true if it must fail.
@@ -47,16 +47,16 @@ fn allocates() -> bool {
         let calls = CALLS.get();
         CALLS.set(Calls { allocations: calls.allocations + 1, ..calls });
     }
-    LEFT.load(SeqCst) >= 0 && LEFT.fetch_sub(1, SeqCst) == 0
+    ALLOCATIONS_LEFT.load(SeqCst) >= 0 && ALLOCATIONS_LEFT.fetch_sub(1, SeqCst) == 0
 }
 
-struct Watching;
+struct WatchedAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Watching = Watching;
+static ALLOCATOR: WatchedAllocator = WatchedAllocator;
 
 // SAFETY: it is the system's allocator, which may return null at any time.
-unsafe impl GlobalAlloc for Watching {
+unsafe impl GlobalAlloc for WatchedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's guarantees are forwarded, also below.
         if allocates() { null_mut() } else { unsafe { System.alloc(layout) } }

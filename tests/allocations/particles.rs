@@ -55,7 +55,7 @@ impl Canvas {
 }
 
 #[test]
-fn effects_in_full_swing_allocate_nothing_when_they_move_and_are_drawn() {
+fn running_effects_do_not_allocate() {
     let (mut particles, pool) = (Particles::new(7), TaskPool::new(Some(1)));
     let mut worlds = Slots::new(HandleKind::World, 1);
     let world: Handle = worlds.add(()).expect("there is room");

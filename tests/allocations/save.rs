@@ -8,12 +8,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Environment variable of the child process with the number of the failing allocation; below, the
-/// one with the folder.
+/// Environment variable of the child process with the number of the failing allocation.
 const NUMBER: &str = "ENGINE_TEST_ALLOCATION";
+/// Environment variable of the child process with the folder of the save.
 const FOLDER: &str = "ENGINE_TEST_FOLDER";
 /// Printed before the result of the work.
-const ANSWER: &str = "answer: ";
+const RESULT_PREFIX: &str = "answer: ";
 /// The contents saved before: as many generations as are kept.
 const BEFORE: [u8; 3] = [b'l', b'm', b'n'];
 const NEWEST: u8 = b'n';
@@ -42,7 +42,7 @@ fn saves(folder: &Path) -> Saves {
 }
 
 /// Performs the operation while an allocation fails, and prints the result.
-fn work_short_of_memory(work: Work) {
+fn run_with_failing_allocation(work: Work) {
     let number: i64 = std::env::var(NUMBER).unwrap().parse().unwrap();
     let mut saves = saves(Path::new(&std::env::var_os(FOLDER).unwrap()));
     let (bytes, version) = (content(WRITTEN), NewerVersions::NotNewer);
@@ -68,7 +68,7 @@ fn work_short_of_memory(work: Work) {
         Ok(()) => "done",
         Err(_) => "refused",
     };
-    println!("{ANSWER}{answer} {reached}");
+    println!("{RESULT_PREFIX}{answer} {reached}");
 }
 
 /// Returns the first byte of the existing save, or `None` without a save. All bytes of a save are
@@ -86,13 +86,13 @@ fn saved(folder: &Path) -> Option<u8> {
 
 /// Lets every allocation of an operation fail in turn. `test` is the name of the calling test,
 /// which runs again in the child process.
-fn every_allocation(test: &str, work: Work) {
+fn fail_each_allocation(test: &str, work: Work) {
     if std::env::var_os(NUMBER).is_some() {
-        return work_short_of_memory(work);
+        return run_with_failing_allocation(work);
     }
     let name = format!("engine-memory-{}-{work:?}", std::process::id());
     let folder = std::env::temp_dir().join(name);
-    let wanted = match work {
+    let expected = match work {
         Work::Write | Work::WriteOnThread => Some(WRITTEN),
         Work::Read => Some(NEWEST),
         Work::Delete => None,
@@ -114,18 +114,18 @@ fn every_allocation(test: &str, work: Work) {
         command.env(NUMBER, number.to_string()).env(FOLDER, &folder);
         let ended = command.stderr(Stdio::null()).output().unwrap();
         let out = String::from_utf8(ended.stdout).unwrap();
-        let answer = out.lines().find_map(|line| Some(line.split_once(ANSWER)?.1));
+        let answer = out.lines().find_map(|line| Some(line.split_once(RESULT_PREFIX)?.1));
         let found = saved(&folder);
         let describe = || format!("{work:?}, allocation {number}: {answer:?}, found {found:?}");
-        assert!(found == wanted || found == Some(NEWEST), "{}", describe());
+        assert!(found == expected || found == Some(NEWEST), "{}", describe());
         match answer {
             Some("done false") => {
-                assert!(found == wanted, "{}", describe());
+                assert!(found == expected, "{}", describe());
                 break;
             }
             // Confirmed data exists.
             Some("done true") => {
-                assert!(found == wanted, "{}", describe());
+                assert!(found == expected, "{}", describe());
                 done += 1;
             }
             // Refused data does not exist. A deletion may have reached its last flush.
@@ -147,27 +147,21 @@ fn every_allocation(test: &str, work: Work) {
 }
 
 #[test]
-fn an_allocation_that_fails_loses_nothing_that_was_saved() {
-    every_allocation("an_allocation_that_fails_loses_nothing_that_was_saved", Work::Write);
+fn failed_allocation_in_write_loses_no_save() {
+    fail_each_allocation("failed_allocation_in_write_loses_no_save", Work::Write);
 }
 
 #[test]
-fn an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved() {
-    every_allocation(
-        "an_allocation_that_fails_on_the_thread_loses_nothing_that_was_saved",
-        Work::WriteOnThread,
-    );
+fn failed_allocation_in_async_write_loses_no_save() {
+    fail_each_allocation("failed_allocation_in_async_write_loses_no_save", Work::WriteOnThread);
 }
 
 #[test]
-fn an_allocation_that_fails_while_reading_gives_no_older_save() {
-    every_allocation("an_allocation_that_fails_while_reading_gives_no_older_save", Work::Read);
+fn failed_allocation_in_read_returns_no_older_save() {
+    fail_each_allocation("failed_allocation_in_read_returns_no_older_save", Work::Read);
 }
 
 #[test]
-fn an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none() {
-    every_allocation(
-        "an_allocation_that_fails_while_deleting_leaves_the_newest_save_or_none",
-        Work::Delete,
-    );
+fn failed_allocation_in_delete_leaves_newest_save_or_none() {
+    fail_each_allocation("failed_allocation_in_delete_leaves_newest_save_or_none", Work::Delete);
 }

@@ -12,7 +12,7 @@ use engine::system::sound::device::{
 };
 use engine::system::sound::mixer::{self, MixerData};
 use engine::system::sound::voices::TriggerDesc;
-use game::{FRAME, Game, number, offline, tone, with};
+use game::{FRAME, Game, number, offline_system, sound_system, tone};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -64,9 +64,9 @@ fn play(game: &mut Game, sounds: &mut SoundSystem, world: engine::foundation::Ha
 }
 
 #[test]
-fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
+fn mixing_changing_voices_does_not_allocate() {
     let mut game = folder("allocations");
-    let (mut sounds, world) = offline(effects(), 64);
+    let (mut sounds, world) = offline_system(effects(), 64);
     let mut samples = vec![0.0; game::FRAME_SAMPLES * 2];
     let mut loudest: f32 = 0.0;
     for frame in 0..120 {
@@ -81,7 +81,7 @@ fn mixing_allocates_and_frees_nothing_while_voices_come_change_and_go() {
 }
 
 #[test]
-fn the_watch_sees_what_it_should() {
+fn watch_counts_allocations_and_frees() {
     watch(true);
     drop(std::hint::black_box(Box::new(1)));
     watch(false);
@@ -91,13 +91,13 @@ fn the_watch_sees_what_it_should() {
 /// A device that notes the number of received batches, if any of them was loud, and the allocations
 /// and frees of its thread since the first batch.
 #[derive(Clone, Default)]
-struct Watching {
+struct WatchedDevice {
     batches: Arc<AtomicU64>,
     loud: Arc<AtomicBool>,
     calls: Arc<AtomicU64>,
 }
 
-impl SampleSink for Watching {
+impl SampleSink for WatchedDevice {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         watch(true);
         let Calls { allocations, frees } = calls();
@@ -113,7 +113,7 @@ impl SampleSink for Watching {
     }
 }
 
-impl Watching {
+impl WatchedDevice {
     fn setup(&self) -> DeviceSetup {
         let device = self.clone();
         DeviceSetup::Live(Box::new(move || Ok(Box::new(device.clone()))))
@@ -125,10 +125,10 @@ impl Watching {
 }
 
 #[test]
-fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
+fn audio_thread_does_not_allocate() {
     let mut game = folder("live");
-    let device = Watching::default();
-    let (mut sounds, world) = with(effects(), 64, Some(device.setup()));
+    let device = WatchedDevice::default();
+    let (mut sounds, world) = sound_system(effects(), 64, Some(device.setup()));
     let began = Instant::now();
     let mut frame = 0;
     // Two seconds of batches, and a mixer that is replaced in the middle.
@@ -153,17 +153,17 @@ fn the_thread_of_a_live_device_allocates_and_frees_nothing() {
 /// still receives its samples.
 #[cfg(unix)]
 #[test]
-fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
-    static HOLD: AtomicBool = AtomicBool::new(false);
-    static HELD: AtomicBool = AtomicBool::new(false);
+fn mixing_continues_while_game_thread_is_blocked() {
+    static IS_BLOCKED: AtomicBool = AtomicBool::new(false);
+    static HAS_BLOCKED: AtomicBool = AtomicBool::new(false);
 
-    extern "C" fn hold(_: libc::c_int) {
-        HELD.store(true, Ordering::SeqCst);
-        while HOLD.load(Ordering::SeqCst) {
+    extern "C" fn block_thread(_: libc::c_int) {
+        HAS_BLOCKED.store(true, Ordering::SeqCst);
+        while IS_BLOCKED.load(Ordering::SeqCst) {
             // SAFETY: `usleep` is allowed in a signal handler.
             unsafe { libc::usleep(200) };
         }
-        HELD.store(false, Ordering::SeqCst);
+        HAS_BLOCKED.store(false, Ordering::SeqCst);
     }
 
     let until = |condition: &str, so: &dyn Fn() -> bool| {
@@ -173,7 +173,7 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
             std::thread::sleep(Duration::from_micros(200));
         }
     };
-    let device = Watching::default();
+    let device = WatchedDevice::default();
     let (setup, done) = (device.setup(), Arc::new(AtomicBool::new(false)));
     let ended = done.clone();
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -181,7 +181,7 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
         // SAFETY: queries this thread's own id.
         sender.send(unsafe { libc::pthread_self() } as usize).unwrap();
         let mut game = folder("held");
-        let (mut sounds, world) = with(effects(), 64, Some(setup));
+        let (mut sounds, world) = sound_system(effects(), 64, Some(setup));
         let mut frame = 0;
         while !ended.load(Ordering::Relaxed) {
             if frame % 50 == 0 {
@@ -196,24 +196,24 @@ fn mixing_goes_on_wherever_the_games_thread_is_stopped() {
     let thread = receiver.recv().unwrap();
     until("it plays", &|| device.batches() > 3 && device.loud.load(Ordering::Relaxed));
     // SAFETY: the handler only waits, and the thread lives until it is joined.
-    unsafe { libc::signal(libc::SIGUSR2, hold as *const () as libc::sighandler_t) };
+    unsafe { libc::signal(libc::SIGUSR2, block_thread as *const () as libc::sighandler_t) };
     for round in 0..150u64 {
         std::thread::sleep(Duration::from_micros(round * 37 % 1900));
-        HOLD.store(true, Ordering::SeqCst);
+        IS_BLOCKED.store(true, Ordering::SeqCst);
         // SAFETY: as above.
         unsafe { libc::pthread_kill(thread as libc::pthread_t, libc::SIGUSR2) };
-        until("it is stopped", &|| HELD.load(Ordering::SeqCst));
+        until("it is stopped", &|| HAS_BLOCKED.load(Ordering::SeqCst));
         let before = device.batches();
         until("mixing goes on", &|| device.batches() >= before + 3);
-        HOLD.store(false, Ordering::SeqCst);
-        until("it goes on", &|| !HELD.load(Ordering::SeqCst));
+        IS_BLOCKED.store(false, Ordering::SeqCst);
+        until("it goes on", &|| !HAS_BLOCKED.load(Ordering::SeqCst));
     }
     done.store(true, Ordering::Relaxed);
     playing.join().unwrap();
 }
 
 #[test]
-fn what_runs_on_the_way_of_samples_names_no_lock() {
+fn mixing_code_uses_no_locks() {
     // The device's thread may log why a device is missing, because nothing is audible then.
     let player = include_str!("../../src/system/sound/clip_player.rs");
     for word in ["Mutex", "RwLock", "Condvar", "mpsc", "println", "Vec<", "vec!"] {

@@ -1,12 +1,13 @@
-//! Work without bounds: every function that a game can reach is called with extreme arguments, and
-//! each must come back within three seconds of CPU time. `bounds/table.sjson` says for each what
-//! bounds its work; one that is not there fails here, and so does one that is gone.
+//! Tests that no call does unbounded work: every function that a game can reach is called with
+//! extreme arguments, and each call must return within three seconds of CPU time.
+//! `bounds/table.sjson` lists what bounds the work of each function. A function that is missing
+//! from the table fails the test, and so does an entry for a function that no longer exists.
 //!
-//! The game that calls them is `bounds/main.lua`. Where a call never comes back, the walk is begun
-//! again for that function alone, which names every call: the message has the last one.
+//! The game that calls them is `bounds/main.lua`. If a call does not return, the game runs again
+//! for that function alone and names every call, and the message of the test contains the last one.
 //!
-//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test all bad_input::bounds` adds so many rounds of calls
-//! with arguments by lot; `ENGINE_BOUNDS_SEED` is where the lot begins, 1 if it is left out.
+//! `ENGINE_BOUNDS_ROUNDS=20 cargo test --test all bad_input::bounds` adds 20 rounds of calls with
+//! random arguments; `ENGINE_BOUNDS_SEED` is their seed (default 1).
 
 mod loading;
 
@@ -76,15 +77,16 @@ const RESOURCES: [&str; 44] = [
     "units/physics/shapes.unit",
     "units/physics/walker.unit",
 ];
-/// A prism that fills very little of its rectangle.
+/// A level with a prism that fills a very small part of its bounding rectangle.
 const THIN_LEVEL: &str = "volumes = { thin = { shape = \"prism\" height = 1 points = \
                           [[0, 0], [1000, 1000], [0, 0.000001]] } }";
-/// A walk that says nothing for so long has met a call that never comes back.
-const SILENCE: Duration = Duration::from_secs(90);
-/// The kinds of bounds that name their functions in a list; the others name a limit, too.
+/// Time without output after which a call counts as one that never returns.
+const SILENCE_MAX: Duration = Duration::from_secs(90);
+/// The kinds of bounds whose functions are in a plain list; the functions of the other kinds also
+/// name a limit.
 const PLAIN_BOUNDS: [&str; 3] = ["constant", "linear", "interruptible"];
 
-/// Bounds of each function by its path: the kind of bound, or the names of its limits.
+/// Returns the bound of each function by its path: the kind of bound, or the names of its limits.
 fn bounds() -> BTreeMap<String, String> {
     let tree = sjson::parse(TABLE).expect("the table is SJSON").to_tree();
     let SjsonTree::Object(modules) = tree else { panic!("the table has modules") };
@@ -96,10 +98,10 @@ fn bounds() -> BTreeMap<String, String> {
         for (kind, functions) in kinds {
             let listed: Vec<(&String, &str)> = match functions {
                 SjsonTree::Array(items) if PLAIN_BOUNDS.contains(&kind.as_str()) => {
-                    items.iter().map(|item| (text(item), kind.as_str())).collect()
+                    items.iter().map(|item| (expect_text(item), kind.as_str())).collect()
                 }
                 SjsonTree::Object(limits) if kind == "limited" => {
-                    limits.iter().map(|(name, limit)| (name, text(limit).as_str())).collect()
+                    limits.iter().map(|(name, limit)| (name, expect_text(limit).as_str())).collect()
                 }
                 _ => panic!("'{kind}' of '{module}' is no kind of bound, or has another form"),
             };
@@ -117,12 +119,13 @@ fn bounds() -> BTreeMap<String, String> {
 }
 
 #[track_caller]
-fn text(tree: &SjsonTree) -> &String {
-    let SjsonTree::String(text) = tree else { panic!("{tree:?} must be text") };
-    text
+fn expect_text(tree: &SjsonTree) -> &String {
+    let SjsonTree::String(expect_text) = tree else { panic!("{tree:?} must be text") };
+    expect_text
 }
 
-/// The arguments of each documented function: names and types. Two stand for any number.
+/// Returns the arguments of each documented function: names and types. Two arguments represent any
+/// number of them.
 fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
     let api = ApiModel::new();
     let mut all = BTreeMap::new();
@@ -139,7 +142,7 @@ fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
         all.insert(function.path(), parameters);
     }
     for module in api.modules.iter().filter(|module| !module.class.calls.is_empty()) {
-        // All its ways to be called, in one: an argument has the types of all of them.
+        // All forms of the call, combined: an argument has the types that it has in any of them.
         let mut columns: Vec<(String, String)> = Vec::new();
         for call in &module.class.calls {
             let inside = call.split_once('(').and_then(|(_, rest)| rest.rsplit_once("):"));
@@ -158,7 +161,7 @@ fn parameters() -> BTreeMap<String, Vec<(String, String)>> {
     all
 }
 
-/// The module that tells the walk what there is.
+/// Returns the module that lists the functions and their bounds for the walk.
 fn functions_lua() -> String {
     let mut out = "return { bounds = {\n".to_string();
     for (path, bound) in bounds() {
@@ -175,45 +178,45 @@ fn functions_lua() -> String {
     out + "} }\n"
 }
 
-/// A white picture of 257 x 1 pixels.
-fn wide_picture() -> Vec<u8> {
+/// Returns a white image of 257 x 1 pixels.
+fn wide_image() -> Vec<u8> {
     let head = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 24, 0];
     [&head[..], &[255; 257 * 3]].concat()
 }
 
 fn game() -> Game {
     let mut game = Game::new("bounds", "");
-    for (path, text) in FILES {
-        game = game.with(path, text);
+    for (path, expect_text) in FILES {
+        game = game.with(path, expect_text);
     }
     let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lua");
     for path in RESOURCES {
         game = game.with(path, std::fs::read(suites.join(path)).expect("the suites have it"));
     }
-    game = game.with("levels/thin.level", THIN_LEVEL).with("textures/wide.tga", wide_picture());
+    game = game.with("levels/thin.level", THIN_LEVEL).with("textures/wide.tga", wide_image());
     let settings = "name = \"walk\"\nlimits = { update_seconds = 10 init_seconds = 30 }";
     game.with("settings.sjson", settings).with("functions.lua", functions_lua())
 }
 
 /// The output of a walk.
 struct Walk {
-    /// Its own lines, without `walk: `.
+    /// Lines of the walk itself, without the prefix `walk: `.
     lines: Vec<String>,
     /// Everything on standard error.
     errors: String,
-    /// True if it was ended because it no longer said anything.
+    /// True if the walk was killed because it printed nothing for [`SILENCE_MAX`].
     silent: bool,
 }
 
 fn walk(game: &Game, arguments: &[&str]) -> Walk {
-    // Without it, the clock that measures calls is the game's and counts frames.
+    // Without `--realtime`, the clock that measures calls is the game's own, which counts frames.
     let start = ["--headless", "--realtime", "--no-watch", "--"];
     let arguments = [&start[..], arguments].concat();
     let mut child = game.command(&arguments).spawn().expect("the engine starts");
     let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (sender, said) = channel();
     let reader = std::thread::spawn(move || {
-        // What calls print may be no text.
+        // Calls may print bytes that are not text.
         for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
             let line = String::from_utf8_lossy(&line);
             if let Some(line) = line.strip_prefix("walk: ") {
@@ -228,7 +231,7 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     });
     let (mut lines, mut silent) = (Vec::new(), false);
     loop {
-        match said.recv_timeout(SILENCE) {
+        match said.recv_timeout(SILENCE_MAX) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
@@ -246,18 +249,18 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     Walk { lines, errors: errors.join().unwrap(), silent }
 }
 
-fn with_start<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
+fn lines_after<'a>(lines: &'a [String], start: &str) -> Vec<&'a str> {
     lines.iter().filter_map(|line| line.strip_prefix(start)).collect()
 }
 
-/// Fails with the call that a walk ended at, which is found by a walk of that function alone.
-fn blame(game: &Game, walk: &Walk) -> ! {
+/// Fails with the call at which a walk ended, which a second walk of that function alone finds.
+fn fail_at_last_call(game: &Game, walk: &Walk) -> ! {
     let how = if walk.silent { "never came back" } else { "ended the game" };
-    let Some(name) = with_start(&walk.lines, "next ").last().copied() else {
+    let Some(name) = lines_after(&walk.lines, "next ").last().copied() else {
         panic!("the walk did not begin:\n{}", walk.errors);
     };
     let again = self::walk(game, &["only", name]);
-    let call = with_start(&again.lines, "call ").last().copied().unwrap_or(name);
+    let call = lines_after(&again.lines, "call ").last().copied().unwrap_or(name);
     panic!(
         "a call of {name} {how}; alone, the last one was {call}\n{}",
         if again.errors.is_empty() { &walk.errors } else { &again.errors }
@@ -265,16 +268,18 @@ fn blame(game: &Game, walk: &Walk) -> ! {
 }
 
 #[test]
-fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
+fn every_function_returns_from_extreme_arguments() {
     let game = game();
     let rounds = std::env::var("ENGINE_BOUNDS_ROUNDS").ok();
     let seed = std::env::var("ENGINE_BOUNDS_SEED").unwrap_or("1".to_string());
-    let by_lot = rounds.as_ref().map(|rounds| ["random", seed.as_str(), rounds.as_str()]);
+    let random_arguments = rounds.as_ref().map(|rounds| ["random", seed.as_str(), rounds.as_str()]);
     let plain: &[&str] = &[];
-    for arguments in std::iter::once(plain).chain(by_lot.as_ref().map(|by_lot| &by_lot[..])) {
+    for arguments in std::iter::once(plain)
+        .chain(random_arguments.as_ref().map(|random_arguments| &random_arguments[..]))
+    {
         let walk = walk(&game, arguments);
         let wrong = |start: &str, remedy: &str| {
-            let found = with_start(&walk.lines, start);
+            let found = lines_after(&walk.lines, start);
             assert!(found.is_empty(), "{remedy}:\n{}", found.join("\n"));
         };
         let table = "tests/bad_input/bounds/table.sjson";
@@ -283,30 +288,30 @@ fn every_function_is_in_the_table_and_comes_back_from_extreme_arguments() {
         wrong("unknown ", "say in tests/bad_input/bounds/ordinary.lua what these take");
         wrong("slow ", "bound the work of these by a named limit, or do it in Lua");
         wrong("unnamed ", "let tests/bad_input/bounds/exceeding.lua go beyond the limits of these");
-        let done = with_start(&walk.lines, "done ");
+        let done = lines_after(&walk.lines, "done ");
         if done.is_empty() {
-            blame(&game, &walk);
+            fail_at_last_call(&game, &walk);
         }
         assert!(!walk.silent, "the game did not end after the walk");
     }
 }
 
 #[test]
-fn the_limits_of_the_table_are_those_of_the_code() {
+fn table_limits_match_the_code() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders = vec![root.join("src"), root.join("lua")];
     let mut declared = BTreeSet::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
-            if is_of_tests(root, &path) {
+            if is_test_code(root, &path) {
                 continue;
             }
             match path.extension().and_then(|end| end.to_str()) {
                 _ if path.is_dir() => folders.push(path),
                 Some("rs" | "lua") => {
                     let code = std::fs::read_to_string(path).unwrap();
-                    note_limits(&code, &mut declared);
+                    collect_limits(&code, &mut declared);
                 }
                 _ => {}
             }
@@ -319,15 +324,16 @@ fn the_limits_of_the_table_are_those_of_the_code() {
     }
 }
 
-/// True if a file or folder has tests: of the engine, or the library of a game's suites.
-fn is_of_tests(root: &Path, path: &Path) -> bool {
+/// Returns true if a file or folder contains tests of the engine, or the test library for games'
+/// suites.
+fn is_test_code(root: &Path, path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     stem == "tests" || stem.ends_with("_tests") || path == root.join("lua/test")
 }
 
-/// Notes the limits that code declares, in front of its tests: constants of Rust and locals of Lua,
-/// each at the beginning of a line, whose names end in `_MAX`.
-fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
+/// Collects the limits that code declares before its tests: constants of Rust and locals of Lua at
+/// the beginning of a line, with names that end in `_MAX`.
+fn collect_limits(code: &str, declared: &mut BTreeSet<String>) {
     let tests = code.find("#[cfg(test)]\nmod tests {").unwrap_or(code.len());
     for line in code[..tests].lines() {
         let mut parts = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
@@ -349,25 +355,25 @@ fn note_limits(code: &str, declared: &mut BTreeSet<String>) {
 }
 
 #[test]
-fn only_limits_of_code_that_runs_are_noted() {
+fn limits_in_test_code_are_not_collected() {
     let code = "const A_MAX: usize = 1;\npub(super) const B_MAX: u8 = 2;\nconst OTHER: u8 = 1;\n\
                 local C_MAX, D_MAX = 1, 2\n-- local E_MAX = 1\nlocal small_MAX = 3\n\
                 let words = \"const F_MAX: u8\";\n#[cfg(test)]\nmod tests {\n    const G_MAX: u8 = 1;";
     let mut declared = BTreeSet::new();
-    note_limits(code, &mut declared);
+    collect_limits(code, &mut declared);
     let declared: Vec<_> = declared.iter().map(String::as_str).collect();
     assert_eq!(declared, ["A_MAX", "B_MAX", "C_MAX", "D_MAX"]);
     let root = Path::new("/engine");
     for path in ["src/tests", "src/a/tests.rs", "src/a_tests.rs", "lua/test"] {
-        assert!(is_of_tests(root, &root.join(path)), "{path}");
+        assert!(is_test_code(root, &root.join(path)), "{path}");
     }
-    assert!(!is_of_tests(root, &root.join("src/command/test.rs")));
+    assert!(!is_test_code(root, &root.join("src/command/test.rs")));
 }
 
 /// Refused calls, and their messages.
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
-fn what_asks_for_work_without_an_end_is_refused_in_words() {
+fn unbounded_work_is_refused_with_a_message() {
     let sharing = "local t = { 1 } for i = 1, 40 do t = { t, t } end";
     let world = "local world = Application.new_world() \
                  local unit = World.spawn_unit(world, \"core/units/empty\")";
@@ -431,17 +437,17 @@ fn what_asks_for_work_without_an_end_is_refused_in_words() {
     for (code, _) in &rows {
         writeln!(main, "try(function() {code} end)").unwrap();
     }
-    // In linear time, however much of the needle is found again and again.
+    // The search takes linear time, however often large parts of the needle are found.
     main += "local s = (\"a\"):rep(2 ^ 21)\n\
              print(Utf8.find(s .. \"b\", s:sub(1, 2 ^ 20) .. \"b\"))\n";
     let game = Game::new("bounds_words", &main);
-    let ended = game.with("settings.sjson", "limits = { init_seconds = 60 }").play(&[]);
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    let lines: Vec<&str> = ended.out.lines().collect();
-    assert_eq!(lines.len(), rows.len() + 1, "{}", ended.out);
+    let result = game.with("settings.sjson", "limits = { init_seconds = 60 }").play(&[]);
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    let lines: Vec<&str> = result.out.lines().collect();
+    assert_eq!(lines.len(), rows.len() + 1, "{}", result.out);
     for (i, ((code, message), line)) in rows.iter().zip(&lines).enumerate() {
-        let wanted = format!("main.lua:{}: {message}", i + 2);
-        assert!(line.starts_with(&wanted), "{code}: {line}");
+        let expected = format!("main.lua:{}: {message}", i + 2);
+        assert!(line.starts_with(&expected), "{code}: {line}");
     }
     assert_eq!(lines[rows.len()], "1048577\t2097153");
 }

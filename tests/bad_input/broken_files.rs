@@ -1,7 +1,7 @@
 //! Tests of a game's broken files: each affects only itself, if it exists at the start of the game
 //! or is saved while the game is played.
 
-use crate::bad_input::{Game, in_order};
+use crate::bad_input::{Game, check_in_order};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn shader(statement: &str) -> String {
 }
 
 /// Returns files that must not crash their compilers: path, content, expected message.
-fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
+fn broken_files() -> Vec<(&'static str, Vec<u8>, &'static str)> {
     let plus = shader(&format!("let x = in.uv.x{};", " + in.uv.x".repeat(5000)));
     let members = shader(&format!("let x = in.uv{};", ".xy".repeat(50_000)));
     let elses = shader(&format!("if true {{}} {}", "else if true {}".repeat(5000)));
@@ -46,7 +46,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, &'static str)> {
 
 /// Returns small shaders with huge constants.
 #[cfg(target_os = "linux")]
-fn greedy() -> Vec<String> {
+fn memory_hungry_shaders() -> Vec<String> {
     let zeros = "const Z = array<bool, 65536>();";
     let table = format!("const T = array({});", "1, 2.5, ".repeat(8000));
     let doubles = |declare: &str| {
@@ -75,9 +75,9 @@ fn greedy() -> Vec<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_shader_takes_much_memory_while_it_is_checked() {
+fn shader_validation_uses_little_memory() {
     let mut game = Game::new("greedy_shaders", "function init() print(\"ready\") end");
-    for (index, text) in greedy().into_iter().enumerate() {
+    for (index, text) in memory_hungry_shaders().into_iter().enumerate() {
         game = game.with(&format!("greedy{index}.wgsl"), format!("{text}\n{}", shader("")));
     }
     let mut command = game.command(&["--headless", "--realtime"]);
@@ -96,29 +96,29 @@ fn no_shader_takes_much_memory_while_it_is_checked() {
 }
 
 #[test]
-fn a_broken_file_costs_itself_when_a_game_starts() {
+fn broken_files_at_startup_affect_only_themselves() {
     let mut game = Game::new("broken_files", "function init() print(\"alive\") end");
-    for (path, content, _) in broken() {
+    for (path, content, _) in broken_files() {
         game = game.with(path, content);
     }
-    let ended = game.play(&[]);
-    assert_eq!((ended.code, ended.out.trim()), (Some(0), "alive"), "{}", ended.err);
-    for (_, _, message) in broken() {
-        in_order(&ended.err, &[message]);
+    let result = game.play(&[]);
+    assert_eq!((result.code, result.out.trim()), (Some(0), "alive"), "{}", result.err);
+    for (_, _, message) in broken_files() {
+        check_in_order(&result.err, &[message]);
     }
-    for (command, wanted) in [("check", Some(1)), ("compile", Some(1))] {
+    for (command, expected) in [("check", Some(1)), ("compile", Some(1))] {
         let mut tool = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
         tool.arg(command).arg(&game.folder).env("ENGINE_SAVE_DIR", &game.saves);
         if command == "compile" {
             tool.arg("--out").arg(game.folder.with_file_name("out"));
         }
-        let ended = crate::bad_input::ended(tool.stdin(Stdio::null()).output().unwrap());
-        assert_eq!(ended.code, wanted, "{command}: {}{}", ended.out, ended.err);
+        let result = crate::bad_input::run_result(tool.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(result.code, expected, "{command}: {}{}", result.out, result.err);
     }
 }
 
 #[test]
-fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
+fn broken_files_saved_at_runtime_affect_only_themselves() {
     let main = "function init() print(\"ready\") end\n\
                 function on_reload(names)\n  print(table.concat(names, \" \"))\n\
                 if names[1] == \"last.text\" then Application.quit() end\nend";
@@ -126,7 +126,7 @@ fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
     let mut command = game.command(&["--headless", "--realtime"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let (lines, heard) = std::sync::mpsc::channel();
+    let (lines, received) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(out).lines().map_while(Result::ok) {
             let _ = lines.send(line);
@@ -137,23 +137,23 @@ fn a_broken_file_costs_itself_when_it_is_saved_while_a_game_is_played() {
         let _ = std::io::Read::read_to_string(&mut err, &mut text);
         text
     });
-    let patience = Duration::from_secs(60);
-    assert_eq!(heard.recv_timeout(patience).unwrap(), "ready");
-    for (index, (path, content, _)) in broken().into_iter().enumerate() {
+    let timeout = Duration::from_secs(60);
+    assert_eq!(received.recv_timeout(timeout).unwrap(), "ready");
+    for (index, (path, content, _)) in broken_files().into_iter().enumerate() {
         std::fs::write(game.folder.join(path), content).unwrap();
         // Watching continues: a valid file is reloaded after each broken one.
         std::fs::write(game.folder.join(format!("right{index}.txt")), "right").unwrap();
         let began = Instant::now();
-        let wanted = format!("right{index}.text");
-        while !heard.recv_timeout(patience).unwrap().contains(&wanted) {
-            assert!(began.elapsed() < patience, "{path}: nothing is reloaded any more");
+        let expected = format!("right{index}.text");
+        while !received.recv_timeout(timeout).unwrap().contains(&expected) {
+            assert!(began.elapsed() < timeout, "{path}: nothing is reloaded any more");
         }
     }
     std::fs::write(game.folder.join("last.txt"), "last").unwrap();
     let code = child.wait().unwrap().code();
     let errors = errors.join().unwrap();
     assert_eq!(code, Some(0), "{errors}");
-    for (_, _, message) in broken() {
+    for (_, _, message) in broken_files() {
         assert!(errors.contains(message), "'{message}' is not in:\n{errors}");
     }
 }

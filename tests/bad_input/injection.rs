@@ -1,7 +1,7 @@
 //! Tests of a game's strings that reach an interpreter: the sound library, the terminal, the file
 //! system (docs/security.md, "Strings that reach other interpreters").
 
-use crate::bad_input::{Game, ended, in_order, scratch};
+use crate::bad_input::{Game, check_in_order, run_result, scratch};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -13,7 +13,7 @@ fn controls_terminal(c: char) -> bool {
 }
 
 #[track_caller]
-fn is_harmless(text: &str, of: &str) {
+fn check_escaped(text: &str, of: &str) {
     let found = text.chars().find(|c| controls_terminal(*c));
     assert_eq!(found, None, "{of}: {text:?}");
 }
@@ -68,7 +68,7 @@ fn fake_libasound(folder: &Path) -> PathBuf {
 
 /// Starts a game with sound and with a sound device in its settings, for long enough to open the
 /// device.
-fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
+fn start_with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
     let quoted = device.replace('\\', "\\\\").replace('"', "\\\"");
     let game = Game {
         folder: base.join(format!("{number}/game")),
@@ -78,7 +78,7 @@ fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
         .with("main.lua", "")
         .with("settings.sjson", format!("sound = {{ device = \"{quoted}\" }}"));
     let mut command = game.command(&["--headless", "--realtime", "--frames", "90"]);
-    // Without the sandbox, which would hide a name that gets through.
+    // Without the confinement, which would hide a name that gets through.
     command.args(["--audio", "device", "--unconfined"]).current_dir(&game.folder);
     command.env("OPENED", base.join(format!("{number}/opened")));
     let library = base.join("library");
@@ -91,7 +91,7 @@ fn with_device(base: &Path, number: usize, device: &str) -> (Game, Child) {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn only_devices_that_the_system_lists_reach_the_sound_library() {
+fn only_listed_devices_reach_the_sound_library() {
     let base = scratch("devices");
     fake_libasound(&base);
     let refused = "no sound is heard: sound.device";
@@ -110,12 +110,13 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
         ("hw:0", "", "the system has no device 'hw:0'"),
         ("default,file=PROOF", "", refused),
     ];
-    let played = rows.iter().enumerate().map(|(i, row)| (i, row, with_device(&base, i, row.0)));
+    let played =
+        rows.iter().enumerate().map(|(i, row)| (i, row, start_with_device(&base, i, row.0)));
     let played: Vec<_> = played.collect();
     for (i, (device, opened, message), (game, child)) in played {
-        let ended = crate::bad_input::ended(child.wait_with_output().unwrap());
-        assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
-        assert!(ended.err.contains(message), "{device}: {}", ended.err);
+        let result = crate::bad_input::run_result(child.wait_with_output().unwrap());
+        assert_eq!(result.code, Some(0), "{device}: {}", result.err);
+        assert!(result.err.contains(message), "{device}: {}", result.err);
         let found = std::fs::read_to_string(base.join(format!("{i}/opened"))).unwrap_or_default();
         let first: String = found.split_inclusive('\n').take(1).collect();
         assert_eq!(&first, opened, "{device}");
@@ -126,7 +127,7 @@ fn only_devices_that_the_system_lists_reach_the_sound_library() {
 /// Uses the system's own library, if installed: tests the effects of ALSA's plug-ins.
 #[cfg(target_os = "linux")]
 #[test]
-fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
+fn sound_device_name_cannot_start_programs_or_write_files() {
     let base = scratch("attack");
     let devices =
         ["tee:null,'|touch PROOF',raw", "file:'PROOF',raw", "file:PROOF,raw", "default", "null"];
@@ -139,12 +140,12 @@ fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, config).unwrap();
         }
-        (device, with_device(&base, i, device))
+        (device, start_with_device(&base, i, device))
     });
     let played: Vec<_> = played.collect();
     for (device, (game, child)) in played {
-        let ended = crate::bad_input::ended(child.wait_with_output().unwrap());
-        assert_eq!(ended.code, Some(0), "{device}: {}", ended.err);
+        let result = crate::bad_input::run_result(child.wait_with_output().unwrap());
+        assert_eq!(result.code, Some(0), "{device}: {}", result.err);
         assert!(!game.folder.join("PROOF").exists(), "{device}");
     }
 }
@@ -152,7 +153,7 @@ fn no_sound_device_of_a_game_starts_a_program_or_writes_a_file() {
 const ESCAPES: &str = "\x1b]0;owned\x07\x1b[2J\u{9b}31m\u{202e}\u{8}";
 
 #[test]
-fn nothing_that_a_game_prints_or_is_called_steers_the_terminal() {
+fn game_output_and_names_cannot_control_the_terminal() {
     let main = format!(
         "print(\"p{ESCAPES}\") Script.warn(\"w{ESCAPES}\") print(pcall(require, \"m{ESCAPES}\"))
 local function named() error(\"e{ESCAPES}\") end
@@ -167,15 +168,15 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
         );
     #[cfg(unix)]
     let game = game.with(&format!("n{ESCAPES}.png"), "no picture").with("textures/b.png", ESCAPES);
-    let ended = game.play(&["--realtime"]);
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
-    in_order(&ended.out, &["p\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}\\u{8}\n"]);
-    in_order(&ended.err, &["warning: main.lua:1: w\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
-    is_harmless(&ended.out, "run's output");
-    is_harmless(&ended.err, "run's errors");
+    let result = game.play(&["--realtime"]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
+    check_in_order(&result.out, &["p\\u{1b}]0;owned\\u{7}\\u{1b}[2J\\u{9b}31m\\u{202e}\\u{8}\n"]);
+    check_in_order(&result.err, &["warning: main.lua:1: w\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
+    check_escaped(&result.out, "run's output");
+    check_escaped(&result.err, "run's errors");
     let log = std::fs::read_to_string(game.saves.join("steering/logs/game.log")).unwrap();
-    in_order(&log, &["p\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
-    is_harmless(&log, "the log's file");
+    check_in_order(&log, &["p\\u{1b}]0;owned", "e\\u{1b}]0;owned"]);
+    check_escaped(&log, "the log's file");
     let folder = game.folder.to_str().unwrap();
     let odd = format!("x{ESCAPES}");
     let commands: &[&[&str]] = &[
@@ -202,16 +203,16 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         command.args(*arguments).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
         command.current_dir(game.folder.parent().unwrap());
-        let ended = crate::bad_input::ended(command.output().unwrap());
-        assert!(!(ended.out.is_empty() && ended.err.is_empty()), "{arguments:?}");
-        is_harmless(&ended.out, &format!("{arguments:?}"));
-        is_harmless(&ended.err, &format!("{arguments:?}"));
+        let result = crate::bad_input::run_result(command.output().unwrap());
+        assert!(!(result.out.is_empty() && result.err.is_empty()), "{arguments:?}");
+        check_escaped(&result.out, &format!("{arguments:?}"));
+        check_escaped(&result.err, &format!("{arguments:?}"));
     }
 }
 
 /// Tests a release's report, which is written next to the saves.
 #[test]
-fn a_crash_report_shows_what_the_game_said_as_escapes() {
+fn crash_report_escapes_control_characters() {
     let game =
         Game::new("steering_report", &format!("print(\"p{ESCAPES}\") error(\"e{ESCAPES}\")"))
             .with("settings.sjson", "id = \"yard\"");
@@ -223,29 +224,29 @@ fn a_crash_report_shows_what_the_game_said_as_escapes() {
     assert!(outcome.unwrap().status.success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&bundle).args(["--headless", "--frames", "1"]);
-    let ended =
-        crate::bad_input::ended(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
-    in_order(&ended.err, &["e\\u{1b}]0;owned", "the report is in "]);
+    let result =
+        crate::bad_input::run_result(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
+    check_in_order(&result.err, &["e\\u{1b}]0;owned", "the report is in "]);
     let entries = std::fs::read_dir(game.saves.join("yard")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());
     let report = paths.find(|path| path.to_string_lossy().contains("crash-")).unwrap();
     let text = std::fs::read_to_string(report).unwrap();
-    in_order(&text, &["e\\u{1b}]0;owned", "p\\u{1b}]0;owned"]);
-    is_harmless(&text, "the crash report");
+    check_in_order(&text, &["e\\u{1b}]0;owned", "p\\u{1b}]0;owned"]);
+    check_escaped(&text, "the crash report");
 }
 
 #[test]
-fn an_id_never_leads_out_of_the_folder_of_saves() {
+fn id_cannot_escape_the_save_folder() {
     let main =
         "Application.set_user_setting(\"volume\", 1) print((Application.save_user_settings()))
 print((Save.write(\"slot\", 1)))";
     for (i, id) in ["..", ".", "...."].into_iter().enumerate() {
         let game = Game::new(&format!("id_{i}"), main);
         let game = game.with("settings.sjson", format!("id = \"{id}\""));
-        let ended = game.play(&[]);
+        let result = game.play(&[]);
         let message = format!("settings.sjson: 'id' is '{id}', which names no folder for saves: ");
-        in_order(&ended.err, &[&message, "begins with a letter or digit"]);
-        assert_eq!((ended.code, game.saves.exists()), (Some(1), false), "{id}");
+        check_in_order(&result.err, &[&message, "begins with a letter or digit"]);
+        assert_eq!((result.code, game.saves.exists()), (Some(1), false), "{id}");
     }
     for (i, (id, folder)) in
         [("../x", "_x"), ("a/../../b", "a_.._.._b"), ("/etc", "_etc")].into_iter().enumerate()
@@ -262,7 +263,7 @@ print((Save.write(\"slot\", 1)))";
 /// Other programs read their own folders next to the saves: services that are started, for example.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_game_named_like_another_program_gets_no_folder_of_it() {
+fn game_cannot_use_another_programs_folder() {
     let main = "print((Save.write(\"slot\", 1)))";
     for (i, id) in ["dbus-1", "applications", "systemd", "engine"].into_iter().enumerate() {
         let game = Game::new(&format!("id_foreign_{i}"), main);
@@ -270,8 +271,8 @@ fn a_game_named_like_another_program_gets_no_folder_of_it() {
         let data = game.folder.with_file_name(format!("data_{i}"));
         let mut command = game.command(&["--headless", "--frames", "1"]);
         command.env_remove("ENGINE_SAVE_DIR").env("XDG_DATA_HOME", &data);
-        let ended = ended(command.output().expect("the engine starts"));
-        assert_eq!(ended.out, "true\n", "{id}: {}", ended.err);
+        let result = run_result(command.output().expect("the engine starts"));
+        assert_eq!(result.out, "true\n", "{id}: {}", result.err);
         let names = |folder: &std::path::Path| -> Vec<_> {
             let entries = std::fs::read_dir(folder).unwrap();
             entries.map(|entry| entry.unwrap().file_name()).collect()
@@ -284,7 +285,7 @@ fn a_game_named_like_another_program_gets_no_folder_of_it() {
 }
 
 #[test]
-fn texts_in_settings_are_lines_of_letters() {
+fn settings_texts_are_printable_single_lines() {
     for (i, (settings, message)) in [
         ("name = \"a\\nb\"", "settings.sjson:1: 'name' has '\\n' in it"),
         ("version = \"\\u001b[31m\"", "settings.sjson:1: 'version' has '\\u{1b}' in it"),
@@ -297,13 +298,13 @@ fn texts_in_settings_are_lines_of_letters() {
     .enumerate()
     {
         let game = Game::new(&format!("texts_{i}"), "").with("settings.sjson", settings);
-        let ended = game.play(&[]);
-        in_order(&ended.err, &[message]);
-        assert_eq!(ended.code, Some(1), "{settings}");
+        let result = game.play(&[]);
+        check_in_order(&result.err, &[message]);
+        assert_eq!(result.code, Some(1), "{settings}");
     }
     for boot in ["../../x", "/etc/passwd", "a/../b", "..", ""] {
-        let ended = Game::new("boots", "").play(&["--boot", boot]);
-        in_order(&ended.err, &["the module's name '"]);
-        assert_eq!(ended.code, Some(1), "{boot}");
+        let result = Game::new("boots", "").play(&["--boot", boot]);
+        check_in_order(&result.err, &["the module's name '"]);
+        assert_eq!(result.code, Some(1), "{boot}");
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of attacks on every reader of files: links out of the game's folder, pipes, devices,
 //! folders, sparse files of gigabytes, cyclic links. None of them is read, and no read blocks.
 
-use crate::bad_input::{Ended, Game, ended, in_order, scratch};
+use crate::bad_input::{Game, RunResult, check_in_order, run_result, scratch};
 use engine::foundation::file_access::readers::READERS;
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const SECRET: &str = "SECRET-KEY-4711";
 
 /// Time limit of a run, longer than any run takes. It detects readers that block.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RUN_TIME_MAX: Duration = Duration::from_secs(60);
 
 /// The object in place of a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,16 +22,18 @@ enum Attack {
     Device,
     Pipe,
     Folder,
-    Hole,
-    Circle,
+    SparseFile,
+    LinkCycle,
 }
 
 use Attack::*;
 
-const ATTACKS: [Attack; 6] = [LinkOut, Device, Pipe, Folder, Hole, Circle];
+const ATTACKS: [Attack; 6] = [LinkOut, Device, Pipe, Folder, SparseFile, LinkCycle];
 
-const OUT: &str = "a link leads out of the game's folder, and only files in it can be read";
-const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular files are read";
+const LINK_REFUSED: &str =
+    "a link leads out of the game's folder, and only files in it can be read";
+const SPECIAL_FILE_REFUSED: &str =
+    "it is a pipe, a socket or a device, and only regular files are read";
 
 impl Attack {
     fn create_at(self, path: &Path) {
@@ -51,43 +53,43 @@ impl Attack {
                 assert!(status.success());
             }
             Folder => fs::create_dir(path).unwrap(),
-            Hole => File::create(path).unwrap().set_len(3 << 30).unwrap(),
-            Circle => symlink(path.file_name().expect("it has one"), path).unwrap(),
+            SparseFile => File::create(path).unwrap().set_len(3 << 30).unwrap(),
+            LinkCycle => symlink(path.file_name().expect("it has one"), path).unwrap(),
         }
     }
 
     /// Returns the reason for which a reader refuses the object. `limit` is the name of the
     /// reader's size limit.
-    fn reason(self, limit: &str) -> String {
+    fn refusal(self, limit: &str) -> String {
         match self {
-            LinkOut | Device => OUT.to_string(),
-            Pipe => SPECIAL.to_string(),
+            LinkOut | Device => LINK_REFUSED.to_string(),
+            Pipe => SPECIAL_FILE_REFUSED.to_string(),
             Folder => "it is a folder, and a file is needed: rename it".to_string(),
-            Hole => format!("{limit})"),
-            Circle => "Too many levels of symbolic links".to_string(),
+            SparseFile => format!("{limit})"),
+            LinkCycle => "Too many levels of symbolic links".to_string(),
         }
     }
 }
 
 /// Runs a command that must end by itself and must not print the secret.
 #[track_caller]
-fn run(mut command: Command) -> Ended {
+fn run(mut command: Command) -> RunResult {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the engine starts");
     let began = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > RUN_TIME_MAX {
             child.kill().unwrap();
-            let ended = ended(child.wait_with_output().unwrap());
-            panic!("{command:?} waits for ever:\n{}{}", ended.out, ended.err);
+            let result = run_result(child.wait_with_output().unwrap());
+            panic!("{command:?} waits for ever:\n{}{}", result.out, result.err);
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let ended = ended(child.wait_with_output().unwrap());
-    assert!(matches!(ended.code, Some(0..=2)), "{command:?} {:?}:\n{}", ended.code, ended.err);
-    let printed = format!("{}{}", ended.out, ended.err);
+    let result = run_result(child.wait_with_output().unwrap());
+    assert!(matches!(result.code, Some(0..=2)), "{command:?} {:?}:\n{}", result.code, result.err);
+    let printed = format!("{}{}", result.out, result.err);
     assert!(!printed.contains(SECRET), "{command:?} gives a secret away:\n{printed}");
-    ended
+    result
 }
 
 fn engine(arguments: &[&str], path: &Path) -> Command {
@@ -127,25 +129,26 @@ const RESOURCES: &[&str] = &[
     "yard.level",
 ];
 /// Files that other files reference, and a module.
-const NAMED: &[&str] = &["model_buffer.dat", "tiles.tsj", "module.lua"];
+const REFERENCED_FILES: &[&str] = &["model_buffer.dat", "tiles.tsj", "module.lua"];
 
 #[test]
-fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
+fn resource_readers_refuse_links_pipes_and_sparse_files() {
     for attack in ATTACKS {
         let game = Game::new(&format!("files_{attack:?}"), "print(pcall(require, 'module'))")
             .with("model.gltf", GLTF)
             .with("map.tmj", MAP);
-        for path in RESOURCES.iter().chain(NAMED) {
+        for path in RESOURCES.iter().chain(REFERENCED_FILES) {
             attack.create_at(&game.folder.join(path));
         }
-        let ended = run(game.command(&["--headless", "--frames", "1"]));
-        let printed = ended.out + &ended.err;
-        assert_eq!(ended.code, Some(0), "{attack:?}:\n{printed}");
+        let result = run(game.command(&["--headless", "--frames", "1"]));
+        let printed = result.out + &result.err;
+        assert_eq!(result.code, Some(0), "{attack:?}:\n{printed}");
         // Pipes, folders and dangling links are not files, so they are not resources.
-        let resources = if matches!(attack, LinkOut | Device | Hole) { RESOURCES } else { &[] };
-        for path in resources.iter().chain(NAMED) {
+        let resources =
+            if matches!(attack, LinkOut | Device | SparseFile) { RESOURCES } else { &[] };
+        for path in resources.iter().chain(REFERENCED_FILES) {
             let line = printed.lines().find(|line| line.contains(&format!("{path}: ")));
-            let reason = attack.reason("_BYTES_MAX");
+            let reason = attack.refusal("_BYTES_MAX");
             match line {
                 Some(line) => assert!(line.contains(&reason), "{attack:?}: {line}"),
                 // A folder may have the name of a module.
@@ -157,28 +160,28 @@ fn no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole() {
 }
 
 #[test]
-fn the_main_script_and_the_settings_are_regular_files_of_the_game() {
+fn main_script_and_settings_must_be_regular_files() {
     for attack in ATTACKS {
         let game = Game::new(&format!("main_{attack:?}"), "");
         attack.create_at(&game.folder.join("main.lua"));
-        let ended = run(game.command(&["--headless", "--frames", "1"]));
-        assert_eq!(ended.code, Some(1), "{attack:?}: {}", ended.err);
+        let result = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(result.code, Some(1), "{attack:?}: {}", result.err);
         match attack {
-            Folder => in_order(&ended.err, &["has no main.lua"]),
-            _ => in_order(&ended.err, &["main.lua: ", &attack.reason("SCRIPT_BYTES_MAX")]),
+            Folder => check_in_order(&result.err, &["has no main.lua"]),
+            _ => check_in_order(&result.err, &["main.lua: ", &attack.refusal("SCRIPT_BYTES_MAX")]),
         }
         let game = Game::new(&format!("settings_{attack:?}"), "print('played')");
         attack.create_at(&game.folder.join("settings.sjson"));
-        let ended = run(game.command(&["--headless", "--frames", "1"]));
-        let reason = attack.reason("SETTINGS_BYTES_MAX");
-        in_order(&ended.err, &["settings.sjson cannot be read: ", &reason]);
-        assert_eq!((ended.code, ended.out.as_str()), (Some(1), ""), "{attack:?}");
+        let result = run(game.command(&["--headless", "--frames", "1"]));
+        let reason = attack.refusal("SETTINGS_BYTES_MAX");
+        check_in_order(&result.err, &["settings.sjson cannot be read: ", &reason]);
+        assert_eq!((result.code, result.out.as_str()), (Some(1), ""), "{attack:?}");
     }
 }
 
 #[test]
-fn other_commands_on_a_game_wait_for_nothing() {
-    for attack in [LinkOut, Pipe, Hole] {
+fn other_commands_do_not_block_on_special_files() {
+    for attack in [LinkOut, Pipe, SparseFile] {
         let game = Game::new(&format!("commands_{attack:?}"), "").with("a.txt", "a");
         for path in ["module.lua", "wall.png"] {
             attack.create_at(&game.folder.join(path));
@@ -194,8 +197,8 @@ fn other_commands_on_a_game_wait_for_nothing() {
         compile.arg("--out").arg(&out);
         run(compile);
         let checked = run(engine(&["check"], &game.folder));
-        let wanted = if attack == Pipe { Some(0) } else { Some(1) };
-        assert_eq!(checked.code, wanted, "{attack:?}: {}", checked.err);
+        let expected = if attack == Pipe { Some(0) } else { Some(1) };
+        assert_eq!(checked.code, expected, "{attack:?}: {}", checked.err);
         let mut explain = engine(&["explain"], &game.folder);
         explain.arg("a.text");
         assert_eq!(run(explain).code, Some(0), "{attack:?}");
@@ -205,39 +208,39 @@ fn other_commands_on_a_game_wait_for_nothing() {
 }
 
 #[test]
-fn files_that_a_person_names_are_regular_files() {
+fn command_line_input_must_be_regular_files() {
     let base = scratch("named");
     let game = Game::new("named/inner", "");
-    for (attack, reason) in [(Pipe, SPECIAL), (Device, SPECIAL)] {
+    for (attack, reason) in [(Pipe, SPECIAL_FILE_REFUSED), (Device, SPECIAL_FILE_REFUSED)] {
         let pipe = base.join(format!("{attack:?}"));
         attack.create_at(&pipe);
         let bundle = pipe.with_extension("bundle");
         attack.create_at(&bundle);
-        in_order(
+        check_in_order(
             &run(engine(&["run", "--headless"], &bundle)).err,
             &["the bundle '", ".bundle' cannot be played: ", reason],
         );
-        let ended = run(engine(&["run", "--headless"], &pipe)).err;
-        in_order(&ended, &["is a file: give the folder that it is in"]);
-        in_order(&run(engine(&["report"], &pipe)).err, &["cannot be read: ", reason]);
+        let result = run(engine(&["run", "--headless"], &pipe)).err;
+        check_in_order(&result, &["is a file: give the folder that it is in"]);
+        check_in_order(&run(engine(&["report"], &pipe)).err, &["cannot be read: ", reason]);
         let mut replay = game.command(&["--headless", "--replay"]);
         replay.arg(&pipe);
-        in_order(&run(replay).err, &["the recording '", "cannot be read: ", reason]);
+        check_in_order(&run(replay).err, &["the recording '", "cannot be read: ", reason]);
         let mut font = engine(&["font"], &pipe);
         font.arg(base.join("out.fnt"));
-        in_order(&run(font).err, &["cannot be read: ", reason]);
+        check_in_order(&run(font).err, &["cannot be read: ", reason]);
     }
     let hole = base.join("hole.bundle");
-    Hole.create_at(&hole);
-    let ended = run(engine(&["run", "--headless"], &hole));
-    in_order(&ended.err, &["hole.bundle' cannot be played: it is something else"]);
+    SparseFile.create_at(&hole);
+    let result = run(engine(&["run", "--headless"], &hole));
+    check_in_order(&result.err, &["hole.bundle' cannot be played: it is something else"]);
     let mut replay = game.command(&["--headless", "--replay"]);
     replay.arg(&hole);
-    in_order(&run(replay).err, &["larger than 256 MiB (RECORDING_BYTES_MAX)"]);
+    check_in_order(&run(replay).err, &["larger than 256 MiB (RECORDING_BYTES_MAX)"]);
 }
 
 #[test]
-fn suites_and_what_they_name_stay_in_the_folder() {
+fn suites_and_their_files_stay_in_the_folder() {
     for attack in ATTACKS {
         let base = scratch(&format!("suites_{attack:?}"));
         let folder = base.join("game");
@@ -245,14 +248,14 @@ fn suites_and_what_they_name_stay_in_the_folder() {
             attack.create_at(&folder.join(path));
         }
         fs::write(folder.join("b_test.lua"), "it('holds', function() end)").unwrap();
-        let ended = run(engine(&["test"], &folder));
-        let printed = ended.out + &ended.err;
+        let result = run(engine(&["test"], &folder));
+        let printed = result.out + &result.err;
         assert!(printed.contains("1 passed, "), "{attack:?}: {printed}");
         if attack != Folder {
             let reason = match attack {
                 Pipe => "it is no file (a pipe, a socket or a device)".to_string(),
-                Circle => "it is a link to nothing".to_string(),
-                other => other.reason("_BYTES_MAX"),
+                LinkCycle => "it is a link to nothing".to_string(),
+                other => other.refusal("_BYTES_MAX"),
             };
             for path in ["a_test.lua", "run.recording"] {
                 let line = |line: &&str| line.contains(path) && line.contains(&reason);
@@ -263,15 +266,15 @@ fn suites_and_what_they_name_stay_in_the_folder() {
             }
         }
         attack.create_at(&folder.join(".busted"));
-        let ended = run(engine(&["test"], &folder));
-        assert_eq!(ended.code, Some(2), "{attack:?}: {}", ended.err);
-        let reason = attack.reason("SUITE_CONFIG_BYTES_MAX");
-        in_order(&ended.err, &[".busted' cannot be used: ", &reason]);
+        let result = run(engine(&["test"], &folder));
+        assert_eq!(result.code, Some(2), "{attack:?}: {}", result.err);
+        let reason = attack.refusal("SUITE_CONFIG_BYTES_MAX");
+        check_in_order(&result.err, &[".busted' cannot be used: ", &reason]);
     }
 }
 
 #[test]
-fn a_suites_configuration_names_nothing_outside_of_the_folder() {
+fn busted_config_cannot_name_paths_outside_the_folder() {
     let outside = "is outside of the folder";
     let rows = [
         ("lpath = '../ext/?.lua'", outside),
@@ -297,15 +300,15 @@ fn a_suites_configuration_names_nothing_outside_of_the_folder() {
         for name in ["linked", "lcov.info"] {
             symlink("../profile", folder.join(name)).unwrap();
         }
-        let ended = run(engine(&["test"], &folder));
-        let printed = ended.out + &ended.err;
+        let result = run(engine(&["test"], &folder));
+        let printed = result.out + &result.err;
         assert!(printed.contains(message) && !printed.contains("HELPED"), "{config}: {printed}");
         assert_eq!(fs::read_to_string(base.join("profile")).unwrap(), "mine", "{config}");
     }
 }
 
 #[test]
-fn snapshots_are_not_read_or_written_behind_a_link() {
+fn snapshots_do_not_follow_links() {
     let base = scratch("snapshots");
     let folder = base.join("game");
     let suite = "it('shows', function()\n  test.boot() test.frames(1) test.screenshot('menu') end)";
@@ -314,45 +317,45 @@ fn snapshots_are_not_read_or_written_behind_a_link() {
     fs::write(folder.join("spec/a_spec.lua"), suite).unwrap();
     fs::create_dir(base.join("outside")).unwrap();
     // Finds the folder of the suite's references, and replaces it by a link.
-    let ended = run(engine(&["test", "--update-golden"], &folder));
-    let ended = ended.out + &ended.err;
+    let result = run(engine(&["test", "--update-golden"], &folder));
+    let result = result.out + &result.err;
     let mut golden = Vec::new();
     for entry in fs::read_dir(folder.join("spec")).unwrap().flatten() {
         if entry.path().is_dir() {
             golden.push(entry.path());
         }
     }
-    assert_eq!(golden.len(), 1, "{ended}");
+    assert_eq!(golden.len(), 1, "{result}");
     fs::remove_dir_all(&golden[0]).unwrap();
     symlink(base.join("outside"), &golden[0]).unwrap();
-    let ended = run(engine(&["test", "--update-golden"], &folder));
-    in_order(&(ended.out + &ended.err), &["cannot be ", "link"]);
+    let result = run(engine(&["test", "--update-golden"], &folder));
+    check_in_order(&(result.out + &result.err), &["cannot be ", "link"]);
     assert_eq!(fs::read_dir(base.join("outside")).unwrap().count(), 0);
 }
 
 #[test]
-fn saves_and_settings_of_users_are_regular_files_of_a_size() {
+fn saves_and_user_settings_must_be_small_regular_files() {
     let main = "print('save', Save.read('slot'))\nprint('setting', Application.user_setting('a'))";
-    for attack in [Device, Pipe, Folder, Hole, Circle] {
+    for attack in [Device, Pipe, Folder, SparseFile, LinkCycle] {
         let game = Game::new(&format!("saves_{attack:?}"), main);
         let saves = game.saves.join("game");
         attack.create_at(&saves.join("saves/slot 1.1.save"));
         attack.create_at(&saves.join("user_settings.sjson"));
-        let ended = run(game.command(&["--headless", "--frames", "1"]));
-        assert_eq!(ended.code, Some(0), "{attack:?}: {}", ended.err);
-        in_order(&ended.out, &["save\tnil", "setting\tnil"]);
+        let result = run(game.command(&["--headless", "--frames", "1"]));
+        assert_eq!(result.code, Some(0), "{attack:?}: {}", result.err);
+        check_in_order(&result.out, &["save\tnil", "setting\tnil"]);
         let reason = match attack {
             // A user's own link may lead to a device.
-            Device => SPECIAL.to_string(),
-            Hole => "USER_SETTINGS_BYTES_MAX)".to_string(),
-            other => other.reason(""),
+            Device => SPECIAL_FILE_REFUSED.to_string(),
+            SparseFile => "USER_SETTINGS_BYTES_MAX)".to_string(),
+            other => other.refusal(""),
         };
-        in_order(&ended.err, &["user_settings.sjson", &reason]);
+        check_in_order(&result.err, &["user_settings.sjson", &reason]);
     }
 }
 
 #[test]
-fn golden_files_are_regular_files_of_the_game() {
+fn golden_files_must_be_regular_files() {
     let suite = "it('holds', function() test.boot() test.frames(1) test.screenshot('a') end)";
     for attack in ATTACKS {
         let base = scratch(&format!("golden_{attack:?}"));
@@ -370,15 +373,15 @@ fn golden_files_are_regular_files_of_the_game() {
         }
         assert_eq!(golden.len(), 1, "{golden:?}");
         attack.create_at(&golden[0]);
-        let ended = run(engine(&["test"], &folder));
-        assert_eq!(ended.code, Some(1), "{attack:?}: {}", ended.out);
-        let printed = ended.out + &ended.err;
-        assert!(printed.contains(&attack.reason("GOLDEN_BYTES_MAX")), "{attack:?}: {printed}");
+        let result = run(engine(&["test"], &folder));
+        assert_eq!(result.code, Some(1), "{attack:?}: {}", result.out);
+        let printed = result.out + &result.err;
+        assert!(printed.contains(&attack.refusal("GOLDEN_BYTES_MAX")), "{attack:?}: {printed}");
     }
 }
 
 #[test]
-fn compiled_data_that_is_no_file_is_made_anew() {
+fn compiled_data_that_is_not_a_file_is_recompiled() {
     for attack in ATTACKS {
         let game = Game::new(&format!("data_{attack:?}"), "print(Application.data('text', 'a'))")
             .with("a.txt", "whole");
@@ -392,60 +395,61 @@ fn compiled_data_that_is_no_file_is_made_anew() {
             }
         }
         assert!(attacked > 0);
-        let ended = run(game.command(&["--headless", "--frames", "1"]));
+        let result = run(game.command(&["--headless", "--frames", "1"]));
         match attack {
             // A folder blocks the file's location. The user must remove it.
-            Folder => assert_eq!(ended.out, ""),
+            Folder => assert_eq!(result.out, ""),
             // It is a regular file, so the error is found when it is read.
-            Hole => {
-                in_order(&ended.err, &["cannot be read: ", &attack.reason("COMPILED_BYTES_MAX")])
-            }
-            _ => assert_eq!((ended.code, &*ended.out), (Some(0), "whole\n"), "{}", ended.err),
+            SparseFile => check_in_order(
+                &result.err,
+                &["cannot be read: ", &attack.refusal("COMPILED_BYTES_MAX")],
+            ),
+            _ => assert_eq!((result.code, &*result.out), (Some(0), "whole\n"), "{}", result.err),
         }
     }
 }
 
 #[test]
-fn pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it() {
-    for attack in [Device, Pipe, Hole] {
+fn manual_output_never_reads_special_files() {
+    for attack in [Device, Pipe, SparseFile] {
         let folder = scratch(&format!("pages_{attack:?}"));
         let first = run(engine(&["docs", "--markdown", "--out"], &folder));
         assert_eq!(first.code, Some(0), "{}", first.err);
         attack.create_at(&folder.join("settings.md"));
-        let ended = run(engine(&["docs", "--markdown", "--out"], &folder));
+        let result = run(engine(&["docs", "--markdown", "--out"], &folder));
         let size = fs::symlink_metadata(folder.join("settings.md")).unwrap().len();
-        assert!(ended.code == Some(1) || size < 1 << 20, "{attack:?}: {}", ended.err);
+        assert!(result.code == Some(1) || size < 1 << 20, "{attack:?}: {}", result.err);
     }
 }
 
 /// The test that attacks each reader, and the file that contains the test.
 const ATTACKED: &[(&str, &str, &str)] = &[
-    ("SETTINGS", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
-    ("SCRIPT", HERE, "the_main_script_and_the_settings_are_regular_files_of_the_game"),
-    ("SOURCE_TEXT", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
-    ("SOURCE", HERE, "no_reader_of_resources_follows_a_link_out_waits_or_reads_a_hole"),
-    ("SUITE_CONFIG", HERE, "suites_and_what_they_name_stay_in_the_folder"),
-    ("GOLDEN", HERE, "golden_files_are_regular_files_of_the_game"),
+    ("SETTINGS", THIS_FILE, "main_script_and_settings_must_be_regular_files"),
+    ("SCRIPT", THIS_FILE, "main_script_and_settings_must_be_regular_files"),
+    ("SOURCE_TEXT", THIS_FILE, "resource_readers_refuse_links_pipes_and_sparse_files"),
+    ("SOURCE", THIS_FILE, "resource_readers_refuse_links_pipes_and_sparse_files"),
+    ("SUITE_CONFIG", THIS_FILE, "suites_and_their_files_stay_in_the_folder"),
+    ("GOLDEN", THIS_FILE, "golden_files_must_be_regular_files"),
     ("WATCHED", "src/app/testing/watch_mode.rs", "only_plain_files_are_compared"),
-    ("INDEX", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("COMPILED", HERE, "compiled_data_that_is_no_file_is_made_anew"),
-    ("SESSION", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("STAMP", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("HISTORY", HERE, "other_commands_on_a_game_wait_for_nothing"),
-    ("TEST_RECORDING", HERE, "suites_and_what_they_name_stay_in_the_folder"),
-    ("RECORDING", HERE, "files_that_a_person_names_are_regular_files"),
-    ("SAVE", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
-    ("USER_SETTINGS", HERE, "saves_and_settings_of_users_are_regular_files_of_a_size"),
-    ("REPORT", HERE, "files_that_a_person_names_are_regular_files"),
-    ("FONT_INPUT", HERE, "files_that_a_person_names_are_regular_files"),
+    ("INDEX", THIS_FILE, "other_commands_do_not_block_on_special_files"),
+    ("COMPILED", THIS_FILE, "compiled_data_that_is_not_a_file_is_recompiled"),
+    ("SESSION", THIS_FILE, "other_commands_do_not_block_on_special_files"),
+    ("STAMP", THIS_FILE, "other_commands_do_not_block_on_special_files"),
+    ("HISTORY", THIS_FILE, "other_commands_do_not_block_on_special_files"),
+    ("TEST_RECORDING", THIS_FILE, "suites_and_their_files_stay_in_the_folder"),
+    ("RECORDING", THIS_FILE, "command_line_input_must_be_regular_files"),
+    ("SAVE", THIS_FILE, "saves_and_user_settings_must_be_small_regular_files"),
+    ("USER_SETTINGS", THIS_FILE, "saves_and_user_settings_must_be_small_regular_files"),
+    ("REPORT", THIS_FILE, "command_line_input_must_be_regular_files"),
+    ("FONT_INPUT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_of_a_size_are_read"),
-    ("PAGE", HERE, "pages_of_the_manual_replace_what_is_no_file_and_read_nothing_of_it"),
+    ("PAGE", THIS_FILE, "manual_output_never_reads_special_files"),
 ];
 
-const HERE: &str = "tests/bad_input/input_files.rs";
+const THIS_FILE: &str = "tests/bad_input/input_files.rs";
 
 #[test]
-fn every_reader_is_attacked() {
+fn every_file_reader_has_an_attack_test() {
     let attacked: Vec<_> = ATTACKED.iter().map(|(reader, ..)| *reader).collect();
     let readers: Vec<_> = READERS.iter().map(|reader| reader.name).collect();
     assert_eq!(attacked, readers, "the rows of ATTACKED and of the table of readers");
@@ -465,7 +469,7 @@ fn replace_silently(path: &Path, text: &str) {
 }
 
 #[test]
-fn another_content_of_the_same_size_and_time_is_not_stale() {
+fn same_size_and_mtime_change_is_detected_at_startup() {
     let game = Game::new("stale", "print(require('module'), Application.data('text', 'a'))")
         .with("module.lua", "return 'old'")
         .with("a.txt", "old");
@@ -484,7 +488,7 @@ fn another_content_of_the_same_size_and_time_is_not_stale() {
 }
 
 #[test]
-fn another_content_of_the_same_size_and_time_is_taken_while_the_game_is_played() {
+fn same_size_and_mtime_change_is_reloaded_at_runtime() {
     use std::io::{BufRead, BufReader};
     let main = "local said\nfunction update()\n  local text = Application.data('text', 'a')\n  \
                 if text ~= said then said = text print(text) end\nend";
@@ -497,7 +501,7 @@ fn another_content_of_the_same_size_and_time_is_taken_while_the_game_is_played()
     let (send, heard) = std::sync::mpsc::channel();
     std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
     replace_silently(&game.folder.join("a.txt"), "new");
-    let line = heard.recv_timeout(PATIENCE);
+    let line = heard.recv_timeout(RUN_TIME_MAX);
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(line.as_deref(), Ok("new"));

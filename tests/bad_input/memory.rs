@@ -1,9 +1,9 @@
 //! Tests of games that make the engine hold more and more memory: each receives an ordinary error,
 //! continues, and regains the memory when it releases its objects.
 
-mod fair;
+mod accounting;
 
-use crate::bad_input::{Ended, Game, ended, in_order};
+use crate::bad_input::{Game, RunResult, check_in_order, run_result};
 #[cfg(target_os = "linux")]
 use std::process::{Command, Stdio};
 
@@ -66,44 +66,46 @@ function update(dt)
 end
 "#;
 
-const SLEEPER: &str = "return function() while true do Worker.wait(Worker.parent()) end end";
-const TALKER: &str = "return function() local text = (\"x\"):rep(2 ^ 22)\n\
+const IDLE_WORKER: &str = "return function() while true do Worker.wait(Worker.parent()) end end";
+const SENDING_WORKER: &str = "return function() local text = (\"x\"):rep(2 ^ 22)\n\
                       while true do Worker.send(Worker.parent(), text) end end";
 /// Takes no message, so its own memory stays the same.
-const BUSY: &str = "return function() while true do end end";
-const HOARDER: &str = "return function() local all = {}\n\
+const BUSY_WORKER: &str = "return function() while true do end end";
+const GROWING_WORKER: &str = "return function() local all = {}\n\
                        for i = 1, 1e9 do all[i] = { i } end end";
 
 /// Plays `count` frames headless.
-fn frames(game: &Game, count: &str) -> Ended {
-    ended(game.command(&["--headless", "--frames", count]).output().expect("the engine starts"))
+fn play_frames(game: &Game, count: &str) -> RunResult {
+    run_result(
+        game.command(&["--headless", "--frames", count]).output().expect("the engine starts"),
+    )
 }
 
-/// Plays a case (Lua that fills in `it`) under a limit of `mib` MiB. `wanted` is part of its error
-/// message; if empty, the message of the limit itself.
+/// Plays a case (Lua that fills in `it`) under a limit of `mib` MiB. `expected` is part of its
+/// error message; if empty, the message of the limit itself.
 #[track_caller]
-fn fills(name: &str, mib: usize, case: &str, wanted: &str) {
+fn check_memory_limit(name: &str, mib: usize, case: &str, expected: &str) {
     let settings = format!("limits = {{ engine_memory_mib = {mib}, update_seconds = 60 }}");
     let game = Game::new(&format!("memory_{name}"), &HARNESS.replace("CASE", case))
         .with("settings.sjson", settings)
         .with("units/thing.unit", "")
-        .with("sleeper.lua", SLEEPER)
-        .with("talker.lua", TALKER)
-        .with("hoarder.lua", HOARDER);
-    let ended = game.command(&["--headless"]).output().expect("the engine starts");
-    let ended = crate::bad_input::ended(ended);
-    assert_eq!(ended.code, Some(0), "{name}: {}\n{}", ended.out, ended.err);
+        .with("sleeper.lua", IDLE_WORKER)
+        .with("talker.lua", SENDING_WORKER)
+        .with("hoarder.lua", GROWING_WORKER);
+    let result = game.command(&["--headless"]).output().expect("the engine starts");
+    let result = crate::bad_input::run_result(result);
+    assert_eq!(result.code, Some(0), "{name}: {}\n{}", result.out, result.err);
     let full = format!("not enough memory: the engine holds all of its {mib} MiB");
-    let wanted = if wanted.is_empty() { full.as_str() } else { wanted };
-    in_order(&ended.out, &[wanted, "again\n"]);
-    assert_eq!(ended.out.lines().count(), 2, "{name}: {}", ended.out);
+    let expected = if expected.is_empty() { full.as_str() } else { expected };
+    check_in_order(&result.out, &[expected, "again\n"]);
+    assert_eq!(result.out.lines().count(), 2, "{name}: {}", result.out);
 }
 
-const NO_ROOM: &str = "not enough memory: this takes ";
+const NOT_ENOUGH_MEMORY: &str = "not enough memory: this takes ";
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "rows of a table")]
-fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
+fn world_object_memory_is_limited_and_freed() {
     let rows = [
         (
             "broadphase",
@@ -158,7 +160,7 @@ fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
               Application.release_world(own)
               own, kept = nil, {}
             end",
-            NO_ROOM,
+            NOT_ENOUGH_MEMORY,
         ),
         (
             "meshes",
@@ -190,13 +192,13 @@ fn what_a_game_makes_in_worlds_is_limited_and_given_back() {
             "",
         ),
     ];
-    for (name, mib, case, wanted) in rows {
-        fills(name, mib, case, wanted);
+    for (name, mib, case, expected) in rows {
+        check_memory_limit(name, mib, case, expected);
     }
 }
 
 #[test]
-fn what_a_game_draws_is_limited_and_given_back() {
+fn drawing_memory_is_limited_and_freed() {
     let rows = [
         (
             "texture_guis",
@@ -208,7 +210,7 @@ fn what_a_game_draws_is_limited_and_given_back() {
               for i = 1, #guis do World.destroy_gui(world, guis[i]) end
               guis = {}
             end",
-            NO_ROOM,
+            NOT_ENOUGH_MEMORY,
         ),
         (
             "texture_views",
@@ -220,7 +222,7 @@ fn what_a_game_draws_is_limited_and_given_back() {
               for i = 1, #views do Application.destroy_viewport(views[i]) end
               views = {}
             end",
-            NO_ROOM,
+            NOT_ENOUGH_MEMORY,
         ),
         (
             "retained",
@@ -251,13 +253,13 @@ fn what_a_game_draws_is_limited_and_given_back() {
             "",
         ),
     ];
-    for (name, case, wanted) in rows {
-        fills(name, 64, case, wanted);
+    for (name, case, expected) in rows {
+        check_memory_limit(name, 64, case, expected);
     }
 }
 
 #[test]
-fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
+fn message_and_save_memory_is_limited_and_freed() {
     let rows = [
         (
             "saves",
@@ -311,12 +313,12 @@ fn what_a_game_sends_elsewhere_is_limited_and_given_back() {
         ),
     ];
     for (name, case) in rows {
-        fills(name, 64, case, "");
+        check_memory_limit(name, 64, case, "");
     }
 }
 
 #[test]
-fn one_call_that_takes_far_too_much_is_refused_before_it_takes_it() {
+fn huge_single_allocation_is_refused_up_front() {
     let main = r#"
 local world = Application.main_world()
 local function refused(...)
@@ -335,11 +337,11 @@ end"#;
     let game = Game::new("memory_at_once", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 64 }")
         .with("units/thing.unit", "");
-    let ended = frames(&game, "1");
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let result = play_frames(&game, "1");
+    assert_eq!(result.code, Some(0), "{}", result.err);
     let takes = |mib: usize| format!("not enough memory: this takes {mib} MiB, and the engine");
-    in_order(
-        &ended.out,
+    check_in_order(
+        &result.out,
         &[
             "false\t",
             "World.create_texture_gui: ",
@@ -358,22 +360,22 @@ end"#;
 }
 
 #[test]
-fn the_error_stands_at_the_line_that_asks_and_names_who_holds_most() {
+fn memory_error_has_line_and_largest_owner() {
     let main = "local grid\nfunction update()\n  grid = Broadphase.new(1)\n  \
                 for i = 1, 1e7 do\n    \
                 Broadphase.add(grid, i, Vector3(i, 0, 0), 1)\n  end\nend";
     let game = Game::new("memory_line", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 64, update_seconds = 30 }");
-    let ended = game.play(&[]);
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    let result = game.play(&[]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
     let remedy = " MiB): release some of it, or raise limits.engine_memory_mib in settings.sjson\n";
     let full = "not enough memory: the engine holds all of its 64 MiB (calls/Broadphase ";
-    let wanted = ["When calling: update\nError: ", full, remedy, "main.lua:"];
-    in_order(&ended.err, &wanted);
+    let expected = ["When calling: update\nError: ", full, remedy, "main.lua:"];
+    check_in_order(&result.err, &expected);
 }
 
 #[test]
-fn a_game_that_catches_the_error_again_and_again_gets_no_more_than_the_reserve() {
+fn catching_memory_errors_uses_at_most_the_reserve() {
     let main = r#"
 local grid, n = Broadphase.new(1), 0
 local function add()
@@ -398,13 +400,13 @@ function shutdown()
 end"#;
     let game = Game::new("memory_caught_often", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 64, update_seconds = 60 }");
-    let ended = frames(&game, "3");
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert_eq!(ended.out, "true\ttrue\n".repeat(3) + "alive\n");
+    let result = play_frames(&game, "3");
+    assert_eq!(result.code, Some(0), "{}", result.err);
+    assert_eq!(result.out, "true\ttrue\n".repeat(3) + "alive\n");
 }
 
 #[test]
-fn a_table_that_doubles_far_beyond_the_limit_may_still_be_released_later() {
+fn table_grown_beyond_the_limit_can_be_freed() {
     let main = r#"
 local grid, n, frame = Broadphase.new(1), 0, 0
 local function fill()
@@ -429,17 +431,17 @@ end"#;
     // The tables double from 40 MiB to 80 MiB, far beyond this limit plus an eighth of it.
     let game = Game::new("memory_doubled", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 60, update_seconds = 60 }");
-    let ended = frames(&game, "5");
+    let result = play_frames(&game, "5");
     assert_eq!(
-        (ended.code, ended.out.as_str()),
+        (result.code, result.out.as_str()),
         (Some(0), "false\ttrue\nreleased\n"),
         "{}",
-        ended.err
+        result.err
     );
 }
 
 #[test]
-fn what_is_released_in_time_is_no_error() {
+fn memory_freed_in_time_is_not_an_error() {
     let main = "function update()\n  for i = 1, 20 do\n    \
                 local world = Application.main_world()\n    \
                 local gui = World.create_texture_gui(world, 'x' .. i, 1024, 1024)\n    \
@@ -447,25 +449,25 @@ fn what_is_released_in_time_is_no_error() {
                 Application.hash(('x'):rep(2 ^ 24))\n  end\n  end";
     let game = Game::new("memory_released", main)
         .with("settings.sjson", "limits = { engine_memory_mib = 128 }");
-    let ended = frames(&game, "3");
-    assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""));
+    let result = play_frames(&game, "3");
+    assert_eq!((result.code, result.err.as_str()), (Some(0), ""));
 }
 
 /// Plays a game while the operating system limits the memory of the process to `kib` KiB.
 #[cfg(target_os = "linux")]
-fn play_within(game: &Game, kib: usize) -> Ended {
+fn play_with_system_limit(game: &Game, kib: usize) -> RunResult {
     let mut command = Command::new("bash");
     let script = format!("ulimit -v {kib} && exec \"$@\"");
     command.args(["-c", &script, "bash"]).arg(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&game.folder).args(["--headless", "--frames", "1"]);
     command.env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
-    crate::bad_input::ended(command.output().expect("there is bash"))
+    crate::bad_input::run_result(command.output().expect("there is bash"))
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
+fn memory_error_precedes_abort_under_system_limit() {
     let rows = [
         "Save.write_async(\"s\" .. i, { text, i })",
         "Debug.text(text, Color(255, 255, 255), 1000)",
@@ -483,10 +485,10 @@ fn under_a_limit_of_the_system_the_error_comes_before_the_abort() {
         let settings = "limits = { engine_memory_mib = 128, update_seconds = 60 }";
         let game = Game::new(&format!("memory_system_{i}"), &main)
             .with("settings.sjson", settings)
-            .with("busy.lua", BUSY);
-        let ended = play_within(&game, 1_500_000);
-        assert_eq!(ended.code, Some(0), "{row}: {}", ended.err);
+            .with("busy.lua", BUSY_WORKER);
+        let result = play_with_system_limit(&game, 1_500_000);
+        assert_eq!(result.code, Some(0), "{row}: {}", result.err);
         let full = "not enough memory: the engine holds all of its 128 MiB (";
-        in_order(&ended.out, &["false\t", full, "alive\n"]);
+        check_in_order(&result.out, &["false\t", full, "alive\n"]);
     }
 }

@@ -1,19 +1,19 @@
 //! Tests of the native stack: unlimited recursion through any functions, and any work when little
 //! stack is left, is an ordinary error.
 
-use crate::bad_input::{Game, fails_saying, in_order};
+use crate::bad_input::{Game, check_error, check_in_order};
 
-const RUNS: &str = "Timer.run: coroutines start each other too deep: does one start itself \
-                    without waiting?";
-const RESUMES: &str =
+const TIMER_TOO_DEEP: &str =
+    "Timer.run: coroutines start each other too deep: does one start itself without waiting?";
+const RESUME_TOO_DEEP: &str =
     "coroutines resume each other too deep: does one resume itself through others?";
 
 #[test]
-fn coroutines_that_the_engine_starts_inside_each_other_are_refused() {
+fn nested_engine_coroutines_are_refused() {
     let rows = [
-        ("local function f() Timer.run(f) end f()", RUNS),
-        ("local function f() Script.context(\"At:\", \"x\", Timer.run, f) end f()", RUNS),
-        ("local function f() Timer.run(Script.context, \"At:\", \"x\", f) end f()", RUNS),
+        ("local function f() Timer.run(f) end f()", TIMER_TOO_DEEP),
+        ("local function f() Script.context(\"At:\", \"x\", Timer.run, f) end f()", TIMER_TOO_DEEP),
+        ("local function f() Timer.run(Script.context, \"At:\", \"x\", f) end f()", TIMER_TOO_DEEP),
         ("local function f() Timer.run(coroutine.wrap(f)) end f()", "too deep"),
         ("local function f() coroutine.wrap(function() Timer.run(f) end)() end f()", "too deep"),
         (
@@ -30,28 +30,34 @@ fn coroutines_that_the_engine_starts_inside_each_other_are_refused() {
              local _ = (\"%s\"):format(t)",
             "too deep",
         ),
-        ("local C = class() function C:init() Timer.run(function() C() end) end C()", RUNS),
+        (
+            "local C = class() function C:init() Timer.run(function() C() end) end C()",
+            TIMER_TOO_DEEP,
+        ),
         (
             "local function f() Timer.after(0, function() Timer.run(f) Timer.advance(1) end)
                Timer.advance(1) end f()",
             "",
         ),
-        ("local function f() Json.decode(Json.encode({ 1 })) Timer.run(f) end f()", RUNS),
-        ("local function f() local chunk = load(\"Timer.run(...)\") chunk(f) end f()", RUNS),
+        ("local function f() Json.decode(Json.encode({ 1 })) Timer.run(f) end f()", TIMER_TOO_DEEP),
+        (
+            "local function f() local chunk = load(\"Timer.run(...)\") chunk(f) end f()",
+            TIMER_TOO_DEEP,
+        ),
     ];
     for (i, (body, message)) in rows.iter().enumerate() {
         for callback in ["init", "update"] {
             let main = format!("function {callback}()\n  {body}\nend");
             let name = format!("starts_{callback}_{i}");
             let err =
-                fails_saying(&name, "", &main, &[&format!("When calling: {callback}\n"), message]);
+                check_error(&name, "", &main, &[&format!("When calling: {callback}\n"), message]);
             assert!(err.lines().count() < 120, "the report is short: {err}");
         }
     }
 }
 
 /// Script that nests coroutines until they are refused, and calls `op` in the innermost one.
-const AT_THE_FLOOR: &str = r#"
+const AT_STACK_LIMIT: &str = r#"
 local function at_the_floor(op)
   local reached = false
   local function deeper()
@@ -67,7 +73,7 @@ end
 "#;
 
 #[test]
-fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused() {
+fn calls_near_native_stack_limit_work_or_are_refused() {
     let ops = [
         // A failing handler is called again by its own failure.
         "local n = 0 xpcall(error, function() n = n + 1 pcall(error) error(1) end)",
@@ -107,17 +113,22 @@ fn where_little_of_the_native_stack_is_left_everything_still_works_or_is_refused
     ];
     let ops: String = ops.iter().map(|op| format!("pcall(function() {op} end)\n")).collect();
     let main = format!(
-        "{AT_THE_FLOOR}function init()\nat_the_floor(function()\n{ops}end)\nend\n\
+        "{AT_STACK_LIMIT}function init()\nat_the_floor(function()\n{ops}end)\nend\n\
          function shutdown() print(\"alive\") end"
     );
-    let ended = Game::new("at_the_floor", &main).play(&[]);
-    assert_eq!((ended.code, ended.out.lines().last()), (Some(0), Some("alive")), "{}", ended.err);
+    let result = Game::new("at_the_floor", &main).play(&[]);
+    assert_eq!(
+        (result.code, result.out.lines().last()),
+        (Some(0), Some("alive")),
+        "{}",
+        result.err
+    );
 }
 
 #[test]
-fn a_worker_has_a_native_stack_of_its_own_which_is_watched_as_well() {
+fn worker_native_stack_is_checked() {
     let worker = format!(
-        "{AT_THE_FLOOR}
+        "{AT_STACK_LIMIT}
          return function()
            at_the_floor(function()
              xpcall(error, function() pcall(error) error(1) end)
@@ -129,7 +140,7 @@ fn a_worker_has_a_native_stack_of_its_own_which_is_watched_as_well() {
     );
     let main = "function init()\n  local worker = Worker.start(\"deep\")\n\
                 Worker.wait(worker)\n  error(select(2, Worker.result(worker)), 0)\nend";
-    let ended = Game::new("deep_worker", main).with("deep.lua", worker).play(&[]);
-    in_order(&ended.err, &["coroutine.wrap: ", RESUMES]);
-    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    let result = Game::new("deep_worker", main).with("deep.lua", worker).play(&[]);
+    check_in_order(&result.err, &["coroutine.wrap: ", RESUME_TOO_DEEP]);
+    assert_eq!(result.code, Some(1), "{}", result.err);
 }

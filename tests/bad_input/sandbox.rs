@@ -1,11 +1,11 @@
 //! Tests of the script sandbox: names that a game must not reach, and objects that it may break
 //! without breaking the engine.
 
-use crate::bad_input::{Game, fails_saying, prints};
+use crate::bad_input::{Game, check_error, check_prints};
 
 #[test]
-fn what_is_not_on_the_list_is_not_there() {
-    prints(
+fn only_allowed_globals_exist() {
+    check_prints(
         "list",
         "for _, name in ipairs { \"getfenv\", \"setfenv\", \"newproxy\", \"io\", \"ffi\", \"jit\", \"dofile\", \"loadfile\",
     \"module\", \"gcinfo\", \"core\" } do
@@ -26,7 +26,7 @@ true\tprotected\tprotected\tffi",
 }
 
 #[test]
-fn a_library_that_is_not_for_games_says_why() {
+fn unavailable_library_error_gives_the_reason() {
     let rows = [
         ("ffi", "native code is out of reach; vectors are values without it"),
         ("io", "files of the game are resources, and what it keeps is written with Save"),
@@ -34,17 +34,17 @@ fn a_library_that_is_not_for_games_says_why() {
         ("debug", "'debug' is a global, and there without require"),
     ];
     for (name, why) in rows {
-        let wanted = format!(
+        let expected = format!(
             "Error: require: there is no module '{name}' (looked for {name}.lua, {name}/init.lua, \
              core/{name}.lua, core/{name}/init.lua): {why}\n    In main.lua:1\n"
         );
-        fails_saying(&format!("library_{name}"), "", &format!("require(\"{name}\")"), &[&wanted]);
+        check_error(&format!("library_{name}"), "", &format!("require(\"{name}\")"), &[&expected]);
     }
 }
 
 #[test]
-fn compiled_chunks_are_not_loaded() {
-    prints(
+fn bytecode_is_not_loaded() {
+    check_prints(
         "binary",
         "print(load(\"\\27LJ\\2\")) print(loadstring(\"\\27LJ\"))
 local pieces = { \"\\27LJ\" }
@@ -58,8 +58,8 @@ nil\tload: this is a compiled chunk, and only text can be loaded
 }
 
 #[test]
-fn the_collector_and_the_library_functions_are_the_engines() {
-    prints(
+fn collector_and_library_functions_are_protected() {
+    check_prints(
         "replace",
         "print(pcall(collectgarbage, \"stop\"))
 print(pcall(function() string.rep = nil end))
@@ -76,7 +76,7 @@ HI!",
 }
 
 #[test]
-fn a_game_that_loses_its_globals_does_not_take_the_engine_along() {
+fn clearing_globals_does_not_break_the_engine() {
     let main = "local names, type_, print_, Vector = {}, type, print, Vector3
 for name in pairs(_G) do if name ~= \"_G\" then names[#names + 1] = name end end
 for i = 1, #names do _G[names[i]] = nil end
@@ -84,28 +84,33 @@ rawset_, string, table, math = nil, 1, 2, 3
 function init() print_(Vector(1, 2, 3) + Vector(1, 1, 1), (\"x\"):rep(3):find(\"x\", 2), type_) end
 function update() print_((\"%5.1f\"):format(3)) local t t.x = 1 end";
     let game = Game::new("globals", main);
-    let ended = game.play(&[]);
-    assert!(ended.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"), "{}{}", ended.out, ended.err);
-    assert!(ended.out.ends_with("  3.0\n"), "{}{}", ended.out, ended.err);
-    let wanted = "Error: attempt to index local 't' (a nil value)\n    In main.lua:6\n";
-    crate::bad_input::in_order(&ended.err, &[wanted]);
-    assert_eq!(ended.code, Some(1));
+    let result = game.play(&[]);
+    assert!(
+        result.out.starts_with("Vector3(2, 3, 4)\t2\tfunction"),
+        "{}{}",
+        result.out,
+        result.err
+    );
+    assert!(result.out.ends_with("  3.0\n"), "{}{}", result.out, result.err);
+    let expected = "Error: attempt to index local 't' (a nil value)\n    In main.lua:6\n";
+    crate::bad_input::check_in_order(&result.err, &[expected]);
+    assert_eq!(result.code, Some(1));
 }
 
 #[test]
-fn a_strict_table_of_globals_works() {
+fn strict_globals_metatable_works() {
     let main =
         "setmetatable(_G, { __index = function(_, name) error(\"no global \" .. name, 2) end,
   __newindex = function(_, name) error(\"new global \" .. name, 2) end })
 rawset(_G, \"update\", function()
   print(hp)
 end)";
-    fails_saying("strict", "", main, &["Error: no global hp\n    In main.lua:4\n"]);
+    check_error("strict", "", main, &["Error: no global hp\n    In main.lua:4\n"]);
 }
 
 #[test]
-fn a_traceback_shows_the_games_lines_alone() {
-    prints(
+fn traceback_shows_only_game_lines() {
+    check_prints(
         "traceback",
         "print(debug.traceback(\"x\"))
 local co = coroutine.create(function() coroutine.yield() end)
@@ -131,41 +136,41 @@ true",
 }
 
 #[test]
-fn code_that_a_game_loads_cannot_pass_for_the_engines() {
+fn loaded_code_cannot_impersonate_the_engine() {
     for name in ["=[engine] context", "@[engine] frame", "=[engine]"] {
         let main = format!("load(\"error('boom')\", \"{name}\")");
-        let wanted = "Error: load: argument #2 'name' begins with \"[engine]\", which marks the \
+        let expected = "Error: load: argument #2 'name' begins with \"[engine]\", which marks the \
                       engine's own code: use another name\n    In main.lua:1\n";
-        fails_saying(&format!("pass_{}", name.len()), "", &main, &[wanted]);
+        check_error(&format!("pass_{}", name.len()), "", &main, &[expected]);
     }
     let main = "require(\"[engine] frame\")";
-    let ended =
+    let result =
         Game::new("pass_file", main).with("[engine] frame.lua", "error(\"boom\")").play(&[]);
-    let wanted = "Error: require: a file's path begins with \"[engine]\", which marks the engine's \
-                  own code: use another name\n    In main.lua:1\n";
-    crate::bad_input::in_order(&ended.err, &[wanted]);
-    assert_eq!(ended.code, Some(1));
+    let expected = "Error: require: a file's path begins with \"[engine]\", which marks the \
+                    engine's own code: use another name\n    In main.lua:1\n";
+    crate::bad_input::check_in_order(&result.err, &[expected]);
+    assert_eq!(result.code, Some(1));
 }
 
 #[test]
-fn a_loaded_text_does_not_replace_the_lines_of_a_file() {
+fn loaded_chunk_does_not_replace_file_source_lines() {
     let main = "load(\"return 1 -- not line one\\nreturn 2\\nnor three\", \"@main.lua\")
 load(\"\\nerror('first')\", \"@made.lua\")
 local made = load(\"\\nerror('second')\", \"@made.lua\")
 print(pcall(made))
 function init() error(\"mine\") end
 function update() end";
-    let wanted =
+    let expected =
         "Error: mine\n    In main.lua:5\n        5 | function init() error(\"mine\") end\n";
-    fails_saying("kept_lines", "", main, &[wanted]);
+    check_error("kept_lines", "", main, &[expected]);
     let main = main.replace("print(pcall(made))", "made()");
-    let wanted = "Error: second\n    In made.lua:2\n        2 | error('second')\n";
-    fails_saying("made_lines", "", &main, &[wanted]);
+    let expected = "Error: second\n    In made.lua:2\n        2 | error('second')\n";
+    check_error("made_lines", "", &main, &[expected]);
 }
 
 #[test]
-fn what_hot_reload_and_the_modules_stand_on_is_not_reached() {
-    prints(
+fn engine_internals_are_unreachable_from_scripts() {
+    check_prints(
         "engine_parts",
         "local kept = 1
 function init()
@@ -184,16 +189,16 @@ module\tmodule\tfalse\tcannot change a protected metatable",
 }
 
 /// Plays the same game in two processes and returns their outputs.
-fn twice(name: &str, main: &str, arguments: &[&str]) -> [String; 2] {
+fn play_twice(name: &str, main: &str, arguments: &[&str]) -> [String; 2] {
     [1, 2].map(|run| {
-        let ended = Game::new(&format!("{name}_{run}"), main).play(arguments);
-        assert_eq!(ended.code, Some(0), "{}", ended.err);
-        ended.out
+        let result = Game::new(&format!("{name}_{run}"), main).play(arguments);
+        assert_eq!(result.code, Some(0), "{}", result.err);
+        result.out
     })
 }
 
 #[test]
-fn pairs_walks_string_and_number_keys_in_one_order_in_every_process() {
+fn pairs_order_is_the_same_in_every_process() {
     let main = "local t = {}
 for i = 1, 200 do t[\"key\" .. i * 7919] = i t[i * 0.37] = i t[-i * 3] = i end
 local names = {}
@@ -202,19 +207,19 @@ print(table.concat(names, \" \"))
 local globals = {}
 for name in pairs(_G) do globals[#globals + 1] = name end
 print(table.concat(globals, \" \"))";
-    let [first, second] = twice("pairs", main, &[]);
+    let [first, second] = play_twice("pairs", main, &[]);
     assert!(first.len() > 3000, "{first}");
     assert_eq!(first, second);
 }
 
 #[test]
-fn random_numbers_follow_the_seed() {
+fn random_numbers_depend_only_on_the_seed() {
     let main = "function update()
   print(math.random(), math.random(100), Math.random(), Math.random(1, 1e9), math.random(5, 9))
 end";
-    let [first, second] = twice("random", main, &["--seed", "7"]);
+    let [first, second] = play_twice("random", main, &["--seed", "7"]);
     assert_eq!(first, second);
-    let [other, _] = twice("random_other", main, &["--seed", "8"]);
+    let [other, _] = play_twice("random_other", main, &["--seed", "8"]);
     assert_ne!(first, other);
     assert_ne!(first.lines().next(), first.lines().nth(1), "{first}");
 }

@@ -2,28 +2,28 @@
 //! `shutdown` was called.
 //!
 //! The time limit is a guarantee of the engine, so these tests measure time, as no others do.
-//! [`PROMISED`] leaves room for a machine that is busy with other tests. An engine that ignores the
-//! signal would not end at all.
+//! [`EXIT_TIME_MAX`] leaves room for a machine that is busy with other tests. An engine that
+//! ignores the signal would not end at all.
 #![cfg(unix)]
 
-use crate::bad_input::{Ended, Game, ended, in_order};
+use crate::bad_input::{Game, RunResult, check_in_order, run_result};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Maximum time until the end: one second, plus the delay of a busy machine.
-const PROMISED: Duration = Duration::from_secs(5);
+const EXIT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time after which a process that did not start or end counts as failed.
-const GIVEN_UP: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Message of a process that a script keeps from ending.
-const STUCK: &str = "the process was asked to end, and a script did not let it end within a \
+const HUNG_MESSAGE: &str = "the process was asked to end, and a script did not let it end within a \
                      second\n";
 
-/// Waits until a condition holds. Returns false after [`GIVEN_UP`].
-fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
+/// Waits until a condition holds. Returns false after [`TIMEOUT`].
+fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
-    while began.elapsed() < GIVEN_UP {
-        if is_so() {
+    while began.elapsed() < TIMEOUT {
+        if condition() {
             return true;
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -32,7 +32,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) -> bool {
 }
 
 /// Sends a signal and waits for the end. Returns the output and the time that the end took.
-fn end(mut child: Child, signal: &str) -> (Ended, Duration) {
+fn send_signal_and_wait(mut child: Child, signal: &str) -> (RunResult, Duration) {
     let asked = Instant::now();
     let id = child.id().to_string();
     let sent = Command::new("kill").args([&format!("-{signal}"), &id]).status().unwrap();
@@ -41,18 +41,18 @@ fn end(mut child: Child, signal: &str) -> (Ended, Duration) {
         child.kill().unwrap();
     }
     let took = asked.elapsed();
-    (ended(child.wait_with_output().unwrap()), took)
+    (run_result(child.wait_with_output().unwrap()), took)
 }
 
 /// Plays a game of [`game`] until it has marked its start, sends the signal, and waits. Returns the
 /// output and the time that the end took.
-fn end_requested(game: &Game, signal: &str, arguments: &[&str]) -> (Ended, Duration) {
+fn end_with_signal(game: &Game, signal: &str, arguments: &[&str]) -> (RunResult, Duration) {
     let child = game.command(&[&["--headless"], arguments].concat()).spawn().unwrap();
     let marker = game.saves.join("started/user_settings.sjson");
     assert!(wait_until(|| marker.exists()), "the game did not start");
     // The line after the one that created the marker is the loop.
     std::thread::sleep(Duration::from_millis(30));
-    end(child, signal)
+    send_signal_and_wait(child, signal)
 }
 
 /// Returns a game that marks its start by saving its settings, then runs `body`.
@@ -62,38 +62,38 @@ fn game(name: &str, main: &str) -> Game {
 }
 
 #[track_caller]
-fn ends(
+fn check_ends(
     name: &str,
     signal: &str,
     arguments: &[&str],
     main: &str,
     code: i32,
     expected: &[&str],
-) -> Ended {
-    let (ended, took) = end_requested(&game(name, main), signal, arguments);
-    assert_eq!(ended.code, Some(code), "{name}: {}{}", ended.out, ended.err);
-    in_order(&ended.err, expected);
-    assert!(took < PROMISED, "{name} took {took:?}");
-    ended
+) -> RunResult {
+    let (result, took) = end_with_signal(&game(name, main), signal, arguments);
+    assert_eq!(result.code, Some(code), "{name}: {}{}", result.out, result.err);
+    check_in_order(&result.err, expected);
+    assert!(took < EXIT_TIME_MAX, "{name} took {took:?}");
+    result
 }
 
 const STOPPED: &str = "Error: stopped: the process was asked to end, and this did not return\n";
 
 #[test]
-fn a_game_that_plays_ends_well_with_its_shutdown() {
+fn signal_ends_game_after_shutdown_callback() {
     let main = "function update() if not done then done = true started() end end
 function shutdown() print(\"saved\") end";
     for signal in ["INT", "TERM", "HUP"] {
-        let ended = ends(&format!("play_{signal}"), signal, &["--realtime"], main, 0, &[]);
-        assert_eq!((ended.out.as_str(), ended.err.as_str()), ("saved\n", ""));
+        let result = check_ends(&format!("play_{signal}"), signal, &["--realtime"], main, 0, &[]);
+        assert_eq!((result.out.as_str(), result.err.as_str()), ("saved\n", ""));
     }
     let slow = format!("Application.set_time_step_policy(\"throttle\", 1)\n{main}");
-    let ended = ends("play_slow", "INT", &["--realtime"], &slow, 0, &[]);
-    assert_eq!(ended.out, "saved\n");
+    let result = check_ends("play_slow", "INT", &["--realtime"], &slow, 0, &[]);
+    assert_eq!(result.out, "saved\n");
 }
 
 #[test]
-fn a_game_that_is_to_outlive_its_terminal_does() {
+fn game_under_nohup_ignores_hangup() {
     let main = "function update() if not done then done = true started() end end
 function shutdown() print(\"saved\") end";
     let game = game("play_nohup", main);
@@ -108,12 +108,12 @@ function shutdown() print(\"saved\") end";
     assert!(hung_up.unwrap().success());
     std::thread::sleep(Duration::from_millis(200));
     assert!(child.try_wait().unwrap().is_none(), "it ended");
-    let (ended, _) = end(child, "TERM");
-    assert_eq!((ended.code, ended.out.as_str()), (Some(0), "saved\n"), "{}", ended.err);
+    let (result, _) = send_signal_and_wait(child, "TERM");
+    assert_eq!((result.code, result.out.as_str()), (Some(0), "saved\n"), "{}", result.err);
 }
 
 #[test]
-fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
+fn signal_stops_endless_callback_with_exit_code_1() {
     let rows = [
         ("update", "function update() started() while true do end end"),
         (
@@ -125,23 +125,23 @@ fn an_endless_callback_is_stopped_told_and_shut_down_with_exit_code_1() {
     for (i, (callback, body)) in rows.iter().enumerate() {
         let main = format!("{body}\nfunction shutdown() print(\"saved\") end");
         let expected = [&*format!("When calling: {callback}\n{STOPPED}"), "    In main.lua:2\n"];
-        let ended = ends(&format!("endless_{i}"), "TERM", &[], &main, 1, &expected);
-        assert_eq!(ended.out, "saved\n");
+        let result = check_ends(&format!("endless_{i}"), "TERM", &[], &main, 1, &expected);
+        assert_eq!(result.out, "saved\n");
     }
 }
 
 #[test]
-fn an_endless_shutdown_is_stopped_and_not_called_again() {
+fn endless_shutdown_is_stopped_and_not_repeated() {
     let main = "function init() started() end
 function shutdown() print(\"saving\") while true do end end";
     let expected = [&*format!("When calling: shutdown\n{STOPPED}")];
-    let ended = ends("shutdown", "INT", &[], main, 1, &expected);
-    assert_eq!(ended.out, "saving\n");
-    assert_eq!(ended.err.matches("Error:").count(), 1, "{}", ended.err);
+    let result = check_ends("shutdown", "INT", &[], main, 1, &expected);
+    assert_eq!(result.out, "saving\n");
+    assert_eq!(result.err.matches("Error:").count(), 1, "{}", result.err);
 }
 
 #[test]
-fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
+fn hung_process_writes_report_and_exits_with_code_4() {
     // Writing into a full pipe without a reader never returns to the script.
     let main = "print(\"writing\")\nprint((\"x\"):rep(2 ^ 20))";
     let game = Game::new("stuck", main);
@@ -149,31 +149,34 @@ fn a_process_that_cannot_be_stopped_leaves_a_report_and_exit_code_4() {
     let unread = child.stdout.take().expect("it is a pipe");
     // A blocked process shows no progress, so this waits until it has surely started.
     std::thread::sleep(Duration::from_secs(1));
-    let (ended, took) = end(child, "TERM");
-    assert_eq!(ended.code, Some(4), "{}", ended.err);
-    in_order(&ended.err, &[&format!("error: {STUCK}error: the report is in ")]);
-    assert!(took < PROMISED, "{took:?}");
-    in_order(
+    let (result, took) = send_signal_and_wait(child, "TERM");
+    assert_eq!(result.code, Some(4), "{}", result.err);
+    check_in_order(&result.err, &[&format!("error: {HUNG_MESSAGE}error: the report is in ")]);
+    assert!(took < EXIT_TIME_MAX, "{took:?}");
+    check_in_order(
         &report(&game),
-        &["Crash report\n", "Engine: ", STUCK, "Last lines of the log:\n  writing"],
+        &["Crash report\n", "Engine: ", HUNG_MESSAGE, "Last lines of the log:\n  writing"],
     );
     drop(unread);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_process_whose_errors_nobody_reads_leaves_a_report_all_the_same() {
+fn hung_process_with_full_stderr_writes_report() {
     let game = Game::new("stuck_error", "error(\"told to nobody\")");
     let (unread, mut errors) = std::io::pipe().unwrap();
     // Fills the pipe, so that the first line of an error blocks forever.
     std::io::Write::write_all(&mut errors, &[b' '; 65_536]).unwrap();
     let child = game.command(&["--headless"]).stderr(errors).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(1));
-    let (ended, took) = end(child, "TERM");
-    assert_eq!(ended.code, Some(4));
-    assert!(took < PROMISED, "{took:?}");
+    let (result, took) = send_signal_and_wait(child, "TERM");
+    assert_eq!(result.code, Some(4));
+    assert!(took < EXIT_TIME_MAX, "{took:?}");
     let message = "and the engine did not let it end within a second\n";
-    in_order(&report(&game), &["Crash report\n", message, "Last lines of the log:\n", "error: "]);
+    check_in_order(
+        &report(&game),
+        &["Crash report\n", message, "Last lines of the log:\n", "error: "],
+    );
     drop(unread);
 }
 
@@ -181,12 +184,14 @@ fn a_process_whose_errors_nobody_reads_leaves_a_report_all_the_same() {
 fn report(game: &Game) -> String {
     let saves = game.saves.join("game");
     let files = std::fs::read_dir(saves).unwrap().map(|entry| entry.unwrap().path());
-    let mut reports = files.filter(|path| path.extension().is_some_and(|end| end == "txt"));
+    let mut reports = files.filter(|path| {
+        path.extension().is_some_and(|send_signal_and_wait| send_signal_and_wait == "txt")
+    });
     std::fs::read_to_string(reports.next().expect("there is a report")).unwrap()
 }
 
 #[test]
-fn a_game_that_is_still_being_opened_ends_at_once() {
+fn signal_ends_game_during_startup() {
     let game = Game::new("opening", "function init() end");
     // Enough files that opening the game takes a while.
     for i in 0..20_000 {
@@ -195,7 +200,7 @@ fn a_game_that_is_still_being_opened_ends_at_once() {
     let child = game.command(&["--headless"]).spawn().unwrap();
     assert!(wait_until(|| game.folder.join(".engine/data").exists()), "nothing is compiled");
     // No signal is handled yet, and a shell starts background processes with INT ignored.
-    let (ended, took) = end(child, "TERM");
-    assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (None, "", ""));
-    assert!(took < PROMISED, "{took:?}");
+    let (result, took) = send_signal_and_wait(child, "TERM");
+    assert_eq!((result.code, result.out.as_str(), result.err.as_str()), (None, "", ""));
+    assert!(took < EXIT_TIME_MAX, "{took:?}");
 }

@@ -79,12 +79,12 @@ fn forge(bytes: &[u8], bundle: &Bundle, kind: &str, change: impl Fn(&mut Vec<u8>
 
 /// Changes a number in the texture's header.
 #[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
-fn levels(data: &mut Vec<u8>) {
+fn set_level_count(data: &mut Vec<u8>) {
     data[LEVELS_AT..LEVELS_AT + 4].copy_from_slice(&(1u32 << 31).to_le_bytes());
 }
 
 /// Changes a number in the effect's first burst, and corrects the checksum of its own frame.
-fn every(data: &mut Vec<u8>) {
+fn set_burst_interval(data: &mut Vec<u8>) {
     let mut effect = EffectData::read(data).unwrap();
     effect.emitters[0].numbers.bursts[0].every = 1e-9;
     *data = effect.write();
@@ -92,33 +92,44 @@ fn every(data: &mut Vec<u8>) {
 
 /// Replaces the second member by a copy of the first. A byte and their count precede the members.
 #[allow(clippy::ptr_arg, reason = "a row of a table, as others that replace the whole")]
-fn repeat(data: &mut Vec<u8>) {
+fn duplicate_member(data: &mut Vec<u8>) {
     assert_eq!(data.len(), 5 + 2 * 8);
     data.copy_within(5..13, 13);
 }
 
-const LEVELS: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 texels \
-                      have 1 to 5";
-const EVERY: &str = "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
+const LEVELS_ERROR: &str = "the file is damaged: it says it has 2147483648 levels, and 16 x 16 \
+                            texels have 1 to 5";
+const INTERVAL_ERROR: &str =
+    "emitter 'a': it is damaged: 'every' must be 0.001 to 3600, got 0.000000001";
 
 #[test]
-fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
+fn forged_numbers_that_cause_long_work_are_refused() {
     let scratch = game("numbers");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
     let bundle = Bundle::open(&bundle, &KINDS, std::env::consts::OS).unwrap();
-    let check = |kind: &str, argument: &str, change: fn(&mut Vec<u8>), wanted: &str| {
+    let check = |kind: &str, argument: &str, change: fn(&mut Vec<u8>), expected: &str| {
         fs::write(scratch.path("forged.bundle"), forge(&bytes, &bundle, kind, change)).unwrap();
         let run = format!("run forged.bundle --headless --frames 3 -- {argument}");
-        let ended = scratch.engine(&run);
-        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
-        assert!(ended.err.contains(&format!("{wanted}: {REMEDY}")), "{}", ended.err);
+        let result = scratch.engine(&run);
+        assert_eq!((result.code, &*result.out), (1, ""), "{}", result.err);
+        assert!(result.err.contains(&format!("{expected}: {REMEDY}")), "{}", result.err);
         // A game that does not use the resource plays on.
         scratch.engine("run forged.bundle --headless --frames 3 -- nothing").check(0, "", "");
     };
-    check("texture", "texture", levels, &format!("the data of picture.texture: {LEVELS}"));
-    check("texture", "package", levels, LEVELS);
-    check("particles", "particles", every, &format!("the data of effect.particles: {EVERY}"));
+    check(
+        "texture",
+        "texture",
+        set_level_count,
+        &format!("the data of picture.texture: {LEVELS_ERROR}"),
+    );
+    check("texture", "package", set_level_count, LEVELS_ERROR);
+    check(
+        "particles",
+        "particles",
+        set_burst_interval,
+        &format!("the data of effect.particles: {INTERVAL_ERROR}"),
+    );
     let bytecode = |data: &mut Vec<u8>| data[..4].copy_from_slice(b"\x1bLJ\x02");
     let message =
         "the data of part.lua: it is damaged: it is a compiled chunk, and scripts are text";
@@ -126,11 +137,11 @@ fn numbers_that_cost_seconds_or_run_for_ever_are_refused_at_once() {
     // All members of a package are read and checked: a million times, if it names one a million
     // times.
     let message = "the data of all.package: it is damaged: its members are out of order, or repeat";
-    check("package", "package", repeat, message);
+    check("package", "package", duplicate_member, message);
 }
 
 #[test]
-fn data_of_another_kind_is_refused() {
+fn data_of_wrong_kind_is_refused() {
     let scratch = game("kinds");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
@@ -142,15 +153,15 @@ fn data_of_another_kind_is_refused() {
     let framed = FRAME_BYTES + u64::from_le_bytes(bytes[8..16].try_into().unwrap()) as usize;
     let id = [&part.id.0.to_le_bytes()[..], &[0; 4]].concat();
     let at = bytes[..framed].windows(12).position(|window| window == id).unwrap() + 12;
-    let check = |kind: u8, wanted: &str| {
+    let check = |kind: u8, expected: &str| {
         let mut forged = bytes.clone();
         forged[at] = kind;
         let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
         forged[16..24].copy_from_slice(&frame.to_le_bytes());
         fs::write(scratch.path("forged.bundle"), forged).unwrap();
-        let ended = scratch.engine("run forged.bundle --headless --frames 3 -- texture");
-        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
-        assert!(ended.err.contains(wanted), "{}", ended.err);
+        let result = scratch.engine("run forged.bundle --headless --frames 3 -- texture");
+        assert_eq!((result.code, &*result.out), (1, ""), "{}", result.err);
+        assert!(result.err.contains(expected), "{}", result.err);
     };
     let binary = KINDS.index_of("binary").unwrap() as u8;
     let message = format!("the data of picture.texture: it is of type binary: {REMEDY}");
@@ -159,7 +170,7 @@ fn data_of_another_kind_is_refused() {
 }
 
 #[test]
-fn parts_that_share_bytes_are_refused() {
+fn overlapping_parts_are_refused() {
     let scratch = game("overlap");
     let bytes = fs::read(scratch.bundle()).unwrap();
     let bundle = scratch.path("game.bundle");
@@ -175,10 +186,10 @@ fn parts_that_share_bytes_are_refused() {
         let frame = murmur64a(&forged[FRAME_BYTES..framed], VERSION.into());
         forged[16..24].copy_from_slice(&frame.to_le_bytes());
         fs::write(scratch.path("forged.bundle"), forged).unwrap();
-        let ended = scratch.engine("run forged.bundle --headless --frames 3 -- nothing");
-        assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
-        let wanted = "it is damaged: its parts overlap, or have gaps between them";
-        assert!(ended.err.contains(wanted), "{}", ended.err);
+        let result = scratch.engine("run forged.bundle --headless --frames 3 -- nothing");
+        assert_eq!((result.code, &*result.out), (1, ""), "{}", result.err);
+        let expected = "it is damaged: its parts overlap, or have gaps between them";
+        assert!(result.err.contains(expected), "{}", result.err);
     };
     check(1, |_| 0);
     check(bundle.parts().len() - 1, |_| 0);
@@ -186,7 +197,7 @@ fn parts_that_share_bytes_are_refused() {
 }
 
 #[test]
-fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() {
+fn forged_compiled_data_is_refused_and_recompiled() {
     let scratch = game("folder");
     let run = "run game --headless --frames 1 --no-watch -- texture";
     scratch.engine(run).check(0, "16\t16\n", "");
@@ -196,29 +207,29 @@ fn data_that_somebody_put_into_the_folder_of_a_game_is_refused_and_made_again() 
         let entry = index.entries.iter_mut().find(|entry| entry.resource.kind == "texture");
         let entry = entry.unwrap();
         let mut bytes = fs::read(data.join(&entry.data)).unwrap();
-        levels(&mut bytes);
+        set_level_count(&mut bytes);
         fs::write(data.join(&entry.data), &bytes).unwrap();
         entry.data_content = murmur64a(&bytes, 0);
         fs::write(data.join(FILE), index.to_bytes()).unwrap();
     };
     poison("data");
-    let ended = scratch.engine(run);
-    assert_eq!((ended.code, &*ended.out), (1, ""), "{}", ended.err);
-    let wanted = format!(
-        "the compiled data of picture.texture was damaged ({LEVELS}): start again, and it is \
+    let result = scratch.engine(run);
+    assert_eq!((result.code, &*result.out), (1, ""), "{}", result.err);
+    let expected = format!(
+        "the compiled data of picture.texture was damaged ({LEVELS_ERROR}): start again, and it is \
          compiled again"
     );
-    assert!(ended.err.contains(&wanted), "{}", ended.err);
+    assert!(result.err.contains(&expected), "{}", result.err);
     scratch.engine(run).check(0, "16\t16\n", "");
     // No poisoned data enters a bundle.
     scratch.bundle();
     poison("release");
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
     assert_eq!(compiled.code, 1, "{}", compiled.out);
-    let wanted =
-        format!("the compiled data of picture.texture cannot be used ({LEVELS}): try again");
+    let expected =
+        format!("the compiled data of picture.texture cannot be used ({LEVELS_ERROR}): try again");
     assert!(
-        compiled.err.contains(&wanted) || compiled.out.contains(&wanted),
+        compiled.err.contains(&expected) || compiled.out.contains(&expected),
         "{}{}",
         compiled.out,
         compiled.err

@@ -1,6 +1,6 @@
-//! A process that sandboxes itself and then attacks with system calls, without any Lua.
+//! A process that confines itself and then attacks with system calls, without any Lua.
 
-use super::{confine, confines, content, scratch, system_calls};
+use super::{confine, folder_content, is_available, scratch, system_calls};
 use engine_test_support::test_path;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{Error, Write};
@@ -15,15 +15,15 @@ use std::process::{Command, Stdio};
 const FOLDER: &str = "ENGINE_TEST_ATTACKS";
 
 /// Returns the result of an attempt: 0, or the error number.
-fn code<T>(outcome: Result<T, Error>) -> i32 {
+fn error_code<T>(outcome: Result<T, Error>) -> i32 {
     outcome.map_or_else(|reason| reason.raw_os_error().unwrap_or(-1), |_| 0)
 }
 
 /// An invalid address.
-pub const BAD: usize = 1;
+pub const INVALID_ADDRESS: usize = 1;
 
 /// Makes a system call with numbers and addresses. Missing arguments are 0.
-pub fn call(number: libc::c_long, arguments: &[usize]) -> i32 {
+pub fn system_call(number: libc::c_long, arguments: &[usize]) -> i32 {
     let [a, b, c, d, e, f] =
         std::array::from_fn(|nth| arguments.get(nth).copied().unwrap_or_default());
     // SAFETY: none of these calls writes to any address except those that are passed.
@@ -40,7 +40,7 @@ fn socket_of(folder: &Path) -> SocketAddr {
 
 /// Returns attempts at operations that Landlock does not limit: permissions, owners, times and
 /// attributes.
-fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+fn attribute_attempts(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let refused = libc::EPERM;
     let (secret, own) = (folder.join("outside/secret.txt"), folder.join("saves/own.txt"));
     let text = |path: &Path| std::ffi::CString::new(path.as_os_str().as_bytes()).expect("no 0");
@@ -54,115 +54,135 @@ fn attributes(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         (
             "chmod a secret",
             refused,
-            code(fs::set_permissions(&secret, Permissions::from_mode(0o0))),
+            error_code(fs::set_permissions(&secret, Permissions::from_mode(0o0))),
         ),
-        ("chmod a save", refused, code(fs::set_permissions(&own, Permissions::from_mode(0o777)))),
-        ("chown a secret", refused, code(std::os::unix::fs::chown(&secret, Some(1), Some(1)))),
-        ("change the times of a secret", refused, call(libc::SYS_utimensat, &[here, at])),
+        (
+            "chmod a save",
+            refused,
+            error_code(fs::set_permissions(&own, Permissions::from_mode(0o777))),
+        ),
+        (
+            "chown a secret",
+            refused,
+            error_code(std::os::unix::fs::chown(&secret, Some(1), Some(1))),
+        ),
+        ("change the times of a secret", refused, system_call(libc::SYS_utimensat, &[here, at])),
         ("set an attribute of a secret", refused, {
-            call(libc::SYS_setxattr, &[at, attribute, attribute, 1])
+            system_call(libc::SYS_setxattr, &[at, attribute, attribute, 1])
         }),
-        ("remove an attribute", refused, call(libc::SYS_removexattr, &[at, attribute])),
-        ("cut a secret off", refused, call(libc::SYS_truncate, &[at, 0])),
-        ("cut a save off by its path", refused, call(libc::SYS_truncate, &[own_at, 0])),
+        ("remove an attribute", refused, system_call(libc::SYS_removexattr, &[at, attribute])),
+        ("cut a secret off", refused, system_call(libc::SYS_truncate, &[at, 0])),
+        ("cut a save off by its path", refused, system_call(libc::SYS_truncate, &[own_at, 0])),
         // Operations that saves, sound and copies of files need.
         ("chmod an open save", 0, {
-            code(open().and_then(|file| file.set_permissions(Permissions::from_mode(0o640))))
+            error_code(open().and_then(|file| file.set_permissions(Permissions::from_mode(0o640))))
         }),
-        ("set the times of an open save", 0, code(open().and_then(|file| file.set_times(times)))),
-        ("cut an open save off", 0, code(open().and_then(|file| file.set_len(1)))),
-        ("copy a save", 0, code(fs::copy(&own, folder.join("saves/copy.txt")))),
+        (
+            "set the times of an open save",
+            0,
+            error_code(open().and_then(|file| file.set_times(times))),
+        ),
+        ("cut an open save off", 0, error_code(open().and_then(|file| file.set_len(1)))),
+        ("copy a save", 0, error_code(fs::copy(&own, folder.join("saves/copy.txt")))),
     ]
 }
 
 /// Returns attempts at objects that sound and graphics libraries share between programs.
-fn shared(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+fn shared_object_attempts(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let denied = libc::EACCES;
     let (runtime, caches) = (folder.join("runtime"), folder.join("cache/engine/drivers"));
     let sound = runtime.join("pulse");
     vec![
-        ("list the folder of PulseAudio", 0, code(fs::read_dir(&sound))),
-        ("open the folder of PulseAudio", 0, code(File::open(&sound))),
-        ("make it again", libc::EEXIST, code(fs::create_dir(&sound))),
-        ("read in it", denied, code(fs::read(sound.join("pid")))),
-        ("write in it", denied, code(fs::write(sound.join("new"), ""))),
-        ("list the folder above it", denied, code(fs::read_dir(&runtime))),
-        ("keep a shader", 0, code(fs::write(caches.join(".no_game/new"), ""))),
-        ("list the shaders of all games", denied, code(fs::read_dir(&caches))),
-        ("read a shader of another game", denied, code(fs::read(caches.join("other/shader")))),
-        ("replace it", denied, code(fs::write(caches.join("other/shader"), ""))),
+        ("list the folder of PulseAudio", 0, error_code(fs::read_dir(&sound))),
+        ("open the folder of PulseAudio", 0, error_code(File::open(&sound))),
+        ("make it again", libc::EEXIST, error_code(fs::create_dir(&sound))),
+        ("read in it", denied, error_code(fs::read(sound.join("pid")))),
+        ("write in it", denied, error_code(fs::write(sound.join("new"), ""))),
+        ("list the folder above it", denied, error_code(fs::read_dir(&runtime))),
+        ("keep a shader", 0, error_code(fs::write(caches.join(".no_game/new"), ""))),
+        ("list the shaders of all games", denied, error_code(fs::read_dir(&caches))),
+        (
+            "read a shader of another game",
+            denied,
+            error_code(fs::read(caches.join("other/shader"))),
+        ),
+        ("replace it", denied, error_code(fs::write(caches.join("other/shader"), ""))),
         ("connect to a name without a path", libc::EPERM, {
-            code(UnixStream::connect_addr(&socket_of(folder)))
+            error_code(UnixStream::connect_addr(&socket_of(folder)))
         }),
     ]
 }
 
 /// Returns attempts at files, each with its expected error number; 0 if it must succeed.
-fn files(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+fn file_attempts(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let (game, saves, outside) =
         (folder.join("game"), folder.join("saves"), folder.join("outside"));
     let secret = outside.join("secret.txt");
-    let append = |path: PathBuf| code(File::options().append(true).open(path));
+    let append = |path: PathBuf| error_code(File::options().append(true).open(path));
     let name = std::ffi::CString::new(saves.join("pipe").to_str().expect("UTF-8")).expect("no 0");
     let denied = libc::EACCES;
     // A path to the file that no rule lists.
     let around = PathBuf::from(format!("/proc/self/root{}", secret.display()));
     vec![
-        ("read", denied, code(fs::read(&secret))),
-        ("read through a link", denied, code(fs::read(game.join("link.txt")))),
-        ("read through /proc", denied, code(fs::read(around))),
-        ("read by going up", denied, code(fs::read(game.join("../outside/secret.txt")))),
-        ("list", denied, code(fs::read_dir(&outside))),
-        ("list home", denied, code(fs::read_dir(folder.ancestors().nth(3).expect("deep")))),
+        ("read", denied, error_code(fs::read(&secret))),
+        ("read through a link", denied, error_code(fs::read(game.join("link.txt")))),
+        ("read through /proc", denied, error_code(fs::read(around))),
+        ("read by going up", denied, error_code(fs::read(game.join("../outside/secret.txt")))),
+        ("list", denied, error_code(fs::read_dir(&outside))),
+        ("list home", denied, error_code(fs::read_dir(folder.ancestors().nth(3).expect("deep")))),
         ("add", denied, append(secret.clone())),
-        ("truncate", denied, code(File::create(&secret))),
-        ("create", denied, code(File::create(outside.join("new.txt")))),
-        ("make a folder", denied, code(fs::create_dir(outside.join("new")))),
-        ("remove", denied, code(fs::remove_file(&secret))),
-        ("remove a folder", denied, code(fs::remove_dir(outside.join("folder")))),
-        ("move out", denied, code(fs::rename(saves.join("own.txt"), outside.join("own.txt")))),
-        ("move in", denied, code(fs::rename(&secret, saves.join("secret.txt")))),
-        ("rename", denied, code(fs::rename(&secret, outside.join("other.txt")))),
-        ("link in", libc::EXDEV, code(fs::hard_link(&secret, saves.join("secret.txt")))),
-        ("write beside the game", denied, code(fs::write(folder.join("beside.txt"), "x"))),
-        ("write into the game", denied, code(fs::write(game.join("main.lua"), "x"))),
-        ("make a file in the game", denied, code(fs::write(game.join("new.lua"), "x"))),
-        ("make a link", denied, code(std::os::unix::fs::symlink("/", saves.join("root")))),
+        ("truncate", denied, error_code(File::create(&secret))),
+        ("create", denied, error_code(File::create(outside.join("new.txt")))),
+        ("make a folder", denied, error_code(fs::create_dir(outside.join("new")))),
+        ("remove", denied, error_code(fs::remove_file(&secret))),
+        ("remove a folder", denied, error_code(fs::remove_dir(outside.join("folder")))),
+        (
+            "move out",
+            denied,
+            error_code(fs::rename(saves.join("own.txt"), outside.join("own.txt"))),
+        ),
+        ("move in", denied, error_code(fs::rename(&secret, saves.join("secret.txt")))),
+        ("rename", denied, error_code(fs::rename(&secret, outside.join("other.txt")))),
+        ("link in", libc::EXDEV, error_code(fs::hard_link(&secret, saves.join("secret.txt")))),
+        ("write beside the game", denied, error_code(fs::write(folder.join("beside.txt"), "x"))),
+        ("write into the game", denied, error_code(fs::write(game.join("main.lua"), "x"))),
+        ("make a file in the game", denied, error_code(fs::write(game.join("new.lua"), "x"))),
+        ("make a link", denied, error_code(std::os::unix::fs::symlink("/", saves.join("root")))),
         (
             "make a pipe",
             denied,
             // SAFETY: the name lives as long as the call.
             match unsafe { libc::mkfifo(name.as_ptr(), 0o600) } {
                 0 => 0,
-                _ => code::<()>(Err(Error::last_os_error())),
+                _ => error_code::<()>(Err(Error::last_os_error())),
             },
         ),
         ("make a socket", denied, {
-            code(std::os::unix::net::UnixListener::bind(saves.join("socket")))
+            error_code(std::os::unix::net::UnixListener::bind(saves.join("socket")))
         }),
         ("read of another process", denied, {
             let parent = std::os::unix::process::parent_id();
-            code(fs::read(format!("/proc/{parent}/environ")))
+            error_code(fs::read(format!("/proc/{parent}/environ")))
         }),
-        ("list devices", denied, code(fs::read_dir("/dev"))),
-        ("read a terminal", denied, code(File::open("/dev/tty"))),
-        ("read the game", 0, code(fs::read(game.join("main.lua")))),
-        ("list the game", 0, code(fs::read_dir(&game))),
-        ("make a save", 0, code(fs::write(saves.join("new.txt"), "x"))),
-        ("replace a save", 0, code(fs::rename(saves.join("new.txt"), saves.join("own.txt")))),
-        ("make a folder of saves", 0, code(fs::create_dir_all(saves.join("deep/er")))),
-        ("write deep", 0, code(fs::write(saves.join("deep/er/a.txt"), "x"))),
-        ("flush a folder", 0, code(File::open(&saves).and_then(|it| it.sync_all()))),
-        ("remove a save", 0, code(fs::remove_dir_all(saves.join("deep")))),
-        ("read libraries", 0, code(fs::read_dir("/usr/lib"))),
-        ("read configuration", 0, code(File::open("/etc/passwd"))),
-        ("read of itself", 0, code(fs::read("/proc/self/maps"))),
+        ("list devices", denied, error_code(fs::read_dir("/dev"))),
+        ("read a terminal", denied, error_code(File::open("/dev/tty"))),
+        ("read the game", 0, error_code(fs::read(game.join("main.lua")))),
+        ("list the game", 0, error_code(fs::read_dir(&game))),
+        ("make a save", 0, error_code(fs::write(saves.join("new.txt"), "x"))),
+        ("replace a save", 0, error_code(fs::rename(saves.join("new.txt"), saves.join("own.txt")))),
+        ("make a folder of saves", 0, error_code(fs::create_dir_all(saves.join("deep/er")))),
+        ("write deep", 0, error_code(fs::write(saves.join("deep/er/a.txt"), "x"))),
+        ("flush a folder", 0, error_code(File::open(&saves).and_then(|it| it.sync_all()))),
+        ("remove a save", 0, error_code(fs::remove_dir_all(saves.join("deep")))),
+        ("read libraries", 0, error_code(fs::read_dir("/usr/lib"))),
+        ("read configuration", 0, error_code(File::open("/etc/passwd"))),
+        ("read of itself", 0, error_code(fs::read("/proc/self/maps"))),
         ("write to nothing", 0, append(PathBuf::from("/dev/null"))),
     ]
 }
 
 /// Returns attempts at programs, other processes and the kernel.
-fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
+fn program_attempts(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     let refused = libc::EPERM;
     let proof = folder.join("saves/PROOF");
     let shell = format!("touch '{}'", proof.display());
@@ -174,7 +194,7 @@ fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
     // SAFETY: creates a file in memory.
     let memory = unsafe { libc::memfd_create(c"program".as_ptr(), 0) } as usize;
     let here = libc::AT_FDCWD as usize;
-    let started = |command: &mut Command| code(command.stdout(Stdio::null()).status());
+    let started = |command: &mut Command| error_code(command.stdout(Stdio::null()).status());
     vec![
         ("start a program", refused, started(&mut Command::new("true"))),
         ("start a shell", refused, started(Command::new("sh").args(["-c", &shell]))),
@@ -183,27 +203,27 @@ fn programs(folder: &Path) -> Vec<(&'static str, i32, i32)> {
         ("start by a loader", refused, {
             started(Command::new("/lib64/ld-linux-x86-64.so.2").arg("/bin/true"))
         }),
-        ("execve", refused, call(libc::SYS_execve, &[path])),
-        ("execveat", refused, call(libc::SYS_execveat, &[here, path])),
+        ("execve", refused, system_call(libc::SYS_execve, &[path])),
+        ("execveat", refused, system_call(libc::SYS_execveat, &[here, path])),
         ("start from memory", refused, {
             let empty = c"".as_ptr() as usize;
             let flags = libc::AT_EMPTY_PATH as usize;
-            call(libc::SYS_execveat, &[memory, empty, 0, 0, flags])
+            system_call(libc::SYS_execveat, &[memory, empty, 0, 0, flags])
         }),
-        ("execve of x32", refused, call(0x4000_0000 + 520, &[path])),
-        ("signal another process", refused, call(libc::SYS_kill, &[parent])),
+        ("execve of x32", refused, system_call(0x4000_0000 + 520, &[path])),
+        ("signal another process", refused, system_call(libc::SYS_kill, &[parent])),
         ("start a thread", 0, std::thread::spawn(|| 0).join().expect("it ends")),
         ("ask the terminal", libc::ENOTTY, {
-            call(libc::SYS_ioctl, &[0, libc::TIOCGWINSZ as usize])
+            system_call(libc::SYS_ioctl, &[0, libc::TIOCGWINSZ as usize])
         }),
     ]
 }
 
-/// Returns attempts of two threads: one started before the sandbox, and one started by a sandboxed
-/// thread.
-fn threads(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i32, i32)> {
+/// Returns attempts of two threads: one started before the confinement, and one started by a
+/// confined thread.
+fn thread_attempts(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i32, i32)> {
     let secret = folder.join("outside/secret.txt");
-    let after = std::thread::spawn(move || (code(fs::read(secret)), start()));
+    let after = std::thread::spawn(move || (error_code(fs::read(secret)), start_program()));
     let (read, started) = after.join().expect("it ends");
     vec![
         ("read in a new thread", libc::EACCES, read),
@@ -212,18 +232,18 @@ fn threads(folder: &Path, before: impl FnOnce() -> i32) -> Vec<(&'static str, i3
     ]
 }
 
-fn start() -> i32 {
-    code(Command::new("true").status())
+fn start_program() -> i32 {
+    error_code(Command::new("true").status())
 }
 
 /// The child process: prints the result of each attempt.
 #[test]
-fn attack() {
+fn attacking_process() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     let (go, gone) = std::sync::mpsc::channel::<()>();
     let old = std::thread::spawn(move || {
         gone.recv().expect("the other one sends");
-        start()
+        start_program()
     });
     confine(&folder);
     let old = || {
@@ -231,24 +251,24 @@ fn attack() {
         old.join().expect("it ends")
     };
     let attempts = [
-        files(&folder),
-        attributes(&folder),
-        shared(&folder),
-        programs(&folder),
-        system_calls::tried(),
-        threads(&folder, old),
+        file_attempts(&folder),
+        attribute_attempts(&folder),
+        shared_object_attempts(&folder),
+        program_attempts(&folder),
+        system_calls::try_calls(),
+        thread_attempts(&folder, old),
     ];
     let mut out = std::io::stdout();
-    for (name, wanted, found) in attempts.concat() {
-        let verdict = if wanted == found { "good" } else { "WRONG" };
-        writeln!(out, "{verdict}: {name}: {wanted} wanted, {found} came").expect("it is piped");
+    for (name, expected, found) in attempts.concat() {
+        let verdict = if expected == found { "good" } else { "WRONG" };
+        writeln!(out, "{verdict}: {name}: {expected} wanted, {found} came").expect("it is piped");
     }
     writeln!(out, "all tried").expect("it is piped");
 }
 
 #[test]
-fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
-    if !confines() {
+fn confined_process_reaches_only_its_own_files() {
+    if !is_available() {
         return;
     }
     let folder = scratch("attacks");
@@ -262,7 +282,7 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     for file in ["runtime/pulse/pid", "cache/engine/drivers/other/shader"] {
         fs::write(folder.join(file), "a secret").expect("it can be written");
     }
-    let before = content(&folder.join("outside"));
+    let before = folder_content(&folder.join("outside"));
     let about = || {
         let found = fs::metadata(folder.join("outside/secret.txt")).expect("it is there");
         (found.mode(), found.uid(), found.mtime_nsec(), found.ctime_nsec())
@@ -270,7 +290,7 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     let about_before = about();
     let _listener = UnixListener::bind_addr(&socket_of(&folder)).expect("nobody else has it");
     let attacker = Command::new(std::env::current_exe().expect("it is known"))
-        .args(["--exact", &test_path(module_path!(), "attack"), "--nocapture"])
+        .args(["--exact", &test_path(module_path!(), "attacking_process"), "--nocapture"])
         .env(FOLDER, &folder)
         .env("XDG_RUNTIME_DIR", folder.join("runtime"))
         .env("XDG_CACHE_HOME", folder.join("cache"))
@@ -286,7 +306,7 @@ fn a_confined_process_reaches_its_own_files_and_starts_nothing() {
     assert!(attacker.status.success() && said.contains("all tried"), "{output}");
     let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("WRONG")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert_eq!(content(&folder.join("outside")), before);
+    assert_eq!(folder_content(&folder.join("outside")), before);
     assert_eq!(about(), about_before);
     assert!(!folder.join("saves/PROOF").exists() && !folder.join("beside.txt").exists());
 }

@@ -1,7 +1,7 @@
-//! Tests that each command that plays or compiles is sandboxed. The process is inspected from
+//! Tests that each command that plays or compiles is confined. The process is inspected from
 //! outside while its output blocks on a full pipe, so that it cannot end before the inspection.
 
-use super::{confines, scratch};
+use super::{is_available, scratch};
 use std::fs;
 use std::io::Write;
 use std::os::fd::AsRawFd;
@@ -26,13 +26,13 @@ fn full_pipe() -> (std::io::PipeReader, std::io::PipeWriter) {
 }
 
 /// A command with blocked output.
-struct Mute {
+struct BlockedCommand {
     process: Child,
     _pipe: std::io::PipeReader,
 }
 
-impl Mute {
-    fn start(folder: &Path, arguments: &[&str]) -> Mute {
+impl BlockedCommand {
+    fn start(folder: &Path, arguments: &[&str]) -> BlockedCommand {
         let (reader, writer) = full_pipe();
         let error = writer.try_clone().expect("it can be opened twice");
         let process = Command::new(env!("CARGO_BIN_EXE_engine"))
@@ -48,7 +48,7 @@ impl Mute {
             .stderr(error)
             .spawn()
             .expect("the engine starts");
-        Mute { process, _pipe: reader }
+        BlockedCommand { process, _pipe: reader }
     }
 
     /// Returns true if the filter of system calls is installed before the process blocks. No filter
@@ -74,14 +74,14 @@ impl Mute {
     }
 }
 
-impl Drop for Mute {
+impl Drop for BlockedCommand {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The sandboxed commands that end by themselves.
+/// The confined commands that end by themselves.
 const COMMANDS: &[&[&str]] = &[
     &["run", "game", "--headless", "--frames", "2"],
     &["run", "game", "--headless", "--realtime", "--frames", "2"],
@@ -108,16 +108,16 @@ fn write_game(folder: &Path) {
 }
 
 #[test]
-fn each_command_that_plays_or_compiles_is_confined_unless_the_user_says_no() {
-    if !confines() {
+fn commands_are_confined_unless_disabled_by_user() {
+    if !is_available() {
         return;
     }
     let folder = scratch("commands");
     write_game(&folder);
     for command in COMMANDS {
-        assert!(Mute::start(&folder, command).is_confined(), "{command:?}");
+        assert!(BlockedCommand::start(&folder, command).is_confined(), "{command:?}");
         let unconfined = [*command, &["--unconfined"]].concat();
-        assert!(!Mute::start(&folder, &unconfined).is_confined(), "{unconfined:?}");
+        assert!(!BlockedCommand::start(&folder, &unconfined).is_confined(), "{unconfined:?}");
     }
 }
 
@@ -150,7 +150,7 @@ fn hide_landlock() -> std::io::Result<()> {
 }
 
 #[test]
-fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() {
+fn missing_landlock_is_warned_about_once() {
     let folder = scratch("warnings");
     write_game(&folder);
     let run = |arguments: &[&str]| {
@@ -175,8 +175,8 @@ fn each_command_warns_once_that_files_are_not_limited_unless_the_user_says_so() 
 }
 
 #[test]
-fn a_run_whose_outputs_nobody_could_write_does_not_begin() {
-    if !confines() {
+fn run_without_broker_for_its_outputs_does_not_start() {
+    if !is_available() {
         return;
     }
     let folder = scratch("no_broker");

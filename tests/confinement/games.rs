@@ -1,7 +1,7 @@
-//! Tests of sandboxed games and their tests: the results of attacks that have escaped the script
+//! Tests of confined games and their tests: the results of attacks that have escaped the script
 //! sandbox, and the state of the process as seen from outside.
 
-use super::{confines, content, scratch};
+use super::{folder_content, is_available, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -24,10 +24,10 @@ fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 
 /// A suite with the whole Lua library and thus native code, as if it had escaped the script
 /// sandbox.
-const BROKEN_OUT: &str = r#"
-local function refuses(reason, outcome, words, code)
+const ESCAPED_SUITE: &str = r#"
+local function refuses(reason, outcome, message, code)
   assert.equals(nil, outcome)
-  assert.is_true(code == 13 or code == 1, tostring(words))
+  assert.is_true(code == 13 or code == 1, tostring(message))
 end
 it("reads nothing outside", function()
   refuses(nil, io.open("../outside/secret.txt"))
@@ -74,32 +74,32 @@ it("reads the game, and keeps what the engine keeps", function()
 end)
 "#;
 
-fn broken_out(name: &str) -> PathBuf {
+fn escaped_game(name: &str) -> PathBuf {
     let folder = scratch(name);
     let game = folder.join("game");
     fs::write(game.join("main.lua"), "x = 1\n").expect("it can be written");
-    fs::write(game.join("attack_test.lua"), BROKEN_OUT).expect("it can be written");
+    fs::write(game.join("attack_test.lua"), ESCAPED_SUITE).expect("it can be written");
     std::os::unix::fs::symlink("../outside/secret.txt", game.join("link.txt")).expect("a link");
     std::os::unix::fs::symlink("../outside/secret.txt", game.join(".env")).expect("a link");
     folder
 }
 
 #[test]
-fn a_game_that_broke_out_of_the_sandbox_reads_writes_and_starts_nothing_else() {
-    if !confines() {
+fn escaped_game_stays_confined() {
+    if !is_available() {
         return;
     }
-    let folder = broken_out("broken_out");
-    let before = content(&folder.join("outside"));
-    let (code, said) = run(&folder, &["test", "game", "--no-sandbox", "--confined"]);
-    assert!(code == Some(0) && said.contains("5 passed"), "{said}");
-    assert_eq!(content(&folder.join("outside")), before);
+    let folder = escaped_game("broken_out");
+    let before = folder_content(&folder.join("outside"));
+    let (code, output) = run(&folder, &["test", "game", "--no-sandbox", "--confined"]);
+    assert!(code == Some(0) && output.contains("5 passed"), "{output}");
+    assert_eq!(folder_content(&folder.join("outside")), before);
     let proofs = ["game/PROOF", "game/.engine/PROOF", "game/.engine/HEARD", "beside.txt"];
     assert!(!proofs.iter().any(|proof| folder.join(proof).exists()));
-    // Without the sandbox the same attacks succeed, so they are real.
-    let (code, said) =
+    // Without the confinement the same attacks succeed, so they are real.
+    let (code, output) =
         run(&folder, &["test", "game", "--no-sandbox", "--confined", "--unconfined"]);
-    assert!(code == Some(1) && said.contains("2 passed, 3 failed"), "{said}");
+    assert!(code == Some(1) && output.contains("2 passed, 3 failed"), "{output}");
     assert!(folder.join("game/PROOF").exists() && folder.join("outside/new.txt").exists());
 }
 
@@ -141,15 +141,15 @@ impl Drop for Running {
 }
 
 #[test]
-fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
-    if !confines() {
+fn every_thread_is_confined_and_logged() {
+    if !is_available() {
         return;
     }
     let folder = scratch("threads");
     let playing = Running::start(&folder, &[], &[]);
-    for (line, wanted) in [("Seccomp:", "Seccomp:\t2"), ("NoNewPrivs:", "NoNewPrivs:\t1")] {
+    for (line, expected) in [("Seccomp:", "Seccomp:\t2"), ("NoNewPrivs:", "NoNewPrivs:\t1")] {
         let found = playing.threads(&folder, line);
-        assert!(found.len() > 1 && found.iter().all(|status| status == wanted), "{found:?}");
+        assert!(found.len() > 1 && found.iter().all(|status| status == expected), "{found:?}");
     }
     drop(playing);
     let log = fs::read_to_string(folder.join("saves/game/logs/game.log")).expect("it was there");
@@ -162,7 +162,7 @@ fn every_thread_of_a_game_is_confined_and_the_log_says_so() {
 }
 
 #[test]
-fn the_user_switches_the_confinement_off_and_a_game_cannot() {
+fn only_the_user_can_disable_confinement() {
     let variable = [("ENGINE_UNCONFINED", "1")];
     for (name, arguments, set) in
         [("flag", &["--unconfined"][..], &[][..]), ("variable", &[][..], &variable[..])]
@@ -177,8 +177,8 @@ fn the_user_switches_the_confinement_off_and_a_game_cannot() {
     let folder = scratch("off_settings");
     fs::write(folder.join("game/main.lua"), "").expect("it can be written");
     fs::write(folder.join("game/settings.sjson"), "unconfined = true").expect("it can be written");
-    let (code, said) = run(&folder, &["run", "game", "--headless", "--frames", "1"]);
-    assert!(code == Some(1) && said.contains("unknown setting 'unconfined'"), "{said}");
+    let (code, output) = run(&folder, &["run", "game", "--headless", "--frames", "1"]);
+    assert!(code == Some(1) && output.contains("unknown setting 'unconfined'"), "{output}");
     for command in ["run", "test", "check", "compile", "console", "explain", "font"] {
         let (_, help) = run(&folder, &[command, "--help"]);
         assert!(help.contains("--unconfined") && help.contains("ENGINE_UNCONFINED=1"), "{help}");
@@ -186,7 +186,7 @@ fn the_user_switches_the_confinement_off_and_a_game_cannot() {
 }
 
 #[test]
-fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
+fn busted_outputs_are_written_only_in_the_folder() {
     for jobs in ["1", "2"] {
         let folder = scratch(&format!("busted_{jobs}"));
         let busted = "return { default = { ['log-success'] = 'passed.txt', coverage = true } }";
@@ -196,9 +196,9 @@ fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
             let suite = format!("it('{name}', function() require('own') end)");
             fs::write(folder.join(format!("game/{name}_test.lua")), suite).expect("the same");
         }
-        let before = content(&folder.join("outside"));
-        let (code, said) = run(&folder, &["test", "game", "--jobs", jobs]);
-        assert_eq!(code, Some(0), "{said}");
+        let before = folder_content(&folder.join("outside"));
+        let (code, output) = run(&folder, &["test", "game", "--jobs", jobs]);
+        assert_eq!(code, Some(0), "{output}");
         let passed = fs::read_to_string(folder.join("game/passed.txt")).expect("it is there");
         assert_eq!(passed, "a\nb\n");
         let lines = fs::read_to_string(folder.join("game/lcov.info")).expect("it is there");
@@ -208,10 +208,10 @@ fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
             fs::create_dir_all(folder.join("game/.git/hooks")).expect("it can be made");
             let busted = format!("return {{ default = {{ ['log-success'] = '{file}' }} }}");
             fs::write(folder.join("game/.busted"), busted).expect("it can be written");
-            let (code, said) = run(&folder, &["test", "game", "--jobs", jobs]);
-            assert!(code.is_some_and(|code| code != 0) && said.contains(file), "{said}");
+            let (code, output) = run(&folder, &["test", "game", "--jobs", jobs]);
+            assert!(code.is_some_and(|code| code != 0) && output.contains(file), "{output}");
         }
-        assert_eq!(content(&folder.join("outside")), before);
+        assert_eq!(folder_content(&folder.join("outside")), before);
         assert!(!Path::new("/tmp/engine_secret.txt").exists());
         assert!(!folder.join("game/.git/hooks/x").exists());
     }
@@ -219,7 +219,7 @@ fn what_the_file_of_a_library_names_is_written_in_its_folder_alone() {
 
 #[test]
 #[allow(clippy::too_many_lines, reason = "one row for each file that a command names")]
-fn files_of_the_command_line_are_written_wherever_they_are() {
+fn command_line_outputs_can_be_anywhere() {
     let folder = scratch("named");
     let game = "function render() Gui.rect(Application.main_gui(), Vector3(1, 1, 1), \
                 Vector2(9, 9), Color(255, 0, 0)) end";
@@ -228,7 +228,7 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
     for name in ["run.recording", "trace.json", "a.csv"] {
         fs::write(folder.join("outside").join(name), "old").expect("it can be written");
     }
-    let (code, said) = run(
+    let (code, output) = run(
         &folder,
         &[
             "run",
@@ -246,11 +246,11 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
             "outside/a.wav",
         ],
     );
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) =
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) =
         run(&folder, &["run", "game", "--headless", "--replay", "outside/run.recording"]);
-    assert!(code == Some(0) && said.contains("replayed 3 frames"), "{said}");
-    let (code, said) = run(
+    assert!(code == Some(0) && output.contains("replayed 3 frames"), "{output}");
+    let (code, output) = run(
         &folder,
         &[
             "test",
@@ -264,19 +264,20 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
             "outside/junit.xml",
         ],
     );
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = run(&folder, &["compile", "game", "--bundle", "--out", "outside/a.bundle"]);
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = run(&folder, &["run", "outside/a.bundle", "--headless", "--frames", "1"]);
-    assert_eq!(code, Some(0), "{said}");
-    let (code, said) = run(&folder, &["compile", "game", "--out", "outside/data"]);
-    assert!(code == Some(0) && folder.join("outside/data").is_dir(), "{said}");
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) =
+        run(&folder, &["compile", "game", "--bundle", "--out", "outside/a.bundle"]);
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = run(&folder, &["run", "outside/a.bundle", "--headless", "--frames", "1"]);
+    assert_eq!(code, Some(0), "{output}");
+    let (code, output) = run(&folder, &["compile", "game", "--out", "outside/data"]);
+    assert!(code == Some(0) && folder.join("outside/data").is_dir(), "{output}");
     let mut names: Vec<_> = fs::read_dir(folder.join("outside"))
         .expect("it is there")
         .map(|entry| entry.expect("it can be read").file_name().into_string().expect("UTF-8"))
         .collect();
     names.sort();
-    let wanted = [
+    let expected = [
         "a.bundle",
         "a.csv",
         "a.wav",
@@ -289,14 +290,14 @@ fn files_of_the_command_line_are_written_wherever_they_are() {
         "secret.txt",
         "trace.json",
     ];
-    assert_eq!(names, wanted, "and nothing half-written");
+    assert_eq!(names, expected, "and nothing half-written");
     for (name, begins) in [("a.wav", "RIFF"), ("junit.xml", "<?xml"), ("trace.json", "{")] {
         let bytes = fs::read(folder.join("outside").join(name)).expect("it is there");
         assert!(bytes.starts_with(begins.as_bytes()), "{name}");
     }
-    // A file that cannot be written is reported as without the sandbox.
-    let (code, said) =
+    // A file that cannot be written is reported as without the confinement.
+    let (code, output) =
         run(&folder, &["run", "game", "--headless", "--frames", "1", "--record", "no/such/file"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("no/such/file cannot be written: "), "{said}");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("no/such/file cannot be written: "), "{output}");
 }

@@ -2,7 +2,7 @@
 //! outside each of them uses.
 
 use super::source::{File, code, files, names};
-use super::{HOMES, settle};
+use super::{HOMES, check_findings};
 
 /// The engine's crates, lowest first. A crate uses only crates of earlier rows, not of its own row
 /// (ARCHITECTURE.md, "Code map").
@@ -49,7 +49,8 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// The name of a crate of the engine, without the prefix; `None` for a crate from outside.
+    /// Returns the name of a crate of the engine without its prefix, or `None` for a crate from
+    /// outside.
     pub fn own(&self) -> Option<&str> {
         self.name.strip_prefix("engine_")
     }
@@ -88,7 +89,7 @@ pub fn manifests() -> Vec<File> {
 }
 
 /// Returns the dependencies of a manifest that break the order of [`LAYERS`].
-fn wrong_order(path: &str, manifest: &str) -> Vec<String> {
+fn layer_violations(path: &str, manifest: &str) -> Vec<String> {
     let rank = |name: &str| LAYERS.iter().position(|row| row.contains(&name));
     let (package, dependencies) = read(manifest);
     let Some(own) = rank(&package) else {
@@ -113,11 +114,11 @@ fn wrong_order(path: &str, manifest: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_crate_uses_only_the_crates_below_it() {
+fn crates_depend_only_on_lower_layers() {
     let manifests = manifests();
     assert!(manifests.len() > 20, "the manifests were not found");
     let mut found: Vec<_> =
-        manifests.iter().flat_map(|file| wrong_order(&file.path, &file.text)).collect();
+        manifests.iter().flat_map(|file| layer_violations(&file.path, &file.text)).collect();
     let root = manifests.iter().find(|file| file.path == "Cargo.toml").expect("it is there");
     for file in manifests.iter().filter(|file| file.path != "Cargo.toml") {
         let folder = file.path.trim_end_matches("/Cargo.toml");
@@ -125,7 +126,7 @@ fn a_crate_uses_only_the_crates_below_it() {
             found.push(format!("Cargo.toml: {folder} is not in default-members"));
         }
     }
-    settle(
+    check_findings(
         found,
         "move what both need to a lower layer, or pass the value in from above. A new crate gets \
          its place in LAYERS (tests/gate/crates.rs), in Cargo.toml and in ARCHITECTURE.md.",
@@ -133,9 +134,9 @@ fn a_crate_uses_only_the_crates_below_it() {
 }
 
 #[test]
-fn a_planted_use_of_a_higher_crate_is_found() {
+fn planted_dependency_on_higher_layer_is_found() {
     let manifest = |package: &str, rest: &str| {
-        wrong_order("a/Cargo.toml", &format!("[package]\nname = \"{package}\"\n\n{rest}"))
+        layer_violations("a/Cargo.toml", &format!("[package]\nname = \"{package}\"\n\n{rest}"))
     };
     let below = "[dependencies]\nengine_foundation.workspace = true\nserde = \"1\"\n";
     assert_eq!(manifest("engine_world", below), [""; 0]);
@@ -157,7 +158,7 @@ fn a_planted_use_of_a_higher_crate_is_found() {
 }
 
 #[test]
-fn every_dependency_has_its_reason_and_its_home() {
+fn every_dependency_has_a_reason_and_a_home() {
     let (mut found, mut seen) = (Vec::new(), Vec::new());
     for file in manifests() {
         let folder = file.path.trim_end_matches("Cargo.toml");
@@ -185,7 +186,7 @@ fn every_dependency_has_its_reason_and_its_home() {
     for (name, _) in HOMES.iter().filter(|(name, _)| !seen.iter().any(|known| known == name)) {
         found.push(format!("tests/gate.rs: {name} has a home and is in no manifest"));
     }
-    settle(
+    check_findings(
         found,
         "say in a comment right above the dependency what it is for, in the manifest of its one \
          home, and give it its row in HOMES (tests/gate.rs)",
@@ -193,7 +194,7 @@ fn every_dependency_has_its_reason_and_its_home() {
 }
 
 #[test]
-fn a_crate_is_named_in_its_one_home_only() {
+fn external_crates_are_used_only_in_their_home() {
     let mut found = Vec::new();
     for file in
         files().iter().filter(|file| file.path == "build.rs" || file.path.starts_with("src/"))
@@ -208,5 +209,5 @@ fn a_crate_is_named_in_its_one_home_only() {
             }
         }
     }
-    settle(found, "ask the home for what is needed, through a function of its own");
+    check_findings(found, "ask the home for what is needed, through a function of its own");
 }

@@ -2,7 +2,7 @@
 //! and the paths in the comments of source files. Distinguishes paths of the project from other
 //! words.
 
-use super::settle;
+use super::check_findings;
 use super::source::{File, code, files, root};
 
 /// The top-level folders of the project. A word that begins with one of them is a path.
@@ -24,7 +24,7 @@ pub const FOLDERS: &[&str] = &[
 ];
 
 /// File extensions that only the project's own files have.
-const ENDINGS: &[&str] = &[".rs", ".toml", ".md"];
+const EXTENSIONS: &[&str] = &[".rs", ".toml", ".md"];
 
 /// Returns the paths and links of a document that lead nowhere, with their lines.
 pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
@@ -46,7 +46,7 @@ pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
             found.push(format!("{}:{line}: there is no {word}", document.path));
         }
         for target in links(text).filter(|_| !in_block) {
-            if !leads_somewhere(&document.path, target) {
+            if !link_target_exists(&document.path, target) {
                 found.push(format!("{}:{line}: the link to {target} is dead", document.path));
             }
         }
@@ -54,18 +54,18 @@ pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
     found
 }
 
-fn trimmed(word: &str) -> &str {
+fn trim(word: &str) -> &str {
     let word = word.trim_start_matches("./").trim_end_matches([',', ':', ';', ')', '.']);
     // A location in a file, such as `src/main.rs:12`.
     word.split_once(':').map_or(word, |(path, _)| path)
 }
 
 fn is_path(word: &str) -> bool {
-    let word = trimmed(word);
+    let word = trim(word);
     let inside = word.split_once('/').is_some_and(|(first, _)| FOLDERS.contains(&first));
     let named = |ending: &&str| word.len() > ending.len() && word.ends_with(*ending);
     let plain = word.chars().all(|c| c.is_alphanumeric() || "._-/*{},".contains(c));
-    plain && (inside || ENDINGS.iter().any(named))
+    plain && (inside || EXTENSIONS.iter().any(named))
 }
 
 fn folder_of(path: &str) -> &str {
@@ -88,7 +88,7 @@ fn is_resource(path: &str) -> bool {
 /// in capitals or contains `*`, only the folder before it must exist. A file name without a folder
 /// must exist in any folder.
 fn exists(word: &str, folder: &str, files: &[File]) -> bool {
-    let word = trimmed(word).trim_end_matches('/');
+    let word = trim(word).trim_end_matches('/');
     let general = |part: &&str| {
         let capitals = part.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let made_up = capitals.len() > 2 && capitals.chars().all(|c| c.is_uppercase());
@@ -108,7 +108,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|after| after.split_once(')').map(|(target, _)| target))
 }
 
-fn leads_somewhere(document: &str, target: &str) -> bool {
+fn link_target_exists(document: &str, target: &str) -> bool {
     let outside = ["http://", "https://", "mailto:"].iter().any(|start| target.starts_with(start));
     let path = target.split('#').next().unwrap_or_default();
     outside || path.is_empty() || root().join(folder_of(document)).join(path).exists()
@@ -173,18 +173,18 @@ fn comments_name_only_files_that_exist() {
         inside && file.ends_with(&[".rs", ".wgsl", ".lua"])
     };
     let sources = files.iter().filter(engine);
-    settle(
+    check_findings(
         sources.flat_map(|file| dead_paths_in_comments(file, &files)).collect(),
         "name the path that it has now, or take it out of the comment",
     );
 }
 
 #[test]
-fn dead_paths_in_comments_are_found_and_examples_let_be() {
-    let check = |path: &str, text: &str, wanted: &[&str]| {
+fn dead_paths_in_comments_are_found_and_examples_ignored() {
+    let check = |path: &str, text: &str, expected: &[&str]| {
         let source = File { path: path.into(), text: text.into() };
         let files = [File { path: "src/system/render/forward/mesh.wgsl".into(), text: "".into() }];
-        assert_eq!(dead_paths_in_comments(&source, &files), wanted, "{text}");
+        assert_eq!(dead_paths_in_comments(&source, &files), expected, "{text}");
     };
     check("src/a.rs", "// As in mesh.wgsl, forward/mesh.wgsl, src/main.rs and docs/*.md.", &[]);
     check("src/a.rs", "// See docs/gui.html, x.lua, enemy_test.lua, NAME.lua, a/b/init.lua", &[]);
@@ -196,7 +196,7 @@ fn dead_paths_in_comments_are_found_and_examples_let_be() {
 }
 
 #[test]
-fn the_list_of_folders_is_complete() {
+fn list_of_folders_is_complete() {
     let entries = std::fs::read_dir(root()).expect("the project's folder can be read");
     for entry in entries.map(|entry| entry.expect("its entries can be read")) {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -211,11 +211,11 @@ fn the_list_of_folders_is_complete() {
 }
 
 #[test]
-fn dead_names_are_found_and_other_words_let_be() {
-    let check = |text: &str, wanted: &[&str]| {
+fn dead_names_are_found_and_other_words_ignored() {
+    let check = |text: &str, expected: &[&str]| {
         let document = File { path: "docs/x.md".into(), text: text.into() };
         let files = [File { path: "src/script/vm.rs".into(), text: String::new() }];
-        assert_eq!(dead_names(&document, &files), wanted, "{text}");
+        assert_eq!(dead_names(&document, &files), expected, "{text}");
     };
     check(
         "`src/main.rs`, `vm.rs`, `units/barrel.unit`, `a/b.lua`, `src/script/*.rs`, `cargo test`",

@@ -1,7 +1,7 @@
 //! Finds the code that passes a text to an interpreter or creates a file, and compares it with the
 //! tables of docs/security.md, so that new code of this sort is noticed.
 
-use super::settle;
+use super::check_findings;
 use super::source::{File, code, files, is_build_script, root, without_tests};
 use std::collections::BTreeMap;
 
@@ -88,11 +88,11 @@ const TESTS: &[&str] =
     &["src/foundation/atomic_file/disk_simulation.rs", "src/system/text/test_rasterizer.rs"];
 
 /// The number of occurrences by call and file.
-type Places = BTreeMap<(String, String), usize>;
+type CallCounts = BTreeMap<(String, String), usize>;
 
 /// Counts the calls in the code of some files, without comments and tests.
-fn found(files: &[File]) -> Places {
-    let mut counts = Places::new();
+fn count_calls(files: &[File]) -> CallCounts {
+    let mut counts = CallCounts::new();
     for file in files {
         let is_test = file.path.ends_with("tests.rs") || file.path.contains("/tests/");
         let is_left_out = file.path.starts_with("page/uplot/") || TESTS.contains(&&*file.path);
@@ -121,10 +121,10 @@ fn found(files: &[File]) -> Places {
 
 /// Returns the calls that the document's table lists:
 /// ``| `Command::new(` | … | `src/a.rs`, `src/b.rs` 2 |``
-fn listed(document: &str) -> Places {
+fn listed_calls(document: &str) -> CallCounts {
     let section = document.split(SECTION).nth(1).expect("the document has the section");
     let section = section.split("\n## ").next().unwrap_or_default();
-    let mut counts = Places::new();
+    let mut counts = CallCounts::new();
     for line in section.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let call = cells[0].trim_matches('`');
@@ -144,14 +144,14 @@ fn listed(document: &str) -> Places {
 }
 
 /// Returns the differences between the code and the document, in both directions.
-fn differences(found: &Places, listed: &Places) -> Vec<String> {
-    let mut all: Vec<_> = found.keys().chain(listed.keys()).collect();
+fn differences(count_calls: &CallCounts, listed_calls: &CallCounts) -> Vec<String> {
+    let mut all: Vec<_> = count_calls.keys().chain(listed_calls.keys()).collect();
     all.sort();
     all.dedup();
-    let count = |counts: &Places, key: &(String, String)| counts.get(key).copied().unwrap_or(0);
-    let differs = all.into_iter().filter(|key| count(found, key) != count(listed, key));
+    let count = |counts: &CallCounts, key: &(String, String)| counts.get(key).copied().unwrap_or(0);
+    let differs = all.into_iter().filter(|key| count(count_calls, key) != count(listed_calls, key));
     let describe = |key: &(String, String)| {
-        let (of, listed_count) = (count(found, key), count(listed, key));
+        let (of, listed_count) = (count(count_calls, key), count(listed_calls, key));
         format!("{}: `{}` stands there {of} times, {DOCUMENT} says {listed_count}", key.1, key.0)
     };
     differs.map(describe).collect()
@@ -162,15 +162,15 @@ fn document() -> String {
 }
 
 #[test]
-fn every_call_that_hands_a_text_to_an_interpreter_is_in_the_manual() {
+fn every_interpreter_call_is_in_the_manual() {
     let document = document();
-    let mut wrong = differences(&found(&files()), &listed(&document));
+    let mut wrong = differences(&count_calls(&files()), &listed_calls(&document));
     for (call, _) in SINKS {
         if !document.contains(&format!("| `{call}` |")) {
             wrong.push(format!("{DOCUMENT}: there is no row for `{call}`"));
         }
     }
-    settle(
+    check_findings(
         wrong,
         "look at where the text comes from: one of a game's must be checked before it gets there, \
          with a test. Then bring the tables of docs/security.md up to date.",
@@ -178,15 +178,15 @@ fn every_call_that_hands_a_text_to_an_interpreter_is_in_the_manual() {
 }
 
 #[test]
-fn a_planted_call_is_found() {
+fn planted_interpreter_call_is_found() {
     let plant = |path: &str, text: &str| {
         let mut all = files();
         all.push(File { path: path.to_string(), text: text.to_string() });
-        differences(&found(&all), &listed(&document()))
+        differences(&count_calls(&all), &listed_calls(&document()))
     };
     let check = |path: &str, text: &str, call: &str| {
-        let wanted = format!("{path}: `{call}` stands there 1 times, docs/security.md says 0");
-        assert_eq!(plant(path, text), [wanted], "{text}");
+        let expected = format!("{path}: `{call}` stands there 1 times, docs/security.md says 0");
+        assert_eq!(plant(path, text), [expected], "{text}");
     };
     check("src/app/new.rs", "fn f(name: &str) { Command::new(name); }", "Command::new(");
     check("src/system/new.rs", "use libloading::Library;", "libloading::");
@@ -207,7 +207,7 @@ fn a_planted_call_is_found() {
 }
 
 #[test]
-fn every_test_that_the_table_of_strings_names_is_there() {
+fn tests_named_in_the_string_table_exist() {
     let document = document();
     let section = document.split(SECTION).nth(1).expect("the document has the section");
     let section = section.split("\n## ").next().unwrap_or_default();
@@ -236,5 +236,5 @@ fn every_test_that_the_table_of_strings_names_is_there() {
         }
     }
     assert!(rows > 15, "the table of strings has {rows} rows");
-    settle(wrong, "name the function of the test, or the words of `it`");
+    check_findings(wrong, "name the function of the test, or the words of `it`");
 }

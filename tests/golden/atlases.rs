@@ -22,7 +22,7 @@ fn texels(levels: u32) -> TextureTexels {
 }
 
 /// Returns changes that write to a location of both atlases that no scene uses.
-fn beyond(layer: u32, y: u32) -> Vec<TextureChange> {
+fn atlas_changes(layer: u32, y: u32) -> Vec<TextureChange> {
     let texels = (texels(ATLAS_LEVELS), texels(1));
     vec![
         TextureChange::Atlas { layer, x: 0, y, texels: texels.0, picture: None },
@@ -41,12 +41,12 @@ fn first_layer() -> FramePacket {
 }
 
 #[test]
-fn an_atlas_keeps_what_is_in_it_while_it_grows() {
+fn growing_atlas_keeps_its_content() {
     for scene in [first_layer, scenes::textures, scenes::glyphs] {
         let Some(mut renderer) = renderer(false) else { return };
         let before = draw(&mut renderer, vec![scene()], ViewTarget::Screen);
         for (layer, y) in [(0, 600), (0, 1016), (1, 0), (4, 8)] {
-            let packet = FramePacket { textures: beyond(layer, y), ..scene() };
+            let packet = FramePacket { textures: atlas_changes(layer, y), ..scene() };
             let after = draw(&mut renderer, vec![packet], ViewTarget::Screen);
             assert!(before == after, "with something at {y} on layer {layer}");
         }

@@ -6,7 +6,6 @@ use super::{compare, options, skip};
 use engine::app::resource_kinds::KINDS;
 use engine::app::resource_reload::recompile;
 use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
 use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
 use engine::resource::reload_steps::ChangedResources;
 use engine::system::render::{
@@ -17,17 +16,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A game in a scratch folder, with a renderer that draws it.
-pub struct Played {
+pub struct RenderedGame {
     app: App,
     renderer: Renderer,
     packet: FramePacket,
     folder: PathBuf,
 }
 
-impl Played {
+impl RenderedGame {
     /// Opens the game of tests/golden/game with one of its scripts. Returns `None` if nothing can
     /// be drawn.
-    fn of(script: &str) -> Option<Played> {
+    fn of(script: &str) -> Option<RenderedGame> {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/game");
         let mut files = vec![("settings.sjson", from.join("settings.sjson"))];
         let main = format!("{script}.lua");
@@ -38,11 +37,11 @@ impl Played {
         let files = files.into_iter().map(|(path, from)| {
             (path, fs::read(&from).unwrap_or_else(|fault| panic!("{}: {fault}", from.display())))
         });
-        Played::game(script, &files.collect::<Vec<_>>())
+        RenderedGame::game(script, &files.collect::<Vec<_>>())
     }
 
     /// Opens a game that consists of these files.
-    pub fn game(name: &str, files: &[(&str, Vec<u8>)]) -> Option<Played> {
+    pub fn game(name: &str, files: &[(&str, Vec<u8>)]) -> Option<RenderedGame> {
         // Several tests can play the same game at once.
         static PLAYED: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), PLAYED.fetch_add(1, Ordering::Relaxed));
@@ -55,22 +54,7 @@ impl Played {
             fs::create_dir_all(path.parent().expect("it has one")).expect("it can be made");
             fs::write(&path, bytes).expect("it can be written");
         }
-        let opening = GameLaunch {
-            game: Game::Folder(folder.clone()),
-            build: BuildMode::Development,
-            arguments: Vec::new(),
-            seed: 0,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: false,
-            threads: None,
-            sound: engine::system::sound::AudioDestination::Null,
-        };
+        let opening = GameLaunch::headless(Game::Folder(folder.clone()));
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         let engine = app.vm().engine();
         engine.drawing.builder.is_shown = true;
@@ -85,7 +69,7 @@ impl Played {
             }
         };
         app.start().unwrap_or_else(|report| panic!("{report}"));
-        Some(Played { app, renderer, packet: FramePacket::default(), folder })
+        Some(RenderedGame { app, renderer, packet: FramePacket::default(), folder })
     }
 
     /// Plays a frame and returns its image.
@@ -121,18 +105,18 @@ impl Played {
     }
 }
 
-impl Drop for Played {
+impl Drop for RenderedGame {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 fn check(script: &str) {
-    let Some(mut played) = Played::of(script) else { return };
+    let Some(mut game) = RenderedGame::of(script) else { return };
     for _ in 0..3 {
-        played.frame();
+        game.frame();
     }
-    compare(script, &played.frame());
+    compare(script, &game.frame());
 }
 
 #[test]
@@ -151,12 +135,12 @@ fn text_in_arabic_devanagari_and_japanese() {
 }
 
 #[test]
-fn edges_of_triangles_polygons_lines_and_turned_rectangles() {
+fn smooth_edges_of_triangles_polygons_and_lines() {
     check("smooth_edges");
 }
 
 #[test]
-fn the_same_things_in_an_immediate_and_in_a_retained_gui() {
+fn immediate_and_retained_guis_look_the_same() {
     check("gui_modes");
 }
 
@@ -190,11 +174,11 @@ fn sprites_and_tile_maps_among_meshes() {
         ("units/ground.unit", ground.into_bytes()),
         ("units/wall.unit", wall.into_bytes()),
     ];
-    let Some(mut played) = Played::game("flat", &files) else { return };
+    let Some(mut game) = RenderedGame::game("flat", &files) else { return };
     for _ in 0..20 {
-        played.frame();
+        game.frame();
     }
-    compare("flat", &played.frame());
+    compare("flat", &game.frame());
 }
 
 /// Returns an image of a ring: red, green, blue and alpha.
@@ -227,34 +211,34 @@ Lua stack, innermost first:
           local boss = { name = \"Umbra\", health = 60, position = Vector3(1, 2, 0) }";
 
 #[test]
-fn the_report_of_an_error_over_the_last_picture() {
-    let Some(mut played) = Played::of("gui_modes") else { return };
+fn error_overlay_over_the_last_frame() {
+    let Some(mut game) = RenderedGame::of("gui_modes") else { return };
     for _ in 0..3 {
-        played.frame();
+        game.frame();
     }
     // The failed frame had drawn something already, which is not shown.
-    played.app.vm().engine().drawing.show_error(REPORT);
-    let picture = played.show();
+    game.app.vm().engine().drawing.show_error(REPORT);
+    let picture = game.show();
     compare("error_overlay", &picture);
-    assert!(picture == played.show(), "it stands still");
-    played.app.vm().engine().drawing.hide_error();
+    assert!(picture == game.show(), "it stands still");
+    game.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
-    played.app.vm().engine().drawing.show_refusals(vec![refused]);
-    compare("notice", &played.frame());
+    game.app.vm().engine().drawing.show_refusals(vec![refused]);
+    compare("reload_overlay", &game.frame());
 }
 
 #[test]
-fn the_report_of_an_error_is_as_readable_where_the_display_is_fine() {
-    let Some(mut played) = Played::of("gui_modes") else { return };
-    played.frame();
-    let engine = played.app.vm().engine();
+fn error_overlay_scales_with_the_display() {
+    let Some(mut game) = RenderedGame::of("gui_modes") else { return };
+    game.frame();
+    let engine = game.app.vm().engine();
     (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
     engine.drawing.show_error(REPORT);
-    played.renderer.resize(1920, 1280);
-    played.show();
-    let fine = played.show();
+    game.renderer.resize(1920, 1280);
+    game.show();
+    let fine = game.show();
     // Every second pixel in both directions is close to the image of a display without scaling.
-    let Some(mut plain) = Played::of("gui_modes") else { return };
+    let Some(mut plain) = RenderedGame::of("gui_modes") else { return };
     plain.frame();
     plain.app.vm().engine().drawing.show_error(REPORT);
     plain.show();

@@ -90,6 +90,6 @@ pub const SPHERE: MeshSlot = MeshSlot(2);
 /// Returns the three meshes as changes for a packet.
 pub fn all() -> Vec<MeshChange> {
     [(PLANE, plane(8.0)), (CUBE, cube()), (SPHERE, sphere(32))]
-        .map(|(slot, mesh)| MeshChange::Put { slot, mesh: Arc::new(mesh) })
+        .map(|(slot, mesh)| MeshChange::Set { slot, mesh: Arc::new(mesh) })
         .to_vec()
 }

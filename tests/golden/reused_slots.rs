@@ -1,11 +1,11 @@
 //! Tests of materials whose textures are unloaded, or loaded later: they never show the texture
 //! that took the slot.
 
-use super::games::Played;
+use super::games::RenderedGame;
 use engine::system::render::RenderedImage;
 
 /// Returns a TGA image of one color that is too large for the shared atlas.
-fn plain([red, green, blue]: [u8; 3]) -> Vec<u8> {
+fn plain_texture([red, green, blue]: [u8; 3]) -> Vec<u8> {
     const SIDE: u16 = 300;
     let [low, high] = SIDE.to_le_bytes();
     let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, low, high, low, high, 24, 0];
@@ -41,7 +41,7 @@ end
 ";
 
 /// Returns the amount of red, green and blue in the left half of an image, from 0 to 100 each.
-fn left(picture: &RenderedImage) -> [u64; 3] {
+fn left_color(picture: &RenderedImage) -> [u64; 3] {
     let mut sums = [0; 3];
     let mut count = 0;
     for row in picture.rgba.chunks(picture.width as usize * 4) {
@@ -54,25 +54,25 @@ fn left(picture: &RenderedImage) -> [u64; 3] {
 }
 
 #[test]
-fn a_texture_that_ends_is_a_checkerboard_in_materials_too() {
+fn unloaded_texture_is_a_checkerboard_in_materials() {
     let settings = "name = \"Golden\" window = { width = 320, height = 180 }";
     let files = [
         ("settings.sjson", settings.as_bytes().to_vec()),
         ("main.lua", MAIN.as_bytes().to_vec()),
         ("painted.wgsl", SHADER.as_bytes().to_vec()),
         ("painted.material", b"shader = \"painted\"\ntextures = { noise = \"blue\" }".to_vec()),
-        ("blue.tga", plain([0, 0, 255])),
-        ("green.tga", plain([0, 255, 0])),
-        ("other.tga", plain([0, 255, 0])),
+        ("blue.tga", plain_texture([0, 0, 255])),
+        ("green.tga", plain_texture([0, 255, 0])),
+        ("other.tga", plain_texture([0, 255, 0])),
     ];
-    let Some(mut played) = Played::game("slots", &files) else { return };
+    let Some(mut game) = RenderedGame::game("slots", &files) else { return };
     let blue = [0, 0, 100];
-    assert_eq!(left(&played.frame()), blue);
-    let checkerboard = left(&played.frame());
+    assert_eq!(left_color(&game.frame()), blue);
+    let checkerboard = left_color(&game.frame());
     assert!(checkerboard != blue && checkerboard != [0, 100, 0], "{checkerboard:?}");
-    assert_eq!(left(&played.frame()), checkerboard, "green has its slot now");
-    assert_eq!(left(&played.frame()), blue, "of what is drawn into");
-    assert_eq!(left(&played.frame()), blue);
-    assert_eq!(left(&played.frame()), checkerboard, "the Gui that drew into it has ended");
-    assert_eq!(left(&played.frame()), checkerboard, "another has its slot");
+    assert_eq!(left_color(&game.frame()), checkerboard, "green has its slot now");
+    assert_eq!(left_color(&game.frame()), blue, "of what is drawn into");
+    assert_eq!(left_color(&game.frame()), blue);
+    assert_eq!(left_color(&game.frame()), checkerboard, "the Gui that drew into it has ended");
+    assert_eq!(left_color(&game.frame()), checkerboard, "another has its slot");
 }

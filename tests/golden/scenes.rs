@@ -215,7 +215,7 @@ pub fn blends() -> FramePacket {
     };
     let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
     let mut packet = packet(batches);
-    packet.materials = vec![MaterialChange::Put { slot, material: Arc::new(replace) }];
+    packet.materials = vec![MaterialChange::Set { slot, material: Arc::new(replace) }];
     packet
 }
 
@@ -302,7 +302,7 @@ pub fn textures() -> FramePacket {
         QuadBatch { key: GuiBatchKey { texture: TextureSlot(99), ..KEY }, instances: missing },
     ]);
     packet.textures = vec![
-        TextureChange::Put { slot: own, texels: chessboard(16, 5, repeat) },
+        TextureChange::Set { slot: own, texels: chessboard(16, 5, repeat) },
         atlas(0, 32),
         atlas(1, 8),
     ];
@@ -382,7 +382,7 @@ pub fn glyphs() -> FramePacket {
     ]);
     packet.textures = vec![
         TextureChange::Glyph { layer: 0, x: 64, y: 8, texels: letter(40) },
-        TextureChange::Put { slot: own, texels: letter(40) },
+        TextureChange::Set { slot: own, texels: letter(40) },
     ];
     packet
 }

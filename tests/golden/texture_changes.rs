@@ -1,7 +1,7 @@
 //! Tests of images on screen whose textures move, are unloaded and loaded again, and of materials
 //! that end.
 
-use super::games::Played;
+use super::games::RenderedGame;
 use engine::system::render::RenderedImage;
 
 /// Returns a TGA image of one color. Its bytes are in the order blue, green, red.
@@ -19,9 +19,9 @@ const BLUE: [u8; 3] = [40, 60, 230];
 
 /// Opens a game whose retained Gui shows a red image at 20, 20 and a blue one at 120, 20, both 64
 /// by 64. In each frame the game runs one of the functions in `steps`.
-fn game(name: &str, steps: &str) -> Option<Played> {
+fn game(name: &str, steps: &str) -> Option<RenderedGame> {
     let main = format!(
-        "{BEGINNING}
+        "{GAME_PRELUDE}
 local steps = {{ {steps} }}
 local frame = 0
 function update()
@@ -40,10 +40,10 @@ end
         ("tinted.material", b"texture = \"red\"\n".to_vec()),
         ("lost.material", b"texture = \"nowhere\"\n".to_vec()),
     ];
-    Played::game(name, &files)
+    RenderedGame::game(name, &files)
 }
 
-const BEGINNING: &str = "
+const GAME_PRELUDE: &str = "
 local world = Application.main_world()
 local hud = World.create_screen_gui(world)
 local size, there, beside = Vector2(64, 64), Vector3(20, 20, 1), Vector3(120, 20, 1)
@@ -55,12 +55,12 @@ fn pixel(picture: &RenderedImage, x: u32, y: u32) -> [u8; 3] {
 }
 
 /// Returns the pixels in the middle of the left image and of the right one.
-fn middles(picture: &RenderedImage) -> [[u8; 3]; 2] {
+fn middle_pixels(picture: &RenderedImage) -> [[u8; 3]; 2] {
     [pixel(picture, 52, 52), pixel(picture, 152, 52)]
 }
 
 #[test]
-fn what_is_retained_follows_its_texture_wherever_it_goes() {
+fn retained_object_follows_its_reloaded_texture() {
     let steps = "
 function() Gui.bitmap(hud, 'red', there, size) Gui.bitmap(hud, 'blue', beside, size) end,
 function() Texture.unload('red') Texture.load('green') end,
@@ -68,19 +68,19 @@ function() Texture.load('red') end,
 function() Gui.bitmap(hud, 'green', beside, size) end,
 function() Texture.unload('red') Texture.unload('green') Texture.load('red') end,
 ";
-    let Some(mut played) = game("moves", steps) else { return };
-    assert_eq!(middles(&played.frame()), [RED, BLUE]);
+    let Some(mut game) = game("moves", steps) else { return };
+    assert_eq!(middle_pixels(&game.frame()), [RED, BLUE]);
     // The green image takes the slot of the red one, which is now drawn as a checkerboard.
-    let [left, right] = middles(&played.frame());
+    let [left, right] = middle_pixels(&game.frame());
     assert!(left != RED && left != GREEN && right == BLUE, "{left:?} {right:?}");
-    assert_eq!(middles(&played.frame()), [RED, BLUE]);
-    assert_eq!(middles(&played.frame()), [RED, GREEN]);
-    let [left, right] = middles(&played.frame());
+    assert_eq!(middle_pixels(&game.frame()), [RED, BLUE]);
+    assert_eq!(middle_pixels(&game.frame()), [RED, GREEN]);
+    let [left, right] = middle_pixels(&game.frame());
     assert!(left == RED && right != GREEN && right != RED, "{left:?} {right:?}");
 }
 
 #[test]
-fn what_is_retained_of_a_material_that_ended_is_white_and_its_number_is_used_again() {
+fn retained_object_of_destroyed_material_is_white() {
     let steps = "
 function()
   for i = 1, 100 do
@@ -95,27 +95,27 @@ function()
 end,
 function() Material.set_texture(last, 'texture', 'green') end,
 ";
-    let Some(mut played) = game("materials", steps) else { return };
-    let before = played.sources();
-    assert_eq!(middles(&played.frame()), [[255; 3], RED]);
-    assert_eq!(middles(&played.frame()), [[255; 3], GREEN]);
-    assert_eq!(played.sources(), before + 1);
+    let Some(mut game) = game("materials", steps) else { return };
+    let before = game.sources();
+    assert_eq!(middle_pixels(&game.frame()), [[255; 3], RED]);
+    assert_eq!(middle_pixels(&game.frame()), [[255; 3], GREEN]);
+    assert_eq!(game.sources(), before + 1);
 }
 
 #[test]
-fn a_material_that_is_new_takes_the_name_of_a_texture() {
+fn new_material_replaces_texture_of_the_same_name() {
     let steps = "function() Gui.bitmap(hud, 'red', there, size) end,
         function() end, function() Gui.bitmap(hud, 'red', beside, size) end,";
-    let Some(mut played) = game("names", steps) else { return };
-    let [left, empty] = middles(&played.frame());
+    let Some(mut game) = game("names", steps) else { return };
+    let [left, empty] = middle_pixels(&game.frame());
     assert_eq!(left, RED);
-    played.save("red.material", b"texture = \"green\"\n");
-    assert_eq!(middles(&played.frame()), [GREEN, empty]);
-    assert_eq!(middles(&played.frame()), [GREEN, GREEN]);
+    game.save("red.material", b"texture = \"green\"\n");
+    assert_eq!(middle_pixels(&game.frame()), [GREEN, empty]);
+    assert_eq!(middle_pixels(&game.frame()), [GREEN, GREEN]);
 }
 
 #[test]
-fn a_material_shows_its_texture_while_that_is_loaded_and_none_that_is_not_there() {
+fn material_shows_its_texture_while_loaded() {
     let steps = "
 function()
   local drawn, words = pcall(Gui.bitmap, hud, 'lost', there, size)
@@ -125,11 +125,11 @@ end,
 function() Texture.unload('red') Texture.load('green') end,
 function() Texture.load('red') end,
 ";
-    let Some(mut played) = game("tinted", steps) else { return };
-    let [left, _] = middles(&played.frame());
+    let Some(mut game) = game("tinted", steps) else { return };
+    let [left, _] = middle_pixels(&game.frame());
     assert_eq!(left, RED);
-    let [left, _] = middles(&played.frame());
+    let [left, _] = middle_pixels(&game.frame());
     assert!(left != RED && left != GREEN, "{left:?}");
-    let [left, _] = middles(&played.frame());
+    let [left, _] = middle_pixels(&game.frame());
     assert_eq!(left, RED);
 }

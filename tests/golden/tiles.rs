@@ -1,6 +1,6 @@
 //! Tests that filtered tiles never show texels of their neighbors in the tile image, at any scale.
 
-use super::games::Played;
+use super::games::RenderedGame;
 use image::ImageEncoder;
 use image::codecs::png::PngEncoder;
 
@@ -55,7 +55,7 @@ end
 ";
 
 #[test]
-fn tiles_show_nothing_of_their_neighbours() {
+fn tiles_do_not_bleed_into_neighbors() {
     // In the atlas of small textures, and in a separate texture.
     for columns in [3, 40] {
         let wall = "components = { map = { component = \"tilemap\" map = \"map\" \
@@ -66,9 +66,9 @@ fn tiles_show_nothing_of_their_neighbours() {
             ("set.png", picture(columns)),
             ("wall.unit", wall.as_bytes().to_vec()),
         ];
-        let Some(mut played) = Played::game("tiles", &files) else { return };
+        let Some(mut game) = RenderedGame::game("tiles", &files) else { return };
         for frame in 1..=6 {
-            let shown = played.frame();
+            let shown = game.frame();
             let pixels = shown.rgba.chunks_exact(4);
             let count = |of: &dyn Fn(&[u8]) -> bool| pixels.clone().filter(|it| of(it)).count();
             let (red, green) = (count(&|it| it[0] > 200 && it[1] < 20), count(&|it| it[1] > 60));

@@ -132,13 +132,13 @@ fn put_object(
     key: GuiBatchKey,
     instance: QuadInstance,
 ) -> (ObjectChange, QuadInstance) {
-    (ObjectChange::Put { object, key, source: 0, first: 0, count: 1 }, instance)
+    (ObjectChange::Set { object, key, source: 0, first: 0, count: 1 }, instance)
 }
 
 fn retained(changes: Vec<(ObjectChange, QuadInstance)>) -> FramePacket {
     let mut frame = GuiFrame { gui: 1, ..GuiFrame::default() };
     for (mut change, instance) in changes {
-        if let ObjectChange::Put { first, .. } = &mut change {
+        if let ObjectChange::Set { first, .. } = &mut change {
             *first = frame.instances.len() as u32;
             frame.instances.push(instance);
         }
@@ -187,7 +187,7 @@ pub fn material(shader: &Arc<ShaderFrame>, variables: Vec<u8>) -> MaterialChange
         variables,
     };
     let slot = MaterialSlot(MaterialSlot::FIRST_FREE);
-    MaterialChange::Put { slot, material: Arc::new(material) }
+    MaterialChange::Set { slot, material: Arc::new(material) }
 }
 
 pub const WAVES: &str = "
@@ -210,7 +210,7 @@ pub fn variables(tint: [f32; 4], repeat: f32) -> Vec<u8> {
 
 /// Returns a game's shader on a box with round corners. It samples its own texture instead of the
 /// atlas.
-pub fn own_shader() -> FramePacket {
+pub fn custom_shader() -> FramePacket {
     let key = GuiBatchKey { material: MaterialSlot(MaterialSlot::FIRST_FREE), ..KEY };
     let shape = |x: f32, color| {
         Shape { at: [x, 90.0], half: [60.0, 60.0], radius: 20.0, color, ..Shape::BOX }.instance()
@@ -219,7 +219,7 @@ pub fn own_shader() -> FramePacket {
     let mut packet = packet(vec![QuadBatch { key, instances }]);
     packet.seconds = 1.0;
     packet.textures =
-        vec![TextureChange::Put { slot: TextureSlot(1), texels: chessboard(16, 1, SMOOTH) }];
+        vec![TextureChange::Set { slot: TextureSlot(1), texels: chessboard(16, 1, SMOOTH) }];
     let waves = shader("waves", WAVES, 1, 32);
     packet.materials = vec![material(&waves, variables([1.0, 0.8, 0.6, 1.0], 2.0))];
     packet

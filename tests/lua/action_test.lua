@@ -22,8 +22,8 @@ after_each(function()
   test.frames(2)
 end)
 
-describe("within one frame", function()
-  it("a key counts that is pressed and let go of together with the one that it needs", function()
+describe("input within one frame", function()
+  it("counts a key that is pressed and released together with its modifier", function()
     Input.set_actions({ save = "ctrl+s", all = "left ctrl+left shift+a" })
     play({ press = "left ctrl" }, { tap = "s" }, { release = "left ctrl" })
     assert.is_true(Input.pressed("save"))
@@ -37,7 +37,7 @@ describe("within one frame", function()
     assert.is_false(Input.pressed("save"))
   end)
 
-  it("a tap of a direction is a press of its action", function()
+  it("counts a tap of a direction as a press of its action", function()
     Input.set_actions({ steer = { negative = "q", positive = "e" },
       move = { left = "a", right = "d", up = "w", down = "s" } })
     play({ tap = "e" }, { tap = "w" })
@@ -51,13 +51,13 @@ describe("within one frame", function()
     assert.equals(0, Input.value("steer"))
   end)
 
-  it("what is pressed, let go of and pressed again is told in its order", function()
+  it("reports press, release and press in this order", function()
     play({ tap = "a" }, { press = "b" }, { press = "a" })
-    local told = {}
+    local events = {}
     for i, event in ipairs(Input.events()) do
-      told[i] = event.button .. (event.value > 0 and "+" or "-")
+      events[i] = event.button .. (event.value > 0 and "+" or "-")
     end
-    assert.same({ "a+", "a-", "b+", "a+" }, told)
+    assert.same({ "a+", "a-", "b+", "a+" }, events)
     assert.is_true(Keyboard.pressed("a"))
     assert.is_true(Keyboard.released("a"))
     assert.equals(1, Keyboard.button("a"))
@@ -65,8 +65,8 @@ describe("within one frame", function()
   end)
 end)
 
-describe("what trembles", function()
-  it("at a trigger's half way is one press", function()
+describe("jittering input", function()
+  it("around a trigger's threshold is one press", function()
     Input.set_actions({ fire = "pad:right trigger", lean = "pad:left.x+" })
     Pad1.set_dead_zone("left", "raw")
     local fired, leaned = 0, 0
@@ -80,19 +80,19 @@ describe("what trembles", function()
     Pad1.set_dead_zone("left", "circular", 0.2)
   end)
 
-  it("at the end of a stick's way is pressed once for a menu", function()
-    local told = {}
+  it("at the end of a stick's range is one press for a menu", function()
+    local events = {}
     for _, x in ipairs({ 0.75, 1, 0.65, 0.8, 0.3, -0.9 }) do
       play({ axis = "pad2:left", x = x })
       local pressed, device = Input.any_pressed()
-      told[#told + 1] = pressed and pressed .. " " .. device or "-"
+      events[#events + 1] = pressed and pressed .. " " .. device or "-"
     end
-    assert.same({ "pad:left.x+ pad2", "-", "-", "-", "-", "pad:left.x- pad2" }, told)
+    assert.same({ "pad:left.x+ pad2", "-", "-", "-", "-", "pad:left.x- pad2" }, events)
   end)
 end)
 
 describe("dead zones", function()
-  it("of nothing and of nearly everything leave the middle still and the edge whole", function()
+  it("of 0 and of nearly 1 keep the center at 0 and the edge at 1", function()
     for _, mode in ipairs({ "independent", "circular" }) do
       for _, size in ipairs({ 0, 0.999 }) do
         Pad1.set_dead_zone("left", mode, size)
@@ -123,7 +123,7 @@ describe("an action that is set while its key is held", function()
     assert.is_true(Input.released("jump"))
   end)
 
-  it("tells a press of the frame in which it is set, also again", function()
+  it("reports a press of the frame in which it is set, even if it is set again", function()
     play({ press = "space" })
     Input.set_actions({ jump = "space" })
     assert.is_true(Input.pressed("jump"))
@@ -134,7 +134,7 @@ describe("an action that is set while its key is held", function()
     assert.is_true(Input.down("jump"))
   end)
 
-  it("by the player is not pressed by the key that binds it", function()
+  it("by the player is not pressed by the key that was just bound", function()
     Input.set_actions({ jump = "space" })
     play({ press = "f" })
     Input.rebind("jump", { (Input.any_pressed()) })
@@ -147,8 +147,8 @@ describe("an action that is set while its key is held", function()
   end)
 end)
 
-describe("a binding that is taken", function()
-  it("is found by whichever name the game has bound", function()
+describe("a binding that is in use", function()
+  it("is found by any of its names", function()
     Input.set_actions({
       start = "return", jump = "pad:cross", second = "pad2:a", run = "shift", dash = "left_shift",
       save = "control+s", walk = { stick = "pad:left" }, steer = { axis = "pad:left.x" },
@@ -177,7 +177,7 @@ describe("a binding that is taken", function()
     assert.equals("Left stick", Input.label("pad:left"))
   end)
 
-  it("can be bound again, also twice to one action", function()
+  it("can be bound again, even twice to one action", function()
     Input.set_actions({ jump = "space", fire = "f" })
     Input.rebind("fire", { "space", "space" })
     assert.same({ "fire", "jump" }, Input.actions_of("space"))
@@ -191,9 +191,9 @@ describe("a binding that is taken", function()
   end)
 end)
 
-describe("saved bindings that mean nothing", function()
+describe("invalid saved bindings", function()
   -- tests/save.rs checks that each of them is reported.
-  it("leave the game's own", function()
+  it("are replaced by the game's bindings", function()
     for _, saved in ipairs({ 5, "space", { bindings = 5 }, { bindings = { "spce" } },
       { bindings = { "pad9:a" } }, { bindings = { a = "b" } }, { left = { "a" } } }) do
       bind_in_settings("jump", saved)
@@ -208,8 +208,8 @@ describe("saved bindings that mean nothing", function()
   end)
 end)
 
-describe("tables that lead to themselves", function()
-  it("are no bindings", function()
+describe("cyclic tables", function()
+  it("are refused as bindings", function()
     local cycle = {}
     cycle[1], cycle.left = cycle, cycle
     assert.has_error(function() Input.set_actions({ jump = cycle }) end)
@@ -224,7 +224,7 @@ describe("tables that lead to themselves", function()
 end)
 
 describe("a pad", function()
-  it("that goes and is used again within one frame is there again", function()
+  it("that disconnects and is used within one frame is connected again", function()
     play({ press = "pad3:a" })
     play({ disconnect = "pad3" }, { press = "pad3:b" }, { disconnect = "pad3" })
     assert.is_false(Pad3.active())
@@ -237,7 +237,7 @@ describe("a pad", function()
 end)
 
 describe("names of other libraries", function()
-  it("are known, or lead to ours", function()
+  it("are accepted, or the message names ours", function()
     for theirs, ours in pairs({ spacebar = "space", ["return"] = "enter", esc = "escape",
       lshift = "left shift", control = "ctrl", lctrl = "left ctrl", cmd = "super" }) do
       assert.equals(Keyboard.button_index(ours), Keyboard.button_index(theirs))
@@ -264,7 +264,7 @@ describe("names of other libraries", function()
 end)
 
 describe("twenty fingers", function()
-  it("are sixteen, and none of them is taken for another", function()
+  it("are limited to sixteen, and are not confused", function()
     local events = {}
     for finger = 1, 20 do
       events[finger] = { touch = finger, phase = "began", x = finger * 50, y = 10 }

@@ -1,9 +1,9 @@
 -- Suite of the boxes, which hold one value each.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: the box, its name, its initial value, two values, and the numbers of the second value.
 local kinds = {
@@ -15,7 +15,7 @@ local kinds = {
 }
 
 describe("boxes", function()
-  it("hold a value and can hold another", function()
+  it("store a value and can store another", function()
     for _, kind in ipairs(kinds) do
       local Box, _, start, first, second, numbers = unpack(kind)
       assert.equals(start, Box():unbox())
@@ -44,7 +44,7 @@ describe("boxes", function()
     end
   end)
 
-  it("print what they hold", function()
+  it("print their value", function()
     assert.equals("Vector3Box(Vector3(1, 2, 3))", tostring(Vector3Box(1, 2, 3)))
     assert.equals("at Vector2Box(Vector2(1, 2))", "at " .. Vector2Box(1, 2))
   end)
@@ -64,10 +64,10 @@ describe("boxes", function()
       for i = 2, #numbers do
         local wrong = { unpack(numbers) }
         wrong[i] = "no"
-        local words = " '" .. names[i] .. "' must be number, got string \"no\""
+        local message = " '" .. names[i] .. "' must be number, got string \"no\""
         check_error(function() box:store(unpack(wrong)) end,
-          name .. "Box.store: argument #" .. i + 1 .. words)
-        check_error(function() Box(unpack(wrong)) end, name .. "Box: argument #" .. i .. words)
+          name .. "Box.store: argument #" .. i + 1 .. message)
+        check_error(function() Box(unpack(wrong)) end, name .. "Box: argument #" .. i .. message)
       end
       check_error(function() box:store(1) end,
         name .. "Box.store: argument #3 'y' must be number, got nil")
@@ -75,7 +75,7 @@ describe("boxes", function()
     end
   end)
 
-  it("say how they are called", function()
+  it("name the constructor in messages", function()
     for _, kind in ipairs(kinds) do
       local Box, name, _, first = unpack(kind)
       check_error(function() Box.unbox(first) end,
@@ -86,7 +86,7 @@ describe("boxes", function()
     end
   end)
 
-  it("have no other fields, and no assignments", function()
+  it("have no other fields and refuse assignments", function()
     local box = Vector3Box(1, 2, 3)
     check_error(function() return box.w end,
       "Vector3Box has no field 'w': use :unbox() and :store(value)")
@@ -98,7 +98,7 @@ end)
 describe("Matrix4x4Box", function()
   local m = Matrix4x4.from_translation(Vector3(1, 2, 3))
 
-  it("holds a matrix and can hold another", function()
+  it("stores a matrix and can store another", function()
     assert.equals(Matrix4x4.identity(), Matrix4x4Box():unbox())
     local box = Matrix4x4Box(m)
     assert.equals(m, box:unbox())

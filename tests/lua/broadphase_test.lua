@@ -1,9 +1,9 @@
 -- Suite of Broadphase: adding, moving, and every query. The grid itself has its own tests in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a broadphase", function()
@@ -20,7 +20,7 @@ describe("a broadphase", function()
 
   after_each(function() Broadphase.destroy(near) end)
 
-  it("finds what is near, in the order in which it was added", function()
+  it("finds near entries in the order in which they were added", function()
     local found = { 1, 2, 3, 4, 5, 6 }
     assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
     assert.same({ 100, 200, 300 }, found)
@@ -31,7 +31,7 @@ describe("a broadphase", function()
     assert.equals(10, Broadphase.all(near, found))
   end)
 
-  it("follows what moves and forgets what is removed", function()
+  it("follows moved entries and drops removed ones", function()
     local found = {}
     Broadphase.move(near, ids[10], Vector3(11, 0, 0))
     Broadphase.remove(near, ids[2])
@@ -40,42 +40,42 @@ describe("a broadphase", function()
     assert.same({ 100, 1000 }, found)
     assert.equals(string.format("Broadphase.move: argument #2 'id': the broadphase has no entry "
       .. "%d: it was removed, or is in another one", ids[2]),
-      words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+      error_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
     for _, number in ipairs({ 0, -1, 2 ^ 53 }) do
       assert.matches("Broadphase.remove: argument #2 'id': the broadphase has no entry "
-        .. "%-?%d+:", words_of(Broadphase.remove, near, number))
+        .. "%-?%d+:", error_of(Broadphase.remove, near, number))
     end
-    assert.matches("'id': must be a whole number", words_of(Broadphase.remove, near, 1.5))
+    assert.matches("'id': must be a whole number", error_of(Broadphase.remove, near, 1.5))
   end)
 
-  it("does not take an old number, or that of another broadphase, for one of its own", function()
+  it("refuses a stale id, or an id of another broadphase", function()
     local found, other = {}, Broadphase.new(4)
     Broadphase.remove(near, ids[2])
     local again = Broadphase.add(near, 7, Vector3(20, 0, 0), 1)
     assert.are_not.equals(ids[2], again)
-    assert.matches("it was removed", words_of(Broadphase.remove, near, ids[2]))
-    assert.matches("it was removed", words_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
+    assert.matches("it was removed", error_of(Broadphase.remove, near, ids[2]))
+    assert.matches("it was removed", error_of(Broadphase.move, near, ids[2], Vector3(0, 0, 0)))
     -- In the order in which they were added, although the new one reuses the second slot.
     Broadphase.all(near, found)
     assert.same({ 100, 300, 400, 500, 600, 700, 800, 900, 1000, 7 }, found)
     assert.equals(3, Broadphase.query(near, Vector3(20, 0, 0), 9.5, found))
     assert.same({ 100, 300, 7 }, found)
     Broadphase.add(other, 1, Vector3(0, 0, 0), 1)
-    assert.matches("is in another one", words_of(Broadphase.remove, other, ids[1]))
+    assert.matches("is in another one", error_of(Broadphase.remove, other, ids[1]))
     Broadphase.destroy(other)
   end)
 
-  it("leaves what is moved to no place where it is", function()
+  it("keeps the previous position if the new one is not finite", function()
     local found = {}
-    for _, place in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
+    for _, position in ipairs({ Vector3(0 / 0, 0, 0), Vector3(0, 1 / 0, 0) }) do
       assert.matches("argument #3 'position': must be finite",
-        words_of(Broadphase.move, near, ids[1], place))
+        error_of(Broadphase.move, near, ids[1], position))
     end
     assert.equals(1, Broadphase.query(near, Vector3(10, 0, 0), 0, found))
     assert.same({ 100 }, found)
   end)
 
-  it("has answers for sizes of nothing, and for huge ones", function()
+  it("accepts zero and huge sizes", function()
     local found, huge = {}, Vector3(3e38, -3e38, 3e38)
     local point = Broadphase.add(near, 7, Vector3(5, 5, 5), 0)
     local far = Broadphase.add(near, 8, huge, 1)
@@ -98,14 +98,14 @@ describe("a broadphase", function()
     Broadphase.destroy(empty)
   end)
 
-  it("lists what is equally near in the order in which it was added", function()
+  it("lists entries at equal distances in the order in which they were added", function()
     local found = {}
     for i = 1, 5 do Broadphase.add(near, i, Vector3(0, 50, 0), 1) end
     Broadphase.query_ray(near, Vector3(0, 40, 0), Vector3(0, 1, 0), 20, found)
     assert.same({ 1, 2, 3, 4, 5 }, found)
   end)
 
-  it("sees nothing through a camera that looks away, and all through one that sees far", function()
+  it("finds nothing for a camera that looks away, and all for one with a far range", function()
     local found, camera = {}, Application.create_camera()
     Camera.set_local_position(camera, Vector3(50, -20, 0))
     Camera.set_local_rotation(camera, Quaternion.axis_angle(Vector3(0, 0, 1), math.pi))
@@ -119,7 +119,7 @@ describe("a broadphase", function()
     Application.destroy_camera(camera)
   end)
 
-  it("asks boxes, cameras and rays", function()
+  it("queries by box, camera and ray", function()
     local found = {}
     local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(50, 0, 0))
     assert.equals(3, Broadphase.query_box(near, pose, Vector3(9.5, 1, 1), found))
@@ -144,46 +144,46 @@ describe("a broadphase", function()
     Application.destroy_camera(camera)
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.equals("Broadphase.new: argument #1 'cell_size' must be 0.001 to 1000000 metres, got 0",
-      words_of(Broadphase.new, 0))
+      error_of(Broadphase.new, 0))
     assert.equals("Broadphase.add: argument #4 'radius' must not be negative, got -1",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), -1))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), -1))
     assert.equals("Broadphase.add: argument #5 'categories' must be names",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1, 3))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1, 3))
     assert.matches("must not be negative",
-      words_of(Broadphase.query, near, Vector3(0, 0, 0), -1, {}))
-    assert.matches("'results' must be table", words_of(Broadphase.all, near))
-    assert.matches("'results' must be table", words_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
+      error_of(Broadphase.query, near, Vector3(0, 0, 0), -1, {}))
+    assert.matches("'results' must be table", error_of(Broadphase.all, near))
+    assert.matches("'results' must be table", error_of(Broadphase.query, near, Vector3(0, 0, 0), 1))
     assert.matches("must have sizes of zero or more",
-      words_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
+      error_of(Broadphase.query_box, near, Matrix4x4.identity(), Vector3(-1, 0, 0), {}))
     for _, size in ipairs({ 0 / 0, 1 / 0 }) do
-      assert.matches("'cell_size': must be a finite number", words_of(Broadphase.new, size))
+      assert.matches("'cell_size': must be a finite number", error_of(Broadphase.new, size))
       assert.matches("'radius': must be a finite number",
-        words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), size))
+        error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), size))
       assert.matches("'radius': must be a finite number",
-        words_of(Broadphase.query, near, Vector3(0, 0, 0), size, {}))
+        error_of(Broadphase.query, near, Vector3(0, 0, 0), size, {}))
       assert.matches("'length': must be a finite number",
-        words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), size, {}))
+        error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), size, {}))
     end
     assert.matches("Broadphase.add: argument #4 'radius' must be at most 1e30, got 1e300",
-      words_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1e300))
+      error_of(Broadphase.add, near, 1, Vector3(0, 0, 0), 1e300))
     assert.matches("Broadphase.query: argument #3 'radius' must be at most 1e30",
-      words_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
+      error_of(Broadphase.query, near, Vector3(0, 0, 0), 1e300, {}))
     assert.matches("Broadphase.query_ray: argument #4 'length' must not be negative",
-      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
+      error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(1, 0, 0), -1, {}))
     assert.matches("Broadphase.query_box: argument #2 'pose' has no volume",
-      words_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
+      error_of(Broadphase.query_box, near, Matrix4x4.from_axes(Vector3(1, 0, 0), Vector3(1, 0, 0),
         Vector3(0, 0, 1), Vector3()), Vector3(1, 1, 1), {}))
     assert.equals(10, Broadphase.num(near))
-    assert.matches("must be", words_of(Broadphase.query_frustum, near, 3, {}))
+    assert.matches("must be", error_of(Broadphase.query_frustum, near, 3, {}))
     assert.matches("must not be zero",
-      words_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))
-    assert.matches("must be", words_of(Broadphase.num, "x"))
-    assert.matches("must be", words_of(Broadphase.destroy, "x"))
-    assert.matches("must be", words_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
+      error_of(Broadphase.query_ray, near, Vector3(0, 0, 0), Vector3(0, 0, 0), 1, {}))
+    assert.matches("must be", error_of(Broadphase.num, "x"))
+    assert.matches("must be", error_of(Broadphase.destroy, "x"))
+    assert.matches("must be", error_of(Camera.screen_to_ray, "x", Vector3(0, 0, 0)))
     local ended = Broadphase.new(1)
     Broadphase.destroy(ended)
-    assert.matches("was destroyed", words_of(Broadphase.num, ended))
+    assert.matches("was destroyed", error_of(Broadphase.num, ended))
   end)
 end)

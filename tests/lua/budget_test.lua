@@ -1,6 +1,6 @@
 -- Suite of `assert.within_budget`: cost limits of a function or a frame, and their messages.
 describe("assert.within_budget", function()
-  it("passes a function that costs no more", function()
+  it("passes a function within its budget", function()
     assert.within_budget({ engine_calls = 3, allocated_bytes = 4096, warm = 2 }, function()
       for _ = 1, 3 do
         Application.delta_time()
@@ -8,7 +8,7 @@ describe("assert.within_budget", function()
     end)
   end)
 
-  it("names every figure that is over, with what it may be", function()
+  it("reports every exceeded limit with its value", function()
     assert.error_matches(function()
       assert.within_budget({ engine_calls = 2, allocated_bytes = 1 }, function()
         for _ = 1, 5 do
@@ -20,13 +20,13 @@ describe("assert.within_budget", function()
       .. "engine_calls: 5, and the limit is 2")
   end)
 
-  it("can be denied", function()
+  it("can be negated", function()
     assert.not_within_budget({ engine_calls = 0 }, function()
       Application.delta_time()
     end)
   end)
 
-  it("plays frames, of which the worst counts", function()
+  it("runs frames and uses the worst one", function()
     local counter = Stats.counter("tests/budget")
     local played = 0
     local timer = Timer.every(1 / 120, function()
@@ -46,11 +46,11 @@ describe("assert.within_budget", function()
     Timer.cancel(timer)
   end)
 
-  it("says what is wrong with a budget", function()
-    local function check(words, budget, work)
+  it("reports an invalid budget", function()
+    local function check(message, budget, work)
       assert.error_matches(function()
         assert.within_budget(budget, work)
-      end, words)
+      end, message)
     end
     check("the budget must be a table, got nil", nil)
     check("what is measured must be a function, got number 3", {}, 3)

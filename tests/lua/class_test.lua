@@ -1,7 +1,7 @@
 -- Suite of classes. Its globals (CamelCase) are created here and removed at the end.
 
 describe("class", function()
-  it("makes objects through new with a dot, new with a colon, and a call", function()
+  it("creates objects by new with a dot, new with a colon, and a call", function()
     local Enemy = class()
     function Enemy:init(health, name) self.health, self.name = health, name end
     for _, enemy in ipairs({ Enemy.new(3, "orc"), Enemy:new(3, "orc"), Enemy(3, "orc") }) do
@@ -11,7 +11,7 @@ describe("class", function()
     end
   end)
 
-  it("passes exactly the arguments that were given", function()
+  it("passes exactly the arguments of the call", function()
     local Counter = class()
     function Counter:init(...) self.count = select("#", ...) end
     assert.equals(0, Counter.new().count)
@@ -21,12 +21,12 @@ describe("class", function()
     assert.equals(1, Counter(nil).count)
   end)
 
-  it("makes objects of a class without init", function()
+  it("creates objects of a class without init", function()
     local Plain = class()
     assert.same({}, Plain.new(1, 2))
   end)
 
-  it("inherits methods and init from the class named second", function()
+  it("inherits methods and init from the second argument", function()
     local Enemy = class()
     function Enemy:init(health) self.health = health end
     function Enemy:hit(damage) self.health = self.health - damage end
@@ -78,7 +78,7 @@ describe("class", function()
     Sheep, Ram = nil, nil
   end)
 
-  it("takes another super when the statement that runs again names one", function()
+  it("changes the base if its statement runs again with another base", function()
     local Walker, Flyer = class(), class()
     function Walker:move() return "walks" end
     function Flyer:move() return "flies" end
@@ -96,7 +96,7 @@ describe("class", function()
     assert.is_false(animal:is_a(Walker))
   end)
 
-  it("inherits metamethods, whenever they were made", function()
+  it("inherits metamethods, even ones that are added later", function()
     local Money = class()
     function Money:init(amount) self.amount = amount end
     function Money.__add(a, b) return a.amount + b.amount end
@@ -120,7 +120,7 @@ describe("class", function()
     assert.equals("B", -C.new())
   end)
 
-  it("says whether a value is of a class", function()
+  it("tests if a value is an object of a class", function()
     local A = class()
     local B = class(nil, A)
     local C = class()
@@ -134,7 +134,7 @@ describe("class", function()
     assert.is_false(class.is_a(nil, A))
   end)
 
-  it("tells the class of an object", function()
+  it("returns the class of an object", function()
     local A = class()
     assert.equals(A, class.of(A.new()))
     assert.is_nil(class.of({}))
@@ -143,7 +143,7 @@ describe("class", function()
     assert.is_nil(class.of(nil))
   end)
 
-  it("prints names and places, never addresses", function()
+  it("prints names and locations, never addresses", function()
     _G.Goblin = class()
     assert.equals("class Goblin", tostring(Goblin))
     assert.equals("object of class Goblin", tostring(Goblin.new()))
@@ -156,7 +156,7 @@ describe("class", function()
     assert.equals("object of class Hidden", tostring(Hidden.new()))
   end)
 
-  it("prints objects by a __tostring of the class or of a base made later", function()
+  it("prints objects by a __tostring that the class or a base gets later", function()
     local A = class()
     local B = class(nil, A)
     local object = B.new()
@@ -167,7 +167,7 @@ describe("class", function()
     assert.equals("an A", tostring(A.new()))
   end)
 
-  it("refuses to take the class to inherit from as the first argument", function()
+  it("refuses the base class as the first argument", function()
     assert.error_matches(function()
       _G.Troll = class()
       _G.CaveTroll = class(Troll)
@@ -178,7 +178,7 @@ describe("class", function()
     _G.Troll = nil
   end)
 
-  it("keeps a class when its file runs again, and refuses it to another file", function()
+  it("keeps a class when its file runs again, and refuses the same in another file", function()
     local function run(text, name) assert(loadstring(text, "@" .. name))() end
     run("Kobold = class(Kobold)", "kobold.lua")
     local kobold = Kobold.new()
@@ -213,7 +213,7 @@ describe("class", function()
       "class.extend: argument #1 'base' is a table that class%(%) did not make")
   end)
 
-  it("refuses a circle of classes", function()
+  it("refuses cyclic inheritance", function()
     local A, B
     local function run(super) A = class(A, super) end
     local Base = class()

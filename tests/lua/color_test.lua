@@ -1,9 +1,9 @@
 -- Suite of Color: components, operators, notations, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -15,7 +15,7 @@ end
 local c = Color(128, 10, 20, 30)
 
 describe("Color", function()
-  it("takes r, g, b, or a, r, g, b", function()
+  it("is created from r, g, b, or a, r, g, b", function()
     assert.same({ 255, 1, 2, 3 }, { Color.to_elements(Color(1, 2, 3)) })
     assert.same({ 4, 1, 2, 3 }, { Color.to_elements(Color(4, 1, 2, 3)) })
     assert.same({ 128, 10, 20, 30 }, Color.as_table(c))
@@ -32,14 +32,14 @@ describe("Color", function()
       "Color: argument #4 'b' must be number, got nil")
   end)
 
-  it("gives its parts by name and by function", function()
+  it("returns its components by name and by function", function()
     assert.same({ 128, 10, 20, 30 }, { c.a, c.r, c.g, c.b })
     assert.same({ 128, 10, 20, 30 }, { Color.a(c), Color.r(c), Color.g(c), Color.b(c) })
     check_error(function() return c.x end, "Color has no field 'x': it has a, r, g, b")
     check_error(function() return c.lerp end, "Color has no field 'lerp': call Color.lerp(c)")
   end)
 
-  it("never changes, and returns changed copies", function()
+  it("is immutable, and returns changed copies", function()
     check_error(function() c.a = 0 end,
       "Colors are values: use Color.with_alpha(c, value), which returns a new one")
     assert.equals(Color(0, 10, 20, 30), Color.with_alpha(c, 0))
@@ -48,7 +48,7 @@ describe("Color", function()
     assert.equals(Color(128, 10, 20, 0), Color.with_blue(c, 0))
   end)
 
-  it("compares by its parts, and differs from anything else", function()
+  it("compares by its components, and differs from anything else", function()
     assert.is_true(c == Color(128, 10, 20, 30))
     assert.is_false(c == Color(10, 20, 30))
     assert.is_false(c == nil)
@@ -63,7 +63,7 @@ describe("Color", function()
       "Color.almost_equal: argument #3 'tolerance' must be number")
   end)
 
-  it("prints its parts, alpha first", function()
+  it("prints its components, alpha first", function()
     assert.equals("Color(128, 10, 20, 30)", tostring(c))
     assert.equals("Color(128, 10, 20, 30)", Color.to_string(c))
     assert.equals("c Color(128, 10, 20, 30)", "c " .. c)
@@ -78,7 +78,7 @@ describe("Color", function()
     assert.equals(c * Color.white(), Color.tint(c, Color.white()))
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     check_error(function() return c * nil end, "cannot multiply Color and nil")
     check_error(function() return c + c end, "cannot add Color and Color: use Color.lerp")
     check_error(function() return c - 1 end, "cannot subtract number 1 from Color")
@@ -89,7 +89,7 @@ describe("Color", function()
     check_error(function() return #c end, "Color has no # operator")
   end)
 
-  it("mixes", function()
+  it("interpolates", function()
     assert.equals(Color(64, 5, 10, 15), Color.lerp(c, Color.transparent(), 0.5))
     assert.equals(c, Color.lerp(c, Color.white(), 0))
     assert.equals(Color.white(), Color.lerp(c, Color.white(), 1))
@@ -112,7 +112,7 @@ describe("Color", function()
       "Color.to_hex: the colour is not finite: Color(255, nan, 0, 0)")
   end)
 
-  it("goes from and to hue, saturation and value", function()
+  it("converts from and to hue, saturation and value", function()
     assert.equals(Color.red(), Color.from_hsv(0, 1, 1))
     assert.equals(Color.green(), Color.from_hsv(120, 1, 1))
     assert.equals(Color.blue(), Color.from_hsv(-120, 1, 1))
@@ -126,7 +126,7 @@ describe("Color", function()
     end
   end)
 
-  it("has a few names", function()
+  it("has named constants", function()
     assert.equals(Color(255, 255, 255), Color.white())
     assert.equals(Color(0, 0, 0), Color.black())
     assert.equals(Color(128, 128, 128), Color.gray())
@@ -140,7 +140,7 @@ describe("Color", function()
     assert.equals(Color(0, 0, 0, 0), Color.transparent())
   end)
 
-  it("becomes a vector for materials", function()
+  it("converts to a vector for materials", function()
     assert.equals(Vector3(1, 0, 1), Color.to_vector3(Color.magenta()))
     assert.equals(Vector4(1, 0, 1, 0), Color.to_vector4(Color(0, 255, 0, 255)))
   end)
@@ -151,7 +151,7 @@ describe("Color", function()
     assert.is_false(Color.is_valid(Color(1 / 0, 0, 0, 0)))
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Color, "Color", {
       { "a", { 1 }, "#1 'c' must be Color, got number 1" },
       { "r", { 1 }, "#1 'c' must be Color, got number 1" },

@@ -2,17 +2,17 @@
 -- position; a row is 19 high, the next one is 4 below it, and the first one begins 30 below the
 -- window's top.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local LEFT, TOP = 100, 500
 local WINDOW = { x = LEFT, y = TOP - 300, width = 300, height = 300 }
 
 -- Returns a point at the beginning of a row's first text. Rows count from 1.
-local function place_of(row, right)
+local function position_of(row, right)
   return LEFT + (right or 20), TOP - 30 - (row - 1) * 23 - 9
 end
 
@@ -54,7 +54,7 @@ describe("DebugUi", function()
     test.frames(3)
   end)
 
-  it("shows windows with words in as few draw calls as it can", function()
+  it("shows windows with texts in few draw calls", function()
     local show = window()
     show(function()
       DebugUi.text("one\ntwo")
@@ -72,11 +72,11 @@ describe("DebugUi", function()
     assert.is_true(test.draw_calls() > 0)
   end)
 
-  it("has buttons that are clicked once", function()
+  it("reports a click of a button once", function()
     local show = window()
     local fn = function() return DebugUi.button("Jump##it") end
     assert.is_false((show(fn)))
-    assert.is_true((click(show, fn, place_of(1))))
+    assert.is_true((click(show, fn, position_of(1))))
     assert.is_false((show(fn)))
     assert.is_true(DebugUi.wants_mouse())
     mouse(2, 2)
@@ -85,34 +85,34 @@ describe("DebugUi", function()
     assert.is_false(DebugUi.wants_mouse())
   end)
 
-  it("ticks boxes, rounds and lines", function()
+  it("has check boxes, radio buttons and selectable lines", function()
     local show, value = window(), false
     local box = function()
       local changed
       value, changed = DebugUi.checkbox("invincible", value)
       return changed
     end
-    assert.is_true((click(show, box, place_of(1))))
+    assert.is_true((click(show, box, position_of(1))))
     assert.is_true(value)
     local other = window()
     assert.is_true((click(other, function() return DebugUi.radio_button("easy", true) end,
-      place_of(1))))
+      position_of(1))))
     local third = window()
     assert.is_true((click(third, function() return DebugUi.selectable("sword", false) end,
-      place_of(1))))
+      position_of(1))))
   end)
 
-  it("slides numbers", function()
+  it("has sliders for numbers", function()
     local show, value = window(), 5
     local fn = function() value = DebugUi.slider_float("speed", value, 0, 10) end
-    mouse(place_of(1, 9))
+    mouse(position_of(1, 9))
     test.frames()
     show(fn)
     test.input({ press = "mouse:left" })
     test.frames()
     show(fn)
     assert.equals(0, value)
-    mouse(place_of(1, 280))
+    mouse(position_of(1, 280))
     test.frames()
     show(fn)
     assert.equals(10, value)
@@ -124,23 +124,23 @@ describe("DebugUi", function()
     assert.equals(3, count)
   end)
 
-  it("chooses from a list that stands over the window", function()
+  it("has combo boxes whose list is above the window", function()
     local show, index = window(), 1
     local fn = function()
       local changed
       index, changed = DebugUi.combo("weapon", index, { "axe", "bow", "club" })
       return changed
     end
-    click(show, fn, place_of(1))
+    click(show, fn, position_of(1))
     show(fn)
     -- the second item of the list below the field
-    local x, y = place_of(1)
+    local x, y = position_of(1)
     click(show, fn, x, y - 38)
     assert.is_true((show(fn)))
     assert.equals(2, index)
   end)
 
-  it("folds trees and headlines", function()
+  it("has tree nodes and collapsing headers", function()
     local show, seen = window(), 0
     local fn = function()
       local open = DebugUi.tree_node("units")
@@ -155,12 +155,12 @@ describe("DebugUi", function()
     end
     assert.is_true((show(fn)))
     assert.equals(0, seen)
-    click(show, fn, place_of(1))
+    click(show, fn, position_of(1))
     show(fn)
     assert.is_true(seen > 0)
   end)
 
-  it("sets things in columns and tables, and draws curves", function()
+  it("has columns, tables and plots", function()
     local show = window()
     local clicked = click(show, function()
       local row = DebugUi.table("list", { "name", "hp" }, { { "orc", 3 }, { "elf", 5 } })
@@ -179,13 +179,13 @@ describe("DebugUi", function()
     assert.equals(1, clicked)
   end)
 
-  it("takes what is typed into the field that was clicked", function()
+  it("edits the text field that was clicked", function()
     local show, text, number = window(), "ab", 2
     local fn = function()
       text = DebugUi.input_text("name", text)
       number = DebugUi.input_float("mass", number)
     end
-    click(show, fn, place_of(1, 150))
+    click(show, fn, position_of(1, 150))
     assert.is_true(DebugUi.wants_keyboard())
     test.input({ text = "cd" })
     test.frames()
@@ -195,7 +195,7 @@ describe("DebugUi", function()
     test.frames()
     show(fn)
     assert.equals("abc", text)
-    click(show, fn, place_of(2, 150))
+    click(show, fn, position_of(2, 150))
     for _ = 1, 6 do
       test.input({ { press = "backspace" } })
       test.frames()
@@ -213,7 +213,7 @@ describe("DebugUi", function()
     assert.equals(4, count)
   end)
 
-  it("has a cursor in a field, which keys and the mouse move", function()
+  it("has a cursor in a field, moved by keys and the mouse", function()
     local show, text = window(), "äb"
     local fn = function() text = DebugUi.input_text("name", text) end
     local function stroke(key)
@@ -229,7 +229,7 @@ describe("DebugUi", function()
       test.frames()
       show(fn)
     end
-    click(show, fn, place_of(1, 150))
+    click(show, fn, position_of(1, 150))
     stroke("left")
     write("1")
     assert.equals("ä1b", text)
@@ -250,21 +250,21 @@ describe("DebugUi", function()
     show(fn)
     assert.equals("21x y", text)
     -- In front of the first letter.
-    click(show, fn, LEFT + 9, select(2, place_of(1)))
+    click(show, fn, LEFT + 9, select(2, position_of(1)))
     write("0")
     assert.equals("021x y", text)
     stroke("enter")
     assert.is_false(DebugUi.wants_keyboard())
   end)
 
-  it("cuts words that are longer than their field or their cell", function()
+  it("cuts texts that are wider than their field or cell", function()
     local show = window()
     local long = ("wide "):rep(60)
-    local function cells(words)
+    local function cells(text)
       show(function()
-        DebugUi.input_text("a", words)
-        DebugUi.combo("b", 1, { words })
-        DebugUi.table("c", { words, "d" }, { { words, words } })
+        DebugUi.input_text("a", text)
+        DebugUi.combo("b", 1, { text })
+        DebugUi.table("c", { text, "d" }, { { text, text } })
       end)
       local count = 0
       for _, draw in ipairs(test.draws()) do count = count + draw.count end
@@ -274,7 +274,7 @@ describe("DebugUi", function()
     assert.is_true(cells(long) < cells("") + 5 * 60)
   end)
 
-  it("edits colours", function()
+  it("has an editor for colours", function()
     local show = window()
     local value, changed = show(function() return DebugUi.color_edit("sky", Color(10, 20, 30)) end)
     assert.equals(Color(10, 20, 30), value)
@@ -309,7 +309,7 @@ describe("DebugUi", function()
     assert.is_false(DebugUi.is_item_hovered == nil)
   end)
 
-  it("forgets what an error left open, in the next frame", function()
+  it("closes windows that an error left open, in the next frame", function()
     DebugUi.begin_window("Left open")
     test.frames()
     assert.is_true((DebugUi.begin_window("Another")))
@@ -317,30 +317,30 @@ describe("DebugUi", function()
     DebugUi.end_window()
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     test.frames()
     assert.equals("DebugUi.text: no window is begun: call DebugUi.begin_window(title) first",
-      words_of(DebugUi.text, "x"))
-    assert.equals("DebugUi.end_window: no window is begun", words_of(DebugUi.end_window))
+      error_of(DebugUi.text, "x"))
+    assert.equals("DebugUi.end_window: no window is begun", error_of(DebugUi.end_window))
     assert.equals("DebugUi.begin_window: argument #1 'title' must be string, got number 3",
-      words_of(DebugUi.begin_window, 3))
+      error_of(DebugUi.begin_window, 3))
     assert.equals("DebugUi.begin_window: unknown option 'widht', did you mean 'width'?",
-      words_of(DebugUi.begin_window, "x", { widht = 3 }))
+      error_of(DebugUi.begin_window, "x", { widht = 3 }))
     assert.equals("DebugUi.begin_window: option 'x' must be a number, got string \"a\"",
-      words_of(DebugUi.begin_window, "x", { x = "a" }))
+      error_of(DebugUi.begin_window, "x", { x = "a" }))
     DebugUi.begin_window("Wrong")
     assert.equals("DebugUi.begin_window: the window 'Wrong' is begun already: end it with "
-      .. "DebugUi.end_window()", words_of(DebugUi.begin_window, "Second"))
-    assert.matches("no node is open", words_of(DebugUi.tree_pop))
-    assert.matches("no id is pushed", words_of(DebugUi.pop_id))
-    assert.matches("there are no columns", words_of(DebugUi.next_column))
-    assert.matches("a whole number from 1 to 64", words_of(DebugUi.columns, 0))
-    assert.matches("the least value is above", words_of(DebugUi.slider_float, "a", 1, 5, 2))
-    assert.matches("value 2 must be a number", words_of(DebugUi.plot_lines, "a", { 1, "b" }))
-    assert.matches("value 1 must be a number", words_of(DebugUi.plot_histogram, "a", { "b" }))
-    assert.matches("must be string or number", words_of(DebugUi.push_id, {}))
-    assert.matches("must be Color", words_of(DebugUi.text_colored, "x", 3))
-    assert.matches("must be Color", words_of(DebugUi.color_edit, "x", 3))
+      .. "DebugUi.end_window()", error_of(DebugUi.begin_window, "Second"))
+    assert.matches("no node is open", error_of(DebugUi.tree_pop))
+    assert.matches("no id is pushed", error_of(DebugUi.pop_id))
+    assert.matches("there are no columns", error_of(DebugUi.next_column))
+    assert.matches("a whole number from 1 to 64", error_of(DebugUi.columns, 0))
+    assert.matches("the least value is above", error_of(DebugUi.slider_float, "a", 1, 5, 2))
+    assert.matches("value 2 must be a number", error_of(DebugUi.plot_lines, "a", { 1, "b" }))
+    assert.matches("value 1 must be a number", error_of(DebugUi.plot_histogram, "a", { "b" }))
+    assert.matches("must be string or number", error_of(DebugUi.push_id, {}))
+    assert.matches("must be Color", error_of(DebugUi.text_colored, "x", 3))
+    assert.matches("must be Color", error_of(DebugUi.color_edit, "x", 3))
     for name, arguments in pairs({
       button = {}, checkbox = { "a", 3 }, radio_button = { "a" }, selectable = { "a" },
       slider_int = { "a" }, progress_bar = { "a" }, combo = { "a", 1 }, tree_node = { 1 },
@@ -349,11 +349,11 @@ describe("DebugUi", function()
       input_float = { "a" }, input_int = { "a" }, set_window_open = { "a" },
     }) do
       assert.matches("DebugUi%." .. name .. ": argument #%d '%a+' must be",
-        words_of(DebugUi[name], unpack(arguments)))
+        error_of(DebugUi[name], unpack(arguments)))
     end
     DebugUi.end_window()
     for _, name in ipairs({ "bullet_text", "separator", "spacing", "is_item_hovered" }) do
-      assert.matches("no window is begun", words_of(DebugUi[name], "x"))
+      assert.matches("no window is begun", error_of(DebugUi[name], "x"))
     end
     assert.is_false(DebugUi.wants_mouse() and DebugUi.wants_keyboard())
   end)

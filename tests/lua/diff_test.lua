@@ -16,23 +16,23 @@ describe("differences of tables", function()
     )
   end)
 
-  it("tell missing keys from unexpected ones", function()
+  it("distinguish missing and unexpected keys", function()
     assert.equal(
       '  at .a\n    - 1   (missing)\n  at ["b c"]\n    + true   (not expected)',
       difference({ a = 1 }, { ["b c"] = true })
     )
   end)
 
-  it("show what a list gained or lost instead of every index", function()
+  it("show elements that a list gained or lost instead of every index", function()
     assert.equal('  at [1]\n    + 0   (not expected)', difference({ 1, 2, 3 }, { 0, 1, 2, 3 }))
     assert.equal('  at [2]\n    - 2   (missing)', difference({ 1, 2, 3 }, { 1, 3 }))
   end)
 
-  it("tell a text from a number", function()
+  it("distinguish a string from a number", function()
     assert.equal('  at [1]\n    - "1"\n    + 1', difference({ "1" }, { 1 }))
   end)
 
-  it("come in the order of the keys", function()
+  it("are in the order of the keys", function()
     local expected, actual = {}, {}
     for _, key in ipairs({ "c", "a", "b" }) do
       expected[key], actual[key] = 1, 2
@@ -44,7 +44,7 @@ describe("differences of tables", function()
     assert.same({ "a", "b", "c" }, keys)
   end)
 
-  it("stop after ten and say how many more there are", function()
+  it("stop after ten and count the others", function()
     local expected, actual = {}, {}
     for i = 1, 25 do
       expected[i], actual[i] = i, -i
@@ -58,7 +58,7 @@ describe("differences of tables", function()
     assert.matches("at %.x\n    %- 1\n    %+ 2", difference(a, b))
   end)
 
-  it("are none for equal tables", function()
+  it("are empty for equal tables", function()
     assert.is_nil(assert:difference({ 1 }, { 1 }))
   end)
 
@@ -69,8 +69,8 @@ describe("differences of tables", function()
   end)
 end)
 
-describe("differences of texts", function()
-  it("are shown by lines with what stands around them", function()
+describe("differences of strings", function()
+  it("are shown as lines with their context", function()
     assert.equal(
       "  at the value itself\n      ...\n      d\n      e\n    - f\n    + F\n      g",
       difference("a\nb\nc\nd\ne\nf\ng", "a\nb\nc\nd\ne\nF\ng")
@@ -82,7 +82,7 @@ describe("differences of texts", function()
     assert.matches("first difference at character 101", difference(head .. "A", head .. "B"))
   end)
 
-  it("are left out for short ones", function()
+  it("are omitted for short ones", function()
     assert.is_nil(assert:difference("a", "b"))
     assert.is_nil(assert:difference(1, 2))
   end)

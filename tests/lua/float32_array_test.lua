@@ -1,16 +1,16 @@
 -- Suite of Float32Array: growing, reading, writing and computing with whole arrays.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 local function elements(array)
   return Float32Array.as_table(array)
 end
 
 describe("Float32Array", function()
-  it("is made empty, of a size, or of a list", function()
+  it("is created empty, with a size, or from a list", function()
     assert.equals(0, #Float32Array())
     assert.same({ 0, 0, 0 }, elements(Float32Array(3)))
     assert.same({ 1, 2, 3 }, elements(Float32Array({ 1, 2, 3 })))
@@ -50,14 +50,14 @@ describe("Float32Array", function()
     assert.equals(-1, array[1])
   end)
 
-  it("never reads or writes outside", function()
+  it("refuses indices out of range", function()
     local array = Float32Array({ 1, 2, 3 })
-    local words = " is not a whole number from 1 to the size, 3"
+    local message = " is not a whole number from 1 to the size, 3"
     for _, i in ipairs({ 0, 4, -1, 1.5, 1e18, 1 / 0, 0 / 0 }) do
-      check_error(function() return array[i] end, words)
-      check_error(function() array[i] = 1 end, words)
-      check_error(function() array:get(i) end, words)
-      check_error(function() array:set(i, 1) end, words)
+      check_error(function() return array[i] end, message)
+      check_error(function() array[i] = 1 end, message)
+      check_error(function() array:get(i) end, message)
+      check_error(function() array:set(i, 1) end, message)
     end
     check_error(function() array:get("1") end, "Float32Array.get: argument #2 'i' must be number")
     check_error(function() array:set(1, "x") end,
@@ -69,7 +69,7 @@ describe("Float32Array", function()
       "Float32Array has no field 'name': it has numbers from 1, and its functions")
   end)
 
-  it("is resized, with zeros for what is new", function()
+  it("is resized, with zeros for new elements", function()
     local array = Float32Array({ 1, 2, 3 })
     array:resize(2)
     assert.same({ 1, 2 }, elements(array))
@@ -84,14 +84,14 @@ describe("Float32Array", function()
     check_error(function() array:resize(1e9) end, "are too many")
   end)
 
-  it("exchanges contents", function()
+  it("swaps contents", function()
     local a, b = Float32Array({ 1 }), Float32Array({ 2, 3 })
     Float32Array.swap(a, b)
     assert.same({ 2, 3 }, elements(a))
     assert.same({ 1 }, elements(b))
   end)
 
-  it("calculates element by element into a new array", function()
+  it("computes element by element into a new array", function()
     local a, b = Float32Array({ 1, 2, 3 }), Float32Array({ 4, 5, 6 })
     assert.same({ 5, 7, 9 }, elements(a + b))
     assert.same({ 5, 7, 9 }, elements(Float32Array.add(a, b)))
@@ -106,7 +106,7 @@ describe("Float32Array", function()
     assert.same({ 1, 2, 3 }, elements(a))
   end)
 
-  it("takes a number for either side", function()
+  it("accepts a number as either operand", function()
     local a = Float32Array({ 1, 2, 4 })
     assert.same({ 11, 12, 14 }, elements(a + 10))
     assert.same({ 9, 8, 6 }, elements(10 - a))
@@ -115,7 +115,7 @@ describe("Float32Array", function()
     assert.same({ 0.5, 1, 2 }, elements(a / 2))
   end)
 
-  it("refuses arrays of other sizes and other things", function()
+  it("refuses arrays of other sizes and other types", function()
     local a = Float32Array({ 1, 2 })
     check_error(function() return a + Float32Array(3) end,
       "Float32Array.add: the arrays have different sizes, 2 and 3")
@@ -145,7 +145,7 @@ describe("Float32Array", function()
       "Float32Array.interleave: argument #1 'sources' must be a list of arrays, got number 1")
   end)
 
-  it("says that it needs an array", function()
+  it("raises for values that are not arrays", function()
     local calls = {
       { "size" }, { "resize", 1 }, { "get", 1 }, { "set", 1, 1 }, { "push", 1 }, { "sqrt" },
       { "as_table" },
@@ -158,7 +158,7 @@ describe("Float32Array", function()
       "Float32Array.swap: argument #2 'b' must be Float32Array, got number 1")
   end)
 
-  it("equals itself alone", function()
+  it("equals only itself", function()
     local a = Float32Array({ 1 })
     assert.is_true(a == a)
     assert.is_false(a == Float32Array({ 1 }))
@@ -172,7 +172,7 @@ describe("Float32Array", function()
     assert.equals("a Float32Array()", "a " .. Float32Array())
   end)
 
-  it("keeps what it holds through collections of garbage", function()
+  it("keeps its contents during garbage collection", function()
     local arrays = {}
     for i = 1, 50 do
       arrays[i] = Float32Array({ i, i + 1 })

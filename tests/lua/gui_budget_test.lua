@@ -10,7 +10,7 @@ describe("a compiled loop that draws", function()
 
   -- Checks `draw`, which draws COUNT times. An allocated vector takes at least 24 bytes.
   local function makes_none(name, draw)
-    it("makes no vectors with Gui." .. name, function()
+    it("allocates no vectors in Gui." .. name, function()
       assert.within_budget({ allocated_bytes = 8 * COUNT, warm = 50 }, function()
         draw()
         Gui.reset(gui)
@@ -39,7 +39,7 @@ describe("a compiled loop that draws", function()
   end)
 
   -- LuaJIT records the 57th iteration of a loop or a later one, which meets a new name here.
-  it("makes no vectors with Gui.bitmap, also where it met names while it was compiled", function()
+  it("allocates no vectors in Gui.bitmap, even if names were used while it was compiled", function()
     for game = 1, 3 do
       local names = {}
       for i = 1, 100 do

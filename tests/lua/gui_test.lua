@@ -1,7 +1,7 @@
 -- Suite of Gui: rectangles, bitmaps, triangles, shapes, the two modes, batches, transforms and
 -- clips. Texts are in gui_text_test.lua.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -35,42 +35,42 @@ describe("Gui", function()
   end
 
   describe("of a world", function()
-    it("is there until it is destroyed, or its world ends", function()
+    it("exists until it is destroyed or its world is released", function()
       assert.is_true(Gui.alive(now))
       World.destroy_gui(world, now)
       assert.is_false(Gui.alive(now))
       assert.is_false(Gui.alive(1.5))
-      assert.matches("must be number", words_of(Gui.alive))
+      assert.matches("must be number", error_of(Gui.alive))
       assert.matches("^Gui.rect: argument #1 'gui': Gui was destroyed in frame %d+ at gui_test",
-        words_of(Gui.rect, now, P, S, RED))
+        error_of(Gui.rect, now, P, S, RED))
       local other = Application.new_world()
       local gui = World.create_screen_gui(other)
       Application.release_world(other)
       assert.is_false(Gui.alive(gui))
     end)
 
-    it("is made with known words alone", function()
+    it("is created only with known flags", function()
       World.create_screen_gui(world, "material", "textures/ship", "immediate")
       assert.equals("World.create_screen_gui: argument #2 must be \"immediate\", \"retained\" or "
         .. "\"material\" and a name, got string \"imediate\", did you mean 'immediate'?",
-        words_of(World.create_screen_gui, world, "imediate"))
+        error_of(World.create_screen_gui, world, "imediate"))
       assert.matches("there is no texture 'nowhere'",
-        words_of(World.create_screen_gui, world, "material", "nowhere"))
-      assert.matches("must be World, got nil", words_of(World.create_screen_gui))
+        error_of(World.create_screen_gui, world, "material", "nowhere"))
+      assert.matches("must be World, got nil", error_of(World.create_screen_gui))
     end)
 
-    it("can stand on a plane in the world", function()
+    it("can be on a plane in the world", function()
       local gui = World.create_world_gui(world, Matrix4x4.identity(), 2, 1, "immediate")
       local width, height = Gui.resolution(gui)
       assert.same({ 2, 1 }, { width, height })
       assert.matches("must be above 0",
-        words_of(World.create_world_gui, world, Matrix4x4.identity(), 0, 1))
+        error_of(World.create_world_gui, world, Matrix4x4.identity(), 0, 1))
       assert.matches("argument #2 'pose' must be Matrix4x4",
-        words_of(World.create_world_gui, world, nil, 1, 1))
-      assert.matches("cannot be clipped", words_of(Gui.push_clip, gui, Vector2(), Vector2(1, 1)))
+        error_of(World.create_world_gui, world, nil, 1, 1))
+      assert.matches("cannot be clipped", error_of(Gui.push_clip, gui, Vector2(), Vector2(1, 1)))
     end)
 
-    it("can be drawn into a texture, which others draw with", function()
+    it("can be drawn into a texture, which other Guis can show", function()
       local gui = World.create_texture_gui(world, "tests/map", 64, 32, "immediate")
       assert.equals(Vector2(64, 32), Gui.texture_size(now, "tests/map"))
       Gui.rect(gui, P, S, RED)
@@ -78,7 +78,7 @@ describe("Gui", function()
       show()
       assert.equals(2, test.draw_calls())
       assert.matches("the texture 'tests/map' already exists",
-        words_of(World.create_texture_gui, world, "tests/map", 8, 8))
+        error_of(World.create_texture_gui, world, "tests/map", 8, 8))
       World.destroy_gui(world, gui)
       show()
       World.create_texture_gui(world, "tests/map", 16, 16)
@@ -90,20 +90,20 @@ describe("Gui", function()
       show()
       assert.equals(before, Texture.statistics().slots)
       assert.matches("1 to %d+ texels a side",
-        words_of(World.create_texture_gui, world, "tests/none", 1e6, 8))
+        error_of(World.create_texture_gui, world, "tests/none", 1e6, 8))
       for _, width in ipairs({ 0, -1, 1.5 }) do
         assert.equals("World.create_texture_gui: width and height must be whole numbers above 0, "
           .. "got " .. width .. " and 8",
-          words_of(World.create_texture_gui, world, "tests/none", width, 8))
+          error_of(World.create_texture_gui, world, "tests/none", width, 8))
       end
-      assert.matches("needs a name", words_of(World.create_texture_gui, world, "", 8, 8))
+      assert.matches("needs a name", error_of(World.create_texture_gui, world, "", 8, 8))
     end)
 
     it("belongs to that world", function()
       local other = Application.new_world()
       assert.equals("World.destroy_gui: this Gui belongs to another world",
-        words_of(World.destroy_gui, other, now))
-      assert.matches("argument #2 'gui' must be Gui, got nil", words_of(World.destroy_gui, world))
+        error_of(World.destroy_gui, other, now))
+      assert.matches("argument #2 'gui' must be Gui, got nil", error_of(World.destroy_gui, world))
       Application.release_world(other)
     end)
 
@@ -111,7 +111,7 @@ describe("Gui", function()
       local width, height = Gui.resolution()
       assert.is_true(width > 0 and height > 0)
       assert.same({ width, height }, { Gui.resolution(now) })
-      assert.matches("must be Gui", words_of(Gui.resolution, "x"))
+      assert.matches("must be Gui", error_of(Gui.resolution, "x"))
     end)
   end)
 
@@ -130,7 +130,7 @@ describe("Gui", function()
       assert.equals(0, test.draw_calls())
     end)
 
-    it("draws what is alike in one go, in the order of the first of each", function()
+    it("batches objects of one kind, in the order of the first of each", function()
       for layer = 2, 1, -1 do
         for _ = 1, 10 do
           Gui.rect(now, Vector3(0, 0, layer), S, RED)
@@ -157,9 +157,9 @@ describe("Gui", function()
 
     it("keeps no objects", function()
       assert.matches("this Gui is immediate: it keeps no objects",
-        words_of(Gui.update_rect, now, 5, P, S, RED))
+        error_of(Gui.update_rect, now, 5, P, S, RED))
       assert.matches("this Gui is immediate: what it shows ends with the frame",
-        words_of(Gui.destroy_rect, now, 5))
+        error_of(Gui.destroy_rect, now, 5))
     end)
   end)
 
@@ -175,28 +175,28 @@ describe("Gui", function()
       Gui.destroy_rect(kept, object)
       assert.is_false(GuiObject.alive(object))
       assert.matches("^GuiObject.alive: argument #1 'object' must be number",
-        words_of(GuiObject.alive, "x"))
+        error_of(GuiObject.alive, "x"))
       assert.equals(0, #shown(kept))
       assert.matches("^Gui.destroy_rect: this object of a Gui was destroyed in frame",
-        words_of(Gui.destroy_rect, kept, object))
+        error_of(Gui.destroy_rect, kept, object))
       assert.matches("^Gui.update_rect: this object of a Gui was destroyed in frame",
-        words_of(Gui.update_rect, kept, object, P, S, RED))
+        error_of(Gui.update_rect, kept, object, P, S, RED))
     end)
 
     it("refuses objects of another Gui or another kind", function()
       local object = Gui.rect(kept, P, S, RED)
       local other = World.create_screen_gui(world)
       assert.equals("Gui.update_rect: this object belongs to another Gui",
-        words_of(Gui.update_rect, other, object, P, S, RED))
+        error_of(Gui.update_rect, other, object, P, S, RED))
       assert.equals("Gui.update_bitmap: this object is a rect, not a bitmap",
-        words_of(Gui.update_bitmap, kept, object, "textures/ship", P, S, RED))
-      assert.matches("is not an object of a Gui", words_of(Gui.update_rect, kept, 3, P, S, RED))
+        error_of(Gui.update_bitmap, kept, object, "textures/ship", P, S, RED))
+      assert.matches("is not an object of a Gui", error_of(Gui.update_rect, kept, 3, P, S, RED))
       for _, never in ipairs({ 0, -1, 0 / 0, 1e300 }) do
         assert.equals("Gui.update_rect: this is not an object of a Gui: retained Guis return their "
-          .. "numbers", words_of(Gui.update_rect, kept, never, P, S, RED))
+          .. "numbers", error_of(Gui.update_rect, kept, never, P, S, RED))
       end
       assert.matches("'object' must be the number of an object, got nil",
-        words_of(Gui.update_rect, kept, nil, P, S, RED))
+        error_of(Gui.update_rect, kept, nil, P, S, RED))
     end)
 
     it("draws as many times as there are distinct keys", function()
@@ -210,10 +210,10 @@ describe("Gui", function()
       Gui.reset(kept)
       show()
       assert.equals(0, test.draw_calls())
-      assert.matches("must be Gui", words_of(Gui.reset))
+      assert.matches("must be Gui", error_of(Gui.reset))
     end)
 
-    it("ends every kind of object by its own word", function()
+    it("has a destroy function for every kind of object", function()
       local pose = Matrix4x4.identity()
       Gui.destroy_bitmap(kept, Gui.bitmap(kept, "textures/ship", P, S, RED))
       Gui.destroy_triangle(kept, Gui.triangle(kept, P, S, Vector2(), 1, RED))
@@ -223,13 +223,13 @@ describe("Gui", function()
       assert.equals(0, #shown(kept))
       for _, name in ipairs({ "bitmap", "triangle", "shape", "rect_3d", "bitmap_3d", "text",
         "text_3d" }) do
-        assert.matches("is not an object of a Gui", words_of(Gui["destroy_" .. name], kept, 3))
+        assert.matches("is not an object of a Gui", error_of(Gui["destroy_" .. name], kept, 3))
       end
     end)
   end)
 
   describe("draws", function()
-    it("bitmaps in the size of their picture", function()
+    it("bitmaps in the size of their image", function()
       local object = Gui.bitmap(kept, "textures/ship", Vector2(1, 2))
       local seen = shown(kept)[1]
       assert.same({ "bitmap", "textures/ship", 1, 2, 17, 10 },
@@ -238,17 +238,17 @@ describe("Gui", function()
       Gui.update_bitmap(kept, object, "textures/dot", P)
       assert.equals("textures/dot", shown(kept)[1].name)
       assert.matches("there is no texture 'textures/shop'.*did you mean 'textures/ship'",
-        words_of(Gui.bitmap, kept, "textures/shop", P))
+        error_of(Gui.bitmap, kept, "textures/shop", P))
       assert.matches("argument #2 'material' must be string or Material, got nil",
-        words_of(Gui.bitmap, kept, nil, P))
-      assert.matches("argument #3 'material' must be", words_of(Gui.update_bitmap, kept, object))
+        error_of(Gui.bitmap, kept, nil, P))
+      assert.matches("argument #3 'material' must be", error_of(Gui.update_bitmap, kept, object))
       assert.equals(Vector2(16, 8), Gui.texture_size(kept, "textures/ship"))
-      assert.matches("there is no texture", words_of(Gui.texture_size, kept, "nowhere"))
+      assert.matches("there is no texture", error_of(Gui.texture_size, kept, "nowhere"))
       assert.equals("Gui.texture_size: argument #2 'material' is not valid UTF-8",
-        words_of(Gui.texture_size, kept, "ship\255"))
+        error_of(Gui.texture_size, kept, "ship\255"))
       World.destroy_gui(world, kept)
       assert.matches("^Gui.texture_size: argument #1 'gui': Gui was destroyed",
-        words_of(Gui.texture_size, kept, "textures/ship"))
+        error_of(Gui.texture_size, kept, "textures/ship"))
     end)
 
     it("parts of bitmaps", function()
@@ -256,8 +256,8 @@ describe("Gui", function()
       Gui.update_bitmap_uv(kept, object, "textures/ship", Vector2(), Vector2(1, 1), P, S, RED)
       assert.equals(1, #shown(kept))
       assert.matches("goes beyond 0 to 1, and this texture shares an atlas",
-        words_of(Gui.bitmap_uv, kept, "textures/ship", Vector2(), Vector2(2, 1), P, S))
-      assert.matches("goes beyond 0 to 1", words_of(Gui.update_bitmap_uv, kept, object,
+        error_of(Gui.bitmap_uv, kept, "textures/ship", Vector2(), Vector2(2, 1), P, S))
+      assert.matches("goes beyond 0 to 1", error_of(Gui.update_bitmap_uv, kept, object,
         "textures/ship", Vector2(), Vector2(2, 1), P, S))
     end)
 
@@ -269,21 +269,21 @@ describe("Gui", function()
       Gui.update_triangle(kept, object, Vector2(0, 0), Vector2(8, 0), Vector2(0, 4))
       assert.near(8, shown(kept)[1].right, 1e-4)
       assert.matches("'p2' must be Vector2 or Vector3, got number 4",
-        words_of(Gui.triangle, kept, P, 4))
-      assert.matches("'p1' must be", words_of(Gui.update_triangle, kept, object))
+        error_of(Gui.triangle, kept, P, 4))
+      assert.matches("'p1' must be", error_of(Gui.update_triangle, kept, object))
     end)
 
-    it("outlines and round corners", function()
+    it("outlines and rounded corners", function()
       Gui.rect_outline(now, P, S, 2, RED)
       Gui.rect_outline(now, Vector2(1, 1), S, 2)
       local object = Gui.rounded_rect(kept, P, S, 8, RED)
       Gui.update_rounded_rect(kept, object, P, S, 8, RED, 2)
       Gui.update_rect(kept, object, P, S)
       assert.equals(1, #shown(kept))
-      assert.matches("'thickness' must be number, got nil", words_of(Gui.rect_outline, now, P, S))
-      assert.matches("'radius' must be number", words_of(Gui.rounded_rect, now, P, S, "8"))
+      assert.matches("'thickness' must be number, got nil", error_of(Gui.rect_outline, now, P, S))
+      assert.matches("'radius' must be number", error_of(Gui.rounded_rect, now, P, S, "8"))
       assert.matches("'radius' must be number",
-        words_of(Gui.update_rounded_rect, kept, object, P, S))
+        error_of(Gui.update_rounded_rect, kept, object, P, S))
     end)
 
     it("nine-patches", function()
@@ -292,9 +292,9 @@ describe("Gui", function()
       local seen = shown(kept)[1]
       assert.same({ 10, 60 }, { seen.left, seen.top })
       assert.matches("'borders' must be a number or four of them",
-        words_of(Gui.nine_patch, kept, "textures/ship", { 1, 2 }, P, S))
+        error_of(Gui.nine_patch, kept, "textures/ship", { 1, 2 }, P, S))
       assert.matches("'borders' must be number or table",
-        words_of(Gui.update_nine_patch, kept, object, "textures/ship"))
+        error_of(Gui.update_nine_patch, kept, object, "textures/ship"))
     end)
 
     it("lines and polygons", function()
@@ -304,12 +304,12 @@ describe("Gui", function()
       show()
       assert.equals(3, test.draw_calls())
       assert.equals(6, test.draws()[1].count, "two triangles, and a fringe at each edge")
-      assert.matches("'thickness' must be number", words_of(Gui.line, now, P, P))
+      assert.matches("'thickness' must be number", error_of(Gui.line, now, P, P))
       assert.matches("'points' must have 2 to 4096 points, got 1",
-        words_of(Gui.polyline, now, { P }, 2))
+        error_of(Gui.polyline, now, { P }, 2))
       assert.matches("point 2 must be Vector2 or Vector3, got number 5",
-        words_of(Gui.polygon, now, { P, 5, P }))
-      assert.matches("this polygon has no area", words_of(Gui.polygon, now, { P, P, P }))
+        error_of(Gui.polygon, now, { P, 5, P }))
+      assert.matches("this polygon has no area", error_of(Gui.polygon, now, { P, P, P }))
     end)
 
     it("circles, ellipses and arcs", function()
@@ -317,14 +317,14 @@ describe("Gui", function()
       Gui.ellipse(now, P, Vector2(5, 3), RED, 1)
       Gui.arc(now, P, 5, 0, math.pi, RED)
       Gui.arc(now, Vector2(3, 3), 5, 0, math.pi, nil, 2)
-      assert.matches("'radius' must be 0 or more, got %-5", words_of(Gui.circle, now, P, -5))
+      assert.matches("'radius' must be 0 or more, got %-5", error_of(Gui.circle, now, P, -5))
       for argument, call in pairs({
         radii = function() Gui.ellipse(now, P, Vector2(5, -1)) end,
         radius = function() Gui.rounded_rect(now, P, S, -1) end,
         outline = function() Gui.rounded_rect(now, P, S, 1, RED, -1) end,
         borders = function() Gui.nine_patch(now, "textures/ship", { 1, 1, -1, 1 }, P, S) end,
       }) do
-        assert.matches("'" .. argument .. "' must be 0 or more, got %-1", words_of(call))
+        assert.matches("'" .. argument .. "' must be 0 or more, got %-1", error_of(call))
       end
       for _, call in ipairs({
         function() Gui.rect_outline(now, P, S, -2, RED) end,
@@ -332,14 +332,14 @@ describe("Gui", function()
         function() Gui.polyline(now, { P, S }, -2) end,
         function() Gui.arc(now, P, 5, 0, 1, RED, -2) end,
       }) do
-        assert.matches("'thickness' must be 0 or more, got %-2", words_of(call))
+        assert.matches("'thickness' must be 0 or more, got %-2", error_of(call))
       end
-      assert.matches("must be finite", words_of(Gui.arc, now, P, 5, 0, 1, RED, 0 / 0))
-      assert.matches("'radii' must be Vector2 or Vector3", words_of(Gui.ellipse, now, P, 5))
-      assert.matches("'from' must be number", words_of(Gui.arc, now, P, 5))
+      assert.matches("must be finite", error_of(Gui.arc, now, P, 5, 0, 1, RED, 0 / 0))
+      assert.matches("'radii' must be Vector2 or Vector3", error_of(Gui.ellipse, now, P, 5))
+      assert.matches("'from' must be number", error_of(Gui.arc, now, P, 5))
     end)
 
-    it("on planes of their own", function()
+    it("on given planes", function()
       local pose = Matrix4x4.from_translation(Vector3(5, 0, 6))
       local rect = Gui.rect_3d(kept, pose, Vector3(1, 0, 1), 4, S, RED)
       Gui.update_rect_3d(kept, rect, pose, Vector3(), 4, S, RED)
@@ -352,44 +352,44 @@ describe("Gui", function()
       Gui.update_bitmap_3d_uv(kept, part, "textures/ship", Vector2(), half, pose, P, 7, S, RED)
       assert.equals(7, shown(kept)[3].layer)
       assert.matches("'uv11' must be Vector2",
-        words_of(Gui.update_bitmap_3d_uv, kept, part, "textures/ship", half, 1))
-      assert.matches("'pose' must be Matrix4x4", words_of(Gui.rect_3d, kept, P))
-      assert.matches("'pose' must be Matrix4x4", words_of(Gui.update_rect_3d, kept, rect, P))
-      assert.matches("'pose' must be", words_of(Gui.bitmap_3d, kept, "textures/ship", P))
+        error_of(Gui.update_bitmap_3d_uv, kept, part, "textures/ship", half, 1))
+      assert.matches("'pose' must be Matrix4x4", error_of(Gui.rect_3d, kept, P))
+      assert.matches("'pose' must be Matrix4x4", error_of(Gui.update_rect_3d, kept, rect, P))
+      assert.matches("'pose' must be", error_of(Gui.bitmap_3d, kept, "textures/ship", P))
       assert.matches("'pose' must be",
-        words_of(Gui.update_bitmap_3d, kept, bitmap, "textures/ship"))
-      assert.matches("'pose' must be", words_of(Gui.bitmap_3d_uv, kept, "textures/ship", S, S, P))
+        error_of(Gui.update_bitmap_3d, kept, bitmap, "textures/ship"))
+      assert.matches("'pose' must be", error_of(Gui.bitmap_3d_uv, kept, "textures/ship", S, S, P))
     end)
 
-    it("nothing of numbers that are not finite", function()
+    it("nothing for numbers that are not finite", function()
       local lost = Matrix4x4.from_translation(Vector3(0 / 0, 0, 0))
       for name, call in pairs({
         rect_3d = function() Gui.rect_3d(now, lost, P, 1, Vector2(1, 1)) end,
         bitmap_3d = function() Gui.bitmap_3d(now, "textures/ship", lost, P, 1, Vector2(1, 1)) end,
         text_3d = function() Gui.text_3d(now, "x", nil, 9, nil, lost, P, 1) end,
       }) do
-        assert.matches("^Gui." .. name .. ": a pose must be finite", words_of(call))
+        assert.matches("^Gui." .. name .. ": a pose must be finite", error_of(call))
       end
       assert.matches("^Gui.rect: positions, sizes and layers must be finite numbers",
-        words_of(Gui.rect, now, Vector3(0 / 0, 0, 0), S, RED))
-      assert.matches("must be finite", words_of(Gui.rect, now, P, Vector2(1 / 0, 1), RED))
+        error_of(Gui.rect, now, Vector3(0 / 0, 0, 0), S, RED))
+      assert.matches("must be finite", error_of(Gui.rect, now, P, Vector2(1 / 0, 1), RED))
       assert.matches("points must be finite",
-        words_of(Gui.polyline, now, { Vector2(0 / 0, 0), Vector2(1, 1) }, 1))
+        error_of(Gui.polyline, now, { Vector2(0 / 0, 0), Vector2(1, 1) }, 1))
     end)
 
-    it("nothing of arguments of the wrong type", function()
+    it("nothing for arguments of the wrong type", function()
       assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got number 5",
-        words_of(Gui.rect, now, 5, S))
+        error_of(Gui.rect, now, 5, S))
       assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\"",
-        words_of(Gui.rect, now, P, S, "red"))
-      assert.equals("Gui.rect: argument #1 'gui' must be Gui, got nil", words_of(Gui.rect))
+        error_of(Gui.rect, now, P, S, "red"))
+      assert.equals("Gui.rect: argument #1 'gui' must be Gui, got nil", error_of(Gui.rect))
       assert.matches("must be a Gui, and the number 7 never was one",
-        words_of(Gui.rect, 7, P, S, RED))
+        error_of(Gui.rect, 7, P, S, RED))
     end)
   end)
 
-  describe("has a pen", function()
-    it("that moves, turns and sizes what is drawn next", function()
+  describe("has a transform stack", function()
+    it("that translates, rotates and scales later draws", function()
       Gui.inspect(now)
       Gui.push(now)
       Gui.translate(now, Vector2(100, 0))
@@ -407,15 +407,15 @@ describe("Gui", function()
       assert.equals(0, seen[3].left)
     end)
 
-    it("whose pushes and pops belong together", function()
-      assert.matches("no transform is pushed", words_of(Gui.pop, now))
-      assert.matches("no clip is pushed", words_of(Gui.pop_clip, now))
+    it("whose pushes and pops must match", function()
+      assert.matches("no transform is pushed", error_of(Gui.pop, now))
+      assert.matches("no clip is pushed", error_of(Gui.pop_clip, now))
       for _ = 1, 64 do Gui.push(now) end
-      assert.matches("64 transforms are pushed already", words_of(Gui.push, now))
+      assert.matches("64 transforms are pushed already", error_of(Gui.push, now))
       for _ = 1, 64 do Gui.pop(now) end
     end)
 
-    it("that cuts off what lies outside of a rectangle, as a batch of its own", function()
+    it("that clips to a rectangle, in a separate batch", function()
       Gui.rect(now, P, S, RED)
       Gui.push_clip(now, Vector2(0, 0), Vector2(20, 20))
       Gui.rect(now, P, S, RED)
@@ -426,28 +426,28 @@ describe("Gui", function()
       assert.equals(2, test.draw_calls())
     end)
 
-    it("that takes living Guis and right values alone", function()
+    it("that refuses stale Guis and invalid values", function()
       for _, name in ipairs({ "push", "pop", "pop_clip" }) do
-        assert.matches("must be Gui", words_of(Gui[name], "x"))
+        assert.matches("must be Gui", error_of(Gui[name], "x"))
       end
-      assert.matches("must be Vector2", words_of(Gui.translate, now, 5))
-      assert.matches("must be number", words_of(Gui.rotate, now))
-      assert.matches("must be Vector2", words_of(Gui.scale, now, 2))
-      assert.matches("must be Vector2", words_of(Gui.push_clip, now, 2))
+      assert.matches("must be Vector2", error_of(Gui.translate, now, 5))
+      assert.matches("must be number", error_of(Gui.rotate, now))
+      assert.matches("must be Vector2", error_of(Gui.scale, now, 2))
+      assert.matches("must be Vector2", error_of(Gui.push_clip, now, 2))
     end)
   end)
 
   it("moves as a whole", function()
     Gui.move(kept, Matrix4x4.from_translation(Vector3(5, 0, 5)))
-    assert.matches("must be Matrix4x4", words_of(Gui.move, kept, Vector2(1, 1)))
+    assert.matches("must be Matrix4x4", error_of(Gui.move, kept, Vector2(1, 1)))
   end)
 
-  it("can be looked into", function()
+  it("can be inspected", function()
     assert.same({}, Gui.inspect(kept))
-    assert.matches("must be Gui", words_of(Gui.inspect))
+    assert.matches("must be Gui", error_of(Gui.inspect))
   end)
 
-  it("of the main world is there without being made", function()
+  it("of the main world exists without being created", function()
     local gui = Application.main_gui()
     assert.equals(gui, Application.main_gui())
     Gui.rect(gui, P, S, RED)

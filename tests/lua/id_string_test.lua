@@ -1,9 +1,9 @@
 -- Suite of IdString32 and IdString64: published hashes, ids as values and as keys, invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 
 describe("IdString32", function()
@@ -12,7 +12,7 @@ describe("IdString32", function()
     assert.equals("00000000", IdString32.to_hex(IdString32("")))
   end)
 
-  it("is equal where the names are", function()
+  it("is equal if the names are equal", function()
     local id = IdString32("root_point")
     assert.is_true(id == IdString32("root" .. "_point"))
     assert.is_true(id ~= IdString32("root_points"))
@@ -34,14 +34,14 @@ describe("IdString32", function()
     assert.equals("at #ID[5e43bd96]", "at " .. IdString32("root_point"))
   end)
 
-  it("tells its name where it is known", function()
+  it("returns its name if it is known", function()
     local id = IdString32("left_hand")
     assert.equals("left_hand", IdString32.to_string(id))
     assert.equals("left_hand", IdString32.to_string(IdString32.from_hex(IdString32.to_hex(id))))
     assert.is_nil(IdString32.to_string(IdString32.from_hex("01234567")))
   end)
 
-  it("takes names of any bytes", function()
+  it("accepts names of any bytes", function()
     assert.is_true(IdString32("\0a") ~= IdString32("\0b"))
     assert.equals("\255", IdString32.to_string(IdString32("\255")))
   end)
@@ -52,7 +52,7 @@ describe("IdString32", function()
     assert.equals("enemy_41935", IdString32.to_string(second))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     check_error(function() IdString32() end,
       "IdString32: argument #1 'text' must be string, got nil")
     check_error(function() IdString32(3) end, "must be string, got number 3")
@@ -69,7 +69,7 @@ describe("IdString32", function()
     end
   end)
 
-  it("is a value", function()
+  it("is an immutable value", function()
     local id = IdString32("root_point")
     check_error(function() id.name = "x" end, "IdString32s are values: make another")
     check_error(function() return id.name end, "IdString32 has no field 'name'")
@@ -104,14 +104,14 @@ describe("IdString64", function()
     assert.is_true(IdString64.equal(IdString64("lua"), IdString64("lua")))
   end)
 
-  it("tells its name where it is known, and can be a key", function()
+  it("returns its name if it is known, and can be a key", function()
     assert.equals("units/barrel", IdString64.to_string(IdString64("units/barrel")))
     assert.is_nil(IdString64.to_string(IdString64.from_hex("0123456789abcdef")))
     local seen = { [IdString64("units/barrel")] = true }
     assert.is_true(seen[IdString64("units/barrel")])
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     check_error(function() IdString64({}) end, "IdString64: argument #1 'text' must be string")
     check_error(function() IdString64.from_hex("5e43bd96") end,
       "IdString64.from_hex: argument #1 'hex' must be 16 hexadecimal digits")

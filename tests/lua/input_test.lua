@@ -51,7 +51,7 @@ describe("every device", function()
       assert.is_nil(device.button_index("no such thing"))
     end)
 
-    it("knows the axes of " .. name, function()
+    it("has the axes of " .. name, function()
       for index = 1, device.num_axes() do
         local axis = device.axis_name(index)
         assert.equals(index, device.axis_index(axis))
@@ -65,12 +65,12 @@ describe("every device", function()
       assert.is_nil(device.axis_index("no such thing"))
     end)
 
-    it("says what is wrong with a button or an axis of " .. name, function()
-      local what = name == "Keyboard" and "key" or "button"
+    it("reports invalid buttons and axes of " .. name, function()
+      local kind = name == "Keyboard" and "key" or "button"
       for _, call in ipairs({ "button", "pressed", "released", "button_name",
         "button_locale_name" }) do
         assert.error_matches(function() device[call]("nosuch") end,
-          name .. "%." .. call .. ": argument #1 'button': there is no " .. what .. " 'nosuch'")
+          name .. "%." .. call .. ": argument #1 'button': there is no " .. kind .. " 'nosuch'")
         assert.error_matches(function() device[call](0) end,
           "must be 1 to " .. device.num_buttons() .. ", got 0")
         assert.error_matches(function() device[call]() end, "must be integer|string, got n")
@@ -88,7 +88,7 @@ describe("every device", function()
     end)
   end
 
-  it("suggests the name that was meant", function()
+  it("suggests a similar name", function()
     assert.error_matches(function() Keyboard.pressed("spce") end, "did you mean 'space'?")
     assert.error_matches(function() Pad1.set_dead_zone("left", "circulr", 0.1) end,
       "did you mean 'circular'?")
@@ -113,7 +113,7 @@ describe("a key", function()
     assert.equals(Keyboard.button_index("space"), Keyboard.any_released())
   end)
 
-  it("that was only tapped within a frame was pressed and released", function()
+  it("that is tapped within a frame is pressed and released", function()
     play({ tap = "f5" })
     assert.is_true(Keyboard.pressed("f5"))
     assert.is_true(Keyboard.released("f5"))
@@ -128,7 +128,7 @@ describe("a key", function()
     assert.is_false(Keyboard.pressed("right shift"))
   end)
 
-  it("is released where the window loses the focus, and so is a pad", function()
+  it("is released when the window loses focus, like a pad's button", function()
     play({ press = "pad2:a" }, { axis = "pad2:left", x = 1 })
     assert.equals(1, Pad2.button("a"))
     play({ focus = false })
@@ -143,7 +143,7 @@ describe("a key", function()
 end)
 
 describe("typing", function()
-  it("gives characters and keys that edit, in their order", function()
+  it("returns characters and editing keys in order", function()
     play({ text = "aß" }, { tap = "backspace" }, { press = "left", repeated = true },
       { text = "!" })
     assert.same({ "a", "ß", "backspace", "left", "!" }, Keyboard.keystrokes())
@@ -153,7 +153,7 @@ describe("typing", function()
     Window.set_keystroke_enabled(true)
   end)
 
-  it("tells the text that is being composed", function()
+  it("returns the text that is being composed", function()
     play({ compose = "か" })
     assert.equals("か", (Keyboard.composition()))
     play({ compose = "" }, { text = "蚊" })
@@ -176,7 +176,7 @@ describe("the mouse", function()
 end)
 
 describe("a pad", function()
-  it("comes and goes, and releases what was down", function()
+  it("connects and disconnects, and releases its buttons", function()
     play({ connect = "pad2", name = "Two" }, { press = "pad2:a" })
     assert.is_true(Pad2.active())
     assert.is_true(Pad2.connected())
@@ -190,7 +190,7 @@ describe("a pad", function()
     assert.is_false(Pad2.active())
   end)
 
-  it("has triggers with a way to go and sticks with a dead zone", function()
+  it("has analog triggers and sticks with a dead zone", function()
     play({ press = "pad1:right trigger", value = 0.25 }, { axis = "pad1:left", x = 0.1, y = 0.1 })
     assert.equals(0.25, Pad1.button("rt"))
     assert.is_false(Pad1.pressed("rt"))
@@ -222,7 +222,7 @@ describe("the touch panel", function()
     assert.equals(0, TouchPanel.num_contacts())
   end)
 
-  it("says what is wrong with a finger", function()
+  it("reports invalid finger numbers", function()
     for _, call in ipairs({ "has_contact", "is_primary", "is_touch_down", "is_touch_up",
       "location", "location_delta", "pressure" }) do
       assert.error_matches(function() TouchPanel[call](0) end, "'contact' must be 1 to 16, got 0")
@@ -235,7 +235,7 @@ describe("the touch panel", function()
 end)
 
 describe("events", function()
-  it("come in their order, with what they were", function()
+  it("are listed in order with their fields", function()
     play({ press = "a", age = 0.01 }, { text = "a" }, { axis = "pad1:right", x = 1 },
       { release = "a" })
     local events = Input.events()
@@ -278,7 +278,7 @@ describe("an action", function()
     assert.is_false(Input.down("jump"))
   end)
 
-  it("hears a tap that was over within the frame", function()
+  it("registers a tap within one frame", function()
     play({ tap = "space" })
     assert.is_true(Input.pressed("jump"))
     assert.is_true(Input.released("jump"))
@@ -287,7 +287,7 @@ describe("an action", function()
     assert.is_false(Input.released("jump"))
   end)
 
-  it("with keys to be held besides needs them", function()
+  it("with modifier keys needs them", function()
     play({ press = "s" })
     assert.is_false(Input.pressed("save"))
     play({ release = "s" }, { press = "left ctrl" })
@@ -295,7 +295,7 @@ describe("an action", function()
     assert.is_true(Input.pressed("save"))
   end)
 
-  it("goes from -1 to 1 where it is negative and positive", function()
+  it("has a value from -1 to 1 with negative and positive", function()
     play({ press = "q" })
     assert.equals(-1, Input.value("steer"))
     assert.is_true(Input.pressed("steer"))
@@ -305,7 +305,7 @@ describe("an action", function()
     assert.equals(-1, Input.value("steer"))
   end)
 
-  it("is a vector of at most length 1 where it has four directions", function()
+  it("is a vector of at most length 1 with four directions", function()
     play({ press = "d" }, { press = "w" })
     assert.near(1, Vector2.length(Input.value("move")), 1e-5)
     assert.near(math.sqrt(0.5), Input.value("move").x, 1e-5)
@@ -313,13 +313,13 @@ describe("an action", function()
     assert.equals(Vector2(0, -1), Input.value("move"))
   end)
 
-  it("hears the wheel", function()
+  it("responds to the wheel", function()
     play({ motion = "mouse:wheel", y = 1 })
     assert.is_true(Input.pressed("zoom"))
     assert.is_false(Input.released("zoom"))
   end)
 
-  it("hears each notch of the wheel, also in frames that follow each other", function()
+  it("registers each notch of the wheel, even in consecutive frames", function()
     Input.set_actions({ zoom = { "mouse:wheel.y+", "z" } })
     for _ = 1, 3 do
       play({ motion = "mouse:wheel", y = 1 })
@@ -335,7 +335,7 @@ describe("an action", function()
     assert.is_true(Input.down("zoom"))
   end)
 
-  it("is bound as the player wants, which user settings keep", function()
+  it("can be rebound by the player, and user settings store it", function()
     Input.rebind("jump", { "f", "mouse:left" })
     assert.same({ "f", "mouse:left" }, Input.bindings("jump"))
     assert.same({ "jump" }, Input.actions_of("f"))
@@ -352,7 +352,7 @@ describe("an action", function()
     assert.is_nil(Application.user_setting("input", "bindings", "jump"))
   end)
 
-  it("has parts that are bound by themselves", function()
+  it("has parts with separate bindings", function()
     Input.rebind("move", "j", "left")
     assert.same({ "j" }, Input.bindings("move", "left"))
     assert.same({ "pad:left" }, Input.bindings("move"))
@@ -365,7 +365,7 @@ describe("an action", function()
     assert.same({ "a" }, Input.bindings("move", "left"))
   end)
 
-  it("is named by what the player presses, and shown in words", function()
+  it("has a label for its bindings", function()
     play({ press = "f" })
     assert.equals("f", Input.any_pressed())
     play({ press = "mouse:right" })
@@ -385,7 +385,7 @@ describe("an action", function()
     assert.equals("Left stick x-", Input.label("pad:left.x-"))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     assert.same({ "jump", "move", "save", "steer", "zoom" }, Input.actions())
     for _, call in ipairs({ "down", "pressed", "released", "value", "bindings", "rebind" }) do
       assert.error_matches(function() Input[call]("jmp") end,
@@ -423,7 +423,7 @@ describe("an action", function()
 end)
 
 describe("test.input", function()
-  it("says what is wrong with an event", function()
+  it("reports invalid events", function()
     assert.error_matches(function() test.input({ press = "spce" }) end,
       "event #1: there is no button 'spce', did you mean 'space'?")
     assert.error_matches(function() test.input({ { tap = "a" }, { pres = "a" } }) end,

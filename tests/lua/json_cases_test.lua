@@ -27,7 +27,7 @@ local numbers = {
 }
 
 -- The texts before and after a number, and a function that finds the number in the value.
-local places = {
+local templates = {
   { "", "", function(value) return value end },
   { " ", " ", function(value) return value end },
   { "[", "]", function(value) return value[1] end },
@@ -38,8 +38,8 @@ local places = {
 }
 
 -- Long texts are read in one surrounding only, because they take a while.
-local function places_of(number)
-  return #number > 10000 and { places[4] } or places
+local function templates_for(number)
+  return #number > 10000 and { templates[4] } or templates
 end
 
 local too_large = {
@@ -89,14 +89,14 @@ local no_texts = {
 }
 
 describe("Json and a table of cases", function()
-  it("reads every number at every place", function()
+  it("reads every number in every position", function()
     for _, row in ipairs(numbers) do
-      for _, place in ipairs(places_of(row[1])) do
-        local text = place[1] .. row[1] .. place[2]
+      for _, template in ipairs(templates_for(row[1])) do
+        local text = template[1] .. row[1] .. template[2]
         local value, problem = Json.try_decode(text)
         local shown = #text > 60 and text:sub(1, 60) .. "…" or text
         assert.is_nil(problem, shown .. ": " .. tostring(problem))
-        assert.equals(row[2], place[3](value), shown)
+        assert.equals(row[2], template[3](value), shown)
       end
     end
     for _, text in ipairs({ "-0", "-0.0", "-0e2147483648", "-1e-2147483648", "-1e-400" }) do
@@ -104,33 +104,33 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("says which number is too large, where, and keeps what it says short", function()
+  it("reports a number that is too large, with a short message", function()
     for _, number in ipairs(too_large) do
-      for _, place in ipairs(places_of(number)) do
-        local text = place[1] .. number .. place[2]
+      for _, template in ipairs(templates_for(number)) do
+        local text = template[1] .. number .. template[2]
         local value, problem = Json.try_decode(text)
         assert.is_nil(value)
         local shown = #number > 40 and number:sub(1, 40) .. "…" or number
         assert.equals(("line 1, column %d: the number %s is too large for a double"):format(
-          #place[1] + 1, shown), problem)
+          #template[1] + 1, shown), problem)
       end
     end
   end)
 
-  it("refuses what is no number, at every place", function()
+  it("refuses invalid numbers in every position", function()
     for _, number in ipairs(no_numbers) do
-      for _, place in ipairs(places) do
-        local value, problem = Json.try_decode(place[1] .. number .. place[2])
+      for _, template in ipairs(templates) do
+        local value, problem = Json.try_decode(template[1] .. number .. template[2])
         -- [1,5] is a list of two numbers.
-        if not (number == "1,5" and place[1]:find("^%[")) then
-          assert.is_nil(value, place[1] .. number .. place[2])
+        if not (number == "1,5" and template[1]:find("^%[")) then
+          assert.is_nil(value, template[1] .. number .. template[2])
           assert.matches("^line 1, column %d+: ", problem)
         end
       end
     end
   end)
 
-  it("reads or refuses strings and texts as the grammar has it", function()
+  it("reads or refuses strings and texts according to the grammar", function()
     for _, row in ipairs(strings) do assert.equals(row[2], Json.decode(row[1])) end
     for _, row in ipairs(texts) do
       local value, problem = Json.try_decode(row[1])
@@ -146,7 +146,7 @@ describe("Json and a table of cases", function()
     end
   end)
 
-  it("does not write without an end, however often a table is reached", function()
+  it("limits its output, even if a table is reached often", function()
     local value = { 1 }
     for _ = 1, 40 do value = { value, value } end
     assert.error_matches(function() Json.encode(value) end,

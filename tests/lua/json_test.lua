@@ -38,7 +38,7 @@ describe("Json.decode", function()
     assert.equals("\244\143\191\191", Json.decode([["\uDBFF\uDFFF"]]))
   end)
 
-  it("takes null as a value that is not lost", function()
+  it("reads null as a value", function()
     local value = Json.decode('{"a":null,"list":[null]}')
     assert.equals(null, value.a)
     assert.equals(1, #value.list)
@@ -48,7 +48,7 @@ describe("Json.decode", function()
     assert.error_matches(function() value.a.b = 1 end, "'b' is set in Json.null")
   end)
 
-  it("names line, column and what was found", function()
+  it("reports line, column and the unexpected character", function()
     local rows = {
       { "", "line 1, column 1: a value is expected, got the end of the text" },
       { "  \n ", "line 2, column 2: a value is expected, got the end of the text" },
@@ -125,7 +125,7 @@ describe("Json.decode", function()
     assert.equals("line 1, column 513: more than 512 arrays and objects inside each other", problem)
   end)
 
-  it("wants a string", function()
+  it("requires a string", function()
     assert.error_matches(function() Json.decode(nil) end,
       "Json.decode: argument #1 'text' must be string, got nil")
     assert.error_matches(function() Json.try_decode(5) end,
@@ -195,12 +195,12 @@ describe("Json.encode", function()
     assert.equals('{"a":[],"b":{}}', Json.encode(Json.decode('{"b":{},"a":[]}')))
   end)
 
-  it("gives back what was read", function()
+  it("writes what it read", function()
     local text = '{"a":[1,2.5,null,"é\\n",[],{}],"b":{"c":false}}'
     assert.equals(text, Json.encode(Json.decode(text)))
   end)
 
-  it("names the path of what cannot be written", function()
+  it("reports the path of a value that cannot be written", function()
     local circle = { list = { { name = "x" } } }
     circle.list[1].owner = circle.list
     local whole = {}
@@ -232,7 +232,7 @@ describe("Json.encode", function()
       "Json.encode: %$ is nil; null is Json.null")
   end)
 
-  it("writes one table in two places", function()
+  it("writes a table that is reached twice", function()
     local shared = { 1 }
     assert.equals('{"a":[1],"b":[1]}', Json.encode({ a = shared, b = shared }))
   end)
@@ -245,7 +245,7 @@ describe("Json.encode", function()
       "Json.encode: more than 512 tables inside each other")
   end)
 
-  it("names wrong options", function()
+  it("reports wrong options", function()
     assert.error_matches(function() Json.encode({}, { inden = 2 }) end,
       "Json.encode: argument #2 'options' has the unknown option 'inden', did you mean 'indent'%?")
     for _, indent in ipairs({ 0, 17, 1.5, 0 / 0, "2" }) do

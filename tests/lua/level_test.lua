@@ -1,10 +1,10 @@
 -- Suite of levels: spawning at once and over several updates, their content, their end. Errors of
 -- the resource's compiler are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a level", function()
@@ -17,7 +17,7 @@ describe("a level", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("brings its units to their places, with what it says of their data", function()
+  it("spawns its units at their positions with their data", function()
     assert.equals(3, Level.num_units(yard))
     assert.equals(3, #Level.units(yard))
     local marker = Level.unit(yard, "marker")
@@ -34,14 +34,14 @@ describe("a level", function()
     assert.equals(Matrix4x4.identity(), Level.pose(yard))
   end)
 
-  it("says its word over components before they hear of the unit", function()
+  it("overrides component fields before components are notified", function()
     local guard = Level.unit(yard, "guard")
     assert.equals(5, Unit.get_data(guard, "health", "left"))
     local own = World.spawn_unit(world, "units/enemy")
     assert.equals(3, Unit.get_data(own, "health", "left"))
   end)
 
-  it("has levels inside, turned and moved with them", function()
+  it("has nested levels, which it moves and rotates", function()
     assert.equals(1, Level.num_nested_levels(yard))
     local shed = Level.nested_levels(yard)[1]
     assert.equals(yard, Level.parent(shed))
@@ -50,10 +50,10 @@ describe("a level", function()
     assert.is_true(Vector3.almost_equal(Vector3(10, 1, 0), Unit.local_position(box), 1e-5))
     assert.same({ yard }, World.levels(world))
     assert.equals("World.destroy_level: argument #2 'level': it is part of another level, and ends "
-      .. "with it: destroy that one", words_of(World.destroy_level, world, shed))
+      .. "with it: destroy that one", error_of(World.destroy_level, world, shed))
   end)
 
-  it("stands where it is put", function()
+  it("is spawned at a position", function()
     local turned = Quaternion(Vector3.up(), math.pi / 2)
     local other = World.spawn_level(world, "levels/yard", Vector3(100, 0, 0), turned, { scale = 2 })
     local lamp = Level.unit(other, "lamp")
@@ -65,7 +65,7 @@ describe("a level", function()
     assert.equals(Vector3(5, 1, 4), Unit.local_position(Level.unit(third, "lamp")))
   end)
 
-  it("comes over several updates where that is wanted", function()
+  it("can be spawned over several updates", function()
     local slow = World.spawn_level(world, "levels/yard", nil, nil, { units_per_frame = 1 })
     assert.equals(0, Level.progress(slow))
     assert.is_nil(Level.unit(slow, "guard"))
@@ -77,7 +77,7 @@ describe("a level", function()
     assert.equals(3, #Level.units(slow))
   end)
 
-  it("spawns the sets that are wanted", function()
+  it("spawns selected object sets", function()
     assert.same({ "night" }, Level.object_set_names(yard))
     assert.same({ Level.unit(yard, "lamp") }, Level.object_set(yard, "night"))
     local day = World.spawn_level(world, "levels/yard", nil, nil, { object_sets = {} })
@@ -85,7 +85,7 @@ describe("a level", function()
     assert.is_not_nil(Level.unit(day, "marker"))
     assert.is_true(Level.is_spawned(day))
     assert.equals("World.spawn_level: level \"levels/yard\" has no object set 'nigth', did you "
-      .. "mean 'night'?", words_of(World.spawn_level, world, "levels/yard", nil, nil,
+      .. "mean 'night'?", error_of(World.spawn_level, world, "levels/yard", nil, nil,
       { object_sets = { "nigth" } }))
   end)
 
@@ -101,11 +101,11 @@ describe("a level", function()
     end
     assert.equals("Level.is_point_inside_volume: argument #2 'volume': level \"levels/yard\" has "
       .. "no volume 'pitt', did you mean 'pit'?",
-      words_of(Level.is_point_inside_volume, yard, "pitt", Vector3(0, 0, 0)))
-    assert.matches("has no volume 'x'", words_of(Level.random_point_inside_volume, yard, "x"))
+      error_of(Level.is_point_inside_volume, yard, "pitt", Vector3(0, 0, 0)))
+    assert.matches("has no volume 'x'", error_of(Level.random_point_inside_volume, yard, "x"))
   end)
 
-  it("draws points in volumes from a seed alone", function()
+  it("has random points in volumes that depend only on the seed", function()
     local function walk(seed)
       local points = {}
       for i = 1, 20 do
@@ -122,12 +122,12 @@ describe("a level", function()
     assert.not_same(points[1], points[2])
     assert.not_equals(points[1], (select(2, Level.next_random_point_inside_volume(yard, 8, "pit"))))
     assert.equals("Level.next_random_point_inside_volume: argument #2 'seed' must be 0 to "
-      .. "4294967295, got -1", words_of(Level.next_random_point_inside_volume, yard, -1, "pit"))
+      .. "4294967295, got -1", error_of(Level.next_random_point_inside_volume, yard, -1, "pit"))
     assert.matches("argument #3 'volume': level \"levels/yard\" has no volume 'pitt', did you mean "
-      .. "'pit'?", words_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
+      .. "'pit'?", error_of(Level.next_random_point_inside_volume, yard, 1, "pitt"))
   end)
 
-  it("is found by the names of its units, also those of levels inside", function()
+  it("finds units by name, also those of nested levels", function()
     assert.equals(Level.unit(yard, "lamp"), World.unit_by_name(world, "lamp"))
     assert.equals(Level.unit(Level.nested_levels(yard)[1], "box"), World.unit_by_name(world, "box"))
     assert.is_nil(World.unit_by_name(world, "nobody"))
@@ -140,8 +140,8 @@ describe("a level", function()
     Application.release_world(empty)
     assert.equals(7, World.num_units(world))
     assert.equals(7, #World.units(world))
-    assert.matches("must be", words_of(World.num_units, "x"))
-    assert.matches("must be", words_of(World.unit_by_name, world, 3))
+    assert.matches("must be", error_of(World.num_units, "x"))
+    assert.matches("must be", error_of(World.unit_by_name, world, 3))
   end)
 
   it("has splines", function()
@@ -153,18 +153,18 @@ describe("a level", function()
     assert.is_near(4, Level.spline_position(yard, "path", 4).x, 0.01)
     assert.equals(Vector3(8, 0, 0), Level.spline_position(yard, "path", 100))
     assert.matches("has no spline 'pth', did you mean 'path'",
-      words_of(Level.spline_length, yard, "pth"))
-    assert.matches("has no spline", words_of(Level.spline_position, yard, "x", 0))
-    assert.matches("has no spline", words_of(Level.spline, yard, "x"))
+      error_of(Level.spline_length, yard, "pth"))
+    assert.matches("has no spline", error_of(Level.spline_position, yard, "x", 0))
+    assert.matches("has no spline", error_of(Level.spline, yard, "x"))
     assert.same(Level.spline(yard, "path"), Level.spline_by_index(yard, 1))
     assert.equals("Level.spline_by_index: argument #2 'index': level \"levels/yard\" has 1 "
-      .. "splines, got 2", words_of(Level.spline_by_index, yard, 2))
+      .. "splines, got 2", error_of(Level.spline_by_index, yard, 2))
     assert.matches("argument #2 'index' must be whole number, got number 1.5",
-      words_of(Level.spline_by_index, yard, 1.5))
-    assert.matches("must be Level", words_of(Level.spline_by_index, world, 1))
+      error_of(Level.spline_by_index, yard, 1.5))
+    assert.matches("must be Level", error_of(Level.spline_by_index, world, 1))
   end)
 
-  it("ends with its units, also where some are gone before", function()
+  it("is destroyed with its units, even if some are destroyed already", function()
     local guard, shed = Level.unit(yard, "guard"), Level.nested_levels(yard)[1]
     World.destroy_unit(world, guard)
     assert.is_nil(Level.unit(yard, "guard"))
@@ -175,69 +175,69 @@ describe("a level", function()
     assert.is_false(Level.alive(shed))
     assert.is_false(Unit.alive(lamp))
     assert.same({}, World.levels(world))
-    assert.matches("level \"levels/yard\" was destroyed", words_of(Level.units, yard))
+    assert.matches("level \"levels/yard\" was destroyed", error_of(Level.units, yard))
   end)
 
-  it("keeps data", function()
+  it("stores data", function()
     assert.equals("rain", Level.get_data(yard, "weather"))
     Level.set_data(yard, "doors", "front", "open")
     assert.equals("open", Level.get_data(yard, "doors", "front"))
     assert.is_true(Level.has_data(yard, "doors"))
     assert.is_false(Level.has_data(yard, "windows", "left"))
     assert.equals("Level.set_data: give at least one key and a value",
-      words_of(Level.set_data, yard, "x"))
+      error_of(Level.set_data, yard, "x"))
     assert.equals("Level.has_data: argument #2 'key' must be string or number, got boolean true",
-      words_of(Level.has_data, yard, true))
-    assert.matches("must be Level that exists", words_of(Level.get_data, world, "x"))
+      error_of(Level.has_data, yard, true))
+    assert.matches("must be Level that exists", error_of(Level.get_data, world, "x"))
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.equals("World.spawn_level: levels contain each other in a circle, or more than 16 "
-      .. "deep: levels/circle → levels/circle", words_of(World.spawn_level, world, "levels/circle"))
+      .. "deep: levels/circle → levels/circle", error_of(World.spawn_level, world, "levels/circle"))
     assert.matches("there is no level 'levels/yrd'",
-      words_of(World.spawn_level, world, "levels/yrd"))
+      error_of(World.spawn_level, world, "levels/yrd"))
     assert.equals("World.spawn_level: unknown option 'scael', did you mean 'scale'?",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { scael = 2 }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { scael = 2 }))
     assert.equals("World.spawn_level: option 'units_per_frame' must be a whole number above 0, got "
-      .. "0", words_of(World.spawn_level, world, "levels/yard", nil, nil, { units_per_frame = 0 }))
+      .. "0", error_of(World.spawn_level, world, "levels/yard", nil, nil, { units_per_frame = 0 }))
     for _, scale in ipairs({ -1, 0, 1e-46, 1e39 }) do
       assert.matches("World.spawn_level: option 'scale' must be above 0, and at most 3.4e38, got ",
-        words_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
+        error_of(World.spawn_level, world, "levels/yard", nil, nil, { scale = scale }))
     end
     assert.equals("World.spawn_level: options have names, such as { units_per_frame = 50 }, got "
       .. "number 1 as one",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { "night" }))
     local many = {}
-    for place = 1, 257 do many[place] = "night" end
+    for i = 1, 257 do many[i] = "night" end
     assert.equals("World.spawn_level: option 'object_sets' has 257 names, and 256 are the most "
       .. "(OBJECT_SETS_MAX): name each set once",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
     assert.equals("World.spawn_level: option 'object_sets' must be a list of names",
-      words_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
+      error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
     assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 4",
-      words_of(Level.unit_by_index, yard, 4))
-    assert.matches("has no unit 'guad', did you mean 'guard'", words_of(Level.unit, yard, "guad"))
+      error_of(Level.unit_by_index, yard, 4))
+    assert.matches("has no unit 'guad', did you mean 'guard'", error_of(Level.unit, yard, "guad"))
     local alone = World.spawn_unit(world, "core/units/empty")
     assert.is_nil(Level.unit_index(yard, alone))
     assert.is_nil(Unit.level(alone))
-    assert.matches("it was not spawned with the level", words_of(Level.unit_name, yard, alone))
-    assert.matches("has no object set", words_of(Level.object_set, yard, "x"))
+    assert.matches("it was not spawned with the level", error_of(Level.unit_name, yard, alone))
+    assert.matches("has no object set", error_of(Level.object_set, yard, "x"))
     for _, name in ipairs({ "world", "resource_name", "pose", "parent", "num_units", "progress",
       "num_nested_levels", "nested_levels", "volume_names", "spline_names", "num_splines",
       "object_set_names", "is_spawned" }) do
-      assert.matches("must be", words_of(Level[name], "yard"))
+      assert.matches("must be", error_of(Level[name], "yard"))
     end
-    assert.matches("must be", words_of(Level.unit_index, yard, "x"))
-    assert.matches("must be", words_of(Level.has_volume, yard, 3))
-    assert.matches("must be", words_of(Level.alive, "x"))
-    assert.matches("must be", words_of(Unit.level, "x"))
-    assert.matches("must be", words_of(World.levels, "x"))
-    assert.matches("must be", words_of(World.destroy_level, world, "x"))
+    assert.matches("must be", error_of(Level.unit_index, yard, "x"))
+    assert.matches("must be", error_of(Level.has_volume, yard, 3))
+    assert.matches("must be", error_of(Level.alive, "x"))
+    assert.matches("must be", error_of(Unit.level, "x"))
+    assert.matches("must be", error_of(World.levels, "x"))
+    assert.matches("must be", error_of(World.destroy_level, world, "x"))
   end)
 
-  it("is refused where it would be nowhere, with nothing left of it", function()
+  it("is refused at positions that are not finite, and leaves nothing", function()
     local function spawn(name, scale)
-      return words_of(World.spawn_level, world, name, nil, nil, { scale = scale })
+      return error_of(World.spawn_level, world, name, nil, nil, { scale = scale })
     end
     assert.matches("level \"levels/far\", unit 'lamp': it would be at .*which is out of range",
       spawn("levels/far", 4))
@@ -247,11 +247,11 @@ describe("a level", function()
     assert.equals(4, World.num_units(world))
   end)
 
-  it("ends with its world", function()
+  it("is destroyed with its world", function()
     local other = Application.new_world()
     local there = World.spawn_level(other, "levels/yard")
     assert.equals("World.destroy_level: argument #2 'level': the level is in another world",
-      words_of(World.destroy_level, world, there))
+      error_of(World.destroy_level, world, there))
     Application.release_world(other)
     assert.is_false(Level.alive(there))
   end)
@@ -260,7 +260,7 @@ end)
 describe("LevelResource", function()
   local yard = "levels/yard"
 
-  it("tells what a level's file says", function()
+  it("returns the content of a level's file", function()
     assert.equals(3, LevelResource.num_units(yard))
     assert.equals("marker", LevelResource.unit_name(yard, 2))
     assert.equals("core/units/empty", LevelResource.unit_resource(yard, 2))
@@ -275,17 +275,17 @@ describe("LevelResource", function()
     assert.same({ weather = "rain" }, LevelResource.data(yard))
   end)
 
-  it("refuses what is not there", function()
+  it("refuses missing names", function()
     for _, name in ipairs({ "num_units", "unit_indices", "object_set_names", "data" }) do
       assert.matches("there is no level 'levels/none'",
-        words_of(LevelResource[name], "levels/none"))
+        error_of(LevelResource[name], "levels/none"))
     end
     for _, name in ipairs({ "unit_name", "unit_resource", "unit_position", "unit_rotation",
       "unit_data" }) do
       assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 0",
-        words_of(LevelResource[name], yard, 0))
+        error_of(LevelResource[name], yard, 0))
     end
     assert.matches("has no object set 'dawn'",
-      words_of(LevelResource.unit_indices_in_object_set, yard, "dawn"))
+      error_of(LevelResource.unit_indices_in_object_set, yard, "dawn"))
   end)
 end)

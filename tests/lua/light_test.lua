@@ -1,9 +1,9 @@
 -- Suite of the lights of units, and of the surroundings of a world.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(a, b) assert.is_true(Vector3.almost_equal(a, b, 1e-4)) end
@@ -32,10 +32,10 @@ describe("a light", function()
     near(Vector3(1, 0, 4), Matrix4x4.translation(Light.world_pose(light)))
     near(Vector3(0, 1, 0), Quaternion.forward(Light.world_rotation(light)))
     assert.equals("Unit.light: argument #2 'light': unit \"core/units/light\" has the lights 1 to "
-      .. "1, got 3", words_of(Unit.light, unit, 3))
+      .. "1, got 3", error_of(Unit.light, unit, 3))
   end)
 
-  it("has a colour, a brightness and a reach", function()
+  it("has a colour, an intensity and a range", function()
     Light.set_color(light, Color(255, 0, 0))
     near(Vector3(1, 0, 0), Light.color(light))
     Light.set_color(light, Vector3(2, 1, 0.5))
@@ -46,18 +46,18 @@ describe("a light", function()
     Light.set_falloff_end(light, 7)
     assert.equals(7, Light.falloff_end(light))
     assert.equals("Light.set_color: argument #2 'color' must be Color or Vector3, got number 3",
-      words_of(Light.set_color, light, 3))
+      error_of(Light.set_color, light, 3))
     assert.equals("Light.set_color: argument #2 'color' must have parts from 0 to 1000000000, got "
-      .. "Vector3(-1, 0, 0)", words_of(Light.set_color, light, Vector3(-1, 0, 0)))
+      .. "Vector3(-1, 0, 0)", error_of(Light.set_color, light, Vector3(-1, 0, 0)))
     assert.equals("Light.set_intensity: argument #2 'intensity' must be from 0 to 1000000000, got "
-      .. "-1", words_of(Light.set_intensity, light, -1))
+      .. "-1", error_of(Light.set_intensity, light, -1))
     assert.has_error(function() Light.set_intensity(light, 1e10) end)
     assert.has_error(function() Light.set_color(light, Vector3(0, 1e10, 0)) end)
     assert.equals("Light.set_falloff_end: argument #2 'distance' must be from 0 to 1000000000, got "
-      .. "-2", words_of(Light.set_falloff_end, light, -2))
+      .. "-2", error_of(Light.set_falloff_end, light, -2))
   end)
 
-  it("is moved and turned relative to its node", function()
+  it("has a pose relative to its node", function()
     Light.set_local_position(light, Vector3(0, 2, 1))
     near(Vector3(0, 2, 1), Light.local_position(light))
     near(Vector3(0, 2, 5), Light.world_position(light))
@@ -67,23 +67,23 @@ describe("a light", function()
     near(Vector3(0, 0, -1), Quaternion.forward(Light.local_rotation(light)))
     near(Vector3(0, 0, -1), Quaternion.forward(Light.world_rotation(light)))
     assert.matches("Light.set_local_rotation: argument #2 'rotation' must have length 1, this one "
-      .. "has 2", words_of(Light.set_local_rotation, light,
+      .. "has 2", error_of(Light.set_local_rotation, light,
       Quaternion.from_elements(0, 0, 0, 2)), 1, true)
   end)
 
-  it("keeps its shadows off what casts them", function()
+  it("has a shadow bias", function()
     assert.equals(1, Light.shadow_depth_bias(light))
     Light.set_shadow_depth_bias(light, 2.5)
     assert.equals(2.5, Light.shadow_depth_bias(light))
     assert.equals("Light.set_shadow_depth_bias: argument #2 'bias' must be from 0 to 100, got -1",
-      words_of(Light.set_shadow_depth_bias, light, -1))
+      error_of(Light.set_shadow_depth_bias, light, -1))
   end)
 
-  it("is of a type", function()
+  it("has a type", function()
     assert.equals("omni", Light.type(light))
     assert.equals("Light.set_casts_shadows: argument #2 'casts': an omni light casts no shadows: "
       .. "leave out casts_shadows, or make it a spot light",
-      words_of(Light.set_casts_shadows, light, true))
+      error_of(Light.set_casts_shadows, light, true))
     Light.set_type(light, "spot")
     Light.set_casts_shadows(light, true)
     assert.is_true(Light.casts_shadows(light))
@@ -93,14 +93,14 @@ describe("a light", function()
     Light.set_spot_angle_start(light, 0.5)
     assert.equals(0.5, Light.spot_angle_end(light))
     assert.matches("must be above 0 and at most half of pi radians, got 30",
-      words_of(Light.set_spot_angle_end, light, 30))
+      error_of(Light.set_spot_angle_end, light, 30))
     assert.has_error(function() Light.set_spot_angle_start(light, -1) end)
     assert.equals("Light.set_type: argument #2 'type' must be \"omni\", \"spot\" or "
       .. "\"directional\", got \"spit\", did you mean 'spot'?",
-      words_of(Light.set_type, light, "spit"))
+      error_of(Light.set_type, light, "spit"))
   end)
 
-  it("is refused a flat pose, and has a rotation on a node that is flat", function()
+  it("refuses a pose without scale, and has a rotation on a node without scale", function()
     local flat = "Light.set_local_pose: argument #2 'pose' is flat: one of its axes has length "
       .. "0, or lies in the plane of the others"
     local function scaled(scale)
@@ -108,10 +108,10 @@ describe("a light", function()
         scale)
     end
     for _, scale in ipairs({ Vector3(0, 0, 0), Vector3(1, 0, 1), Vector3(0, 1, 1) }) do
-      assert.equals(flat, words_of(Light.set_local_pose, light, scaled(scale)))
+      assert.equals(flat, error_of(Light.set_local_pose, light, scaled(scale)))
     end
     local x, z = Vector3(1, 0, 0), Vector3(0, 0, 1)
-    assert.equals(flat, words_of(Light.set_local_pose, light, Matrix4x4.from_axes(x, x, z, z)))
+    assert.equals(flat, error_of(Light.set_local_pose, light, Matrix4x4.from_axes(x, x, z, z)))
     near(Vector3(0, 0, 0), Matrix4x4.translation(Light.local_pose(light)))
     Light.set_local_pose(light, scaled(Vector3(-2, 0.001, 3)))
     near(Vector3(1, 2, 3), Light.local_position(light))
@@ -121,16 +121,16 @@ describe("a light", function()
     end
   end)
 
-  it("is switched off and on", function()
+  it("is enabled and disabled", function()
     assert.is_true(Light.enabled(light))
     Light.set_enabled(light, false)
     assert.is_false(Light.enabled(light))
     World.destroy_unit(world, unit)
     assert.is_false(Light.alive(light))
-    assert.matches("light was destroyed in frame", words_of(Light.color, light))
+    assert.matches("light was destroyed in frame", error_of(Light.color, light))
   end)
 
-  it("is refused where it is none", function()
+  it("refuses other handles", function()
     for name, fn in pairs(Light) do
       if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
     end
@@ -142,7 +142,7 @@ describe("the sky", function()
   before_each(function() world = Application.new_world() end)
   after_each(function() Application.release_world(world) end)
 
-  it("keeps what is not said", function()
+  it("keeps omitted options", function()
     local before = World.sky(world)
     World.set_sky(world, { top = Vector3(1, 2, 3), shown = true, exposure = 2, fog_density = 0.5 })
     local sky = World.sky(world)
@@ -157,9 +157,9 @@ describe("the sky", function()
     near(Vector3(1, 1, 1), World.sky(world).horizon)
   end)
 
-  it("says what is wrong", function()
-    local function check(options, words)
-      assert.equals("World.set_sky: " .. words, words_of(World.set_sky, world, options))
+  it("reports invalid arguments", function()
+    local function check(options, message)
+      assert.equals("World.set_sky: " .. message, error_of(World.set_sky, world, options))
     end
     check(3, "argument #2 'options' must be table, got number 3")
     check({ tip = 1 }, "unknown option string \"tip\", did you mean 'top'?")

@@ -9,7 +9,7 @@ describe("a Localizer", function()
     test.frames(1)
   end)
 
-  it("gives the text of the preferred language, and English where none is preferred", function()
+  it("returns the text in the preferred language, or else in English", function()
     assert.equals("Play", Localizer.lookup(menu, "play"))
     Application.set_property_preference_order("sv")
     test.frames(1)
@@ -18,24 +18,24 @@ describe("a Localizer", function()
     assert.equals("Quit", Localizer.lookup(menu, "quit"))
   end)
 
-  it("can have a language of its own", function()
+  it("can have its own language", function()
     Localizer.set_language(menu, "sv")
     assert.equals("Spela", Localizer.lookup(menu, "play"))
     Localizer.set_language(menu, "jp")
     assert.equals("Play", Localizer.lookup(menu, "play"))
   end)
 
-  it("shows a key that is not there", function()
+  it("shows a missing key", function()
     assert.equals("<plya>", Localizer.lookup(menu, "plya"))
   end)
 
-  it("fills values in", function()
+  it("inserts values", function()
     assert.equals("3 lives, {x}", Localizer.fill("{n} lives, {x}", { n = 3 }))
     assert.equals("a b", Localizer.fill("{1} {2}", { "a", "b" }))
     assert.equals("Quit", Localizer.lookup(menu, "quit", { n = 3 }))
   end)
 
-  it("is refused with words where it cannot be", function()
+  it("refuses invalid arguments", function()
     local rows = {
       { function() Localizer(3) end, "Localizer: argument #1 'name' must be string, got number 3" },
       { function() Localizer("data/meny") end,
@@ -51,9 +51,9 @@ describe("a Localizer", function()
       { function() Application.property_preference_order(1) end, "takes 0 arguments, got 1" },
     }
     for _, row in ipairs(rows) do
-      local ok, words = pcall(row[1])
+      local ok, message = pcall(row[1])
       assert.is_false(ok)
-      assert.is_truthy(words:find(row[2], 1, true), words)
+      assert.is_truthy(message:find(row[2], 1, true), message)
     end
   end)
 end)

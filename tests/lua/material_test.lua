@@ -5,7 +5,7 @@ local function wave()
 end
 
 describe("Material.new", function()
-  it("makes a material that can be destroyed", function()
+  it("creates a material that can be destroyed", function()
     local material = wave()
     assert.is_true(Material.alive(material))
     assert.equals("pictures/wave", Material.name(material))
@@ -15,7 +15,7 @@ describe("Material.new", function()
       "argument #1 'material': material \"pictures/wave\" was destroyed in frame %d+")
   end)
 
-  it("makes one that Guis do not draw with after its end", function()
+  it("creates a material that Guis do not use after it is destroyed", function()
     local gui = World.create_screen_gui(Application.main_world(), "immediate")
     local material = wave()
     Gui.bitmap(gui, material, Vector3(0, 0, 1), Vector2(8, 8), Color(1, 2, 3))
@@ -30,13 +30,13 @@ describe("Material.new", function()
     assert.error_matches(function() Material.destroy("x") end, "must be Material, got string")
   end)
 
-  it("takes a texture in place of a material", function()
+  it("accepts a texture in place of a material", function()
     local material = Material.new("pictures/hero")
     Material.set_texture(material, "texture", "pictures/noise")
     Material.destroy(material)
   end)
 
-  it("says what is there instead", function()
+  it("suggests existing names", function()
     assert.error_matches(function() Material.new("pictures/wavy") end,
       "Material.new: argument #1 'name': there is no material 'pictures/wavy', "
         .. "did you mean 'pictures/wave'%?")
@@ -44,7 +44,7 @@ describe("Material.new", function()
 end)
 
 describe("Gui.material", function()
-  it("gives the one that all share, which cannot be destroyed", function()
+  it("returns the shared material, which cannot be destroyed", function()
     local gui = World.create_screen_gui(Application.main_world(), "immediate")
     local material = Gui.material(gui, "pictures/wave")
     assert.equals(material, Gui.material(gui, "pictures/wave"))
@@ -71,7 +71,7 @@ describe("Material.set_", function()
     Material.destroy(material)
   end)
 
-  it("says which variables there are", function()
+  it("lists the variables", function()
     local material = wave()
     local one, matrix = Vector3(1, 1, 1), Matrix4x4.identity()
     assert.error_matches(function() Material.set_scalar(material, "sped", 1) end,

@@ -1,9 +1,9 @@
 -- Suite of Math: helpers for numbers, oriented boxes, and boxes in frustums.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -33,7 +33,7 @@ describe("Math with numbers", function()
       "Math.clamp: low is 2 and high is 1: low must not be above high")
   end)
 
-  it("mixes and finds where a mix lies", function()
+  it("interpolates and inverts interpolation", function()
     assert.equals(15, Math.lerp(10, 20, 0.5))
     assert.equals(30, Math.lerp(10, 20, 2))
     assert.equals(0.5, Math.inverse_lerp(10, 20, 15))
@@ -54,13 +54,13 @@ describe("Math with numbers", function()
       "Math.smoothstep: low and high are both 1: they must differ")
   end)
 
-  it("tells the sign", function()
+  it("returns the sign", function()
     assert.equals(1, Math.sign(3))
     assert.equals(-1, Math.sign(-0.1))
     assert.equals(0, Math.sign(0))
   end)
 
-  it("rounds, halves up", function()
+  it("rounds halves up", function()
     assert.equals(3, Math.round(2.5))
     assert.equals(-2, Math.round(-2.5))
     assert.equals(7.5, Math.round(7.4, 0.5))
@@ -94,7 +94,7 @@ describe("Math with numbers", function()
     near(math.pi, Math.lerp_angle(math.pi - 0.1, -math.pi + 0.1, 0.5))
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Math, "Math", {
       { "is_valid", { "no" }, "#1 'number' must be number, got string \"no\"" },
       { "clamp", { "no", 1, 1 }, "#1 'value' must be number, got string \"no\"" },
@@ -165,7 +165,7 @@ describe("Math with boxes", function()
     assert.is_true(Math.point_in_box(Vector3(1, 1, 1), m, v3))
   end)
 
-  it("holds nothing when it is scaled to nothing", function()
+  it("finds no point in a box of scale 0", function()
     for i = 1, 3 do
       local flat = Matrix4x4.with_axis(m, i, Vector3.zero())
       assert.is_false(Math.point_in_box(Vector3.zero(), flat, v3))
@@ -189,21 +189,21 @@ describe("Math with boxes", function()
     end
   end)
 
-  it("counts the scale of the pose", function()
+  it("uses the scale of the pose", function()
     local doubled = Matrix4x4.with_scale(pose, Vector3(2, 2, 2))
     assert.is_true(Math.point_in_box(Vector3(13.9, 0, 0), doubled, half))
     assert.is_false(Math.point_in_box(Vector3(14.1, 0, 0), doubled, half))
     near(6, Math.ray_box_intersection(Vector3.zero(), Vector3.right(), doubled, half))
   end)
 
-  it("finds how far a ray goes", function()
+  it("returns the distance of a ray", function()
     near(8, Math.ray_box_intersection(Vector3.zero(), Vector3.right(), pose, half))
     near(4, Math.ray_box_intersection(Vector3.zero(), Vector3.right() * 2, pose, half))
     near(4, Math.ray_box_intersection(Vector3(10, 5, 0), Vector3.backward(), pose, half))
     assert.equals(0, Math.ray_box_intersection(Vector3(10, 0, 0), Vector3.up(), pose, half))
   end)
 
-  it("answers -1 for a miss", function()
+  it("returns -1 for a miss", function()
     assert.equals(-1, Math.ray_box_intersection(Vector3.zero(), Vector3.left(), pose, half))
     assert.equals(-1, Math.ray_box_intersection(Vector3.zero(), Vector3.forward(), pose, half))
     assert.equals(-1, Math.ray_box_intersection(Vector3(0, 0, 9), Vector3.right(), pose, half))
@@ -262,7 +262,7 @@ local function at(x, y, z)
 end
 
 describe("Math with frustums", function()
-  it("finds boxes wholly inside", function()
+  it("finds boxes that are entirely inside", function()
     assert.is_true(Math.box_in_frustum(at(0, 5, 0), v3, planes()))
     assert.is_false(Math.box_in_frustum(at(0, 1.5, 0), v3, planes()))
     assert.is_false(Math.box_in_frustum(at(4, 5, 0), v3, planes()))
@@ -280,7 +280,7 @@ describe("Math with frustums", function()
     assert.is_false(Math.box_intersects_frustum(at(0, 12, 0), v3, frustum()))
   end)
 
-  it("is exact, for boxes turned and placed in every way", function()
+  it("is exact for all positions and rotations", function()
     local arguments = { frustum() }
     -- Returns the gap between box and frustum. Projecting a point onto the box and each half space
     -- in turn converges to a point in all of them, if one exists.
@@ -312,8 +312,8 @@ describe("Math with frustums", function()
     for _ = 1, 1000 do
       local turn = Quaternion.normalize(
         Quaternion.from_elements(part(-1, 1), part(-1, 1), part(-1, 1), part(-1, 1)))
-      local place = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
-      local box = Matrix4x4.from_quaternion_position(turn, place)
+      local position = Vector3(part(-14, 14), part(-5, 14), part(-14, 14))
+      local box = Matrix4x4.from_quaternion_position(turn, position)
       local size = Vector3(part(0.01, 8), part(0.01, 4), part(0.01, 4))
       size = Vector3.with_element(size, math.floor(part(1, 4)), 0.01)
       local gap = overlap(box, size)

@@ -1,6 +1,6 @@
 -- Suite of Math: random numbers and noise. Geometry is in math_geometry_test.lua.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -15,7 +15,7 @@ local function many(fn)
 end
 
 describe("Math.random", function()
-  it("repeats after the same seed", function()
+  it("repeats its numbers for a seed", function()
     Math.set_seed(11)
     local first = many(Math.random)
     Math.set_seed(11)
@@ -24,7 +24,7 @@ describe("Math.random", function()
     assert.are_not.same(first, many(Math.random))
   end)
 
-  it("is in [0, 1), or a whole number between its bounds, both of them met", function()
+  it("is in [0, 1), or a whole number between two bounds, inclusive", function()
     for _, value in ipairs(many(Math.random)) do
       assert.is_true(value >= 0 and value < 1)
     end
@@ -38,15 +38,15 @@ describe("Math.random", function()
     end
   end)
 
-  it("refuses bounds that hold no number", function()
-    assert.equals("Math.random: there is no whole number from 1 to 0", words_of(Math.random, 0))
-    assert.equals("Math.random: there is no whole number from 3 to 2", words_of(Math.random, 3, 2))
-    assert.matches("^Math.random: argument #1 'min'", words_of(Math.random, 1.5))
+  it("refuses bounds without a number between them", function()
+    assert.equals("Math.random: there is no whole number from 1 to 0", error_of(Math.random, 0))
+    assert.equals("Math.random: there is no whole number from 3 to 2", error_of(Math.random, 3, 2))
+    assert.matches("^Math.random: argument #1 'min'", error_of(Math.random, 1.5))
     assert.equals("Math.random: 'max' was given without 'min': give both, or one alone",
-      words_of(Math.random, nil, 2))
+      error_of(Math.random, nil, 2))
   end)
 
-  it("is what math.random asks", function()
+  it("is used by math.random", function()
     math.randomseed(5)
     local first = math.random()
     Math.set_seed(5)
@@ -54,17 +54,17 @@ describe("Math.random", function()
     assert.is_true(math.random(6) <= 6)
     assert.equals(4, math.random(4, 4))
     assert.equals("math.random: argument #1 'm' must be number, got nil",
-      words_of(math.random, nil, 5))
+      error_of(math.random, nil, 5))
   end)
 
-  it("begins at a whole seed, zero or more", function()
-    assert.matches("^Math.set_seed: argument #1 'seed' must be 0 to ", words_of(Math.set_seed, -1))
-    assert.matches("^Math.set_seed: argument #1 'seed'", words_of(Math.set_seed, 0.5))
+  it("accepts whole seeds from 0", function()
+    assert.matches("^Math.set_seed: argument #1 'seed' must be 0 to ", error_of(Math.set_seed, -1))
+    assert.matches("^Math.set_seed: argument #1 'seed'", error_of(Math.set_seed, 0.5))
   end)
 end)
 
 describe("Math.next_random", function()
-  it("makes a number and the next seed from a seed alone", function()
+  it("computes a number and the next seed only from a seed", function()
     local seed, value = Math.next_random(42)
     assert.is_true(value >= 0 and value < 1)
     local again, same = Math.next_random(42)
@@ -74,14 +74,14 @@ describe("Math.next_random", function()
     assert.is_true(die >= 1 and die <= 6 and die % 1 == 0)
   end)
 
-  it("refuses a seed that is not a number of 32 bits", function()
+  it("refuses a seed of more than 32 bits", function()
     assert.equals("Math.next_random: argument #1 'seed' must be 0 to 4294967295, got 4294967296",
-      words_of(Math.next_random, 2 ^ 32))
+      error_of(Math.next_random, 2 ^ 32))
   end)
 end)
 
 describe("random vectors", function()
-  it("have length 1 as directions, and point to all sides", function()
+  it("have length 1 as directions, and point in all directions", function()
     local sum = Vector3(0, 0, 0)
     for _ = 1, 500 do
       local direction = Math.random_direction()
@@ -91,7 +91,7 @@ describe("random vectors", function()
     assert.is_true(Vector3.length(sum) < 100)
   end)
 
-  it("lie inside their box", function()
+  it("are inside their box", function()
     local low, high = Vector3(-1, 0, 2), Vector3(1, 0, 4)
     for _ = 1, 200 do
       local p = Math.random_in_box(low, high)
@@ -99,7 +99,7 @@ describe("random vectors", function()
     end
   end)
 
-  it("are even in a box that is wider than the largest float", function()
+  it("are uniform in a box that is wider than the largest float", function()
     local most = 3.4e38
     local below = 0
     for _ = 1, 200 do
@@ -112,9 +112,9 @@ describe("random vectors", function()
 
   it("need the corners in order", function()
     assert.matches("^Math.random_in_box: 'min' .* must not be above 'max' .* in any coordinate",
-      words_of(Math.random_in_box, Vector3(1, 0, 0), Vector3(0, 1, 1)))
+      error_of(Math.random_in_box, Vector3(1, 0, 0), Vector3(0, 1, 1)))
     assert.matches("^Math.random_in_box: argument #2 'max' must be Vector3, got nil",
-      words_of(Math.random_in_box, Vector3(1, 0, 0)))
+      error_of(Math.random_in_box, Vector3(1, 0, 0)))
   end)
 end)
 
@@ -132,15 +132,15 @@ describe("Math.noise", function()
     assert.equals(0, Math.noise(3, 4, 5))
   end)
 
-  it("is another for another seed, and the same at a position as at its coordinates", function()
+  it("depends on the seed, and accepts positions or coordinates", function()
     assert.are_not.equals(Math.noise(0.5, 0.25, 0.125), Math.noise(0.5, 0.25, 0.125, 1))
     assert.equals(Math.noise(0.5, 0.25, 0.125, 7), Math.noise_at(Vector3(0.5, 0.25, 0.125), 7))
   end)
 
-  it("takes its coordinates in order", function()
-    assert.equals("Math.noise: 'z' was given without 'y'", words_of(Math.noise, 1, nil, 2))
-    assert.equals("Math.noise: argument #1 'x' must be number, got nil", words_of(Math.noise))
+  it("requires its coordinates in order", function()
+    assert.equals("Math.noise: 'z' was given without 'y'", error_of(Math.noise, 1, nil, 2))
+    assert.equals("Math.noise: argument #1 'x' must be number, got nil", error_of(Math.noise))
     assert.equals("Math.noise_at: argument #1 'position' must be Vector3, got number 1",
-      words_of(Math.noise_at, 1))
+      error_of(Math.noise_at, 1))
   end)
 end)

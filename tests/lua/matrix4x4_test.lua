@@ -1,9 +1,9 @@
 -- Suite of Matrix4x4: poses, their algebra, their parts, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -26,7 +26,7 @@ local function near_matrix(a, b)
 end
 
 describe("Matrix4x4", function()
-  it("is the identity, or made by a function", function()
+  it("is the identity, or created by a function", function()
     assert.equals(Matrix4x4.identity(), Matrix4x4())
     assert.same({ 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1 },
       Matrix4x4.as_table(Matrix4x4.identity()))
@@ -38,7 +38,7 @@ describe("Matrix4x4", function()
     end
   end)
 
-  it("takes 12 or 16 elements, row by row", function()
+  it("is created from 12 or 16 elements, row by row", function()
     assert.same({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 }, Matrix4x4.as_table(m))
     local affine = Matrix4x4.from_elements(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
     assert.same({ 1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9, 0, 10, 11, 12, 1 }, Matrix4x4.as_table(affine))
@@ -50,24 +50,24 @@ describe("Matrix4x4", function()
   end)
 
   it("has rows that are axes and a translation", function()
-    local made = Matrix4x4.from_axes(Vector3(1, 2, 3), Vector3(4, 5, 6), Vector3(7, 8, 9), v3)
-    assert.equals(Vector3(1, 2, 3), Matrix4x4.x(made))
-    assert.equals(Vector3(4, 5, 6), Matrix4x4.y(made))
-    assert.equals(Vector3(7, 8, 9), Matrix4x4.z(made))
-    assert.equals(v3, Matrix4x4.translation(made))
-    assert.equals(made.x, Matrix4x4.right(made))
-    assert.equals(made.y, Matrix4x4.forward(made))
-    assert.equals(made.z, Matrix4x4.up(made))
-    assert.equals(v3, made.translation)
-    assert.equals(made.x, Matrix4x4.axis(made, 1))
-    assert.equals(made.y, Matrix4x4.axis(made, 2))
-    assert.equals(made.z, Matrix4x4.axis(made, 3))
-    assert.equals(2, Matrix4x4.element(made, 1, 2))
-    assert.equals(1, Matrix4x4.element(made, 4, 1))
-    assert.equals(1, Matrix4x4.element(made, 4, 4))
+    local matrix = Matrix4x4.from_axes(Vector3(1, 2, 3), Vector3(4, 5, 6), Vector3(7, 8, 9), v3)
+    assert.equals(Vector3(1, 2, 3), Matrix4x4.x(matrix))
+    assert.equals(Vector3(4, 5, 6), Matrix4x4.y(matrix))
+    assert.equals(Vector3(7, 8, 9), Matrix4x4.z(matrix))
+    assert.equals(v3, Matrix4x4.translation(matrix))
+    assert.equals(matrix.x, Matrix4x4.right(matrix))
+    assert.equals(matrix.y, Matrix4x4.forward(matrix))
+    assert.equals(matrix.z, Matrix4x4.up(matrix))
+    assert.equals(v3, matrix.translation)
+    assert.equals(matrix.x, Matrix4x4.axis(matrix, 1))
+    assert.equals(matrix.y, Matrix4x4.axis(matrix, 2))
+    assert.equals(matrix.z, Matrix4x4.axis(matrix, 3))
+    assert.equals(2, Matrix4x4.element(matrix, 1, 2))
+    assert.equals(1, Matrix4x4.element(matrix, 4, 1))
+    assert.equals(1, Matrix4x4.element(matrix, 4, 4))
   end)
 
-  it("says which fields there are", function()
+  it("lists its fields", function()
     check_error(function() return m.w end,
       "Matrix4x4 has no field 'w': it has x, y, z, translation")
     check_error(function() return m.inverse end,
@@ -80,7 +80,7 @@ describe("Matrix4x4", function()
       "Matrix4x4.axis: argument #2 'i' must be a whole number from 1 to 3, got number 4")
   end)
 
-  it("never changes", function()
+  it("is immutable", function()
     check_error(function() m.translation = v3 end, "Matrix4x4s are values: use "
       .. "Matrix4x4.with_translation(m, value), which returns a new one")
     check_error(function() m.w = v3 end, "Matrix4x4 has no field 'w'")
@@ -143,7 +143,7 @@ describe("Matrix4x4", function()
     assert.equals("m " .. text, "m " .. m)
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     local hint = "a Matrix4x4 multiplies a Matrix4x4 or a Vector3, and is on the left"
     check_error(function() return m * 2 end, "cannot multiply Matrix4x4 and number 2: " .. hint)
     check_error(function() return nil * m end, "cannot multiply nil and Matrix4x4: " .. hint)
@@ -179,7 +179,7 @@ describe("Matrix4x4", function()
       Matrix4x4.as_table(Matrix4x4.transpose(m)))
   end)
 
-  it("is undone by its inverse", function()
+  it("is reverted by its inverse", function()
     near_matrix(Matrix4x4.identity(), pose * Matrix4x4.inverse(pose))
     near_vector(v3, Matrix4x4.inverse(pose) * (pose * v3))
     local tiny = Matrix4x4.from_quaternion_position_scale(q, v3, Vector3.one() * 0.001)
@@ -189,7 +189,7 @@ describe("Matrix4x4", function()
     near_matrix(Matrix4x4.identity(), Matrix4x4.inverse(general) * general)
   end)
 
-  it("has no inverse when it flattens space", function()
+  it("has no inverse if its scale is 0", function()
     check_error(function() Matrix4x4.inverse(Matrix4x4.zero()) end,
       "Matrix4x4.inverse: the matrix has no inverse, because it flattens space")
     check_error(function() Matrix4x4.inverse(m) end, "has no inverse")
@@ -199,7 +199,7 @@ describe("Matrix4x4", function()
       "has no inverse")
   end)
 
-  it("has a determinant: the growth of volumes", function()
+  it("has a determinant: the factor of volumes", function()
     assert.equals(0, Matrix4x4.determinant(m))
     assert.equals(1, Matrix4x4.determinant(Matrix4x4.identity()))
     local scaled = Matrix4x4.with_scale(Matrix4x4.identity(), Vector3(2, 3, -4))
@@ -208,20 +208,20 @@ describe("Matrix4x4", function()
 
   it("holds a rotation, a translation and a scale", function()
     local s, p = Vector3(2, 3, 4), Vector3(5, 6, 7)
-    local made = Matrix4x4.from_quaternion_position_scale(q, p, s)
-    near_vector(s, Matrix4x4.scale(made))
-    assert.equals(p, Matrix4x4.translation(made))
-    assert.is_true(Quaternion.almost_equal(q, Matrix4x4.rotation(made)))
-    near_vector(q * Vector3(2, 6, 12) + p, made * v3)
+    local matrix = Matrix4x4.from_quaternion_position_scale(q, p, s)
+    near_vector(s, Matrix4x4.scale(matrix))
+    assert.equals(p, Matrix4x4.translation(matrix))
+    assert.is_true(Quaternion.almost_equal(q, Matrix4x4.rotation(matrix)))
+    near_vector(q * Vector3(2, 6, 12) + p, matrix * v3)
     assert.equals(Quaternion.matrix4x4(q), Matrix4x4.from_quaternion(q))
-    near_vector(Vector3(1, 1, 1), Matrix4x4.scale(Matrix4x4.with_scale(made, Vector3.one())))
-    near_matrix(made, Matrix4x4.with_scale(Matrix4x4.with_scale(made, Vector3.one()), s))
-    local turned = Matrix4x4.with_rotation(made, Quaternion.identity())
+    near_vector(Vector3(1, 1, 1), Matrix4x4.scale(Matrix4x4.with_scale(matrix, Vector3.one())))
+    near_matrix(matrix, Matrix4x4.with_scale(Matrix4x4.with_scale(matrix, Vector3.one()), s))
+    local turned = Matrix4x4.with_rotation(matrix, Quaternion.identity())
     near_vector(Vector3(2, 0, 0), turned.x)
     assert.equals(p, turned.translation)
   end)
 
-  it("takes a mirror for a negative scale along x", function()
+  it("treats a mirror as a negative scale along x", function()
     local mirrored = Matrix4x4.from_quaternion_position_scale(q, v3, Vector3(1, -2, 1))
     local s, r = Matrix4x4.scale(mirrored), Matrix4x4.rotation(mirrored)
     assert.is_true(s.x < 0 and s.y > 0 and s.z > 0)
@@ -229,15 +229,15 @@ describe("Matrix4x4", function()
     for i = 1, 3 do
       local tilted = Quaternion(Vector3(1, 2 * i, -3), i)
       for _, size in ipairs({ Vector3(-1, 2, 3), Vector3(1, 2, -3), Vector3(-1, -2, 3) }) do
-        local made = Matrix4x4.from_quaternion_position_scale(tilted, v3, size)
-        s, r = Matrix4x4.scale(made), Matrix4x4.rotation(made)
+        local matrix = Matrix4x4.from_quaternion_position_scale(tilted, v3, size)
+        s, r = Matrix4x4.scale(matrix), Matrix4x4.rotation(matrix)
         assert.equals(size.x * size.y * size.z < 0, s.x < 0)
-        near_matrix(made, Matrix4x4.from_quaternion_position_scale(r, v3, s))
+        near_matrix(matrix, Matrix4x4.from_quaternion_position_scale(r, v3, s))
       end
     end
   end)
 
-  it("finds the rotation when one axis is scaled away", function()
+  it("finds the rotation if the scale of one axis is 0", function()
     for i = 1, 3 do
       local s = Vector3.with_element(Vector3.one(), i, 0)
       local flat = Matrix4x4.from_quaternion_position_scale(q, v3, s)
@@ -246,7 +246,7 @@ describe("Matrix4x4", function()
     assert.equals(Quaternion.identity(), Matrix4x4.rotation(Matrix4x4.zero()))
   end)
 
-  it("mixes poses part by part", function()
+  it("interpolates poses part by part", function()
     local a, b = Matrix4x4.identity(), Matrix4x4.with_scale(pose, Vector3(3, 3, 3))
     local middle = Matrix4x4.lerp(a, b, 0.5)
     near_vector(Vector3(5, 10, 15), middle.translation)
@@ -268,7 +268,7 @@ describe("Matrix4x4", function()
     end
   end)
 
-  it("knows which poses physics can take", function()
+  it("tests if physics accepts a pose", function()
     assert.is_true(Matrix4x4.is_valid_for_physics(pose))
     local tilted = Quaternion(Vector3(1, 2, 3), 1)
     assert.is_true(Matrix4x4.is_valid_for_physics(Matrix4x4.from_quaternion_position(tilted, v3)))
@@ -290,7 +290,7 @@ describe("Matrix4x4", function()
     end
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Matrix4x4, "Matrix4x4", {
       { "from_axes", { 1, v3, v3, v3 }, "#1 'x' must be Vector3, got number 1" },
       { "from_axes", { v3, 1, v3, v3 }, "#2 'y' must be Vector3, got number 1" },

@@ -9,7 +9,7 @@ describe("Memory", function()
     end
   end
 
-  it("names the global that a leak grows in", function()
+  it("reports the global that contains a leak", function()
     leaking_enemies = {}
     local before = Memory.snapshot()
     for i = 1, 500 do
@@ -24,13 +24,13 @@ describe("Memory", function()
     assert.equals(-1, change_of(Memory.changes(before), "leaking_enemies").objects)
   end)
 
-  it("tells what the engine holds, and the most that it may", function()
+  it("reports the engine's memory and its limit", function()
     local held, limit = Memory.engine_usage()
     assert.is_true(held > 0)
     assert.equals(Application.settings().limits.engine_memory_mib * 2 ^ 20, limit)
   end)
 
-  it("names the local of a file that it grows in", function()
+  it("reports the local of a file that contains a leak", function()
     function keep_something()
       kept[#kept + 1] = {}
     end
@@ -44,7 +44,7 @@ describe("Memory", function()
     keep_something = nil
   end)
 
-  it("names fields of things", function()
+  it("reports fields of tables", function()
     the_game = { world = { units = {} }, sounds = {} }
     local before = Memory.snapshot()
     for i = 1, 50 do
@@ -54,7 +54,7 @@ describe("Memory", function()
     the_game = nil
   end)
 
-  it("does not count what a weak table refers to", function()
+  it("does not count references of a weak table", function()
     weak_of_test = setmetatable({}, { __mode = "v" })
     local held = {}
     local before = Memory.snapshot()
@@ -79,7 +79,7 @@ describe("Memory", function()
     }, Memory.changes(before, after))
   end)
 
-  it("says in words what is held and what grew", function()
+  it("describes the memory in use and its growth", function()
     leaking_list = {}
     local before = Memory.snapshot()
     for i = 1, 1000 do
@@ -91,7 +91,7 @@ describe("Memory", function()
     assert.matches("^scripts hold [%d.]+ [KM]iB; what is held most:\n", Memory.report())
   end)
 
-  it("has the engine's owners as a tree", function()
+  it("has a tree of the engine's owners", function()
     local rows = Memory.tree()
     assert.is_true(#rows > 0)
     local sum = 0
@@ -102,7 +102,7 @@ describe("Memory", function()
     assert.is_true(sum > 100000)
   end)
 
-  it("answers in the console", function()
+  it("has console commands", function()
     local run = Application.console_command
     run("memory_tree")
     assert.error_matches(function()
@@ -112,7 +112,7 @@ describe("Memory", function()
     run("memory_grown")
   end)
 
-  it("says what is no snapshot", function()
+  it("refuses values that are not snapshots", function()
     assert.error_matches(function()
       Memory.changes(nil)
     end, "argument #1 'before' must be a snapshot %(Memory.snapshot%), got nil")

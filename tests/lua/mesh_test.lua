@@ -1,9 +1,9 @@
 -- Suite of the meshes of units: queries and changes, and meshes built from numbers.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(a, b) assert.is_true(Vector3.almost_equal(a, b, 1e-4)) end
@@ -30,17 +30,17 @@ describe("a mesh", function()
     assert.is_false(Unit.has_mesh(unit, 2))
     World.destroy_unit(world, unit)
     assert.is_false(Mesh.alive(mesh))
-    assert.matches("mesh was destroyed in frame", words_of(Mesh.unit, mesh))
+    assert.matches("mesh was destroyed in frame", error_of(Mesh.unit, mesh))
   end)
 
-  it("is found or said to be missing", function()
+  it("is found by name, or reported as missing", function()
     assert.equals("Unit.mesh: argument #2 'mesh': unit \"core/units/cube\" has no mesh 'cub', did "
-      .. "you mean 'cube'?", words_of(Unit.mesh, unit, "cub"))
+      .. "you mean 'cube'?", error_of(Unit.mesh, unit, "cub"))
     assert.equals("Unit.mesh: argument #2 'mesh': unit \"core/units/cube\" has the meshes 1 to 1, "
-      .. "got 2", words_of(Unit.mesh, unit, 2))
+      .. "got 2", error_of(Unit.mesh, unit, 2))
     local empty = World.spawn_unit(world, "core/units/empty")
     assert.equals("Unit.mesh: argument #2 'mesh': unit \"core/units/empty\" has no meshes",
-      words_of(Unit.mesh, empty, 1))
+      error_of(Unit.mesh, empty, 1))
     assert.equals(0, Unit.num_meshes(empty))
   end)
 
@@ -59,7 +59,7 @@ describe("a mesh", function()
     Unit.set_visibility(chest, "top", false)
     assert.equals("Unit.set_visibility: argument #2 'group': unit \"units/chest\" has no "
       .. "visibility group 'tip', did you mean 'top'?",
-      words_of(Unit.set_visibility, chest, "tip", true))
+      error_of(Unit.set_visibility, chest, "tip", true))
   end)
 
   it("has shadows, a tint and a range", function()
@@ -74,10 +74,10 @@ describe("a mesh", function()
     assert.same({ 10, 50 }, { Mesh.range(mesh) })
     Mesh.set_range(mesh, 5)
     assert.equals("Mesh.set_range: argument #2 'near' must be 0 or more and less than 'far', got 5 "
-      .. "and 2", words_of(Mesh.set_range, mesh, 5, 2))
+      .. "and 2", error_of(Mesh.set_range, mesh, 5, 2))
   end)
 
-  it("has a place of its own on its node", function()
+  it("has a pose on its node", function()
     near(Vector3(1, 2, 3), Mesh.world_position(mesh))
     Mesh.set_local_position(mesh, Vector3(0, 0, 1))
     near(Vector3(1, 2, 4), Mesh.world_position(mesh))
@@ -85,7 +85,7 @@ describe("a mesh", function()
     Mesh.set_local_rotation(mesh, Quaternion(Vector3.up(), math.pi / 2))
     near(Vector3(-1, 0, 0), Quaternion.forward(Mesh.local_rotation(mesh)))
     near(Vector3(-1, 0, 0), Quaternion.forward(Mesh.world_rotation(mesh)))
-    assert.matches("must have length 1", words_of(Mesh.set_local_rotation, mesh,
+    assert.matches("must have length 1", error_of(Mesh.set_local_rotation, mesh,
       Quaternion.from_elements(0, 0, 0, 3)))
     Mesh.set_local_pose(mesh, Matrix4x4.from_quaternion_position_scale(
       Quaternion(), Vector3(0, 0, 0), Vector3(2, 2, 2)))
@@ -99,7 +99,7 @@ describe("a mesh", function()
     near(Vector3(1, 1, 1), half)
   end)
 
-  it("has a rotation and a box without a size, too", function()
+  it("has a rotation and a box even if its scale is 0", function()
     Mesh.set_local_pose(mesh, Matrix4x4.from_quaternion_position_scale(
       Quaternion(), Vector3(0, 0, 0), Vector3(0, 1, 0)))
     Unit.set_local_scale(unit, 1, Vector3(0, 0, 0))
@@ -113,7 +113,7 @@ describe("a mesh", function()
     end
   end)
 
-  it("lies in the box of its unit", function()
+  it("is inside the box of its unit", function()
     local pose, half = Unit.box(unit)
     near(Vector3(1, 2, 3), Matrix4x4.translation(pose))
     near(Vector3(0.5, 0.5, 0.5), half)
@@ -130,28 +130,28 @@ describe("a mesh", function()
     Material.set_scalar(rust, "alpha_cutoff", 0.25)
     Material.set_texture(rust, "base_color_texture", "textures/dot")
     assert.matches("the material 'materials/rust' has no texture 'color': it has base_color_",
-      words_of(Material.set_texture, rust, "color", "textures/dot"), 1, true)
+      error_of(Material.set_texture, rust, "color", "textures/dot"), 1, true)
     Mesh.set_material(mesh, 1, nil)
     assert.is_nil(Mesh.material(mesh, 1))
     assert.equals("Mesh.set_material: argument #2 'index': the mesh 'core/models/cube/cube' has "
-      .. "the materials 1 to 1, got 2", words_of(Mesh.set_material, mesh, 2, rust))
+      .. "the materials 1 to 1, got 2", error_of(Mesh.set_material, mesh, 2, rust))
     local flat = Material.new("textures/dot")
     assert.equals("Mesh.set_material: argument #3 'material': the material 'textures/dot' is for "
       .. "pictures: meshes take one with a block surface = { }",
-      words_of(Mesh.set_material, mesh, 1, flat))
+      error_of(Mesh.set_material, mesh, 1, flat))
   end)
 
-  it("takes another material by what its file calls the old one", function()
+  it("can replace a material by its name in the file", function()
     local chest = World.spawn_unit(world, "models/chest")
     Unit.set_material(chest, "Iron", "materials/rust")
     assert.equals("materials/rust", Material.name(Mesh.material(Unit.mesh(chest, "Lid"), 1)))
     assert.is_true(Mesh.has_material(Unit.mesh(chest, "Chest"), "Wood"))
     assert.equals("Unit.set_material: argument #2 'slot': no mesh of unit \"models/chest\" has a "
       .. "material 'Irn', did you mean 'Iron'?",
-      words_of(Unit.set_material, chest, "Irn", "materials/rust"))
+      error_of(Unit.set_material, chest, "Irn", "materials/rust"))
   end)
 
-  it("is told by the inspector", function()
+  it("is listed by Unit.inspect", function()
     local text = Unit.inspect(World.spawn_unit(world, "units/chest"))
     assert.matches('mesh 1 "models/chest/Body" at node 2, 12 triangles', text, 1, true)
     assert.matches("light 1 spot at node", text, 1, true)
@@ -159,7 +159,7 @@ describe("a mesh", function()
   end)
 end)
 
-describe("a mesh of numbers", function()
+describe("a mesh from numbers", function()
   local world, unit
 
   before_each(function()
@@ -168,7 +168,7 @@ describe("a mesh of numbers", function()
   end)
   after_each(function() Application.release_world(world) end)
 
-  it("is made of lists of numbers, of vectors, and of Float32Arrays", function()
+  it("is created from lists of numbers, of vectors, and from Float32Arrays", function()
     local one = Mesh.new(unit, { positions = { 0, 0, 0, 1, 0, 0, 0, 0, 1 } })
     assert.equals(1, Mesh.num_triangles(one))
     local two = Mesh.new(unit, {
@@ -190,7 +190,7 @@ describe("a mesh of numbers", function()
     assert.equals("models/chest/Cover", Mesh.debug_name(lid))
   end)
 
-  it("can be given others, and ended", function()
+  it("can be rebuilt and destroyed", function()
     local mesh = Mesh.new(unit, { positions = { 0, 0, 0, 1, 0, 0, 0, 0, 1 } })
     Mesh.rebuild(mesh, { positions = { 0, 0, 0, 2, 0, 0, 2, 0, 2, 0, 0, 2 },
       indices = Float32Array({ 1, 2, 3, 1, 3, 4 }) })
@@ -202,12 +202,12 @@ describe("a mesh of numbers", function()
     assert.equals(0, Unit.num_meshes(unit))
     local cube = World.spawn_unit(world, "core/units/cube")
     assert.matches("only a mesh that Mesh.new created from numbers can be changed",
-      words_of(Mesh.rebuild, Unit.mesh(cube, 1), { positions = {} }))
+      error_of(Mesh.rebuild, Unit.mesh(cube, 1), { positions = {} }))
   end)
 
-  it("says what is wrong with its lists", function()
-    local function check(source, words)
-      assert.equals("Mesh.new: " .. words, words_of(Mesh.new, unit, source))
+  it("reports invalid lists", function()
+    local function check(source, message)
+      assert.equals("Mesh.new: " .. message, error_of(Mesh.new, unit, source))
     end
     check(5, "argument #2 'source' must be the name of a mesh or a table of lists, got number 5")
     check({}, "there must be 'positions'")
@@ -244,7 +244,7 @@ describe("a mesh of numbers", function()
 end)
 
 describe("wrong arguments", function()
-  it("are refused by every function of meshes, and those of units about what is seen", function()
+  it("are refused by every function of meshes and of rendered units", function()
     for name, fn in pairs(Mesh) do
       if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
     end

@@ -1,10 +1,10 @@
 -- Suite of models: units created from models, alone and with a unit file on top. Errors of the
 -- importer are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a model", function()
@@ -13,7 +13,7 @@ describe("a model", function()
   before_each(function() world = Application.new_world() end)
   after_each(function() Application.release_world(world) end)
 
-  it("is a unit without a file of its own", function()
+  it("is a unit without a unit file", function()
     local chest = World.spawn_unit(world, "models/chest", Vector3(5, 0, 0))
     assert.equals(5, Unit.num_nodes(chest))
     assert.equals("root", Unit.node_name(chest, 1))
@@ -53,7 +53,7 @@ describe("a model", function()
     assert.is_false(Light.alive(lamp))
   end)
 
-  it("has its materials under names", function()
+  it("has its materials by name", function()
     local chest = World.spawn_unit(world, "models/chest")
     local body = Unit.mesh(chest, "Chest")
     assert.equals(2, Mesh.num_materials(body))
@@ -66,13 +66,13 @@ describe("a model", function()
     Material.set_vector3(wood, "emissive", Vector3(1, 0, 0))
     assert.equals("Material.set_scalar: argument #2 'name': the material 'models/chest/Wood' has "
       .. "no variable 'rougness', did you mean 'roughness'?",
-      words_of(Material.set_scalar, wood, "rougness", 1))
+      error_of(Material.set_scalar, wood, "rougness", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'base_color' of the "
       .. "material 'models/chest/Wood' has 4 numbers, got a number",
-      words_of(Material.set_scalar, wood, "base_color", 1))
+      error_of(Material.set_scalar, wood, "base_color", 1))
     assert.equals("Material.set_scalar: argument #2 'name': the variable 'alpha_cutoff' of the "
       .. "material 'models/chest/Wood' has no effect, because its alpha is not \"mask\"",
-      words_of(Material.set_scalar, wood, "alpha_cutoff", 1))
+      error_of(Material.set_scalar, wood, "alpha_cutoff", 1))
     local own = Material.new("models/chest/Wood")
     assert.is_true(own ~= wood)
     Mesh.set_material(body, 1, own)
@@ -81,7 +81,7 @@ describe("a model", function()
     assert.equals(wood, Mesh.material(body, 1))
   end)
 
-  it("can have a file over it", function()
+  it("can be extended by a unit file", function()
     local chest = World.spawn_unit(world, "units/chest")
     assert.equals(6, Unit.num_nodes(chest))
     assert.equals(Vector3(0, 0, 1.5), Unit.local_position(chest, Unit.node(chest, "Lid")))
@@ -99,7 +99,7 @@ describe("a model", function()
     assert.is_true(Unit.is_a(chest, "models/chest"))
   end)
 
-  it("gives way to the model of a unit that inherits", function()
+  it("is replaced by the model of an inheriting unit", function()
     local chest = World.spawn_unit(world, "units/steel_chest")
     assert.is_false(Unit.has_node(chest, "Chest"))
     assert.equals(3, Unit.num_meshes(chest))
@@ -110,16 +110,16 @@ describe("a model", function()
     assert.is_false(Unit.is_a(chest, "models/chest"))
   end)
 
-  it("is sized by settings beside it", function()
+  it("is scaled by a settings file", function()
     local chest = World.spawn_unit(world, "models/big")
     local _, half = Mesh.box(Unit.mesh(chest, "Chest"))
     assert.is_true(Vector3.almost_equal(Vector3(2, 2, 2), half, 1e-5))
     assert.equals(Vector3(0, 0, 2.5), Unit.world_position(chest, Unit.node(chest, "Lid")))
   end)
 
-  it("tells what is missing", function()
-    local function check(unit, words)
-      assert.equals("World.spawn_unit: " .. words, words_of(World.spawn_unit, world, unit))
+  it("reports missing names", function()
+    local function check(unit, message)
+      assert.equals("World.spawn_unit: " .. message, error_of(World.spawn_unit, world, unit))
     end
     check("units/bad_mesh",
       "component 'lid': the model 'models/chest' has no mesh 'Covr', did you mean 'Cover'?")
@@ -129,15 +129,15 @@ describe("a model", function()
       "component 'lid': the model 'models/chest' has no material 'Wod', did you mean 'Wood'?")
   end)
 
-  it("cannot be meant by a name that two of its nodes have", function()
+  it("refuses a name that two of its nodes have", function()
     local twins = World.spawn_unit(world, "models/twins")
     assert.equals(3, Unit.num_nodes(twins))
     assert.equals("Unit.node: argument #2 'name': two nodes are named 'Pillow' in unit "
       .. "\"models/twins\": rename one, so that it is clear which is meant",
-      words_of(Unit.node, twins, "Pillow"))
+      error_of(Unit.node, twins, "Pillow"))
     assert.equals(3, Unit.node(twins, "Pillow#2"))
     assert.equals("World.spawn_unit: two nodes are named 'Pillow' in model 'models/twins': rename "
       .. "one, so that it is clear which is meant",
-      words_of(World.spawn_unit, world, "units/bad_twins"))
+      error_of(World.spawn_unit, world, "units/bad_twins"))
   end)
 end)

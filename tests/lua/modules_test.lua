@@ -1,7 +1,7 @@
 -- Suite of require: locations of modules, their results, and messages for missing modules. The
 -- modules are in modules/.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_/%.]+:%d+: ", ""))
@@ -16,32 +16,32 @@ describe("require", function()
     assert.equals(package.loaded["modules.plain"], plain)
   end)
 
-  it("gives true for a module that returns nothing", function()
+  it("returns true for a module that returns nothing", function()
     assert.equals(true, require("modules.silent"))
     assert.equals(true, require("modules.silent"))
   end)
 
-  it("asks package.preload first", function()
+  it("searches package.preload first", function()
     package.preload["modules.made"] = function(name) return { made = name } end
     assert.same({ made = "modules.made" }, require("modules.made"))
   end)
 
-  it("says where it looked, and which name was meant", function()
+  it("reports where it searched, and suggests a name", function()
     assert.matches("^require: there is no module 'modules.plian', did you mean 'modules.plain'%? "
       .. "%(looked for modules/plian.lua, modules/plian/init.lua",
-      words_of(require, "modules.plian"))
+      error_of(require, "modules.plian"))
   end)
 
-  it("refuses names that lead elsewhere", function()
-    assert.matches("must be written with dots", words_of(require, "../secret"))
-    assert.matches("empty part", words_of(require, "a..b"))
-    assert.equals("require: argument #1 'name' must be string, got nil", words_of(require))
+  it("refuses names outside of the game", function()
+    assert.matches("must be written with dots", error_of(require, "../secret"))
+    assert.matches("empty part", error_of(require, "a..b"))
+    assert.equals("require: argument #1 'name' must be string, got nil", error_of(require))
   end)
 
-  it("tells a circle with every step of it", function()
+  it("reports a cycle with every step", function()
     assert.matches("modules need each other in a circle: "
       .. "modules.circle_a %-> modules.circle_b %-> modules.circle_a",
-      words_of(require, "modules.circle_a"))
+      error_of(require, "modules.circle_a"))
   end)
 
   it("passes on a syntax error with its file and line, each time", function()
@@ -54,7 +54,7 @@ describe("require", function()
 
   it("runs a module that failed again", function()
     _G.modules_test_fails = true
-    assert.matches("not yet", words_of(require, "modules.second_try"))
+    assert.matches("not yet", error_of(require, "modules.second_try"))
     _G.modules_test_fails = nil
     assert.equals("fine", require("modules.second_try"))
   end)

@@ -1,7 +1,7 @@
 -- Suite of packages: requesting one, loading it, waiting for it, unloading it. The files' format is
 -- tested next to the compiler, their memory use next to the store.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -18,7 +18,7 @@ describe("a package", function()
     Application.release_resource_package(package)
   end)
 
-  it("is there at the beginning of the next frame", function()
+  it("is loaded at the beginning of the next frame", function()
     ResourcePackage.load(package)
     assert.is_false(ResourcePackage.has_loaded(package))
     test.frames(1)
@@ -38,7 +38,7 @@ describe("a package", function()
     ResourcePackage.load(package)
     ResourcePackage.unload(package)
     assert.equals("ResourcePackage.has_loaded: package 'data/set' is not loaded: begin with "
-      .. "ResourcePackage.load", words_of(ResourcePackage.has_loaded, package))
+      .. "ResourcePackage.load", error_of(ResourcePackage.has_loaded, package))
     ResourcePackage.load(package)
     test.frames(1)
     ResourcePackage.unload(package)
@@ -48,7 +48,7 @@ describe("a package", function()
     assert.is_true(ResourcePackage.has_loaded(package))
   end)
 
-  it("goes with a change of preferences while it is loading", function()
+  it("follows a change of preferences while it is loading", function()
     Application.set_property_preference_order("fr")
     ResourcePackage.load(package)
     test.frames(1)
@@ -69,32 +69,32 @@ describe("a package", function()
     assert.is_true(ResourcePackage.has_loaded(package))
   end)
 
-  it("must be loaded before it is asked, waited for or unloaded, and only once", function()
+  it("must be loaded, only once, before it is queried, waited for or unloaded", function()
     local begin = ": package 'data/set' is not loaded: begin with ResourcePackage.load"
     for _, name in ipairs({ "has_loaded", "flush", "unload" }) do
-      assert.equals("ResourcePackage." .. name .. begin, words_of(ResourcePackage[name], package))
+      assert.equals("ResourcePackage." .. name .. begin, error_of(ResourcePackage[name], package))
     end
     ResourcePackage.load(package)
     assert.equals("ResourcePackage.load: package 'data/set' is being loaded already",
-      words_of(ResourcePackage.load, package))
+      error_of(ResourcePackage.load, package))
     ResourcePackage.flush(package)
     assert.equals("ResourcePackage.load: package 'data/set' is loaded already",
-      words_of(ResourcePackage.load, package))
+      error_of(ResourcePackage.load, package))
   end)
 end)
 
 describe("Application.resource_package", function()
-  it("says which name was meant", function()
+  it("suggests a name", function()
     assert.equals("Application.resource_package: there is no package 'data/sets', did you mean "
-      .. "'data/set'?", words_of(Application.resource_package, "data/sets"))
+      .. "'data/set'?", error_of(Application.resource_package, "data/sets"))
     assert.equals("Application.resource_package: argument #1 'name' must be string, got nil",
-      words_of(Application.resource_package, nil))
+      error_of(Application.resource_package, nil))
   end)
 
-  it("takes hold of a package whose names lead nowhere, which cannot be loaded", function()
+  it("returns a package with missing resources, which cannot be loaded", function()
     local lacking = Application.resource_package("data/lacking")
     assert.equals("ResourcePackage.load: data/lacking.package: there is no text 'data/nowhere', "
-      .. "did you mean 'data/note'?", words_of(ResourcePackage.load, lacking))
+      .. "did you mean 'data/note'?", error_of(ResourcePackage.load, lacking))
     Application.release_resource_package(lacking)
   end)
 end)
@@ -107,17 +107,17 @@ describe("a package's handle", function()
     for _, name in ipairs({ "load", "has_loaded", "flush", "unload" }) do
       assert.matches("^ResourcePackage." .. name .. ": argument #1 'package': package "
         .. "\"data/set\" was destroyed in frame %d+ at package_test.lua:%d+",
-        words_of(ResourcePackage[name], package))
+        error_of(ResourcePackage[name], package))
     end
     assert.matches("^Application.release_resource_package: argument #1 'package': package",
-      words_of(Application.release_resource_package, package))
+      error_of(Application.release_resource_package, package))
   end)
 
-  it("is no other number, and no other handle", function()
+  it("refuses other numbers and handles", function()
     assert.equals("ResourcePackage.load: argument #1 'package': must be a ResourcePackage, and "
-      .. "the number 7 never was one", words_of(ResourcePackage.load, 7))
+      .. "the number 7 never was one", error_of(ResourcePackage.load, 7))
     local world = Application.new_world()
-    assert.matches("must be a ResourcePackage", words_of(ResourcePackage.load, world))
+    assert.matches("must be a ResourcePackage", error_of(ResourcePackage.load, world))
     Application.release_world(world)
   end)
 end)

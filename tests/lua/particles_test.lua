@@ -25,7 +25,7 @@ describe("particles in a world", function()
     assert.equals(0, World.num_particles(world, id))
   end)
 
-  it("end when they are destroyed, and that may come late", function()
+  it("end when they are destroyed, and can be destroyed after their end", function()
     local id = World.create_particles(world, "particles/torch")
     steps(world, 10)
     World.destroy_particles(world, id)
@@ -46,7 +46,7 @@ describe("particles in a world", function()
     assert.is_false(World.are_particles_playing(world, id))
   end)
 
-  it("take a place, a rotation and a scale", function()
+  it("have a position, a rotation and a scale", function()
     local turned = Quaternion(Vector3(0, 0, 1), 1)
     local id = World.create_particles(world, "particles/torch", Vector3(1, 0, 0), turned,
       Vector3(2, 2, 2))
@@ -56,7 +56,7 @@ describe("particles in a world", function()
     assert.equals(5, World.num_particles(world, id))
   end)
 
-  it("hang on units, and do what was said when those end", function()
+  it("can be linked to units, and have a policy for the unit's end", function()
     local function linked(orphaned)
       local unit = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 5))
       local id = World.create_particles(world, "particles/torch")
@@ -102,7 +102,7 @@ describe("particles in a world", function()
     assert.is_false(World.are_particles_playing(world, id))
   end)
 
-  it("say what is wrong", function()
+  it("report invalid arguments", function()
     local function fails(pattern, fn, ...)
       local arguments = { ... }
       assert.error_matches(function() fn(unpack(arguments)) end, pattern)
@@ -145,7 +145,7 @@ describe("particles in a Gui", function()
   end)
   after_each(function() Application.release_world(world) end)
 
-  it("are moved on by the Gui's world and drawn in every frame", function()
+  it("are updated by the Gui's world and drawn in every frame", function()
     local id = Gui.create_particles(gui, "particles/rain", Vector3(100, 200, 5), 0.5, 2)
     steps(world, 12)
     assert.equals(24, World.num_particles(world, id))
@@ -155,7 +155,7 @@ describe("particles in a Gui", function()
     assert.equals(26, World.num_particles(world, id))
   end)
 
-  it("play what the manual shows", function()
+  it("run the manual's examples", function()
     for _, name in ipairs({ "fire", "smoke", "sparks", "magic" }) do
       local id = Gui.create_particles(gui, "particles/" .. name, Vector2(300, 300))
       steps(world, 30)
@@ -165,7 +165,7 @@ describe("particles in a Gui", function()
     Application.render_world(world)
   end)
 
-  it("are refused places and numbers that are not finite", function()
+  it("refuse positions and numbers that are not finite", function()
     local nan = 0 / 0
     local id = Gui.create_particles(gui, "particles/rain", Vector2(0, 0))
     assert.error_matches(function() Gui.move_particles(gui, id, Vector2(nan, 0)) end, "finite")
@@ -184,7 +184,7 @@ describe("particles in a Gui", function()
     assert.is_false(World.are_particles_playing(world, id))
   end)
 
-  it("say what is wrong", function()
+  it("report invalid arguments", function()
     assert.error_matches(function() Gui.create_particles(gui, "particles/rain", 3) end,
       "argument #3 'position' must be Vector3 or Vector2, got number 3")
     assert.error_matches(function() Gui.create_particles(gui, "particles/ran", Vector2(0, 0)) end,

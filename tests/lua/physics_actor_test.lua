@@ -1,15 +1,15 @@
 -- Suite of actors: actors from unit files, queries, forces and motion, and the synchronization of
 -- nodes and bodies. Queries of worlds and contacts are in physics_world_test.lua.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), message)
 end
 
 local STEP = 1 / 60
@@ -31,7 +31,7 @@ describe("an actor", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("falls, and its unit with it, until it lies still", function()
+  it("falls with its unit until it rests", function()
     play(30)
     assert.is_true(Actor.velocity(body).z < -3)
     near(Actor.position(body), Unit.world_position(crate), 1e-4)
@@ -44,7 +44,7 @@ describe("an actor", function()
     assert.is_false(Actor.is_sleeping(body))
   end)
 
-  it("is known by name and by place", function()
+  it("is found by name and by index", function()
     assert.equals(2, Unit.num_actors(crate))
     assert.equals(body, Unit.actor(crate, 1))
     assert.equals(2, Unit.find_actor(crate, "lid"))
@@ -57,7 +57,7 @@ describe("an actor", function()
     assert.equals(3, PhysicsWorld.num_actors(physics))
   end)
 
-  it("tells what it is", function()
+  it("returns its properties", function()
     local lid = Unit.actor(crate, "lid")
     local ground = Unit.actor(floor, 1)
     assert.same({ true, false, false, false, true }, { Actor.is_dynamic(body),
@@ -77,7 +77,7 @@ describe("an actor", function()
     assert.equals(Quaternion.identity(), Actor.rotation(body))
   end)
 
-  it("is pushed by impulses, forces and speeds", function()
+  it("is moved by impulses, forces and velocities", function()
     PhysicsWorld.set_gravity(physics, Vector3(0, 0, 0))
     Actor.add_impulse(body, Vector3(20, 0, 0))
     near(Vector3(2, 0, 0), Actor.velocity(body), 1e-5)
@@ -124,7 +124,7 @@ describe("an actor", function()
     assert.is_true(Actor.velocity(body).x < 2)
   end)
 
-  it("goes where it is put, and where its unit is put", function()
+  it("is moved by its own pose and by its unit's pose", function()
     Actor.teleport_position(body, Vector3(3, 3, 3))
     near(Vector3(3, 3, 3), Unit.world_position(crate), 1e-5)
     local quarter = Quaternion(Vector3.up(), math.pi / 2)
@@ -139,7 +139,7 @@ describe("an actor", function()
     assert.equals(body, down[5])
   end)
 
-  it("falls no more when it is kinematic, and then follows its node", function()
+  it("follows its node instead of falling if it is kinematic", function()
     Actor.set_kinematic(body, true)
     play(10)
     assert.is_true(Actor.is_kinematic(body))
@@ -163,7 +163,7 @@ describe("an actor", function()
     assert.is_true(Actor.position(body).z > z + 0.9)
   end)
 
-  it("is teleported with its unit, and pushes nothing on the way", function()
+  it("is teleported with its unit and pushes nothing along the path", function()
     local platform = World.spawn_unit(world, "units/physics/platform", Vector3(-5, 0, 4))
     local plate = Unit.actor(platform, 1)
     Actor.set_gravity_enabled(body, false)
@@ -177,13 +177,13 @@ describe("an actor", function()
     Unit.teleport_local_pose(platform, 1, Matrix4x4.from_translation(Vector3(9, 0, 4)))
     near(Vector3(9, 0, 4), Actor.position(plate), 1e-5)
     assert.matches("'position' must be Vector3",
-      words_of(Unit.teleport_local_position, platform, 1, 3))
-    assert.matches("must have length 1", words_of(Unit.teleport_local_rotation, platform, 1,
+      error_of(Unit.teleport_local_position, platform, 1, 3))
+    assert.matches("must have length 1", error_of(Unit.teleport_local_rotation, platform, 1,
       Quaternion.from_elements(0, 0, 0, 2)))
-    assert.matches("'pose' must be Matrix4x4", words_of(Unit.teleport_local_pose, platform, 1, 3))
+    assert.matches("'pose' must be Matrix4x4", error_of(Unit.teleport_local_pose, platform, 1, 3))
   end)
 
-  it("sleeps when it is told to, and floats without gravity", function()
+  it("can be put to sleep, and floats without gravity", function()
     Actor.set_gravity_enabled(body, false)
     assert.is_false(Actor.is_gravity_enabled(body))
     play(10)
@@ -196,7 +196,7 @@ describe("an actor", function()
     near(Vector3(0, 0, 4), Actor.position(body), 1e-4)
   end)
 
-  it("passes through others without collisions, and is not found where it is not to be", function()
+  it("has no collisions if they are disabled, and can be hidden from queries", function()
     Actor.set_collision_enabled(body, false)
     assert.is_false(Actor.is_collision_enabled(body))
     Actor.set_scene_query_enabled(body, false)
@@ -213,28 +213,28 @@ describe("an actor", function()
     assert.is_true(Actor.position(body).z < -1)
   end)
 
-  it("knows what it touches", function()
+  it("lists the actors that it touches", function()
     play(200)
     local ground = Unit.actor(floor, 1)
     assert.same({ ground }, Actor.touching(body))
     assert.same({}, Actor.touching(Unit.actor(crate, "lid")))
   end)
 
-  it("ends and comes back", function()
+  it("is destroyed and created again", function()
     Unit.destroy_actor(crate, "body")
     assert.is_false(Actor.alive(body))
     assert.is_nil(Unit.actor(crate, 1))
     assert.matches("actor \"body\" was destroyed in frame %d+ at physics_actor_test.lua:%d+",
-      words_of(Actor.position, body))
-    assert.matches("the actor body does not exist", words_of(Unit.destroy_actor, crate, "body"))
+      error_of(Actor.position, body))
+    assert.matches("the actor body does not exist", error_of(Unit.destroy_actor, crate, "body"))
     local again = Unit.create_actor(crate, "body")
     assert.equals(again, Unit.actor(crate, 1))
-    assert.matches("the actor 'body' already exists", words_of(Unit.create_actor, crate, 1))
+    assert.matches("the actor 'body' already exists", error_of(Unit.create_actor, crate, 1))
     Unit.destroy_actor(crate, 2)
     assert.is_true(Actor.alive(Unit.create_actor(crate, 2)))
   end)
 
-  it("is made by scripts as by a file", function()
+  it("is created by scripts as by a file", function()
     local unit = World.spawn_unit(world, "core/units/empty", Vector3(9, 0, 5))
     local ball = Unit.create_actor(unit, "ball", { type = "dynamic", shape = "sphere", radius = 1,
       material = "rubber", position = Vector3(0, 0, 0.5) })
@@ -242,31 +242,31 @@ describe("an actor", function()
     near(Vector3(9, 0, 5.5), Actor.center_of_mass(ball), 1e-4)
     assert.equals(ball, Unit.actor(unit, "ball"))
     assert.matches("actor 'cube' has the unknown field 'shpae', did you mean 'shape'%?",
-      words_of(Unit.create_actor, unit, "cube", { type = "dynamic", shpae = "box" }))
+      error_of(Unit.create_actor, unit, "cube", { type = "dynamic", shpae = "box" }))
     assert.matches("the unit has an actor 'ball' already",
-      words_of(Unit.create_actor, unit, "ball", { type = "static", shape = "plane" }))
+      error_of(Unit.create_actor, unit, "ball", { type = "static", shape = "plane" }))
     assert.matches("argument #3 'fields' must be table or nil",
-      words_of(Unit.create_actor, unit, "x", 3))
+      error_of(Unit.create_actor, unit, "x", 3))
     play(300)
     assert.is_true(Actor.position(ball).z < 1)
     World.destroy_unit(world, unit)
     assert.is_false(Actor.alive(ball))
   end)
 
-  it("comes in every shape", function()
+  it("has every shape", function()
     local unit = World.spawn_unit(world, "units/physics/shapes", Vector3(100, 0, 0))
     assert.equals(7, Unit.num_actors(unit))
-    for place = 1, 7 do assert.is_true(Actor.alive(Unit.actor(unit, place))) end
+    for i = 1, 7 do assert.is_true(Actor.alive(Unit.actor(unit, i))) end
     play(240)
     assert.is_true(Actor.position(Unit.actor(unit, "ball")).x > 99)
     local lines = World.create_line_object(world)
-    for place = 1, 7 do Actor.debug_draw(Unit.actor(unit, place), lines, Color(255, 0, 0)) end
+    for i = 1, 7 do Actor.debug_draw(Unit.actor(unit, i), lines, Color(255, 0, 0)) end
     PhysicsWorld.set_debug_draw(physics, true)
     World.update(world, STEP)
     PhysicsWorld.set_debug_draw(physics, false)
   end)
 
-  it("comes with a model, whose nodes say so, and has the shape of a mesh", function()
+  it("is defined by a model's nodes, with the shape of a mesh", function()
     local unit = World.spawn_unit(world, "units/physics/wedges", Vector3(30, 0, 0))
     assert.equals(2, Unit.num_actors(unit))
     local ramp, block = Unit.actor(unit, "ramp"), Unit.actor(unit, "block")
@@ -284,11 +284,11 @@ describe("an actor", function()
       mesh = "core/models/cube", mass = 5 })
     play(120)
     near(Vector3(-10, 0, 0.5), Actor.position(actor), 0.05)
-    assert.matches("core/models/cubee", words_of(Unit.create_actor, cube, "other",
+    assert.matches("core/models/cubee", error_of(Unit.create_actor, cube, "other",
       { type = "static", shape = "mesh", mesh = "core/models/cubee" }))
   end)
 
-  it("has its size from its node, which must have one", function()
+  it("is scaled by its node, whose scale must not be 0", function()
     local unit = World.spawn_unit(world, "core/units/empty", Vector3(20, 0, 3))
     Unit.set_local_scale(unit, 1, Vector3(2, 2, 2))
     Unit.create_actor(unit, "box", { type = "static", shape = "box", size = { 1, 1, 1 } })
@@ -298,15 +298,15 @@ describe("an actor", function()
     for _, scale in ipairs({ Vector3(1, 0, 1), Vector3(-1, 1, 1) }) do
       Unit.set_local_scale(unit, 1, scale)
       assert.matches("unit \"core/units/empty\", actor 'flat': its node 'root' has the scale .* "
-        .. "and an actor needs more than 0", words_of(Unit.create_actor, unit, "flat",
+        .. "and an actor needs more than 0", error_of(Unit.create_actor, unit, "flat",
         { type = "static", shape = "box", size = { 1, 1, 1 } }))
     end
     Unit.set_local_scale(unit, 1, Vector3(1, 2, 1))
     assert.matches("a round shape must be scaled by the same number",
-      words_of(Unit.create_actor, unit, "round", { type = "static", shape = "sphere", radius = 1 }))
+      error_of(Unit.create_actor, unit, "round", { type = "static", shape = "sphere", radius = 1 }))
   end)
 
-  it("stays where a link carries it", function()
+  it("keeps its position on a linked unit", function()
     local carrier = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 10))
     local zone = World.spawn_unit(world, "units/physics/zone", Vector3(1, 0, 0))
     World.link_unit(world, zone, carrier)
@@ -315,7 +315,7 @@ describe("an actor", function()
     near(Vector3(6, 5, 5), Actor.position(Unit.actor(zone, 1)), 1e-4)
   end)
 
-  it("tells of itself when its unit is inspected", function()
+  it("is listed by Unit.inspect", function()
     local text = Unit.inspect(crate)
     assert.matches('actor 1 "body" dynamic on node 1 at Vector3%(.*%), 10 kg', text)
     assert.matches('actor 2 "lid" trigger on node 2', text)
@@ -323,20 +323,20 @@ describe("an actor", function()
     assert.matches("actor 2 ended", Unit.inspect(crate))
   end)
 
-  it("is nowhere in a world without physics", function()
+  it("does not exist in a world without physics", function()
     local other = Application.new_world("no_physics")
     local unit = World.spawn_unit(other, "units/physics/crate")
     assert.is_nil(Unit.actor(unit, "body"))
     assert.equals(0, Unit.num_actors(unit))
-    assert.matches("made with the flag \"no_physics\"", words_of(World.physics_world, other))
+    assert.matches("made with the flag \"no_physics\"", error_of(World.physics_world, other))
     World.update(other, 1)
     Application.release_world(other)
     assert.matches("unknown flag 'no_phsics', did you mean 'no_physics'%?",
-      words_of(Application.new_world, "no_phsics"))
+      error_of(Application.new_world, "no_phsics"))
   end)
 end)
 
-describe("an actor that is asked wrongly", function()
+describe("invalid use of actors", function()
   local world, unit, actor
 
   before_each(function()
@@ -347,73 +347,73 @@ describe("an actor that is asked wrongly", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("says that it is none", function()
+  it("reports other handles", function()
     for name, fn in pairs(Actor) do
       if name ~= "alive" then
         assert.matches("Actor." .. name .. ": argument #1 'actor': must be an Actor, and the "
-          .. "number 12 never was one", words_of(fn, 12))
+          .. "number 12 never was one", error_of(fn, 12))
       end
     end
     assert.is_false(Actor.alive(12))
-    assert.matches("must be number", words_of(Actor.alive, "x"))
+    assert.matches("must be number", error_of(Actor.alive, "x"))
     for _, name in ipairs({ "actor", "find_actor", "num_actors", "create_actor", "destroy_actor",
       "mover", "set_mover", "joint" }) do
-      assert.matches("must be a Unit, and the number 12", words_of(Unit[name], 12, "x"))
+      assert.matches("must be a Unit, and the number 12", error_of(Unit[name], 12, "x"))
     end
     assert.matches("must be a Unit, and the number 12",
-      words_of(Unit.mover_fits_at, 12, "x", Vector3()))
+      error_of(Unit.mover_fits_at, 12, "x", Vector3()))
   end)
 
-  it("suggests a name and names the places", function()
+  it("suggests a name and lists the indices", function()
     assert.equals("Unit.actor: argument #2 'actor': unit \"units/physics/crate\" has no actor "
-      .. "'bdy', did you mean 'body'?", words_of(Unit.actor, unit, "bdy"))
-    assert.matches("has the actors 1 to 2, got 3", words_of(Unit.actor, unit, 3))
+      .. "'bdy', did you mean 'body'?", error_of(Unit.actor, unit, "bdy"))
+    assert.matches("has the actors 1 to 2, got 3", error_of(Unit.actor, unit, 3))
     assert.matches("there is no collision filter 'crates', did you mean 'crate'%?",
-      words_of(Actor.set_collision_filter, actor, "crates"))
+      error_of(Actor.set_collision_filter, actor, "crates"))
   end)
 
-  it("refuses numbers that cannot be", function()
+  it("refuses invalid numbers", function()
     local nan = Vector3(0 / 0, 0, 0)
     for _, name in ipairs({ "set_velocity", "add_impulse", "add_force", "add_velocity",
       "set_angular_velocity", "add_torque_impulse", "add_angular_velocity", "teleport_position" })
     do
-      assert.matches("must be finite", words_of(Actor[name], actor, nan))
-      assert.matches("must be finite", words_of(Actor[name], actor, Vector3(1 / 0, 0, 0)))
-      assert.matches("1 ?[e0]", words_of(Actor[name], actor, Vector3(1e30, 0, 0)))
+      assert.matches("must be finite", error_of(Actor[name], actor, nan))
+      assert.matches("must be finite", error_of(Actor[name], actor, Vector3(1 / 0, 0, 0)))
+      assert.matches("1 ?[e0]", error_of(Actor[name], actor, Vector3(1e30, 0, 0)))
     end
     assert.matches("faster than 100000 a second %(SPEED_MAX%)",
-      words_of(Actor.set_velocity, actor, Vector3(2e5, 0, 0)))
-    assert.matches("farther than 10000000 metres from the origin %(PLACE_MAX%)",
-      words_of(Actor.teleport_position, actor, Vector3(1e8, 0, 0)))
+      error_of(Actor.set_velocity, actor, Vector3(2e5, 0, 0)))
+    assert.matches("farther than 10000000 metres from the origin %(POSITION_MAX%)",
+      error_of(Actor.teleport_position, actor, Vector3(1e8, 0, 0)))
     assert.matches("must have length 1",
-      words_of(Actor.teleport_rotation, actor, Quaternion.from_elements(0, 0, 0, 2)))
-    assert.matches("'mass' must be above 0", words_of(Actor.set_mass, actor, 0))
-    assert.matches("'damping' must be 0 to 1e6", words_of(Actor.set_linear_damping, actor, -1))
-    assert.matches("'damping' must be 0 to 1e6", words_of(Actor.set_angular_damping, actor, -1))
-    assert.matches("'mass' must be 0 to", words_of(Actor.push, actor, Vector3(1, 0, 0), -1))
+      error_of(Actor.teleport_rotation, actor, Quaternion.from_elements(0, 0, 0, 2)))
+    assert.matches("'mass' must be above 0", error_of(Actor.set_mass, actor, 0))
+    assert.matches("'damping' must be 0 to 1e6", error_of(Actor.set_linear_damping, actor, -1))
+    assert.matches("'damping' must be 0 to 1e6", error_of(Actor.set_angular_damping, actor, -1))
+    assert.matches("'mass' must be 0 to", error_of(Actor.push, actor, Vector3(1, 0, 0), -1))
     Unit.set_local_position(unit, 1, Vector3(1e30, 0, 0))
     assert.matches("unit \"units/physics/crate\", actor 'body': .* farther than",
-      words_of(World.update, world, STEP))
+      error_of(World.update, world, STEP))
   end)
 
-  it("pushes only what moves by forces", function()
+  it("pushes only dynamic actors", function()
     local floor = World.spawn_unit(world, "units/physics/floor")
     local ground = Unit.actor(floor, 1)
     assert.matches("the actor 'ground' is static, and only dynamic ones move by forces",
-      words_of(Actor.add_impulse, ground, Vector3(1, 0, 0)))
-    assert.matches("is static, a trigger or a mover's", words_of(Actor.set_kinematic, ground, true))
+      error_of(Actor.add_impulse, ground, Vector3(1, 0, 0)))
+    assert.matches("is static, a trigger or a mover's", error_of(Actor.set_kinematic, ground, true))
     Actor.set_kinematic(actor, true)
     assert.matches("the actor 'body' is kinematic",
-      words_of(Actor.set_velocity, actor, Vector3(1, 0, 0)))
+      error_of(Actor.set_velocity, actor, Vector3(1, 0, 0)))
   end)
 
-  it("names what a unit's file names and is not there", function()
+  it("reports missing names in a unit's file", function()
     assert.matches("unit \"units/physics/lost_node\", actor 'body': the unit has no node 'lidd', "
       .. "did you mean 'lid'%?: name one of its nodes, or leave 'node' out for the root",
-      words_of(World.spawn_unit, world, "units/physics/lost_node"))
+      error_of(World.spawn_unit, world, "units/physics/lost_node"))
     assert.matches("unit \"units/physics/lost_filter\", actor 'body': there is no collision filter "
       .. "'crates', did you mean 'crate'%?",
-      words_of(World.spawn_unit, world, "units/physics/lost_filter"))
+      error_of(World.spawn_unit, world, "units/physics/lost_filter"))
     local before = #World.units(world)
     pcall(World.spawn_unit, world, "units/physics/lost_node")
     assert.equals(before, #World.units(world))

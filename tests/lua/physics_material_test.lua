@@ -1,9 +1,9 @@
 -- Suite of friction and restitution of live actors, and of unit state that snapshots restore.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local STEP = 1 / 60
@@ -41,7 +41,7 @@ describe("the material of an actor", function()
     assert.is_true(smooth > rough + 0.3, "smooth: " .. smooth)
   end)
 
-  it("comes from the game's properties", function()
+  it("is defined in the game's properties", function()
     assert.is_nil(Actor.material(box))
     Actor.set_material(box, "rubber")
     assert.equals("rubber", Actor.material(box))
@@ -55,24 +55,24 @@ describe("the material of an actor", function()
     assert.is_true(Actor.velocity(box).z > 1, "it bounces")
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.matches("argument #2 'friction' must be 0 to 1000, got 1001",
-      words_of(Actor.set_friction, box, 1001))
+      error_of(Actor.set_friction, box, 1001))
     assert.matches("'restitution' must be 0 to 1, got 2: more would make it faster",
-      words_of(Actor.set_restitution, box, 2))
+      error_of(Actor.set_restitution, box, 2))
     assert.matches("there is no physics material 'ruber', did you mean 'rubber'",
-      words_of(Actor.set_material, box, "ruber"))
+      error_of(Actor.set_material, box, "ruber"))
     for _, name in ipairs({ "friction", "restitution", "material" }) do
-      assert.matches("must be an? Actor", words_of(Actor[name], world))
+      assert.matches("must be an? Actor", error_of(Actor[name], world))
     end
     for _, name in ipairs({ "set_friction", "set_restitution", "set_material" }) do
-      assert.matches("must be an? Actor", words_of(Actor[name], world, "1"))
+      assert.matches("must be an? Actor", error_of(Actor[name], world, "1"))
     end
   end)
 end)
 
-describe("a kept state", function()
-  it("brings back the material of an actor, with its name", function()
+describe("a snapshot", function()
+  it("restores the material of an actor, with its name", function()
     for _, flag in ipairs({ "none", "pipelined_physics" }) do
       local world = flag == "none" and Application.new_world() or Application.new_world(flag)
       local physics = World.physics_world(world)
@@ -94,7 +94,7 @@ describe("a kept state", function()
     end
   end)
 
-  it("brings back the nodes of actors that scripts move", function()
+  it("restores the nodes of kinematic actors", function()
     local world = Application.new_world()
     local physics = World.physics_world(world)
     local unit = World.spawn_unit(world, "core/units/empty", Vector3(1, 0, 0))

@@ -1,14 +1,14 @@
 -- Suite of movers, which walk, and joints, which hold and break.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.05), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.05), message)
 end
 
 local STEP = 1 / 60
@@ -42,7 +42,7 @@ describe("a mover", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("falls to the ground and stands", function()
+  it("falls to the ground and stops", function()
     assert.equals(0, Mover.standing_frames(mover))
     walk(Vector3(0, 0, 0), 1)
     assert.equals(1, Mover.flying_frames(mover))
@@ -77,7 +77,7 @@ describe("a mover", function()
     assert.is_true(math.abs(position.y) < 0.1, "it did not slide away")
   end)
 
-  it("climbs what is flat enough", function()
+  it("climbs slopes up to its limit", function()
     local function top_of(degrees)
       local slope = World.spawn_unit(world, "core/units/empty", Vector3(4, 0, 0),
         Quaternion(Vector3(0, 1, 0), -math.rad(degrees)))
@@ -100,7 +100,7 @@ describe("a mover", function()
     assert.is_true(top_of(30) < 0.6)
   end)
 
-  it("jumps, and hits its head", function()
+  it("jumps, and stops at the ceiling", function()
     block(Vector3(0, 0, 2.6), Vector3(2, 2, 0.2))
     walk(Vector3(0, 0, 0), 40)
     speed = 8
@@ -115,7 +115,7 @@ describe("a mover", function()
     assert.is_true(Mover.position(mover).z < 0.75)
   end)
 
-  it("pushes what is light, and is in the way of what falls", function()
+  it("pushes light actors, and stops falling ones", function()
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(1.5, 0, 0.5))
     walk(Vector3(0, 0, 0), 30)
     walk(Vector3(2, 0, 0), 60)
@@ -125,12 +125,12 @@ describe("a mover", function()
     local hit = { PhysicsWorld.raycast(physics, Mover.position(mover) + Vector3(0, 0, 5),
       Vector3.down()) }
     assert.equals(actor, hit[5])
-    assert.matches("it belongs to a mover", words_of(PhysicsWorld.destroy_actor, physics, actor))
+    assert.matches("it belongs to a mover", error_of(PhysicsWorld.destroy_actor, physics, actor))
     assert.matches("use Mover.set_position",
-      words_of(Actor.teleport_position, actor, Vector3()))
+      error_of(Actor.teleport_position, actor, Vector3()))
   end)
 
-  it("goes into triggers", function()
+  it("enters triggers", function()
     local zone = World.spawn_unit(world, "units/physics/zone", Vector3(2, 0, 1))
     local events = {}
     for _ = 1, 150 do
@@ -142,7 +142,7 @@ describe("a mover", function()
     assert.same({ "enter", "leave" }, events)
   end)
 
-  it("is changed for another", function()
+  it("is replaced with another mover", function()
     walk(Vector3(0, 0, 0), 40)
     block(Vector3(3, 0, 1.8), Vector3(2, 2, 1))
     assert.is_true(Mover.fits_at(mover, Vector3(0, 2, 0)))
@@ -157,12 +157,12 @@ describe("a mover", function()
     assert.is_true(Mover.position(mover).x > 2.5)
     assert.is_nil(Unit.set_mover(walker, nil))
     assert.is_nil(Unit.mover(walker))
-    assert.matches("the unit has no mover 'sitting'", words_of(Unit.set_mover, walker, "sitting"))
+    assert.matches("the unit has no mover 'sitting'", error_of(Unit.set_mover, walker, "sitting"))
     assert.matches("the unit has no mover 'lying'",
-      words_of(Unit.mover_fits_at, walker, "lying", Vector3()))
+      error_of(Unit.mover_fits_at, walker, "lying", Vector3()))
   end)
 
-  it("passes through what its filter leaves out", function()
+  it("passes through actors that its filter excludes", function()
     block(Vector3(2, 0, 1), Vector3(0.4, 4, 2))
     Mover.set_collision_filter(mover, "ghost")
     walk(Vector3(2, 0, 2), 1)
@@ -170,21 +170,21 @@ describe("a mover", function()
     assert.is_true(Mover.position(mover).x > 3)
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     for name, fn in pairs(Mover) do
       if name ~= "alive" then
-        assert.matches("argument #1 'mover': must be a Mover, and the number 12", words_of(fn, 12))
+        assert.matches("argument #1 'mover': must be a Mover, and the number 12", error_of(fn, 12))
       end
     end
     assert.is_false(Mover.alive(12))
-    assert.matches("must be number", words_of(Mover.alive, "x"))
-    assert.matches("must be finite", words_of(Mover.move, mover, Vector3(0 / 0, 0, 0), STEP))
-    assert.matches("is too long", words_of(Mover.move, mover, Vector3(1e6, 0, 0), STEP))
-    assert.matches("'seconds' must be 0 to 10", words_of(Mover.move, mover, Vector3(), -1))
-    assert.matches("farther than", words_of(Mover.set_position, mover, Vector3(1e9, 0, 0)))
-    assert.matches("'angle' must be 0 to", words_of(Mover.set_max_slope_angle, mover, 3))
+    assert.matches("must be number", error_of(Mover.alive, "x"))
+    assert.matches("must be finite", error_of(Mover.move, mover, Vector3(0 / 0, 0, 0), STEP))
+    assert.matches("is too long", error_of(Mover.move, mover, Vector3(1e6, 0, 0), STEP))
+    assert.matches("'seconds' must be 0 to 10", error_of(Mover.move, mover, Vector3(), -1))
+    assert.matches("farther than", error_of(Mover.set_position, mover, Vector3(1e9, 0, 0)))
+    assert.matches("'angle' must be 0 to", error_of(Mover.set_max_slope_angle, mover, 3))
     assert.matches("no collision filter 'ghosts'",
-      words_of(Mover.set_collision_filter, mover, "ghosts"))
+      error_of(Mover.set_collision_filter, mover, "ghosts"))
     World.destroy_unit(world, walker)
     assert.is_false(Mover.alive(mover))
   end)
@@ -208,7 +208,7 @@ describe("a joint", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("holds two actors as its kind says", function()
+  it("connects two actors according to its type", function()
     local one, two = ball(0, 0, 5), ball(1, 0, 5)
     local fixed = PhysicsWorld.create_joint(physics, "fixed", one, two)
     local hung = PhysicsWorld.create_joint(physics, "ball", one, nil,
@@ -226,7 +226,7 @@ describe("a joint", function()
     assert.is_false(Joint.is_broken(hung))
   end)
 
-  it("is a rope or a spring", function()
+  it("can be a rope or a spring", function()
     local lamp = ball(0, 0, 5)
     local rope = PhysicsWorld.create_joint(physics, "rope", lamp, nil,
       { other_position = Vector3(0, 0, 5.5), length = 1 })
@@ -242,7 +242,7 @@ describe("a joint", function()
       tostring(Actor.position(weight)))
   end)
 
-  it("turns and slides, driven and limited", function()
+  it("turns and slides, with motors and limits", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local wheel = ball(0, 0, 0)
     local hinge = PhysicsWorld.create_joint(physics, "hinge", wheel, nil,
@@ -264,7 +264,7 @@ describe("a joint", function()
     assert.is_true(Actor.position(cart).x > 6.5)
   end)
 
-  it("tells how it is limited, driven and broken, and how fast it goes", function()
+  it("returns its limits, motor, break force and speed", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local wheel, cart = ball(0, 0, 0), ball(5, 0, 0)
     local hinge = PhysicsWorld.create_joint(physics, "hinge", wheel, nil,
@@ -309,7 +309,7 @@ describe("a joint", function()
     assert.equals(0, Joint.velocity(rope))
   end)
 
-  it("breaks when it is pulled too hard, and tells of it", function()
+  it("breaks at its break force, and is then listed", function()
     local lamp = ball(0, 0, 5)
     local joint = PhysicsWorld.create_joint(physics, "ball", lamp, nil,
       { position = Vector3(0, 0, 5), break_force = 5000 })
@@ -332,7 +332,7 @@ describe("a joint", function()
     assert.is_nil(Joint.actor_1(other))
   end)
 
-  it("is in a unit's file", function()
+  it("can be defined in a unit's file", function()
     local door = World.spawn_unit(world, "units/physics/door")
     local hinge = Unit.joint(door, "hinge")
     local leaf = Unit.actor(door, "leaf")
@@ -346,50 +346,50 @@ describe("a joint", function()
     assert.is_false(Joint.alive(hinge))
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local one = ball(0, 0, 0)
     local create = PhysicsWorld.create_joint
     for name, fn in pairs(Joint) do
       if name ~= "alive" then
-        assert.matches("argument #1 'joint': must be a Joint, and the number 12", words_of(fn, 12))
+        assert.matches("argument #1 'joint': must be a Joint, and the number 12", error_of(fn, 12))
       end
     end
     assert.is_false(Joint.alive(12))
-    assert.matches("must be number", words_of(Joint.alive, "x"))
+    assert.matches("must be number", error_of(Joint.alive, "x"))
     assert.matches("argument #2 'kind' must be ball, fixed, hinge",
-      words_of(create, physics, "glue", one))
+      error_of(create, physics, "glue", one))
     assert.matches("unknown option 'lenght', did you mean 'length'%?",
-      words_of(create, physics, "rope", one, nil, { lenght = 1 }))
+      error_of(create, physics, "rope", one, nil, { lenght = 1 }))
     assert.matches("option 'axis' must be Vector3",
-      words_of(create, physics, "hinge", one, nil, { axis = 1 }))
+      error_of(create, physics, "hinge", one, nil, { axis = 1 }))
     assert.matches("option 'length' must be a number from 0 on",
-      words_of(create, physics, "rope", one, nil, { length = -1 }))
+      error_of(create, physics, "rope", one, nil, { length = -1 }))
     assert.matches("option 'limits' must be two numbers",
-      words_of(create, physics, "hinge", one, nil, { limits = { 2, 1 } }))
+      error_of(create, physics, "hinge", one, nil, { limits = { 2, 1 } }))
     assert.matches("both ends of the joint are the same actor",
-      words_of(create, physics, "fixed", one, one))
+      error_of(create, physics, "fixed", one, one))
     local joint = create(physics, "rope", one, nil, { length = 1 })
     assert.matches("the joint is a rope, and only a hinge or a slider has an axis",
-      words_of(Joint.set_motor, joint, 1, 1))
-    assert.matches("only a hinge or a slider", words_of(Joint.set_limits, joint, 0, 1))
-    assert.matches("'least' must not be more", words_of(Joint.set_limits, joint, 2, 1))
-    assert.matches("'max_force' must be given", words_of(Joint.set_motor, joint, 1))
+      error_of(Joint.set_motor, joint, 1, 1))
+    assert.matches("only a hinge or a slider", error_of(Joint.set_limits, joint, 0, 1))
+    assert.matches("'least' must not be more", error_of(Joint.set_limits, joint, 2, 1))
+    assert.matches("'max_force' must be given", error_of(Joint.set_motor, joint, 1))
     assert.matches("'speed' must be at most 100000 a second %(SPEED_MAX%), got 1000000",
-      words_of(Joint.set_motor, joint, 1e6, 1))
+      error_of(Joint.set_motor, joint, 1e6, 1))
     assert.matches("'max_force' must be given with a speed, and be 0 to 1e30",
-      words_of(Joint.set_motor, joint, 1, 1e300))
-    assert.matches("must both be given, or none", words_of(Joint.set_limits, joint, 1))
-    assert.matches("at most 10000000 to either side", words_of(Joint.set_limits, joint, 0, 1e300))
+      error_of(Joint.set_motor, joint, 1, 1e300))
+    assert.matches("must both be given, or none", error_of(Joint.set_limits, joint, 1))
+    assert.matches("at most 10000000 to either side", error_of(Joint.set_limits, joint, 0, 1e300))
     assert.matches("option 'limits' must be at most 10000000 to either side",
-      words_of(create, physics, "hinge", one, nil, { limits = { -1 / 0, 1 } }))
+      error_of(create, physics, "hinge", one, nil, { limits = { -1 / 0, 1 } }))
     assert.matches("option 'axis' must have a length",
-      words_of(create, physics, "hinge", one, nil, { axis = Vector3(0, 0, 0) }))
+      error_of(create, physics, "hinge", one, nil, { axis = Vector3(0, 0, 0) }))
     assert.matches("'position': .* is farther than",
-      words_of(create, physics, "hinge", one, nil, { position = Vector3(1e30, 0, 0) }))
-    assert.matches("must be above 0", words_of(Joint.set_break_force, joint, 0))
+      error_of(create, physics, "hinge", one, nil, { position = Vector3(1e30, 0, 0) }))
+    assert.matches("must be above 0", error_of(Joint.set_break_force, joint, 0))
     local other = Application.new_world()
     assert.matches("not both in that physics world",
-      words_of(create, World.physics_world(other), "fixed", one))
+      error_of(create, World.physics_world(other), "fixed", one))
     Application.release_world(other)
   end)
 end)

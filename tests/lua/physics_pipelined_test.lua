@@ -19,7 +19,7 @@ local function pile(physics)
   return boxes
 end
 
-local function places(boxes)
+local function positions(boxes)
   local list = {}
   for i, box in ipairs(boxes) do
     local position, turned = Actor.position(box), Actor.rotation(box)
@@ -28,10 +28,10 @@ local function places(boxes)
   return table.concat(list, "\n")
 end
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a world with pipelined physics", function()
@@ -40,20 +40,20 @@ describe("a world with pipelined physics", function()
   before_each(function() world, physics = world_of("pipelined_physics") end)
   after_each(function() Application.release_world(world) end)
 
-  it("shows in each update what the one before it began", function()
+  it("shows the result of each step one update later", function()
     local plain_world, plain = world_of()
     local boxes, others = pile(physics), pile(plain)
-    local before = places(others)
+    local before = positions(others)
     for frame = 1, 120 do
       World.update(world, STEP)
-      assert.equals(before, places(boxes), "frame " .. frame)
+      assert.equals(before, positions(boxes), "frame " .. frame)
       World.update(plain_world, STEP)
-      before = places(others)
+      before = positions(others)
     end
     Application.release_world(plain_world)
   end)
 
-  it("tells by how much it is behind", function()
+  it("reports its delay", function()
     local plain_world, plain = world_of()
     assert.equals(0, PhysicsWorld.latency(plain))
     World.update(plain_world, 0.02)
@@ -61,10 +61,10 @@ describe("a world with pipelined physics", function()
     World.update(world, 0.02)
     assert.equals(0.02, PhysicsWorld.latency(physics))
     Application.release_world(plain_world)
-    assert.matches("must be a PhysicsWorld", words_of(PhysicsWorld.latency, 12))
+    assert.matches("must be a PhysicsWorld", error_of(PhysicsWorld.latency, 12))
   end)
 
-  it("has what is written act in the next step, and read at once", function()
+  it("applies writes in the next step, and reads them back at once", function()
     PhysicsWorld.set_gravity(physics, Vector3(0, 0, 0))
     local ball = PhysicsWorld.spawn_sphere(physics, Vector3(0, 0, 5), 0.5)
     local seen = {}
@@ -85,7 +85,7 @@ describe("a world with pipelined physics", function()
     assert.equals(1, PhysicsWorld.num_actors(physics))
   end)
 
-  it("answers questions of what is shown, and tells contacts", function()
+  it("answers queries about the visible state, and lists contacts", function()
     local box = PhysicsWorld.spawn_box(physics, Vector3(0, 0, 0.6), Vector3(0.5, 0.5, 0.5))
     local _, position, _, _, actor = PhysicsWorld.raycast(physics, Vector3(0, 0, 9),
       Vector3.down(), 20)
@@ -102,7 +102,7 @@ describe("a world with pipelined physics", function()
     assert.is_true(contacts > 0)
   end)
 
-  it("goes on from a snapshot as it went on then", function()
+  it("continues from a snapshot as it did before", function()
     local boxes = pile(physics)
     for _ = 1, 20 do World.update(world, STEP) end
     local snapshot = PhysicsWorld.snapshot(physics)
@@ -112,23 +112,23 @@ describe("a world with pipelined physics", function()
     local ends = {}
     for round = 1, 2 do
       for _ = 1, 30 do World.update(world, STEP) end
-      ends[round] = places(boxes)
+      ends[round] = positions(boxes)
       PhysicsWorld.restore(physics, snapshot)
     end
     assert.equals(ends[1], ends[2])
     PhysicsWorld.drop_snapshot(physics, snapshot)
   end)
 
-  it("says which flags there are", function()
+  it("lists its flags", function()
     assert.matches("unknown flag 'pipeline_physics', did you mean 'pipelined_physics'?",
-      words_of(Application.new_world, "pipeline_physics"), 1, true)
+      error_of(Application.new_world, "pipeline_physics"), 1, true)
     assert.matches("there are 2d, no_physics, no_rendering, no_sound, pipelined_physics",
-      words_of(Application.new_world, "quiet"), 1, true)
+      error_of(Application.new_world, "quiet"), 1, true)
   end)
 end)
 
 describe("bodies in two dimensions", function()
-  it("that are tilted or of several shapes rest as others do", function()
+  it("come to rest when tilted or compound", function()
     local world = Application.new_world("2d")
     local physics = World.physics_world(world)
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0), Vector3(0, 1, 0))
@@ -153,7 +153,7 @@ describe("bodies in two dimensions", function()
     Application.release_world(world)
   end)
 
-  it("stand in towers", function()
+  it("stand in stable towers", function()
     local world = Application.new_world("2d")
     local physics = World.physics_world(world)
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0), Vector3(0, 1, 0))

@@ -1,15 +1,15 @@
 -- Suite of a physics world as a whole: gravity, bodies without units, immediate and queued queries,
 -- contacts, snapshots, two dimensions, equal runs. Actors are in physics_actor_test.lua.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 local function near(expected, vector, distance)
-  local words = tostring(vector) .. " is not near " .. tostring(expected)
-  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), words)
+  local message = tostring(vector) .. " is not near " .. tostring(expected)
+  assert.is_true(Vector3.distance(expected, vector) <= (distance or 0.02), message)
 end
 
 local STEP = 1 / 60
@@ -29,7 +29,7 @@ describe("a physics world", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("is the same one each time, and ends with its world", function()
+  it("is the same value each time, and ends with its world", function()
     assert.equals(physics, World.physics_world(world))
     near(Vector3(0, 0, -9.81), PhysicsWorld.gravity(physics), 1e-4)
     PhysicsWorld.set_gravity(physics, Vector3(0, 0, 5))
@@ -41,10 +41,10 @@ describe("a physics world", function()
     local actor = PhysicsWorld.spawn_sphere(stale, Vector3(0, 0, 0), 0.5)
     Application.release_world(other)
     assert.is_false(Actor.alive(actor))
-    assert.matches("was", words_of(PhysicsWorld.gravity, stale))
+    assert.matches("was", error_of(PhysicsWorld.gravity, stale))
   end)
 
-  it("holds bodies that belong to no unit", function()
+  it("contains bodies without units", function()
     local plane = PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 1), UP)
     local box = PhysicsWorld.spawn_box(physics, Vector3(0, 0, 3), Vector3(0.5, 0.5, 0.5),
       Quaternion(UP, 1))
@@ -58,16 +58,16 @@ describe("a physics world", function()
     play(30)
     assert.is_true(Actor.position(box).z < 1)
     assert.matches("the radius must be more than 0 metres, got 0",
-      words_of(PhysicsWorld.spawn_sphere, physics, Vector3(), 0))
+      error_of(PhysicsWorld.spawn_sphere, physics, Vector3(), 0))
     assert.matches("the half depth must be more than 0",
-      words_of(PhysicsWorld.spawn_box, physics, Vector3(), Vector3(1, -1, 1)))
+      error_of(PhysicsWorld.spawn_box, physics, Vector3(), Vector3(1, -1, 1)))
     assert.matches("'normal' must not be zero",
-      words_of(PhysicsWorld.spawn_plane, physics, Vector3(), Vector3()))
-    assert.matches("farther than", words_of(PhysicsWorld.spawn_box, physics, Vector3(1e9, 0, 0),
+      error_of(PhysicsWorld.spawn_plane, physics, Vector3(), Vector3()))
+    assert.matches("farther than", error_of(PhysicsWorld.spawn_box, physics, Vector3(1e9, 0, 0),
       Vector3(1, 1, 1)))
   end)
 
-  it("shows bodies between two steps where a frame is no whole step", function()
+  it("interpolates bodies between two steps", function()
     PhysicsWorld.set_gravity(physics, Vector3.zero())
     local unit = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 0))
     Actor.set_velocity(Unit.actor(unit, 1), Vector3(6, 0, 0))
@@ -81,7 +81,7 @@ describe("a physics world", function()
     end
   end)
 
-  describe("with things in it", function()
+  describe("a physics world with bodies", function()
     local box, zone
 
     before_each(function()
@@ -115,7 +115,7 @@ describe("a physics world", function()
       assert.is_true(hits[1].distance < hits[2].distance)
     end)
 
-    it("casts them by collision filter", function()
+    it("casts rays by collision filter", function()
       World.spawn_unit(world, "units/physics/crate", Vector3(0, 8, 1))
       local from = Vector3(0, 20, 1)
       local function first(...)
@@ -148,11 +148,11 @@ describe("a physics world", function()
       assert.equals(4, #results)
     end)
 
-    it("answers all queued questions, whatever happens in one of them", function()
-      local told = {}
+    it("runs all queued queries, even if one raises an error", function()
+      local results = {}
       local function ask(name, fails)
         PhysicsWorld.raycast(physics, function(hit)
-          told[#told + 1] = name .. tostring(hit)
+          results[#results + 1] = name .. tostring(hit)
           if fails then error("no " .. name) end
         end, Vector3(0, 0, 1), FORWARD, 10, "any")
       end
@@ -160,20 +160,20 @@ describe("a physics world", function()
       ask("b")
       ask("c", true)
       ask("d")
-      assert.matches("no a", words_of(World.update, world, STEP))
-      assert.same({ "atrue" }, told)
+      assert.matches("no a", error_of(World.update, world, STEP))
+      assert.same({ "atrue" }, results)
       ask("e")
-      assert.matches("no c", words_of(World.update, world, STEP))
-      assert.same({ "atrue", "btrue", "ctrue" }, told)
+      assert.matches("no c", error_of(World.update, world, STEP))
+      assert.same({ "atrue", "btrue", "ctrue" }, results)
       World.update(world, STEP)
       World.update(world, STEP)
-      assert.same({ "atrue", "btrue", "ctrue", "dtrue", "etrue" }, told)
+      assert.same({ "atrue", "btrue", "ctrue", "dtrue", "etrue" }, results)
       -- A query that starts in a callback waits for the next step.
       PhysicsWorld.raycast(physics, function() ask("f") end, Vector3(0, 0, 1), UP, 10, "any")
       World.update(world, STEP)
-      assert.equals(5, #told)
+      assert.equals(5, #results)
       World.update(world, STEP)
-      assert.equals("ftrue", told[6])
+      assert.equals("ftrue", results[6])
       -- A released world drops its queued queries.
       local other = Application.new_world()
       PhysicsWorld.raycast(World.physics_world(other), error, Vector3(0, 0, 1), UP, 10, "any")
@@ -181,7 +181,7 @@ describe("a physics world", function()
       World.update(world, STEP)
     end)
 
-    it("finds what a shape overlaps", function()
+    it("finds the actors that a shape overlaps", function()
       local plate = Unit.actor(box, 1)
       local actors, count = PhysicsWorld.immediate_overlap(physics, "shape", "sphere", "position",
         Vector3(0, 5, 3), "size", 2)
@@ -200,7 +200,7 @@ describe("a physics world", function()
       assert.same({ plate }, later)
     end)
 
-    it("sweeps shapes along a way", function()
+    it("sweeps shapes along a line", function()
       local hits = PhysicsWorld.linear_sphere_sweep(physics, Vector3(0, 0, 1), Vector3(0, 9, 1),
         0.5)
       assert.equals(Unit.actor(box, 1), hits[1].actor)
@@ -223,81 +223,81 @@ describe("a physics world", function()
       end
     end)
 
-    it("says what is wrong with a question", function()
+    it("reports invalid queries", function()
       local at = Vector3(0, 0, 1)
       assert.equals("PhysicsWorld.raycast: argument #2 'from' must be Vector3, got number 3",
-        words_of(PhysicsWorld.raycast, physics, 3, FORWARD))
+        error_of(PhysicsWorld.raycast, physics, 3, FORWARD))
       assert.matches("'direction' must have a length",
-        words_of(PhysicsWorld.raycast, physics, at, Vector3()))
-      assert.matches("must be finite", words_of(PhysicsWorld.raycast, physics, at,
+        error_of(PhysicsWorld.raycast, physics, at, Vector3()))
+      assert.matches("must be finite", error_of(PhysicsWorld.raycast, physics, at,
         Vector3(0 / 0, 0, 0)))
       assert.matches("'length' must be more than 0",
-        words_of(PhysicsWorld.raycast, physics, at, UP, -1))
+        error_of(PhysicsWorld.raycast, physics, at, UP, -1))
       for _, number in ipairs({ 0 / 0, 1 / 0 }) do
         assert.matches("must be a finite number",
-          words_of(PhysicsWorld.raycast, physics, at, UP, number))
+          error_of(PhysicsWorld.raycast, physics, at, UP, number))
         assert.matches("must be finite",
-          words_of(PhysicsWorld.overlap, physics, "position", Vector3(number, 0, 0), "size", 1))
+          error_of(PhysicsWorld.overlap, physics, "position", Vector3(number, 0, 0), "size", 1))
         assert.matches("must be finite",
-          words_of(PhysicsWorld.overlap, physics, "position", at, "size", number))
+          error_of(PhysicsWorld.overlap, physics, "position", at, "size", number))
         assert.matches("must be finite",
-          words_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, number, 0), 1))
+          error_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, number, 0), 1))
       end
       assert.matches("'length' must be more than 0 and at most 10000000 metres, got 10000",
-        words_of(PhysicsWorld.raycast, physics, at, UP, 1e300))
+        error_of(PhysicsWorld.raycast, physics, at, UP, 1e300))
       assert.matches("argument #2 'from': .* is farther than 10000000 metres",
-        words_of(PhysicsWorld.raycast, physics, Vector3(1e30, 0, 0), UP, 1))
+        error_of(PhysicsWorld.raycast, physics, Vector3(1e30, 0, 0), UP, 1))
       assert.matches("'position': .* is farther than 10000000 metres",
-        words_of(PhysicsWorld.overlap, physics, "position", Vector3(0, 1e30, 0), "size", 1))
+        error_of(PhysicsWorld.overlap, physics, "position", Vector3(0, 1e30, 0), "size", 1))
       assert.matches("argument #3 'to': .* is farther than 10000000 metres",
-        words_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, 0, 1e30), 1))
+        error_of(PhysicsWorld.linear_sphere_sweep, physics, at, Vector3(0, 0, 1e30), 1))
       for _, size in ipairs({ 0, -1 }) do
         assert.matches("the radius must be more than 0 metres",
-          words_of(PhysicsWorld.overlap, physics, "position", at, "size", size))
+          error_of(PhysicsWorld.overlap, physics, "position", at, "size", size))
         assert.matches("the radius must be more than 0 metres",
-          words_of(PhysicsWorld.linear_sphere_sweep, physics, at, at + UP, size))
+          error_of(PhysicsWorld.linear_sphere_sweep, physics, at, at + UP, size))
         assert.matches("the half width must be more than 0 metres",
-          words_of(PhysicsWorld.linear_obb_sweep, physics, at, at + UP, Vector3(size, 1, 1)))
+          error_of(PhysicsWorld.linear_obb_sweep, physics, at, at + UP, Vector3(size, 1, 1)))
       end
       assert.matches("the radius must be at most 10000000 metres, got",
-        words_of(PhysicsWorld.overlap, physics, "position", at, "size", 1e30))
-      assert.matches("'rotation' must have length 1", words_of(PhysicsWorld.overlap, physics,
+        error_of(PhysicsWorld.overlap, physics, "position", at, "size", 1e30))
+      assert.matches("'rotation' must have length 1", error_of(PhysicsWorld.overlap, physics,
         "shape", "oobb", "position", at, "size", 1, "rotation", Quaternion.from_elements(0, 0, 0,
         2)))
       assert.matches("argument #5 'mode' must be \"closest\"",
-        words_of(PhysicsWorld.raycast, physics, at, UP, 1, "first"))
+        error_of(PhysicsWorld.raycast, physics, at, UP, 1, "first"))
       assert.matches("'types' must be \"both\"",
-        words_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "types", "static"))
+        error_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "types", "static"))
       assert.matches("unknown option string \"colision_filter\", did you mean 'collision_filter'",
-        words_of(PhysicsWorld.immediate_raycast, physics, at, UP, 1, "any", "colision_filter", "x"))
+        error_of(PhysicsWorld.immediate_raycast, physics, at, UP, 1, "any", "colision_filter", "x"))
       assert.matches("there is no collision filter 'crat', did you mean 'crate'%?",
-        words_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "collision_filter", "crat"))
+        error_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "collision_filter", "crat"))
       assert.matches("must be a PhysicsWorld, and the number 12 never was one",
-        words_of(PhysicsWorld.raycast, 12, at, UP))
+        error_of(PhysicsWorld.raycast, 12, at, UP))
       assert.matches("argument #2 'callback' must be function",
-        words_of(PhysicsWorld.queue_raycast, physics, 1, at, UP))
+        error_of(PhysicsWorld.queue_raycast, physics, 1, at, UP))
       assert.matches("argument #2 'callback' must be function",
-        words_of(PhysicsWorld.make_raycast, physics, 1))
-      assert.matches("argument #1 'raycast' must be Raycast", words_of(Raycast.cast, 1, at, UP))
-      assert.matches("'shape' must be", words_of(PhysicsWorld.overlap, physics, "shape", "cube"))
-      assert.matches("'size' must be the radius", words_of(PhysicsWorld.overlap, physics,
+        error_of(PhysicsWorld.make_raycast, physics, 1))
+      assert.matches("argument #1 'raycast' must be Raycast", error_of(Raycast.cast, 1, at, UP))
+      assert.matches("'shape' must be", error_of(PhysicsWorld.overlap, physics, "shape", "cube"))
+      assert.matches("'size' must be the radius", error_of(PhysicsWorld.overlap, physics,
         "position", at))
       assert.matches("unknown option string \"radius\"",
-        words_of(PhysicsWorld.immediate_overlap, physics, "radius", 1))
+        error_of(PhysicsWorld.immediate_overlap, physics, "radius", 1))
       assert.matches("'radius' must be number",
-        words_of(PhysicsWorld.linear_sphere_sweep, physics, at, at))
+        error_of(PhysicsWorld.linear_sphere_sweep, physics, at, at))
       assert.matches("'half_extents' must be Vector3",
-        words_of(PhysicsWorld.linear_obb_sweep, physics, at, at, 1))
+        error_of(PhysicsWorld.linear_obb_sweep, physics, at, at, 1))
       assert.matches("'size' must be Vector3",
-        words_of(PhysicsWorld.linear_capsule_sweep, physics, at, at, 1))
+        error_of(PhysicsWorld.linear_capsule_sweep, physics, at, at, 1))
       assert.matches("'max_hits' must be 1 to 4096",
-        words_of(PhysicsWorld.linear_sphere_sweep, physics, at, at + UP, 1, 0))
+        error_of(PhysicsWorld.linear_sphere_sweep, physics, at, at + UP, 1, 0))
       assert.matches("height must be more than twice its radius",
-        words_of(PhysicsWorld.linear_capsule_sweep, physics, at, at + UP, Vector3(1, 1, 1)))
+        error_of(PhysicsWorld.linear_capsule_sweep, physics, at, at + UP, Vector3(1, 1, 1)))
     end)
   end)
 
-  it("tells of contacts, once, with what stands first moving by forces", function()
+  it("lists contacts once, the dynamic actor first", function()
     local floor = World.spawn_unit(world, "units/physics/floor")
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 2))
     local seen = {}
@@ -316,7 +316,7 @@ describe("a physics world", function()
     assert.same({}, PhysicsWorld.contacts(physics))
   end)
 
-  it("tells who went into triggers and out of them", function()
+  it("lists actors that entered and left triggers", function()
     local zone = World.spawn_unit(world, "units/physics/zone", Vector3(0, 0, 3))
     local crate = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 6))
     local events = {}
@@ -341,7 +341,7 @@ describe("a physics world", function()
     assert.same({ "enter", "leave", "enter", "leave" }, events)
   end)
 
-  it("keeps its state and brings it back, to the bit", function()
+  it("saves and restores its state exactly", function()
     PhysicsWorld.spawn_plane(physics, Vector3(0, 0, 0))
     local boxes = {}
     for i = 1, 30 do
@@ -376,15 +376,15 @@ describe("a physics world", function()
     play(30)
     assert.is_true(Actor.position(late).z < 8)
     PhysicsWorld.drop_snapshot(physics, kept)
-    assert.matches("snapshot", words_of(PhysicsWorld.restore, physics, kept))
+    assert.matches("snapshot", error_of(PhysicsWorld.restore, physics, kept))
     local other = Application.new_world()
     kept = PhysicsWorld.snapshot(physics)
     assert.matches("is of another physics world",
-      words_of(PhysicsWorld.restore, World.physics_world(other), kept))
+      error_of(PhysicsWorld.restore, World.physics_world(other), kept))
     Application.release_world(other)
   end)
 
-  it("brings states back in any order, each actor once and each joint as its own", function()
+  it("restores snapshots in any order, with each actor and joint once", function()
     local function box(x)
       return PhysicsWorld.spawn_box(physics, Vector3(x, 0, 5), Vector3(0.5, 0.5, 0.5))
     end
@@ -419,35 +419,35 @@ describe("a physics world", function()
     play(5)
   end)
 
-  it("keeps as many states as its limit says", function()
+  it("limits the number of snapshots", function()
     local kept = {}
     for i = 1, 64 do kept[i] = PhysicsWorld.snapshot(physics) end
     assert.matches("64 snapshots are kept already %(SNAPSHOTS_MAX%)",
-      words_of(PhysicsWorld.snapshot, physics))
+      error_of(PhysicsWorld.snapshot, physics))
     for i = 1, 64 do PhysicsWorld.drop_snapshot(physics, kept[i]) end
   end)
 
-  it("is called wrongly and says so", function()
+  it("reports invalid arguments", function()
     for _, name in ipairs({ "gravity", "set_gravity", "num_actors", "num_awake", "spawn_box",
       "spawn_sphere", "spawn_plane", "destroy_actor", "wake_actors", "set_debug_draw",
       "destroy_joint", "snapshot", "restore", "drop_snapshot", "contacts", "triggers",
       "broken_joints" }) do
       assert.matches("argument #1 'physics_world': must be a PhysicsWorld, and the number 12",
-        words_of(PhysicsWorld[name], 12))
+        error_of(PhysicsWorld[name], 12))
     end
-    assert.matches("must be a World, and the number 12", words_of(World.physics_world, 12))
-    assert.matches("at most 10,000", words_of(PhysicsWorld.set_gravity, physics,
+    assert.matches("must be a World, and the number 12", error_of(World.physics_world, 12))
+    assert.matches("at most 10,000", error_of(PhysicsWorld.set_gravity, physics,
       Vector3(0, 0, 1e6)))
     local other = Application.new_world()
     local box = PhysicsWorld.spawn_sphere(World.physics_world(other), Vector3(), 1)
     assert.matches("it is in another physics world",
-      words_of(PhysicsWorld.destroy_actor, physics, box))
+      error_of(PhysicsWorld.destroy_actor, physics, box))
     Application.release_world(other)
   end)
 end)
 
 describe("a world in two dimensions", function()
-  it("keeps bodies in the plane of x and y", function()
+  it("keeps bodies in the XY plane", function()
     local world = Application.new_world("2d")
     local physics = World.physics_world(world)
     near(Vector3(0, -9.81, 0), PhysicsWorld.gravity(physics), 1e-4)
@@ -467,7 +467,7 @@ describe("a world in two dimensions", function()
 end)
 
 describe("two equal piles", function()
-  it("end in the same places", function()
+  it("end at the same positions", function()
     local function pile()
       local world = Application.new_world()
       local physics = World.physics_world(world)
@@ -478,13 +478,13 @@ describe("two equal piles", function()
           Vector3(i % 4 * 0.9, i % 3 * 0.8, 1 + i * 0.6), Vector3(0.5, 0.5, 0.5))
       end
       for _ = 1, 120 do World.update(world, STEP) end
-      local places = {}
+      local positions = {}
       for i, box in ipairs(boxes) do
         local position = Actor.position(box)
-        places[i] = string.format("%a %a %a", position.x, position.y, position.z)
+        positions[i] = string.format("%a %a %a", position.x, position.y, position.z)
       end
       Application.release_world(world)
-      return places
+      return positions
     end
     assert.same(pile(), pile())
   end)

@@ -1,9 +1,9 @@
 -- Suite of Quaternion: rotations, their algebra, angles, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -44,7 +44,7 @@ local function rotations()
 end
 
 describe("Quaternion", function()
-  it("is the identity, or made of an axis and an angle in radians", function()
+  it("is the identity, or created from an axis and an angle in radians", function()
     assert.equals(Quaternion.identity(), Quaternion())
     assert.equals(Quaternion.from_elements(0, 0, 0, 1), Quaternion.identity())
     near_vector(forward, Quaternion(up, math.pi / 2) * right)
@@ -62,7 +62,7 @@ describe("Quaternion", function()
       "Quaternion: argument #2 'angle' must be number, got nil")
   end)
 
-  it("gives its fields by name and by number", function()
+  it("returns its fields by name and by index", function()
     local e = Quaternion.from_elements(1, 2, 3, 4)
     assert.same({ 1, 2, 3, 4 }, { e.x, e.y, e.z, e.w })
     assert.same({ 1, 2, 3, 4 }, { e[1], e[2], e[3], e[4] })
@@ -73,7 +73,7 @@ describe("Quaternion", function()
     check_error(function() return e.q end, "Quaternion has no field 'q': it has x, y, z, w")
   end)
 
-  it("never changes", function()
+  it("is immutable", function()
     check_error(function() q.x = 1 end,
       "Quaternions are values: use Quaternion.from_elements(x, y, z, w), which returns a new one")
     check_error(function() Quaternion.set_xyzw(q, 0, 0, 0, 1) end,
@@ -110,7 +110,7 @@ describe("Quaternion", function()
     assert.equals("q Quaternion(0, 0, 0, 1)", "q " .. Quaternion())
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     local hint = "a Quaternion multiplies a Quaternion or a Vector3, and is on the left"
     check_error(function() return q * 2 end, "cannot multiply Quaternion and number 2: " .. hint)
     check_error(function() return nil * q end, "cannot multiply nil and Quaternion: " .. hint)
@@ -132,7 +132,7 @@ describe("Quaternion", function()
     near_vector(Vector3(-2, 1, 3), quarter * v3)
   end)
 
-  it("is undone by its inverse", function()
+  it("is reverted by its inverse", function()
     for _, r in ipairs(rotations()) do
       near_rotation(Quaternion.identity(), r * Quaternion.inverse(r))
       near_rotation(Quaternion.inverse(r), Quaternion.conjugate(r))
@@ -160,7 +160,7 @@ describe("Quaternion", function()
     assert.is_false(Quaternion.is_valid(Quaternion.from_elements(1 / 0, 0, 0, 1)))
   end)
 
-  it("gives the axes that it turns", function()
+  it("returns the rotated axes", function()
     for _, r in ipairs(rotations()) do
       near_vector(r * right, Quaternion.right(r))
       near_vector(r * forward, Quaternion.forward(r))
@@ -168,7 +168,7 @@ describe("Quaternion", function()
     end
   end)
 
-  it("mixes the short way round", function()
+  it("interpolates along the shorter arc", function()
     local half = Quaternion(up, math.pi / 4)
     near_rotation(half, Quaternion.lerp(Quaternion.identity(), quarter, 0.5))
     near_rotation(half, Quaternion.lerp(Quaternion.identity(), -quarter, 0.5))
@@ -204,7 +204,7 @@ describe("Quaternion", function()
     near_vector(right, Quaternion.up(look))
   end)
 
-  it("looks somewhere sensible where up cannot help", function()
+  it("has a valid result if the direction is parallel to up", function()
     assert.equals(Quaternion.identity(), Quaternion.look(Vector3.zero()))
     near_vector(right, Quaternion.right(Quaternion.look(up)))
     near_vector(up, Quaternion.forward(Quaternion.look(up)))
@@ -215,7 +215,7 @@ describe("Quaternion", function()
       "Quaternion.look: argument #2 'up' must be Vector3, got number 1")
   end)
 
-  it("splits into an axis and an angle", function()
+  it("decomposes into an axis and an angle", function()
     for _, r in ipairs(rotations()) do
       local axis, angle = Quaternion.decompose(r)
       near_rotation(r, Quaternion(axis, angle))
@@ -228,20 +228,20 @@ describe("Quaternion", function()
     near(math.pi / 2, Quaternion.angle(-quarter))
   end)
 
-  it("measures the angle between rotations, however small", function()
+  it("measures the angle between rotations, even tiny ones", function()
     near(math.pi / 2, Quaternion.angle_between(Quaternion.identity(), -quarter))
     assert.equals(0, Quaternion.angle_between(q, q))
     near(0.0001, Quaternion.angle_between(Quaternion(), Quaternion(up, 0.0001)), 1e-8)
   end)
 
-  it("turns towards a rotation and stops there", function()
+  it("rotates towards a rotation and stops there", function()
     near_rotation(Quaternion(up, 0.25), Quaternion.rotate_towards(Quaternion(), quarter, 0.25))
     assert.equals(quarter, Quaternion.rotate_towards(Quaternion(), quarter, 2))
     check_error(function() Quaternion.rotate_towards(q, q, -1) end,
       "Quaternion.rotate_towards: argument #3 'max_angle' must be 0 or more, got number -1")
   end)
 
-  it("turns one direction into another", function()
+  it("rotates one direction to another", function()
     near_vector(forward, Quaternion.between(right * 3, forward * 2) * right)
     assert.equals(Quaternion.identity(), Quaternion.between(Vector3.zero(), right))
     for _, r in ipairs(rotations()) do
@@ -255,7 +255,7 @@ describe("Quaternion", function()
     end
   end)
 
-  it("takes Euler angles in degrees: X first, then Y, then Z, about fixed axes", function()
+  it("is created from Euler angles in degrees: X, then Y, then Z, about fixed axes", function()
     near_vector(forward, Quaternion.from_euler_angles_xyz(0, 0, 90) * right)
     local x = Quaternion(right, math.rad(10))
     local y = Quaternion(forward, math.rad(20))
@@ -263,7 +263,7 @@ describe("Quaternion", function()
     near_rotation(z * y * x, Quaternion.from_euler_angles_xyz(10, 20, 30))
   end)
 
-  it("returns the Euler angles it was made of, and a way round the poles", function()
+  it("returns the Euler angles it was created from, and equivalent ones at the poles", function()
     local x, y, z = Quaternion.to_euler_angles_xyz(Quaternion.from_euler_angles_xyz(10, 20, 30))
     near(10, x, 1e-3)
     near(20, y, 1e-3)
@@ -276,7 +276,7 @@ describe("Quaternion", function()
     end
   end)
 
-  it("takes yaw, pitch and roll in radians", function()
+  it("is created from yaw, pitch and roll in radians", function()
     local yaw, pitch, roll = Quaternion(up, 0.5), Quaternion(right, 0.25), Quaternion(forward, 0.1)
     local r = Quaternion.from_yaw_pitch_roll(0.5, 0.25, 0.1)
     near_rotation(yaw * pitch * roll, r)
@@ -299,7 +299,7 @@ describe("Quaternion", function()
     end
   end)
 
-  it("becomes a matrix and comes back", function()
+  it("converts to a matrix and back", function()
     for _, r in ipairs(rotations()) do
       local m = Quaternion.matrix4x4(r)
       near_vector(r * v3, m * v3)
@@ -307,7 +307,7 @@ describe("Quaternion", function()
     end
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Quaternion, "Quaternion", {
       { "axis_angle", { 1, 1 }, "#1 'axis' must be Vector3, got number 1" },
       { "axis_angle", { v3, "no" }, "#2 'angle' must be number, got string \"no\"" },

@@ -2,19 +2,19 @@
 -- folder data/.
 
 describe("Application.data", function()
-  it("gives texts and bytes as strings", function()
+  it("returns texts and bytes as strings", function()
     assert.equals("base", Application.data("text", "data/note"))
     assert.equals("\0\1\255", Application.data("binary", "data/bytes"))
   end)
 
-  it("gives configurations and translations as tables", function()
+  it("returns configurations and translations as tables", function()
     local level = Application.data("config", "data/level")
     assert.same({ width = 20, tiles = { "grass", "stone" }, spawn = { x = 1.5, flying = false } },
       level)
     assert.equals("Spela", Application.data("strings", "data/menu").play.sv)
   end)
 
-  it("says which name was meant, and which types there are", function()
+  it("suggests a name, and lists the types", function()
     assert.error_matches(function() Application.data("text", "data/note2") end,
       "there is no text 'data/note2', did you mean 'data/note'%?")
     assert.error_matches(function() Application.data("txt", "data/note") end,
@@ -25,7 +25,7 @@ describe("Application.data", function()
 end)
 
 describe("Application.can_get", function()
-  it("tells whether a variant serves", function()
+  it("returns true if a variant exists", function()
     assert.is_true(Application.can_get("text", "data/note"))
     assert.is_false(Application.can_get("text", "data/only"))
     assert.is_false(Application.can_get("texture", "data/note"))
@@ -39,7 +39,7 @@ describe("a property preference order", function()
     test.frames(1)
   end)
 
-  it("takes effect at the next frame, as a list or as words", function()
+  it("takes effect in the next frame, as a list or as arguments", function()
     Application.set_property_preference_order({ "fr" })
     assert.equals("base", Application.data("text", "data/note"))
     test.frames(1)
@@ -50,18 +50,18 @@ describe("a property preference order", function()
     assert.equals("base", Application.data("text", "data/note"))
   end)
 
-  it("tells the game what changed of that which it asked for", function()
-    local told
+  it("reports changed resources that the game uses", function()
+    local changed
     assert.equals("base", Application.data("text", "data/note"))
     assert.is_false(Application.can_get("text", "data/only"))
-    _G.on_reload = function(names) told = names end
+    _G.on_reload = function(names) changed = names end
     Application.set_property_preference_order("fr")
     test.frames(1)
     _G.on_reload = nil
-    assert.same({ "data/note.text", "data/only.text" }, told)
+    assert.same({ "data/note.text", "data/only.text" }, changed)
   end)
 
-  it("is refused with words where it cannot be", function()
+  it("refuses invalid arguments", function()
     local set = Application.set_property_preference_order
     assert.error_matches(function() set("fr", "fr") end, "'fr' appears twice")
     assert.error_matches(function() set({ "linux" }) end, "'linux' is a platform")

@@ -28,7 +28,7 @@ end)
 
 for i, pad in ipairs(pads) do
   describe("the motors of pad " .. i, function()
-    it("have names, and are there while the pad is", function()
+    it("have names, and exist while the pad is connected", function()
       assert.equals(0, pad.num_rumble_motors())
       plug(i)
       assert.equals(2, pad.num_rumble_motors())
@@ -39,7 +39,7 @@ for i, pad in ipairs(pads) do
       assert.is_nil(pad.rumble_motor_index("third"))
     end)
 
-    it("run as they are set, and with effects over that", function()
+    it("run at their set strength, with effects on top", function()
       plug(i)
       pad.set_rumble("strong", 0.25)
       assert.equals(0.25, pad.rumble_strength("strong"))
@@ -55,7 +55,7 @@ for i, pad in ipairs(pads) do
       assert.equals(0.25, pad.rumble_strength(1))
     end)
 
-    it("are still where that is asked for", function()
+    it("can be stopped", function()
       plug(i)
       local endless = { sustain = math.huge }
       local first = pad.rumble_effect("strong", endless)
@@ -80,7 +80,7 @@ for i, pad in ipairs(pads) do
       assert.same({ 0, 0 }, { pad.rumble_strength(1), pad.rumble_strength(2) })
     end)
 
-    it("say what is wrong with their arguments", function()
+    it("report invalid arguments", function()
       plug(i)
       local effect = pad.rumble_effect(1, { sustain = 1 })
       for call, rest in Script.sorted_pairs(calls) do
@@ -104,7 +104,7 @@ for i, pad in ipairs(pads) do
 end
 
 describe("an effect", function()
-  it("rises, goes over, stays and goes out", function()
+  it("has attack, decay, sustain and release", function()
     plug(1)
     local effect = Pad1.rumble_effect("weak", { attack = 0.2, attack_level = 0.8, decay = 0.2,
       sustain_level = 0.4, sustain = 0.2, release = 0.2 })
@@ -116,7 +116,7 @@ describe("an effect", function()
     assert.same({ 0, 0.4, 0.8, 0.6, 0.4, 0.4, 0.4, 0.2 }, felt)
   end)
 
-  it("has a wave run through it, from its lowest or from its highest place", function()
+  it("has a wave that starts at its minimum or maximum", function()
     plug(1)
     Pad1.rumble_effect(1, { sustain = 1, frequency = 5 })
     Pad1.rumble_effect(2, { sustain = 1, period = 0.2, offset = 0.5 })
@@ -131,7 +131,7 @@ describe("an effect", function()
     assert.same({ 0, 1 }, { felt() })
   end)
 
-  it("ends with its pad, and does not play on one that is not there", function()
+  it("ends with its pad, and does not start without one", function()
     plug(2)
     local effect = Pad2.rumble_effect(1, { sustain = 10 })
     test.input({ disconnect = "pad2" })
@@ -142,7 +142,7 @@ describe("an effect", function()
     assert.equals(0, Pad2.rumble_strength(1))
   end)
 
-  it("says what is wrong with what it is told", function()
+  it("reports invalid options", function()
     plug(1)
     local function wrong(parameters, pattern)
       assert.error_matches(function() Pad1.rumble_effect(1, parameters) end, pattern)
@@ -166,7 +166,7 @@ end)
 
 for name, device in Script.sorted_pairs(others) do
   describe(name, function()
-    it("answers that it has no motors", function()
+    it("reports that it has no motors", function()
       assert.equals(0, device.num_rumble_motors())
       assert.is_nil(device.rumble_motor_index("strong"))
       assert.is_nil(device.rumble_motor_id("strong"))

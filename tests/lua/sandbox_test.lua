@@ -1,13 +1,13 @@
 -- Suite of the part of Lua's library that games see: an allowlist, text only, protected libraries.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
 end
 
 describe("the sandbox", function()
-  it("has no way to the machine", function()
+  it("has no access to the machine", function()
     local machine = { "io", "ffi", "jit", "dofile", "loadfile", "getfenv", "setfenv", "module",
       "newproxy", "gcinfo" }
     for _, name in ipairs(machine) do
@@ -24,15 +24,15 @@ describe("the sandbox", function()
     assert.is_nil(package.cpath)
   end)
 
-  it("says of a missing library what to use in its place", function()
+  it("suggests a replacement for a missing library", function()
     assert.matches("there is no module 'io'.*files of the game are resources",
-      words_of(require, "io"))
-    assert.matches("there is no module 'ffi'.*native code", words_of(require, "ffi"))
+      error_of(require, "io"))
+    assert.matches("there is no module 'ffi'.*native code", error_of(require, "ffi"))
   end)
 
-  it("does not let the libraries be replaced, and lets them be added to", function()
+  it("refuses to replace library functions, and allows new ones", function()
     assert.equals("math.floor is the engine's and cannot be replaced: use another name",
-      words_of(function() math.floor = print end))
+      error_of(function() math.floor = print end))
     string.sandbox_test = function(s) return "<" .. s .. ">" end
     assert.equals("<a>", ("a"):sandbox_test())
     string.sandbox_test = function() return "again" end
@@ -42,18 +42,18 @@ describe("the sandbox", function()
     assert.is_false(pcall(setmetatable, math, {}))
   end)
 
-  it("lets the game's own globals replace the engine's without harm", function()
+  it("is not affected when the game replaces globals", function()
     local real = _G.type
     _G.type = function() return "banana" end
-    local fine, length = pcall(Vector3.length, Vector3(3, 4, 0))
+    local ok, length = pcall(Vector3.length, Vector3(3, 4, 0))
     _G.type = real
-    assert.is_true(fine)
+    assert.is_true(ok)
     assert.equals(5, length)
   end)
 end)
 
 describe("load", function()
-  it("compiles text, also in pieces and with an environment", function()
+  it("compiles text, also from a reader and with an environment", function()
     assert.equals(3, load("return 1 + 2")())
     local pieces = { "return ", "7" }
     assert.equals(7, load(function() return table.remove(pieces, 1) end)())
@@ -61,29 +61,29 @@ describe("load", function()
     assert.equals(5, loadstring("return 5")())
   end)
 
-  it("gives nil and the words of a syntax error", function()
+  it("returns nil and the message of a syntax error", function()
     local chunk, problem = load("return +", "=mine")
     assert.is_nil(chunk)
     assert.matches("^mine:1: ", problem)
   end)
 
-  it("refuses compiled chunks, whatever the mode says", function()
+  it("refuses compiled chunks in every mode", function()
     local chunk, problem = load("\27LJ\2", "=x", "b")
     assert.is_nil(chunk)
     assert.equals("load: this is a compiled chunk, and only text can be loaded", problem)
   end)
 
-  it("refuses what is no text", function()
+  it("refuses values that are not text", function()
     assert.equals("load: argument #1 'text' must be string or function, got number 1",
-      words_of(load, 1))
+      error_of(load, 1))
     assert.equals("load: the reader function must return strings, got number 1",
-      words_of(load, function() return 1 end))
-    assert.equals("loadstring: argument #1 'text' must be string, got nil", words_of(loadstring))
+      error_of(load, function() return 1 end))
+    assert.equals("loadstring: argument #1 'text' must be string, got nil", error_of(loadstring))
   end)
 end)
 
 describe("pairs", function()
-  it("walks the libraries, in copies that lead to nothing of theirs", function()
+  it("iterates over copies of the libraries", function()
     local functions = 0
     for name, value in pairs(math) do
       assert.equals(math[name], value)
@@ -102,18 +102,18 @@ describe("pairs", function()
     end
   end)
 
-  it("walks everything else as Lua does", function()
+  it("iterates over other tables as Lua does", function()
     local protected = setmetatable({ a = 1 }, { __metatable = "protected" })
     local next_of, walked, start = pairs(protected)
     assert.equals(next, next_of)
     assert.equals(protected, walked)
     assert.is_nil(start)
-    assert.equals("pairs: argument #1 't' must be table, got nil", words_of(pairs))
+    assert.equals("pairs: argument #1 't' must be table, got nil", error_of(pairs))
   end)
 end)
 
 describe("the clock", function()
-  it("is the game's own in a run that repeats", function()
+  it("is the game's time in a deterministic run", function()
     local before, time = os.clock(), os.time()
     test.seconds(2)
     assert.is_true(math.abs(os.clock() - before - 2) < 0.02)
@@ -122,16 +122,16 @@ describe("the clock", function()
     assert.equals(3, os.difftime(5, 2))
   end)
 
-  it("takes a date apart from a table alone", function()
+  it("reads dates only from tables", function()
     assert.equals("os.time: argument #1 'date' must be table or nil, got number 1",
-      words_of(os.time, 1))
+      error_of(os.time, 1))
     assert.equals("os.time: argument #1 'date': its 'day' must be a whole number, got nil",
-      words_of(os.time, { year = 2000, month = 1 }))
+      error_of(os.time, { year = 2000, month = 1 }))
     assert.equals("os.time: argument #1 'date': its 'sec' must be a whole number, got number inf",
-      words_of(os.time, { year = 2000, month = 1, day = 1, sec = math.huge }))
+      error_of(os.time, { year = 2000, month = 1, day = 1, sec = math.huge }))
   end)
 
-  it("counts dates in UTC in a run that repeats", function()
+  it("uses UTC in a deterministic run", function()
     local rows = {
       { 0, 1970, 1, 1, 0, 0, 0 },
       { 951825600, 2000, 2, 29 },
@@ -153,32 +153,32 @@ describe("the clock", function()
     end
   end)
 
-  it("writes dates of the years 1 to 9999, and refuses what is no time", function()
+  it("formats dates of the years 1 to 9999, and refuses invalid times", function()
     assert.equals("9999-12-31", os.date("%Y-%m-%d", 253402300799))
     assert.equals("1900-01-01", os.date("%Y-%m-%d", -2208988800))
     assert.equals("os.date: argument #2 'time' must be number or nil, got table",
-      words_of(os.date, "%c", {}))
+      error_of(os.date, "%c", {}))
     assert.equals("os.date: argument #1 'format' must be string or nil, got number 5",
-      words_of(os.date, 5, {}))
+      error_of(os.date, 5, {}))
     assert.equals("os.date: argument #2 'time' must be in the years 1 to 9999, got 1e+300 seconds "
-      .. "from 1970", words_of(os.date, "*t", 1e300))
-    assert.matches("years 1 to 9999, got nan", words_of(os.date, "*t", 0 / 0))
+      .. "from 1970", error_of(os.date, "*t", 1e300))
+    assert.matches("years 1 to 9999, got nan", error_of(os.date, "*t", 0 / 0))
     assert.equals(1024 / 2 * 4, #os.date(("%Y"):rep(512)))
     assert.equals("os.date: argument #1 'format' has more than 1024 bytes (DATE_FORMAT_BYTES_MAX): "
-      .. "format the parts of the text one by one", words_of(os.date, ("%c"):rep(4e6)))
+      .. "format the parts of the text one by one", error_of(os.date, ("%c"):rep(4e6)))
   end)
 end)
 
 describe("collectgarbage", function()
-  it("counts and collects, and leaves the pace to the engine", function()
+  it("counts and collects, and leaves the pacing to the engine", function()
     assert.is_true(collectgarbage("count") > 10)
     assert.equals(0, collectgarbage())
-    assert.matches("^collectgarbage: 'stop' is not for games", words_of(collectgarbage, "stop"))
+    assert.matches("^collectgarbage: 'stop' is not for games", error_of(collectgarbage, "stop"))
   end)
 end)
 
 describe("coroutines", function()
-  it("are wrapped with their errors passed on", function()
+  it("pass on errors when wrapped", function()
     local thread = coroutine.wrap(function(a)
       local b = coroutine.yield(a + 1)
       error({ b })
@@ -193,7 +193,7 @@ describe("coroutines", function()
     return select("#", ...), ...
   end
 
-  it("give as many values as they were given, nothing at the end included", function()
+  it("pass all values, including trailing nils", function()
     local thread = coroutine.create(function(...)
       coroutine.yield(select("#", ...))
       coroutine.yield()
@@ -209,7 +209,7 @@ describe("coroutines", function()
     assert.same({ false, "cannot resume dead coroutine" }, { coroutine.resume(thread) })
   end)
 
-  it("take and give thousands of values", function()
+  it("pass thousands of values", function()
     local list = {}
     for i = 1, 7000 do
       list[i] = i
@@ -224,7 +224,7 @@ describe("coroutines", function()
     assert.same({ 7000, 7000 }, { #values, values[7000] })
   end)
 
-  it("tell an error from inside as false and a value, also after a pause", function()
+  it("return false and the error, also after a yield", function()
     local thread = coroutine.create(function()
       coroutine.yield()
       error({ 1 })
@@ -237,30 +237,30 @@ describe("coroutines", function()
     assert.same({ false, "cannot resume dead coroutine" }, { pcall(failing) })
   end)
 
-  it("cannot resume themselves, nor those that they run in", function()
+  it("cannot resume themselves or an enclosing coroutine", function()
     local outer
     outer = coroutine.create(function()
       local inner = coroutine.wrap(function()
         return coroutine.resume(outer)
       end)
       local _, own = coroutine.resume(outer)
-      local _, words = inner()
-      return own, words
+      local _, message = inner()
+      return own, message
     end)
-    local words = "cannot resume running coroutine"
-    assert.same({ true, words, words }, { coroutine.resume(outer) })
+    local message = "cannot resume running coroutine"
+    assert.same({ true, message, message }, { coroutine.resume(outer) })
   end)
 
-  it("say what cannot be resumed or wrapped", function()
+  it("report values that cannot be resumed or wrapped", function()
     assert.equals("coroutine.resume: argument #1 'thread' must be thread, got nil",
-      words_of(coroutine.resume))
+      error_of(coroutine.resume))
     assert.matches("coroutine.wrap: argument #1 'fn' must be function, got number 3",
-      words_of(coroutine.wrap, 3))
+      error_of(coroutine.wrap, 3))
   end)
 end)
 
 describe("print", function()
-  it("takes anything and goes to the log", function()
+  it("accepts any values and writes to the log", function()
     print("a line of sandbox_test.lua's own:", 1, nil, true)
   end)
 end)

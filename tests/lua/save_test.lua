@@ -1,7 +1,7 @@
 -- Suite of Save: restored values, refused values with their messages, requests. Files, damage and
 -- killed processes are tested from outside (tests/save.rs).
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%./]+:%d+: ", ""))
@@ -17,7 +17,7 @@ local function saved(value)
 end
 
 describe("Save", function()
-  it("gives back booleans and strings, of any bytes", function()
+  it("restores booleans and strings of any bytes", function()
     assert.is_true(saved(true))
     assert.is_false(saved(false))
     local bytes = {}
@@ -29,7 +29,7 @@ describe("Save", function()
     assert.equals("", saved(""))
   end)
 
-  it("gives back numbers bit by bit", function()
+  it("restores numbers exactly", function()
     local numbers = { 0, 1, -1, 0.1, 2 ^ 31, -2 ^ 31, 2 ^ 31 - 1, 2 ^ 53, 1e308, 5e-324, 1 / 3,
       math.huge, -math.huge, 2 ^ 40, 1.7e12 }
     assert.same(numbers, saved(numbers))
@@ -39,7 +39,7 @@ describe("Save", function()
     assert.is_true(nan ~= nan)
   end)
 
-  it("gives back tables of every shape", function()
+  it("restores tables of every shape", function()
     local value = {
       list = { 10, 20, { 30 } },
       mixed = { 1, 2, name = "x", [true] = "yes", [false] = "no", [-1] = "minus", [2.5] = "half" },
@@ -52,7 +52,7 @@ describe("Save", function()
     assert.equals(6, saved(value).holes[6])
   end)
 
-  it("gives back the value types, also in boxes", function()
+  it("restores value types, also in boxes", function()
     local value = {
       Vector2(1, 2), Vector3(0.1, -2, 3), Vector4(1, 2, 3, 4), Color(10, 20, 30, 40),
       Quaternion(Vector3.up(), 1), Matrix4x4.from_translation(Vector3(1, 2, 3)),
@@ -76,14 +76,14 @@ describe("Save", function()
     assert.is_true(Matrix4x4() == boxes[5]:unbox())
   end)
 
-  it("writes a table that is reached twice as two", function()
+  it("writes a table that is reached twice as two tables", function()
     local shared = { 1 }
     local read = saved({ shared, shared })
     assert.same({ { 1 }, { 1 } }, read)
     assert.is_false(rawequal(read[1], read[2]))
   end)
 
-  it("keeps what was saved apart from what the game does with it", function()
+  it("does not share tables with the game", function()
     local game = { level = 1 }
     Save.write("apart", game)
     game.level = 2
@@ -94,9 +94,9 @@ describe("Save", function()
 
   local is_data = "must be data (booleans, numbers, strings, tables, vectors), got "
 
-  it("refuses what is no data, and says where it is", function()
-    local function check(value, words)
-      assert.equals("Save.write: argument #2 'value': " .. words, words_of(Save.write, "no", value))
+  it("refuses values that are not data, and reports the path", function()
+    local function check(value, fault)
+      assert.equals("Save.write: argument #2 'value': " .. fault, error_of(Save.write, "no", value))
     end
     check(nil, "must not be nil: Save.delete removes a save")
     check(print, is_data .. "function")
@@ -110,74 +110,74 @@ describe("Save", function()
     assert.is_false(Save.exists("no"))
   end)
 
-  it("refuses objects, for their class would be lost", function()
+  it("refuses objects, because their class would be lost", function()
     local Enemy = class()
     assert.equals("Save.write: argument #2 'value': enemies[1] has a metatable, so it is an object "
       .. "and not data: keep its fields in a plain table, and make the object again from them",
-      words_of(Save.write, "no", { enemies = { Enemy.new() } }))
+      error_of(Save.write, "no", { enemies = { Enemy.new() } }))
   end)
 
-  it("refuses tables that lead back to themselves", function()
+  it("refuses cyclic tables", function()
     local value = { party = { {} } }
     value.party[1].friend = value.party
     assert.equals("Save.write: argument #2 'value': party[1].friend leads back to party",
-      words_of(Save.write, "no", value))
+      error_of(Save.write, "no", value))
     value.party[1].friend = value
     assert.equals("Save.write: argument #2 'value': party[1].friend leads back to the table itself",
-      words_of(Save.write, "no", value))
+      error_of(Save.write, "no", value))
   end)
 
-  it("refuses handles of what is alive, as values and as keys", function()
+  it("refuses live handles as values and as keys", function()
     local world = Application.new_world()
     local why = "is the handle of a World that exists, and not data: keep what is needed to make "
       .. "it again (a number that only looks like it can be kept as a string)"
     assert.equals("Save.write: argument #2 'value': worlds[1] " .. why,
-      words_of(Save.write, "no", { worlds = { world } }))
+      error_of(Save.write, "no", { worlds = { world } }))
     assert.equals("Save.write: argument #2 'value': has a key that " .. why,
-      words_of(Save.write, "no", { [world] = true }))
+      error_of(Save.write, "no", { [world] = true }))
     Application.release_world(world)
     assert.is_true(Save.write("number", world))
   end)
 
-  it("has limits for depth and size", function()
+  it("limits depth and size", function()
     local deep = {}
     for _ = 2, 128 do
       deep = { deep }
     end
     assert.same(deep, saved(deep))
     assert.matches("^Save.write: argument #2 'value': %[1%].* … %[1%]%[1%] is more than 128 tables "
-      .. "deep inside$", words_of(Save.write, "no", { deep }))
+      .. "deep inside$", error_of(Save.write, "no", { deep }))
     local wide = {}
     for _ = 1, 60 do
       wide = { wide, wide }
     end
     assert.matches("is too much: all data together may take 64 MiB$",
-      words_of(Save.write, "no", wide))
+      error_of(Save.write, "no", wide))
   end)
 
-  it("refuses names that some platform cannot have", function()
+  it("refuses names that are invalid on some platform", function()
     for _, name in ipairs({ "write", "read", "exists", "delete", "write_async", "read_async" }) do
       local value = name:find("write") and 1 or nil
       assert.equals("Save." .. name .. ": argument #1 'slot': must be made of letters (a to z), "
-        .. "digits, spaces, _ - and . only, \"../x\" has '/'", words_of(Save[name], "../x", value))
+        .. "digits, spaces, _ - and . only, \"../x\" has '/'", error_of(Save[name], "../x", value))
       assert.equals("Save." .. name .. ": argument #1 'slot' must be string, got number 5",
-        words_of(Save[name], 5, value))
+        error_of(Save[name], 5, value))
     end
-    assert.matches("must not be empty$", words_of(Save.read, ""))
-    assert.matches("Windows keeps that name for a device$", words_of(Save.read, "nul"))
-    assert.matches("must have at most 64 letters, got 65$", words_of(Save.read, ("x"):rep(65)))
+    assert.matches("must not be empty$", error_of(Save.read, ""))
+    assert.matches("Windows keeps that name for a device$", error_of(Save.read, "nul"))
+    assert.matches("must have at most 64 letters, got 65$", error_of(Save.read, ("x"):rep(65)))
   end)
 
-  it("refuses options that it does not have", function()
+  it("refuses unknown options", function()
     assert.equals("Save.write: argument #3 'options': has the unknown option 'never', did you mean "
-      .. "'newer'?", words_of(Save.write, "a", 1, { never = true }))
+      .. "'newer'?", error_of(Save.write, "a", 1, { never = true }))
     assert.equals("Save.read: argument #2 'options': option 'newer' must be a boolean",
-      words_of(Save.read, "a", { newer = 1 }))
+      error_of(Save.read, "a", { newer = 1 }))
     assert.equals("Save.read: argument #2 'options' must be table or nil, got boolean true",
-      words_of(Save.read, "a", true))
+      error_of(Save.read, "a", true))
   end)
 
-  it("takes one that is not there as expected", function()
+  it("returns nil for a missing save", function()
     local value, problem = Save.read("none")
     assert.is_nil(value)
     assert.equals("there is no save \"none\"", problem)
@@ -223,7 +223,7 @@ describe("Save's requests", function()
     assert.equals(1000000, #Save.result(reading).text)
   end)
 
-  it("fail with the words of what failed", function()
+  it("fail with a message", function()
     local reading = Save.read_async("never written")
     test.frames(1)
     assert.equals("failed", Save.status(reading))
@@ -233,7 +233,7 @@ describe("Save's requests", function()
     assert.equals("there is no save \"never written\"", problem)
   end)
 
-  it("come before what is done at once after them", function()
+  it("complete before later immediate operations", function()
     Save.write_async("order", 1)
     assert.equals(1, Save.read("order"))
     Save.write_async("order", 2)
@@ -241,38 +241,38 @@ describe("Save's requests", function()
     assert.equals(3, Save.read("order"))
   end)
 
-  it("are not asked for their result too early, and only once", function()
+  it("return their result once, and not before they are done", function()
     local writing = Save.write_async("once", 1)
     assert.equals("Save.result: argument #1 'request': request " .. writing
-      .. " is still busy: call Save.status first", words_of(Save.result, writing))
+      .. " is still busy: call Save.status first", error_of(Save.result, writing))
     test.frames(1)
     Save.result(writing)
     for _, name in ipairs({ "result", "status", "progress" }) do
       assert.equals("Save." .. name .. ": argument #1 'request': there is no request " .. writing
         .. ": its result was already read, or it never existed",
-        words_of(Save[name], writing))
+        error_of(Save[name], writing))
     end
-    assert.matches("there is no request %-1:", words_of(Save.status, -1))
+    assert.matches("there is no request %-1:", error_of(Save.status, -1))
     assert.equals("Save.status: argument #1 'request' must be integer, got nil",
-      words_of(Save.status, nil))
+      error_of(Save.status, nil))
   end)
 
-  it("are forgotten one by one when nobody asks for them", function()
+  it("are dropped one by one if their results are not read", function()
     local first = Save.write_async("many", 0)
     for i = 1, 256 do
       Save.write_async("many", i)
     end
-    assert.matches("there is no request " .. first, words_of(Save.status, first))
+    assert.matches("there is no request " .. first, error_of(Save.status, first))
     assert.equals(256, Save.read("many"))
   end)
 
-  it("refuse what is no data at once", function()
+  it("refuse values that are not data immediately", function()
     assert.matches("^Save.write_async: argument #2 'value': a must be data",
-      words_of(Save.write_async, "a", { a = print }))
+      error_of(Save.write_async, "a", { a = print }))
     assert.matches("^Save.write_async: argument #3 'options': has the unknown option",
-      words_of(Save.write_async, "a", 1, { fast = true }))
+      error_of(Save.write_async, "a", 1, { fast = true }))
     assert.matches("^Save.read_async: argument #2 'options' must be table",
-      words_of(Save.read_async, "a", 1))
-    assert.equals("Save.list: takes 0 arguments, got 1", words_of(Save.list, 1))
+      error_of(Save.read_async, "a", 1))
+    assert.equals("Save.list: takes 0 arguments, got 1", error_of(Save.list, 1))
   end)
 end)

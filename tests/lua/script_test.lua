@@ -1,13 +1,13 @@
 -- Suite of Script: callstack, type names, sorted traversal, contexts, the collector's settings.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
 end
 
 describe("Script", function()
-  it("names the lines that are being run, innermost first", function()
+  it("returns the running lines, innermost first", function()
     local function inner()
       return Script.callstack(), 0
     end
@@ -16,7 +16,7 @@ describe("Script", function()
     assert.is_nil(stack:find("%[engine%]"))
   end)
 
-  it("names the type of every value", function()
+  it("returns the type name of every value", function()
     assert.equals("Vector3", Script.type_name(Vector3(1, 2, 3)))
     assert.equals("Quaternion", Script.type_name(Quaternion.identity()))
     assert.equals("table", Script.type_name({}))
@@ -24,7 +24,7 @@ describe("Script", function()
     assert.equals("number", Script.type_name(1))
   end)
 
-  it("walks a table in the order of its keys: numbers, then strings", function()
+  it("iterates over a table in the order of its keys: numbers, then strings", function()
     local keys = {}
     for key, value in Script.sorted_pairs({ b = 1, a = 2, [10] = 3, [2] = 4 }) do
       keys[#keys + 1] = tostring(key) .. "=" .. value
@@ -32,7 +32,7 @@ describe("Script", function()
     assert.equals("2=4 10=3 a=2 b=1", table.concat(keys, " "))
   end)
 
-  it("walks ids by their digits, after numbers and strings", function()
+  it("iterates over ids by their digits, after numbers and strings", function()
     local mixed = { z = 1, [7] = 2 }
     for _, name in ipairs({ "root_point", "camera", "hand" }) do
       mixed[IdString64(name)], mixed[IdString32(name)] = 3, 4
@@ -52,25 +52,25 @@ describe("Script", function()
     assert.matches("^3#ID", seen[6])
   end)
 
-  it("walks the libraries, too", function()
+  it("iterates over the libraries", function()
     for key in Script.sorted_pairs(bit) do
       return assert.equals("arshift", key)
     end
     error("there is nothing in it")
   end)
 
-  it("refuses to sort what has no order", function()
+  it("refuses to sort keys without an order", function()
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got table",
-      words_of(Script.sorted_pairs, { [{}] = 1 }))
+      error_of(Script.sorted_pairs, { [{}] = 1 }))
     assert.equals("Script.sorted_pairs: keys must be strings, numbers or ids, got Vector3",
-      words_of(Script.sorted_pairs, { [Vector3(1, 2, 3)] = 1 }))
+      error_of(Script.sorted_pairs, { [Vector3(1, 2, 3)] = 1 }))
     assert.matches("strings, numbers or ids, got boolean",
-      words_of(Script.sorted_pairs, { [true] = 1 }))
+      error_of(Script.sorted_pairs, { [true] = 1 }))
     assert.equals("Script.sorted_pairs: argument #1 'table' must be table, got nil",
-      words_of(Script.sorted_pairs))
+      error_of(Script.sorted_pairs))
   end)
 
-  it("tells the memory that Lua holds", function()
+  it("returns the memory used by Lua", function()
     local used, peak = Script.memory()
     assert.is_true(used > 10000 and peak >= used)
   end)
@@ -82,33 +82,33 @@ describe("Script", function()
     Script.set_temp_count(0)
     Script.set_temp_byte_count(0)
     for _, name in ipairs({ "index_offset", "temp_count", "temp_byte_count" }) do
-      assert.equals("Script." .. name .. ": takes no arguments, got 1", words_of(Script[name], 1))
+      assert.equals("Script." .. name .. ": takes no arguments, got 1", error_of(Script[name], 1))
     end
     assert.equals("Script.set_temp_count: argument #1 'count' must be number, got nil",
-      words_of(Script.set_temp_count))
+      error_of(Script.set_temp_count))
     assert.equals("Script.set_temp_byte_count: argument #1 'bytes' must be number, got nil",
-      words_of(Script.set_temp_byte_count))
+      error_of(Script.set_temp_byte_count))
   end)
 
-  it("lets the collector be set within its range", function()
+  it("configures the collector within limits", function()
     Script.configure_garbage_collection(2, 64)
     Script.configure_garbage_collection(1)
     assert.equals("Script.configure_garbage_collection: argument #1 'milliseconds' must be a "
-      .. "number from 0.05 to 1000, got number 0", words_of(Script.configure_garbage_collection, 0))
+      .. "number from 0.05 to 1000, got number 0", error_of(Script.configure_garbage_collection, 0))
     assert.matches("argument #2 'ceiling_mib' must be a number from 0 to 65536",
-      words_of(Script.configure_garbage_collection, 1, -1))
+      error_of(Script.configure_garbage_collection, 1, -1))
   end)
 
-  it("warns in the log, once for each place", function()
+  it("warns in the log once for each location", function()
     for _ = 1, 3 do
       Script.warn("a line of script_test.lua's own, to be seen once")
     end
-    assert.equals("Script.warn: argument #1 'text' must be string, got nil", words_of(Script.warn))
+    assert.equals("Script.warn: argument #1 'text' must be string, got nil", error_of(Script.warn))
   end)
 end)
 
 describe("Script.context", function()
-  it("gives back what the function returns", function()
+  it("returns the function's results", function()
     local function both(...)
       return select("#", ...), ...
     end
@@ -117,8 +117,8 @@ describe("Script.context", function()
     assert.is_nil(b)
   end)
 
-  it("lets errors and yields through", function()
-    assert.matches("boom$", words_of(Script.context, "When failing:", "here", error, "boom"))
+  it("passes on errors and yields", function()
+    assert.matches("boom$", error_of(Script.context, "When failing:", "here", error, "boom"))
     local thread = coroutine.wrap(function()
       return Script.context("When waiting:", "here", coroutine.yield, 1)
     end)
@@ -128,8 +128,8 @@ describe("Script.context", function()
 
   it("refuses wrong arguments by name", function()
     assert.equals("Script.context: argument #1 'name' must be string, got nil",
-      words_of(Script.context))
+      error_of(Script.context))
     assert.equals("Script.context: argument #3 'fn' must be function, got number 1",
-      words_of(Script.context, "a", "b", 1))
+      error_of(Script.context, "a", "b", 1))
   end)
 end)

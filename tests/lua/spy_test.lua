@@ -1,6 +1,6 @@
 -- Suite of spies, stubs and mocks of the test library.
 
-local function message_of(check)
+local function error_of(check)
   local ok, raised = pcall(check)
   return not ok and (tostring(raised):gsub("^[^\n]-:%d+: ", "", 1)) or nil
 end
@@ -30,16 +30,16 @@ describe("spies", function()
     assert.spy(s).called_more_than(1)
     assert.spy(s).called_less_than(3)
     assert.spy(s).was_not.called(1)
-    assert.equal("Expected to be called 0 time(s), but was called 2 time(s)", message_of(function()
+    assert.equal("Expected to be called 0 time(s), but was called 2 time(s)", error_of(function()
       assert.spy(s).was_not.called()
     end))
     assert.equal("Expected to be called at least 3 time(s), but was called 2 time(s)",
-      message_of(function()
+      error_of(function()
       assert.spy(s).was.called_at_least(3)
     end))
   end)
 
-  it("remember tables as they were", function()
+  it("record copies of tables", function()
     local s, t = spy.new(), { list = { 1 } }
     s(t)
     t.list[1] = 2
@@ -48,14 +48,14 @@ describe("spies", function()
     assert.spy(s).was.called_with(match.is_ref(t))
   end)
 
-  it("count nils among arguments", function()
+  it("count nil arguments", function()
     local s = spy.new()
     s(1, nil)
     assert.spy(s).was.called_with(1, nil)
     assert.spy(s).was_not.called_with(1)
   end)
 
-  it("stand in for a field until they are reverted", function()
+  it("replace a field until they are reverted", function()
     local t = {
       name = function()
         return "real"
@@ -71,19 +71,19 @@ describe("spies", function()
     assert.spy(s).was_not.called()
   end)
 
-  it("show the last call when none fits", function()
+  it("show the last call if none matches", function()
     local s = spy.new()
     s("a", nil)
     assert.equal(
       "Function was never called with matching arguments.\nCalled with (last call if any):\n"
         .. "(values list) ((string) 'a', (nil))\nExpected:\n(values list) ((number) 5)",
-      message_of(function()
+      error_of(function()
         assert.spy(s).was.called_with(5)
       end)
     )
   end)
 
-  it("refuse what cannot be called", function()
+  it("refuse values that cannot be called", function()
     assert.has_error(function()
       spy.new("text")
     end, "Cannot spy on type 'string', only on functions or callable elements")
@@ -109,7 +109,7 @@ describe("stubs", function()
     }
   end)
 
-  it("return nothing, values, or what a function says", function()
+  it("return nothing, values, or a function's results", function()
     stub(t, "f")
     assert.equal(0, select("#", t.f()))
     t.f:revert()
@@ -127,7 +127,7 @@ describe("stubs", function()
     assert.equal("real", t.f())
   end)
 
-  it("answer by arguments", function()
+  it("return results by arguments", function()
     local s = stub(t, "f").returns("else")
     s.on_call_with(1).returns("one")
     s.on_call_with(match.is_string()).invokes(function(text)
@@ -139,21 +139,21 @@ describe("stubs", function()
     assert.stub(s).was.called(3)
   end)
 
-  it("leave inherited fields inherited", function()
+  it("do not overwrite inherited fields", function()
     local child = setmetatable({}, { __index = t })
     stub(child, "f"):revert()
     assert.is_nil(rawget(child, "f"))
     assert.equal("real", child.f())
   end)
 
-  it("can stand nowhere", function()
+  it("can be created without a target", function()
     local s = stub.new()
     s()
     assert.stub(s).was.called(1)
     assert.is_nil(s:revert())
   end)
 
-  it("refuse fields that are no functions", function()
+  it("refuse fields that are not functions", function()
     assert.error_matches(function()
       stub({ x = 1 }, "x")
     end, "must either be callable, or be nil")
@@ -184,7 +184,7 @@ describe("mocks", function()
     assert.is_function(t.inner.g)
   end)
 
-  it("stub instead when told", function()
+  it("create stubs on request", function()
     local t = mock({
       f = function()
         return 1

@@ -1,6 +1,6 @@
 -- Suite of `Stats`: counters, their histories, alarms; and the console commands that draw them.
 describe("Stats", function()
-  it("sums a counter up during a frame and begins it at zero", function()
+  it("sums a counter during a frame and resets it to zero", function()
     local counter = Stats.counter("tests/sum")
     counter.value = counter.value + 2
     counter.value = counter.value + 0.5
@@ -12,18 +12,18 @@ describe("Stats", function()
     assert.equals(0, Stats.value("tests/sum"))
   end)
 
-  it("gives the same counter for the same name", function()
+  it("returns the same counter for the same name", function()
     Stats.counter("tests/same").value = 7
     assert.equals(7, Stats.counter("tests/same").value)
     assert.equals("tests/same", Stats.counter("tests/same").name)
     assert.equals("counter tests/same", tostring(Stats.counter("tests/same")))
-    local _, words = pcall(Vector3.length, Stats.counter("tests/same"))
-    assert.matches("must be Vector3, got Counter$", words)
-    _, words = pcall(World.update, Stats.counter, 1)
-    assert.matches("got function %(should it be called: are its %(%) missing%?%)$", words)
+    local _, message = pcall(Vector3.length, Stats.counter("tests/same"))
+    assert.matches("must be Vector3, got Counter$", message)
+    _, message = pcall(World.update, Stats.counter, 1)
+    assert.matches("got function %(should it be called: are its %(%) missing%?%)$", message)
   end)
 
-  it("keeps the values of counters that are watched", function()
+  it("records the values of watched counters", function()
     local counter = Stats.counter("tests/watched")
     Stats.watch("tests/watched")
     for i = 1, 4 do
@@ -39,7 +39,7 @@ describe("Stats", function()
     end, "'tests/watched' has no history: call Stats.watch")
   end)
 
-  it("counts by itself what the engine has", function()
+  it("has counters of the engine", function()
     local world = Application.new_world()
     test.frames(1)
     assert.is_true(Stats.value("worlds/worlds") >= 1)
@@ -59,23 +59,23 @@ describe("Stats", function()
     end)
   end)
 
-  it("tells an alarm once for each rise", function()
-    local told = {}
+  it("triggers an alarm once for each rise", function()
+    local alarms = {}
     local counter = Stats.counter("tests/alarm")
     Stats.alarm("tests/alarm", 10, function(value, limit, name)
-      told[#told + 1] = { value, limit, name }
+      alarms[#alarms + 1] = { value, limit, name }
     end)
     for _, value in ipairs({ 10, 11, 12, 0, 13 }) do
       counter.value = value
       test.frames(1)
     end
     test.frames(1)
-    assert.same({ { 11, 10, "tests/alarm" }, { 13, 10, "tests/alarm" } }, told)
+    assert.same({ { 11, 10, "tests/alarm" }, { 13, 10, "tests/alarm" } }, alarms)
     assert.is_true(Stats.remove_alarm("tests/alarm"))
     assert.is_false(Stats.remove_alarm("tests/alarm"))
   end)
 
-  it("says which fields a counter has", function()
+  it("lists the fields of a counter", function()
     local counter = Stats.counter("tests/fields")
     assert.error_matches(function()
       counter.vlaue = 1
@@ -88,7 +88,7 @@ describe("Stats", function()
     end, "cannot convert 'string' to 'double'")
   end)
 
-  it("leads to one counter and to nothing beside it", function()
+  it("cannot access memory next to a counter", function()
     local counter = Stats.counter("tests/alone")
     assert.has_error(function()
       return counter[1]
@@ -102,12 +102,12 @@ describe("Stats", function()
     assert.is_false(counter == nil)
   end)
 
-  it("says what is wrong", function()
-    local function check(words, fn, ...)
+  it("reports invalid arguments", function()
+    local function check(message, fn, ...)
       local arguments = { ... }
       assert.error_matches(function()
         fn(unpack(arguments))
-      end, words)
+      end, message)
     end
     check("Stats.counter: argument #1 'name' must be string, got nil", Stats.counter)
     check("Stats.counter: 'a//b' cannot name a counter: a part between its slashes is empty",
@@ -128,11 +128,11 @@ end)
 describe("The console's commands", function()
   local run = Application.console_command
 
-  local function refused(words, ...)
+  local function refused(message, ...)
     local arguments = { ... }
     assert.error_matches(function()
       run(unpack(arguments))
-    end, words)
+    end, message)
   end
 
   it("draw graphs of counters", function()
@@ -162,7 +162,7 @@ describe("The console's commands", function()
     end)
   end)
 
-  it("say what is wrong with a graph", function()
+  it("report invalid graph commands", function()
     run("graph", "make", "one")
     refused("graph: which of add, add_vector3, color", "graph", "mkae", "one")
     refused("graph: the graph 'one' already exists", "graph", "make", "one")
@@ -176,7 +176,7 @@ describe("The console's commands", function()
     run("graph", "remove", "one")
   end)
 
-  it("show parts of the engine as tables", function()
+  it("show counters of the engine as tables", function()
     local parts = { "allocations", "artist", "backend", "culling", "frame", "gui", "io", "lua",
       "memory", "network", "physics", "scopes", "sound", "texture_streaming", "tools", "worlds",
       "wwise", "extended_memory" }
@@ -200,7 +200,7 @@ describe("The console's commands", function()
     run("perfhud", "network_ping")
   end)
 
-  it("write the profiler's table and list themselves", function()
+  it("write the profiler's table and the list of commands", function()
     run("profiler")
     run("profiler", "reset")
     run("help")
@@ -214,7 +214,7 @@ describe("The console's commands", function()
     refused("argument #1 'command' must be string", 5)
   end)
 
-  it("take resources again, and say which kinds there are", function()
+  it("reload resources, and list the types", function()
     run("refresh")
     local world = Application.new_world()
     World.spawn_unit(world, "units/barrel")
@@ -240,10 +240,10 @@ describe("The console's commands", function()
   it("send messages to tools", function()
     local send = Application.console_send
     send({ type = "spawned", count = 3, list = { 1, 2 } })
-    local function wrong(message, words)
+    local function wrong(message, expected)
       assert.error_matches(function()
         send(message)
-      end, words)
+      end, expected)
     end
     wrong("spawned", "Application.console_send: argument #1 'message' must be table")
     wrong({ count = 3 }, "argument #1 'message' needs a text 'type', which says what it is")

@@ -18,7 +18,7 @@ describe("string.find", function()
     assert.same({ 2, 2 }, { string.find(123, 2) })
   end)
 
-  it("finds the same in strings that are too long for the short way", function()
+  it("finds the same in strings that are too long for a direct call", function()
     local s = long .. "x=1"
     assert.same({ LONG + 1, LONG + 3, "x", "1" }, { s:find("([^a]+)=(%d+)") })
     assert.same({ LONG + 2, LONG + 3, LONG + 3 }, { s:find("%A()%d$", -2) })
@@ -27,7 +27,7 @@ describe("string.find", function()
     assert.is_nil(s:find("^[^a]+=", 2))
   end)
 
-  it("finds a long needle in a long text in no time", function()
+  it("finds a long needle in a long text quickly", function()
     local haystack = ("a"):rep(4000000)
     assert.is_nil(haystack:find(("a"):rep(2000000) .. "b", 1, true))
     assert.same({ 4000001, 4000002 }, { (haystack .. "bc"):find("bc", 5) })
@@ -42,13 +42,13 @@ describe("string.find", function()
       .. "string of 60,000 bytes: anchor it or make it simpler")
   end)
 
-  it("stops a short pattern of many choices on a short string", function()
+  it("stops a short pattern with many alternatives on a short string", function()
     assert.error_matches(function()
       return ("a"):rep(60):find(("a?"):rep(60) .. ("a"):rep(61))
     end, 'pattern "a%?a%?.*…" took more than 100,000,000 steps on a string of 60 bytes')
   end)
 
-  it("names what is wrong with a pattern, for short strings and long ones", function()
+  it("reports a malformed pattern for short and long strings", function()
     for _, s in ipairs({ "a", long }) do
       assert.error_matches(function() return s:find("a-a-[a") end, "malformed pattern %(missing")
       assert.error_matches(function() return s:find("a-a-%") end, "malformed pattern %(ends with")
@@ -66,7 +66,7 @@ describe("string.find", function()
 end)
 
 describe("string.match", function()
-  it("returns captures, or all of the match", function()
+  it("returns captures, or the whole match", function()
     assert.same({ "key", "value" }, { ("key = value"):match("^(%w+)%s*=%s*(%w+)$") })
     assert.equals("123", ("abc123"):match("%d+"))
     assert.is_nil(("abc"):match("%d"))
@@ -93,14 +93,14 @@ describe("string.gmatch", function()
     return found
   end
 
-  it("walks over all matches", function()
+  it("iterates over all matches", function()
     assert.same({ "one", "two" }, list("one two", "%a+"))
     assert.same({ "", "", "" }, list("ab", "x*"))
     assert.same({ "k:v" }, list("k=v", "(%w)=(%w)"))
     assert.same({ "^a" }, list("a^a", "^a"))
   end)
 
-  it("walks over a long string just as well", function()
+  it("iterates over a long string", function()
     assert.same({ "x:1", "y:2" }, list(long .. "x=1" .. long .. "y=2", "([^a=]+)=(%d)"))
     assert.same({ "^x" }, list(long .. "^x", "^[^a]*x?"))
     assert.equals(LONG + 1, #list(long, "b*c*d*b*"))
@@ -123,7 +123,7 @@ describe("string.gsub", function()
     assert.same({ "-a-b-", 3 }, { ("ab"):gsub("", "-") })
   end)
 
-  it("replaces in long strings just as well", function()
+  it("replaces in long strings", function()
     local twice, count = text:gsub("key", "%0%0")
     assert.equals(400000, count)
     assert.equals("keykey = value; keykey", twice:sub(1, 22))
@@ -142,13 +142,13 @@ describe("string.gsub", function()
     assert.equals(50 + 50 * 40000, #out)
   end)
 
-  it("refuses a result of giant size", function()
+  it("refuses a huge result", function()
     assert.error_matches(function()
       return ("a"):rep(10000):gsub("()", ("%1"):rep(10000))
     end, "string%.gsub: the result would have [%d,]+ bytes, a string may have 67,108,864")
   end)
 
-  it("stops a catastrophic pattern and names wrong replacements", function()
+  it("stops a catastrophic pattern and reports wrong replacements", function()
     assert.error_matches(function()
       return long:gsub("(.-)(.-)(.-)x", "")
     end, "string%.gsub: pattern .* took more than 100,000,000 steps")
@@ -172,7 +172,7 @@ describe("string.rep", function()
     assert.equals("55", string.rep(5, "2"))
   end)
 
-  it("refuses giants", function()
+  it("refuses huge results", function()
     assert.error_matches(function()
       return ("a"):rep(1e9)
     end, "string%.rep: the result would have 1,000,000,000 bytes, a string may have 67,108,864: "
@@ -206,7 +206,7 @@ describe("table.concat", function()
     assert.equals("5,6,7", table.concat(items, ",", 199995, 199997))
   end)
 
-  it("refuses giants", function()
+  it("refuses huge results", function()
     local items = {}
     for i = 1, 200000 do
       items[i] = long
@@ -216,7 +216,7 @@ describe("table.concat", function()
     end, "table%.concat: the result would have [%d,]+ bytes, a string may have 67,108,864")
   end)
 
-  it("names the item that is no text", function()
+  it("reports the item that is not a string", function()
     assert.error_matches(function()
       return table.concat({ "a" }, "", 1, 2 ^ 31 - 1)
     end, "invalid value %(nil%) at index 2 in table for 'concat'")
@@ -234,7 +234,7 @@ describe("table.insert", function()
     assert.same({ "a", "b", "c" }, t)
   end)
 
-  it("refuses a position that no table has", function()
+  it("refuses a position outside of the table", function()
     assert.error_matches(function()
       table.insert({ 1, 2, 3 }, 0 / 0, 4)
     end, "table%.insert: position %-?nan is not in a table of 3 items")
@@ -251,7 +251,7 @@ describe("table.move", function()
     assert.same({ 2, 3 }, table.move({ 1, 2, 3 }, 2, 3, 1, {}))
   end)
 
-  it("refuses giants", function()
+  it("refuses huge results", function()
     assert.error_matches(function()
       return table.move({ 1 }, 1, 2 ^ 31 - 1, 1, {})
     end, "table%.move: 2,147,483,647 items are more than 67,108,864 at once")
@@ -278,22 +278,22 @@ describe("table.sort", function()
   end)
 
   it("sorts long lists of numbers and of strings", function()
-    local numbers, words, sum = {}, {}, 0
+    local numbers, texts, sum = {}, {}, 0
     for i = 1, 30011 do
       numbers[i] = i * 7919 % 30011
-      words[i] = tostring(numbers[i])
+      texts[i] = tostring(numbers[i])
     end
     table.sort(numbers)
-    table.sort(words)
+    table.sort(texts)
     for _, n in ipairs(numbers) do
       sum = sum + n
     end
-    assert.is_true(is_sorted(numbers) and is_sorted(words))
+    assert.is_true(is_sorted(numbers) and is_sorted(texts))
     assert.equals(30010 * 30011 / 2, sum)
-    assert.same({ 0, 30010, "0", "9999" }, { numbers[1], numbers[30011], words[1], words[30011] })
+    assert.same({ 0, 30010, "0", "9999" }, { numbers[1], numbers[30011], texts[1], texts[30011] })
   end)
 
-  it("sorts long lists with a comparison, in Lua or built in", function()
+  it("sorts long lists with a comparison function, in Lua or native", function()
     local t = {}
     for i = 1, 20000 do
       t[i] = i * 7919 % 20011
@@ -304,7 +304,7 @@ describe("table.sort", function()
     assert.equals(20000, #t)
   end)
 
-  it("raises where items cannot be compared", function()
+  it("raises if items cannot be compared", function()
     local t = {}
     for i = 1, 20000 do
       t[i] = i

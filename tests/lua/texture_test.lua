@@ -1,33 +1,33 @@
 -- Suite of Texture: images by their names. The images are in pictures/.
 
 describe("Texture.exists", function()
-  it("knows pictures and frames of sheets", function()
+  it("finds images and frames of sheets", function()
     assert.is_true(Texture.exists("pictures/hero"))
     assert.is_true(Texture.exists("pictures/hero/2"))
     assert.is_false(Texture.exists("pictures/hero/9"))
     assert.is_false(Texture.exists("pictures/villain"))
   end)
 
-  it("takes a name", function()
+  it("requires a name", function()
     assert.error_matches(function() Texture.exists(1) end,
       "Texture.exists: argument #1 'name' must be string, got number 1")
   end)
 end)
 
 describe("Texture.size", function()
-  it("gives the size of the picture", function()
+  it("returns the size of the image", function()
     local width, height = Texture.size("pictures/hero")
     assert.same({ 32, 8 }, { width, height })
     width, height = Texture.size("pictures/hero/4")
     assert.same({ 8, 8 }, { width, height })
   end)
 
-  it("knows that of a KTX2 file which Zstandard has packed", function()
+  it("reads a KTX2 file with Zstandard compression", function()
     Texture.load("textures/packed")
     assert.same({ 4, 4 }, { Texture.size("textures/packed") })
   end)
 
-  it("says what is there instead", function()
+  it("suggests existing names", function()
     assert.error_matches(function() Texture.size("pictures/hear") end,
       "Texture.size: argument #1 'name': there is no texture 'pictures/hear'")
     assert.error_matches(function() Texture.size("pictures/hero/9") end,
@@ -36,7 +36,7 @@ describe("Texture.size", function()
 end)
 
 describe("Texture.load and Texture.unload", function()
-  it("take room and give it back", function()
+  it("allocate memory and release it", function()
     Texture.unload("pictures/noise")
     local before = Texture.statistics()
     Texture.load("pictures/noise")
@@ -55,7 +55,7 @@ describe("Texture.load and Texture.unload", function()
     assert.equals(8, (Texture.size("pictures/noise")))
   end)
 
-  it("do not know what is not there", function()
+  it("refuse missing names", function()
     assert.error_matches(function() Texture.load("nothing") end,
       "Texture.load: argument #1 'name': there is no texture 'nothing'")
     assert.error_matches(function() Texture.unload("nothing") end,

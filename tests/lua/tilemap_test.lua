@@ -1,9 +1,9 @@
 -- Suite of tile maps: drawing, queries, changes. Reading of files is tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a tile map", function()
@@ -12,7 +12,7 @@ describe("a tile map", function()
   before_each(function() map = Tilemap.new("maps/cave") end)
   after_each(function() if Tilemap.alive(map) then Tilemap.destroy(map) end end)
 
-  it("knows its size, layers and tiles", function()
+  it("returns its size, layers and tiles", function()
     assert.same({ 4, 3 }, { Tilemap.size(map) })
     assert.same({ 8, 8 }, { Tilemap.tile_size(map) })
     assert.same({ "" }, Tilemap.level_names("maps/cave"))
@@ -28,7 +28,7 @@ describe("a tile map", function()
     assert.same({}, Tilemap.tile_properties(map, 99))
   end)
 
-  it("is drawn where it is seen, by layers", function()
+  it("is drawn by layers where it is visible", function()
     local gui = Application.main_gui()
     local count = Tilemap.draw(map, gui, Vector3(10, 20, 5))
     assert.equals(13, count)
@@ -45,7 +45,7 @@ describe("a tile map", function()
     Gui.pop(gui)
   end)
 
-  it("is drawn where a Gui that was moved shows it", function()
+  it("is drawn where a moved Gui shows it", function()
     local gui = World.create_screen_gui(Application.main_world(), "immediate")
     local function moved_to(x, size)
       Gui.move(gui, Matrix4x4.from_quaternion_position_scale(Quaternion.identity(),
@@ -78,49 +78,49 @@ describe("a tile map", function()
     assert.equals("cellar", door.properties.leads_to)
     assert.equals(1, #Tilemap.objects(map))
     assert.equals("Tilemap.objects: argument #2 'layer': the tile map 'maps/cave' has no objects "
-      .. "in a layer 'thing', did you mean 'things'?", words_of(Tilemap.objects, map, "thing"))
+      .. "in a layer 'thing', did you mean 'things'?", error_of(Tilemap.objects, map, "thing"))
   end)
 
-  it("has levels and grids of LDtk", function()
+  it("reads levels and grids of LDtk", function()
     assert.same({ "Entry", "Exit" }, Tilemap.level_names("maps/world"))
     local entry = Tilemap.new("maps/world", "Entry")
     assert.same({ "Ground" }, Tilemap.grid_names(entry))
     assert.equals(2, Tilemap.grid_value(entry, "Ground", 3, 1))
     assert.equals(0, Tilemap.grid_value(entry, "Ground", 9, 9))
     assert.matches("has no grid 'Grund', did you mean 'Ground'",
-      words_of(Tilemap.grid_value, entry, "Grund", 1, 1))
+      error_of(Tilemap.grid_value, entry, "Grund", 1, 1))
     Tilemap.destroy(entry)
     assert.equals("Tilemap.new: argument #2 'level': the tile map 'maps/world' has no level 'Entri'"
-      .. ", did you mean 'Entry'?", words_of(Tilemap.new, "maps/world", "Entri"))
+      .. ", did you mean 'Entry'?", error_of(Tilemap.new, "maps/world", "Entri"))
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     local gui = Application.main_gui()
     assert.matches("has no layer 'grund', did you mean 'ground'",
-      words_of(Tilemap.tile, map, "grund", 1, 1))
+      error_of(Tilemap.tile, map, "grund", 1, 1))
     assert.equals("Tilemap.set_tile: argument #5 'tile': the map's tile sets have no tile with the "
-      .. "number 50", words_of(Tilemap.set_tile, map, "ground", 1, 1, 50))
+      .. "number 50", error_of(Tilemap.set_tile, map, "ground", 1, 1, 50))
     assert.equals("Tilemap.set_tile: column 5 and row 1 are outside of the layer, which has 4 "
       .. "and 3",
-      words_of(Tilemap.set_tile, map, "ground", 5, 1, 1))
+      error_of(Tilemap.set_tile, map, "ground", 5, 1, 1))
     assert.equals("Tilemap.draw: unknown option 'layer', did you mean 'layers'?",
-      words_of(Tilemap.draw, map, gui, nil, { layer = 3 }))
+      error_of(Tilemap.draw, map, gui, nil, { layer = 3 }))
     assert.equals("Tilemap.draw: option 'scale' must be above 0, got 0",
-      words_of(Tilemap.draw, map, gui, nil, { scale = 0 }))
+      error_of(Tilemap.draw, map, gui, nil, { scale = 0 }))
     local retained = World.create_screen_gui(Application.main_world())
-    assert.matches("tile maps are drawn in immediate Guis", words_of(Tilemap.draw, map, retained))
-    assert.matches("must be Vector3", words_of(Tilemap.draw, map, gui, 5))
+    assert.matches("tile maps are drawn in immediate Guis", error_of(Tilemap.draw, map, retained))
+    assert.matches("must be Vector3", error_of(Tilemap.draw, map, gui, 5))
     for _, name in ipairs({ "size", "tile_size", "layer_names", "properties", "grid_names",
       "destroy", "objects" }) do
-      assert.matches("must be", words_of(Tilemap[name], "x"))
+      assert.matches("must be", error_of(Tilemap[name], "x"))
     end
-    assert.matches("must be", words_of(Tilemap.alive, "x"))
-    assert.matches("must be", words_of(Tilemap.cell_at, map, "x", 1))
-    assert.matches("must be", words_of(Tilemap.tile_properties, map, "x"))
-    assert.matches("has no layer", words_of(Tilemap.is_layer_visible, map, "x"))
-    assert.matches("has no layer", words_of(Tilemap.set_layer_visible, map, "x", true))
-    assert.matches("there is no tilemap 'maps/none'", words_of(Tilemap.level_names, "maps/none"))
+    assert.matches("must be", error_of(Tilemap.alive, "x"))
+    assert.matches("must be", error_of(Tilemap.cell_at, map, "x", 1))
+    assert.matches("must be", error_of(Tilemap.tile_properties, map, "x"))
+    assert.matches("has no layer", error_of(Tilemap.is_layer_visible, map, "x"))
+    assert.matches("has no layer", error_of(Tilemap.set_layer_visible, map, "x", true))
+    assert.matches("there is no tilemap 'maps/none'", error_of(Tilemap.level_names, "maps/none"))
     Tilemap.destroy(map)
-    assert.matches("was destroyed", words_of(Tilemap.size, map))
+    assert.matches("was destroyed", error_of(Tilemap.size, map))
   end)
 end)

@@ -4,8 +4,8 @@ describe("Timer", function()
   local log
   local function note(...) log[#log + 1] = table.concat({ ... }, " ") end
   local function noting(...)
-    local words = { ... }
-    return function() note(unpack(words)) end
+    local arguments = { ... }
+    return function() note(unpack(arguments)) end
   end
 
   before_each(function()
@@ -50,7 +50,7 @@ describe("Timer", function()
     assert.same({ "first", "first of two", "second of two", "third" }, log)
   end)
 
-  it("keeps the order of many timers, made and cancelled in any order", function()
+  it("keeps the order of many timers, created and cancelled in any order", function()
     local seed, expected, ids = 7, {}, {}
     for i = 1, 500 do
       seed = (seed * 16807) % 2147483647
@@ -69,7 +69,7 @@ describe("Timer", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("calls a timer of 0 seconds in the next frame, also when it is made by a callback", function()
+  it("calls a timer of 0 seconds in the next frame, even if a callback creates it", function()
     Timer.after(0, function()
       note("first")
       Timer.after(0, noting("second"))
@@ -115,7 +115,7 @@ describe("Timer", function()
     assert.same({ "a", "b", "a", "a", "b" }, log)
   end)
 
-  it("lets a callback cancel itself and others, and make new ones", function()
+  it("lets a callback cancel itself and others, and create new ones", function()
     local other = Timer.after(0.5, noting("never"))
     local id
     id = Timer.every(0.1, function()
@@ -129,7 +129,7 @@ describe("Timer", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("ends a chain of timers that start each other, and goes on in the next frame", function()
+  it("ends a chain of timers that start each other, and continues in the next frame", function()
     local calls = 0
     local function again()
       calls = calls + 1
@@ -143,7 +143,7 @@ describe("Timer", function()
     assert.equals(before + 1, calls)
   end)
 
-  it("says how long is left, and nothing for what is over", function()
+  it("returns the remaining time, and nil for timers that are over", function()
     local id = Timer.after(2, noting("x"))
     Timer.advance(0.5)
     assert.equals(1.5, Timer.remaining(id))
@@ -181,7 +181,7 @@ describe("Timer", function()
     assert.same({ "next", "every", "every" }, log)
   end)
 
-  it("moves time from within a callback", function()
+  it("can be advanced in a callback", function()
     Timer.after(1, function()
       note("outer")
       Timer.advance(1)
@@ -200,7 +200,7 @@ describe("Timer", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("names wrong arguments", function()
+  it("reports wrong arguments", function()
     local cases = {
       { Timer.after, { "1", note }, "Timer.after: argument #1 'seconds' must be a number of " },
       { Timer.after, { -1, note }, "Timer.after: argument #1 'seconds' must be .* 0 or above" },
@@ -224,7 +224,7 @@ end)
 
 describe("wait", function()
   local log
-  local function note(word) log[#log + 1] = word end
+  local function note(text) log[#log + 1] = text end
 
   before_each(function()
     Timer.cancel_all()
@@ -275,7 +275,7 @@ describe("wait", function()
     assert.same({ 1, 2, 2, 2, 3, 3 }, seen)
   end)
 
-  it("works in a coroutine that the game made", function()
+  it("works in a coroutine that the game created", function()
     local thread = coroutine.create(function()
       wait(1)
       note("woken")
@@ -300,7 +300,7 @@ describe("wait", function()
     assert.same({ "false inside" }, log)
   end)
 
-  it("is cancelled where it waits", function()
+  it("is cancelled during a wait", function()
     local id = Timer.run(function()
       wait(1)
       note("never")
@@ -328,7 +328,7 @@ describe("wait", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("goes on in the coroutine that cancels all", function()
+  it("continues in the coroutine that cancels all", function()
     Timer.run(function()
       Timer.cancel_all()
       wait(1)
@@ -338,15 +338,15 @@ describe("wait", function()
     assert.same({ "went on" }, log)
   end)
 
-  it("answers false for a coroutine that is over", function()
+  it("returns false for a coroutine that is over", function()
     assert.is_false(Timer.cancel(Timer.run(function() end)))
   end)
 
-  it("reports an error with the coroutine's words, from run and from a later frame", function()
-    local function check(call, words)
+  it("reports an error with the coroutine's stack, from run and from a later frame", function()
+    local function check(call, message)
       local ok, problem = pcall(call)
       assert.is_false(ok)
-      assert.matches(words, problem)
+      assert.matches(message, problem)
     end
     check(function()
       Timer.run(function() error("broken at once", 0) end)
@@ -359,7 +359,7 @@ describe("wait", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("refuses coroutines that start each other without an end", function()
+  it("refuses coroutines that start each other endlessly", function()
     local depth = 0
     local function start()
       depth = depth + 1
@@ -385,16 +385,16 @@ describe("wait", function()
     assert.equals(0, Timer.count())
   end)
 
-  it("says what to do outside a coroutine", function()
-    local words = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
+  it("explains the error outside of a coroutine", function()
+    local hint = ": works only inside a coroutine; start one with Timer.run%(function%(%) ... end"
     -- A runner may run the test itself in a coroutine, where `wait` is allowed.
     if coroutine.running() == nil then
-      assert.error_matches(function() wait(1) end, "wait" .. words)
-      assert.error_matches(function() wait_frames(1) end, "wait_frames" .. words)
+      assert.error_matches(function() wait(1) end, "wait" .. hint)
+      assert.error_matches(function() wait_frames(1) end, "wait_frames" .. hint)
     end
   end)
 
-  it("names wrong arguments", function()
+  it("reports wrong arguments", function()
     local function in_coroutine(call, ...)
       local _, problem = coroutine.resume(coroutine.create(call), ...)
       return problem

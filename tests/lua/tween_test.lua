@@ -7,7 +7,7 @@ describe("Tween", function()
 
   before_each(function() Tween.cancel_all() end)
 
-  it("moves a field in a straight line and ends exactly at its target", function()
+  it("moves a field linearly and ends exactly at its target", function()
     local box = { x = 1 }
     local id = Tween.to(box, 2, { x = 0.3 })
     Tween.advance(1)
@@ -36,7 +36,7 @@ describe("Tween", function()
     assert.same({ 15, 30, name = "box", x = 0.5 }, box)
   end)
 
-  it("moves values that know -, * and +", function()
+  it("moves values with -, * and +", function()
     local pair = {}
     pair.__index = pair
     local function new(a, b) return setmetatable({ a = a, b = b }, pair) end
@@ -52,7 +52,7 @@ describe("Tween", function()
     assert.equals(goal, box.position)
   end)
 
-  it("calls on_done once, with the table, after the values are there", function()
+  it("calls on_done once, with the table, after the final values are set", function()
     local calls = {}
     local box = { x = 0 }
     Tween.to(box, 1, { x = 5 }, nil, function(target) calls[#calls + 1] = target.x end)
@@ -72,7 +72,7 @@ describe("Tween", function()
     near(7, box.x)
   end)
 
-  it("ends with words when a field is gone once its delay is over", function()
+  it("ends with a message if a field no longer exists after the delay", function()
     local box = { x = 0 }
     local id = Tween.to(box, 1, { x = 10 }, { delay = 1 })
     box.x = nil
@@ -95,7 +95,7 @@ describe("Tween", function()
     assert.is_false(Tween.is_active(id))
   end)
 
-  it("goes there and back with yoyo, and ends exactly at the start", function()
+  it("moves back and forth with yoyo, and ends exactly at the start", function()
     local box = { x = 0.1 }
     local id = Tween.to(box, 1, { x = 10.1 }, { times = 2, yoyo = true, easing = "quad_in" })
     Tween.advance(0.5)
@@ -107,7 +107,7 @@ describe("Tween", function()
     assert.is_false(Tween.is_active(id))
   end)
 
-  it("runs without end", function()
+  it("runs endlessly", function()
     local box = { x = 0 }
     local id = Tween.to(box, 1, { x = 1 }, { times = math.huge, yoyo = true })
     Tween.advance(1001.25)
@@ -116,7 +116,7 @@ describe("Tween", function()
     assert.is_true(Tween.cancel(id))
   end)
 
-  it("puts the values there in the next frame with 0 seconds", function()
+  it("sets the values in the next frame with 0 seconds", function()
     local box = { x = 0 }
     Tween.to(box, 0, { x = 3 })
     assert.equals(0, box.x)
@@ -161,7 +161,7 @@ describe("Tween", function()
     near(5, box.x)
   end)
 
-  it("is cancelled where it is", function()
+  it("stops at its current values when cancelled", function()
     local box = { x = 0 }
     local id = Tween.to(box, 1, { x = 10 })
     Tween.advance(0.5)
@@ -176,7 +176,7 @@ describe("Tween", function()
     assert.equals(0, Tween.count())
   end)
 
-  it("lets on_done make and cancel tweens", function()
+  it("lets on_done create and cancel tweens", function()
     local box, other = { x = 0 }, { x = 0 }
     local id
     Tween.to(box, 1, { x = 1 }, nil, function()
@@ -191,7 +191,7 @@ describe("Tween", function()
     assert.equals(0, other.x)
   end)
 
-  it("keeps the other tweens right after an error in on_done", function()
+  it("keeps the other tweens correct after an error in on_done", function()
     local box, other = { x = 0 }, { x = 0 }
     Tween.to(box, 1, { x = 1 }, nil, function() error("broken on_done", 0) end)
     Tween.to(other, 2, { x = 2 })
@@ -200,7 +200,7 @@ describe("Tween", function()
     near(1.5, other.x)
   end)
 
-  it("takes a function as an easing", function()
+  it("accepts a function as an easing", function()
     local box = { x = 0 }
     Tween.to(box, 1, { x = 10 }, function(t) return t * t * t end)
     Tween.advance(0.5)
@@ -211,7 +211,7 @@ describe("Tween", function()
     assert.equals(0, Tween.count())
   end)
 
-  it("names wrong arguments", function()
+  it("reports wrong arguments", function()
     local box = { x = 0, name = "box", list = {}, broken = 0 / 0 }
     local cases = {
       { { 3, 1, { x = 1 } }, "Tween.to: argument #1 'target' must be a table, got number 3" },
@@ -307,7 +307,7 @@ describe("easings", function()
     near(0.0119694444, Tween.ease("elastic_in_out", 0.25))
   end)
 
-  it("run a function given as an easing", function()
+  it("call a function passed as an easing", function()
     assert.equals(0.5, Tween.ease(function(t) return t * 2 end, 0.25))
   end)
 end)

@@ -1,18 +1,18 @@
 -- Suite of the data of units: values from files, values set on top of them, and UnitResource.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message_for = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message_for:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
-describe("data that files say", function()
+describe("data from files", function()
   local world
 
   before_each(function() world = Application.new_world() end)
   after_each(function() Application.release_world(world) end)
 
-  it("is each unit's own, down to the tables in the fields of components", function()
+  it("is separate for each unit, including nested tables of components", function()
     local one = World.spawn_unit(world, "units/packed")
     local two = World.spawn_unit(world, "units/packed")
     Unit.set_data(one, "frail", "size", "x", 99)
@@ -21,14 +21,14 @@ describe("data that files say", function()
     assert.equals("ada", Unit.get_data(two, "names", 1))
   end)
 
-  it("is overridden field by field by a level, and lists as a whole", function()
+  it("is overridden by a level field by field, and lists as a whole", function()
     local unit = Level.unit(World.spawn_level(world, "levels/packed"), "one")
     assert.same({ x = 7, y = 2 }, Unit.get_data(unit, "frail", "size"))
     assert.same({ "bob" }, Unit.get_data(unit, "names"))
     assert.same({ 5 }, Unit.get_data(unit, "frail", "steps"))
   end)
 
-  it("is taken away by null, as are components and their fields", function()
+  it("is removed by null, like components and their fields", function()
     local heir = World.spawn_unit(world, "units/packed_heir")
     assert.same({ size = { x = 1, y = 2 } }, Unit.get_data(heir, "frail"))
     assert.is_nil(Unit.get_data(heir, "names"))
@@ -42,37 +42,37 @@ describe("data that files say", function()
     assert.equals("World.spawn_unit: unit 'units/packed_misspelt': 'components.lmap' is null, "
       .. "which removes what is inherited, and nothing of that name is inherited, did you "
       .. "mean 'lamp'?",
-      words_of(World.spawn_unit, world, "units/packed_misspelt"))
+      error_of(World.spawn_unit, world, "units/packed_misspelt"))
   end)
 
-  it("has nothing where the fields of a component are", function()
+  it("must not have the name of a component", function()
     assert.equals('World.spawn_unit: unit "units/packed_clash" has the data \'frail\', number 3, '
       .. "where the fields of its component 'frail' are: rename one",
-      words_of(World.spawn_unit, world, "units/packed_clash"))
+      error_of(World.spawn_unit, world, "units/packed_clash"))
     test.frames(1)
     assert.same({}, World.units(world))
   end)
 
-  it("is not replaced by a table, nor made by what takes away", function()
+  it("is not replaced by a table or created by a removal", function()
     local unit = World.spawn_unit(world, "units/packed")
     assert.equals("Unit.set_data: 'price' is number 3, which has nothing under 'gold': set it to "
-      .. "nil first, or choose another key", words_of(Unit.set_data, unit, "price", "gold", 5))
+      .. "nil first, or choose another key", error_of(Unit.set_data, unit, "price", "gold", 5))
     Unit.set_data(unit, "price", "gold", nil)
     Unit.set_data(unit, "owner", "name", nil)
     assert.equals(3, Unit.get_data(unit, "price"))
     assert.is_false(Unit.has_data(unit, "owner"))
     World.set_data(world, "price", 3)
     assert.matches("World.set_data: 'price' is number 3, which has nothing under 'gold'",
-      words_of(World.set_data, world, "price", "gold", 5))
+      error_of(World.set_data, world, "price", "gold", 5))
     World.set_data(world, "owner", "name", nil)
     assert.is_false(World.has_data(world, "owner"))
     assert.equals("World.set_data: argument #2 'key' must be string or number, got number nan",
-      words_of(World.set_data, world, 0 / 0, 5))
+      error_of(World.set_data, world, 0 / 0, 5))
   end)
 end)
 
 describe("UnitResource", function()
-  it("says what units begin with", function()
+  it("returns the initial data of units", function()
     assert.equals(3, UnitResource.get_data("units/packed", "price"))
     assert.equals("bea", UnitResource.get_data("units/packed", "names", 2))
     assert.is_nil(UnitResource.get_data("units/packed", "names", 3))
@@ -87,29 +87,29 @@ describe("UnitResource", function()
     assert.equals("ada", UnitResource.get_data("units/packed", "names", 1))
   end)
 
-  it("refuses what is not there, and keys that are none", function()
+  it("refuses missing resources and invalid keys", function()
     assert.equals("UnitResource.get_data: there is no unit 'pakced', did you mean 'units/packed'?",
-      words_of(UnitResource.get_data, "pakced", "price"))
-    assert.matches("give at least one key", words_of(UnitResource.get_data, "units/packed"))
+      error_of(UnitResource.get_data, "pakced", "price"))
+    assert.matches("give at least one key", error_of(UnitResource.get_data, "units/packed"))
     assert.matches("argument #3 'key' must be string or number",
-      words_of(UnitResource.has_data, "units/packed", "price", true))
+      error_of(UnitResource.has_data, "units/packed", "price", true))
   end)
 end)
 
-describe("the name of a unit that is not there", function()
-  it("is suggested without its folder, and where the engine has it", function()
+describe("the name of a missing unit", function()
+  it("is suggested without its folder, and from the engine's units", function()
     local world = Application.new_world()
-    local words = function(name) return words_of(World.spawn_unit, world, name) end
+    local message_for = function(name) return error_of(World.spawn_unit, world, name) end
     assert.equals("World.spawn_unit: there is no unit 'barrel', did you mean 'units/barrel'?",
-      words("barrel"))
+      message_for("barrel"))
     assert.equals("World.spawn_unit: there is no unit 'core/units/cubes', did you mean "
-      .. "'core/units/cube'?", words("core/units/cubes"))
+      .. "'core/units/cube'?", message_for("core/units/cubes"))
     assert.equals("World.spawn_unit: there is no unit 'capsule', did you mean "
-      .. "'core/units/capsule'?", words("capsule"))
+      .. "'core/units/capsule'?", message_for("capsule"))
     assert.equals("World.spawn_unit: there is no unit 'levels/yard', but a level of that name",
-      words("levels/yard"))
+      message_for("levels/yard"))
     assert.equals("World.spawn_level: there is no level 'yard', did you mean 'levels/yard'?",
-      words_of(World.spawn_level, world, "yard"))
+      error_of(World.spawn_level, world, "yard"))
     Application.release_world(world)
   end)
 end)

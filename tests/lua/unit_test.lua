@@ -1,10 +1,10 @@
 -- Suite of units: spawning, nodes and poses, links, data, script components. Errors of the
 -- resource's compiler are tested in Rust.
 
-local function words_of(fn, ...)
-  local ok, words = pcall(fn, ...)
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
   assert.is_false(ok)
-  return (words:gsub("^[%w_/.]+:%d+: ", ""))
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
 describe("a unit", function()
@@ -17,7 +17,7 @@ describe("a unit", function()
 
   after_each(function() Application.release_world(world) end)
 
-  it("stands where it was put, with its nodes around it", function()
+  it("is spawned at a position, with its nodes relative to it", function()
     assert.equals(Vector3(1, 2, 3), Unit.local_position(barrel))
     assert.equals(3, Unit.num_nodes(barrel))
     local lid = Unit.node(barrel, "lid")
@@ -31,7 +31,7 @@ describe("a unit", function()
     assert.equals("units/barrel", Unit.debug_name(barrel))
   end)
 
-  it("is moved, turned and sized, and its children with it", function()
+  it("is moved, rotated and scaled together with its children", function()
     Unit.set_local_position(barrel, 1, Vector3(5, 0, 0))
     Unit.set_local_scale(barrel, 1, Vector3(2, 2, 2))
     Unit.set_local_rotation(barrel, 1, Quaternion(Vector3.right(), math.pi / 2))
@@ -47,23 +47,23 @@ describe("a unit", function()
     assert.equals(Vector3(7, 7, 8), Matrix4x4.translation(Unit.world_pose(barrel, 2)))
   end)
 
-  it("takes the whole pose when it is spawned", function()
+  it("accepts a whole pose when it is spawned", function()
     local pose = Matrix4x4.from_quaternion_position(Quaternion(), Vector3(4, 4, 4))
     local other = World.spawn_unit(world, "units/barrel", pose)
     assert.equals(Vector3(4, 4, 4), Unit.local_position(other))
     assert.equals("World.spawn_unit: a pose already has a rotation",
-      words_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
+      error_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
     assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Matrix4x4 or nil, "
-      .. "got number 5", words_of(World.spawn_unit, world, "units/barrel", 5))
+      .. "got number 5", error_of(World.spawn_unit, world, "units/barrel", 5))
   end)
 
-  it("is checked with what it inherits", function()
+  it("is checked together with its base", function()
     local narrow = World.spawn_unit(world, "units/eye_narrow")
     assert.is_near(math.rad(20), Camera.vertical_fov(Unit.camera(narrow, "eye")), 1e-4)
     assert.matches("'eye' has the unknown field 'verical_fov' for a camera, did you mean "
-      .. "'vertical_fov'?", words_of(World.spawn_unit, world, "units/eye_misspelt"))
+      .. "'vertical_fov'?", error_of(World.spawn_unit, world, "units/eye_misspelt"))
     assert.matches("'eye' has the unknown field 'vertical_fov' for a light",
-      words_of(World.spawn_unit, world, "units/eye_of_light"))
+      error_of(World.spawn_unit, world, "units/eye_of_light"))
   end)
 
   it("inherits field by field", function()
@@ -76,17 +76,17 @@ describe("a unit", function()
     assert.same({ barrel, steel }, World.units_by_resource(world, "units/barrel"))
     assert.same({ barrel, steel }, World.units(world))
     assert.matches("units inherit in a circle.*units/loop_a → units/loop_b → units/loop_a",
-      words_of(World.spawn_unit, world, "units/loop_a"))
+      error_of(World.spawn_unit, world, "units/loop_a"))
   end)
 
-  it("hangs on another, and stays where it is when it is let go", function()
+  it("can be linked to another unit, and stays in place when unlinked", function()
     local other = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 1))
     World.link_unit(world, other, barrel, Unit.node(barrel, "lid"))
     assert.equals(Vector3(1, 2, 5), Unit.world_position(other))
     Unit.set_local_position(barrel, 1, Vector3.zero())
     assert.equals(Vector3(0, 0, 2), Unit.world_position(other))
     assert.equals("World.link_unit: the parent is already linked to the child: a unit cannot be "
-      .. "linked to itself", words_of(World.link_unit, world, barrel, other))
+      .. "linked to itself", error_of(World.link_unit, world, barrel, other))
     World.unlink_unit(world, other)
     assert.equals(Vector3(0, 0, 2), Unit.local_position(other))
     World.link_unit(world, other, barrel)
@@ -94,7 +94,7 @@ describe("a unit", function()
     assert.equals(Vector3(0, 0, 2), Unit.world_position(other))
   end)
 
-  it("keeps data under nested keys", function()
+  it("stores data under nested keys", function()
     assert.equals("wood", Unit.get_data(barrel, "material"))
     Unit.set_data(barrel, "owner", "name", "Ada")
     assert.equals("Ada", Unit.get_data(barrel, "owner", "name"))
@@ -103,13 +103,13 @@ describe("a unit", function()
     Unit.set_data(barrel, "owner", nil)
     assert.is_nil(Unit.get_data(barrel, "owner"))
     assert.equals("Unit.get_data: argument #2 'key' must be string or number, got table",
-      words_of(Unit.get_data, barrel, {}))
-    assert.equals("Unit.has_data: give at least one key", words_of(Unit.has_data, barrel))
+      error_of(Unit.get_data, barrel, {}))
+    assert.equals("Unit.has_data: give at least one key", error_of(Unit.has_data, barrel))
     assert.equals("Unit.set_data: give at least one key and a value",
-      words_of(Unit.set_data, barrel, 1))
+      error_of(Unit.set_data, barrel, 1))
   end)
 
-  it("tells everything about itself", function()
+  it("can be inspected", function()
     local text = Unit.inspect(World.spawn_unit(world, "units/enemy"))
     assert.matches('unit "units/enemy"', text)
     assert.matches('  3 "handle" on 2 local Vector3', text)
@@ -117,69 +117,69 @@ describe("a unit", function()
     assert.matches('  size\n    height = 1\n', text)
   end)
 
-  it("says what it was when it is gone", function()
+  it("is named in messages after it is destroyed", function()
     World.destroy_unit(world, barrel)
     assert.is_false(Unit.alive(barrel))
-    local gone = '^[%w_.]+: argument #1 \'unit\': unit "units/barrel" was destroyed in frame '
+    local expected = '^[%w_.]+: argument #1 \'unit\': unit "units/barrel" was destroyed in frame '
       .. '%d+ at unit_test.lua:%d+$'
     for _, name in ipairs({ "local_position", "world_pose", "num_nodes", "get_data", "set_data",
       "inspect", "world", "debug_name" }) do
-      assert.matches(gone, words_of(Unit[name], barrel))
+      assert.matches(expected, error_of(Unit[name], barrel))
     end
     assert.matches("argument #2 'unit': unit .* was destroyed",
-      words_of(World.destroy_unit, world, barrel))
+      error_of(World.destroy_unit, world, barrel))
   end)
 
-  it("refuses what cannot be", function()
+  it("refuses invalid arguments", function()
     assert.equals("Unit.local_position: argument 'node': unit \"units/barrel\" has the nodes 1 to "
-      .. "3, got 4", words_of(Unit.local_position, barrel, 4))
+      .. "3, got 4", error_of(Unit.local_position, barrel, 4))
     assert.equals("Unit.node: argument #2 'name': unit \"units/barrel\" has no node 'lidd', did "
-      .. "you mean 'lid'?", words_of(Unit.node, barrel, "lidd"))
+      .. "you mean 'lid'?", error_of(Unit.node, barrel, "lidd"))
     assert.matches("argument #3 'position': must be finite",
-      words_of(Unit.set_local_position, barrel, 1, Vector3(0 / 0, 0, 0)))
+      error_of(Unit.set_local_position, barrel, 1, Vector3(0 / 0, 0, 0)))
     assert.matches("argument #3 'position': must be finite",
-      words_of(Unit.set_local_position, barrel, 1, Vector3(0, math.huge, 0)))
+      error_of(Unit.set_local_position, barrel, 1, Vector3(0, math.huge, 0)))
     assert.matches("must have length 1, this one has 2",
-      words_of(Unit.set_local_rotation, barrel, 1, Quaternion.from_elements(0, 0, 0, 2)))
+      error_of(Unit.set_local_rotation, barrel, 1, Quaternion.from_elements(0, 0, 0, 2)))
     assert.matches("argument #3 'scale' must be Vector3",
-      words_of(Unit.set_local_scale, barrel, 1, 2))
+      error_of(Unit.set_local_scale, barrel, 1, 2))
     assert.matches("argument #3 'pose' must be Matrix4x4",
-      words_of(Unit.set_local_pose, barrel, 1, Vector3()))
+      error_of(Unit.set_local_pose, barrel, 1, Vector3()))
     for _, name in ipairs({ "local_rotation", "local_scale", "local_pose", "world_position",
       "world_rotation", "world_pose", "scene_graph_parent", "node_name" }) do
-      assert.matches("has the nodes 1 to 3, got 0", words_of(Unit[name], barrel, 0))
+      assert.matches("has the nodes 1 to 3, got 0", error_of(Unit[name], barrel, 0))
     end
     local never = "must be a Unit, and the number 12 never was one"
     for _, name in ipairs({ "num_nodes", "world", "debug_name" }) do
-      assert.matches(never, words_of(Unit[name], 12))
+      assert.matches(never, error_of(Unit[name], 12))
     end
-    assert.matches(never, words_of(Unit.has_node, 12, "x"))
-    assert.matches(never, words_of(Unit.is_a, 12, "x"))
-    assert.matches("must be number", words_of(Unit.alive, "x"))
+    assert.matches(never, error_of(Unit.has_node, 12, "x"))
+    assert.matches(never, error_of(Unit.is_a, 12, "x"))
+    assert.matches("must be number", error_of(Unit.alive, "x"))
     assert.matches("World.spawn_unit: .*units/barel",
-      words_of(World.spawn_unit, world, "units/barel"))
+      error_of(World.spawn_unit, world, "units/barel"))
     local other = Application.new_world()
     assert.equals("World.destroy_unit: argument #2 'unit': the unit is in another world",
-      words_of(World.destroy_unit, other, barrel))
+      error_of(World.destroy_unit, other, barrel))
     assert.equals("World.unlink_unit: argument #2 'unit': the unit is in another world",
-      words_of(World.unlink_unit, other, barrel))
+      error_of(World.unlink_unit, other, barrel))
     Application.release_world(other)
-    assert.matches("World.units: argument #1 'world'", words_of(World.units, other))
+    assert.matches("World.units: argument #1 'world'", error_of(World.units, other))
     assert.matches("World.units: argument #1 'world'",
-      words_of(World.units_by_resource, other, "x"))
+      error_of(World.units_by_resource, other, "x"))
     assert.equals("World.units_by_resource: argument #2 'resource' must be string, got number 5",
-      words_of(World.units_by_resource, world, 5))
+      error_of(World.units_by_resource, world, 5))
   end)
 end)
 
-describe("a component that is a script", function()
+describe("a script component", function()
   local health = require("components.health")
 
   before_each(function()
     for i = #health.log, 1, -1 do health.log[i] = nil end
   end)
 
-  it("hears of its units, is updated in its order, and may end them", function()
+  it("is notified of its units, is updated in order, and may destroy units", function()
     local world = Application.new_world()
     local a = World.spawn_unit(world, "units/enemy")
     local b = World.spawn_unit(world, "units/enemy")
@@ -196,24 +196,24 @@ describe("a component that is a script", function()
     Application.release_world(world)
   end)
 
-  it("may end a unit once in an update, and hears of it if it does so twice", function()
+  it("may destroy a unit once in an update, and gets an error if it does so twice", function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "units/enemy")
-    local update, words = health.update, nil
+    local update, message = health.update, nil
     health.update = function(units)
       World.destroy_unit(world, units[1])
       assert.is_true(Unit.alive(units[1]))
-      words = words_of(World.destroy_unit, world, units[1])
+      message = error_of(World.destroy_unit, world, units[1])
     end
     World.update(world, 0.1)
     health.update = update
     assert.matches("the unit already ends after the update of 'health': .*unit_test.lua:%d+ "
-      .. "requested it", words)
+      .. "requested it", message)
     assert.is_false(Unit.alive(unit))
     Application.release_world(world)
   end)
 
-  it("may spawn units with components that nobody had before, in its update", function()
+  it("may spawn units with new component types in its update", function()
     local world = Application.new_world()
     World.spawn_unit(world, "units/enemy")
     local update, new = health.update, nil
@@ -224,7 +224,7 @@ describe("a component that is a script", function()
     Application.release_world(world)
   end)
 
-  it("hears of the end of a world", function()
+  it("is notified when a world is released", function()
     local world = Application.new_world()
     World.spawn_unit(world, "units/enemy")
     Application.release_world(world)

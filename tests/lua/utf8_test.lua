@@ -14,7 +14,7 @@ describe("Utf8", function()
     { "é\195(", 3 },
   }
 
-  it("says what is valid", function()
+  it("tests validity", function()
     for _, text in ipairs({ "", "plain", TEXT, "\0", "\127", "\194\128", "\223\191", "\224\160\128",
       "\237\159\191", "\238\128\128", "\239\191\191", "\240\144\128\128", "\244\143\191\191" }) do
       assert.is_true(Utf8.valid(text))
@@ -24,7 +24,7 @@ describe("Utf8", function()
       "Utf8.valid: argument #1 's' must be string, got number 1")
   end)
 
-  it("names the byte of a fault in every function", function()
+  it("reports the invalid byte in every function", function()
     local functions = { "length", "codepoint", "offset", "sub", "find", "reverse", "codes",
       "characters", "upper", "lower" }
     for _, fault in ipairs(FAULTS) do
@@ -40,7 +40,7 @@ describe("Utf8", function()
       "Utf8.location: argument #1 's' is not valid UTF%-8 at byte 3 %(0xFF%)")
   end)
 
-  it("mends faults byte by byte", function()
+  it("replaces invalid bytes one by one", function()
     assert.equals("a\239\191\189b\239\191\189\239\191\189c", Utf8.clean("a\255b\224\159c"))
     assert.equals("é?(", Utf8.clean("é\195(", "?"))
     assert.equals("", Utf8.clean("\255\254", ""))
@@ -54,7 +54,7 @@ describe("Utf8", function()
   it("finds the character that a byte belongs to", function()
     local wanted = { { 1, 2 }, { 2, 4 }, { 2, 4 }, { 4, 7 }, { 4, 7 }, { 4, 7 },
       { 7, 11 }, { 7, 11 }, { 7, 11 }, { 7, 11 } }
-    for byte, places in ipairs(wanted) do assert.same(places, { Utf8.location(TEXT, byte) }) end
+    for byte, bounds in ipairs(wanted) do assert.same(bounds, { Utf8.location(TEXT, byte) }) end
     for _, index in ipairs({ 0, 11, -1 }) do
       assert.error_matches(function() Utf8.location(TEXT, index) end,
         "Utf8.location: argument #2 'index' is %-?%d+, but the string has 10 bytes")
@@ -63,7 +63,7 @@ describe("Utf8", function()
     assert.error_matches(function() Utf8.location("", 1) end, "has 0 bytes")
   end)
 
-  it("walks a text by location, as the family's games do", function()
+  it("iterates over a text by location, as games of the family do", function()
     local index, characters = 1, 0
     while index <= #TEXT do
       local _
@@ -81,7 +81,7 @@ describe("Utf8", function()
       "Utf8.length: argument #1 's' must be string, got nil")
   end)
 
-  it("makes text of code points and gives them back", function()
+  it("converts code points to text and back", function()
     assert.equals(TEXT, Utf8.char(97, 0xDF, 0x20AC, 0x1F600))
     assert.equals("", Utf8.char())
     local edges = { 0, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF }
@@ -92,7 +92,7 @@ describe("Utf8", function()
     end
   end)
 
-  it("gives single code points", function()
+  it("returns single code points", function()
     assert.equals(97, Utf8.codepoint(TEXT))
     assert.equals(0x20AC, Utf8.codepoint(TEXT, 3))
     assert.equals(0x1F600, Utf8.codepoint(TEXT, -1))
@@ -102,14 +102,14 @@ describe("Utf8", function()
     end
   end)
 
-  it("gives the byte where a character begins", function()
+  it("returns the byte position of a character", function()
     assert.same({ 1, 2, 4, 7, 11 }, { Utf8.offset(TEXT, 1), Utf8.offset(TEXT, 2),
       Utf8.offset(TEXT, 3), Utf8.offset(TEXT, 4), Utf8.offset(TEXT, 5) })
     assert.is_nil(Utf8.offset(TEXT, 6))
     assert.error_matches(function() Utf8.offset(TEXT, 0) end, "must be a whole number above 0")
   end)
 
-  it("cuts by characters, counted from either end", function()
+  it("returns substrings by characters, counted from either end", function()
     local narrow, wide = { "a", "b", "c", "d" }, { "a", "ß", "€", "😀" }
     local function check(characters, first, last)
       local from = first < 0 and math.max(5 + first, 1) or math.max(first, 1)
@@ -140,12 +140,12 @@ describe("Utf8", function()
     assert.error_matches(function() Utf8.find(TEXT) end, "argument #2 'text' must be string, got")
   end)
 
-  it("turns a text round", function()
+  it("reverses a text", function()
     assert.equals("😀€ßa", Utf8.reverse(TEXT))
     assert.equals("", Utf8.reverse(""))
   end)
 
-  it("goes over code points and characters", function()
+  it("iterates over code points and characters", function()
     local seen = {}
     for position, code in Utf8.codes(TEXT) do seen[#seen + 1] = position .. ":" .. code end
     assert.same({ "1:97", "2:223", "4:8364", "7:128512" }, seen)
@@ -156,7 +156,7 @@ describe("Utf8", function()
     for _ in Utf8.characters("") do error("the empty string has no characters") end
   end)
 
-  it("changes the case of the alphabets it knows", function()
+  it("changes the case of supported alphabets", function()
     local rows = {
       { "abc xyz 123", "ABC XYZ 123" },
       { "àéîõüæøþÿ", "ÀÉÎÕÜÆØÞŸ" },
@@ -173,7 +173,7 @@ describe("Utf8", function()
     end
   end)
 
-  it("leaves letters without another case as they are", function()
+  it("does not change letters without another case", function()
     assert.equals("ß 日本語 😀 ×÷", Utf8.upper("ß 日本語 😀 ×÷"))
     assert.equals("ĸ 日本語 😀 ×÷", Utf8.lower("ĸ 日本語 😀 ×÷"))
     assert.equals("Σ", Utf8.upper("ς"))

@@ -1,9 +1,9 @@
 -- Suite of Vector2: values, operators, functions, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -17,7 +17,7 @@ local v2 = Vector2(1, 2)
 local whole, whole_length = Vector2(3, 4), 5
 
 describe("Vector2", function()
-  it("is made of numbers, and of zeros where they are left out", function()
+  it("is created from numbers; omitted ones are zero", function()
     assert.equals(Vector2(1, 0), Vector2(1))
     assert.equals(Vector2.zero(), Vector2())
     assert.equals(Vector2(1, 1), Vector2.one())
@@ -30,7 +30,7 @@ describe("Vector2", function()
     check_error(function() Vector2(v2) end, "Vector2: argument #1 'x' must be number, got Vector2")
   end)
 
-  it("gives its fields by name, by number and by function", function()
+  it("returns its fields by name, by index and by function", function()
     assert.equals(1, v2.x)
     assert.equals(1, v2[1])
     assert.equals(1, Vector2.x(v2))
@@ -43,14 +43,14 @@ describe("Vector2", function()
     assert.same({ 1, 2 }, Vector2.as_table(v2))
   end)
 
-  it("says which fields there are", function()
+  it("lists its fields", function()
     check_error(function() return v2.q end, "Vector2 has no field 'q': it has x, y")
     check_error(function() return v2[3] end, "Vector2 has no field 3: it has x, y")
     check_error(function() return v2.length end,
       "Vector2 has no field 'length': call Vector2.length(v)")
   end)
 
-  it("never changes", function()
+  it("is immutable", function()
     check_error(function() v2.x = 5 end,
       "Vector2s are values: use Vector2.with_x(v, value), which returns a new one")
     check_error(function() v2[2] = 5 end,
@@ -59,7 +59,7 @@ describe("Vector2", function()
     assert.equals(Vector2(1, 2), v2)
   end)
 
-  it("names what to use instead of each setter", function()
+  it("names the alternative to each setter", function()
     check_error(function() Vector2.set_x(v2, 1) end,
       "Vector2.set_x: values never change: use Vector2.with_x(v, x), which returns a new one")
     check_error(function() Vector2.set_y(v2, 1) end,
@@ -100,7 +100,7 @@ describe("Vector2", function()
       "Vector2.almost_equal: argument #3 'tolerance' must be number, got string \"near\"")
   end)
 
-  it("prints the shortest numbers that mean the same", function()
+  it("prints the shortest numbers that read back the same", function()
     assert.equals("Vector2(1, 2)", tostring(v2))
     assert.equals("Vector2(0.1, -2.5)", Vector2.to_string(Vector2(0.1, -2.5)))
     assert.equals("Vector2(inf, -inf)", tostring(Vector2(1 / 0, -1 / 0)))
@@ -129,7 +129,7 @@ describe("Vector2", function()
     assert.equals(b, Vector2.divide_elements(Vector2.multiply_elements(v2, b), v2))
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     local hint = "use Vector2.dot or Vector2.multiply_elements"
     check_error(function() return v2 + nil end, "cannot add Vector2 and nil")
     check_error(function() return 1 + v2 end, "cannot add number 1 and Vector2")
@@ -162,7 +162,7 @@ describe("Vector2", function()
     assert.equals(11, Vector2.dot(v2, b))
   end)
 
-  it("normalizes, and leaves zero alone", function()
+  it("normalizes, and does not change zero", function()
     local unit = Vector2.normalize(Vector2(3, 4))
     assert.is_true(Vector2.almost_equal(Vector2(0.6, 0.8), unit))
     assert.equals(Vector2.zero(), Vector2.normalize(Vector2.zero()))
@@ -178,7 +178,7 @@ describe("Vector2", function()
     assert.equals(0, length)
   end)
 
-  it("mixes and picks field by field", function()
+  it("interpolates and selects field by field", function()
     local b = Vector2(3, 0)
     assert.equals(Vector2(2, 1), Vector2.lerp(v2, b, 0.5))
     assert.equals(Vector2(-1, 4), Vector2.lerp(v2, b, -1))
@@ -229,7 +229,7 @@ describe("Vector2", function()
       "Vector2.move_towards: argument #3 'max_distance' must be 0 or more, got number -1")
   end)
 
-  it("has a cross product that tells left from right", function()
+  it("has a cross product that distinguishes left from right", function()
     assert.equals(1, Vector2.cross(Vector2(1, 0), Vector2(0, 1)))
     assert.equals(-1, Vector2.cross(Vector2(0, 1), Vector2(1, 0)))
   end)
@@ -240,7 +240,7 @@ describe("Vector2", function()
     assert.equals(0, Vector2.angle(v2, Vector2.zero()))
   end)
 
-  it("turns counterclockwise", function()
+  it("rotates counterclockwise", function()
     assert.is_true(Vector2.almost_equal(Vector2(0, 1), Vector2.from_angle(math.pi / 2)))
     assert.is_true(Vector2.almost_equal(Vector2(-2, 1), Vector2.rotate(v2, math.pi / 2)))
     local turned = Vector2.rotate(v2, 0.5)
@@ -248,7 +248,7 @@ describe("Vector2", function()
     assert.is_true(math.abs(Vector2.length(v2) - Vector2.length(turned)) < 1e-6)
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Vector2, "Vector2", {
       { "x", { 1 }, "#1 'v' must be Vector2, got number 1" },
       { "y", { 1 }, "#1 'v' must be Vector2, got number 1" },

@@ -1,9 +1,9 @@
 -- Suite of Vector3: values, operators, functions, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -17,7 +17,7 @@ local v3 = Vector3(1, 2, 3)
 local whole, whole_length = Vector3(2, 3, 6), 7
 
 describe("Vector3", function()
-  it("is made of numbers, and of zeros where they are left out", function()
+  it("is created from numbers; omitted ones are zero", function()
     assert.equals(Vector3(1, 0, 0), Vector3(1))
     assert.equals(Vector3.zero(), Vector3())
     assert.equals(Vector3(1, 1, 1), Vector3.one())
@@ -30,7 +30,7 @@ describe("Vector3", function()
     check_error(function() Vector3(v3) end, "Vector3: argument #1 'x' must be number, got Vector3")
   end)
 
-  it("gives its fields by name, by number and by function", function()
+  it("returns its fields by name, by index and by function", function()
     assert.equals(1, v3.x)
     assert.equals(1, v3[1])
     assert.equals(1, Vector3.x(v3))
@@ -47,14 +47,14 @@ describe("Vector3", function()
     assert.same({ 1, 2, 3 }, Vector3.as_table(v3))
   end)
 
-  it("says which fields there are", function()
+  it("lists its fields", function()
     check_error(function() return v3.q end, "Vector3 has no field 'q': it has x, y, z")
     check_error(function() return v3[4] end, "Vector3 has no field 4: it has x, y, z")
     check_error(function() return v3.length end,
       "Vector3 has no field 'length': call Vector3.length(v)")
   end)
 
-  it("never changes", function()
+  it("is immutable", function()
     check_error(function() v3.x = 5 end,
       "Vector3s are values: use Vector3.with_x(v, value), which returns a new one")
     check_error(function() v3[3] = 5 end,
@@ -63,7 +63,7 @@ describe("Vector3", function()
     assert.equals(Vector3(1, 2, 3), v3)
   end)
 
-  it("names what to use instead of each setter", function()
+  it("names the alternative to each setter", function()
     check_error(function() Vector3.set_x(v3, 1) end,
       "Vector3.set_x: values never change: use Vector3.with_x(v, x), which returns a new one")
     check_error(function() Vector3.set_y(v3, 1) end,
@@ -108,7 +108,7 @@ describe("Vector3", function()
       "Vector3.almost_equal: argument #3 'tolerance' must be number, got string \"near\"")
   end)
 
-  it("prints the shortest numbers that mean the same", function()
+  it("prints the shortest numbers that read back the same", function()
     assert.equals("Vector3(1, 2, 3)", tostring(v3))
     assert.equals("Vector3(0.1, -2.5, 0)", Vector3.to_string(Vector3(0.1, -2.5, -0.0)))
     assert.equals("Vector3(inf, -inf, nan)", tostring(Vector3(1 / 0, -1 / 0, 0 / 0)))
@@ -137,7 +137,7 @@ describe("Vector3", function()
     assert.equals(b, Vector3.divide_elements(Vector3.multiply_elements(v3, b), v3))
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     local hint = "use Vector3.dot, Vector3.cross or Vector3.multiply_elements"
     check_error(function() return v3 + nil end, "cannot add Vector3 and nil")
     check_error(function() return 1 + v3 end, "cannot add number 1 and Vector3")
@@ -170,7 +170,7 @@ describe("Vector3", function()
     assert.equals(11, Vector3.dot(v3, b))
   end)
 
-  it("normalizes, and leaves zero alone", function()
+  it("normalizes, and does not change zero", function()
     local unit = Vector3.normalize(Vector3(3, 4, 0))
     assert.is_true(Vector3.almost_equal(Vector3(0.6, 0.8, 0), unit))
     assert.equals(Vector3.zero(), Vector3.normalize(Vector3.zero()))
@@ -186,7 +186,7 @@ describe("Vector3", function()
     assert.equals(0, length)
   end)
 
-  it("mixes and picks field by field", function()
+  it("interpolates and selects field by field", function()
     local b = Vector3(3, 0, -3)
     assert.equals(Vector3(2, 1, 0), Vector3.lerp(v3, b, 0.5))
     assert.equals(Vector3(-1, 4, 9), Vector3.lerp(v3, b, -1))
@@ -238,7 +238,7 @@ describe("Vector3", function()
       "Vector3.move_towards: argument #3 'max_distance' must be 0 or more, got number -1")
   end)
 
-  it("knows the directions: X right, Y forward, Z up", function()
+  it("has constants for directions: X right, Y forward, Z up", function()
     assert.equals(Vector3(1, 0, 0), Vector3.right())
     assert.equals(Vector3(-1, 0, 0), Vector3.left())
     assert.equals(Vector3(0, 1, 0), Vector3.forward())
@@ -263,7 +263,7 @@ describe("Vector3", function()
     assert.is_true(math.abs(Vector3.angle(Vector3(1, 0, 0), Vector3(1, 1e-6, 0)) - 1e-6) < 1e-12)
   end)
 
-  it("turns about an axis by the right-hand rule", function()
+  it("rotates about an axis by the right-hand rule", function()
     local turned = Vector3.rotate(Vector3.right(), Vector3(0, 0, 7), math.pi / 2)
     assert.is_true(Vector3.almost_equal(Vector3.forward(), turned))
     assert.equals(v3, Vector3.rotate(v3, Vector3.zero(), 1))
@@ -276,11 +276,11 @@ describe("Vector3", function()
     end
   end)
 
-  it("lies flat on the ground", function()
+  it("projects onto the ground", function()
     assert.equals(Vector3(1, 2, 0), Vector3.flat(v3))
   end)
 
-  it("makes two axes that go with a third", function()
+  it("computes two axes perpendicular to a third", function()
     for _, z in ipairs({ v3, Vector3.up(), Vector3.down(), Vector3(-4, 0.5, -2) }) do
       local x, y = Vector3.make_axes(z)
       assert.is_true(Vector3.almost_equal(Vector3.normalize(z), Vector3.cross(x, y)))
@@ -292,14 +292,14 @@ describe("Vector3", function()
     assert.equals(Vector3.forward(), y)
   end)
 
-  it("gives the same results compiled and interpreted over many steps", function()
+  it("has the same results compiled and interpreted over many steps", function()
     local p, velocity = Vector3(0, 0, 0), Vector3(1, 2, 3)
     for _ = 1, 10000 do p = p + velocity * 0.001 end
     -- The sum of 10,000 rounded 32-bit steps, not exactly 10.
     assert.equals("Vector3(10.000411, 20.000822, 30.001637)", tostring(p))
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Vector3, "Vector3", {
       { "x", { 1 }, "#1 'v' must be Vector3, got number 1" },
       { "y", { 1 }, "#1 'v' must be Vector3, got number 1" },

@@ -1,9 +1,9 @@
 -- Suite of Vector4: values, operators, functions, and the messages for invalid use.
 
-local function check_error(fn, words)
+local function check_error(fn, expected)
   local ok, message = pcall(fn)
   assert.is_false(ok)
-  assert.is_true(tostring(message):find(words, 1, true) ~= nil, tostring(message))
+  assert.is_true(tostring(message):find(expected, 1, true) ~= nil, tostring(message))
 end
 -- Each row: a function, its arguments, and its message for the invalid one.
 local function check_arguments(module, name, rows)
@@ -17,7 +17,7 @@ local v4 = Vector4(1, 2, 3, 4)
 local whole, whole_length = Vector4(2, 4, 5, 6), 9
 
 describe("Vector4", function()
-  it("is made of numbers, and of zeros where they are left out", function()
+  it("is created from numbers; omitted ones are zero", function()
     assert.equals(Vector4(1, 0, 0, 0), Vector4(1))
     assert.equals(Vector4.zero(), Vector4())
     assert.equals(Vector4(1, 1, 1, 1), Vector4.one())
@@ -30,7 +30,7 @@ describe("Vector4", function()
     check_error(function() Vector4(v4) end, "Vector4: argument #1 'x' must be number, got Vector4")
   end)
 
-  it("gives its fields by name, by number and by function", function()
+  it("returns its fields by name, by index and by function", function()
     assert.equals(1, v4.x)
     assert.equals(1, v4[1])
     assert.equals(1, Vector4.x(v4))
@@ -51,14 +51,14 @@ describe("Vector4", function()
     assert.same({ 1, 2, 3, 4 }, Vector4.as_table(v4))
   end)
 
-  it("says which fields there are", function()
+  it("lists its fields", function()
     check_error(function() return v4.q end, "Vector4 has no field 'q': it has x, y, z, w")
     check_error(function() return v4[5] end, "Vector4 has no field 5: it has x, y, z, w")
     check_error(function() return v4.length end,
       "Vector4 has no field 'length': call Vector4.length(v)")
   end)
 
-  it("never changes", function()
+  it("is immutable", function()
     check_error(function() v4.x = 5 end,
       "Vector4s are values: use Vector4.with_x(v, value), which returns a new one")
     check_error(function() v4[4] = 5 end,
@@ -67,7 +67,7 @@ describe("Vector4", function()
     assert.equals(Vector4(1, 2, 3, 4), v4)
   end)
 
-  it("names what to use instead of each setter", function()
+  it("names the alternative to each setter", function()
     check_error(function() Vector4.set_x(v4, 1) end,
       "Vector4.set_x: values never change: use Vector4.with_x(v, x), which returns a new one")
     check_error(function() Vector4.set_y(v4, 1) end,
@@ -116,7 +116,7 @@ describe("Vector4", function()
       "Vector4.almost_equal: argument #3 'tolerance' must be number, got string \"near\"")
   end)
 
-  it("prints the shortest numbers that mean the same", function()
+  it("prints the shortest numbers that read back the same", function()
     assert.equals("Vector4(1, 2, 3, 4)", tostring(v4))
     assert.equals("Vector4(0.1, -2.5, 0, 0)", Vector4.to_string(Vector4(0.1, -2.5, -0.0, 0)))
     assert.equals("Vector4(inf, -inf, nan, 1e+20)", tostring(Vector4(1 / 0, -1 / 0, 0 / 0, 1e20)))
@@ -145,7 +145,7 @@ describe("Vector4", function()
     assert.equals(b, Vector4.divide_elements(Vector4.multiply_elements(v4, b), v4))
   end)
 
-  it("refuses operands of other kinds", function()
+  it("refuses operands of other types", function()
     local hint = "use Vector4.dot or Vector4.multiply_elements"
     check_error(function() return v4 + nil end, "cannot add Vector4 and nil")
     check_error(function() return 1 + v4 end, "cannot add number 1 and Vector4")
@@ -178,7 +178,7 @@ describe("Vector4", function()
     assert.equals(11, Vector4.dot(v4, b))
   end)
 
-  it("normalizes, and leaves zero alone", function()
+  it("normalizes, and does not change zero", function()
     local unit = Vector4.normalize(Vector4(3, 4, 0, 0))
     assert.is_true(Vector4.almost_equal(Vector4(0.6, 0.8, 0, 0), unit))
     assert.equals(Vector4.zero(), Vector4.normalize(Vector4.zero()))
@@ -194,7 +194,7 @@ describe("Vector4", function()
     assert.equals(0, length)
   end)
 
-  it("mixes and picks field by field", function()
+  it("interpolates and selects field by field", function()
     local b = Vector4(3, 0, -3, 4)
     assert.equals(Vector4(2, 1, 0, 4), Vector4.lerp(v4, b, 0.5))
     assert.equals(Vector4(-1, 4, 9, 4), Vector4.lerp(v4, b, -1))
@@ -247,7 +247,7 @@ describe("Vector4", function()
       "Vector4.move_towards: argument #3 'max_distance' must be 0 or more, got number -1")
   end)
 
-  it("says which argument is wrong", function()
+  it("reports the wrong argument", function()
     check_arguments(Vector4, "Vector4", {
       { "x", { 1 }, "#1 'v' must be Vector4, got number 1" },
       { "y", { 1 }, "#1 'v' must be Vector4, got number 1" },

@@ -2,7 +2,7 @@
 -- tested from outside (tests/window.rs).
 
 describe("a window without a display", function()
-  it("has the size of the settings", function()
+  it("has the size from the settings", function()
     assert.is_false(Window.is_open())
     assert.same({ 1280, 720 }, { Window.resolution() })
     assert.same({ 1280, 720 }, { Window.pixel_size() })
@@ -11,7 +11,7 @@ describe("a window without a display", function()
     assert.same({ 0, 0 }, { Window.latency() })
   end)
 
-  it("is placed and sized", function()
+  it("can be moved and resized", function()
     Window.set_rect(10, -20, 640, 360)
     assert.same({ 10, -20, 640, 360 }, { Window.rect() })
     Window.set_resolution(1280, 720)
@@ -22,7 +22,7 @@ describe("a window without a display", function()
     Window.set_resolution(1280, 720)
   end)
 
-  it("keeps its title, its way to stand and its pace", function()
+  it("stores its title, mode and vsync", function()
     Window.set_title("Yard")
     assert.equals("Yard", Window.title())
     for _, mode in ipairs({ "borderless", "exclusive", "off" }) do
@@ -47,7 +47,7 @@ describe("a window without a display", function()
     assert.is_false(Window.is_minimized() or Window.is_maximized())
   end)
 
-  it("has a cursor that is shown, kept in, or locked", function()
+  it("has a cursor that can be shown, confined or locked", function()
     Window.set_show_cursor(false)
     assert.is_false(Window.show_cursor())
     Window.set_show_cursor(true)
@@ -63,12 +63,12 @@ describe("a window without a display", function()
     Window.set_cursor_position(10, 20)
   end)
 
-  it("has a clipboard of its own", function()
+  it("has its own clipboard", function()
     assert.is_true(Window.set_clipboard("käse"))
     assert.equals("käse", Window.clipboard())
   end)
 
-  it("takes dropped files, and reads only those", function()
+  it("accepts dropped files, and reads only those", function()
     test.input({ { drop = "nosuch/picture.png" } })
     test.frames()
     assert.same({ "nosuch/picture.png" }, Window.dropped_files())
@@ -89,14 +89,14 @@ describe("a window without a display", function()
     assert.same({}, Window.dropped_files())
   end)
 
-  it("composes text where it is told to", function()
+  it("composes text at a given position", function()
     Window.set_ime_enabled(true)
     Window.set_ime_area(10, 20, 100, 16)
     Window.set_ime_enabled(false)
     Window.set_keystroke_enabled(true)
   end)
 
-  it("goes on without a size, and draws nothing then", function()
+  it("continues without a size, and draws nothing", function()
     local width, height = Window.pixel_size()
     test.input({ resize = { 0, 0 } })
     test.frames()
@@ -111,9 +111,9 @@ describe("a window without a display", function()
     assert.same({ width, height }, { Window.pixel_size() })
   end)
 
-  it("tells the game of the focus", function()
-    local told = {}
-    rawset(_G, "on_activate", function(active) told[#told + 1] = active end)
+  it("notifies the game of focus changes", function()
+    local focus_events = {}
+    rawset(_G, "on_activate", function(active) focus_events[#focus_events + 1] = active end)
     assert.is_true(Window.has_focus())
     test.input({ focus = false })
     test.frames(2)
@@ -123,12 +123,12 @@ describe("a window without a display", function()
     test.input({ { focus = false }, { focus = true } })
     test.frames()
     rawset(_G, "on_activate", nil)
-    assert.same({ false }, told)
+    assert.same({ false }, focus_events)
     assert.is_false(Window.mouse_focus())
     assert.is_false(Window.is_closing())
   end)
 
-  it("asks on_close before the game closes it", function()
+  it("calls on_close before the game closes it", function()
     local asked = 0
     rawset(_G, "on_close", function()
       asked = asked + 1
@@ -140,7 +140,7 @@ describe("a window without a display", function()
     rawset(_G, "on_close", nil)
   end)
 
-  it("takes pictures for its cursor and its icon", function()
+  it("accepts images for its cursor and its icon", function()
     Window.set_cursor_picture("pointer", 1, 2)
     Window.set_icon("pointer")
     assert.error_matches(function() Window.set_cursor_picture("pointer", 4) end,
@@ -149,7 +149,7 @@ describe("a window without a display", function()
     assert.error_matches(function() Window.set_icon("nosuch") end, "nosuch")
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local function wrong(pattern, name, ...)
       local arguments = { ... }
       assert.error_matches(function() Window[name](unpack(arguments)) end, pattern)
@@ -189,7 +189,7 @@ local function is_drawn(gui)
   return false
 end
 
-describe("a window beside the main one, without a display", function()
+describe("a secondary window without a display", function()
   local window
 
   before_each(function()
@@ -200,7 +200,7 @@ describe("a window beside the main one, without a display", function()
     if Window.alive(window) then Window.close(window) end
   end)
 
-  it("is what it was opened as, and the main one stays as it was", function()
+  it("has its own settings, and the main window is unchanged", function()
     local width, height = Window.resolution()
     assert.is_true(Window.alive(window))
     assert.is_false(Window.is_open(window))
@@ -224,7 +224,7 @@ describe("a window beside the main one, without a display", function()
     assert.is_false(Window.is_minimized())
   end)
 
-  it("has a cursor of its own", function()
+  it("has its own cursor", function()
     Window.set_show_cursor(false, window)
     Window.set_cursor_mode("clip", window)
     Window.set_cursor("hand", window)
@@ -244,9 +244,9 @@ describe("a window beside the main one, without a display", function()
     assert.equals(Window.cursor(), Mouse.axis("cursor"))
   end)
 
-  it("has the focus alone, of which the game hears once", function()
-    local told = {}
-    rawset(_G, "on_activate", function(active) told[#told + 1] = active end)
+  it("is the only one with focus, and the game is notified once", function()
+    local focus_events = {}
+    rawset(_G, "on_activate", function(active) focus_events[#focus_events + 1] = active end)
     Window.set_focus(window)
     assert.is_true(Window.has_focus(window))
     assert.is_false(Window.has_focus())
@@ -254,29 +254,29 @@ describe("a window beside the main one, without a display", function()
     assert.is_false(Window.has_focus(window))
     test.input({ { press = "w" }, { focus = false }, { focus = true, window = window } })
     test.frames()
-    assert.same({}, told)
+    assert.same({}, focus_events)
     assert.is_true(Window.has_focus(window))
     assert.is_true(Keyboard.released("w"))
     test.input({ focus = false, window = window })
     test.frames()
-    assert.same({ false }, told)
+    assert.same({ false }, focus_events)
     rawset(_G, "on_activate", nil)
     Window.set_focus()
   end)
 
-  it("takes the focus along when it is closed", function()
-    local told = {}
-    rawset(_G, "on_activate", function(active) told[#told + 1] = active end)
+  it("gives up the focus when it is closed", function()
+    local focus_events = {}
+    rawset(_G, "on_activate", function(active) focus_events[#focus_events + 1] = active end)
     Window.set_focus(window)
     Window.close(window)
     test.frames(2)
     Window.set_focus()
     test.frames()
     rawset(_G, "on_activate", nil)
-    assert.same({ false }, told)
+    assert.same({ false }, focus_events)
   end)
 
-  it("is sized and takes files as the player does it", function()
+  it("is resized and accepts files by the player's actions", function()
     test.input({ { resize = { 90, 80 }, window = window }, { drop = "a.png", window = window } })
     test.frames()
     assert.same({ 90, 80 }, { Window.resolution(window) })
@@ -305,7 +305,7 @@ describe("a window beside the main one, without a display", function()
     Application.release_world(world)
   end)
 
-  it("that is closed while it is drawn to is not drawn", function()
+  it("is not drawn if it is closed while it is drawn to", function()
     local world = Application.new_world()
     local gui = World.create_screen_gui(world, "immediate")
     Gui.rect(gui, Vector3(0, 0, 0), Vector2(10, 20))
@@ -322,7 +322,7 @@ describe("a window beside the main one, without a display", function()
     Application.release_world(world)
   end)
 
-  it("asks on_close, and the game goes on", function()
+  it("calls on_close, and the game continues", function()
     local asked, answer = {}, false
     rawset(_G, "on_close", function(which)
       asked[#asked + 1] = which
@@ -350,7 +350,7 @@ describe("a window beside the main one, without a display", function()
     rawset(_G, "on_close", nil)
   end)
 
-  it("may close itself in on_close", function()
+  it("can be closed in on_close", function()
     rawset(_G, "on_close", Window.close)
     test.input({ close = true, window = window })
     test.frames()
@@ -358,7 +358,7 @@ describe("a window beside the main one, without a display", function()
     assert.is_false(Window.alive(window))
   end)
 
-  it("is not asked for where another one's on_close has closed it", function()
+  it("gets no on_close if another window's on_close has closed it", function()
     local both, asked = { window, Window.open() }, 0
     rawset(_G, "on_close", function()
       asked = asked + 1
@@ -370,7 +370,7 @@ describe("a window beside the main one, without a display", function()
     assert.equals(1, asked)
   end)
 
-  it("is one of eight", function()
+  it("is one of at most eight", function()
     local all = {}
     for i = 1, 7 do all[i] = Window.open() end
     assert.same({ 640, 480 }, { Window.resolution(all[1]) })
@@ -381,11 +381,11 @@ describe("a window beside the main one, without a display", function()
     for _ = 1, 300 do Window.close(Window.open({ visible = false })) end
   end)
 
-  it("has the modes of the monitors, of which there are none", function()
+  it("has no monitor modes", function()
     assert.same({}, Application.enum_display_modes())
   end)
 
-  it("says what is wrong", function()
+  it("reports invalid arguments", function()
     local function wrong(pattern, name, ...)
       local arguments = { ... }
       assert.error_matches(function() Window[name](unpack(arguments)) end, pattern)

@@ -3,7 +3,7 @@
 
 local MODULE = "modules/worker_jobs"
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_/%.]+:%d+: ", ""))
@@ -23,13 +23,13 @@ local function ended(...)
 end
 
 local function failure(...)
-  local result, words = ended(...)
+  local result, message = ended(...)
   assert.is_nil(result)
-  return words
+  return message
 end
 
 describe("Worker", function()
-  it("runs a function of a module beside the frames", function()
+  it("runs a module's function in parallel with frames", function()
     local worker = Worker.start("modules.worker_jobs", { job = "count", n = 1000 })
     assert.equals("running", Worker.status(worker))
     assert.equals(0, Worker.progress(worker))
@@ -39,7 +39,7 @@ describe("Worker", function()
     assert.equals(500500, Worker.result(worker))
   end)
 
-  it("takes and gives every kind of data, by copy", function()
+  it("exchanges every type of data by copy", function()
     local value = {
       1, "two", { three = true }, Vector3(1, 2, 3), Quaternion.identity(), Color(1, 2, 3, 4),
       Matrix4x4.identity(), IdString64("a"), name = "mixed", [2.5] = 0.1,
@@ -51,7 +51,7 @@ describe("Worker", function()
     assert.is_false(ended("echo", { value = false }))
   end)
 
-  it("hears and sends messages in their order", function()
+  it("receives and sends messages in order", function()
     local worker = start("talk")
     assert.is_nil(Worker.receive(worker))
     test.frames(1)
@@ -79,7 +79,7 @@ describe("Worker", function()
     assert.same({}, Worker.result(worker))
   end)
 
-  it("is seen at the same frame whatever it does meanwhile", function()
+  it("is visible in the same frame whatever it does meanwhile", function()
     for _ = 1, 3 do
       local worker = start("poll")
       test.frames(4)
@@ -91,7 +91,7 @@ describe("Worker", function()
     end
   end)
 
-  it("can take several frames for a turn", function()
+  it("can take several frames for a step", function()
     local worker = start("echo", { value = 7 }, { frames = 3 })
     test.frames(2)
     assert.equals("running", Worker.status(worker))
@@ -113,28 +113,28 @@ end)
 
 describe("A worker that fails", function()
   it("says why, with its stack", function()
-    local words = failure("fail", { name = "the hill" })
+    local message = failure("fail", { name = "the hill" })
     assert.matches("^When running worker: modules.worker_jobs\nError: no ground under the hill\n"
-      .. "    In modules/worker_jobs.lua:%d+\n", words)
-    assert.matches("worker_jobs.lua:%d+ in function 'dig'", words)
-    assert.matches("upvalue data = {.*name = \"the hill\"", words)
+      .. "    In modules/worker_jobs.lua:%d+\n", message)
+    assert.matches("worker_jobs.lua:%d+ in function 'dig'", message)
+    assert.matches("upvalue data = {.*name = \"the hill\"", message)
   end)
 
   it("is stopped when it never ends, also in pcall", function()
     for _, job in ipairs({ "forever", "swallow" }) do
-      local words = failure(job, {}, { seconds = 0.05 })
+      local message = failure(job, {}, { seconds = 0.05 })
       assert.matches("stopped: this ran for 0.05 seconds of CPU time without an end %(if it needs "
         .. "more, give Worker.start more seconds, or raise limits.worker_seconds in "
-        .. "settings.sjson%)", words)
+        .. "settings.sjson%)", message)
     end
   end)
 
-  it("is stopped when it takes all of its memory", function()
+  it("is stopped when it exceeds its memory limit", function()
     assert.matches("not enough memory: Lua holds all of its 256 MiB %(if a worker needs more, "
       .. "raise limits.worker_memory_mib in settings.sjson%)", failure("eat"))
   end)
 
-  it("is told what is no data", function()
+  it("reports values that are not data", function()
     assert.matches("what the worker's function returned callback must be data %(booleans, numbers, "
       .. "strings, tables, vectors%), got function",
       failure("run", { text = "return { callback = print }" }))
@@ -146,7 +146,7 @@ describe("A worker that fails", function()
       failure("send", { text = "" }))
   end)
 
-  it("is stopped when nobody receives what it sends", function()
+  it("is stopped if its messages are not received", function()
     assert.matches("Worker.send: 4096 messages wait to be received already %(MESSAGES_MAX%): "
       .. "receive them first", failure("flood"))
   end)
@@ -155,10 +155,10 @@ describe("A worker that fails", function()
     local worker = Worker.start("modules.worker_table")
     test.frames(1)
     assert.equals("failed", Worker.status(worker))
-    local _, words = Worker.result(worker)
+    local _, message = Worker.result(worker)
     assert.equals("When running worker: modules.worker_table\nError: the module "
       .. "'modules.worker_table' of a worker must return a function, which gets the worker's "
-      .. "data, got table", words)
+      .. "data, got table", message)
     local broken = Worker.start("modules.broken")
     test.frames(1)
     assert.matches("broken.lua:%d+", select(2, Worker.result(broken)))
@@ -167,11 +167,11 @@ end)
 
 describe("Inside a worker", function()
   local function refused(text)
-    local words = failure("run", { text = text })
-    return words:match("Error: (.-)\n") or words
+    local message = failure("run", { text = text })
+    return message:match("Error: (.-)\n") or message
   end
 
-  it("are values and data, and what the game was given", function()
+  it("has values, data and the game's arguments", function()
     assert.same({ "Engine suites", 3, "test", true }, ended("run", { text = [[
       local named = Application.settings().name
       local sorted = {}
@@ -183,7 +183,7 @@ describe("Inside a worker", function()
     ]] }))
   end)
 
-  it("is nothing that belongs to the game, which is said", function()
+  it("refuses the game's objects with a message", function()
     local why = " cannot be used in a worker, which has only values and data: send what it needs "
       .. "to the game (Worker.send(Worker.parent(), …)), and call it there"
     for _, name in ipairs({ "World.update", "Application.quit", "Application.new_world",
@@ -206,31 +206,31 @@ describe("Inside a worker", function()
       failure("run", { text = "string.rep = nil" }))
   end)
 
-  it("the game is for messages alone", function()
+  it("can use the game only for messages", function()
     assert.is_nil(Worker.parent())
     assert.is_nil(Worker.set_progress(0.5))
     assert.equals("function", ended("run", { text = "return type(Worker.wait)" }))
   end)
 end)
 
-describe("Worker, wrongly used,", function()
-  it("names what cannot be started", function()
+describe("invalid use of Worker", function()
+  it("reports workers that cannot be started", function()
     assert.matches("^Worker.start: there is no module 'modules.worker_job', did you mean "
       .. "'modules.worker_jobs'%? %(looked for modules/worker_job.lua,",
-      words_of(Worker.start, "modules/worker_job"))
+      error_of(Worker.start, "modules/worker_job"))
     assert.equals("Worker.start: argument #1 'module' must be string, got nothing",
-      words_of(Worker.start))
+      error_of(Worker.start))
     assert.equals("Worker.start: argument #2 'data': fn must be data (booleans, numbers, strings, "
-      .. "tables, vectors), got function", words_of(Worker.start, MODULE, { fn = print }))
+      .. "tables, vectors), got function", error_of(Worker.start, MODULE, { fn = print }))
     local world = Application.new_world()
     assert.matches("is the handle of a World that exists, and not data",
-      words_of(Worker.start, MODULE, { world }))
+      error_of(Worker.start, MODULE, { world }))
     Application.release_world(world)
   end)
 
-  it("names wrong options", function()
+  it("reports wrong options", function()
     local function refused(options)
-      return words_of(Worker.start, MODULE, {}, options)
+      return error_of(Worker.start, MODULE, {}, options)
     end
     assert.equals("Worker.start: argument #3 'options': has the unknown option 'second', did you "
       .. "mean 'seconds'?", refused({ second = 1 }))
@@ -242,34 +242,34 @@ describe("Worker, wrongly used,", function()
       refused(3))
   end)
 
-  it("names workers that are gone", function()
+  it("reports workers that ended", function()
     local worker = start("forever")
     assert.matches("^Worker.result: the worker is still running: call Worker.status first, or "
-      .. "Worker.cancel it", words_of(Worker.result, worker))
+      .. "Worker.cancel it", error_of(Worker.result, worker))
     Worker.cancel(worker)
     for _, fn in ipairs({ Worker.send, Worker.receive, Worker.wait, Worker.status, Worker.progress,
       Worker.result, Worker.cancel }) do
       local message = fn == Worker.send and "x" or nil
       assert.matches("argument #1 'worker': worker \"modules.worker_jobs\" was destroyed in frame "
-        .. "%d+ at ", words_of(fn, worker, message))
+        .. "%d+ at ", error_of(fn, worker, message))
     end
-    assert.matches("must be Worker, got table", words_of(Worker.status, {}))
+    assert.matches("must be Worker, got table", error_of(Worker.status, {}))
   end)
 
-  it("takes only so many workers and so many messages", function()
+  it("limits the number of workers and messages", function()
     local workers = {}
     for i = 1, 16 do
       workers[i] = start("talk")
     end
     assert.equals("Worker.start: 16 workers already exist (WORKERS_MAX): read the results "
-      .. "of those that have ended, cancel some, or send more work to one", words_of(start, "echo"))
+      .. "of those that have ended, cancel some, or send more work to one", error_of(start, "echo"))
     for _ = 1, 4096 do
       Worker.send(workers[1], "x")
     end
     assert.matches("^Worker.send: 4096 messages wait to be received already",
-      words_of(Worker.send, workers[1], "x"))
+      error_of(Worker.send, workers[1], "x"))
     assert.equals("Worker.send: argument #2 'message': must not be nil, which means no message",
-      words_of(Worker.send, workers[1]))
+      error_of(Worker.send, workers[1]))
     for _, worker in ipairs(workers) do
       Worker.cancel(worker)
     end
@@ -277,6 +277,6 @@ describe("Worker, wrongly used,", function()
 
   it("refuses progress out of range", function()
     assert.equals("Worker.set_progress: argument #1 'progress' must be 0 to 1, got 2",
-      words_of(Worker.set_progress, 2))
+      error_of(Worker.set_progress, 2))
   end)
 end)

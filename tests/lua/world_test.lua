@@ -1,6 +1,6 @@
 -- Suite of World: the time of a world by itself. Creation and release are in application_test.lua.
 
-local function words_of(fn, ...)
+local function error_of(fn, ...)
   local ok, raised = pcall(fn, ...)
   assert.is_false(ok)
   return (raised:gsub("^[%w_%.]+:%d+: ", ""))
@@ -17,7 +17,7 @@ describe("World", function()
     Application.release_world(world)
   end)
 
-  it("has a time of its own, the sum of its steps", function()
+  it("has its own time, the sum of its steps", function()
     assert.equals(0, World.time(world))
     World.update(world, 0.5)
     World.update(world, 0.25)
@@ -25,44 +25,44 @@ describe("World", function()
     assert.equals(0.25, World.delta_time(world))
   end)
 
-  it("does not move by itself", function()
+  it("does not advance by itself", function()
     test.frames(3)
     assert.equals(0, World.time(world))
   end)
 
-  it("refuses steps that lead back, and steps that are no numbers", function()
+  it("refuses negative steps and steps that are not numbers", function()
     assert.equals("World.update: argument #2 'delta' must not be negative, got -1",
-      words_of(World.update, world, -1))
+      error_of(World.update, world, -1))
     assert.matches("^World.update: argument #2 'delta': must be a finite number, got nan",
-      words_of(World.update, world, 0 / 0))
+      error_of(World.update, world, 0 / 0))
     assert.equals("World.update: argument #2 'delta' must be number, got nothing",
-      words_of(World.update, world))
+      error_of(World.update, world))
     assert.equals(0, World.time(world))
   end)
 
-  it("is refused by name when its handle is stale or something else", function()
-    local gone = Application.new_world()
-    Application.release_world(gone)
+  it("is refused with a message if its handle is stale or of another type", function()
+    local released = Application.new_world()
+    Application.release_world(released)
     for _, name in ipairs({ "time", "delta_time" }) do
       assert.matches("^World." .. name .. ": argument #1 'world'.*world_test.lua",
-        words_of(World[name], gone))
+        error_of(World[name], released))
       assert.matches("^World." .. name .. ": argument #1 'world' must be World, got string",
-        words_of(World[name], "world"))
+        error_of(World[name], "world"))
     end
   end)
 
-  it("is alive or not, whatever number is asked about", function()
+  it("answers for any number if it is alive", function()
     assert.is_true(World.alive(world))
     assert.is_false(World.alive(0))
     assert.is_false(World.alive(1e300))
     assert.is_false(World.alive(0 / 0))
     assert.equals("World.alive: argument #1 'world' must be number, got nil",
-      words_of(World.alive, nil))
+      error_of(World.alive, nil))
   end)
 end)
 
 describe("a world's data", function()
-  it("is kept until the world ends", function()
+  it("is stored until the world is released", function()
     local world = Application.new_world()
     World.set_data(world, "score", "best", 7)
     assert.equals(7, World.get_data(world, "score", "best"))
@@ -70,22 +70,22 @@ describe("a world's data", function()
     assert.is_false(World.has_data(world, "name"))
     Application.release_world(world)
     for _, name in ipairs({ "set_data", "get_data", "has_data" }) do
-      local ok, words = pcall(World[name], world, "score", 1)
+      local ok, message = pcall(World[name], world, "score", 1)
       assert.is_false(ok)
-      assert.matches("must be World that exists", words)
+      assert.matches("must be World that exists", message)
     end
   end)
 end)
 
 describe("a world's flags", function()
-  it("are words, and nothing else", function()
-    local words = words_of(Application.new_world, Application.DISABLE_PHYSICS, "no_sound")
-    assert.matches("argument #1 must be a flag's name: one of 2d, no_physics", words)
-    words = words_of(Application.new_world, "no_phisics")
-    assert.matches("unknown flag 'no_phisics', did you mean 'no_physics'", words)
+  it("must be known strings", function()
+    local message = error_of(Application.new_world, Application.DISABLE_PHYSICS, "no_sound")
+    assert.matches("argument #1 must be a flag's name: one of 2d, no_physics", message)
+    message = error_of(Application.new_world, "no_phisics")
+    assert.matches("unknown flag 'no_phisics', did you mean 'no_physics'", message)
   end)
 
-  it("leave out what it goes without", function()
+  it("omit parts of the world", function()
     local world = Application.new_world("no_rendering", "no_sound")
     local camera = Application.create_camera()
     Application.render_world(world, camera)

@@ -4,40 +4,40 @@ use mimalloc::MiMalloc;
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-static HELD: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns the number of bytes that are allocated now.
-pub fn held() -> usize {
-    HELD.load(Ordering::SeqCst)
+pub fn allocated_bytes() -> usize {
+    ALLOCATED.load(Ordering::SeqCst)
 }
 
 /// Starts a measurement of the peak. Returns the number of bytes that are allocated now.
-pub fn begin_peak() -> usize {
-    let held = held();
-    PEAK.store(held, Ordering::SeqCst);
-    held
+pub fn reset_peak() -> usize {
+    let allocated_bytes = allocated_bytes();
+    PEAK.store(allocated_bytes, Ordering::SeqCst);
+    allocated_bytes
 }
 
-/// Returns the largest number of bytes that were allocated at once since [`begin_peak`].
+/// Returns the largest number of bytes that were allocated at once since [`reset_peak`].
 pub fn peak() -> usize {
     PEAK.load(Ordering::SeqCst)
 }
 
 fn add(bytes: usize) {
-    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    if held > PEAK.load(Ordering::Relaxed) {
-        PEAK.fetch_max(held, Ordering::Relaxed);
+    let allocated_bytes = ALLOCATED.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    if allocated_bytes > PEAK.load(Ordering::Relaxed) {
+        PEAK.fetch_max(allocated_bytes, Ordering::Relaxed);
     }
 }
 
-struct Counted;
+struct CountingAllocator;
 
 #[global_allocator]
-static ALLOCATOR: Counted = Counted;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 // SAFETY: every call is forwarded to mimalloc; only sizes are counted in addition.
-unsafe impl GlobalAlloc for Counted {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
         // SAFETY: the caller's guarantees are passed on; the same holds below.
@@ -51,26 +51,26 @@ unsafe impl GlobalAlloc for Counted {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: see above.
         unsafe { MiMalloc.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         add(size);
-        HELD.fetch_sub(layout.size(), Ordering::Relaxed);
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
         // SAFETY: see above.
         unsafe { MiMalloc.realloc(block, layout, size) }
     }
 }
 
 #[test]
-fn a_block_counts_while_it_is_held_and_the_peak_is_kept() {
+fn allocator_tracks_current_and_peak_bytes() {
     const BYTES: usize = 300 << 20;
-    let _alone = crate::fuzz::targets::alone();
-    let held = begin_peak();
+    let _alone = crate::fuzz::targets::lock_measurement();
+    let allocated_bytes = reset_peak();
     // Nothing is written to the block, so it takes no physical memory.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(BYTES)));
-    assert!(peak() >= held + BYTES);
-    assert!(begin_peak() < held + BYTES);
+    assert!(peak() >= allocated_bytes + BYTES);
+    assert!(reset_peak() < allocated_bytes + BYTES);
 }

@@ -15,7 +15,7 @@ mod mutations;
 mod sample_game;
 mod samples;
 
-use crate::allocator::held;
+use crate::allocator::allocated_bytes;
 use engine::app::resource_kinds::KINDS;
 use engine::foundation::hash::murmur64a;
 use engine::resource::resource_kind::ResourceKind;
@@ -25,24 +25,24 @@ use samples::{Sample, Samples};
 use std::collections::HashSet;
 use std::time::Instant;
 
-/// Number of changes of a kind's samples that the gate opens in total; below, number of accepted
-/// ones that it plays.
-const OPENED: usize = 4000;
-const PLAYED: usize = 12;
+/// Number of changes to a kind's samples that the gate opens, in total.
+const OPENED_MAX: usize = 4000;
+/// Number of accepted changes that the gate plays.
+const PLAYED_MAX: usize = 12;
 /// Number of changes of shaders that the gate opens. It is smaller because their text is parsed.
-const OPENED_SHADERS: usize = 100;
+const OPENED_SHADERS_MAX: usize = 100;
 /// Samples up to this length are changed at every byte, longer ones at aligned words.
 const DENSE_BYTES_MAX: usize = 8192;
 
 /// Returns the maximum cost of opening a change. A tree creates a value from each byte; shaders are
 /// parsed.
-fn opening(sample: &Sample) -> Cost {
+fn opening_limit(sample: &Sample) -> Cost {
     let bytes = if sample.kind == "shader" { 16 << 20 } else { 1 << 20 };
     Cost { seconds: 1.0, bytes: bytes + sample.data.len() * 64 }
 }
 
 /// Maximum cost of playing a change: emitters may have a million particles.
-const PLAYING: Cost = Cost { seconds: 5.0, bytes: 1 << 30 };
+const PLAYING_LIMIT: Cost = Cost { seconds: 5.0, bytes: 1 << 30 };
 /// Maximum memory that all plays of a kind may leave allocated: names, and tables that grow.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
@@ -70,7 +70,11 @@ fn form(kind: &ResourceKind) -> Form {
 }
 
 /// Returns changes spread over a sample: all of them, or at most `most`.
-fn some(sample: &Sample, form: Form, most: Option<usize>) -> impl Iterator<Item = Mutation> {
+fn select_mutations(
+    sample: &Sample,
+    form: Form,
+    most: Option<usize>,
+) -> impl Iterator<Item = Mutation> {
     let all = mutations::all(&sample.data, form, sample.data.len() <= DENSE_BYTES_MAX);
     let step = most.map_or(1, |most| all.len().div_ceil(most).max(1));
     // An odd step reaches every type of change.
@@ -78,10 +82,10 @@ fn some(sample: &Sample, form: Form, most: Option<usize>) -> impl Iterator<Item 
 }
 
 #[test]
-fn no_change_of_compiled_data_panics_or_takes_long() {
+fn mutated_compiled_data_never_panics_or_hangs() {
     let (meter, samples, extent) = (Meter::start(), Samples::new(), extent());
     for kind in KINDS.0 {
-        if matches!(&extent, Extent::All(Some(wanted)) if wanted != kind.name) {
+        if matches!(&extent, Extent::All(Some(selected)) if selected != kind.name) {
             continue;
         }
         let form = form(kind);
@@ -90,14 +94,14 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
         assert!(!of_kind.is_empty(), "there is no sample of {}", kind.name);
         let (mut row, mut costs) = ([0; 3], [Cost::default(); 2]);
         for sample in &of_kind {
-            let opened = if kind.name == "shader" { OPENED_SHADERS } else { OPENED };
+            let opened = if kind.name == "shader" { OPENED_SHADERS_MAX } else { OPENED_MAX };
             let most = matches!(extent, Extent::Part).then_some(opened / of_kind.len());
-            for mutation in some(sample, form, most) {
+            for mutation in select_mutations(sample, form, most) {
                 row[0] += 1;
                 let data = mutation.of(&sample.data, form);
                 let describe = || format!("opening {sample:?}: {mutation:?}");
                 let (opened, cost) =
-                    meter.run(opening(sample), describe, || (kind.validate)(&data));
+                    meter.run(opening_limit(sample), describe, || (kind.validate)(&data));
                 costs[0] = costs[0].max(cost);
                 if let Err(fault) = &opened {
                     assert!(!fault.message.is_empty(), "{sample:?}: {mutation:?}");
@@ -108,18 +112,19 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
         }
         row[1] = accepted.len();
         let step = match extent {
-            Extent::Part => accepted.len().div_ceil(PLAYED).max(1),
+            Extent::Part => accepted.len().div_ceil(PLAYED_MAX).max(1),
             Extent::All(_) => 1,
         };
         let mut before = None;
         for (sample, mutation) in accepted.into_iter().step_by(step) {
             let data = mutation.of(&sample.data, form);
             let describe = || format!("playing {sample:?}: {mutation:?}");
-            let (_, cost) = meter.run(PLAYING, describe, || samples.play(sample, &data));
+            let (_, cost) = meter.run(PLAYING_LIMIT, describe, || samples.play(sample, &data));
             costs[1] = costs[1].max(cost);
             row[2] += 1;
             // The first play creates the state that all plays share.
-            let kept = held().saturating_sub(*before.get_or_insert_with(held));
+            let kept =
+                allocated_bytes().saturating_sub(*before.get_or_insert_with(allocated_bytes));
             assert!(kept <= KEPT_BYTES_MAX, "{kept} bytes are kept after {}", describe());
         }
         let most = costs.map(|cost| format!("{:.2} s, {} KiB", cost.seconds, cost.bytes >> 10));
@@ -131,17 +136,18 @@ fn no_change_of_compiled_data_panics_or_takes_long() {
 }
 
 #[test]
-fn every_sample_plays_as_it_was_compiled() {
+fn unchanged_samples_play() {
     let (meter, samples) = (Meter::start(), Samples::new());
     let began = Instant::now();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for sample in &samples.all {
         let describe = || format!("playing {sample:?} as it is");
-        let (message, _) = meter.run(PLAYING, describe, || samples.play(sample, &sample.data));
+        let (message, _) =
+            meter.run(PLAYING_LIMIT, describe, || samples.play(sample, &sample.data));
         if !message.is_empty() {
-            faults.push(format!("{sample:?}: {message}"));
+            errors.push(format!("{sample:?}: {message}"));
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     println!("{} samples in {:?}", samples.all.len(), began.elapsed());
 }

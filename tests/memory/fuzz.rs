@@ -8,7 +8,7 @@ mod tables;
 #[path = "../../fuzz/targets/mod.rs"]
 pub mod targets;
 
-use super::allocator::{begin_peak, peak};
+use super::allocator::{peak, reset_peak};
 use engine::foundation::panic;
 use mutate::{Random, mutate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,13 +37,13 @@ const STACK_BYTES: usize = 8 << 20;
 static PANICS: AtomicU64 = AtomicU64::new(0);
 
 #[test]
-fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
-    let _alone = targets::alone();
+fn no_fuzz_target_panics_or_hangs() {
+    let _alone = targets::lock_measurement();
     let panic_message = Arc::new(Mutex::new(String::new()));
     let (kept, own) = (panic_message.clone(), panic_message.clone());
     std::panic::set_hook(Box::new(move |info| {
         panic::store_panic(info);
-        if targets::counts(info.location().map_or("", |at| at.file())) {
+        if targets::is_finding(info.location().map_or("", |at| at.file())) {
             *kept.lock().unwrap() = info.to_string();
             PANICS.fetch_add(1, Ordering::SeqCst);
         }
@@ -51,8 +51,8 @@ fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     let (sender, receiver) = channel();
     let all = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         let only = std::env::var("FUZZ_TARGET").unwrap_or_default();
-        let wanted = |target: &Target| target.name.contains(&only);
-        let found: Vec<_> = targets().into_iter().filter(wanted).collect();
+        let selected = |target: &Target| target.name.contains(&only);
+        let found: Vec<_> = targets().into_iter().filter(selected).collect();
         for target in &found {
             try_target(target, &own, &|case| sender.send(case).unwrap());
         }
@@ -64,8 +64,8 @@ fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     let mut failed = Vec::new();
     loop {
         match receiver.recv_timeout(Duration::from_secs(WAIT_SECONDS)) {
-            Ok(Said::Begins(case)) => last = case,
-            Ok(Said::Failed(panic_message)) => failed.push(panic_message),
+            Ok(Progress::Begins(case)) => last = case,
+            Ok(Progress::Failed(panic_message)) => failed.push(panic_message),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => panic!("{last}: no end after {WAIT_SECONDS} s"),
         }
@@ -77,14 +77,14 @@ fn no_input_of_any_target_ends_in_a_panic_or_a_hang() {
     }
 }
 
-enum Said {
+enum Progress {
     Begins(String),
     Failed(String),
 }
 
 /// Maximum cost of a target's cases.
 #[derive(Default)]
-struct Most {
+struct MaxCost {
     cases: usize,
     cpu_seconds: f64,
     bytes: usize,
@@ -94,12 +94,13 @@ struct Most {
 fn try_case(
     run: &dyn Fn(),
     panic_message: &Mutex<String>,
-    most: &mut Most,
+    most: &mut MaxCost,
     limits: &Limits,
 ) -> String {
-    let (panics, cpu, held) = (PANICS.load(Ordering::SeqCst), cpu_seconds(), begin_peak());
+    let (panics, cpu, allocated_bytes) =
+        (PANICS.load(Ordering::SeqCst), cpu_seconds(), reset_peak());
     let ended = catch_unwind(AssertUnwindSafe(run));
-    let (used, taken) = (cpu_seconds() - cpu, peak().saturating_sub(held));
+    let (used, taken) = (cpu_seconds() - cpu, peak().saturating_sub(allocated_bytes));
     most.cases += 1;
     most.cpu_seconds = most.cpu_seconds.max(used);
     most.bytes = most.bytes.max(taken);
@@ -116,23 +117,26 @@ fn try_case(
 }
 
 /// Runs one target: the corpus and the seeds unchanged, then mutations of them.
-fn try_target(target: &Target, panic_message: &Mutex<String>, say: &dyn Fn(Said)) {
+fn try_target(target: &Target, panic_message: &Mutex<String>, report: &dyn Fn(Progress)) {
     let began = std::time::Instant::now();
     let seeds = seeds_of(&target.name, target.bytes_max);
     assert!(!seeds.is_empty(), "{} has no seeds", target.name);
     let dictionary = dictionary(&seeds);
     let times = std::env::var("FUZZ_CASES").map_or(1, |times| times.parse().unwrap());
     let mut random = Random::new(target.name.len() as u64 + times as u64);
-    let mut most = Most::default();
-    say(Said::Begins(format!("{}: the first case", target.name)));
+    let mut most = MaxCost::default();
+    report(Progress::Begins(format!("{}: the first case", target.name)));
     target.prepare();
     let mut run = |name: String, bytes: &[u8]| {
-        say(Said::Begins(name.clone()));
+        report(Progress::Begins(name.clone()));
         let wrong = try_case(&|| (target.run)(bytes), panic_message, &mut most, &LIMITS);
         if !wrong.is_empty() {
             let path = std::env::temp_dir().join(format!("fuzz-{name}"));
             std::fs::write(&path, bytes).unwrap();
-            say(Said::Failed(format!("{name}: {wrong}\n    the input is in {}", path.display())));
+            report(Progress::Failed(format!(
+                "{name}: {wrong}\n    the input is in {}",
+                path.display()
+            )));
         }
     };
     let kind = target.name.strip_prefix("data.").or(target.name.strip_prefix("use."));
@@ -142,16 +146,18 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, say: &dyn Fn(Said)
         for k in 0..target.gate_cases * times {
             let bytes = mutate(&mut random, seed, &dictionary, target.bytes_max);
             run(format!("{}-{i}-{k}", target.name), &bytes);
-            judged += usize::from(kind.is_some_and(|kind| data::judges(kind, seed, &bytes)));
+            judged += usize::from(
+                kind.is_some_and(|kind| data::is_judged_by_content(kind, seed, &bytes)),
+            );
         }
     }
     if kind.is_some() && judged == 0 {
         let name = &target.name;
-        say(Said::Failed(format!("{name}: no change passes the frame (FRAMED in data.rs)")));
+        report(Progress::Failed(format!("{name}: no change passes the frame (FRAMED in data.rs)")));
     }
     if std::env::var_os("FUZZ_TELL").is_some() {
         let (seconds, seeds) = (began.elapsed().as_secs_f64(), seeds.len());
-        let Most { cases, cpu_seconds, bytes } = most;
+        let MaxCost { cases, cpu_seconds, bytes } = most;
         let (name, mib) = (&target.name, bytes >> 20);
         eprintln!(
             "{name:28} {seeds:4} seeds {cases:6} cases {seconds:6.2} s; at most \
@@ -161,13 +167,13 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, say: &dyn Fn(Said)
 }
 
 #[test]
-fn a_case_that_takes_too_much_is_a_finding() {
-    let _alone = targets::alone();
-    let (panic_message, mut most) = (Mutex::default(), Most::default());
+fn case_over_its_limits_is_a_finding() {
+    let _alone = targets::lock_measurement();
+    let (panic_message, mut most) = (Mutex::default(), MaxCost::default());
     let limits = Limits { cpu_seconds: 0.2, bytes: 64 << 20 };
-    let mut check = |run: &dyn Fn(), wanted: &str| {
+    let mut check = |run: &dyn Fn(), expected: &str| {
         let wrong = try_case(run, &panic_message, &mut most, &limits);
-        assert!(wrong.contains(wanted) && wrong.is_empty() == wanted.is_empty(), "{wrong}");
+        assert!(wrong.contains(expected) && wrong.is_empty() == expected.is_empty(), "{wrong}");
     };
     check(&|| (), "");
     check(&|| drop(std::hint::black_box(Vec::<u8>::with_capacity(65 << 20))), "of memory");

@@ -1,5 +1,5 @@
 //! Tests that measure the memory and the CPU time of the whole process. They take turns:
-//! `fuzz::targets::alone` is held while something is measured.
+//! `fuzz::targets::lock_measurement` is held while something is measured.
 
 mod allocator;
 mod compiled;

@@ -3,10 +3,8 @@
 //! renderer, and in Lua. docs/performance.md (Units) has the same sum by parts.
 
 use super::allocator;
-use super::fuzz::targets::alone;
+use super::fuzz::targets::lock_measurement;
 use engine::app::{App, Game, GameLaunch};
-use engine::engine::BuildMode;
-use engine::system::sound::AudioDestination;
 use engine::world::scene_graph::SceneGraph;
 use std::fs;
 use std::path::PathBuf;
@@ -53,23 +51,13 @@ impl Folder {
     /// Returns the bytes that a game with `count` units holds, including spare capacity of arrays.
     /// The memory reserved for all nodes is allocated with the first one, regardless of its use,
     /// and is not counted.
-    fn held(&self, count: usize) -> isize {
-        let before = allocator::held() as isize;
+    fn game_bytes(&self, count: usize) -> isize {
+        let before = allocator::allocated_bytes() as isize;
         let opening = GameLaunch {
-            game: Game::Folder(self.0.clone()),
-            build: BuildMode::Development,
             arguments: vec![count.to_string()],
             seed: 1,
-            deterministic: true,
-            boot: None,
-            in_memory_saves: true,
-            sandbox: true,
-            coverage: false,
-            lines: false,
-            store: None,
-            watch: false,
             threads: Some(1),
-            sound: AudioDestination::Null,
+            ..GameLaunch::headless(Game::Folder(self.0.clone()))
         };
         let mut app = App::open(opening).unwrap_or_else(|error| panic!("{error}"));
         app.start().unwrap_or_else(|report| panic!("{report}"));
@@ -79,7 +67,7 @@ impl Folder {
         }
         app.vm().collect_all();
         assert_eq!(app.vm().engine().worlds.units.slots.len(), count);
-        allocator::held() as isize - before + app.vm().memory().0 as isize
+        allocator::allocated_bytes() as isize - before + app.vm().memory().0 as isize
     }
 }
 
@@ -90,12 +78,12 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_unit_of_one_node_with_a_mesh_takes_at_most_the_documented_memory() {
-    let _alone = alone();
+fn unit_memory_is_within_the_documented_size() {
+    let _alone = lock_measurement();
     let folder = Folder::new();
     // The first run creates the state that exists once per process.
-    folder.held(1);
-    let held = [FIRST, FIRST * 2].map(|count| folder.held(count));
+    folder.game_bytes(1);
+    let held = [FIRST, FIRST * 2].map(|count| folder.game_bytes(count));
     let node = SceneGraph::NODE_BYTES as isize;
     let each = (held[1] - held[0]) / FIRST as isize + node;
     println!("a unit takes {each} bytes, {node} of them for its node");

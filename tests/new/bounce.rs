@@ -5,7 +5,7 @@ const RATE: u32 = 22_050;
 const SAMPLES: usize = 3_600;
 
 /// Returns one oscillator: each sample is `a` times the last minus `b` times the one before.
-fn struck(a: f64, b: f64, strength: f64) -> Vec<f64> {
+fn oscillator(a: f64, b: f64, strength: f64) -> Vec<f64> {
     let mut samples = vec![0.0, strength];
     while samples.len() < SAMPLES {
         let [before, last] = [samples[samples.len() - 2], samples[samples.len() - 1]];
@@ -16,7 +16,7 @@ fn struck(a: f64, b: f64, strength: f64) -> Vec<f64> {
 
 /// Returns the file: RIFF, 16 bits, one channel.
 pub fn wav() -> Vec<u8> {
-    let (low, high) = (struck(1.98818, 0.997002, 0.05), struck(1.92540, 0.992016, 0.05));
+    let (low, high) = (oscillator(1.98818, 0.997002, 0.05), oscillator(1.92540, 0.992016, 0.05));
     let mixed = low.iter().zip(&high).map(|(low, high)| (low + high) * 0.9);
     let samples: Vec<u8> =
         mixed.flat_map(|sample| ((sample * 32_767.0) as i16).to_le_bytes()).collect();

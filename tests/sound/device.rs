@@ -1,7 +1,7 @@
 //! Tests of live devices that are missing, lost and recovered, and of recordings that are decoded
 //! while they play.
 
-use super::game::{FRAME, Game, play, tone, with};
+use super::game::{FRAME, Game, play, sound_system, tone};
 use engine::foundation::log;
 use engine::system::sound::SoundSystem;
 use engine::system::sound::decoder::STREAMS_MAX;
@@ -15,13 +15,13 @@ use std::time::{Duration, Instant};
 
 /// A fake device that can be plugged and unplugged, and keeps its samples.
 #[derive(Clone, Default)]
-struct Fake {
+struct FakeDevice {
     plugged: Arc<AtomicBool>,
     opened: Arc<AtomicU32>,
     heard: Arc<Mutex<Vec<f32>>>,
 }
 
-impl SampleSink for Fake {
+impl SampleSink for FakeDevice {
     fn write(&mut self, samples: &[f32]) -> Result<(), String> {
         if !self.plugged.load(Ordering::Relaxed) {
             return Err("the plug was pulled".to_string());
@@ -34,7 +34,7 @@ impl SampleSink for Fake {
     }
 }
 
-impl Fake {
+impl FakeDevice {
     fn setup(&self) -> DeviceSetup {
         let fake = self.clone();
         DeviceSetup::Live(Box::new(move || {
@@ -48,9 +48,9 @@ impl Fake {
 }
 
 /// Plays frames in real time until a condition holds. Frames never take long.
-fn until(sounds: &mut SoundSystem, condition: &str, so: impl Fn(&SoundSystem) -> bool) {
+fn play_until(sounds: &mut SoundSystem, condition: &str, holds: impl Fn(&SoundSystem) -> bool) {
     let began = Instant::now();
-    while !so(sounds) {
+    while !holds(sounds) {
         assert!(began.elapsed() < Duration::from_secs(60), "{condition}");
         sounds.step(FRAME, 1);
         std::thread::sleep(Duration::from_millis(5));
@@ -58,38 +58,40 @@ fn until(sounds: &mut SoundSystem, condition: &str, so: impl Fn(&SoundSystem) ->
 }
 
 #[test]
-fn a_game_plays_on_while_its_device_is_missing_lost_and_back() {
+fn game_continues_while_device_is_lost_and_recovered() {
     let mut game = Game::new("plug", &[("t.wav", &tone(440.0, 0.2))]);
-    let fake = Fake::default();
-    let (mut sounds, world) = with(MixerData::standard(), 8, Some(fake.setup()));
-    until(&mut sounds, "it is missing", |sounds| sounds.health() == Some(DeviceHealth::Missing));
+    let fake = FakeDevice::default();
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, Some(fake.setup()));
+    play_until(&mut sounds, "it is missing", |sounds| {
+        sounds.health() == Some(DeviceHealth::Missing)
+    });
     let voice = play(&mut game, &mut sounds, world, "t");
-    until(&mut sounds, "what plays ends all the same", |s| s.voices.voice(voice).is_none());
+    play_until(&mut sounds, "what plays ends all the same", |s| s.voices.voice(voice).is_none());
     fake.plugged.store(true, Ordering::Relaxed);
-    until(&mut sounds, "it is there", |sounds| sounds.health() == Some(DeviceHealth::Playing));
+    play_until(&mut sounds, "it is there", |sounds| sounds.health() == Some(DeviceHealth::Playing));
     play(&mut game, &mut sounds, world, "t");
     let heard = fake.heard.clone();
     let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
-    until(&mut sounds, "it is heard", loud);
+    play_until(&mut sounds, "it is heard", loud);
     fake.plugged.store(false, Ordering::Relaxed);
-    until(&mut sounds, "it was lost", |sounds| sounds.health() == Some(DeviceHealth::Missing));
+    play_until(&mut sounds, "it was lost", |sounds| sounds.health() == Some(DeviceHealth::Missing));
     fake.plugged.store(true, Ordering::Relaxed);
-    until(&mut sounds, "it is back", |sounds| sounds.health() == Some(DeviceHealth::Playing));
+    play_until(&mut sounds, "it is back", |sounds| sounds.health() == Some(DeviceHealth::Playing));
     assert_eq!(fake.opened.load(Ordering::Relaxed), 2);
 }
 
 #[test]
-fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
+fn long_clip_is_streamed_and_can_start_anywhere() {
     let rules = b"play = \"long\" stream = true loop = { start_seconds = 1 }";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 12.0))];
     let mut game = Game::new("stream", files);
-    let fake = Fake::default();
+    let fake = FakeDevice::default();
     fake.plugged.store(true, Ordering::Relaxed);
-    let (mut sounds, world) = with(MixerData::standard(), 8, Some(fake.setup()));
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, Some(fake.setup()));
     let voice = play(&mut game, &mut sounds, world, "s");
     let heard = fake.heard.clone();
     let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
-    until(&mut sounds, "it is heard", loud);
+    play_until(&mut sounds, "it is heard", loud);
     // Not mixed for a while, and then continued at its position.
     sounds.voices.voice_mut(voice).unwrap().volume.start(0.0, 0.0);
     (0..3).for_each(|_| sounds.step(FRAME, 1));
@@ -97,48 +99,50 @@ fn a_long_recording_is_decoded_while_it_plays_and_can_begin_in_the_middle() {
     fake.heard.lock().unwrap().clear();
     let heard = fake.heard.clone();
     let loud = move |_: &SoundSystem| heard.lock().unwrap().iter().any(|sample| *sample > 0.4);
-    until(&mut sounds, "it is heard again", loud);
+    play_until(&mut sounds, "it is heard again", loud);
 }
 
 #[test]
-fn streams_begin_beside_the_game_and_one_too_many_is_said_with_the_limit() {
+fn stream_limit_is_reported() {
     let rules = b"play = \"long\" stream = true loop = true";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 1.0))];
     let mut game = Game::new("streams", files);
-    let fake = Fake::default();
+    let fake = FakeDevice::default();
     fake.plugged.store(true, Ordering::Relaxed);
-    let (mut sounds, world) = with(MixerData::standard(), 64, Some(fake.setup()));
+    let (mut sounds, world) = sound_system(MixerData::standard(), 64, Some(fake.setup()));
     let mut voices: Vec<_> =
         (0..STREAMS_MAX + 1).map(|_| play(&mut game, &mut sounds, world, "s")).collect();
     sounds.step(FRAME, 1);
     assert_eq!(sounds.streams(), STREAMS_MAX);
     let said = log::last_lines().join("\n");
-    let wanted = "recording 'long' is not heard: 32 are decoded while they play already \
+    let expected = "recording 'long' is not heard: 32 are decoded while they play already \
                   (STREAMS_MAX): stop some, or set stream = false in its sound";
-    assert!(said.contains(wanted), "{said}");
+    assert!(said.contains(expected), "{said}");
     // Voices that were stopped before they had begun, and voices that play, all release their
     // streams.
     for voice in voices.drain(..10) {
         sounds.voices.stop(voice, Some(0.02));
     }
-    until(&mut sounds, "ten have ended", |sounds| sounds.streams() == STREAMS_MAX - 10);
+    play_until(&mut sounds, "ten have ended", |sounds| sounds.streams() == STREAMS_MAX - 10);
     let loud = fake.heard.clone();
-    until(&mut sounds, "the others are heard", move |_| {
+    play_until(&mut sounds, "the others are heard", move |_| {
         loud.lock().unwrap().iter().any(|sample| *sample > 0.4)
     });
     for voice in voices {
         sounds.voices.stop(voice, Some(0.02));
     }
-    until(&mut sounds, "all have ended", |sounds| sounds.streams() == 0);
+    play_until(&mut sounds, "all have ended", |sounds| sounds.streams() == 0);
 }
 
 #[test]
-fn the_systems_own_library_is_used_or_its_lack_is_said() {
+fn missing_system_audio_library_is_reported() {
     use engine::resource::settings::Settings;
     use engine::resource::store::ResourceStore;
     use engine::system::sound::AudioDestination;
     let mut store = ResourceStore::default();
     let device = AudioDestination::Device("no_such_device_of_alsa".to_string());
     let mut sounds = SoundSystem::new(&Settings::defaults(), &mut store, 1, true, &device).unwrap();
-    until(&mut sounds, "there is no such device", |s| s.health() == Some(DeviceHealth::Missing));
+    play_until(&mut sounds, "there is no such device", |s| {
+        s.health() == Some(DeviceHealth::Missing)
+    });
 }

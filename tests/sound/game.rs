@@ -12,8 +12,9 @@ use engine::system::sound::voices::{ParameterValue, TriggerDesc};
 use std::fs;
 use std::path::PathBuf;
 
-/// The game's frame, in seconds; below, in samples at 48,000 Hz.
+/// Duration of the game's frame, in seconds.
 pub const FRAME: f64 = 1.0 / 60.0;
+/// Duration of the game's frame, in samples at 48,000 Hz.
 pub const FRAME_SAMPLES: usize = 800;
 
 /// The test's own folder, removed on drop.
@@ -75,11 +76,11 @@ impl Drop for Game {
 }
 
 /// Returns a sound system that mixes on demand, and a world for its voices.
-pub fn offline(mixer: MixerData, mixed_max: usize) -> (SoundSystem, Handle) {
-    with(mixer, mixed_max, Some(DeviceSetup::Offline))
+pub fn offline_system(mixer: MixerData, mixed_max: usize) -> (SoundSystem, Handle) {
+    sound_system(mixer, mixed_max, Some(DeviceSetup::Offline))
 }
 
-pub fn with(
+pub fn sound_system(
     mixer: MixerData,
     mixed_max: usize,
     setup: Option<DeviceSetup>,
@@ -124,7 +125,7 @@ pub fn peak(samples: &[f32]) -> f32 {
 }
 
 /// Returns the largest step from one sample to the next.
-pub fn jump(samples: &[f32]) -> f32 {
+pub fn max_step(samples: &[f32]) -> f32 {
     samples.windows(2).fold(0.0, |most, pair| most.max((pair[1] - pair[0]).abs()))
 }
 

@@ -1,8 +1,8 @@
 //! Tests of the mixer's output: levels, exact starts, loops, fades without clicks, effects.
 
 use super::game::{
-    FRAME, FRAME_SAMPLES, Game, frames, jump, number, offline, peak, play, ramp, text, tone, wav,
-    with,
+    FRAME, FRAME_SAMPLES, Game, frames, max_step, number, offline_system, peak, play, ramp,
+    sound_system, text, tone, wav,
 };
 use engine::foundation::hash::IdString32;
 use engine::foundation::{Handle, Vec3, sjson};
@@ -23,7 +23,7 @@ const IMPACT: &[u8] = b"play = { switch = \"material\"
       { parameter = \"force\", target = \"cutoff_hz\", points = [[0, 300], [50, 20000]] } ]";
 
 #[test]
-fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() {
+fn impact_volume_rises_with_force_deterministically() {
     let files: &[(&str, &[u8])] = &[
         ("impact.sound", IMPACT),
         ("wood.wav", &tone(200.0, 0.2)),
@@ -32,7 +32,7 @@ fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() 
     ];
     let mut game = Game::new("impact", files);
     let mut run = || {
-        let (mut sounds, world) = offline(MixerData::standard(), 32);
+        let (mut sounds, world) = offline_system(MixerData::standard(), 32);
         let mut heard = Vec::new();
         for material in ["wood", "stone", "metal"] {
             let mut last = 0.0;
@@ -54,16 +54,16 @@ fn an_impact_is_louder_with_force_in_every_material_and_two_runs_are_the_same() 
 }
 
 /// Returns a game with one endless tone of 440 Hz.
-fn endless(name: &str) -> Game {
+fn endless_tone(name: &str) -> Game {
     let rules = b"play = \"tone\" loop = true";
     Game::new(name, &[("t.sound", rules), ("tone.wav", &tone(440.0, 1.0))])
 }
 
 type Change = fn(&mut SoundSystem, Handle);
 
-fn without_click(name: &str, changes: &[Change]) {
-    let mut game = endless(name);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+fn check_no_click(name: &str, changes: &[Change]) {
+    let mut game = endless_tone(name);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     let voice = play(&mut game, &mut sounds, world, "t");
     let mut heard = frames(&mut sounds, 7);
     assert!(peak(&heard) > 0.45, "{name}: it is heard");
@@ -71,38 +71,38 @@ fn without_click(name: &str, changes: &[Change]) {
         change(&mut sounds, voice);
         heard.extend(frames(&mut sounds, 7));
     }
-    assert!(jump(&heard) < NO_CLICK, "{name}: {}", jump(&heard));
+    assert!(max_step(&heard) < NO_CLICK, "{name}: {}", max_step(&heard));
 }
 
 #[test]
-fn nothing_that_a_game_does_to_a_voice_clicks() {
-    without_click("stop", &[|sounds, voice| assert!(sounds.voices.stop(voice, None))]);
-    without_click("fade", &[|sounds, voice| assert!(sounds.voices.stop(voice, Some(0.05)))]);
-    without_click(
+fn voice_changes_do_not_click() {
+    check_no_click("stop", &[|sounds, voice| assert!(sounds.voices.stop(voice, None))]);
+    check_no_click("fade", &[|sounds, voice| assert!(sounds.voices.stop(voice, Some(0.05)))]);
+    check_no_click(
         "pause",
         &[
             |sounds, voice| sounds.voices.voice_mut(voice).unwrap().paused = true,
             |sounds, voice| sounds.voices.voice_mut(voice).unwrap().paused = false,
         ],
     );
-    without_click(
+    check_no_click(
         "volume",
         &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().volume.start(0.1, 0.0)],
     );
-    without_click("side", &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().pan = -0.9]);
-    without_click(
+    check_no_click("side", &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().pan = -0.9]);
+    check_no_click(
         "occlusion",
         &[|sounds, voice| sounds.voices.voice_mut(voice).unwrap().occlusion = 1.0],
     );
-    without_click("bus", &[|sounds, _| sounds.voices.buses.states[1].volume.start(0.2, 0.0)]);
-    without_click(
+    check_no_click("bus", &[|sounds, _| sounds.voices.buses.states[1].volume.start(0.2, 0.0)]);
+    check_no_click(
         "far and near",
         &[
             |sounds, voice| assert!(sounds.voices.set_position(voice, Vec3::new(1e6, 0.0, 0.0))),
             |sounds, voice| assert!(sounds.voices.set_position(voice, Vec3::ZERO)),
         ],
     );
-    without_click(
+    check_no_click(
         "world",
         &[|sounds, voice| {
             let world = sounds.voices.voice(voice).unwrap().world;
@@ -112,20 +112,20 @@ fn nothing_that_a_game_does_to_a_voice_clicks() {
 }
 
 #[test]
-fn a_recording_that_ends_in_the_middle_of_a_wave_does_not_click() {
+fn clip_ending_in_mid_wave_does_not_click() {
     let files: &[(&str, &[u8])] = &[("t.wav", &tone(440.0, 0.1006))];
     let mut game = Game::new("taper", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "t");
-    assert!(jump(&frames(&mut sounds, 8)) < NO_CLICK);
+    assert!(max_step(&frames(&mut sounds, 8)) < NO_CLICK);
 }
 
 #[test]
-fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
+fn scheduled_sound_starts_at_its_exact_sample() {
     let files: &[(&str, &[u8])] =
         &[("hit.wav", &wav((0..4800).map(|i| if i == 0 { 0.9 } else { 0.1 })))];
     let mut game = Game::new("exact", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     frames(&mut sounds, 3);
     // 97 beats a minute: no bar begins with a frame.
     sounds.voices.start_clock("band", 97.0, 3.0).unwrap();
@@ -145,19 +145,19 @@ fn what_is_scheduled_on_a_clock_begins_at_its_sample() {
     assert_eq!(hits.len(), 4, "{hits:?}");
     for hit in hits {
         let bars = hit as f64 / bar;
-        let wanted = (bars.round() * bar + start as f64).round() as usize - start;
-        assert_eq!(hit, wanted, "{bars} bars");
+        let expected = (bars.round() * bar + start as f64).round() as usize - start;
+        assert_eq!(hit, expected, "{bars} bars");
     }
 }
 
 #[test]
-fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
+fn pause_delays_a_scheduled_start() {
     let hit = wav((0..480).map(|i| if i == 0 { 0.9 } else { 0.0 }));
     let mut game = Game::new("pausedstart", &[("hit.wav", &hit)]);
     // Paused 0.05 s before its start, when the device has it, and resumed 0.5 s later; and paused
     // long before, when the device does not have it.
     for (before, paused) in [(3, 30), (30, 30), (1, 1)] {
-        let (mut sounds, world) = offline(MixerData::standard(), 8);
+        let (mut sounds, world) = offline_system(MixerData::standard(), 8);
         let trigger = TriggerDesc { delay_seconds: 0.6, ..TriggerDesc::new("hit", world) };
         let voice = sounds.trigger(&mut game.store, &trigger).unwrap().unwrap().0;
         let mut heard = Vec::new();
@@ -173,9 +173,9 @@ fn a_start_that_is_paused_just_before_waits_as_long_as_the_pause() {
 }
 
 #[test]
-fn clocks_buses_and_what_is_set_for_all_are_in_the_state() {
+fn clocks_buses_and_globals_are_in_the_state_hash() {
     let mut game = Game::new("hashes", &[("t.wav", &tone(440.0, 0.1))]);
-    let (mut sounds, world) = with(MixerData::standard(), 8, None);
+    let (mut sounds, world) = sound_system(MixerData::standard(), 8, None);
     play(&mut game, &mut sounds, world, "t");
     let mut before = sounds.voices.hash();
     let mut differs = |change: &str, sounds: &SoundSystem| {
@@ -208,16 +208,16 @@ fn frames_into(sounds: &mut SoundSystem, count: usize, heard: &mut Vec<f32>) {
 }
 
 #[test]
-fn a_loop_plays_its_intro_once() {
+fn loop_plays_its_intro_once() {
     let rules = b"play = \"levels\" loop = { start_seconds = 0.1, end_seconds = 0.2 }";
     // 0.2, then 0.4 in the loop, then 0.8, which is never reached.
     let levels = wav((0..14_400).map(|i| [0.2, 0.4, 0.8][i / 4800]));
     let mut game = Game::new("intro", &[("l.sound", rules), ("levels.wav", &levels)]);
-    let (mut sounds, world) = offline(MixerData::standard(), 32);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
     play(&mut game, &mut sounds, world, "l");
     let heard = frames(&mut sounds, 60);
     let near =
-        |i: usize, wanted: f32| assert!((heard[i] - wanted).abs() < 0.01, "{i}: {}", heard[i]);
+        |i: usize, expected: f32| assert!((heard[i] - expected).abs() < 0.01, "{i}: {}", heard[i]);
     near(2400, 0.2);
     for i in (7200..48_000).step_by(1200) {
         near(i, 0.4);
@@ -225,7 +225,7 @@ fn a_loop_plays_its_intro_once() {
 }
 
 #[test]
-fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be() {
+fn virtual_voice_keeps_its_playback_position() {
     let quiet = b"play = \"ramp\" priority = 10";
     let loud = b"play = \"short\" priority = 90";
     let short = wav((0..24_000).map(|_| 0.0));
@@ -236,7 +236,7 @@ fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be()
         ("short.wav", &short),
     ];
     let mut game = Game::new("virtual", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 1);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 1);
     let voice = play(&mut game, &mut sounds, world, "quiet");
     frames(&mut sounds, 12);
     play(&mut game, &mut sounds, world, "loud");
@@ -245,9 +245,9 @@ fn a_voice_that_is_not_mixed_goes_on_unheard_and_comes_back_where_it_should_be()
     assert!(sounds.voices.voice(voice).is_some(), "and the other one goes on");
     let heard = frames(&mut sounds, 20);
     let at = heard[heard.len() - 1];
-    let wanted = (12.0 + 29.0 + 20.0) * FRAME as f32 / 2.0;
-    assert!((at - wanted).abs() < 0.002, "{at} is not {wanted}");
-    assert!(jump(&heard) < 0.01);
+    let expected = (12.0 + 29.0 + 20.0) * FRAME as f32 / 2.0;
+    assert!((at - expected).abs() < 0.002, "{at} is not {expected}");
+    assert!(max_step(&heard) < 0.01);
 }
 
 fn mixer(text: &str) -> MixerData {
@@ -255,9 +255,9 @@ fn mixer(text: &str) -> MixerData {
 }
 
 /// Returns the levels of a short tone of 2 kHz on the bus `effects`, during and after the tone.
-fn through(name: &str, text: &str) -> (f32, f32) {
+fn effect_levels(name: &str, text: &str) -> (f32, f32) {
     let mut game = Game::new(name, &[("t.wav", &tone(2000.0, 0.25))]);
-    let (mut sounds, world) = offline(mixer(text), 32);
+    let (mut sounds, world) = offline_system(mixer(text), 32);
     frames(&mut sounds, 2);
     play(&mut game, &mut sounds, world, "t");
     let heard = frames(&mut sounds, 40);
@@ -266,30 +266,31 @@ fn through(name: &str, text: &str) -> (f32, f32) {
 }
 
 #[test]
-fn effects_on_buses_do_what_they_say() {
-    let (dry, after) = through("dry", "buses = { effects = {} }");
+fn bus_effects_change_the_output() {
+    let (dry, after) = effect_levels("dry", "buses = { effects = {} }");
     assert!((dry - 0.5).abs() < 0.01 && after < 1e-6, "{dry} {after}");
     let bus = |effect: &str| format!("buses = {{ effects = {{ effects = [{{ {effect} }}] }} }}");
-    let (_, after) = through("reverb", &bus("reverb = { mix = 0.5 }"));
+    let (_, after) = effect_levels("reverb", &bus("reverb = { mix = 0.5 }"));
     assert!(after > 0.005, "a room goes on: {after}");
-    let (_, after) = through("delay", &bus("delay = { seconds = 0.3, mix = 0.5 }"));
+    let (_, after) = effect_levels("delay", &bus("delay = { seconds = 0.3, mix = 0.5 }"));
     assert!(after > 0.05, "an echo comes: {after}");
-    let (during, _) = through("filter", &bus("filter = { cutoff_hz = 200 }"));
+    let (during, _) = effect_levels("filter", &bus("filter = { cutoff_hz = 200 }"));
     assert!(during < 0.1, "what is high is gone: {during}");
-    let (during, _) = through("high", &bus("filter = { cutoff_hz = 200, mode = \"high_pass\" }"));
+    let (during, _) =
+        effect_levels("high", &bus("filter = { cutoff_hz = 200, mode = \"high_pass\" }"));
     assert!(during > 0.4, "what is high stays: {during}");
-    let (during, _) = through("volume", "buses = { effects = { volume_db = -20 } }");
+    let (during, _) = effect_levels("volume", "buses = { effects = { volume_db = -20 } }");
     assert!((during - 0.05).abs() < 0.005, "{during}");
     let text = bus("compressor = { threshold_db = -30, ratio = 20, attack_seconds = 0.001 }");
     let mut game = Game::new("compressor", &[("t.wav", &tone(2000.0, 1.0))]);
-    let (mut sounds, world) = offline(mixer(&text), 32);
+    let (mut sounds, world) = offline_system(mixer(&text), 32);
     play(&mut game, &mut sounds, world, "t");
     let late = frames(&mut sounds, 30).split_off(20 * FRAME_SAMPLES);
     assert!(peak(&late) < 0.1, "what is loud is pressed down: {}", peak(&late));
 }
 
 #[test]
-fn music_makes_room_while_a_voice_is_heard() {
+fn music_is_ducked_by_voice() {
     let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
                 attack_seconds = 0.1, release_seconds = 0.1 } } }";
     let files: &[(&str, &[u8])] = &[
@@ -299,21 +300,21 @@ fn music_makes_room_while_a_voice_is_heard() {
         ("silence.wav", &wav((0..48_000).map(|_| 0.0))),
     ];
     let mut game = Game::new("duck", files);
-    let (mut sounds, world) = offline(mixer(text), 32);
+    let (mut sounds, world) = offline_system(mixer(text), 32);
     play(&mut game, &mut sounds, world, "music");
     frames(&mut sounds, 5);
     play(&mut game, &mut sounds, world, "talk");
     let heard = frames(&mut sounds, 40);
     assert!((peak(&heard[30 * FRAME_SAMPLES..]) - 0.05).abs() < 0.01);
-    assert!(jump(&heard) < NO_CLICK);
+    assert!(max_step(&heard) < NO_CLICK);
     let heard = frames(&mut sounds, 60);
     assert!((peak(&heard[40 * FRAME_SAMPLES..]) - 0.5).abs() < 0.02);
 }
 
 #[test]
-fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
-    let mut game = endless("places");
-    let (mut sounds, world) = offline(MixerData::standard(), 64);
+fn paused_and_waiting_voices_take_no_mixing_slot() {
+    let mut game = endless_tone("places");
+    let (mut sounds, world) = offline_system(MixerData::standard(), 64);
     let other = sounds.world(Handle::from_number((1u64 << 40) as f64 + 4_194_305.0).unwrap()).0;
     for _ in 0..70 {
         play(&mut game, &mut sounds, world, "t");
@@ -335,7 +336,7 @@ fn what_is_paused_or_waits_takes_no_place_from_what_plays() {
 }
 
 #[test]
-fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
+fn sound_with_too_many_layers_leaves_slots_to_others() {
     let layer = "{ play = \"tone\" loop = true } ";
     let layers = format!("priority = 90 layers = [{}]", layer.repeat(4));
     let files: &[(&str, &[u8])] = &[
@@ -344,16 +345,16 @@ fn a_sound_with_more_layers_than_places_leaves_the_places_to_others() {
         ("tone.wav", &tone(440.0, 1.0)),
     ];
     let mut game = Game::new("layers-places", files);
-    let (mut sounds, world) = offline(MixerData::standard(), 2);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 2);
     play(&mut game, &mut sounds, world, "big");
     play(&mut game, &mut sounds, world, "t");
     assert!((peak(&frames(&mut sounds, 10)) - 0.5).abs() < 0.02);
 }
 
 #[test]
-fn a_rise_begins_when_its_sound_does() {
-    let mut game = endless("rise");
-    let (mut sounds, world) = offline(MixerData::standard(), 8);
+fn fade_in_begins_with_its_sound() {
+    let mut game = endless_tone("rise");
+    let (mut sounds, world) = offline_system(MixerData::standard(), 8);
     let trigger = TriggerDesc {
         fade_in_seconds: Some(0.5),
         delay_seconds: 0.5,
@@ -370,7 +371,7 @@ fn a_rise_begins_when_its_sound_does() {
 }
 
 #[test]
-fn a_voice_that_has_not_begun_makes_nobody_quiet() {
+fn voice_that_has_not_started_does_not_duck() {
     let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -20,
                 attack_seconds = 0.1, release_seconds = 0.1 } } }";
     let files: &[(&str, &[u8])] = &[
@@ -380,7 +381,7 @@ fn a_voice_that_has_not_begun_makes_nobody_quiet() {
         ("silence.wav", &wav((0..48_000).map(|_| 0.0))),
     ];
     let mut game = Game::new("duck-later", files);
-    let (mut sounds, world) = offline(mixer(text), 32);
+    let (mut sounds, world) = offline_system(mixer(text), 32);
     play(&mut game, &mut sounds, world, "music");
     let talk = TriggerDesc { delay_seconds: 0.5, ..TriggerDesc::new("talk", world) };
     sounds.trigger(&mut game.store, &talk).unwrap();

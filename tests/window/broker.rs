@@ -1,7 +1,7 @@
 //! Tests of the broker of a game in a window: it opens links, shares nothing with the game's
 //! process, and ends with that process in any case.
 
-use super::display::{Display, Playing};
+use super::display::{Display, GameProcess};
 use super::{scratch, write};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,10 +19,10 @@ fn broker_of(process: u32) -> Option<u32> {
 }
 
 #[track_caller]
-fn within_a_minute<T>(condition: &str, mut look: impl FnMut() -> Option<T>) -> T {
+fn wait_for<T>(condition: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = poll() {
             return found;
         }
         assert!(began.elapsed() < Duration::from_secs(60), "{condition}");
@@ -43,7 +43,7 @@ fn browser(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn links_are_opened_by_a_process_beside_the_confined_one_that_ends_with_it() {
+fn broker_opens_links_and_ends_with_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("broker");
     let opened = browser(&folder);
@@ -62,15 +62,18 @@ end
     let path = format!("{}:{paths}", folder.join("programs").display());
     let set = [("PATH", path.as_str())];
     let arguments = ["--renderer", "null"];
-    let mut game = Playing::run_with(&display, &folder.join("game"), &folder, &arguments, &set);
-    assert_eq!(game.hears("opened"), "opened\ttrue");
-    assert_eq!(game.hears("again"), "again\tnil\tan address was opened less than a second ago");
-    let said = within_a_minute("nothing was opened", || {
+    let mut game = GameProcess::run_with(&display, &folder.join("game"), &folder, &arguments, &set);
+    assert_eq!(game.wait_for_line("opened"), "opened\ttrue");
+    assert_eq!(
+        game.wait_for_line("again"),
+        "again\tnil\tan address was opened less than a second ago"
+    );
+    let output = wait_for("nothing was opened", || {
         fs::read_to_string(&opened).ok().filter(|text| text.ends_with('\n'))
     });
-    assert_eq!(said, "https://example.org/a?b=$(touch%20c)\n");
-    let broker = within_a_minute("it has no broker", || broker_of(game.process.id()));
-    // All threads of the game are sandboxed, including those of the window's libraries.
+    assert_eq!(output, "https://example.org/a?b=$(touch%20c)\n");
+    let broker = wait_for("it has no broker", || broker_of(game.process.id()));
+    // All threads of the game are confined, including those of the window's libraries.
     let statuses = || {
         let tasks = fs::read_dir(format!("/proc/{}/task", game.process.id())).expect("it runs");
         tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
@@ -82,7 +85,7 @@ end
     // flag.
     let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, nothing, 0usize, 1) };
     let log = folder.join("saves/game/logs/game.log");
-    let log = within_a_minute("no log", || {
+    let log = wait_for("no log", || {
         fs::read_to_string(&log).ok().filter(|text| text.contains("no programs are started\n"))
     });
     if version > 0 {
@@ -111,5 +114,5 @@ end
     // A killed game ends its broker, too.
     game.process.kill().expect("it is ours");
     let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
-    within_a_minute("the broker stayed", gone);
+    wait_for("the broker stayed", gone);
 }

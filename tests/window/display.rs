@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Maximum wait for the game, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 /// Reports a skipped test directly on the terminal, because the test harness captures normal
 /// output.
@@ -55,9 +55,9 @@ impl Display {
     /// Runs xdotool and returns its output. xdotool would wait forever for a window that never
     /// appears.
     pub fn tool(&self, arguments: &[&str]) -> String {
-        let patience = PATIENCE.as_secs().to_string();
+        let timeout = WAIT_MAX.as_secs().to_string();
         let run = Command::new("timeout")
-            .args([&patience, "xdotool"])
+            .args([&timeout, "xdotool"])
             .args(arguments)
             .env("DISPLAY", &self.name)
             .output();
@@ -77,17 +77,17 @@ impl Drop for Display {
 }
 
 /// A game played in a window.
-pub struct Playing {
+pub struct GameProcess {
     pub process: Child,
     lines: Receiver<String>,
     pub window: String,
-    pub said: Vec<String>,
+    pub output: Vec<String>,
 }
 
-impl Playing {
+impl GameProcess {
     /// Runs the game of a folder. All other files are written to `scratch`.
-    pub fn run(display: &Display, game: &Path, scratch: &Path, arguments: &[&str]) -> Playing {
-        Playing::run_with(display, game, scratch, arguments, &[])
+    pub fn run(display: &Display, game: &Path, scratch: &Path, arguments: &[&str]) -> GameProcess {
+        GameProcess::run_with(display, game, scratch, arguments, &[])
     }
 
     /// Runs the game with further environment variables.
@@ -97,7 +97,7 @@ impl Playing {
         scratch: &Path,
         arguments: &[&str],
         set: &[(&str, &str)],
-    ) -> Playing {
+    ) -> GameProcess {
         let mut process = Command::new(env!("CARGO_BIN_EXE_engine"))
             .arg("run")
             .arg(game)
@@ -129,30 +129,31 @@ impl Playing {
                 }
             });
         }
-        Playing { process, lines, window: String::new(), said: Vec::new() }
+        GameProcess { process, lines, window: String::new(), output: Vec::new() }
     }
 
     /// Waits until a line begins with this text.
     #[track_caller]
-    pub fn hears(&mut self, wanted: &str) -> String {
-        self.hears_any(&[wanted])
+    pub fn wait_for_line(&mut self, expected: &str) -> String {
+        self.wait_for_any_line(&[expected])
     }
 
     /// Waits until a line begins with one of these texts.
     #[track_caller]
-    pub fn hears_any(&mut self, wanted: &[&str]) -> String {
-        self.hears_within(wanted, PATIENCE)
-            .unwrap_or_else(|| panic!("no line began with {wanted:?}:\n{}", self.said.join("\n")))
+    pub fn wait_for_any_line(&mut self, expected: &[&str]) -> String {
+        self.wait_for_line_within(expected, WAIT_MAX).unwrap_or_else(|| {
+            panic!("no line began with {expected:?}:\n{}", self.output.join("\n"))
+        })
     }
 
-    /// Waits until a line begins with one of these texts, at most for `patience`.
-    pub fn hears_within(&mut self, wanted: &[&str], patience: Duration) -> Option<String> {
+    /// Waits until a line begins with one of these texts, at most for `timeout`.
+    pub fn wait_for_line_within(&mut self, expected: &[&str], timeout: Duration) -> Option<String> {
         let began = Instant::now();
         loop {
-            let left = patience.saturating_sub(began.elapsed());
+            let left = timeout.saturating_sub(began.elapsed());
             let line = self.lines.recv_timeout(left).ok()?;
-            self.said.push(line.clone());
-            if wanted.iter().any(|beginning| line.starts_with(beginning)) {
+            self.output.push(line.clone());
+            if expected.iter().any(|beginning| line.starts_with(beginning)) {
                 return Some(line);
             }
         }
@@ -166,16 +167,16 @@ impl Playing {
 
     /// Waits for the end of the process and returns its exit code.
     #[track_caller]
-    pub fn ends(&mut self) -> Option<i32> {
+    pub fn wait_for_exit(&mut self) -> Option<i32> {
         let began = Instant::now();
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < WAIT_MAX {
             if let Some(status) = self.process.try_wait().expect("it is ours") {
-                self.said.extend(self.lines.iter());
+                self.output.extend(self.lines.iter());
                 return status.code();
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("the game did not end:\n{}", self.said.join("\n"));
+        panic!("the game did not end:\n{}", self.output.join("\n"));
     }
 
     /// Asks the process to end, as Ctrl+C does.
@@ -186,7 +187,7 @@ impl Playing {
     }
 }
 
-impl Drop for Playing {
+impl Drop for GameProcess {
     fn drop(&mut self) {
         // A failed test leaves no process behind.
         let _ = self.process.kill();

@@ -1,6 +1,6 @@
 //! Tests of a lost display: the X server ends while a game is played in its window.
 
-use super::{Display, Playing, scratch};
+use super::{Display, GameProcess, scratch};
 use std::path::PathBuf;
 
 const GAME: &str = r#"
@@ -21,36 +21,44 @@ end
 
 impl Display {
     /// Kills the X server, as if it had crashed.
-    fn lose(&mut self) {
+    fn kill_server(&mut self) {
         self.server.kill().expect("it is ours");
         self.server.wait().expect("it is ours");
     }
 }
 
 #[track_caller]
-fn ends_well(name: &str, main: &str, arguments: &[&str], expected: &[&str]) -> Option<PathBuf> {
+fn check_clean_exit(
+    name: &str,
+    main: &str,
+    arguments: &[&str],
+    expected: &[&str],
+) -> Option<PathBuf> {
     let mut display = Display::start()?;
     let folder = scratch(name);
-    let mut game = Playing::start(&display, &folder, main, arguments);
-    game.hears("plays");
-    display.lose();
-    let code = game.ends();
-    let said = game.said.join("\n");
-    assert_eq!(code, Some(1), "{said}");
+    let mut game = GameProcess::start(&display, &folder, main, arguments);
+    game.wait_for_line("plays");
+    display.kill_server();
+    let code = game.wait_for_exit();
+    let output = game.output.join("\n");
+    assert_eq!(code, Some(1), "{output}");
     for line in expected {
-        assert!(game.said.iter().any(|said| said.starts_with(line)), "{line} is not in:\n{said}");
+        assert!(
+            game.output.iter().any(|output| output.starts_with(line)),
+            "{line} is not in:\n{output}"
+        );
     }
     let gone = "error: the display is gone: its server ended, or closed the connection; the game \
                 was ended as if its window had been closed";
-    assert_eq!(game.said.iter().filter(|line| *line == gone).count(), 1, "{said}");
-    assert!(!said.contains("the engine failed"), "{said}");
+    assert_eq!(game.output.iter().filter(|line| *line == gone).count(), 1, "{output}");
+    assert!(!output.contains("the engine failed"), "{output}");
     Some(folder)
 }
 
 #[test]
-fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
+fn lost_display_ends_game_after_shutdown_callback() {
     let without = &["--renderer", "null"];
-    let Some(folder) = ends_well("lost", GAME, without, &["saved\ttrue"]) else { return };
+    let Some(folder) = check_clean_exit("lost", GAME, without, &["saved\ttrue"]) else { return };
     let saves = std::fs::read_dir(folder.join("saves/game/saves")).expect("the game has saved");
     let names = saves.map(|entry| entry.expect("it can be read").file_name());
     let names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
@@ -60,13 +68,13 @@ fn a_display_that_goes_away_ends_the_game_with_its_shutdown() {
 }
 
 #[test]
-fn a_display_that_goes_away_ends_a_game_that_is_drawn() {
-    ends_well("lost_drawn", GAME, &[], &["saved\ttrue"]);
-    ends_well("lost_drawn_alone", GAME, &["--single-threaded"], &["saved\ttrue"]);
+fn lost_display_ends_a_rendering_game() {
+    check_clean_exit("lost_drawn", GAME, &[], &["saved\ttrue"]);
+    check_clean_exit("lost_drawn_alone", GAME, &["--single-threaded"], &["saved\ttrue"]);
 }
 
 #[test]
-fn a_display_that_goes_away_ends_a_game_that_stands_still_by_an_error() {
+fn lost_display_ends_a_game_in_error_state() {
     let failing = "function update() print(\"plays\") error(\"boom\") end";
-    ends_well("lost_broken", failing, &["--renderer", "null"], &["Error: boom"]);
+    check_clean_exit("lost_broken", failing, &["--renderer", "null"], &["Error: boom"]);
 }

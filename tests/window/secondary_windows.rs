@@ -1,8 +1,8 @@
 //! Tests of secondary windows: their content, their keyboard input, and each way of closing them.
 
-use super::display::{Display, Playing, skip};
-use super::other_program::Other;
+use super::display::{Display, GameProcess, skip};
 use super::scratch;
+use super::x11_client::X11Client;
 use engine::frame_packet::{FramePacket, View, ViewTarget, WindowFrame};
 use engine::system::render::{
     AdapterChoice, RenderQuality, Renderer, RendererEvent, RendererOptions, SurfaceTarget, Vsync,
@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Maximum wait, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const WAIT_MAX: Duration = Duration::from_secs(60);
 
 const GAME: &str = r#"
 local map, width, height
@@ -55,52 +55,52 @@ fn number(window: &str) -> u32 {
 
 /// Waits until a pixel of a window has a color.
 #[track_caller]
-fn comes(other: &Other, window: u32, (x, y): (i16, i16), wanted: [u8; 3]) {
+fn wait_for_pixel(other: &X11Client, window: u32, (x, y): (i16, i16), expected: [u8; 3]) {
     let began = Instant::now();
     loop {
         let found = other.pixel(window, x, y);
-        if found == wanted {
+        if found == expected {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "{found:?} at {x}, {y}, not {wanted:?}");
+        assert!(began.elapsed() < WAIT_MAX, "{found:?} at {x}, {y}, not {expected:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_second_window_hears_keys_and_mouse_and_is_closed_when_the_game_agrees() {
+fn second_window_receives_input_and_close_requests() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("second");
     let arguments = ["--renderer", "null", "--record", "run.recording"];
-    let mut game = Playing::start(&display, &folder, GAME, &arguments);
-    game.hears("size\t300\t200");
+    let mut game = GameProcess::start(&display, &folder, GAME, &arguments);
+    game.wait_for_line("size\t300\t200");
     let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
     game.focus(&display);
     display.tool(&["keydown", "w"]);
-    game.hears("w\ttrue\tfalse");
+    game.wait_for_line("w\ttrue\tfalse");
     display.tool(&["windowfocus", "--sync", &map]);
-    game.hears("w released");
+    game.wait_for_line("w released");
     display.tool(&["keyup", "w"]);
     display.tool(&["key", "w"]);
-    game.hears("w\tfalse\ttrue");
+    game.wait_for_line("w\tfalse\ttrue");
     display.tool(&["mousemove", "--window", &map, "30", "50", "click", "1"]);
-    game.hears("click\tfalse\ttrue\tVector3(30, 150, 0)");
+    game.wait_for_line("click\tfalse\ttrue\tVector3(30, 150, 0)");
     display.tool(&["windowsize", &map, "320", "100"]);
-    game.hears("size\t320\t100");
-    let other = Other::on(&display);
+    game.wait_for_line("size\t320\t100");
+    let other = X11Client::on(&display);
     other.ask_to_close(number(&map));
-    game.hears("asked\ttrue\t1");
-    game.hears("closing\ttrue");
+    game.wait_for_line("asked\ttrue\t1");
+    game.wait_for_line("closing\ttrue");
     other.ask_to_close(number(&map));
-    game.hears("asked\ttrue\t2");
-    game.hears("closing\tfalse");
+    game.wait_for_line("asked\ttrue\t2");
+    game.wait_for_line("closing\tfalse");
     display.tool(&["windowfocus", "--sync", &game.window]);
     display.tool(&["key", "w"]);
-    game.hears("w\ttrue\tfalse");
+    game.wait_for_line("w\ttrue\tfalse");
     other.ask_to_close(number(&game.window));
-    game.hears("asked\tfalse\t3");
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
-    assert!(game.said.iter().any(|line| line == "shutdown\ttrue"));
+    game.wait_for_line("asked\tfalse\t3");
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    assert!(game.output.iter().any(|line| line == "shutdown\ttrue"));
     let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--replay", "run.recording"])
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
@@ -113,42 +113,42 @@ fn a_second_window_hears_keys_and_mouse_and_is_closed_when_the_game_agrees() {
     let err = String::from_utf8_lossy(&replay.stderr);
     assert_eq!(replay.status.code(), Some(0), "{out}\n{err}");
     let engine_says = |line: &&String| line.starts_with("engine:") || line.starts_with("warning:");
-    let said: Vec<_> = game.said.iter().filter(|line| !engine_says(line)).collect();
-    assert_eq!(out.lines().collect::<Vec<_>>(), said);
+    let output: Vec<_> = game.output.iter().filter(|line| !engine_says(line)).collect();
+    assert_eq!(out.lines().collect::<Vec<_>>(), output);
 }
 
 #[test]
-fn windows_that_are_opened_by_the_hundred_or_taken_away_do_not_end_the_game() {
+fn many_or_destroyed_windows_do_not_end_the_game() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("hundreds");
-    let mut game = Playing::start(&display, &folder, GAME, &["--renderer", "null"]);
-    game.hears("size\t300\t200");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "null"]);
+    game.wait_for_line("size\t300\t200");
     game.focus(&display);
     display.tool(&["keydown", "w"]);
-    game.hears("w\ttrue\tfalse");
+    game.wait_for_line("w\ttrue\tfalse");
     display.tool(&["key", "n"]);
-    let said = game.hears("eight\tfalse");
-    assert!(said.contains("8 windows already exist besides the main one"), "{said}");
+    let output = game.wait_for_line("eight\tfalse");
+    assert!(output.contains("8 windows already exist besides the main one"), "{output}");
     display.tool(&["search", "--sync", "--name", "^More6$"]);
     // Opening a window does not release a key that the player holds.
     display.tool(&["key", "q"]);
-    let down = game.hears("down");
-    assert_eq!(down, "down\t1", "{}", game.said.join("\n"));
-    assert!(!game.said.iter().any(|line| line == "w released"), "{}", game.said.join("\n"));
+    let down = game.wait_for_line("down");
+    assert_eq!(down, "down\t1", "{}", game.output.join("\n"));
+    assert!(!game.output.iter().any(|line| line == "w released"), "{}", game.output.join("\n"));
     display.tool(&["keyup", "w"]);
-    game.hears("w released");
+    game.wait_for_line("w released");
     let map = display.tool(&["search", "--name", "^Map$"]);
     display.tool(&["windowclose", &map]);
-    game.hears("closing\tfalse");
+    game.wait_for_line("closing\tfalse");
     display.tool(&["windowfocus", "--sync", &game.window]);
     display.tool(&["key", "w"]);
-    game.hears("w\ttrue\tfalse");
+    game.wait_for_line("w\ttrue\tfalse");
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 #[test]
-fn each_window_shows_its_own_world_and_its_guis() {
+fn each_window_shows_its_own_world_and_guis() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("pictures");
     let main = r#"
@@ -178,40 +178,41 @@ function render()
   Application.render_world(world, nil, nil, map)
 end
 "#;
-    let mut game = Playing::start(&display, &folder, main, &["--renderer", "software"]);
-    let said = game.hears_any(&["engine: tools", "error: no software adapter"]);
-    if said.starts_with("error") {
+    let mut game = GameProcess::start(&display, &folder, main, &["--renderer", "software"]);
+    let output = game.wait_for_any_line(&["engine: tools", "error: no software adapter"]);
+    if output.starts_with("error") {
         return skip("there is no adapter to draw with");
     }
     let map = display.tool(&["search", "--sync", "--name", "^Map$"]);
-    let other = Other::on(&display);
-    let comes = |window: &str, at, wanted| comes(&other, number(window), at, wanted);
+    let other = X11Client::on(&display);
+    let wait_for_pixel =
+        |window: &str, at, expected| wait_for_pixel(&other, number(window), at, expected);
     game.focus(&display);
-    comes(&map, (25, 175), [0, 255, 0]);
-    comes(&map, (75, 175), [0, 0, 0]);
-    comes(&game.window, (200, 150), [255, 0, 0]);
+    wait_for_pixel(&map, (25, 175), [0, 255, 0]);
+    wait_for_pixel(&map, (75, 175), [0, 0, 0]);
+    wait_for_pixel(&game.window, (200, 150), [255, 0, 0]);
     // The content follows the window's size: its lower left corner moves.
     display.tool(&["windowsize", &map, "320", "300"]);
-    comes(&map, (25, 275), [0, 255, 0]);
-    comes(&map, (25, 175), [0, 0, 0]);
+    wait_for_pixel(&map, (25, 275), [0, 255, 0]);
+    wait_for_pixel(&map, (25, 175), [0, 0, 0]);
     display.tool(&["key", "c"]);
-    game.hears("closed");
+    game.wait_for_line("closed");
     // A window destroyed while it is drawn to does not end the game.
     display.tool(&["key", "o"]);
     let map = display.tool(&["search", "--sync", "--name", "^Again$"]);
-    comes(&map, (25, 175), [0, 255, 0]);
+    wait_for_pixel(&map, (25, 175), [0, 255, 0]);
     display.tool(&["windowclose", &map]);
-    game.hears("taken\tfalse");
-    comes(&game.window, (200, 150), [255, 0, 0]);
+    game.wait_for_line("taken\tfalse");
+    wait_for_pixel(&game.window, (200, 150), [255, 0, 0]);
     game.interrupt();
-    assert_eq!(game.ends(), Some(0), "{}", game.said.join("\n"));
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
 }
 
 /// Environment variable of the child process, in which this program runs itself on another display.
-const AGAIN: &str = "ENGINE_TEST_WINDOW_AGAIN";
+const CHILD_DISPLAY: &str = "ENGINE_TEST_WINDOW_AGAIN";
 
 /// Returns a packet that fills a window with a color.
-fn filled(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
+fn filled_packet(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
     let color = [red, green, blue].map(|part| f32::from(part) / 255.0);
     let view = View {
         target: ViewTarget::Window(number),
@@ -227,15 +228,15 @@ fn filled(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
 }
 
 #[test]
-fn a_lost_adapter_comes_back_in_every_window() {
+fn lost_device_is_recovered_in_every_window() {
     // Windows of other programs are found on the display of the environment, which no thread may
     // change. A child process therefore gets another environment.
-    let Ok(name) = std::env::var(AGAIN) else {
+    let Ok(name) = std::env::var(CHILD_DISPLAY) else {
         let Some(display) = Display::start() else { return };
-        let test = test_path(module_path!(), "a_lost_adapter_comes_back_in_every_window");
+        let test = test_path(module_path!(), "lost_device_is_recovered_in_every_window");
         let run = Command::new(std::env::current_exe().expect("it runs"))
             .args([&test, "--exact", "--nocapture"])
-            .envs([(AGAIN, &display.name), ("DISPLAY", &display.name)])
+            .envs([(CHILD_DISPLAY, &display.name), ("DISPLAY", &display.name)])
             .output()
             .expect("it starts");
         let (out, err) =
@@ -252,24 +253,26 @@ fn a_lost_adapter_comes_back_in_every_window() {
         clock: || 0.0,
     });
     let Ok(mut renderer) = started else { return skip("there is no adapter to draw with") };
-    let other = Other::at(&name);
+    let other = X11Client::at(&name);
     let window = other.show(64, 48);
-    let lent = ForeignWindow::open(window.into()).expect("it is there");
-    renderer.open_window(7, lent.handle(), lent.size()).expect("it can be drawn to");
-    renderer.submit(filled(7, [255, 0, 0]));
-    comes(&other, window, (30, 20), [255, 0, 0]);
+    let foreign_window = ForeignWindow::open(window.into()).expect("it is there");
+    renderer
+        .open_window(7, foreign_window.handle(), foreign_window.size())
+        .expect("it can be drawn to");
+    renderer.submit(filled_packet(7, [255, 0, 0]));
+    wait_for_pixel(&other, window, (30, 20), [255, 0, 0]);
     renderer.lose_device();
-    renderer.submit(filled(7, [0, 255, 0]));
-    comes(&other, window, (30, 20), [0, 255, 0]);
+    renderer.submit(filled_packet(7, [0, 255, 0]));
+    wait_for_pixel(&other, window, (30, 20), [0, 255, 0]);
     let events = renderer.events();
     assert!(matches!(events[..], [RendererEvent::DeviceRecovered { .. }]), "{events:?}");
     // A window that is missing in the packet, or unknown, is not drawn to.
-    renderer.submit(filled(8, [0, 0, 255]));
-    renderer.submit(FramePacket { windows: Vec::new(), ..filled(7, [0, 0, 255]) });
+    renderer.submit(filled_packet(8, [0, 0, 255]));
+    renderer.submit(FramePacket { windows: Vec::new(), ..filled_packet(7, [0, 0, 255]) });
     renderer.finish();
     assert_eq!(other.pixel(window, 30, 20), [0, 255, 0]);
     renderer.close_window(7);
-    renderer.submit(filled(7, [255, 0, 0]));
+    renderer.submit(filled_packet(7, [255, 0, 0]));
     renderer.finish();
     assert_eq!(renderer.events(), []);
 }

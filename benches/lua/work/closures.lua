@@ -1,4 +1,4 @@
--- c3: 20,000 closures over two variables are made, and each is called once.
+-- c3: creates 20,000 closures over two variables and calls each once.
 
 local function counter(start, step)
   local value = start

@@ -1,4 +1,4 @@
--- c5: ten coroutines are made, and each is resumed 1,000 times.
+-- c5: creates ten coroutines and resumes each 1,000 times.
 
 local function steps(a)
   while true do

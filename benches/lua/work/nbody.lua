@@ -1,4 +1,4 @@
--- b: five bodies under their own gravity, 2,000 steps a frame.
+-- b: five bodies that attract each other, 2,000 steps per frame.
 
 local STEPS, DT = 2000, 0.001
 

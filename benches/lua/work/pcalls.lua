@@ -1,4 +1,4 @@
--- c4: 20,000 pcalls, one in twenty of which fails.
+-- c4: makes 20,000 protected calls, of which one in twenty fails.
 
 local function risky(i)
   if i % 20 == 0 then

@@ -1,4 +1,4 @@
--- c2: 5,000 tables are sorted with a comparator.
+-- c2: sorts 5,000 tables with a comparison function.
 
 local seed = 99
 

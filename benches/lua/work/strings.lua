@@ -1,4 +1,4 @@
--- c1: text: 1,000 lines are formatted, taken apart with match and gsub, and joined.
+-- c1: text: formats 1,000 lines, parses them with match and gsub, and joins them.
 
 local NAMES = { "barrel", "crate", "door", "lamp", "player" }
 

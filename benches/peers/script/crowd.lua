@@ -1,9 +1,9 @@
--- A crowd of tables, without a word of either engine: both play this file. 10,000 creatures of two
--- teams in a world of 2000 x 2000, which is cut into cells of 40. In a frame each creature goes on
--- by its velocity and is thrown back by the edges; its clock runs down and turns it by a right
--- angle every second time; it is entered in the list of its cell. Then each looks through the cells
--- around it for the nearest creature of the other team and steers towards it, at most at 120 a
--- second.
+-- A crowd of tables that calls no function of either engine, so both play this file. 10,000
+-- creatures of two teams are in a world of 2000 x 2000, divided into cells of 40. In each frame,
+-- each creature moves by its velocity and bounces off the edges; its clock runs down, and every
+-- second time turns the creature by a right angle; the creature is added to the list of its cell.
+-- Then each creature searches the cells around it for the nearest creature of the other team and
+-- steers towards it, at a speed of at most 120 per second.
 local floor, sqrt = math.floor, math.sqrt
 
 local SIDE, CELL = 2000, 40
@@ -39,7 +39,8 @@ local function cell_along(coordinate)
   return cell < CELLS and cell or CELLS - 1
 end
 
--- A coordinate and its speed after the edges had their say, and how often they did.
+-- Reflects a coordinate and its speed at the edges of the world. Also returns the number of
+-- reflections.
 local function between_edges(at, speed)
   if at < 0 then return -at, -speed, 1 end
   if at > SIDE then return 2 * SIDE - at, -speed, 1 end
@@ -64,7 +65,7 @@ local function walk(creature, dt)
   end
 end
 
--- The nearest of the other team, and the square of its distance.
+-- Returns the nearest creature of the other team, and the square of its distance.
 local function find_foe(creature)
   local x, y, team = creature.x, creature.y, creature.team
   local column, row = cell_along(x), cell_along(y)
@@ -113,7 +114,7 @@ function crowd.step(dt)
   for i = 1, #creatures do steer(creatures[i], dt) end
 end
 
--- How often edges were met, and how often clocks ran down: the same wherever it is played.
+-- Returns how often creatures met an edge and how often clocks ran down: the same in both engines.
 function crowd.sums()
   local bumps, turns = 0, 0
   for i = 1, #creatures do

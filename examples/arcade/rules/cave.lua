@@ -3,7 +3,7 @@
 -- listed in `events`, for the modules that show them.
 local Cave = {}
 
----@class Thing
+---@class Entity
 ---@field kind string "hero", "boulder", "gem", "bat", "door", "earth" or "rock"
 ---@field x integer
 ---@field y integer
@@ -28,38 +28,38 @@ function Cave.is_inside(cave, x, y)
   return x >= 1 and y >= 1 and x <= cave.columns and y <= cave.rows
 end
 
----@return Thing? thing nil if the cell is empty
+---@return Entity? entity nil if the cell is empty
 function Cave.at(cave, x, y)
   if not Cave.is_inside(cave, x, y) then return OUTSIDE end
   return cave.cells[(y - 1) * cave.columns + x]
 end
 
-local function set(cave, x, y, thing)
-  cave.cells[(y - 1) * cave.columns + x] = thing
+local function set(cave, x, y, entity)
+  cave.cells[(y - 1) * cave.columns + x] = entity
 end
 
----Puts a new thing into a cell.
----@return Thing
+---Puts a new entity into a cell.
+---@return Entity
 function Cave.put(cave, kind, x, y)
-  local thing = { kind = kind, x = x, y = y, from_x = x, from_y = y, falls = 0, face_x = 1,
+  local entity = { kind = kind, x = x, y = y, from_x = x, from_y = y, falls = 0, face_x = 1,
     face_y = 0 }
-  set(cave, x, y, thing)
-  if kind == "hero" or kind == "door" then cave[kind] = thing end
-  return thing
+  set(cave, x, y, entity)
+  if kind == "hero" or kind == "door" then cave[kind] = entity end
+  return entity
 end
 
 function Cave.is_open(cave)
   return cave.gems >= cave.needed
 end
 
-local function happened(cave, kind, x, y, falls)
+local function add_event(cave, kind, x, y, falls)
   cave.events[#cave.events + 1] = { kind = kind, x = x, y = y, falls = falls }
 end
 
-local function move(cave, thing, dx, dy)
-  set(cave, thing.x, thing.y, nil)
-  thing.x, thing.y = thing.x + dx, thing.y + dy
-  set(cave, thing.x, thing.y, thing)
+local function move(cave, entity, dx, dy)
+  set(cave, entity.x, entity.y, nil)
+  entity.x, entity.y = entity.x + dx, entity.y + dy
+  set(cave, entity.x, entity.y, entity)
 end
 
 ---Kills the hero. The cause is a stone, a bat or something else.
@@ -68,14 +68,14 @@ function Cave.kill_hero(cave)
   if cave.ended then return end
   set(cave, hero.x, hero.y, nil)
   cave.ended = "died"
-  happened(cave, "die", hero.x, hero.y)
+  add_event(cave, "die", hero.x, hero.y)
 end
 
 local function push(cave, hero, boulder, dx)
   hero.pushes = (hero.pushes or 0) + 1
   local room = not Cave.at(cave, boulder.x + dx, boulder.y) and boulder.falls == 0
   if not room or hero.pushes < PUSHES then return end
-  happened(cave, "push", boulder.x, boulder.y)
+  add_event(cave, "push", boulder.x, boulder.y)
   move(cave, boulder, dx, 0)
   move(cave, hero, dx, 0)
 end
@@ -89,14 +89,14 @@ local function walk(cave, dx, dy)
   if kind == "boulder" and dy == 0 then return push(cave, hero, there, dx) end
   hero.pushes = 0
   if kind == "bat" then return Cave.kill_hero(cave) end
-  if kind == "earth" then happened(cave, "dig", x, y) end
+  if kind == "earth" then add_event(cave, "dig", x, y) end
   if kind == "gem" then
     cave.gems = cave.gems + 1
-    happened(cave, "gem", x, y)
-    if cave.gems == cave.needed then happened(cave, "open", cave.door.x, cave.door.y) end
+    add_event(cave, "gem", x, y)
+    if cave.gems == cave.needed then add_event(cave, "open", cave.door.x, cave.door.y) end
   elseif kind == "door" and Cave.is_open(cave) then
     cave.ended = "won"
-    happened(cave, "win", x, y)
+    add_event(cave, "win", x, y)
   elseif kind and kind ~= "earth" then
     return
   end
@@ -104,29 +104,29 @@ local function walk(cave, dx, dy)
 end
 
 -- Boulders and gems. They can rest on the hero's head, but they kill if they fall on it.
-local function fall(cave, thing)
-  local below = Cave.at(cave, thing.x, thing.y - 1)
+local function fall(cave, entity)
+  local below = Cave.at(cave, entity.x, entity.y - 1)
   if not below then
-    thing.falls = thing.falls + 1
-    return move(cave, thing, 0, -1)
+    entity.falls = entity.falls + 1
+    return move(cave, entity, 0, -1)
   end
-  if thing.falls > 0 and below.kind == "hero" then return Cave.kill_hero(cave) end
-  if thing.falls > 0 and below.kind == "bat" then
+  if entity.falls > 0 and below.kind == "hero" then return Cave.kill_hero(cave) end
+  if entity.falls > 0 and below.kind == "bat" then
     -- A stone that falls on a bat turns it into a gem, so it pays to lure bats.
     Cave.put(cave, "gem", below.x, below.y).stepped = cave.steps
-    happened(cave, "crush", below.x, below.y)
+    add_event(cave, "crush", below.x, below.y)
   end
   if ROUND[below.kind] then
     for dx = -1, 1, 2 do
-      if not Cave.at(cave, thing.x + dx, thing.y)
-        and not Cave.at(cave, thing.x + dx, thing.y - 1) then
-        thing.falls = math.max(1, thing.falls)
-        return move(cave, thing, dx, 0)
+      if not Cave.at(cave, entity.x + dx, entity.y)
+        and not Cave.at(cave, entity.x + dx, entity.y - 1) then
+        entity.falls = math.max(1, entity.falls)
+        return move(cave, entity, dx, 0)
       end
     end
   end
-  if thing.falls > 0 then happened(cave, "thud", thing.x, thing.y, thing.falls) end
-  thing.falls = 0
+  if entity.falls > 0 then add_event(cave, "thud", entity.x, entity.y, entity.falls) end
+  entity.falls = 0
 end
 
 -- Bats follow the wall on their left. They turn back only if no other way is free.
@@ -148,18 +148,18 @@ local MOVES = { boulder = fall, gem = fall, bat = fly }
 function Cave.step(cave, dx, dy)
   cave.steps = cave.steps + 1
   cave.events = {}
-  for _, thing in pairs(cave.cells) do
-    thing.from_x, thing.from_y = thing.x, thing.y
+  for _, entity in pairs(cave.cells) do
+    entity.from_x, entity.from_y = entity.x, entity.y
   end
   if not cave.ended and (dx ~= 0 or dy ~= 0) then walk(cave, dx, dy) end
-  -- From the bottom up, so that things fall into cells that became free in the same step.
+  -- From the bottom up, so that entities fall into cells that became free in the same step.
   for y = 1, cave.rows do
     for x = 1, cave.columns do
-      local thing = Cave.at(cave, x, y)
-      local moves = thing and MOVES[thing.kind]
-      if moves and thing.stepped ~= cave.steps then
-        thing.stepped = cave.steps
-        moves(cave, thing)
+      local entity = Cave.at(cave, x, y)
+      local moves = entity and MOVES[entity.kind]
+      if moves and entity.stepped ~= cave.steps then
+        entity.stepped = cave.steps
+        moves(cave, entity)
       end
     end
   end

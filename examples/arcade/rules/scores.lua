@@ -3,7 +3,7 @@
 local Scores = {}
 
 local SLOT = "scores"
-local PLACES = 5
+local RANKS = 5
 
 local best ---@type { score: integer, depth: integer }[]?
 Scores.problem = nil ---@type string?
@@ -24,14 +24,14 @@ end
 ---@return integer? place nil if it is not among the best
 function Scores.add(score, depth)
   local list = Scores.list()
-  local place = #list + 1
-  while place > 1 and list[place - 1].score < score do place = place - 1 end
-  if place > PLACES or score == 0 then return nil end
-  table.insert(list, place, { score = score, depth = depth })
-  list[PLACES + 1] = nil
+  local rank = #list + 1
+  while rank > 1 and list[rank - 1].score < score do rank = rank - 1 end
+  if rank > RANKS or score == 0 then return nil end
+  table.insert(list, rank, { score = score, depth = depth })
+  list[RANKS + 1] = nil
   local saved, problem = Save.write(SLOT, list)
   Scores.problem = not saved and problem or nil
-  return place
+  return rank
 end
 
 ---Forgets the list, as if the game had been restarted.

@@ -9,13 +9,13 @@ local Over = {}
 
 local COUNT_SECONDS = 1.2
 
-local run, place
+local run, rank
 local counted = { score = 0 } -- the score, on its way up
 
 function Over.enter(ended_run)
   Backdrop.enter()
   run = ended_run
-  place = Scores.add(run.score, run.depth)
+  rank = Scores.add(run.score, run.depth)
   counted.score = 0
   Tween.to(counted, COUNT_SECONDS, { score = run.score }, "quad_out")
 end
@@ -38,8 +38,8 @@ function Over.draw()
   Ui.centred(Texts.get("over"), middle + 196, 56, Ui.WHITE)
   Ui.centred(tostring(math.floor(counted.score)), middle + 100, 76, Ui.GOLD)
   Ui.centred(Texts.get("reached", { depth = run.depth }), middle + 54, 26, Ui.DIM)
-  if place then Ui.centred(Texts.get("place", { place = place }), middle + 14, 30, Ui.GOLD) end
-  Ui.scores(Texts.get("best"), Texts.get("best_none"), Scores.list(), middle - 40, place)
+  if rank then Ui.centred(Texts.get("place", { place = rank }), middle + 14, 30, Ui.GOLD) end
+  Ui.scores(Texts.get("best"), Texts.get("best_none"), Scores.list(), middle - 40, rank)
   Ui.centred(Texts.get("again", { key = Controls.label("confirm"),
     back = Controls.label("back") }), middle - 268, 22)
   if Scores.problem then

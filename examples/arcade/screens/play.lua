@@ -19,12 +19,12 @@ local STATUS = 24 -- texels above the cave that are reserved for the status line
 local run, terrain, view
 local waited = 0 -- seconds since the last step of the cave
 local paused = false
-local told = { text = "", alpha = 0 } -- text in the middle of the screen
+local banner = { text = "", alpha = 0 } -- text in the middle of the screen
 
-local function tell(key, values)
-  if told.tween then Tween.cancel(told.tween) end
-  told.text, told.alpha = Texts.get(key, values), 255
-  told.tween = Tween.to(told, 0.6, { alpha = 0 }, { delay = 2.2 })
+local function show_banner(key, values)
+  if banner.tween then Tween.cancel(banner.tween) end
+  banner.text, banner.alpha = Texts.get(key, values), 255
+  banner.tween = Tween.to(banner, 0.6, { alpha = 0 }, { delay = 2.2 })
 end
 
 -- Starts or restarts the current cave.
@@ -37,7 +37,7 @@ local function enter_cave()
   waited = 0
   Run.enter(run, terrain.seconds)
   Tween.to(view, OPEN_SECONDS, { iris = 1 }, "cubic_out")
-  tell("ready", { gems = terrain.cave.needed })
+  show_banner("ready", { gems = terrain.cave.needed })
 end
 
 function Play.enter()
@@ -61,7 +61,7 @@ local function show_events()
   for _, event in ipairs(terrain.cave.events) do
     local points = Run.take(run, event)
     if event.kind == "dig" then Terrain.dig(terrain, event.x, event.y) end
-    if event.kind == "open" then tell("open") end
+    if event.kind == "open" then show_banner("open") end
     Effects.show(view, event, points, run.combo)
   end
   terrain.cave.events = {}
@@ -70,7 +70,7 @@ end
 -- The light closes. Then the next cave begins, or the same one again, or the game ends.
 local function close()
   view.closing = true
-  tell(terrain.cave.ended == "won" and "won" or run.oil == 0 and "dark" or "crushed")
+  show_banner(terrain.cave.ended == "won" and "won" or run.oil == 0 and "dark" or "crushed")
   Tween.to(view, CLOSE_SECONDS, { iris = 0 }, { easing = "cubic_in", on_done = function()
     view.closed = true
   end })
@@ -143,8 +143,8 @@ function Play.draw()
   View.draw(view)
   Effects.draw()
   draw_status()
-  if told.alpha > 0 then
-    Ui.centred(told.text, Ui.height * 0.72, 36, Color.with_alpha(Ui.WHITE, told.alpha))
+  if banner.alpha > 0 then
+    Ui.centred(banner.text, Ui.height * 0.72, 36, Color.with_alpha(Ui.WHITE, banner.alpha))
   end
   if paused then
     Ui.panel(Ui.width / 2 - 400, Ui.height / 2 - 90, 800, 190)

@@ -26,8 +26,8 @@ local function picture(cave)
   for y = cave.rows, 1, -1 do
     local row = {}
     for x = 1, cave.columns do
-      local thing = Cave.at(cave, x, y)
-      row[x] = thing and SIGNS[thing.kind] or " "
+      local entity = Cave.at(cave, x, y)
+      row[x] = entity and SIGNS[entity.kind] or " "
     end
     rows[#rows + 1] = table.concat(row)
   end
@@ -61,45 +61,45 @@ describe("the hero", function()
     check({ "o", "@", "#" }, "up", { "o", "@", "#" }, "")
   end)
 
-  it("pushes a boulder with some effort, where there is room", function()
+  it("pushes a boulder after two steps, if there is room", function()
     check({ "@o ", "###" }, "right", { "@o ", "###" }, "")
     check({ "@o ", "###" }, "right right", { " @o", "###" }, "push")
     check({ "@oo", "###" }, "right right right", { "@oo", "###" }, "")
   end)
 
-  it("leaves by the door when there are enough gems", function()
+  it("leaves through the door if there are enough gems", function()
     local cave = play({ "@*E" }, "right right", 2)
     assert.is_nil(cave.ended)
     cave = play({ "@*E" }, "right right", 1)
     assert.equals("won", cave.ended)
   end)
 
-  it("hears once that the door is open", function()
+  it("gets one event when the door opens", function()
     local _, happened = play({ "@***E" }, "right right right", 2)
     assert.equals("gem gem open gem", happened)
   end)
 end)
 
 describe("a boulder", function()
-  it("falls, and lands with the weight of its way", function()
+  it("falls, and its landing reports the height", function()
     local cave = check({ "o@", " #", " #", "##" }, "wait wait wait", { " @", " #", "o#", "##" },
       "thud")
     assert.equals(2, cave.events[1].falls)
   end)
 
-  it("rests on a head, and falls on it when that moves away below", function()
+  it("rests on the hero's head, and kills if it falls on it", function()
     check({ "o", "@", " " }, "wait wait", { "o", "@", " " }, "")
     local cave = check({ "#o#", "#@#", "# #", "###" }, "down wait", { "# #", "#o#", "# #", "###" },
       "die")
     assert.equals("died", cave.ended)
   end)
 
-  it("does not reach whoever keeps running", function()
+  it("does not reach a hero who keeps running", function()
     local cave = play({ "#o##", "#@##", "# ##", "#  #", "####" }, "down down right")
     assert.is_nil(cave.ended)
   end)
 
-  it("rolls off what is round, first to the left", function()
+  it("rolls off round objects, first to the left", function()
     check({ " o @", " o  ", "####" }, "wait wait", { "   @", "oo  ", "####" }, "")
     check({ "#o @", "#o  ", "####" }, "wait wait", { "#  @", "#oo ", "####" }, "")
   end)
@@ -114,25 +114,25 @@ describe("a boulder", function()
 end)
 
 describe("a gem", function()
-  it("falls like a boulder, and is taken where it lies", function()
+  it("falls like a boulder, and can be taken", function()
     check({ "*@", " #", "##" }, "wait left down", { "  ", "@#", "##" }, "thud gem")
   end)
 end)
 
 describe("a bat", function()
-  it("keeps to the wall at its left", function()
+  it("follows the wall on its left", function()
     local cave = cave_of({ "#####", "#b  #", "# # #", "#   #", "#####", "@####" })
     local ways = {}
     for i = 1, 8 do
       Cave.step(cave, 0, 0)
-      for _, thing in pairs(cave.cells) do
-        if thing.kind == "bat" then ways[i] = thing.x .. "," .. thing.y end
+      for _, entity in pairs(cave.cells) do
+        if entity.kind == "bat" then ways[i] = entity.x .. "," .. entity.y end
       end
     end
     assert.same({ "3,5", "4,5", "4,4", "4,3", "3,3", "2,3", "2,4", "2,5" }, ways)
   end)
 
-  it("kills whom it meets, and whoever runs into it", function()
+  it("kills the hero on contact", function()
     assert.equals("died", play({ "b @", "###" }, "wait wait").ended)
     assert.equals("died", play({ "@b", "##" }, "right").ended)
   end)

@@ -1,4 +1,4 @@
--- The maps: the things that each of them must have, and tiles that fit.
+-- The maps: the entities that each of them must have, and tiles that fit.
 local Cave = require "rules.cave"
 local Terrain = require "terrain"
 
@@ -6,7 +6,7 @@ local MAPS = { "maps/cave_1", "maps/cave_2", "maps/cave_3" }
 
 local function count(cave, kind)
   local found = 0
-  for _, thing in pairs(cave.cells) do found = found + (thing.kind == kind and 1 or 0) end
+  for _, entity in pairs(cave.cells) do found = found + (entity.kind == kind and 1 or 0) end
   return found
 end
 
@@ -26,7 +26,7 @@ describe("every cave", function()
       end
     end)
 
-    it("rests until somebody digs: " .. name, function()
+    it("does not move before the hero digs: " .. name, function()
       local terrain = Terrain.load(name)
       finally(function() Terrain.release(terrain) end)
       for _ = 1, 100 do
@@ -38,7 +38,7 @@ describe("every cave", function()
 end)
 
 describe("the ground", function()
-  it("has edges where it was dug away", function()
+  it("has edges around dug cells", function()
     local terrain = Terrain.load("maps/cave_1")
     finally(function() Terrain.release(terrain) end)
     local hero = terrain.cave.hero

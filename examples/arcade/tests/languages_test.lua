@@ -23,14 +23,14 @@ local function check_fits(where)
   local texts = Screen.texts()
   assert.is_true(#texts > 0)
   for i, text in ipairs(texts) do
-    local words = where .. ": " .. text.text
-    assert.is_true(text.left >= 0 and text.right <= Ui.width, words)
-    assert.is_true(text.bottom >= 0 and text.top <= Ui.height, words)
+    local label = where .. ": " .. text.text
+    assert.is_true(text.left >= 0 and text.right <= Ui.width, label)
+    assert.is_true(text.bottom >= 0 and text.top <= Ui.height, label)
     for k = i + 1, #texts do
       local other = texts[k]
       local apart = text.right <= other.left or other.right <= text.left
         or text.top <= other.bottom + 4 or other.top <= text.bottom + 4
-      assert.is_true(apart, words .. " lies over " .. other.text)
+      assert.is_true(apart, label .. " lies over " .. other.text)
     end
   end
 end
@@ -52,7 +52,7 @@ describe("every language", function()
     end
   end)
 
-  it("has letters that the font has", function()
+  it("uses only letters of the font", function()
     for _, language in ipairs(Texts.LANGUAGES) do
       use(language.code)
       for key, text in pairs(Application.data("strings", "texts/game")) do
@@ -85,7 +85,7 @@ describe("every language", function()
     end
   end)
 
-  it("fits at the end of a game", function()
+  it("fits on the end screen", function()
     local Over = require "screens.over"
     for _, language in ipairs(Texts.LANGUAGES) do
       use(language.code)

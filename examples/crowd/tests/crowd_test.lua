@@ -42,7 +42,7 @@ describe("a beetle", function()
     end
   end)
 
-  it("goes out of another's way", function()
+  it("moves away from others", function()
     local crowd, flow, map = garden()
     Crowd.add(crowd, 2, 300, 300)
     Crowd.add(crowd, 2, 301, 300)
@@ -77,7 +77,7 @@ describe("a crowd", function()
     assert.equals(2000, crowd.count)
   end)
 
-  it("fills a gap with its last", function()
+  it("moves the last beetle into a gap", function()
     local crowd = Crowd.new()
     for kind = 1, 3 do
       Crowd.add(crowd, kind, 100 * kind, 50)
@@ -88,14 +88,14 @@ describe("a crowd", function()
     assert.same({ 1, 3 }, { crowd.count, crowd.kind[1] })
   end)
 
-  it("never walks into what is closed", function()
+  it("never walks into closed cells", function()
     local crowd, map = walked(3, 600, 300)
     for i = 1, crowd.count do
       assert.is_false(map.closed[Map.cell_at(crowd.x[i], crowd.y[i])], "beetle " .. i)
     end
   end)
 
-  it("comes out the same from the same seed, to the last bit", function()
+  it("is identical for the same seed", function()
     local one, other, third = walked(5, 500, 200), walked(5, 500, 200), walked(6, 500, 200)
     assert.equals(one.checksum, other.checksum)
     assert.not_equals(one.checksum, third.checksum)
@@ -105,7 +105,7 @@ describe("a crowd", function()
     end
   end)
 
-  it("makes no garbage and no engine calls while 2,000 of it walk", function()
+  it("allocates nothing and makes no engine calls while 2,000 beetles walk", function()
     local crowd, map, flow = walked(7, 2000, 60)
     assert.within_budget({ engine_calls = 0, allocated_bytes = 2000, warm = 200 }, function()
       Crowd.move(crowd, flow, map, STEP)

@@ -17,7 +17,7 @@ describe("the garden", function()
     assert.is_false(map.closed[map.lamp])
   end)
 
-  it("tells cells by places and places by cells", function()
+  it("converts positions to cells and cells to positions", function()
     assert.equals(1, Map.cell_at(0, 0))
     assert.equals(Map.WIDE + 2, Map.cell_at(33, 33))
     for _, cell in ipairs({ 1, 40, 41, 777, 800 }) do
@@ -56,13 +56,13 @@ describe("the flow field", function()
     end
   end)
 
-  it("counts cells as a bird flies where nothing is in the way", function()
+  it("measures straight distances if nothing is in the way", function()
     assert.near(4, flow.distance[map.lamp + 4 * Map.WIDE], 1e-6)
     -- A diagonal way is slightly too long, because the method is of first order.
     assert.near(math.sqrt(18), flow.distance[map.lamp - 3 + 3 * Map.WIDE], 0.8)
   end)
 
-  it("knows what is cut off", function()
+  it("has no distance for unreachable cells", function()
     local cell = map.burrows[2]
     for _, by in ipairs({ -1, 1, -Map.WIDE, Map.WIDE }) do
       map.closed[cell + by] = true
@@ -72,14 +72,14 @@ describe("the flow field", function()
     assert.is_true(Flow.leads(flow, map.burrows[1]))
   end)
 
-  it("leads out of a cell that was closed under someone", function()
+  it("leads out of a cell that was closed under a beetle", function()
     local cell = map.lamp - 3
     map.closed[cell] = true
     Flow.solve(flow, map)
     assert.is_true(flow.x[cell] > 0)
   end)
 
-  it("costs more where many walk", function()
+  it("costs more in crowded cells", function()
     local crowd, cell = Crowd.new(), map.lamp + 2 * Map.WIDE
     local x, y = Map.center(cell)
     for i = 1, 40 do

@@ -32,11 +32,11 @@ describe("building", function()
     assert.is_true(game.map.closed[cell(20, 10)])
   end)
 
-  it("is refused where there is no room, and without money", function()
-    local refused = function(words, kind, at)
+  it("is refused without room and without money", function()
+    local refused = function(reason, kind, at)
       local tower, why = Game.build(game, kind, at)
       assert.is_nil(tower)
-      assert.equals(words, why)
+      assert.equals(reason, why)
     end
     refused("There is no room", SPARK, cell(1, 1)) -- a stone
     refused("There is no room", SPARK, game.map.burrows[1])
@@ -49,7 +49,7 @@ describe("building", function()
     refused("The night is over", SPARK, cell(22, 9))
   end)
 
-  it("is refused where it would cut off a burrow, and all is as before then", function()
+  it("is refused if it would cut off a burrow, and changes nothing then", function()
     game.money = 9999
     local burrow = game.map.burrows[2]
     for _, by in ipairs({ -1, 1, Map.WIDE }) do
@@ -63,7 +63,7 @@ describe("building", function()
     assert.is_false(game.map.closed[burrow - Map.WIDE])
   end)
 
-  it("is refused where it would lock up a beetle", function()
+  it("is refused if it would enclose a beetle", function()
     game.money = 9999
     local middle = cell(20, 10)
     Crowd.add(game.crowd, 1, Map.center(middle))
@@ -74,7 +74,7 @@ describe("building", function()
     assert.equals("A way to the lamp must stay open", why)
   end)
 
-  it("sends the crowd another way", function()
+  it("diverts the crowd", function()
     game.money = 9999
     local before = game.flow.distance[game.map.burrows[2]]
     for row = 2, 18 do
@@ -97,7 +97,7 @@ describe("a tower", function()
     return tower
   end
 
-  it("shoots who is in reach, as often as it can", function()
+  it("shoots beetles in range at its rate", function()
     local tower = shoots(SPARK, 60)
     assert.equals(6, game.crowd.life[1])
     assert.is_true(tower.wait > 0)
@@ -107,19 +107,19 @@ describe("a tower", function()
     assert.equals(Game.MONEY - 50 + 1, game.money)
   end)
 
-  it("leaves be who is not", function()
+  it("does not shoot beetles out of range", function()
     shoots(SPARK, 140)
     assert.equals(8, game.crowd.life[1])
     assert.is_nil(game.heard.spark)
   end)
 
-  it("of frost slows all around it", function()
+  it("of frost slows beetles around it", function()
     shoots(FROST, 60)
     assert.is_true(game.crowd.cold[1] > 1)
     assert.equals(7, game.crowd.life[1])
   end)
 
-  it("of stars hits a crowd where it will be", function()
+  it("of stars hits a crowd at its future position", function()
     game = Game.new()
     local tower = assert(Game.build(game, STAR, cell(30, 10)))
     tower.wait = 1
@@ -133,7 +133,7 @@ describe("a tower", function()
     assert.is_true(game.heard.burst)
   end)
 
-  it("aims at who is nearest to the lamp", function()
+  it("targets the beetle nearest to the lamp", function()
     shoots(SPARK, -60)
     Crowd.add(game.crowd, 2, game.towers[1].x + 60, game.towers[1].y)
     game.towers[1].wait, game.crowd.life[1] = 0, 8
@@ -143,7 +143,7 @@ describe("a tower", function()
 end)
 
 describe("a night", function()
-  it("has waves, each paid for when it is over", function()
+  it("has waves, each with a reward at its end", function()
     Math.set_seed(2)
     local game = Game.new()
     game.money = 5000
@@ -162,7 +162,7 @@ describe("a night", function()
     assert.equals(Game.LIVES, game.lives)
   end)
 
-  it("is lost where nobody stands in the way", function()
+  it("is lost without towers", function()
     Math.set_seed(3)
     local game = Game.new()
     game.wave = 4
@@ -181,7 +181,7 @@ describe("a night", function()
     assert.equals("won", game.phase)
   end)
 
-  it("fills the garden in a tide, and keeps the lamp", function()
+  it("fills the garden in a tide, and protects the lamp", function()
     Math.set_seed(4)
     local game = Game.new()
     Game.turn_tide(game)

@@ -29,7 +29,7 @@ describe("the playground", function()
     assert.equals("omni", Light.type(Unit.light(hall, "Lamp 1")))
   end)
 
-  it("begins anew by a key, after a shout has knocked some over", function()
+  it("restarts by a key, after a shout has knocked some over", function()
     Mover.set_position(Unit.mover(Walker.unit), Vector3(-3.5, -3, 0))
     test.frames(20)
     test.input({ tap = "f" })
@@ -41,39 +41,39 @@ describe("the playground", function()
     assert.equals(1, #World.levels(Application.main_world()))
   end)
 
-  it("brings back what flies over the walls", function()
+  it("brings back barrels that fly over the walls", function()
     local body = Unit.actor(Barrels.all[1], "body")
     Actor.teleport_position(body, Vector3(0, 20, 3))
     test.frames(3)
     assert.is_true(Actor.position(body).y < 9)
   end)
 
-  it("begins anew where the walker gets out", function()
+  it("restarts if the walker leaves the hall", function()
     Mover.set_position(Unit.mover(Walker.unit), Vector3(0, 0, -9))
     test.frames(2)
     assert.near(-6, Walker.position().y, 0.1)
   end)
 
-  it("keeps the camera on this side of the walls", function()
+  it("keeps the camera inside the walls", function()
     Mover.set_position(Unit.mover(Walker.unit), Vector3(0, -8.4, 0))
     Eye.yaw, Eye.distance = 0, 12
     test.seconds(1)
     assert.is_true(Camera.world_position(Eye.camera).y > -9)
   end)
 
-  it("tells what physics does by a key", function()
-    local function told()
+  it("shows the load of physics by a key", function()
+    local function shown()
       for _, object in ipairs(Gui.inspect(Application.main_gui())) do
         if object.text and object.text:find("bodies move", 1, true) then return true end
       end
       return false
     end
-    told()
+    shown()
     test.input({ tap = "f1" })
     test.frames(2)
-    assert.is_true(told())
+    assert.is_true(shown())
     test.input({ tap = "f1" })
     test.frames(2)
-    assert.is_false(told())
+    assert.is_false(shown())
   end)
 end)

@@ -32,7 +32,7 @@ describe("slow motion", function()
     return history[#history].pitch
   end
 
-  it("comes and goes by a key, softly", function()
+  it("is switched by a key, gradually", function()
     assert.near(1, world_seconds(1), 0.01)
     local speed, pitch = falling(), pitch_of_a_hit()
     test.input({ tap = "tab" })

@@ -6,9 +6,9 @@ describe("the walker", function()
   setup(function() test.boot() end)
 
   -- Places it, turned so that W leads along x or y.
-  local function put(place, yaw)
+  local function put(position, yaw)
     Eye.yaw = yaw
-    Mover.set_position(Unit.mover(Walker.unit), place)
+    Mover.set_position(Unit.mover(Walker.unit), position)
     test.frames(30)
   end
 
@@ -22,9 +22,9 @@ describe("the walker", function()
 
   it("climbs the stairs to the gallery", function()
     put(Vector3(9, 7.5, 0), math.pi / 2)
-    local place = walk(1.8)
-    assert.near(2.4, place.z, 0.05)
-    assert.is_true(place.x < 4)
+    local position = walk(1.8)
+    assert.near(2.4, position.z, 0.05)
+    assert.is_true(position.x < 4)
   end)
 
   it("walks up the ramp", function()
@@ -53,7 +53,7 @@ describe("the walker", function()
     assert.near(0, Walker.position().z, 0.05)
   end)
 
-  it("looks where it goes, and its ball rolls", function()
+  it("faces its direction, and its ball rolls", function()
     put(Vector3(0, -6, 0), -math.pi / 2)
     local ball = Unit.node(Walker.unit, "Ball")
     local before = Unit.local_rotation(Walker.unit, ball)
@@ -62,7 +62,7 @@ describe("the walker", function()
     assert.is_true(Quaternion.angle_between(before, Unit.local_rotation(Walker.unit, ball)) > 0.1)
   end)
 
-  it("goes where a stick points, too", function()
+  it("also follows a stick", function()
     put(Vector3(0, -6, 0), 0)
     test.input({ { connect = "pad1" }, { axis = "pad1:left", x = 1, y = 0 } })
     test.seconds(0.5)

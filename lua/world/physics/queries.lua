@@ -40,42 +40,42 @@ core.on("resources_changed", "collision_filters", function()
   filters = nil
 end)
 
-local function filter_place(name, value)
+local function filter_index(name, value)
   if type(value) ~= "string" then
     raise(format("%s: 'collision_filter' must be a name, got %s", name, core.describe(value)))
   end
   if not filters then
     filters = {}
-    for place, filter in ipairs(core.physics_filters()) do filters[filter] = place end
+    for index, filter in ipairs(core.physics_filters()) do filters[filter] = index end
   end
-  local place = filters[value]
-  if not place then
+  local index = filters[value]
+  if not index then
     local near = core.suggest(value, core.names(filters))
     raise(format("%s: there is no collision filter '%s'%s: global.physics_properties lists them "
       .. "under 'collision_filters'", name, value, near and ", did you mean '" .. near .. "'?"
       or ""))
   end
-  return place
+  return index
 end
 
-local function kinds_place(name, value)
-  local place = KINDS[value]
-  if not place then
+local function types_index(name, value)
+  local index = KINDS[value]
+  if not index then
     raise(format("%s: 'types' must be \"both\", \"statics\", \"dynamics\", \"triggers\" or "
       .. "\"all\", got %s", name, core.describe(value)))
   end
-  return place
+  return index
 end
 
 -- Returns the index of a filter and of the types, from option names and values.
-local function asked(name, ...)
+local function read_filter(name, ...)
   local filter, kinds = 0, 0
   for i = 1, select("#", ...), 2 do
     local key, value = select(i, ...)
     if key == "collision_filter" then
-      filter = filter_place(name, value)
+      filter = filter_index(name, value)
     elseif key == "types" then
-      kinds = kinds_place(name, value)
+      kinds = types_index(name, value)
     else
       local near = type(key) == "string"
         and core.suggest(key, { "collision_filter", "types" })
@@ -157,7 +157,7 @@ function PhysicsWorld.raycast(physics_world, from, direction, length, mode, ...)
     return PhysicsWorld.queue_raycast(physics_world, from, direction, length, mode, ...)
   end
   local filter, kinds = 0, 0
-  if select("#", ...) ~= 0 then filter, kinds = asked("PhysicsWorld.raycast", ...) end
+  if select("#", ...) ~= 0 then filter, kinds = read_filter("PhysicsWorld.raycast", ...) end
   return cast("PhysicsWorld.raycast", physics_world, from, direction, length, mode, filter, kinds)
 end
 
@@ -175,7 +175,7 @@ end
 ---@return Actor|nil actor the actor that is hit
 function PhysicsWorld.immediate_raycast(physics_world, from, direction, length, mode, ...)
   local name, filter, kinds = "PhysicsWorld.immediate_raycast", 0, 0
-  if select("#", ...) ~= 0 then filter, kinds = asked(name, ...) end
+  if select("#", ...) ~= 0 then filter, kinds = read_filter(name, ...) end
   return cast(name, physics_world, from, direction, length, mode, filter, kinds)
 end
 
@@ -198,7 +198,7 @@ function PhysicsWorld.queue_raycast(physics_world, callback, from, direction, le
   elseif not istype(V3, direction) then
     bad_argument(name, 4, "direction", "Vector3", direction)
   end
-  local filter, kinds = asked(name, ...)
+  local filter, kinds = read_filter(name, ...)
   queue(name, physics_world, function()
     callback(cast(name, physics_world, from, direction, length, mode, filter, kinds))
   end)
@@ -220,7 +220,7 @@ function PhysicsWorld.make_raycast(physics_world, callback, mode, ...)
     bad_argument(name, 3, "mode", "\"closest\", \"any\" or \"all\"", mode)
   end
   PhysicsWorld.num_awake(physics_world)
-  local filter, kinds = asked(name, ...)
+  local filter, kinds = read_filter(name, ...)
   return setmetatable({ physics_world = physics_world, callback = callback, mode = mode,
     filter = filter, kinds = kinds }, casting)
 end
@@ -322,9 +322,9 @@ local function overlap_options(name, ...)
     options[key] = value
   end
   if options.collision_filter ~= nil then
-    options.filter = filter_place(name, options.collision_filter)
+    options.filter = filter_index(name, options.collision_filter)
   end
-  if options.types ~= nil then options.kinds = kinds_place(name, options.types) end
+  if options.types ~= nil then options.kinds = types_index(name, options.types) end
   return options
 end
 
@@ -361,7 +361,7 @@ function PhysicsWorld.immediate_overlap(physics_world, ...)
 end
 
 local function swept(name, shape, physics_world, from, to, size, rotation, most, ...)
-  local filter, kinds = asked(name, ...)
+  local filter, kinds = read_filter(name, ...)
   return (hits_of(sweep(physics_world, shape, from, to, size, rotation, most or 1,
     filter * 8 + kinds)))
 end
@@ -432,9 +432,9 @@ end
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return table[] contacts in the order in which they occurred
 function PhysicsWorld.contacts(physics_world)
-  local list, made = contacts(physics_world), {}
+  local list, result = contacts(physics_world), {}
   for i = 1, #list, 11 do
-    made[#made + 1] = {
+    result[#result + 1] = {
       actor = handle(list[i]), unit = handle(list[i + 1]),
       other_actor = handle(list[i + 2]), other_unit = handle(list[i + 3]),
       position = V3(list[i + 4], list[i + 5], list[i + 6]),
@@ -442,7 +442,7 @@ function PhysicsWorld.contacts(physics_world)
       impulse = list[i + 10],
     }
   end
-  return made
+  return result
 end
 
 ---Returns the actors that entered or left triggers in the last update: a list of tables with
@@ -451,15 +451,15 @@ end
 ---@param physics_world PhysicsWorld the physics of a world
 ---@return table[] events in the order in which they occurred
 function PhysicsWorld.triggers(physics_world)
-  local list, made = triggers(physics_world), {}
+  local list, result = triggers(physics_world), {}
   for i = 1, #list, 5 do
-    made[#made + 1] = {
+    result[#result + 1] = {
       event = list[i + 4] and "enter" or "leave",
       trigger = handle(list[i]), trigger_unit = handle(list[i + 1]),
       actor = handle(list[i + 2]), unit = handle(list[i + 3]),
     }
   end
-  return made
+  return result
 end
 
 ---Returns the joints that broke in the last update.
@@ -478,13 +478,13 @@ function World.physics_world(world)
 end
 
 -- Returns true if any world has queued queries.
-function core.has_questions()
+function core.has_queued_queries()
   return next(queued) ~= nil
 end
 
 -- Runs the queued queries of a world, which must have physics. After an error the remaining queries
 -- run in the next update, as with timers. Queries queued by callbacks wait for the next step.
-function core.answer_questions(world)
+function core.run_queued_queries(world)
   local physics_world = core.physics_world(world)
   local list = queued[physics_world]
   if not list then return end

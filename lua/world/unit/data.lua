@@ -16,9 +16,9 @@ core.unit_data = data
 -- Returns a deep copy of a table.
 local function copy(value)
   if type(value) ~= "table" then return value end
-  local made = {}
-  for key, item in next, value do made[key] = copy(item) end
-  return made
+  local result = {}
+  for key, item in next, value do result[key] = copy(item) end
+  return result
 end
 
 core.copy = copy

@@ -49,12 +49,12 @@ local function shown(value, depth, within)
 end
 
 -- Describes the rotation and scale of a node, if they are not the identity.
-local function turned_and_sized(unit, node)
+local function describe_transform(unit, node)
   local rotation, scale = Unit.local_rotation(unit, node), Unit.local_scale(unit, node)
-  local words = ""
-  if rotation ~= Q(0, 0, 0, 1) then words = " turned " .. tostring(rotation) end
-  if scale ~= V3(1, 1, 1) then words = words .. " scale " .. tostring(scale) end
-  return words
+  local text = ""
+  if rotation ~= Q(0, 0, 0, 1) then text = " turned " .. tostring(rotation) end
+  if scale ~= V3(1, 1, 1) then text = text .. " scale " .. tostring(scale) end
+  return text
 end
 
 ---Returns a description of a unit: its nodes with their poses, its components with their fields,
@@ -68,7 +68,7 @@ function Unit.inspect(unit)
     local position, parent = Unit.world_position(unit, node), Unit.scene_graph_parent(unit, node)
     lines[#lines + 1] = format("  %d %q%s local %s world %s%s", node, Unit.node_name(unit, node),
       parent and " on " .. parent or "", tostring(Unit.local_position(unit, node)),
-      tostring(position), turned_and_sized(unit, node))
+      tostring(position), describe_transform(unit, node))
   end
   unit_inspect(unit, lines)
   if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1, {}) end

@@ -63,9 +63,9 @@ local function plain(value, depth, read)
     raise("Unit.create_actor: argument #3 'fields' is nested more than " .. FIELDS_DEPTH_MAX
       .. " deep (or in a circle)")
   end
-  local made = {}
-  for key, item in next, value do made[key] = plain(item, depth + 1, read) end
-  return made
+  local result = {}
+  for key, item in next, value do result[key] = plain(item, depth + 1, read) end
+  return result
 end
 
 ---Creates an actor. It is either a destroyed actor of the unit's file, selected by its name or
@@ -197,14 +197,14 @@ function Unit.joint(unit, name)
 end
 
 core.on("unit_inspect", "physics", function(unit, lines)
-  for place = 1, num_actors(unit) do
-    local actor = actor_at(unit, place)
+  for index = 1, num_actors(unit) do
+    local actor = actor_at(unit, index)
     if not actor then
-      lines[#lines + 1] = format("actor %d ended", place)
+      lines[#lines + 1] = format("actor %d ended", index)
     else
       local kind = Actor.is_trigger(actor) and "trigger" or Actor.is_static(actor) and "static"
         or Actor.is_kinematic(actor) and "kinematic" or "dynamic"
-      lines[#lines + 1] = format("actor %d %q %s on node %d at %s, %g kg, velocity %s%s", place,
+      lines[#lines + 1] = format("actor %d %q %s on node %d at %s, %g kg, velocity %s%s", index,
         Actor.debug_name(actor), kind, Actor.node(actor), tostring(Actor.position(actor)),
         Actor.mass(actor), tostring(Actor.velocity(actor)),
         Actor.is_sleeping(actor) and ", asleep" or "")

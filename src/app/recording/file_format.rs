@@ -4,7 +4,7 @@ use super::{
     FRAMES_MAX, MAGIC, NOTES_MAX, ObjectDifference, RecordedFailure, RecordedFrame, Recording,
     RecordingOrigin,
 };
-use super::{VERSION, VERSION_BEFORE};
+use super::{PREVIOUS_VERSION, VERSION};
 use crate::frame_input::FrameInput;
 use crate::recording::saved_state::InitialSaves;
 use engine_foundation::Error;
@@ -106,8 +106,8 @@ impl Recording {
     /// # Errors
     /// Returns an error if the data is damaged or holds numbers that no run produces.
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Recording, Error> {
-        let is_old_version = bytes.get(4..8) == Some(&VERSION_BEFORE.to_le_bytes()[..]);
-        let version = if is_old_version { VERSION_BEFORE } else { VERSION };
+        let is_old_version = bytes.get(4..8) == Some(&PREVIOUS_VERSION.to_le_bytes()[..]);
+        let version = if is_old_version { PREVIOUS_VERSION } else { VERSION };
         let mut reader = BlobReader::new(unframe(bytes, MAGIC, version)?);
         let mut text = || reader.text().map(str::to_string);
         let (game, game_version) = (text()?, text()?);
@@ -163,7 +163,7 @@ mod tests {
     use engine_foundation::blob::FRAME_BYTES;
 
     #[test]
-    fn a_recording_is_read_as_it_was_written_and_damage_is_found() {
+    fn a_recording_survives_a_round_trip_and_damage_is_detected() {
         let bytes = sample().to_bytes();
         assert_eq!(Recording::from_bytes(&bytes).unwrap(), sample());
         for length in 0..bytes.len() {
@@ -194,7 +194,7 @@ mod tests {
         check(|it| it.frames_with_changes = 1, "2 notes, and 1 frames with notes");
         check(
             |it| it.initial_saves.user_settings = Some(vec![0; 17 << 20]),
-            "bytes of saves and user settings (EARLIER_BYTES_MAX)",
+            "bytes of saves and user settings (INITIAL_SAVES_BYTES_MAX)",
         );
         let bytes = sample().to_bytes();
         let mut writer = BlobWriter::default();
@@ -210,7 +210,7 @@ mod tests {
         let bytes = sample().to_bytes();
         let mut writer = BlobWriter::default();
         bytes[FRAME_BYTES..].iter().for_each(|byte| writer.u8(*byte));
-        let bytes = writer.into_frame(MAGIC, VERSION_BEFORE);
+        let bytes = writer.into_frame(MAGIC, PREVIOUS_VERSION);
         assert_eq!(Recording::from_bytes(&bytes).unwrap(), Recording { old: true, ..sample() });
     }
 }

@@ -21,7 +21,7 @@ const MAGIC: [u8; 4] = *b"EREC";
 const VERSION: u32 = 5;
 /// The previous version. Its physics hashes cover less state, and its recordings can still be
 /// replayed.
-const VERSION_BEFORE: u32 = 4;
+const PREVIOUS_VERSION: u32 = 4;
 /// Maximum number of frames of a recording: more than nine hours at 60 frames a second.
 pub const FRAMES_MAX: usize = 2_000_000;
 /// Maximum number of object changes that a recording notes (52 MB). A thousand constantly moving
@@ -115,15 +115,15 @@ impl KnownHashes {
             }
         }
         if self.0.len() > state.objects.len() {
-            let first_gone = changes.len();
-            self.0.retain(|(system, object), (_, seen)| {
-                let lives = *seen == frame;
+            let first_removed = changes.len();
+            self.0.retain(|(system, object), (_, last_frame)| {
+                let lives = *last_frame == frame;
                 if !lives {
                     changes.push(ObjectDifference { system: *system, object: *object, hash: 0 });
                 }
                 lives
             });
-            changes[first_gone..].sort_by_key(|change| (change.system, change.object));
+            changes[first_removed..].sort_by_key(|change| (change.system, change.object));
         }
         changes
     }
@@ -386,7 +386,7 @@ impl Recording {
     }
 
     /// Checks that a game is the recorded one. The error message names both.
-    pub fn fits(&self, game: &str, game_version: &str) -> Result<(), Error> {
+    pub fn check_game(&self, game: &str, game_version: &str) -> Result<(), Error> {
         let RecordingOrigin { game: its, game_version: its_version, engine_version, .. } =
             &self.origin;
         if its != game {
@@ -446,7 +446,7 @@ pub mod tests {
     }
 
     #[test]
-    fn the_error_at_the_end_is_compared_without_addresses() {
+    fn the_final_error_is_compared_without_addresses() {
         let report = |message: &str| ErrorReport::from_message(message);
         let mut recorder = Recorder::new(sample().origin, InitialSaves::default());
         recorder.fail(None, &report("no table: 0x7f01 here\nmore"));
@@ -462,7 +462,7 @@ pub mod tests {
     }
 
     #[test]
-    fn objects_are_recorded_only_when_they_appear_change_or_disappear() {
+    fn only_changes_of_objects_are_recorded() {
         let state = |objects: &[(u64, u64)]| FrameState {
             objects: objects
                 .iter()
@@ -491,13 +491,13 @@ pub mod tests {
 
     #[test]
     fn a_recording_of_another_game_or_version_is_refused() {
-        let message = |game, version| sample().fits(game, version).unwrap_err().message;
+        let message = |game, version| sample().check_game(game, version).unwrap_err().message;
         assert_eq!(
             message("cave", "1.0"),
             "the recording is of the game 'yard', and this one is 'cave'"
         );
         let wanted = "the recording is of version 1.0 of the game, and this one is version 2.0";
         assert_eq!(message("yard", "2.0"), wanted);
-        assert!(sample().fits("yard", "1.0").is_ok());
+        assert!(sample().check_game("yard", "1.0").is_ok());
     }
 }

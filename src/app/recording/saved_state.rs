@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Maximum total size of the saves and user settings that a recording includes.
-pub const EARLIER_BYTES_MAX: usize = 16 << 20;
+pub const INITIAL_SAVES_BYTES_MAX: usize = 16 << 20;
 
 /// Saves and user settings as they were before the game ran.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,11 +25,12 @@ impl InitialSaves {
     /// Reads the saves and user settings of a game.
     ///
     /// # Errors
-    /// Returns an error if they cannot be read or exceed [`EARLIER_BYTES_MAX`].
+    /// Returns an error if they cannot be read or exceed [`INITIAL_SAVES_BYTES_MAX`].
     pub fn of(game: &mut OpenedGame) -> Result<InitialSaves, Error> {
         let unread =
             |noun: &str, reason| engine_foundation::error!("the {noun} cannot be read: {reason}");
-        let saves = game.saves.files(EARLIER_BYTES_MAX).map_err(|why| unread("saves", why))?;
+        let saves =
+            game.saves.files(INITIAL_SAVES_BYTES_MAX).map_err(|why| unread("saves", why))?;
         let folder = game.save_folder.as_ref();
         let read = |folder: &PathBuf| {
             file_access::read_named(&folder.join(USER_SETTINGS), &readers::USER_SETTINGS)
@@ -42,19 +43,19 @@ impl InitialSaves {
         };
         let fits = |saves: &BTreeMap<String, Vec<u8>>| {
             let files = saves.values().chain(&user_settings);
-            files.map(Vec::len).sum::<usize>() <= EARLIER_BYTES_MAX
+            files.map(Vec::len).sum::<usize>() <= INITIAL_SAVES_BYTES_MAX
         };
         match saves.filter(fits) {
             Some(saves) => Ok(InitialSaves { saves, user_settings }),
             None => Err(engine_foundation::error!(
-                "the saves and user settings have more than {} MiB (EARLIER_BYTES_MAX)",
-                EARLIER_BYTES_MAX >> 20
+                "the saves and user settings have more than {} MiB (INITIAL_SAVES_BYTES_MAX)",
+                INITIAL_SAVES_BYTES_MAX >> 20
             )),
         }
     }
 
     /// Passes the files to a game without a save folder, before it runs.
-    pub fn give(&self, game: &mut OpenedGame) {
+    pub fn restore(&self, game: &mut OpenedGame) {
         game.saves = Saves::in_memory(self.saves.clone(), game.settings.text("version"));
         game.user_settings = self.user_settings.clone();
     }
@@ -77,10 +78,10 @@ impl InitialSaves {
         let mut settings = reader.list(|reader| Ok(reader.bytes()?.to_vec()))?;
         let bytes = saves.iter().map(|(_, bytes)| bytes.len());
         let bytes: usize = bytes.chain(settings.iter().map(Vec::len)).sum();
-        if bytes > EARLIER_BYTES_MAX || settings.len() > 1 {
+        if bytes > INITIAL_SAVES_BYTES_MAX || settings.len() > 1 {
             return Err(engine_foundation::error!(
                 "it is damaged: it has {bytes} bytes of saves and user settings \
-                 (EARLIER_BYTES_MAX)"
+                 (INITIAL_SAVES_BYTES_MAX)"
             ));
         }
         Ok(InitialSaves { saves: saves.into_iter().collect(), user_settings: settings.pop() })

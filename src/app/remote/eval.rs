@@ -3,9 +3,9 @@
 
 use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, panic};
-use engine_remote::json;
 use engine_script::docgen::ApiModel;
 use engine_script::docgen::model::first_sentence;
 use engine_script::{ErrorReport, ScriptValue};

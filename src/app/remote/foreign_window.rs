@@ -4,13 +4,13 @@
 use super::message_table::integer;
 use super::{IncomingCall, PendingReply, Refusal};
 use crate::App;
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_remote::json;
 
-/// A tool's request to lend its window or take it back, and the client that sent it.
+/// A tool's request to attach or detach its window, and the client that sent it.
 pub struct ForeignWindowRequest {
     reply: PendingReply,
-    /// The window's number, or `None` to take the window back.
+    /// The window's number, or `None` to detach it.
     window: Option<u64>,
 }
 
@@ -34,9 +34,8 @@ pub fn detach(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 }
 
 impl App {
-    /// Returns the pending request of a tool, if any: the number of the window that it lends, or
-    /// `None` if it takes the window back. The caller must answer it at once with
-    /// [`App::answer_window_request`].
+    /// Returns the pending request of a tool, if any: the number of the window to attach, or `None`
+    /// to detach it. The caller must answer it at once with [`App::answer_window_request`].
     pub fn window_request(&self) -> Option<Option<u64>> {
         self.tools.as_ref()?.state.window_request.as_ref().map(|request| request.window)
     }

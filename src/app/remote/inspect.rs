@@ -3,9 +3,9 @@
 use super::eval::{INSPECT_SECONDS, refusal};
 use super::message_table::{integer, number, text};
 use super::{IncomingCall, Refusal};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3};
-use engine_remote::json;
 use engine_script::ScriptValue;
 use engine_world::WorldId;
 use engine_world::unit::{UnitId, Units};

@@ -5,9 +5,10 @@ use super::{
     IncomingCall, Refusal, eval, foreign_window, inspect, resources, screenshots,
     simulated_devices, stats, subscriptions,
 };
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
-use engine_remote::{MESSAGE_BYTES_MAX, VERSION, json};
+use engine_remote::{MESSAGE_BYTES_MAX, VERSION};
 
 /// Type of a field's value.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -36,7 +37,7 @@ impl FieldType {
         }
     }
 
-    fn fits(self, value: &SjsonTree) -> bool {
+    fn accepts(self, value: &SjsonTree) -> bool {
         match (self, value) {
             (FieldType::Text, SjsonTree::String(_)) | (FieldType::Boolean, SjsonTree::Bool(_)) => {
                 true
@@ -372,7 +373,7 @@ pub fn check(row: &MessageRow, message: &SjsonTree) -> Result<(), String> {
             let hint = suggest::hint(name, row.fields.iter().map(|field| field.name));
             return Err(format!("'{}' has no field '{name}'{hint}", row.name));
         };
-        if !field.kind.fits(value) {
+        if !field.kind.accepts(value) {
             return Err(format!("'{}': '{name}' must be a {}", row.name, field.kind.name()));
         }
     }
@@ -448,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_checked_by_its_row() {
+    fn a_message_is_validated_against_its_row() {
         refused("[]", "a message is an object: {\"type\": \"help\"}");
         refused("{}", "the message has no text 'type': send {\"type\": \"help\"}");
         refused(

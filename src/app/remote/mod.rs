@@ -17,11 +17,9 @@ mod subscriptions;
 use super::App;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, log};
+use engine_foundation::{Error, json, log};
 use engine_input::InputEvent;
-use engine_remote::{
-    Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION, json,
-};
+use engine_remote::{Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION};
 use engine_runtime::Engine;
 use foreign_window::ForeignWindowRequest;
 use screenshots::ScreenshotQueue;
@@ -36,7 +34,7 @@ const ANSWER_SECONDS: f64 = 0.002;
 /// Maximum size of a reply, in bytes.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// Maximum time per frame for sending streams to clients.
-const TELL_SECONDS: f64 = 0.002;
+const STREAM_SECONDS: f64 = 0.002;
 /// Interval at which a client is informed about dropped messages.
 const DROPPED_SECONDS: f64 = 1.0;
 
@@ -282,7 +280,7 @@ impl RemoteTools {
     fn send_streams(&mut self, engine: &mut Engine) {
         self.send_log();
         let now = Instant::now();
-        let end = now + Duration::from_secs_f64(TELL_SECONDS);
+        let end = now + Duration::from_secs_f64(STREAM_SECONDS);
         let (count, mut profiles) = (self.clients.len(), ProfileStream::default());
         for offset in 0..count {
             let at = (self.first_client + offset) % count;

@@ -3,11 +3,12 @@
 
 use super::message_table::integer;
 use super::{ConnectedClient, IncomingCall, PendingReply, Refusal};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, panic};
 use engine_frame_packet::ViewTarget;
 use engine_platform as platform;
-use engine_remote::{Bytes, RemoteConnection, json};
+use engine_remote::{Bytes, RemoteConnection};
 use engine_render::RenderedImage;
 use engine_resource::image::encode_png;
 use engine_runtime::{Drawing, Engine};
@@ -317,7 +318,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scaled_down_image_averages_texels_and_keeps_its_proportions() {
+    fn scaling_down_averages_texels_and_keeps_proportions() {
         let rgba = [[0, 0, 0, 255], [200, 100, 50, 255]].concat().repeat(4);
         let picture = RenderedImage { width: 4, height: 2, rgba };
         assert_eq!(fitted_size(&picture, 2), (2, 1));

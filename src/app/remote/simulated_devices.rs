@@ -3,11 +3,11 @@
 
 use super::message_table::{number, text};
 use super::{IncomingCall, Refusal};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Vec3, suggest};
 use engine_input::button_names::{DeviceClass, InputName, hint, key_of_code};
 use engine_input::{DeviceId, EventKind, InputEvent, KEYBOARD, MOUSE, PADS_MAX, TOUCH, pad};
-use engine_remote::json;
 
 /// Maximum number of simulated events that wait for a frame.
 const EVENTS_MAX: usize = 1024;
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn simulated_input_is_read_by_the_names_of_buttons_and_axes() {
+    fn simulated_input_names_buttons_and_axes() {
         let space = DeviceClass::Keyboard.button("space").unwrap() as u16;
         let wanted = EventKind::Button { button: space, value: 1.0, repeat: false };
         let read_one = read("{\"device\": \"keyboard\", \"button\": \"space\"}");

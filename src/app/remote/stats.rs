@@ -5,9 +5,10 @@ use super::eval::refusal;
 use super::message_table::{boolean, integer, text};
 use super::subscriptions::StreamTimer;
 use super::{IncomingCall, Refusal, RemoteConnection, eval};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, counters, memory, profile, suggest};
-use engine_remote::{Bytes, json};
+use engine_remote::Bytes;
 use engine_script::ScriptValue;
 use engine_script::sampler::{SampleCount, ScriptSamples};
 use std::collections::HashMap;
@@ -17,9 +18,9 @@ use std::time::Instant;
 pub const FOLLOWED_MAX: usize = 64;
 /// Maximum number of frames of a counter in one message.
 const FRAMES_SENT_MAX: usize = 240;
-/// Maximum number of profiler frames in one message; below, maximum number of their scopes in
-/// total.
+/// Maximum number of profiler frames in one message.
 const PROFILE_FRAMES_MAX: usize = 8;
+/// Maximum number of scopes in the frames of one message, in total.
 const SCOPES_SENT_MAX: usize = 4000;
 
 /// The counters that a client follows. Their histories are kept while this value exists.
@@ -210,7 +211,7 @@ fn profile_fields(after: u64, most: usize) -> (u64, [(&'static str, SjsonTree); 
         ("names", SjsonTree::Array(names.all)),
         ("threads", threads),
         ("frames", SjsonTree::Array(frames)),
-        ("lost", SjsonTree::Number(profile::lost() as f64)),
+        ("lost", SjsonTree::Number(profile::dropped_scopes() as f64)),
     ];
     (newest, fields)
 }
@@ -250,7 +251,7 @@ impl ProfileStream {
 }
 
 /// Maximum time for a walk over the memory of scripts, in CPU seconds.
-const WALK_SECONDS: f64 = 10.0;
+const HEAP_WALK_SECONDS: f64 = 10.0;
 
 /// Returns the memory that each owner holds.
 pub fn memory(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
@@ -285,7 +286,7 @@ fn walk(call: &mut IncomingCall) -> Result<Vec<(String, SjsonTree)>, Refusal> {
     }
     let began = Instant::now();
     let vm = &mut call.app.vm;
-    let walked = vm.call_core("tool_memory", &[ScriptValue::Boolean(mark)], WALK_SECONDS);
+    let walked = vm.call_core("tool_memory", &[ScriptValue::Boolean(mark)], HEAP_WALK_SECONDS);
     let walked = walked.map_err(|report| refusal(&report))?;
     // Garbage of the walk itself does not count as the game's memory.
     vm.collect_all();

@@ -4,9 +4,10 @@
 use super::message_table::{integer, number, text};
 use super::stats::{self, FollowedCounters, ProfileStream};
 use super::{IncomingCall, NOT_FOLLOWED, Refusal, RemoteConnection};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{log, suggest};
-use engine_remote::{Bytes, json};
+use engine_remote::Bytes;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -171,7 +172,8 @@ impl Subscriptions {
         let new = (samples.next() - timed.next).min(SAMPLES_SENT_MAX as u64) as usize;
         timed.next = samples.next();
         let entries = [("type".to_string(), json::text("time_step"))];
-        let tree = SjsonTree::Object(entries.into_iter().chain(samples.last(new)).collect());
+        let tree =
+            SjsonTree::Object(entries.into_iter().chain(samples.last_samples(new)).collect());
         peer.offer(&Bytes::from(json::write(&tree)));
     }
 }
@@ -198,7 +200,7 @@ impl StepSamples {
     }
 
     /// Returns the fields of a message with the last `count` samples.
-    fn last(&self, count: usize) -> Vec<(String, SjsonTree)> {
+    fn last_samples(&self, count: usize) -> Vec<(String, SjsonTree)> {
         let skipped = self.all.len().saturating_sub(count);
         let column =
             |at: usize| json::numbers(self.all.iter().skip(skipped).map(move |sample| sample[at]));
@@ -264,7 +266,7 @@ pub fn unsubscribe(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal
 /// Returns the last time steps once.
 pub fn time_step(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let count = integer(call.fields, "frames").unwrap_or(256) as usize;
-    Ok(Some(SjsonTree::Object(call.state.samples.last(count))))
+    Ok(Some(SjsonTree::Object(call.state.samples.last_samples(count))))
 }
 
 /// Returns descriptions of the streams, for `help`.
@@ -290,14 +292,14 @@ mod tests {
             samples.add([f64::from(frame), 0.5, 0.25, 0.0]);
         }
         assert_eq!((samples.all.len(), samples.next()), (SAMPLES_MAX, SAMPLES_MAX as u64 + 10));
-        let fields = samples.last(2);
+        let fields = samples.last_samples(2);
         assert_eq!(fields[0].1, SjsonTree::Number(SAMPLES_MAX as f64 + 9.0));
         assert_eq!(fields[1].1, json::numbers([0.5, 0.5]));
         assert_eq!(fields[2].1, json::numbers([0.25, 0.25]));
     }
 
     #[test]
-    fn a_stream_is_due_again_after_its_time() {
+    fn a_stream_is_due_after_its_interval() {
         let now = Instant::now();
         let mut timed = StreamTimer { every: Duration::from_millis(100), due: now, next: 0 };
         assert!(timed.is_due(now) && !timed.is_due(now + Duration::from_millis(99)));

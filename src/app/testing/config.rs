@@ -15,7 +15,7 @@ pub const FILE: &str = ".busted";
 /// Time limit of the file, in seconds of CPU time.
 const SECONDS_MAX: f64 = 1.0;
 
-/// Finds the tests by the options and by the settings of the folder's `.busted` file.
+/// Finds the tests that the options and the folder's `.busted` file select.
 pub fn find(root: &Path, options: &mut TestOptions) -> Result<DiscoveredTests, RunAborted> {
     let mut app = None;
     // A pipe or a link of that name is reported when it is read.
@@ -103,8 +103,8 @@ fn read_text(root: &Path, path: &str) -> Result<String, AccessError> {
     file_access::read_text(root, path, &readers::SUITE_CONFIG)
 }
 
-/// Refuses a path in the file that leads out of the library's folder. Suites without the sandbox
-/// are trusted with the whole disk.
+/// Refuses a path in the file that leads out of the library's folder. Suites without the Lua
+/// sandbox are trusted with the whole disk.
 fn check_inside(key: &str, path: &str, options: &TestOptions) -> Result<(), String> {
     match options.sandbox && !file_access::stays_inside(path) {
         true => Err(format!(

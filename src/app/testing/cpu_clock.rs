@@ -10,8 +10,9 @@ const REQUERY_INTERVAL: Duration = Duration::from_millis(1);
 /// The CPU clock of the thread that created it.
 pub struct CpuClock {
     clock: ThreadClock,
-    /// Result of the last query, in seconds; below, the time of the query.
+    /// Result of the last query, in seconds.
     last_seconds: f64,
+    /// Time of the last query.
     last_query: Instant,
 }
 
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cpu_clock_never_goes_back_and_does_not_count_waiting() {
+    fn the_cpu_clock_is_monotonic_and_does_not_count_waiting() {
         let (clock, mut cpu_clock) = (ThreadClock::of_this_thread(), CpuClock::of_this_thread());
         let mut sum = 0u64;
         for _ in 0..100_000 {

@@ -225,10 +225,10 @@ pub fn script_folders(root: &Path, file: &str, lpath: &[String]) -> Vec<String> 
     if let Some((folder, _)) = file.rsplit_once('/') {
         folders.push(folder.to_string());
     }
-    let mut seen = Vec::new();
+    let mut visited = Vec::new();
     folders.retain(|folder| {
-        let new = !seen.contains(folder);
-        seen.push(folder.clone());
+        let new = !visited.contains(folder);
+        visited.push(folder.clone());
         new
     });
     folders
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_found_by_their_names_and_foreign_folders_are_left_out() {
+    fn tests_are_found_by_name_and_foreign_folders_are_skipped() {
         let root = scratch(
             "discover",
             &[
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_is_beside_the_folder_of_the_tests() {
+    fn the_root_is_the_parent_of_the_test_folder() {
         let root = scratch("root", &["spec/a_spec.lua", "b_test.lua", "test/main.lua"]);
         for start in ["spec", "spec/a_spec.lua"] {
             let start = root.join(start);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_a_file_take_the_place_of_the_usual_names() {
+    fn roots_and_patterns_of_a_file_replace_the_defaults() {
         let root = scratch("places", &["spec/a_spec.lua", "t/b_spec.lua", "t/c.lua", "d.lua"]);
         let in_t = SearchRoots { roots: vec!["t/".into()], ..SearchRoots::default() };
         assert_eq!(found(&root, &root, &[], &in_t).files, ["t/b_spec.lua"]);
@@ -340,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_found_in_the_usual_folders_and_beside_the_test() {
+    fn modules_are_found_in_default_folders_and_next_to_the_test() {
         let root = scratch("folders", &["src/x.lua", "spec/deep/a_spec.lua"]);
         let folders = script_folders(&root, "spec/deep/a_spec.lua", &["src".into(), "ext".into()]);
         assert_eq!(folders, ["", "src", "src/?/?.lua", "ext", "spec/deep"]);
     }
 
     #[test]
-    fn a_search_path_names_folders() {
+    fn a_search_path_lists_folders() {
         let folders = folders_of_lpath("./src/?.lua;lib/?/init.lua;;?.lua;a/?/?.lua;vendor/");
         assert_eq!(folders.unwrap(), ["src", "lib", "", "a/?/?.lua", "vendor"]);
         let message = folders_of_lpath("a/?.so").unwrap_err();

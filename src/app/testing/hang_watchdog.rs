@@ -31,12 +31,12 @@ impl HangWatchdog {
         let watchdog = Arc::new(HangWatchdog { call_count, file, is_only_process });
         let (shared, clock) = (watchdog.clone(), ThreadClock::of_this_thread());
         let watch = move || {
-            let (mut seen, mut since) = (0, clock.seconds());
+            let (mut last_count, mut since) = (0, clock.seconds());
             loop {
                 thread::sleep(WATCH_PERIOD);
                 let call_count = shared.call_count.load(SeqCst);
-                if call_count != seen || call_count % 2 == 0 {
-                    (seen, since) = (call_count, clock.seconds());
+                if call_count != last_count || call_count % 2 == 0 {
+                    (last_count, since) = (call_count, clock.seconds());
                 } else if clock.seconds() - since > timeout_seconds + GRACE_SECONDS {
                     shared.abort(timeout_seconds);
                 }

@@ -31,7 +31,7 @@ use output::OutputFormat;
 use std::path::PathBuf;
 
 pub use discovery::{SearchRoots, folders_of_lpath};
-pub use worker_process::work;
+pub use worker_process::run_files;
 
 /// Maximum number of processes of a run.
 pub const JOBS_MAX: usize = 256;
@@ -66,7 +66,7 @@ pub struct TestOptions {
     /// shuffle.
     pub seed: Option<u64>,
     pub sandbox: bool,
-    /// Sandbox the processes, if the operating system can.
+    /// Confine the processes, if the operating system can.
     pub confined: bool,
     /// Read the folder's `.busted` file.
     pub config: bool,

@@ -1,6 +1,6 @@
 //! A pool of worker processes for a test run: assigns files to processes and passes their results
 //! on in the order of the files. If a process dies, its file fails and a new process replaces it.
-//! The worker's side is in worker.rs.
+//! The worker's side is in worker_process.rs.
 
 use super::result::{FileOutcome, TestResult};
 use super::retry::with_retries;
@@ -24,8 +24,9 @@ const LAST_LINES: usize = 5;
 
 /// An event of a running test file, in order.
 pub enum FileEvent {
-    /// Output of its tests, to standard output; below, to standard error.
+    /// Output of the file's tests to standard output.
     Output(Vec<u8>),
+    /// Output of the file's tests to standard error.
     ErrorOutput(Vec<u8>),
     Test(TestResult),
     Done(Result<FileOutcome, RunAborted>),

@@ -6,7 +6,6 @@ use super::{RunAborted, TestOptions};
 use crate::recording::{Recording, Replay, changed_since};
 use crate::{App, Game, GameLaunch, game_id};
 use engine_foundation::{Error, log, panic};
-use engine_runtime::BuildMode;
 use engine_script::ErrorReport;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -76,29 +75,21 @@ fn is_selected(options: &TestOptions, name: &str) -> bool {
 fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     let mut replay = Replay::new(Recording::read_in(plan.root, path)?);
     let origin = replay.recording.origin.clone();
+    // The build mode is that of `engine run`, which made the recording.
     let mut app = App::open(GameLaunch {
-        game: Game::Folder(plan.root.to_path_buf()),
-        // The build mode of `engine run`, which made the recording.
-        build: BuildMode::Development,
         arguments: origin.arguments.clone(),
         seed: origin.seed,
-        deterministic: true,
         boot: Some(origin.boot.clone()),
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
         store: Some(plan.store.clone()),
-        watch: false,
         threads: plan.options.threads,
-        sound: engine_sound::AudioDestination::Null,
+        ..GameLaunch::headless(Game::Folder(plan.root.to_path_buf()))
     })?;
     let engine = app.vm().engine();
     let game = game_id(&engine.game.settings, &engine.game.project)?;
     let version = engine.game.settings.text("version").to_string();
-    replay.recording.fits(&game, &version)?;
+    replay.recording.check_game(&game, &version)?;
     engine.frame.game_hash.record_locations();
-    replay.recording.initial_saves.give(&mut engine.game);
+    replay.recording.initial_saves.restore(&mut engine.game);
     if origin.display {
         engine.devices.window.listen();
     }
@@ -126,7 +117,7 @@ fn play(plan: &TestPlan, app: &mut App, replay: &mut Replay) -> Result<(), Strin
                 replay.recording.frames.len()
             ));
         }
-        app.give(input);
+        app.add_input(input);
         if let Err(report) = watchdog.call(|| app.frame(measured)) {
             return failed(replay, true, &report);
         }

@@ -21,7 +21,7 @@ impl TestStatus {
         [TestStatus::Passed, TestStatus::Failed, TestStatus::Skipped, TestStatus::Flaky];
 
     /// Returns the name of the outcome, for people and programs.
-    pub const fn word(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             TestStatus::Passed => "passed",
             TestStatus::Failed => "failed",
@@ -75,7 +75,7 @@ impl TestResult {
     }
 
     /// Returns the test's name without the names of its groups.
-    pub fn own_name(&self) -> &str {
+    pub fn name_without_groups(&self) -> &str {
         let groups = self.groups.join(" ");
         let own = self.name.strip_prefix(&groups).unwrap_or(&self.name);
         own.strip_prefix(' ').filter(|_| !groups.is_empty()).unwrap_or(own)
@@ -254,11 +254,11 @@ mod tests {
             }
         }
         let read = test("deep", TestStatus::Passed);
-        assert_eq!((read.own_name(), read.location()), ("deep", ("a.lua", 3)));
+        assert_eq!((read.name_without_groups(), read.location()), ("deep", ("a.lua", 3)));
     }
 
     #[test]
-    fn a_test_that_passes_on_retry_is_flaky_and_one_that_fails_again_has_failed() {
+    fn a_test_is_flaky_if_a_retry_passes_and_failed_otherwise() {
         use TestStatus::{Failed, Flaky, Passed, Skipped};
         let merged_statuses = |before: &[(&str, TestStatus)], now: &[(&str, TestStatus)]| {
             let list = |of: &[(&str, TestStatus)]| of.iter().map(|(n, s)| test(n, *s)).collect();

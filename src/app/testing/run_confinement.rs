@@ -1,5 +1,5 @@
-//! The sandbox of a test run. A process that runs tests cannot start programs. A process that only
-//! starts workers can start this executable alone. The workers have no more access than their
+//! The confinement of a test run. A process that runs tests cannot start programs. A process that
+//! only starts workers can start this executable alone. The workers have no more access than their
 //! parent.
 
 use super::{COVERAGE_FILE, TestOptions, config, discovery};
@@ -8,7 +8,7 @@ use crate::confinement::{ConfinementPlan, check_outputs, forbid_programs};
 use engine_foundation::Error;
 use std::path::{Path, PathBuf};
 
-/// Sandboxes the process that the user has started, before it reads the folder.
+/// Confines the process that the user has started, before it reads the folder.
 ///
 /// # Errors
 /// Returns an error if files named by the options cannot be written.
@@ -36,7 +36,7 @@ fn parent_plan(root: &Path, options: &TestOptions) -> ConfinementPlan {
     plan
 }
 
-/// Sandboxes a worker process.
+/// Confines a worker process.
 pub fn worker(root: &Path, options: &TestOptions) {
     worker_plan(root, options).begin();
     forbid_programs(false);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_runs_tests_reaches_the_folder_and_what_the_command_line_names() {
+    fn a_worker_process_can_access_the_folder_and_named_files() {
         let root = scratch("worker", Some("id = \"a\""));
         let mut options = TestOptions::new(root.clone());
         let plan = worker_plan(&root, &options);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_process_that_a_person_starts_reaches_its_outputs_and_starts_this_program() {
+    fn the_main_process_can_write_outputs_and_start_workers() {
         let root = scratch("parent", None);
         let beside = root.with_extension("xml");
         let mut options = TestOptions::new(root.clone());

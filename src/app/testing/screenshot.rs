@@ -20,7 +20,7 @@ pub const TOLERANCE: f64 = 6.0;
 /// Maximum number of lines of a reported difference.
 const LINES_MAX: usize = 12;
 /// Folder for the found image or list of a differing test, relative to the game's folder.
-const FOUND: &str = ".engine/screenshots";
+const OUTPUT_FOLDER: &str = ".engine/screenshots";
 
 /// The screenshot that a test expects.
 #[derive(Clone, PartialEq, Debug)]
@@ -137,7 +137,7 @@ impl ScreenshotFolder<'_> {
             }
             return Ok(ReportVerdict::Same);
         }
-        let now = Path::new(FOUND).join(golden);
+        let now = Path::new(OUTPUT_FOLDER).join(golden);
         let remedy =
             format!("Look at '{}', and if it is right: engine test --update-golden", now.display());
         match known {
@@ -179,7 +179,7 @@ fn to_answer(verdict: ReportVerdict) -> ScriptValue {
         ReportVerdict::Differs(message) | ReportVerdict::Missing(message) => ("failed", message),
         ReportVerdict::Unknown(message) => ("unknown", message),
     };
-    let fields = [("kind", kind.to_string()), ("words", message)];
+    let fields = [("kind", kind.to_string()), ("message", message)];
     ScriptValue::Table(fields.map(|(key, text)| (key.to_string(), ScriptValue::Text(text))).into())
 }
 
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_a_block_in_another_colour_is_too_much_and_a_rounding_is_not() {
+    fn comparison_ignores_rounding_but_not_a_row_of_another_colour() {
         let wanted = picture(20, [10, 200, 30, 255]);
         let mut found = wanted.clone();
         found.rgba.iter_mut().for_each(|byte| *byte = byte.saturating_add(2));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_differ_by_the_lines_between_what_is_the_same() {
+    fn a_difference_lists_the_lines_between_equal_lines() {
         let message = difference_of_lines("a\n  b\nc\nd\n", "a\n  x\n  y\nc\nd\n");
         assert_eq!(message, "from line 2 on\n  - b\n  + x\n  + y");
         assert_eq!(difference_of_lines("a\n", "a\nb\n"), "from line 2 on\n  + b");

@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_simulated_input_name_their_location() {
+    fn errors_in_simulated_input_have_a_location() {
         let check = |entry: ScriptValue, wanted: &str| {
             let message = read(
                 &ScriptValue::List(vec![entry]),

@@ -143,7 +143,7 @@ fn handle_events(renderer: &mut Renderer) -> Option<Result<RenderedImage, String
             | RendererEvent::MeshRefused { message, .. }
             | RendererEvent::ShaderFailed { message, .. }
             | RendererEvent::Fault { message } => log::error(&message),
-            // Tests have no window, neither their own nor a lent one.
+            // Tests have no window, neither their own nor a foreign one.
             RendererEvent::WindowLost { .. } | RendererEvent::OtherWindowLost { .. } => {}
             RendererEvent::Failed { message } => {
                 log::error(&format!("nothing is drawn: {message}"))

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_and_text_are_separated_wherever_the_stream_is_cut() {
+    fn frames_and_text_are_separated_at_any_chunk_boundary() {
         let marker = marker(7);
         let mut stream = b"print\0ed".to_vec();
         stream.extend(frame(&marker, b"one"));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn another_runs_marker_is_only_text() {
+    fn a_marker_of_another_run_is_plain_text() {
         let mut splitter = FrameSplitter::new(marker(7));
         let other = frame(&marker(8), b"x");
         let pieces = splitter.push(&other);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_test_has_its_failure_and_a_skipped_one_has_none() {
+    fn only_a_failed_test_has_a_failure() {
         let failed = table(&[("kind", "test"), ("status", "error"), ("name", "a"), ("at", "f:3")]);
         let StepEvent::Test(TestResult {
             status: TestStatus::Failed, failure: Some(failure), ..

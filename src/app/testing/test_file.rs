@@ -16,7 +16,6 @@ use engine_resource::project::ScriptError;
 use engine_resource::store::ResourceStore;
 use engine_runtime::BuildMode;
 use engine_script::{ErrorReport, ScriptValue};
-use engine_sound::AudioDestination;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -83,7 +82,7 @@ pub fn run_any(
     Ok((outcome, None))
 }
 
-/// Calls `run` and then restores the current working directory. Suites without the sandbox can
+/// Calls `run` and then restores the current working directory. Suites without the Lua sandbox can
 /// change it, and then the game's folder would not be found by its path.
 fn restoring_folder<T>(options: &TestOptions, run: impl FnOnce() -> T) -> Result<T, Error> {
     if options.sandbox {
@@ -163,24 +162,19 @@ fn run_capturing(
 /// Opens an engine for tests.
 pub fn open(root: &Path, options: &TestOptions, store: ResourceStore) -> Result<App, Error> {
     App::open(GameLaunch {
-        game: Game::Folder(root.to_path_buf()),
         build: BuildMode::Test,
-        arguments: Vec::new(),
         seed: options.seed(),
-        deterministic: true,
-        boot: None,
-        in_memory_saves: true,
         sandbox: options.sandbox,
         coverage: options.api_coverage.is_some(),
         lines: options.coverage.is_some(),
         store: Some(store),
-        watch: false,
         threads: options.threads,
-        sound: AudioDestination::Null,
+        ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
     })
 }
 
-/// Sets the folders of modules, for the engine, and outside the sandbox for Lua's own `require`.
+/// Sets the folders in which modules are searched: for the engine and, without the Lua sandbox, for
+/// Lua's own `require`.
 pub fn set_folders(
     app: &mut App,
     options: &TestOptions,
@@ -446,7 +440,9 @@ impl TestFileDriver<'_> {
                 let engine = self.app.vm().engine();
                 let frame_input =
                     simulated_input::read(&events, &engine.devices.input, &engine.devices.windows);
-                frame_input.map(|frame_input| self.app.give(frame_input)).map(|()| ScriptValue::Nil)
+                frame_input
+                    .map(|frame_input| self.app.add_input(frame_input))
+                    .map(|()| ScriptValue::Nil)
             }
             DriverRequest::Reload { file, text } => {
                 let arguments = [ScriptValue::Text(file), ScriptValue::Text(text)];

@@ -2,7 +2,7 @@
 //! several others, writes the outputs and returns the exit code.
 
 use super::hang_watchdog::HangWatchdog;
-use super::output::{LostOutput, OutputFormat, OutputSink, OutputWriter, PassedNames, Summary};
+use super::output::{OutputFailure, OutputFormat, OutputSink, OutputWriter, PassedNames, Summary};
 use super::process_pool::{self, FileEvent};
 use super::result::{FileOutcome, TestCounts, TestResult, TestStatus};
 use super::retry::with_retries;
@@ -74,7 +74,7 @@ impl TestRun {
         }
         if found.files.is_empty() {
             log::error(&format!("no tests found: looked in {}", found.searched));
-            return Ok(exit::NOTHING);
+            return Ok(exit::NO_TESTS);
         }
         if options.sort {
             found.files.sort();
@@ -161,7 +161,7 @@ fn shuffle(files: &mut [String], seed: u64) {
 /// The outputs of a run. Each has a message for write errors, and the first write error.
 struct Outputs {
     all: Vec<Box<dyn OutputWriter>>,
-    losses: Vec<(String, LostOutput)>,
+    losses: Vec<(String, OutputFailure)>,
 }
 
 impl Outputs {
@@ -199,7 +199,7 @@ impl Outputs {
                 root.join(path).display()
             );
             let file = match file_access::append(root, path) {
-                // A sandboxed process cannot open the file, but its broker may.
+                // A confined process cannot open the file, but its broker may.
                 Err(reason) if reason.kind() == ErrorKind::PermissionDenied => {
                     broker::append(&root.join(path)).unwrap_or(Err(reason))
                 }
@@ -218,12 +218,12 @@ impl Outputs {
         sink: OutputSink,
         view: impl FnOnce(OutputSink) -> Box<dyn OutputWriter>,
     ) {
-        let loss = LostOutput::default();
+        let loss = OutputFailure::default();
         self.all.push(view(sink.with_loss(&loss)));
         self.losses.push((message, loss));
     }
 
-    fn each(&mut self, mut write: impl FnMut(&mut dyn OutputWriter)) {
+    fn for_each_writer(&mut self, mut write: impl FnMut(&mut dyn OutputWriter)) {
         for view in &mut self.all {
             write(&mut **view);
         }
@@ -282,7 +282,7 @@ impl RunTotal<'_> {
             ResourceStore::default()
         };
         if !options.list {
-            self.views.each(|view| view.begin(files.len()));
+            self.views.for_each_writer(|view| view.begin(files.len()));
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = options.jobs.unwrap_or(cores).min(files.len());
@@ -349,7 +349,7 @@ impl RunTotal<'_> {
 
     fn test(&mut self, file: &str, test: TestResult) {
         self.counts.add(test.status);
-        self.views.each(|view| view.test(file, &test));
+        self.views.for_each_writer(|view| view.test(file, &test));
         let most = self.options.slowest;
         let slowest = &mut self.summary.slowest;
         if most > 0 && !test.at.is_empty() {
@@ -367,7 +367,7 @@ impl RunTotal<'_> {
         let FileOutcome { listed, usage, lines, seconds, missing } = outcome;
         self.all.missing += missing;
         if !self.options.list {
-            self.views.each(|view| view.file(file, counts, seconds));
+            self.views.for_each_writer(|view| view.file(file, counts, seconds));
         }
         for (at, name) in &listed {
             engine_foundation::print_line!("{}: {}", escape_line(at), escape_line(name));
@@ -415,12 +415,12 @@ impl RunTotal<'_> {
             log::error(&format!(
                 "no tests found{selected}: looked in {searched}, and through {count} file{plural}"
             ));
-            return Ok(exit::NOTHING);
+            return Ok(exit::NO_TESTS);
         }
         sums.seconds = began.elapsed().as_secs_f64();
         sums.seed = options.shuffle.then(|| options.seed());
         if !options.list {
-            self.views.each(|view| view.end(sums));
+            self.views.for_each_writer(|view| view.end(sums));
         }
         let complete = self.views.report_losses();
         Ok(match self.summary.counts.failed {

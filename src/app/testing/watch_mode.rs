@@ -18,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Interval at which the process checks whether it was asked to end.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Maximum depth of searched folders, as for tests.
 const DEPTH_MAX: usize = discovery::DEPTH_MAX;
 
@@ -42,7 +42,7 @@ pub fn watch(run: &mut TestRun) -> Result<i32, RunAborted> {
     };
     files(run, None)?;
     while platform::end_requested().is_none() {
-        if !watch.wait(LOOK) {
+        if !watch.wait(POLL_INTERVAL) {
             continue;
         }
         let now = FolderHashes::of(&run.root);
@@ -53,7 +53,7 @@ pub fn watch(run: &mut TestRun) -> Result<i32, RunAborted> {
         }
         let names: Vec<&str> = changed.iter().map(String::as_str).collect();
         log::info(&format!("\nchanged: {}", names.join(", ")));
-        let touched = touched(run, &changed)?;
+        let touched = affected_tests(run, &changed)?;
         match touched.is_empty() {
             true => log::info("no test depends on it"),
             false => files(run, Some(&touched))?,
@@ -124,7 +124,10 @@ impl FolderHashes {
 
 /// Returns the test files that changes affect. Any test may read a file that is not a script. A
 /// recording depends on the whole game.
-fn touched(run: &TestRun, changed: &BTreeSet<String>) -> Result<BTreeSet<String>, RunAborted> {
+fn affected_tests(
+    run: &TestRun,
+    changed: &BTreeSet<String>,
+) -> Result<BTreeSet<String>, RunAborted> {
     let (found, options) = run.find()?;
     let written = [&options.coverage, &options.api_coverage, &options.output_file];
     let is_written =
@@ -141,17 +144,17 @@ fn touched(run: &TestRun, changed: &BTreeSet<String>) -> Result<BTreeSet<String>
         return Ok(found.files.into_iter().collect());
     }
     let (project, boot) = (Project::open(&run.root)?, boot_script(&run.root));
-    let mut graph = ModuleGraph { project, boot, seen: BTreeSet::new() };
+    let mut graph = ModuleGraph { project, boot, visited: BTreeSet::new() };
     let scripts = changed.iter().any(|path| script(path));
     let touches = |file: &String| {
         if replay_test::is_recording(file) {
             return scripts || changed.contains(file);
         }
-        graph.seen.clear();
+        graph.visited.clear();
         let folders = discovery::script_folders(&run.root, file, &options.lpath);
         graph.project.script_folders = folders;
         graph.visit(file);
-        graph.seen.iter().any(|path| changed.contains(path))
+        graph.visited.iter().any(|path| changed.contains(path))
     };
     Ok(found.files.into_iter().filter(touches).collect())
 }
@@ -166,14 +169,14 @@ fn boot_script(root: &Path) -> String {
 struct ModuleGraph {
     project: Project,
     boot: String,
-    seen: BTreeSet<String>,
+    visited: BTreeSet<String>,
 }
 
 impl ModuleGraph {
     fn visit(&mut self, path: &str) {
         let mut waiting = vec![path.to_string()];
         while let Some(path) = waiting.pop() {
-            if !self.seen.insert(path.clone()) {
+            if !self.visited.insert(path.clone()) {
                 continue;
             }
             let Ok(Some(text)) = self.project.read(&path) else { continue };
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_touches_the_tests_that_need_it_through_others() {
+    fn a_change_selects_tests_that_depend_on_it_indirectly() {
         let root = std::env::temp_dir().join(format!("engine-{}-changed", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         let files = [
@@ -239,7 +242,7 @@ mod tests {
             std::fs::write(root.join(path), text).unwrap();
             let changed = FolderHashes::of(&root).changed_since(&before);
             assert_eq!(changed.iter().map(String::as_str).collect::<Vec<_>>(), [path]);
-            touched(&run, &changed).unwrap().into_iter().collect::<Vec<_>>()
+            affected_tests(&run, &changed).unwrap().into_iter().collect::<Vec<_>>()
         };
         let deep = "return require \"enemy\" -- new";
         assert_eq!(tests("src/deep.lua", deep), ["a_test.lua", "b_test.lua"]);

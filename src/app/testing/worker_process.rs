@@ -178,7 +178,7 @@ impl ProcessMessage {
 }
 
 /// Runs files for the parent process until it requests no more.
-pub fn work(root: &Path) -> i32 {
+pub fn run_files(root: &Path) -> i32 {
     // A test that reads standard input must not take data meant for this process.
     let mut input = match platform::redirect_input() {
         Ok(input) => input,
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_options_that_decide_what_runs_reach_the_other_process() {
+    fn selection_options_are_passed_to_worker_processes() {
         let mut options = TestOptions::new(PathBuf::from("game"));
         options.filter = vec!["a".into()];
         options.exclude_tags = vec!["b".into(), "c".into()];

@@ -1,5 +1,9 @@
 //! Line editor for a terminal: the text of the line, the cursor and the history. The input is bytes
 //! of keys, the output is a text. Knows no game and no terminal.
+//!
+//! It is ours because the game's messages appear while a line is typed, and the game may end then:
+//! `rustyline` blocks in its own read, which nothing outside can end, and holds messages back;
+//! `reedline` would bring 15 crates.
 
 /// Maximum number of lines in the history.
 const HISTORY_MAX: usize = 500;
@@ -93,7 +97,7 @@ impl Line {
     }
 
     /// Drops the bytes of an incomplete key, for example a lone escape.
-    pub fn settle(&mut self) {
+    pub fn drop_incomplete_key(&mut self) {
         self.pending.clear();
     }
 
@@ -315,7 +319,7 @@ mod tests {
         assert_eq!(line.text(), "öé🦀");
         line.take(b"\x1b");
         assert_eq!(line.next(), None);
-        line.settle();
+        line.drop_incomplete_key();
         check(&mut line, "x", "öx|é🦀");
     }
 

@@ -3,6 +3,7 @@
 //! Knows no files.
 
 use super::lua_highlight;
+use engine_foundation::xml::escape;
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd, html};
 use std::collections::HashMap;
 
@@ -64,11 +65,6 @@ pub fn anchor(heading: &str) -> String {
     let kept = heading.to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || "-_ ".contains(*c));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
-}
-
-/// Escapes text for HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// Resolves a link relative to a document; `None` if it leads out of the project.
@@ -241,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn links_lead_to_pages_and_links_to_other_files_become_text() {
+    fn links_to_pages_are_kept_and_other_file_links_become_text() {
         check("[b](b.md#x)", "<p><a href=\"../docs/b.html#x\">b</a></p>");
         check("[up](../README.md)", "<p><a href=\"../README.html\">up</a></p>");
         check("[code](../src/x.rs), [out](../../x.md)", "<p>code, out</p>");
@@ -255,14 +251,14 @@ mod tests {
     }
 
     #[test]
-    fn headings_have_the_anchors_that_links_name() {
+    fn headings_have_the_anchors_used_by_links() {
         check("# Gui.bitmap_3d", "<h1 id=\"guibitmap_3d\">Gui.bitmap_3d</h1>");
         check("# A `b`, c", "<h1 id=\"a-b-c\">A <code>b</code>, c</h1>");
         check("# x\n# x", "<h1 id=\"x\">x</h1>\n<h1 id=\"x-1\">x</h1>");
     }
 
     #[test]
-    fn the_search_index_has_headings_and_their_text() {
+    fn the_search_index_contains_headings_and_their_text() {
         let found = page("docs/a.md", "# One\n\nfirst `Gui.text`\n\n## Two\n", &targets());
         let entry = |title: &str, anchor: &str, text: &str| SearchEntry {
             title: title.to_string(),
@@ -274,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn code_is_shown_as_it_stands() {
+    fn code_blocks_are_printed_unchanged() {
         check("    a < b & c", "<pre><code>a &lt; b &amp; c</code></pre>");
         check("<!-- made -->\n\nx", "<p>x</p>");
         // Raw HTML is removed, and so are links that contain scripts.

@@ -1,6 +1,6 @@
 //! Syntax highlighting of Lua as HTML: comments, strings, numbers, keywords, and links for names.
 
-use super::html::escape;
+use engine_foundation::xml::escape;
 
 const KEYWORDS: &[&str] = &[
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highlighter_distinguishes_keywords_strings_numbers_and_comments() {
+    fn keywords_strings_numbers_and_comments_are_highlighted() {
         check("local x = 1.5", "<k local| x = <n 1.5|");
         check("ended = -2 -- not\nx", "ended = -<n 2| <c -- not|\nx");
         check(

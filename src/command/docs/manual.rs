@@ -1,6 +1,6 @@
 //! Documents and images of the manual that are embedded in the binary, by their paths in the
 //! project. The reference and the settings page are not included: they are generated from the rows
-//! (emit/markdown).
+//! (src/script/docgen/markdown.rs).
 
 macro_rules! files {
     ($($path:literal),* $(,)?) => {

@@ -5,6 +5,7 @@ use super::site::{Site, SiteFile};
 use engine_foundation::error;
 use engine_foundation::{Error, log, panic};
 use engine_platform::browser;
+use engine_remote::http_head::{HEAD_BYTES_MAX, HttpHead, NO_REQUEST, head_bytes, reason};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -12,8 +13,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Maximum number of bytes of a request.
-const HEAD_BYTES_MAX: usize = 16 << 10;
 /// Maximum number of simultaneous connections.
 const CONNECTIONS_MAX: usize = 32;
 /// Maximum time that a browser may keep a connection open without a request.
@@ -60,36 +59,39 @@ pub fn serve(site: Site, path: &str) -> Result<(), Error> {
 fn exchange(site: &Site, mut stream: TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(WAIT))?;
     stream.set_write_timeout(Some(WAIT))?;
-    let mut head = Vec::new();
-    while !head.windows(4).any(|bytes| bytes == b"\r\n\r\n") {
-        let mut bytes = [0; 2048];
-        let count = stream.read(&mut bytes)?;
-        head.extend_from_slice(&bytes[..count]);
-        if count == 0 || head.len() > HEAD_BYTES_MAX {
+    let mut bytes = Vec::new();
+    let length = loop {
+        let mut piece = [0; 2048];
+        let count = stream.read(&mut piece)?;
+        bytes.extend_from_slice(&piece[..count]);
+        if let Some(length) = head_bytes(&bytes) {
+            break length;
+        }
+        if count == 0 || bytes.len() > HEAD_BYTES_MAX {
             return Ok(());
         }
-    }
-    let head = String::from_utf8_lossy(&head);
-    stream.write_all(&answer(site, head.lines().next().unwrap_or_default()))
+    };
+    stream.write_all(&answer(site, &bytes[..length]))
 }
 
-/// Returns the complete response to a request with this first line.
-fn answer(site: &Site, line: &str) -> Vec<u8> {
-    let (method, target) = line.split_once(' ').unwrap_or_default();
-    let path = target.split([' ', '?', '#']).next().unwrap_or_default();
+/// Returns the complete response to a request.
+fn answer(site: &Site, head: &[u8]) -> Vec<u8> {
+    let Some(HttpHead { method, path, .. }) = HttpHead::parse(head) else {
+        return response(400, "text/plain", NO_REQUEST.as_bytes(), true);
+    };
     let path = match path.trim_start_matches('/') {
         "" => "index.html",
         path => path,
     };
     if method != "GET" && method != "HEAD" {
-        return response("405 Method Not Allowed", "text/plain", b"only GET is answered", true);
+        return response(405, "text/plain", b"only GET is answered", true);
     }
     let body = method == "GET";
     match site.file(path) {
-        Some(file) => response("200 OK", kind(file), &file.bytes, body),
+        Some(file) => response(200, kind(file), &file.bytes, body),
         None => {
             let message = format!("there is no page {path}: the manual begins at /");
-            response("404 Not Found", "text/plain", message.as_bytes(), body)
+            response(404, "text/plain", message.as_bytes(), body)
         }
     }
 }
@@ -99,11 +101,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-fn response(status: &str, kind: &str, bytes: &[u8], with_body: bool) -> Vec<u8> {
+fn response(status: u16, kind: &str, bytes: &[u8], with_body: bool) -> Vec<u8> {
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status} {}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\n\
          Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
          Content-Security-Policy: {POLICY}\r\nConnection: close\r\n\r\n",
+        reason(status),
         bytes.len()
     );
     let body = if with_body { bytes } else { &[] };
@@ -128,10 +131,10 @@ mod tests {
     use engine_script::docgen::ApiModel;
 
     #[test]
-    fn pages_are_served_and_nothing_else() {
+    fn only_pages_of_the_site_are_served() {
         let site = Site::new(&ApiModel::new());
         let check = |line: &str, wanted: &str, kind: &str| {
-            let answer = answer(&site, line);
+            let answer = answer(&site, format!("{line}\r\n\r\n").as_bytes());
             let text = String::from_utf8_lossy(&answer);
             assert!(text.starts_with(&format!("HTTP/1.1 {wanted}\r\n")), "{line}: {text:.60}");
             assert!(text.contains(&format!("Content-Type: {kind};")), "{line}: {text:.99}");
@@ -145,11 +148,12 @@ mod tests {
         check("GET /manual.js HTTP/1.1", "200 OK", "text/javascript");
         check("GET /../Cargo.toml HTTP/1.1", "404 Not Found", "text/plain");
         check("POST / HTTP/1.1", "405 Method Not Allowed", "text/plain");
-        check("", "405 Method Not Allowed", "text/plain");
+        check("", "400 Bad Request", "text/plain");
+        check("GET", "400 Bad Request", "text/plain");
     }
 
     #[test]
-    fn every_file_of_the_site_has_a_kind() {
+    fn every_file_of_the_site_has_a_content_type() {
         for file in &Site::new(&ApiModel::new()).files {
             assert!(kind(file).contains('/'), "{}", file.name);
         }

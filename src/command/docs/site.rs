@@ -6,9 +6,10 @@ use super::manual::{DOCUMENTS, PICTURES};
 use engine_foundation::Error;
 use engine_foundation::atomic_file;
 use engine_foundation::error;
+use engine_foundation::json::quoted;
+use engine_foundation::xml;
 use engine_resource::settings::SETTINGS;
 use engine_script::docgen::ApiModel;
-use engine_script::docgen::json::quote;
 use engine_script::docgen::markdown;
 use engine_script::docgen::model::FunctionDoc;
 use std::borrow::Cow;
@@ -132,7 +133,7 @@ fn targets(api: &ApiModel, documents: &[SiteDocument]) -> LinkTargets {
 /// Returns a page in the frame that all pages share.
 fn framed(path: &str, page: &HtmlPage, pages: &[(&str, HtmlPage)]) -> String {
     FRAME
-        .replace("{title}", &html::escape(&page.title))
+        .replace("{title}", &xml::escape(&page.title))
         .replace("{up}", &path_to_root(path))
         .replace("{version}", env!("CARGO_PKG_VERSION"))
         .replace("{list}", &list(path, pages))
@@ -161,7 +162,7 @@ fn list(path: &str, pages: &[(&str, HtmlPage)]) -> String {
     let mut text = String::new();
     for (other, page) in listed {
         let here = if *other == path { " aria-current=\"page\"" } else { "" };
-        let (to, title) = (page_path(other), html::escape(&page.title));
+        let (to, title) = (page_path(other), xml::escape(&page.title));
         text += &format!("<li><a href=\"{}{to}\"{here}>{title}</a></li>\n", path_to_root(path));
     }
     text
@@ -188,7 +189,7 @@ fn search(pages: &[(&str, HtmlPage)]) -> String {
             };
             text.push('[');
             for part in [entry.title.as_str(), &location, &page.title, entry.text.trim()] {
-                quote(&mut text, part);
+                text += &quoted(part);
                 text.push(',');
             }
             text += "],\n";
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_and_every_picture_of_every_page_is_there() {
+    fn every_link_and_image_of_every_page_exists() {
         let site = Site::new(&ApiModel::new());
         let mut targets = HashSet::new();
         let text = |file: &SiteFile| String::from_utf8(file.bytes.to_vec()).expect("it is text");
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn names_link_to_their_documentation_and_others_to_a_search() {
+    fn unknown_names_link_to_a_search() {
         let site = Site::new(&ApiModel::new());
         assert_eq!(site.path_of_name("Gui.text"), "docs/reference/Gui.html#guitext");
         assert_eq!(site.path_of_name("Vector3"), "docs/reference/Vector3.html");
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_beside_a_page_has_the_order_of_the_index() {
+    fn the_sidebar_has_the_order_of_the_index() {
         let site = Site::new(&ApiModel::new());
         let page = site.file("docs/gui.html").expect("the page is there");
         let text = String::from_utf8_lossy(&page.bytes);

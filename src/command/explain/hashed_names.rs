@@ -7,6 +7,7 @@ use engine_models::data::ModelData;
 use engine_resource::compile::read_data;
 use engine_resource::data_resources::read_tree;
 use engine_resource::index::{IndexEntry, ResourceIndex};
+use engine_resource::resource_kind::kind_names;
 use engine_sound::mixer::MixerData;
 use engine_sound::resource::read_sound;
 use std::path::Path;
@@ -17,13 +18,13 @@ pub fn names(index: &ResourceIndex, data: &Path) -> Vec<(String, String)> {
     let of = |entry: &IndexEntry| -> Vec<(String, String)> {
         let names = read_data(data, &entry.data).map_err(|it| Error::new(it.to_string()));
         let names = names.and_then(|bytes| match &entry.resource.kind[..] {
-            "unit" => nodes_of_unit(&bytes),
-            "model" => {
+            kind_names::UNIT => nodes_of_unit(&bytes),
+            kind_names::MODEL => {
                 let nodes = ModelData::read(&bytes)?.nodes;
                 Ok(nodes.into_iter().map(|node| (node.name, "a node")).collect())
             }
-            "sound" => sound_parameter_names(&bytes),
-            "mixer" => {
+            kind_names::SOUND => sound_parameter_names(&bytes),
+            kind_names::MIXER => {
                 let buses = MixerData::read(&bytes)?.buses;
                 Ok(buses.into_iter().map(|bus| (bus.name, "a bus")).collect())
             }
@@ -34,7 +35,8 @@ pub fn names(index: &ResourceIndex, data: &Path) -> Vec<(String, String)> {
         names.unwrap_or_default().into_iter().map(with_path).collect()
     };
     let has_names = |entry: &&IndexEntry| {
-        ["unit", "model", "sound", "mixer"].contains(&&entry.resource.kind[..])
+        [kind_names::UNIT, kind_names::MODEL, kind_names::SOUND, kind_names::MIXER]
+            .contains(&&entry.resource.kind[..])
     };
     index.entries.iter().filter(has_names).flat_map(of).collect()
 }

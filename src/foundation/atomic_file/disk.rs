@@ -12,7 +12,7 @@ use std::path::Path;
 #[cfg(debug_assertions)]
 macro_rules! announce {
     ($operation:expr) => {
-        super::disk_simulation::announce(|| $operation)?
+        super::disk_simulation::check_operation(|| $operation)?
     };
 }
 #[cfg(not(debug_assertions))]
@@ -59,9 +59,9 @@ impl DiskOutput {
 impl Write for DiskOutput {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         #[cfg(debug_assertions)]
-        if let Err(reason) =
-            super::disk_simulation::announce(|| Operation::Write(self.path.clone(), bytes.into()))
-        {
+        if let Err(reason) = super::disk_simulation::check_operation(|| {
+            Operation::Write(self.path.clone(), bytes.into())
+        }) {
             // A disk that becomes full accepts the first part.
             self.file.write_all(&bytes[..bytes.len() / 2])?;
             return Err(reason);

@@ -106,7 +106,7 @@ impl Drop for SimulationGuard {
 }
 
 /// Receives an operation before it is executed. Returns the simulated error, if one is due.
-pub fn announce(operation: impl FnOnce() -> Operation) -> Result<()> {
+pub fn check_operation(operation: impl FnOnce() -> Operation) -> Result<()> {
     let simulations = simulations();
     if simulations.is_empty() {
         return Ok(());

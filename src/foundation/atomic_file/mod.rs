@@ -83,9 +83,9 @@ impl Replacement {
     pub fn begin(path: &Path) -> Result<Replacement> {
         // Two threads, or two engines, may write the same file at once, so each uses a unique
         // temporary name.
-        static TURN: AtomicU32 = AtomicU32::new(0);
+        static COUNTER: AtomicU32 = AtomicU32::new(0);
         loop {
-            let turn = TURN.fetch_add(1, Ordering::Relaxed);
+            let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
             let temporary_path = path.with_extension(format!("{}-{turn}.tmp", std::process::id()));
             match DiskOutput::create_new(&temporary_path) {
                 Err(reason) if reason.kind() == ErrorKind::AlreadyExists => {}
@@ -156,7 +156,7 @@ fn make_folder(folder: &Path) -> Result<()> {
     // errors there are ignored.
     for (level, parent) in folder.ancestors().skip(1).enumerate() {
         match sync_folder(parent) {
-            Err(reason) if level < OWN_FOLDERS && !is_ignored_error(reason.kind()) => {
+            Err(reason) if level < CREATED_FOLDERS_MAX && !is_ignored_error(reason.kind()) => {
                 return Err(reason);
             }
             _ => {}
@@ -168,7 +168,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 
 /// Number of parent folders that the engine may have created, for example for
 /// `engine/games/ID/saves`.
-const OWN_FOLDERS: usize = 4;
+const CREATED_FOLDERS_MAX: usize = 4;
 
 /// Returns true if this error from flushing a parent folder is ignored. A folder that the process
 /// may not open, or whose file system flushes no folders, existed before the game did.
@@ -241,7 +241,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+    fn a_file_is_replaced_atomically_without_leftovers() {
         let folder = std::env::temp_dir().join(format!("engine-{}-write", std::process::id()));
         let path = folder.join("deep/settings.sjson");
         write_durably(&path, b"one").unwrap();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_replaced_safely_is_the_old_or_the_new_one_after_a_loss_of_power() {
+    fn a_power_loss_leaves_the_old_or_the_new_file() {
         use disk_simulation::{DiskModel, SimulationGuard};
         let folder = std::env::temp_dir().join(format!("engine-{}-power", std::process::id()));
         let (root, after) = (folder.join("disk"), folder.join("after"));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_write_leaves_nothing_and_old_leftovers_are_removed() {
+    fn leftovers_of_interrupted_writes_are_removed() {
         let folder = std::env::temp_dir().join(format!("engine-{}-stopped", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("game.bundle");
@@ -324,7 +324,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_that_lies_where_a_file_is_begun_is_not_followed() {
+    fn a_link_at_the_temporary_path_is_not_followed() {
         let folder = std::env::temp_dir().join(format!("engine-{}-planted", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("victim"), "kept").unwrap();

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_alarm_is_raised_when_its_counter_rises_above_the_limit_and_again_after_it_fell() {
+    fn an_alarm_is_raised_once_per_crossing_of_its_limit() {
         let mut alarms = AlarmTable::default();
         let number = super::super::counter("tests/alarm").unwrap();
         alarms.set(number, 10.0).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn alarms_have_a_limit() {
+    fn the_number_of_alarms_is_limited() {
         let mut alarms = AlarmTable::default();
         for number in 0..ALARMS_MAX as u32 {
             alarms.set(number + 1, 0.0).unwrap();

@@ -1,6 +1,7 @@
 //! The values of all counters in all frames of a run, as a CSV or JSON table.
 
 use super::registry::name_of;
+use crate::json::quoted;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -45,7 +46,7 @@ fn format_value(value: f64) -> String {
 
 impl CounterExport {
     /// Records the values of a frame.
-    pub fn note(&mut self, newest: &[f64]) {
+    pub fn record_frame(&mut self, newest: &[f64]) {
         if self.values.len() + newest.len() > EXPORT_VALUES_MAX {
             self.dropped += 1;
             return;
@@ -120,9 +121,7 @@ impl CounterExport {
             let cells = values.iter().map(|value| format_value(*value));
             let cells: Vec<_> =
                 cells.map(|word| if word.is_empty() { "null".into() } else { word }).collect();
-            // Names contain no control characters.
-            let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-            format!("\"{name}\": [{}]", cells.join(", "))
+            format!("{}: [{}]", quoted(name), cells.join(", "))
         });
         let each: Vec<_> = each.collect();
         format!(
@@ -144,33 +143,33 @@ mod tests {
         let mut frame = vec![0.0; a.max(b) as usize + 1];
         for values in [[1.0, 0.0], [0.0, 2.5], [f64::NAN, 0.0]] {
             (frame[a as usize], frame[b as usize]) = (values[0], values[1]);
-            export.note(&frame);
+            export.record_frame(&frame);
         }
         export
     }
 
     #[test]
-    fn a_table_has_a_row_for_each_frame_and_a_column_for_each_counter() {
+    fn csv_has_a_row_per_frame_and_a_column_per_counter() {
         let (text, dropped) = example().write(ExportFormat::Csv);
         let expected = "frame,tests/export a,\"tests/export, \"\"b\"\"\"\n1,1,0\n2,0,2.5\n3,,0\n";
         assert_eq!((text.as_str(), dropped), (expected, 0));
     }
 
     #[test]
-    fn a_name_never_becomes_a_formula_of_a_table() {
+    fn csv_never_contains_a_name_that_is_a_formula() {
         let columns = ["=1+1", "@a, b", "a=b"].into_iter().zip([1, 2, 3]).collect();
         assert_eq!(CounterExport::default().csv(&columns), "frame,'=1+1,\"'@a, b\",a=b\n");
     }
 
     #[test]
-    fn json_has_a_list_for_each_counter() {
+    fn json_has_an_array_per_counter() {
         let expected = "{\"frames\": 3, \"counters\": {\n\"tests/export a\": [1, 0, null],\n\
                         \"tests/export, \\\"b\\\"\": [0, 2.5, 0]\n}}\n";
         assert_eq!(example().write(ExportFormat::Json).0, expected);
     }
 
     #[test]
-    fn the_form_is_known_by_the_files_name() {
+    fn the_file_extension_selects_the_format() {
         assert_eq!(
             (ExportFormat::of("a.csv"), ExportFormat::of("b.JSON")),
             (Some(ExportFormat::Csv), Some(ExportFormat::Json))

@@ -51,7 +51,7 @@ pub struct Summable {
 impl CounterSlot {
     #[inline(always)]
     pub fn of(site: &CounterSite) -> CounterSlot {
-        CounterSlot(Summable { block: thread_counters::own(), number: site.number() })
+        CounterSlot(Summable { block: thread_counters::of_this_thread(), number: site.number() })
     }
 }
 
@@ -84,13 +84,13 @@ adds!(f64 i32 u32 i64 u64 usize);
 /// Adds to the counter with a number that [`counter`] returned.
 #[inline]
 pub fn add(number: u32, amount: f64) {
-    thread_counters::own().add(number, amount);
+    thread_counters::of_this_thread().add(number, amount);
 }
 
 /// Returns the address of a counter's value in this thread's array, for code that adds to it
 /// directly. Only this thread may use the address. It is valid until the process ends.
 pub fn address(number: u32) -> *mut f64 {
-    thread_counters::own().address(number)
+    thread_counters::of_this_thread().address(number)
 }
 
 /// Returns the number of a profiler scope's counter. If the table is full, returns 0: the number
@@ -116,7 +116,7 @@ fn with<R>(f: impl FnOnce(&mut CounterResults) -> R) -> R {
 /// Ends a frame: stores the sum over all threads as each counter's newest value, and resets this
 /// thread's values to zero. Must be called by the thread that plays the frames.
 pub fn push() {
-    let (own, count) = (thread_counters::own(), registry::count());
+    let (own, count) = (thread_counters::of_this_thread(), registry::count());
     with(|results| results.push(own, &thread_counters::other_threads(own), count));
 }
 
@@ -191,7 +191,7 @@ pub fn exported(form: ExportFormat) -> (String, u64) {
 /// Clears values, histories, watches and alarms before another game starts in this process.
 /// Counters keep their numbers.
 pub fn clear_all() {
-    let own = thread_counters::own();
+    let own = thread_counters::of_this_thread();
     own.clear();
     with(|results| {
         let export = results.export.take();
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_added_to_from_rust_and_pushed() {
+    fn counters_are_incremented_from_rust_and_pushed() {
         let _alone = crate::profile::exclusive();
         clear_all();
         let number = counter("tests/added").unwrap();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scope_has_a_counter_whatever_it_is_called() {
+    fn a_scope_with_any_name_has_a_counter() {
         let number = scope_counter("scopes//odd\n/ /name/");
         assert_eq!(name_of(number), "scopes/odd/name");
         assert_eq!(name_of(scope_counter(&"ä".repeat(100))).len(), NAME_BYTES_MAX);

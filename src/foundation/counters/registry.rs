@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_keeps_its_number() {
+    fn a_counter_keeps_its_index() {
         let number = counter("tests/number").unwrap();
         assert!(number > 0);
         assert_eq!((counter("tests/number"), find("tests/number")), (Ok(number), Some(number)));

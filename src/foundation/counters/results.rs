@@ -67,7 +67,7 @@ impl CounterResults {
     ) {
         own.take_all(&mut self.newest[..count]);
         for other in other_threads {
-            self.add_other(other);
+            self.add_thread(other);
         }
         // Counter 0 means no counter, and is never read.
         self.newest[0] = 0.0;
@@ -77,13 +77,13 @@ impl CounterResults {
         }
         self.alarms.check(&self.newest);
         if let Some(export) = &mut self.export {
-            export.note(&self.newest[..count]);
+            export.record_frame(&self.newest[..count]);
         }
         self.frame += 1;
     }
 
-    fn add_other(&mut self, other: &'static ThreadCounters) {
-        let mut touched = other.touched();
+    fn add_thread(&mut self, other: &'static ThreadCounters) {
+        let mut touched = other.changed_chunks();
         if touched == 0 {
             return;
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn only_watched_counters_have_a_history_and_it_begins_with_the_watch() {
+    fn history_is_recorded_only_while_a_counter_is_watched() {
         let (mut results, block) = (CounterResults::new(), leaked());
         play(&mut results, block, 4, &[(1.0, 0.5)]);
         assert_eq!(results.history(4, 10), None);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn running_totals_of_other_threads_count_by_their_increase() {
+    fn totals_of_other_threads_count_by_their_increase() {
         let (mut results, own, other) = (CounterResults::new(), leaked(), leaked());
         other.add(5, 3.0);
         own.add(5, 1.0);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn watches_have_a_limit() {
+    fn the_number_of_watched_counters_is_limited() {
         let mut results = CounterResults::new();
         for number in 0..WATCHED_MAX as u32 {
             results.watch(number + 1).unwrap();

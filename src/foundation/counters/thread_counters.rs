@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Maximum number of threads that can count at once. Further threads add to a shared array that is
 /// never read.
 pub const BLOCKS_MAX: usize = 128;
-/// Number of counters per bit of `touched`.
+/// Number of counters per bit of `changed_chunks`.
 pub const CHUNK: usize = COUNTERS_MAX / 64;
 
 pub struct ThreadCounters {
@@ -27,7 +27,7 @@ static BLOCKS: Mutex<Vec<&'static ThreadCounters>> = Mutex::new(Vec::new());
 static UNOWNED: ThreadCounters = ThreadCounters::new();
 
 thread_local! {
-    static OWN: Cell<Option<&'static ThreadCounters>> = const { Cell::new(None) };
+    static THREAD_BLOCK: Cell<Option<&'static ThreadCounters>> = const { Cell::new(None) };
     static LEASE: RefCell<Option<ThreadCountersGuard>> = const { RefCell::new(None) };
 }
 
@@ -37,15 +37,15 @@ struct ThreadCountersGuard(&'static ThreadCounters);
 
 impl Drop for ThreadCountersGuard {
     fn drop(&mut self) {
-        OWN.set(Some(&UNOWNED));
+        THREAD_BLOCK.set(Some(&UNOWNED));
         self.0.taken.store(false, Ordering::Release);
     }
 }
 
 /// Returns this thread's array, and assigns one at the first call.
 #[inline(always)]
-pub fn own() -> &'static ThreadCounters {
-    match OWN.get() {
+pub fn of_this_thread() -> &'static ThreadCounters {
+    match THREAD_BLOCK.get() {
         Some(block) => block,
         None => take(),
     }
@@ -66,7 +66,7 @@ fn take() -> &'static ThreadCounters {
         }
         None => {
             drop(blocks);
-            OWN.set(Some(&UNOWNED));
+            THREAD_BLOCK.set(Some(&UNOWNED));
             log::warn("statistics", &format!("more than {BLOCKS_MAX} threads: some do not count"));
             return &UNOWNED;
         }
@@ -74,7 +74,7 @@ fn take() -> &'static ThreadCounters {
     block.taken.store(true, Ordering::Release);
     drop(blocks);
     let _ = LEASE.try_with(|lease| *lease.borrow_mut() = Some(ThreadCountersGuard(block)));
-    OWN.set(Some(block));
+    THREAD_BLOCK.set(Some(block));
     block
 }
 
@@ -107,7 +107,7 @@ impl ThreadCounters {
         }
     }
 
-    /// Adds to the counter with a number. Only the thread that has taken the block may call this.
+    /// Adds to the counter with a number. Only the thread that owns the array may call this.
     #[inline(always)]
     pub fn add(&self, number: u32, amount: f64) {
         let value = &self.values[number as usize & (COUNTERS_MAX - 1)];
@@ -139,7 +139,7 @@ impl ThreadCounters {
     }
 
     /// Returns the bit set of chunks that were added to.
-    pub fn touched(&self) -> u64 {
+    pub fn changed_chunks(&self) -> u64 {
         self.touched.load(Ordering::Acquire)
     }
 

@@ -100,10 +100,10 @@ fn make_folder(root: &Path, path: &Path) -> Result<PathBuf, AccessError> {
 }
 
 pub fn replace(root: &Path, parent: &str, name: &str, bytes: &[u8]) -> Result<(), AccessError> {
-    static TURN: AtomicU32 = AtomicU32::new(0);
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
     let folder = make_folder(root, Path::new(parent))?;
     let (temporary, mut file) = loop {
-        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = folder.join(format!(".{}-{turn}.tmp", std::process::id()));
         match File::create_new(&temporary) {
             Ok(file) => break (temporary, file),

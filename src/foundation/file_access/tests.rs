@@ -58,7 +58,7 @@ impl Drop for Folder {
 }
 
 /// An implementation that reads a file below a folder.
-type Way = fn(&Path, &str) -> Result<Vec<u8>, AccessError>;
+type Reader = fn(&Path, &str) -> Result<Vec<u8>, AccessError>;
 
 fn usual(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
     read(root, path, &SETTINGS)
@@ -74,9 +74,9 @@ fn by_parts(root: &Path, path: &str) -> Result<Vec<u8>, AccessError> {
 }
 
 #[cfg(unix)]
-const WAYS: &[Way] = &[usual, portably, by_parts];
+const READERS: &[Reader] = &[usual, portably, by_parts];
 #[cfg(not(unix))]
-const WAYS: &[Way] = &[usual, portably];
+const READERS: &[Reader] = &[usual, portably];
 
 const OUT: &str = "a link leads out of the game's folder, and only files in it can be read: copy \
                    into the folder what it leads to";
@@ -85,11 +85,11 @@ const SPECIAL: &str = "it is a pipe, a socket or a device, and only regular file
 
 #[cfg(unix)]
 #[test]
-fn links_are_followed_within_the_folder_and_not_out_of_it() {
+fn links_are_followed_only_within_the_folder() {
     let folder = Folder::new("links").with_links();
     // A link may lead to the folder itself.
     for root in ["game", "linked", "game-art/../game"].map(|root| folder.0.join(root)) {
-        for way in WAYS {
+        for way in READERS {
             let check = |path: &str, wanted: Result<&str, &str>| {
                 let read = way(&root, path).map(|bytes| String::from_utf8(bytes).unwrap());
                 let read = read.map_err(|refusal| refusal.message(path));
@@ -125,11 +125,11 @@ fn links_are_followed_within_the_folder_and_not_out_of_it() {
 fn a_pipe_or_a_device_is_refused_at_once() {
     let folder = Folder::new("special");
     let pipe = folder.0.join("game/pipe");
-    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs");
+    assert!(status.success());
     std::os::unix::net::UnixListener::bind(folder.0.join("game/socket")).unwrap();
     folder.link("pipe", "game/to_pipe");
-    for way in WAYS {
+    for way in READERS {
         for path in ["pipe", "to_pipe"] {
             assert_eq!(way(&folder.game(), path).unwrap_err().to_string(), SPECIAL, "{path}");
         }
@@ -144,7 +144,7 @@ fn a_pipe_or_a_device_is_refused_at_once() {
 }
 
 #[test]
-fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
+fn the_size_limit_is_checked_before_and_while_reading() {
     let folder = Folder::new("limit");
     let path = folder.0.join("game/settings.sjson");
     let file = fs::File::create(&path).unwrap();
@@ -153,7 +153,7 @@ fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
     // A sparse file of a terabyte: reading it would take minutes.
     for size in [SETTINGS_BYTES_MAX + 1, 1 << 40] {
         file.set_len(size).unwrap();
-        for way in WAYS {
+        for way in READERS {
             assert_eq!(
                 way(&folder.game(), "settings.sjson").unwrap_err().message("settings.sjson"),
                 "settings.sjson: the file is larger than 1 MiB (SETTINGS_BYTES_MAX): keep data in \
@@ -171,7 +171,7 @@ fn the_limit_is_checked_before_the_first_byte_and_while_a_file_grows() {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_has_no_state() {
+fn a_file_that_changes_while_read_has_no_state() {
     let folder = Folder::new("state");
     let (game, path) = (folder.game(), folder.0.join("game/textures/wood.png"));
     let (bytes, state) = read_with_state(&game, "textures/wood.png", &SETTINGS).unwrap();
@@ -191,7 +191,7 @@ fn a_file_that_changes_while_it_is_read_has_no_state() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
+fn a_listing_gives_links_the_kind_of_their_target() {
     let folder = Folder::new("list").with_links();
     let game = folder.game();
     let wood = inspect(&game, "textures/wood.png").unwrap().1;
@@ -241,7 +241,7 @@ fn a_folder_is_listed_and_links_are_named_by_what_they_lead_to() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_behind_a_link() {
+fn nothing_is_written_through_a_link() {
     let folder = Folder::new("write").with_links();
     let game = folder.game();
     let art = folder.0.join("game-art");

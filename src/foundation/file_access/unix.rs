@@ -60,9 +60,9 @@ fn open_beneath(root: &Path, path: &Path, flags: OFlags) -> Result<OwnedFd, Acce
         let base = open_root(root)?;
         match fs::openat2(&base, or_current_folder(path), flags, Mode::empty(), within) {
             Ok(found) => return Ok(found),
-            // The path has a link that leaves the folder, or one that leaves it and comes back (an
-            // absolute link, or one through the parent folder). Or the kernel, or a system call
-            // filter, does not support this call.
+            // Either the path has a link that leaves the folder, even if it comes back (an absolute
+            // link, or one through the parent folder), or the kernel or a system call filter does
+            // not support this call.
             Err(Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {}
             Err(reason) => return Err(io::Error::from(reason).into()),
         }
@@ -181,10 +181,10 @@ fn make_folder(root: &Path, path: &Path) -> Result<OwnedFd, AccessError> {
 pub fn replace(root: &Path, parent: &str, name: &str, bytes: &[u8]) -> Result<(), AccessError> {
     // Two threads, or two engines, may write the same file at once, so each uses a unique temporary
     // name.
-    static TURN: AtomicU32 = AtomicU32::new(0);
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
     let folder = make_folder(root, Path::new(parent))?;
     let (temporary, mut file) = loop {
-        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let turn = COUNTER.fetch_add(1, Ordering::Relaxed);
         let temporary = format!(".{}-{turn}.tmp", std::process::id());
         // A link under that name is not followed, because the file must be new.
         let new = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;

@@ -18,7 +18,7 @@ pub struct CountingAllocator;
 
 /// Bytes of the header before a block. The header holds the block's owner, and its size preserves
 /// the block's alignment.
-const HEAD: usize = 16;
+const HEADER_BYTES: usize = 16;
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 static COUNTING: AtomicBool = AtomicBool::new(true);
@@ -129,14 +129,14 @@ unsafe impl GlobalAlloc for UncountedAllocator {
 /// Returns the offset of a block within its mimalloc allocation.
 #[inline(always)]
 fn offset(layout: Layout) -> usize {
-    layout.align().max(HEAD)
+    layout.align().max(HEADER_BYTES)
 }
 
 /// Returns the layout that is requested from mimalloc for a block and its header.
 #[inline(always)]
 fn full_layout(layout: Layout) -> Option<Layout> {
     let size = layout.size().checked_add(offset(layout))?;
-    Layout::from_size_align(size, layout.align().max(HEAD)).ok()
+    Layout::from_size_align(size, layout.align().max(HEADER_BYTES)).ok()
 }
 
 /// Records the owner in the header of a mimalloc allocation, and returns the block after it.
@@ -150,13 +150,13 @@ unsafe fn store_owner(allocation: *mut u8, layout: Layout) -> *mut u8 {
         false => NOBODY,
     };
     if owner != NOBODY {
-        owners::hold(owner, layout.size());
+        owners::add_block(owner, layout.size());
     }
     limit::change(layout.size() as i64);
     // SAFETY: the block starts at least HEAD bytes after the start of the allocation.
     unsafe {
         let block = allocation.add(offset(layout));
-        *block.sub(HEAD) = owner;
+        *block.sub(HEADER_BYTES) = owner;
         block
     }
 }
@@ -183,7 +183,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         // SAFETY: the block was allocated with this layout, so its header lies before it, and the
         // layout around it is valid.
         unsafe {
-            let owner = *block.sub(HEAD);
+            let owner = *block.sub(HEADER_BYTES);
             if owner != NOBODY {
                 owners::release(owner, layout.size());
             }
@@ -198,7 +198,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
         let Some(wanted) = size.checked_add(offset(layout)) else { return std::ptr::null_mut() };
         // SAFETY: as for `dealloc`. The header before the block moves along with it.
         unsafe {
-            let owner = *block.sub(HEAD);
+            let owner = *block.sub(HEADER_BYTES);
             let whole = full_layout(layout).unwrap_unchecked();
             let allocation = AlignedMimalloc.realloc(block.sub(offset(layout)), whole, wanted);
             if allocation.is_null() {
@@ -218,12 +218,12 @@ mod tests {
     use super::*;
     use crate::memory::snapshot;
 
-    fn held(name: &str) -> (i64, i64) {
+    fn total(name: &str) -> (i64, i64) {
         snapshot().get(name).map_or((0, 0), |held| (held.bytes, held.blocks))
     }
 
     #[test]
-    fn a_block_counts_for_its_owner_until_any_thread_frees_it() {
+    fn a_block_counts_for_its_owner_until_it_is_freed() {
         let layout = Layout::from_size_align(100, 8).unwrap();
         // SAFETY: each block is used within its size and freed with its layout.
         unsafe {
@@ -231,13 +231,13 @@ mod tests {
                 crate::owner!("tests/blocks");
                 CountingAllocator.alloc(layout)
             };
-            assert_eq!(held("tests/blocks"), (100, 1));
+            assert_eq!(total("tests/blocks"), (100, 1));
             block.write_bytes(7, 100);
             let block = CountingAllocator.realloc(block, layout, 1000);
-            assert_eq!((held("tests/blocks"), *block.add(99)), ((1000, 1), 7));
+            assert_eq!((total("tests/blocks"), *block.add(99)), ((1000, 1), 7));
             CountingAllocator.dealloc(block, Layout::from_size_align(1000, 8).unwrap());
         }
-        assert_eq!(held("tests/blocks"), (0, 0));
+        assert_eq!(total("tests/blocks"), (0, 0));
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
                 CountingAllocator.dealloc(block, Layout::from_size_align(3000, align).unwrap());
             }
         }
-        assert_eq!(held("tests/aligned"), (0, 0));
+        assert_eq!(total("tests/aligned"), (0, 0));
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_begins_as_zeros_and_keeps_what_is_written() {
+    fn a_table_is_zeroed_and_keeps_written_values() {
         // SAFETY: zero bytes are valid numbers.
         let mut table: LazyZeroed<u64> = unsafe { LazyZeroed::new(100_000) };
         assert_eq!(table.len(), 100_000);

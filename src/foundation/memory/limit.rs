@@ -24,7 +24,7 @@ const RESERVE_PART: usize = 8;
 const RESERVE_BYTES_MIN: usize = 8 << 20;
 /// Bytes that may be allocated after the block that exceeded the limit, if that block went beyond
 /// the reserve.
-const RESERVE_BEHIND_EXCESS: usize = 1 << 20;
+const RESERVE_AFTER_EXCESS: usize = 1 << 20;
 /// Maximum number of owners that an error names, and the minimum bytes that each of them holds.
 const NAMED_OWNERS_MAX: usize = 3;
 const NAMED_BYTES_MIN: i64 = 1 << 20;
@@ -33,13 +33,13 @@ const BATCH: i64 = BATCH_BYTES as i64;
 const NO_LIMIT: i64 = i64::MAX;
 
 /// Total bytes of all blocks, without the threads' unfinished batches.
-static HELD: AtomicI64 = AtomicI64::new(0);
+static TOTAL: AtomicI64 = AtomicI64::new(0);
 static LIMIT: AtomicI64 = AtomicI64::new(NO_LIMIT);
 /// True while the total exceeds the limit.
 static OVER: AtomicBool = AtomicBool::new(false);
 /// The total at the first check of the reserve since the limit was exceeded; 0 if it was not
 /// checked yet.
-static HELD_AT_EXCESS: AtomicI64 = AtomicI64::new(0);
+static TOTAL_AT_EXCESS: AtomicI64 = AtomicI64::new(0);
 /// Number of times that the total fell back below the limit.
 static RECOVERIES: AtomicU64 = AtomicU64::new(0);
 static GROWTH_HOOK: OnceLock<fn()> = OnceLock::new();
@@ -72,10 +72,10 @@ thread_local! {
     static BATCHED: Cell<i64> = const { Cell::new(NO_BATCH) };
     static STAGE: Cell<LimitStage> = const { Cell::new(LimitStage::New) };
     static LAST_BATCH: BatchFlushGuard = const { BatchFlushGuard };
-    /// True if this thread does the engine's own work ([`Apart`]); `APART_BYTES` counts the bytes
-    /// of that work.
-    static IS_APART: Cell<bool> = const { Cell::new(false) };
-    static APART_BYTES: Cell<i64> = const { Cell::new(0) };
+    /// True if this thread does the engine's own work ([`SeparateWork`]); `SEPARATE_BYTES` counts
+    /// the bytes of that work.
+    static IS_SEPARATE: Cell<bool> = const { Cell::new(false) };
+    static SEPARATE_BYTES: Cell<i64> = const { Cell::new(0) };
     /// Bytes that this thread has added to the shared total.
     static ADDED: Cell<i64> = const { Cell::new(0) };
 }
@@ -114,11 +114,11 @@ fn end_batch(batched: i64) {
 
 /// Adds to the shared total, or to this thread's separate count.
 fn add(bytes: i64) {
-    if IS_APART.get() {
-        return APART_BYTES.set(APART_BYTES.get() + bytes);
+    if IS_SEPARATE.get() {
+        return SEPARATE_BYTES.set(SEPARATE_BYTES.get() + bytes);
     }
     ADDED.set(ADDED.get() + bytes);
-    let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    let held = TOTAL.fetch_add(bytes, Ordering::Relaxed) + bytes;
     let over = held > LIMIT.load(Ordering::Relaxed);
     record_over_limit(over);
     if over && bytes > 0 {
@@ -128,7 +128,7 @@ fn add(bytes: i64) {
 
 fn record_over_limit(over: bool) {
     if OVER.load(Ordering::Relaxed) != over && OVER.swap(over, Ordering::Relaxed) && !over {
-        HELD_AT_EXCESS.store(0, Ordering::Relaxed);
+        TOTAL_AT_EXCESS.store(0, Ordering::Relaxed);
         RECOVERIES.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -150,56 +150,57 @@ pub fn set_growth_hook(hook: fn()) {
 /// calling thread does not count against the limit of the game, and the game's memory does not
 /// limit the work. Memory that remains afterwards is added to the total. The sum of all counts is
 /// always the sum of the blocks.
-pub struct Apart {
+pub struct SeparateWork {
     /// True if this guard is nested in another one on the same thread.
     nested: bool,
     /// Ties the guard to this thread.
     _thread: PhantomData<*const ()>,
 }
 
-impl Apart {
-    pub fn begin() -> Apart {
-        end_own_batch();
-        Apart { nested: IS_APART.replace(true), _thread: PhantomData }
+impl SeparateWork {
+    pub fn begin() -> SeparateWork {
+        flush_batch();
+        SeparateWork { nested: IS_SEPARATE.replace(true), _thread: PhantomData }
     }
 }
 
-impl Drop for Apart {
+impl Drop for SeparateWork {
     fn drop(&mut self) {
         if !self.nested {
-            end_own_batch();
-            IS_APART.set(false);
-            add(APART_BYTES.replace(0));
+            flush_batch();
+            IS_SEPARATE.set(false);
+            add(SEPARATE_BYTES.replace(0));
         }
     }
 }
 
-/// Returns true if the calling thread's memory is counted separately ([`Apart`]). A thread that
-/// [`run_with_stack`](crate::panic::run_with_stack) starts inherits this.
-pub fn is_apart() -> bool {
-    IS_APART.get()
+/// Returns true if the calling thread's memory is counted separately ([`SeparateWork`]). A thread
+/// that [`run_with_stack`](crate::panic::run_with_stack) starts inherits this.
+pub fn is_separate() -> bool {
+    IS_SEPARATE.get()
 }
 
 /// Adds this thread's batch to the total now.
-fn end_own_batch() {
+fn flush_batch() {
     if STAGE.get() == LimitStage::Runs {
         add(BATCHED.replace(0));
     }
 }
 
 /// Returns the total bytes: exact for this thread, and within [`BATCH_BYTES`] for each other
-/// thread. For a thread that works [`Apart`], returns the bytes of its work.
-pub fn held() -> usize {
+/// thread. Within [`SeparateWork`], returns the bytes of its work.
+pub fn total() -> usize {
     let own = BATCHED.get();
     let own = if own == NO_BATCH { 0 } else { own };
-    let others = if IS_APART.get() { APART_BYTES.get() } else { HELD.load(Ordering::Relaxed) };
+    let others =
+        if IS_SEPARATE.get() { SEPARATE_BYTES.get() } else { TOTAL.load(Ordering::Relaxed) };
     usize::try_from(others + own).unwrap_or(0)
 }
 
 /// Returns the calling thread's part of the total: bytes that it allocated, minus bytes that it
 /// freed, which other threads may have allocated. Compare two results to find the growth of this
 /// thread.
-pub fn own_part() -> i64 {
+pub fn thread_total() -> i64 {
     let own = BATCHED.get();
     ADDED.get() + if own == NO_BATCH { 0 } else { own }
 }
@@ -216,7 +217,7 @@ pub fn limit() -> Option<usize> {
 pub fn set_limit(bytes: Option<usize>) {
     let limit = bytes.and_then(|bytes| i64::try_from(bytes).ok()).unwrap_or(NO_LIMIT);
     LIMIT.store(limit, Ordering::Relaxed);
-    record_over_limit(HELD.load(Ordering::Relaxed) > limit);
+    record_over_limit(TOTAL.load(Ordering::Relaxed) > limit);
 }
 
 /// Returns true if the total exceeds the limit.
@@ -241,19 +242,19 @@ fn reserve(limit: usize) -> usize {
 /// that frees it must run.
 pub fn is_reserve_used() -> bool {
     let is_used = |limit: usize| {
-        let held = held();
+        let held = total();
         let now = i64::try_from(held).unwrap_or(i64::MAX);
-        let first = HELD_AT_EXCESS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+        let first = TOTAL_AT_EXCESS.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
         let excess = usize::try_from(first.map_or_else(|before| before, |_| now)).unwrap_or(0);
-        let excess_limit = excess.saturating_add(RESERVE_BEHIND_EXCESS);
+        let excess_limit = excess.saturating_add(RESERVE_AFTER_EXCESS);
         held > limit.saturating_add(reserve(limit)).max(excess_limit)
     };
     is_over() && limit().is_some_and(is_used)
 }
 
 /// Returns the number of bytes that may still be allocated.
-pub fn room() -> usize {
-    limit().map_or(usize::MAX, |limit| limit.saturating_sub(held()))
+pub fn available() -> usize {
+    limit().map_or(usize::MAX, |limit| limit.saturating_sub(total()))
 }
 
 /// Checks that an allocation of `bytes` fits, before it is done.
@@ -263,7 +264,9 @@ pub fn room() -> usize {
 /// owners.
 pub fn check_room(bytes: usize) -> Result<(), Error> {
     match limit() {
-        Some(limit) if bytes > room() => Err(error!("{}", out_of_memory_message(bytes, limit))),
+        Some(limit) if bytes > available() => {
+            Err(error!("{}", out_of_memory_message(bytes, limit)))
+        }
         _ => Ok(()),
     }
 }
@@ -273,8 +276,8 @@ pub fn check_room(bytes: usize) -> Result<(), Error> {
 /// # Errors
 /// Returns an error if the total exceeds the limit.
 pub fn check_over() -> Result<(), Error> {
-    let over = match is_apart() {
-        true => room() == 0,
+    let over = match is_separate() {
+        true => available() == 0,
         false => is_over(),
     };
     if over { Err(error!("{}", over_message())) } else { Ok(()) }
@@ -299,7 +302,7 @@ fn out_of_memory_message(bytes: usize, limit: usize) -> String {
         "{SHORTAGE}this takes {} MiB, and the engine holds {} of its {} MiB{}: ask for \
          less, release some of it, or raise {SETTING}",
         mib(bytes),
-        held() >> 20,
+        total() >> 20,
         limit >> 20,
         largest_owners()
     )
@@ -348,7 +351,7 @@ impl MemoryCharge {
     pub fn new(owner: &str) -> MemoryCharge {
         let owner = if is_counting() { owners::number_of(owner) } else { NOBODY };
         if owner != NOBODY {
-            owners::hold(owner, 0);
+            owners::add_block(owner, 0);
         }
         MemoryCharge { bytes: 0, owner }
     }
@@ -386,42 +389,42 @@ mod tests {
     // whatever the others do. Behavior at the limit is tested in tests/bad_input/memory.rs.
 
     #[test]
-    fn a_thread_adds_its_count_in_batches_and_the_rest_when_it_ends() {
+    fn a_thread_reports_its_bytes_in_batches_and_at_its_end() {
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 50;
-        let before = held();
+        let before = total();
         let small = std::thread::spawn(|| {
             change(100);
-            (BATCHED.get(), HELD.load(Ordering::Relaxed))
+            (BATCHED.get(), TOTAL.load(Ordering::Relaxed))
         });
         let (batched, shared) = small.join().unwrap();
         assert_eq!(batched, 100);
         assert!(shared < LARGE / 2);
         std::thread::spawn(|| change(LARGE)).join().unwrap();
-        assert!(held() as i64 - before as i64 > LARGE / 2, "it was added when the thread ended");
+        assert!(total() as i64 - before as i64 > LARGE / 2, "it was added when the thread ended");
         std::thread::spawn(|| change(-LARGE)).join().unwrap();
-        assert!((held() as i64 - before as i64) < LARGE / 2, "and taken away by another");
+        assert!((total() as i64 - before as i64) < LARGE / 2, "and taken away by another");
     }
 
     #[test]
-    fn separate_work_counts_what_remains_when_it_ends() {
+    fn separate_work_counts_the_memory_it_leaves_allocated() {
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 48;
-        let shared = || HELD.load(Ordering::Relaxed);
+        let shared = || TOTAL.load(Ordering::Relaxed);
         let work = move || {
             change(LARGE);
-            let outer = Apart::begin();
+            let outer = SeparateWork::begin();
             // All earlier allocations of this thread are counted now.
             let before = shared();
             change(4 * LARGE);
             {
-                let _inner = Apart::begin();
+                let _inner = SeparateWork::begin();
                 change(-LARGE);
             }
             let meanwhile = shared() - before;
             // Another thread may free memory that was allocated here before it was counted.
             std::thread::spawn(|| change(-2 * LARGE)).join().unwrap();
-            assert!(held() as i64 > 2 * LARGE, "its own");
+            assert!(total() as i64 > 2 * LARGE, "its own");
             drop(outer);
             let left = shared() - before;
             change(-2 * LARGE);
@@ -437,11 +440,11 @@ mod tests {
         const LARGE: i64 = 1 << 52;
         let mut charge = MemoryCharge::new("tests/charge");
         charge.set(LARGE);
-        assert!(held() as i64 > LARGE / 2);
+        assert!(total() as i64 > LARGE / 2);
         charge.set(LARGE / 2);
         assert_eq!(charge.bytes(), LARGE / 2);
         drop(charge);
-        assert!((held() as i64) < LARGE / 4);
+        assert!((total() as i64) < LARGE / 4);
     }
 
     #[test]
@@ -454,9 +457,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_there_is_room_for_everything() {
+    fn without_a_limit_every_allocation_succeeds() {
         assert_eq!(limit(), None, "no test of this program sets one");
-        assert_eq!((room(), is_over(), is_reserve_used()), (usize::MAX, false, false));
+        assert_eq!((available(), is_over(), is_reserve_used()), (usize::MAX, false, false));
         assert_eq!(check_room(usize::MAX), Ok(()));
         for message in [out_of_memory_message(1, 1), over_message()] {
             assert!(is_shortage(&Error::new(format!("a.sound: {message}"))));

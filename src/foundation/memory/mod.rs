@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_has_the_sums_of_its_parts() {
+    fn a_node_of_the_tree_sums_its_children() {
         let rows = tree(&snapshot_of(&[("a/b", 10, 1), ("a/c", 5, 2), ("d", 1, 1)]));
         let rows: Vec<_> =
             rows.iter().map(|row| (row.path.as_str(), row.parents, row.held.bytes)).collect();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn leaks_are_reported_by_owner_without_lasting_memory() {
+    fn leaks_are_reported_by_owner_without_static_memory() {
         let before = snapshot_of(&[("engine", 10, 1), ("sound", 5, 1)]);
         let same = snapshot_of(&[("engine", 90, 9), ("sound", 5, 1), ("resources/data", 8, 1)]);
         assert_eq!(leak_report(&before, &same), None);

@@ -52,7 +52,7 @@ pub(super) fn current() -> u8 {
 }
 
 #[inline(always)]
-pub(super) fn hold(owner: u8, bytes: usize) {
+pub(super) fn add_block(owner: u8, bytes: usize) {
     let count = &COUNTS[owner as usize];
     count.bytes.fetch_add(bytes as i64, Ordering::Relaxed);
     count.allocated.fetch_add(1, Ordering::Relaxed);
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_has_one_owner_at_a_time_and_the_one_before_when_its_block_ends() {
+    fn the_previous_owner_is_restored_when_a_block_ends() {
         std::thread::spawn(|| {
             let outer = number_of("tests/outer");
             assert_eq!(current(), ENGINE);

@@ -62,7 +62,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn ticks_are_turned_into_seconds() {
+    fn ticks_are_converted_to_seconds() {
         begin();
         std::thread::sleep(Duration::from_millis(5));
         let (began, from) = (Instant::now(), ticks());

@@ -2,25 +2,11 @@
 //! Perfetto), folded stacks, and a flame graph as an SVG picture.
 
 use super::{ProfilerState, RetainedFrame, clock, with};
+use crate::json::quoted;
 use crate::terminal::escape_line;
+use crate::xml::escape_for_display;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-/// Returns a text as a quoted JSON string.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => out += "\\\"",
-            '\\' => out += "\\\\",
-            control if control < ' ' => {
-                write!(out, "\\u{:04x}", u32::from(control)).expect("a string can be written to");
-            }
-            letter => out.push(letter),
-        }
-    }
-    out + "\""
-}
 
 /// Returns the kept frames in the trace event format (Google, "Trace Event Format"): complete
 /// events in microseconds, grouped by thread, and the duration of each frame as a counter.
@@ -118,7 +104,7 @@ impl FlameBox {
 const WIDTH: f64 = 1200.0;
 const ROW: f64 = 18.0;
 const MARGIN: f64 = 10.0;
-const HEAD: f64 = 34.0;
+const HEADER_HEIGHT: f64 = 34.0;
 /// Minimum width of a box, in points. Narrower boxes are not drawn.
 const BOX_MIN: f64 = 0.3;
 /// Approximate width of a letter, in points.
@@ -142,7 +128,7 @@ fn drawn(stacks: &BTreeMap<Vec<String>, u64>, frames: usize, per_tick: f64) -> S
         at.own += ticks;
     }
     let total = root.total().max(1);
-    let height = HEAD + root.depth() as f64 * ROW + MARGIN;
+    let height = HEADER_HEIGHT + root.depth() as f64 * ROW + MARGIN;
     let all = total as f64 * per_tick;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" \
@@ -164,12 +150,6 @@ struct FlameLayout {
     scale: f64,
     per_tick: f64,
     total: u64,
-}
-
-/// Escapes text for XML, which cannot represent control characters.
-fn escaped(text: &str) -> String {
-    let text = escape_line(text).replace(['\u{fffe}', '\u{ffff}'], "");
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 fn draw(svg: &mut String, flame: &FlameBox, name: &str, level: usize, layout: &FlameLayout) {
@@ -195,11 +175,11 @@ fn draw(svg: &mut String, flame: &FlameBox, name: &str, level: usize, layout: &F
          <rect x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{tall}\" \
          fill=\"hsl({hue},72%,66%)\" stroke=\"#fbfaf7\" stroke-width=\"0.5\"/>\
          <text x=\"{text_x:.2}\" y=\"{text_y:.1}\">{shown}</text></g>",
-        title = escaped(name),
+        title = escape_for_display(name),
         tall = ROW - 1.0,
         text_x = x + 3.0,
         text_y = y + 13.0,
-        shown = escaped(&shown),
+        shown = escape_for_display(&shown),
     )
     .expect("a string can be written to");
     let mut x = x;
@@ -222,11 +202,5 @@ mod tests {
         assert!(svg.contains("<title>a&lt;b: 1.000 ms, 100.0 %</title>"), "{svg}");
         assert!(svg.contains("<title>c: 0.400 ms, 40.0 %</title>"), "{svg}");
         assert_eq!(svg.matches("<rect x=").count(), 4);
-        assert_eq!(escaped("</text>\x1b&\0\u{ffff}"), "&lt;/text&gt;\\u{1b}&amp;\\u{0}");
-    }
-
-    #[test]
-    fn texts_are_quoted_for_json() {
-        assert_eq!(quoted("a \"b\"\\\n"), "\"a \\\"b\\\"\\\\\\u000a\"");
     }
 }

@@ -105,7 +105,7 @@ pub fn begin_frame() {
         return;
     }
     // The allocations for a thread's first scope are done before the time is taken.
-    thread_buffer::own();
+    thread_buffer::of_this_thread();
     FRAME.id();
     ROOT_SCOPE.set(Some(RootScope { began: clock::ticks(), scope: ProfileScope::begin(&FRAME) }));
 }
@@ -122,7 +122,7 @@ pub fn end_frame(index: u64) {
 /// Discards the events that were recorded since the last frame ended: work between frames.
 pub fn discard_events() {
     with(|profile| {
-        profile.find_tracks(thread_buffer::own());
+        profile.find_tracks(thread_buffer::of_this_thread());
         for track in &profile.tracks {
             track.buffer.drain(|_| {});
         }
@@ -131,7 +131,7 @@ pub fn discard_events() {
 
 impl ProfilerState {
     fn end_frame(&mut self, index: u64, began: u64, ended: u64) {
-        self.find_tracks(thread_buffer::own());
+        self.find_tracks(thread_buffer::of_this_thread());
         let mut spans = std::mem::take(&mut self.spare);
         spans.clear();
         let mut frame = ended.saturating_sub(began);
@@ -143,8 +143,8 @@ impl ProfilerState {
                     spans.push(ScopeSpan { track: track_index, node, began, ended });
                 });
             });
-            self.lost += from.take_lost();
-            if thread_buffer::own().is_some_and(|own| std::ptr::eq(own, *from)) {
+            self.lost += from.take_dropped();
+            if thread_buffer::of_this_thread().is_some_and(|own| std::ptr::eq(own, *from)) {
                 // The frame's duration comes from its own events, so that the shares add up to all
                 // of it.
                 frame = tree.ticks_in_frame(FRAME.id()).unwrap_or(frame);
@@ -251,7 +251,7 @@ pub fn threads() -> Vec<ThreadRows> {
 pub fn reset(name: Option<&str>) -> bool {
     let number = match name {
         None => None,
-        Some(name) => match names::known(name) {
+        Some(name) => match names::find_id(name) {
             Some(number) => Some(number),
             None => return false,
         },
@@ -271,7 +271,7 @@ pub fn clear_all() {
     with(|profile| {
         for track in &mut profile.tracks {
             track.buffer.drain(|_| {});
-            track.buffer.take_lost();
+            track.buffer.take_dropped();
             track.tree = ScopeTree::new();
         }
         (profile.spans, profile.lost) = (0, 0);
@@ -281,7 +281,7 @@ pub fn clear_all() {
 
 /// Returns the number of scopes that were dropped because they were nested too deeply, or because a
 /// frame had too many.
-pub fn lost() -> u64 {
+pub fn dropped_scopes() -> u64 {
     with(|profile| profile.lost)
 }
 
@@ -341,8 +341,8 @@ pub fn frames(after: u64, count: usize) -> Vec<ProfileFrame> {
 /// Returns a lock for tests that use the state that all threads share.
 #[cfg(test)]
 pub fn exclusive() -> std::sync::MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(|poison| poison.into_inner())
+    static TEST_LOCK: Mutex<()> = Mutex::new(());
+    TEST_LOCK.lock().unwrap_or_else(|poison| poison.into_inner())
 }
 
 #[cfg(test)]

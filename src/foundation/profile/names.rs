@@ -74,7 +74,7 @@ pub fn name_id(name: &str) -> Option<u32> {
 }
 
 /// Returns the number of a name, if it has one.
-pub(super) fn known(name: &str) -> Option<u32> {
+pub(super) fn find_id(name: &str) -> Option<u32> {
     panic::lock(&NAMES).numbers.get(name).copied()
 }
 
@@ -85,11 +85,11 @@ pub fn name_of(number: u32) -> &'static str {
 }
 
 /// Size of the per-thread cache of names, which needs no lock.
-const KNOWN: usize = 64;
+const RECENT_NAMES_MAX: usize = 64;
 
 thread_local! {
-    static RECENT_IDS: [Cell<(usize, usize, u32)>; KNOWN] = const {
-        [const { Cell::new((0, 0, 0)) }; KNOWN]
+    static RECENT_IDS: [Cell<(usize, usize, u32)>; RECENT_NAMES_MAX] = const {
+        [const { Cell::new((0, 0, 0)) }; RECENT_NAMES_MAX]
     };
 }
 
@@ -97,7 +97,7 @@ thread_local! {
 pub(super) fn id_of_static(name: &'static str) -> u32 {
     let (address, length) = (name.as_ptr().addr(), name.len());
     RECENT_IDS.with(|lately| {
-        let cache_slot = &lately[(address >> 3 ^ length) % KNOWN];
+        let cache_slot = &lately[(address >> 3 ^ length) % RECENT_NAMES_MAX];
         match cache_slot.get() {
             (known, bytes, number) if known == address && bytes == length => number,
             _ => {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_keeps_its_number() {
+    fn a_name_keeps_its_index() {
         let number = name_id("a name of a scope").unwrap();
         assert_eq!(name_id("a name of a scope"), Some(number));
         assert_eq!(

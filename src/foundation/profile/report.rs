@@ -60,7 +60,7 @@ pub fn report() -> String {
         }
         output(&thread.rows, &mut text);
     }
-    let lost = super::lost();
+    let lost = super::dropped_scopes();
     if lost > 0 {
         text.0 +=
             &format!("{lost} scopes were left out: they were nested too deep, or were too many\n");

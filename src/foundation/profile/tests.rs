@@ -28,7 +28,7 @@ fn the_report_matches_the_expected_table() {
 }
 
 #[test]
-fn the_averages_of_a_thread_that_plays_frames_sum_to_about_100() {
+fn the_averages_of_a_frame_thread_sum_to_about_100() {
     let _alone = exclusive();
     set_enabled(true);
     clear_all();
@@ -53,7 +53,7 @@ fn the_averages_of_a_thread_that_plays_frames_sum_to_about_100() {
 }
 
 #[test]
-fn scopes_of_other_threads_are_rows_of_their_own() {
+fn scopes_of_other_threads_have_separate_rows() {
     let _alone = exclusive();
     set_enabled(true);
     clear_all();

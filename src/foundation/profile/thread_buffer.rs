@@ -22,8 +22,8 @@ pub const EVENTS_MAX: usize = 1 << 15;
 /// Flag on the name of a scope that a script began.
 const SCRIPT: u32 = 1 << 31;
 /// Flag on the name of a scope that was dropped.
-const LOST: u32 = 1 << 30;
-const NAME: u32 = LOST - 1;
+const DROPPED: u32 = 1 << 30;
+const NAME: u32 = DROPPED - 1;
 
 /// The beginning or the end of a scope. The name of an end is 0.
 #[derive(Clone, Copy, Default, PartialEq, Debug)]
@@ -92,7 +92,7 @@ pub(super) fn all() -> Vec<&'static ThreadBuffer> {
 
 /// Returns the buffer of this thread.
 #[inline(always)]
-pub(super) fn own() -> Option<&'static ThreadBuffer> {
+pub(super) fn of_this_thread() -> Option<&'static ThreadBuffer> {
     match BUFFER.get() {
         Some(buffer) => Some(buffer),
         None => take(),
@@ -168,16 +168,16 @@ impl ThreadBuffer {
             self.stack[depth].set(name);
             self.write(head, ScopeEvent { tick: ticks(), name: name & NAME });
         } else {
-            self.record_lost(depth, name);
+            self.record_dropped(depth, name);
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn record_lost(&self, depth: usize, name: u32) {
+    fn record_dropped(&self, depth: usize, name: u32) {
         self.lost.fetch_add(1, Ordering::Relaxed);
         if let Some(slot) = self.stack.get(depth) {
-            slot.set(name | LOST);
+            slot.set(name | DROPPED);
         }
     }
 
@@ -188,7 +188,7 @@ impl ThreadBuffer {
         while self.depth.get() > depth {
             let top = self.depth.get() - 1;
             self.depth.set(top);
-            if top < DEPTH_MAX && self.stack[top].get() & LOST == 0 {
+            if top < DEPTH_MAX && self.stack[top].get() & DROPPED == 0 {
                 self.write(self.head.load(Ordering::Relaxed), ScopeEvent { tick, name: 0 });
             }
         }
@@ -206,7 +206,7 @@ impl ThreadBuffer {
     }
 
     /// Returns the number of scopes that were dropped since the last call.
-    pub fn take_lost(&self) -> u64 {
+    pub fn take_dropped(&self) -> u64 {
         self.lost.swap(0, Ordering::Relaxed)
     }
 }
@@ -243,14 +243,14 @@ impl ProfileScope {
     /// Returns a guard that opens no scope, but on drop closes all scopes that were opened during
     /// its life. Use it around code that may leave scopes open.
     pub fn close_on_drop() -> ProfileScope {
-        let buffer = if is_enabled() { own() } else { None };
+        let buffer = if is_enabled() { of_this_thread() } else { None };
         let depth = buffer.map_or(0, |buffer| buffer.depth.get());
         ProfileScope { buffer, depth, _not_send: PhantomData }
     }
 
     #[inline(always)]
     fn open(name: u32) -> ProfileScope {
-        let buffer = own();
+        let buffer = of_this_thread();
         let depth = buffer.map_or(0, |buffer| {
             let depth = buffer.depth.get();
             buffer.open(name);
@@ -286,7 +286,7 @@ pub enum CloseResult {
 #[inline]
 pub fn begin_script(name: u32) {
     if is_enabled()
-        && let Some(buffer) = own()
+        && let Some(buffer) = of_this_thread()
     {
         buffer.open(name | SCRIPT);
     }
@@ -296,7 +296,7 @@ pub fn begin_script(name: u32) {
 /// with that name.
 #[inline]
 pub fn end_script(name: u32) -> CloseResult {
-    let Some(buffer) = own().filter(|_| is_enabled()) else { return CloseResult::Fine };
+    let Some(buffer) = of_this_thread().filter(|_| is_enabled()) else { return CloseResult::Fine };
     let depth = buffer.depth.get();
     if depth > 0 && depth <= DEPTH_MAX {
         let top = buffer.stack[depth - 1].get();
@@ -334,7 +334,7 @@ fn end_outer(buffer: &ThreadBuffer, name: u32) -> CloseResult {
 
 /// Returns the name of the innermost scope that a script has open on this thread.
 pub fn open_script() -> Option<&'static str> {
-    let buffer = own()?;
+    let buffer = of_this_thread()?;
     let top = buffer.depth.get().checked_sub(1).filter(|top| *top < DEPTH_MAX)?;
     let name = buffer.stack[top].get();
     (name & SCRIPT != 0).then(|| super::names::name_of(name & NAME))
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_and_ends_come_in_their_order() {
+    fn begin_and_end_events_are_read_in_order() {
         let buffer = ThreadBuffer::new();
         buffer.open(1);
         buffer.open(2);
@@ -383,10 +383,10 @@ mod tests {
         let names = names(&buffer);
         let begun = names.iter().filter(|name| **name != 0).count();
         assert_eq!(begun * 2, names.len());
-        assert!(names.len() <= EVENTS_MAX && buffer.take_lost() > 0);
+        assert!(names.len() <= EVENTS_MAX && buffer.take_dropped() > 0);
         buffer.open(3);
         buffer.close_to(0);
-        assert_eq!((self::names(&buffer), buffer.take_lost()), (vec![3, 0], 0));
+        assert_eq!((self::names(&buffer), buffer.take_dropped()), (vec![3, 0], 0));
     }
 
     #[test]
@@ -395,13 +395,13 @@ mod tests {
         for _ in 0..DEPTH_MAX + 10 {
             buffer.open(1);
         }
-        assert_eq!(buffer.take_lost(), 10);
+        assert_eq!(buffer.take_dropped(), 10);
         buffer.close_to(0);
         assert_eq!(names(&buffer).len(), 2 * DEPTH_MAX);
     }
 
     #[test]
-    fn a_script_closes_its_own_scopes_alone() {
+    fn a_script_closes_only_its_own_scopes() {
         let buffer = ThreadBuffer::new();
         buffer.open(7);
         assert_eq!(end_outer(&buffer, 0), CloseResult::NoneOpen);

@@ -299,7 +299,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_row_has_its_own_share_of_the_frame_without_what_lies_inside() {
+    fn the_self_time_of_a_row_excludes_its_children() {
         let mut tree = ScopeTree::new();
         let frame = [("frame", 0), ("update", 10), ("ai", 20), ("", 50), ("ai", 50), ("", 60)];
         play(&mut tree, (0, 100), &[&frame[..], &[("", 80), ("", 100)]].concat());
@@ -319,7 +319,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_scope_inside_of_itself_is_another_row() {
+    fn a_recursive_scope_has_a_nested_row() {
         let mut tree = ScopeTree::new();
         let events = [("walk", 0), ("walk", 10), ("walk", 20), ("", 30), ("", 50), ("", 100)];
         play(&mut tree, (0, 100), &events);
@@ -340,7 +340,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_scope_that_outlasts_a_frame_counts_in_each() {
+    fn a_scope_across_frames_counts_in_each_frame() {
         let mut tree = ScopeTree::new();
         assert_eq!(play(&mut tree, (0, 100), &[("load", 50)]), []);
         assert_eq!(row(&tree, 0), ("load", 0, 50.0, 50.0, 50.0, 1));
@@ -351,7 +351,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_reset_forgets_averages_and_extremes() {
+    fn a_reset_clears_averages_and_extremes() {
         let mut tree = ScopeTree::new();
         play(&mut tree, (0, 100), &[("frame", 0), ("ai", 0), ("", 90), ("", 100)]);
         assert!(tree.reset(name_id("ai")) && !tree.reset(Some(u32::MAX)));

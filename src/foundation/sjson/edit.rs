@@ -98,7 +98,7 @@ impl DocumentEditor {
         let value = self.document.at(path);
         let items = value.and_then(|value| value.items());
         let Some(count) = items.map(|items| items.len()) else {
-            return Err(at_path(path, format!("expected list, found {}", found(value))));
+            return Err(at_path(path, format!("expected list, found {}", kind_text(value))));
         };
         self.insert(path, count, index, None, tree)
     }
@@ -115,7 +115,7 @@ impl DocumentEditor {
         let value = self.document.at(path);
         let entries = value.and_then(|value| value.entries());
         let Some(count) = entries.map(|entries| entries.len()) else {
-            return Err(at_path(path, format!("expected object, found {}", found(value))));
+            return Err(at_path(path, format!("expected object, found {}", kind_text(value))));
         };
         if value.is_some_and(|value| value.get(key).is_some()) {
             return Err(at_path(path, format!("the key '{key}' already exists: set it")));
@@ -151,7 +151,7 @@ impl DocumentEditor {
         let parent = self.document.at(&path[..existing]);
         let entries = parent.and_then(|value| value.entries());
         let Some(count) = entries.map(|entries| entries.len()) else {
-            let message = format!("expected object, found {}", found(parent));
+            let message = format!("expected object, found {}", kind_text(parent));
             return Err(at_path(&path[..existing], message));
         };
         let mut tree = tree.clone();
@@ -217,7 +217,7 @@ fn at_path(path: &[PathStep], message: String) -> TreeError {
     TreeError { path, message }
 }
 
-fn found(value: Option<SjsonValue>) -> String {
+fn kind_text(value: Option<SjsonValue>) -> String {
     value.map_or("nothing".to_string(), |value| value.kind().to_string())
 }
 

@@ -5,13 +5,12 @@ use super::{DocumentEditor, PathStep, SjsonTree, TreeError, parse};
 
 /// Parses a path such as `a.b[2]`.
 fn path(text: &str) -> Vec<PathStep<'_>> {
-    let words = text.split(['.', '[']).filter(|word| !word.is_empty());
-    words
-        .map(|word| match word.strip_suffix(']') {
-            Some(number) => PathStep::Item(number.parse::<usize>().unwrap() - 1),
-            None => PathStep::Key(word),
-        })
-        .collect()
+    let keys = text.split(['.', '[']).filter(|word| !word.is_empty());
+    keys.map(|word| match word.strip_suffix(']') {
+        Some(number) => PathStep::Item(number.parse::<usize>().unwrap() - 1),
+        None => PathStep::Key(word),
+    })
+    .collect()
 }
 
 fn value(text: &str) -> SjsonTree {
@@ -52,7 +51,7 @@ fn check_entry(text: &str, at: &str, number: usize, new: &str, want: &str) {
 }
 
 #[test]
-fn setting_a_value_changes_nothing_else() {
+fn setting_a_value_leaves_the_other_text_unchanged() {
     check_set("a=1 // x\n b :2", "a", "3.5", "a=3.5 // x\n b :2");
     check_set("a = [1,  2,3]", "a[2]", "\"x\"", "a = [1,  \"x\",3]");
     check_set("{\"a\":{\"b\":1}}", "a.b", "[1, {\"c\": 2}]", "{\"a\":{\"b\":[1, { \"c\":2 }]}}");
@@ -128,7 +127,7 @@ fn a_removed_value_takes_its_comma_and_the_comment_on_its_line() {
 }
 
 #[test]
-fn changes_that_make_no_sense_say_why() {
+fn impossible_changes_are_refused_with_a_reason() {
     check_set("a = [1]", "a[3]", "1", "'a[3]': there is no such item: insert it first");
     check_set("a = 1", "b[1]", "1", "'b[1]': there is no such list: insert it first");
     check_set("a = 1", "a.b", "1", "'a': expected object, found number");
@@ -149,7 +148,7 @@ fn changes_that_make_no_sense_say_why() {
 }
 
 #[test]
-fn many_values_are_set_in_one_go_or_not_at_all() {
+fn a_group_of_changes_is_applied_atomically() {
     let (one, two) = (SjsonTree::Number(1.0), SjsonTree::Number(2.0));
     let (a, b, inner) = (path("a"), path("b"), path("b.c"));
     let text = "a = \"x\" // x\nb = { c = 3 }\n";
@@ -280,7 +279,11 @@ fn remove_model(tree: &mut SjsonTree, steps: &[PathStep]) {
 
 /// Applies one random change to the document and to the tree. Returns true if all comments must
 /// remain.
-fn change_both(chance: &mut Chance, edit: &mut DocumentEditor, tree: &mut SjsonTree) -> bool {
+fn change_document_and_tree(
+    chance: &mut Chance,
+    edit: &mut DocumentEditor,
+    tree: &mut SjsonTree,
+) -> bool {
     let before = tree.clone();
     let mut steps = Vec::new();
     let target = chance.path(&before, &mut steps);
@@ -320,7 +323,7 @@ fn change_both(chance: &mut Chance, edit: &mut DocumentEditor, tree: &mut SjsonT
 }
 
 #[test]
-fn random_changes_do_what_they_say_and_keep_comments() {
+fn random_changes_take_effect_and_preserve_comments() {
     let mut chance = Chance(11);
     for _ in 0..4_000 {
         let mut comments = 0;
@@ -332,7 +335,7 @@ fn random_changes_do_what_they_say_and_keep_comments() {
         let (mut tree, mut edit) = (document.to_tree(), DocumentEditor::new(document));
         for _ in 0..4 {
             let before = edit.document().text().to_string();
-            let keeps = change_both(&mut chance, &mut edit, &mut tree);
+            let keeps = change_document_and_tree(&mut chance, &mut edit, &mut tree);
             let after = edit.document().text();
             assert_eq!(edit.document().to_tree(), tree, "{before}\n--->\n{after}");
             let count = |text: &str| text.matches('#').count();

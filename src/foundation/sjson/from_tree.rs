@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_documents_tree_makes_the_same_document() {
+    fn the_tree_of_a_document_builds_an_equal_document() {
         let tree = parse("a = [1, null, \"x\", { b = true }] c = -2.5").unwrap().to_tree();
         let document = Document::from_tree(&tree).unwrap();
         assert_eq!(document.to_tree(), tree);
@@ -68,10 +68,10 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_there_twice_is_refused() {
+    fn a_duplicate_key_is_refused() {
         let twice =
             SjsonTree::Object(vec![("a".into(), SjsonTree::Null), ("a".into(), SjsonTree::Null)]);
-        let words = Document::from_tree(&twice).unwrap_err().message;
-        assert_eq!(words, "it is damaged: the key 'a' appears twice");
+        let message = Document::from_tree(&twice).unwrap_err().message;
+        assert_eq!(message, "it is damaged: the key 'a' appears twice");
     }
 }

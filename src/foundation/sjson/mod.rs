@@ -32,6 +32,7 @@ use std::fmt;
 pub use edit::DocumentEditor;
 pub use parse::{parse, parse_bytes};
 pub use write::write;
+pub(crate) use write::{push_number, push_string};
 
 /// Maximum length of a text in bytes.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
@@ -440,7 +441,7 @@ nothing = null
     }
 
     #[test]
-    fn values_and_keys_know_their_line_and_column() {
+    fn values_and_keys_have_their_line_and_column() {
         let document = parse(SETTINGS).unwrap();
         let window = document.root().get("window").unwrap();
         let entry = window.entries().unwrap().nth(1).unwrap();
@@ -458,12 +459,12 @@ nothing = null
     fn kinds_have_names() {
         let document = parse("[null, true, 1, \"\", [], {}]").unwrap();
         let items = document.root().items().unwrap();
-        let words: Vec<_> = items.map(|value| value.kind().to_string()).collect();
-        assert_eq!(words, ["null", "true or false", "number", "text", "list", "object"]);
+        let kinds: Vec<_> = items.map(|value| value.kind().to_string()).collect();
+        assert_eq!(kinds, ["null", "true or false", "number", "text", "list", "object"]);
     }
 
     #[test]
-    fn a_tree_holds_the_values_in_order() {
+    fn a_tree_keeps_the_values_in_order() {
         let tree = parse(SETTINGS).unwrap().to_tree();
         assert_eq!(tree.get("name"), Some(&SjsonTree::String("Ünder".to_string())));
         assert_eq!(tree.get("nothing"), Some(&SjsonTree::Null));
@@ -475,7 +476,7 @@ nothing = null
     }
 
     #[test]
-    fn errors_name_the_location() {
+    fn errors_have_a_location() {
         let error = parse("a = 1\nb: [1 2").unwrap_err();
         assert_eq!(error.to_string(), "line 2, column 4: list is not closed: add ']'");
         assert_eq!(

@@ -67,11 +67,11 @@ fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
 }
 
 /// Maximum number of characters of a word that a message shows.
-const SHOWN_MAX: usize = 60;
+const WORD_CHARACTERS_MAX: usize = 60;
 
 /// Shortens a long word for a message.
 fn shortened(word: &str) -> Cow<'_, str> {
-    match word.char_indices().nth(SHOWN_MAX) {
+    match word.char_indices().nth(WORD_CHARACTERS_MAX) {
         None => Cow::Borrowed(word),
         Some((end, _)) => Cow::Owned(format!("{}…", &word[..end])),
     }
@@ -260,12 +260,12 @@ impl<'a> Parser<'a> {
             return self.syntax_error(format!("'{close}' closes nothing: remove it"));
         };
         let line = syntax_error_at(self.text, open, String::new()).line;
-        let (what, due) = match self.bytes[open] {
+        let (noun, due) = match self.bytes[open] {
             b'[' => ("list", ']'),
             _ => ("object", '}'),
         };
         self.syntax_error(format!(
-            "'{close}' cannot close the {what} of line {line}: put '{due}' before it"
+            "'{close}' cannot close the {noun} of line {line}: put '{due}' before it"
         ))
     }
 

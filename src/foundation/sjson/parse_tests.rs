@@ -37,7 +37,7 @@ fn shorthand_syntax_means_the_same_as_json() {
 }
 
 #[test]
-fn any_json_value_may_be_the_file() {
+fn any_json_value_is_a_valid_file() {
     for (text, tree) in [
         ("[]", SjsonTree::Array(vec![])),
         ("{}", SjsonTree::Object(vec![])),
@@ -51,7 +51,7 @@ fn any_json_value_may_be_the_file() {
 }
 
 #[test]
-fn numbers_are_those_of_json() {
+fn numbers_have_the_json_syntax() {
     for (text, value) in [
         ("0", 0.0),
         ("-12.5e-1", -1.25),
@@ -77,7 +77,7 @@ fn numbers_are_those_of_json() {
 }
 
 #[test]
-fn text_has_the_escapes_of_json() {
+fn strings_have_the_json_escapes() {
     check_string(r#""a\"\\\/\b\f\n\r\tz""#, "a\"\\/\u{8}\u{c}\n\r\tz");
     check_string(r#""\u00e9\u20AC\ud83d\ude00""#, "é€😀");
     check_string("\"// no comment\"", "// no comment");
@@ -127,7 +127,7 @@ fn errors_give_the_location_and_a_remedy() {
 }
 
 #[test]
-fn unknown_words_get_a_remedy() {
+fn unknown_keywords_get_a_remedy() {
     check("a = hello", "line 1, column 5: 'hello' is not a value: put quotes around text");
     check("a = True", "line 1, column 5: 'True' is not a value: write true");
     check("a = NULL", "line 1, column 5: 'NULL' is not a value: write null");
@@ -144,13 +144,13 @@ fn unknown_words_get_a_remedy() {
     check("a = NaN", "line 1, column 5: 'NaN' is not a value: put quotes around text");
     check("a = -Infinity", "line 1, column 5: '-Infinity' is not a number: put quotes around text");
     for number in ["1e2147483648", "-1e99999999999999999999", "1.7976931348623159e308"] {
-        let words = "is too large: the largest is about 1.8e308";
-        check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {words}"));
+        let message = "is too large: the largest is about 1.8e308";
+        check(&format!("a = {number}"), &format!("line 1, column 5: number {number} {message}"));
     }
     // Long words do not fill the message.
     for text in ["9", "x", "1e", "0"] {
-        let words = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
-        assert!(words.len() < 200 && words.contains('…'), "{words}");
+        let message = parse(&format!("a = {}", text.repeat(1 << 16))).unwrap_err().message;
+        assert!(message.len() < 200 && message.contains('…'), "{message}");
     }
     check("a = 640x480", "line 1, column 5: '640x480' is not a number: put quotes around text");
     check("a = 1e999", "line 1, column 5: number 1e999 is too large: the largest is about 1.8e308");
@@ -197,7 +197,7 @@ fn broken_escapes_get_a_remedy() {
 }
 
 #[test]
-fn limits_are_named() {
+fn limit_errors_name_the_limit() {
     let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     assert!(parse(&deep(NESTING_MAX)).is_ok());
     check(
@@ -215,7 +215,7 @@ fn limits_are_named() {
 }
 
 #[test]
-fn bytes_that_are_not_utf8_are_named() {
+fn invalid_utf8_is_reported() {
     let error = parse_bytes(b"a = 1\nb = \"\xc3\xa9\xff\"").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -232,7 +232,7 @@ fn chance(state: &mut u64, below: usize) -> usize {
 }
 
 #[test]
-fn random_text_never_panics_and_what_parses_writes() {
+fn random_text_never_panics_and_parsed_text_can_be_written() {
     let parts = [
         "a", "=", ":", "{", "}", "[", "]", ",", "\"", "\"\"\"", "\\", "\\u", "d83d", "1", "-",
         "0.5", "1e9", "true", "null", "//", "/*", "*/", "\n", "\r\n", " ", "é", "\u{1}", "b",

@@ -6,6 +6,7 @@
 
 use super::parse::is_word_byte;
 use super::{NESTING_MAX, SjsonTree, TreeError};
+use std::fmt::Write;
 
 /// Maximum length in characters of a line that contains a list.
 const COLUMNS_MAX: usize = 100;
@@ -83,29 +84,51 @@ pub(super) fn key_text(key: &str, style: &WriteStyle) -> String {
 
 fn string_text(value: &str) -> String {
     let mut out = String::with_capacity(value.len() + 2);
-    out.push('"');
-    for letter in value.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\0'..='\x1f' | '\x7f' => out.push_str(&format!("\\u{:04x}", letter as u32)),
-            _ => out.push(letter),
-        }
-    }
-    out.push('"');
+    push_string(&mut out, value, |c| c.is_ascii_control());
     out
 }
 
-/// Returns the shortest digits that parse to the same number. Integers have no decimal point.
-pub(super) fn number_text(value: f64) -> String {
-    let size = value.abs();
-    if size != 0.0 && !(1e-5..1e17).contains(&size) {
-        return format!("{value:e}");
+/// Appends a text as a string of JSON and SJSON. `is_escaped` selects the characters that become
+/// numbers, such as `\u0001`; they must include those that JSON requires, and be below U+10000.
+pub fn push_string(out: &mut String, text: &str, is_escaped: impl Fn(char) -> bool) {
+    out.push('"');
+    let mut copied = 0;
+    for (at, c) in text.char_indices() {
+        let escape = match c {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            c if is_escaped(c) => "",
+            _ => continue,
+        };
+        out.push_str(&text[copied..at]);
+        match escape {
+            "" => write!(out, "\\u{:04x}", u32::from(c)).expect("a string can be written to"),
+            escape => out.push_str(escape),
+        }
+        copied = at + c.len_utf8();
     }
-    format!("{value}")
+    out.push_str(&text[copied..]);
+    out.push('"');
+}
+
+/// Appends the shortest digits that parse to the same number. Integers have no decimal point.
+pub fn push_number(out: &mut String, value: f64) {
+    let size = value.abs();
+    let written = match size == 0.0 || (1e-5..1e17).contains(&size) {
+        true => write!(out, "{value}"),
+        false => write!(out, "{value:e}"),
+    };
+    written.expect("a string can be written to");
+}
+
+/// Returns a number as [`push_number`] writes it.
+pub(super) fn number_text(value: f64) -> String {
+    let mut out = String::new();
+    push_number(&mut out, value);
+    out
 }
 
 /// Checks that SJSON can represent a tree of at most `levels` levels.
@@ -226,8 +249,8 @@ impl SjsonWriter<'_> {
         match tree {
             SjsonTree::Null => self.out.push_str("null"),
             SjsonTree::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
-            SjsonTree::Number(value) => self.out.push_str(&number_text(*value)),
-            SjsonTree::String(value) => self.out.push_str(&string_text(value)),
+            SjsonTree::Number(value) => push_number(&mut self.out, *value),
+            SjsonTree::String(value) => push_string(&mut self.out, value, |c| c.is_ascii_control()),
             SjsonTree::Array(items) => {
                 self.out.push('[');
                 for (index, item) in items.iter().enumerate() {
@@ -276,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_take_a_line_an_item() {
+    fn long_lists_have_one_item_per_line() {
         let short = format!("a = [\"{}\"]\n", "x".repeat(92));
         assert_eq!(short.trim_end().len(), COLUMNS_MAX);
         check_layout(&short);
@@ -311,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sjson_cannot_hold_is_refused() {
+    fn values_without_an_sjson_form_are_refused() {
         check_refused(
             object(
                 "a",
@@ -331,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_the_limit_of_the_reader() {
+    fn the_nesting_limit_is_that_of_the_reader() {
         let deep = |levels| {
             (0..levels).fold(SjsonTree::Array(vec![]), |tree, _| SjsonTree::Array(vec![tree]))
         };

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_lie_side_by_side_aligned_and_in_several_chunks() {
+    fn values_are_adjacent_and_aligned_in_several_chunks() {
         #[repr(align(64))]
         struct Wide(u8);
         let mut arena = Arena::default();

@@ -32,7 +32,7 @@ struct PartUsers {
     name: &'static str,
     /// The last system that writes the part.
     writer: u64,
-    /// The systems that read the part after that write.
+    /// The systems that read the part after the write by `writer`.
     readers: u64,
 }
 
@@ -192,7 +192,7 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
             work(unsafe { access.borrow() })
         });
         self.depend(task, before);
-        let earlier = bits(before).fold(before, |all, i| all | self.systems[i].before);
+        let earlier = set_bits(before).fold(before, |all, i| all | self.systems[i].before);
         self.systems.push(AddedSystem { task, before: earlier });
     }
 
@@ -223,10 +223,10 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
 
     /// Makes a task depend on several systems, without those on which the others depend already.
     fn depend(&mut self, task: TaskId, before: u64) {
-        let implied = bits(before).fold(0, |all, i| all | self.systems[i].before);
+        let implied = set_bits(before).fold(0, |all, i| all | self.systems[i].before);
         let needed = before & !implied;
         if needed.count_ones() <= 1 {
-            if let Some(only) = bits(needed).next() {
+            if let Some(only) = set_bits(needed).next() {
                 self.graph.depends_on(task, self.systems[only].task);
             }
             return;
@@ -234,7 +234,7 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
         // A task has one dependency and one parent, so each of these empty tasks represents one
         // system.
         let all = self.graph.add_empty("several systems");
-        for i in bits(needed) {
+        for i in set_bits(needed) {
             let one = self.graph.add_empty("one of them");
             self.graph.depends_on(one, self.systems[i].task);
             self.graph.add_child(all, one);
@@ -247,6 +247,6 @@ impl<'scope, 'env: 'scope> FrameSystems<'scope, 'env> {
     }
 }
 
-fn bits(set: u64) -> impl Iterator<Item = usize> {
-    super::scheduler::bits(set).map(|bit| bit as usize)
+fn set_bits(set: u64) -> impl Iterator<Item = usize> {
+    super::scheduler::set_bits(set).map(|bit| bit as usize)
 }

@@ -13,15 +13,15 @@ struct Game {
     poses: Vec<f64>,
     nodes: Vec<f64>,
     sounds: Vec<f64>,
-    seen: Vec<f64>,
+    drawn: Vec<f64>,
 }
 
 /// Runs the example frame: animation, then the scene graph; sound in parallel; render last.
 fn frame(pool: &TaskPool, game: &mut Game, log: &Mutex<Vec<&'static str>>) -> Result<(), Error> {
-    let Game { time, poses, nodes, sounds, seen } = game;
+    let Game { time, poses, nodes, sounds, drawn } = game;
     let note = |name| log.lock().unwrap().push(name);
     pool.frame(ITEMS_MIN, |frame: &mut FrameSystems| {
-        let (time, seen) = (frame.part("time", time), frame.part("seen", seen));
+        let (time, drawn) = (frame.part("time", time), frame.part("seen", drawn));
         let (poses, nodes) = (frame.part("poses", poses), frame.part("nodes", nodes));
         let sounds = frame.part("sounds", sounds);
         let tasks = frame.tasks();
@@ -50,10 +50,10 @@ fn frame(pool: &TaskPool, game: &mut Game, log: &Mutex<Vec<&'static str>>) -> Re
                 sum
             }));
         });
-        let all = (nodes.read(), sounds.read(), seen.write());
-        frame.system("render", all, move |(nodes, sounds, seen)| {
+        let all = (nodes.read(), sounds.read(), drawn.write());
+        frame.system("render", all, move |(nodes, sounds, drawn)| {
             note("render");
-            seen.push(nodes[nodes.len() - 1] + sounds[sounds.len() - 1]);
+            drawn.push(nodes[nodes.len() - 1] + sounds[sounds.len() - 1]);
         });
     })
 }
@@ -68,11 +68,11 @@ fn play(threads: usize, frames: usize) -> Vec<u64> {
         assert_eq!(ran.len(), 5);
         assert!(at("time") == 0 && at("render") == 4 && at("animation") < at("scene graph"));
     }
-    game.seen.iter().map(|number| number.to_bits()).collect()
+    game.drawn.iter().map(|number| number.to_bits()).collect()
 }
 
 #[test]
-fn systems_run_after_those_whose_parts_they_touch_and_give_the_same_on_any_number_of_threads() {
+fn systems_run_in_dependency_order_on_any_number_of_threads() {
     let alone = play(1, 100);
     for threads in [2, 4, 8] {
         assert!(play(threads, 100) == alone, "{threads} threads");
@@ -118,7 +118,7 @@ fn systems_that_depend_on_a_failed_one_are_skipped() {
 }
 
 #[test]
-fn a_panic_in_a_system_is_the_frames_error_with_its_threads_contexts() {
+fn a_panic_in_a_system_is_the_error_of_the_frame() {
     super::tests::install_panic_hook();
     let pool = TaskPool::new(Some(2));
     let mut a = 1;
@@ -137,7 +137,7 @@ fn a_panic_in_a_system_is_the_frames_error_with_its_threads_contexts() {
 }
 
 #[test]
-fn a_part_that_is_written_is_named_once() {
+fn a_written_part_is_declared_once() {
     let pool = TaskPool::new(Some(1));
     for both_write in [true, false] {
         let mut a = 1;
@@ -172,7 +172,7 @@ fn parts_of_another_frame_are_refused() {
 }
 
 #[test]
-fn priorities_are_those_that_were_set() {
+fn systems_run_with_the_configured_priorities() {
     let mut pool = TaskPool::new(Some(1));
     pool.set_priority("late", 1);
     pool.set_priority("early", 30);
@@ -191,7 +191,7 @@ fn priorities_are_those_that_were_set() {
 }
 
 #[test]
-fn pieces_of_a_slice_know_where_they_begin() {
+fn pieces_of_a_slice_have_their_start_index() {
     let tasks = TaskManager::new(1).unwrap();
     let mut items = vec![0; 1000];
     tasks

@@ -48,7 +48,7 @@ const WORK: GraphPlan = GraphPlan {
     kind: TaskShape::Work,
 };
 
-fn after(dependency: usize) -> GraphPlan {
+fn depends_on(dependency: usize) -> GraphPlan {
     GraphPlan { dependency, ..WORK }
 }
 
@@ -386,10 +386,10 @@ fn fails(plans: &[GraphPlan], task: usize) -> bool {
 
 /// Explores all interleavings.
 fn check(case: &CheckCase) {
-    let mut seen = HashSet::new();
+    let mut visited = HashSet::new();
     let mut stack = vec![ModelState::new(case)];
     while let Some(state) = stack.pop() {
-        if !seen.insert(state.hash()) {
+        if !visited.insert(state.hash()) {
             continue;
         }
         state.assert_nobody_idle(case);
@@ -438,11 +438,11 @@ fn one_main(graphs: Vec<Vec<GraphPlan>>, acts: Vec<ThreadAction>, workers: usize
 }
 
 #[test]
-fn every_interleaving_of_the_frame_graph_ends_with_zero_to_three_workers() {
+fn every_interleaving_of_the_frame_graph_ends() {
     // animation -> scene_graph; {scene_graph, gui} -> render; done = {render, sound}
     let empty = GraphPlan { kind: TaskShape::Empty, ..WORK };
-    let scene_graph = GraphPlan { parent: 3, ..after(0) };
-    let render = GraphPlan { parent: 6, ..after(3) };
+    let scene_graph = GraphPlan { parent: 3, ..depends_on(0) };
+    let render = GraphPlan { parent: 6, ..depends_on(3) };
     let frame = vec![WORK, scene_graph, child(3), empty, render, child(6), empty];
     for workers in 0..4 {
         check(&one_main(vec![frame.clone()], vec![ThreadAction::Graph(0)], workers));
@@ -450,9 +450,9 @@ fn every_interleaving_of_the_frame_graph_ends_with_zero_to_three_workers() {
 }
 
 #[test]
-fn every_interleaving_of_two_graphs_in_turn_reuses_slots_correctly() {
-    let chain = vec![WORK, after(0), after(1), WORK];
-    let fan = vec![GraphPlan { kind: TaskShape::Empty, ..WORK }, child(0), child(0), after(0)];
+fn every_interleaving_of_two_graphs_reuses_slots_correctly() {
+    let chain = vec![WORK, depends_on(0), depends_on(1), WORK];
+    let fan = vec![GraphPlan { kind: TaskShape::Empty, ..WORK }, child(0), child(0), depends_on(0)];
     let acts = vec![ThreadAction::Task(0, 1), ThreadAction::Rest(0), ThreadAction::Graph(1)];
     for workers in 0..3 {
         check(&one_main(vec![chain.clone(), fan.clone()], acts.clone(), workers));
@@ -460,9 +460,9 @@ fn every_interleaving_of_two_graphs_in_turn_reuses_slots_correctly() {
 }
 
 #[test]
-fn every_interleaving_of_two_main_threads_ends_and_keeps_affinities() {
-    let for_render = GraphPlan { affinity: ThreadAffinity::Render, ..after(0) };
-    let for_update = GraphPlan { affinity: ThreadAffinity::Update, ..after(0) };
+fn every_interleaving_of_two_main_threads_keeps_affinities() {
+    let for_render = GraphPlan { affinity: ThreadAffinity::Render, ..depends_on(0) };
+    let for_update = GraphPlan { affinity: ThreadAffinity::Update, ..depends_on(0) };
     let graphs = vec![vec![WORK, for_render, for_update], vec![WORK, for_render], vec![WORK]];
     for workers in 0..2 {
         // The render thread must stay as long as it may be needed.
@@ -482,7 +482,7 @@ fn every_interleaving_of_two_main_threads_ends_and_keeps_affinities() {
 #[test]
 fn every_interleaving_of_nested_graphs_ends() {
     let two = vec![nested(1), nested(2)];
-    let graphs = vec![two, vec![WORK, after(0)], vec![WORK, nested(3)], vec![WORK, WORK]];
+    let graphs = vec![two, vec![WORK, depends_on(0)], vec![WORK, nested(3)], vec![WORK, WORK]];
     for workers in 0..3 {
         check(&one_main(graphs.clone(), vec![ThreadAction::Graph(0)], workers));
     }
@@ -492,31 +492,31 @@ fn every_interleaving_of_nested_graphs_ends() {
 fn every_interleaving_of_a_failing_graph_skips_the_same_tasks() {
     let fails = GraphPlan { kind: TaskShape::Fails, parent: 1, ..WORK };
     let join = GraphPlan { kind: TaskShape::Empty, ..WORK };
-    let graph = vec![fails, join, child(1), after(1), after(3), WORK];
+    let graph = vec![fails, join, child(1), depends_on(1), depends_on(3), WORK];
     for workers in 0..3 {
         check(&one_main(vec![graph.clone()], vec![ThreadAction::Graph(0)], workers));
     }
 }
 
 #[test]
-fn a_woken_helper_that_leaves_wakes_another() {
+fn a_woken_worker_that_leaves_wakes_another() {
     // The update thread is called for the task that becomes ready after task 0 of the second graph.
     // It finds that the task for which it waits is complete.
-    let urgent = GraphPlan { priority: 31, ..after(0) };
-    let graphs = vec![vec![WORK, urgent], vec![WORK, after(0), after(0)]];
+    let urgent = GraphPlan { priority: 31, ..depends_on(0) };
+    let graphs = vec![vec![WORK, urgent], vec![WORK, depends_on(0), depends_on(0)]];
     let update = vec![ThreadAction::Task(0, 0), ThreadAction::Rest(0)];
     let mains = vec![(UPDATE, update), (RENDER, vec![ThreadAction::Graph(1)])];
     check(&CheckCase { graphs, mains, workers: 2 });
 }
 
 #[test]
-fn a_thread_that_waits_inside_a_task_is_not_woken_for_other_graphs() {
-    let graphs = vec![vec![nested(1), WORK, after(1), after(1)], vec![WORK]];
+fn a_thread_waiting_in_a_task_is_not_woken_for_other_graphs() {
+    let graphs = vec![vec![nested(1), WORK, depends_on(1), depends_on(1)], vec![WORK]];
     check(&one_main(graphs, vec![ThreadAction::Graph(0)], 3));
 }
 
 #[test]
-fn spinning_threads_are_called_before_sleeping_ones() {
+fn spinning_threads_are_notified_before_sleeping_ones() {
     let case = one_main(vec![vec![WORK], vec![WORK]], vec![ThreadAction::Graph(0)], 3);
     let mut state = ModelState::new(&case);
     (0..3).for_each(|worker| state.step(worker, &case));

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_cover_everything_once_and_none_is_empty() {
+    fn pieces_cover_the_range_once_and_none_is_empty() {
         for n in 0..200 {
             for threads in 1..9 {
                 let mut next = 0;

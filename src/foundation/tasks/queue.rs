@@ -53,7 +53,7 @@ impl ReadyQueue {
         for affinity in ThreadAffinity::ALL {
             if mask & affinity.bit() != 0
                 && let Some(found) = self.find(records, affinity as usize, graph)
-                && best.as_ref().is_none_or(|best| found.before(best, records))
+                && best.as_ref().is_none_or(|best| found.precedes(best, records))
             {
                 best = Some(found);
             }
@@ -95,7 +95,7 @@ impl ReadyQueue {
     /// Appends all queued tasks to `slots`.
     pub fn list_into(&self, records: &[TaskRecord], slots: &mut Vec<u32>) {
         for (lists, filled) in self.lists.iter().zip(self.filled) {
-            for level in super::scheduler::bits(filled) {
+            for level in super::scheduler::set_bits(filled) {
                 let mut slot = lists[level as usize].first;
                 while slot != NONE {
                     slots.push(slot);
@@ -115,7 +115,7 @@ struct QueueSlot {
 }
 
 impl QueueSlot {
-    fn before(&self, other: &QueueSlot, records: &[TaskRecord]) -> bool {
+    fn precedes(&self, other: &QueueSlot, records: &[TaskRecord]) -> bool {
         let ready_at = |found: &QueueSlot| records[found.slot as usize].ready_at;
         (other.level, ready_at(self)) < (self.level, ready_at(other))
     }

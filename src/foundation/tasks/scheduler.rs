@@ -284,7 +284,7 @@ impl Scheduler {
             let graph = self.key(record.graph);
             self.failures.push(TaskFailure { graph, order: record.order, error: None });
         }
-        for thread_slot in bits(self.asleep) {
+        for thread_slot in set_bits(self.asleep) {
             if self.sleepers[thread_slot as usize].awaits == Some(key) {
                 self.call(thread_slot);
             }
@@ -328,7 +328,7 @@ impl Scheduler {
         // Others must be woken by the operating system.
         let (workers, watching) = (self.workers_asleep, !self.parked);
         let turns = [workers & watching, workers, self.asleep & watching, self.asleep];
-        if let Some(thread_slot) = turns.into_iter().flat_map(bits).find(can_run) {
+        if let Some(thread_slot) = turns.into_iter().flat_map(set_bits).find(can_run) {
             self.call(thread_slot);
         }
     }
@@ -367,7 +367,7 @@ impl Scheduler {
 
     /// Calls every thread that waits for an event. Each thread checks its own event.
     pub fn call_event_waiters(&mut self) {
-        for thread_slot in bits(self.awaiting_event) {
+        for thread_slot in set_bits(self.awaiting_event) {
             self.call(thread_slot);
         }
     }
@@ -375,7 +375,7 @@ impl Scheduler {
     /// Tells the workers to end after their current tasks.
     pub fn end(&mut self) {
         self.stop = true;
-        for thread_slot in bits(self.asleep) {
+        for thread_slot in set_bits(self.asleep) {
             self.call(thread_slot);
         }
     }
@@ -423,7 +423,7 @@ impl Scheduler {
 }
 
 /// Returns the indices of the set bits, lowest first.
-pub(super) fn bits(mut set: u64) -> impl Iterator<Item = u32> {
+pub(super) fn set_bits(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let lowest = set.trailing_zeros();
         set &= set.wrapping_sub(1);

@@ -62,7 +62,7 @@ impl<'scope, 'env> TaskScope<'scope, 'env> {
         let special = |record: &&TaskRecord| record.affinity != ThreadAffinity::Any;
         if let Some(TaskRecord { name, affinity, .. }) = records.iter().find(special) {
             // Two main threads that wait inside tasks could deadlock.
-            let thread = affinity.word();
+            let thread = affinity.name();
             insist!(
                 !TaskThreads::is_inside(),
                 "task '{name}' is for the {thread} thread alone, and was released inside another \
@@ -72,7 +72,7 @@ impl<'scope, 'env> TaskScope<'scope, 'env> {
         let registered = self.tasks.shared.registered() | ThreadAffinity::Any.bit();
         let missing = |record: &&TaskRecord| record.affinity.bit() & registered == 0;
         if let Some(TaskRecord { name, affinity, .. }) = records.iter().find(missing) {
-            let thread = affinity.word();
+            let thread = affinity.name();
             insist!(
                 false,
                 "task '{name}' is for the {thread} thread alone, and no thread is registered as \

@@ -28,7 +28,7 @@ impl ThreadAffinity {
         1 << self as u8
     }
 
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             ThreadAffinity::Any => "any",
             ThreadAffinity::Update => "update",

@@ -33,7 +33,8 @@ pub(super) fn panic_message(f: impl FnOnce()) -> String {
     *panic.downcast::<String>().unwrap()
 }
 
-/// Installs the panic hook of `fault` without disabling the test library's hook.
+/// Installs a hook that stores panics as the engine's own hook does, and keeps the test library's
+/// hook.
 pub(super) fn install_panic_hook() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -46,7 +47,7 @@ pub(super) fn install_panic_hook() {
 }
 
 #[test]
-fn the_worked_frame_graph_runs_in_its_order() {
+fn the_example_frame_graph_runs_in_order() {
     let log = Log::default();
     let tasks = tasks(0);
     let result = tasks.scope(|scope| {
@@ -74,7 +75,7 @@ fn the_worked_frame_graph_runs_in_its_order() {
 }
 
 #[test]
-fn the_highest_priority_runs_first_and_equal_ones_in_the_order_of_adding() {
+fn tasks_run_by_priority_and_then_in_order_of_addition() {
     let log = Log::default();
     let tasks = tasks(0);
     let result = tasks.scope(|scope| {
@@ -90,7 +91,7 @@ fn the_highest_priority_runs_first_and_equal_ones_in_the_order_of_adding() {
 }
 
 #[test]
-fn thousands_of_frames_give_the_same_numbers_on_any_number_of_workers() {
+fn results_of_frames_do_not_depend_on_the_number_of_workers() {
     const FRAMES: usize = 2000;
     let frames = |workers| {
         let tasks = tasks(workers);
@@ -127,7 +128,7 @@ fn thousands_of_frames_give_the_same_numbers_on_any_number_of_workers() {
 }
 
 #[test]
-fn past_frames_leave_nothing_behind() {
+fn finished_frames_leave_no_tasks() {
     let tasks = tasks(1);
     let frame = || {
         let result = tasks.scope(|scope| {
@@ -138,7 +139,7 @@ fn past_frames_leave_nothing_behind() {
             graph.run().finish()
         });
         assert_eq!(result, Ok(()));
-        tasks.shared.counts()
+        tasks.shared.slot_and_task_counts()
     };
     let first = frame();
     assert_eq!(first, (101, 0));
@@ -181,7 +182,7 @@ fn a_scope_inside_a_task_runs_only_its_own_tasks() {
 }
 
 #[test]
-fn a_task_for_a_main_thread_runs_there_and_nowhere_else() {
+fn a_task_for_a_main_thread_runs_only_there() {
     let tasks = tasks(2);
     let _update = tasks.register(&[ThreadAffinity::Update]);
     let ready = TaskEvent::default();
@@ -216,7 +217,7 @@ fn a_task_for_a_main_thread_runs_there_and_nowhere_else() {
 }
 
 #[test]
-fn a_panic_ends_the_graph_with_its_words_and_contexts_and_skips_what_depends_on_it() {
+fn a_panic_fails_the_graph_and_skips_dependent_tasks() {
     install_panic_hook();
     for workers in [0, 2] {
         let log = Log::default();
@@ -252,7 +253,7 @@ fn a_panic_ends_the_graph_with_its_words_and_contexts_and_skips_what_depends_on_
         assert_eq!(waited, Err(error));
         // The task manager continues to work.
         assert_eq!(tasks.scope(|scope| scope.graph().run().finish()), Ok(()));
-        assert_eq!(tasks.shared.counts().1, 0);
+        assert_eq!(tasks.shared.slot_and_task_counts().1, 0);
     }
 }
 
@@ -283,7 +284,7 @@ fn a_scope_ends_after_its_tasks_also_when_it_fails_or_panics() {
 }
 
 #[test]
-fn tasks_that_never_run_are_dropped_once() {
+fn unrun_tasks_are_dropped_once() {
     let (tasks, held) = (tasks(1), Arc::new(()));
     let result = tasks.scope(|scope| {
         let mut dropped = scope.graph();
@@ -321,7 +322,7 @@ fn a_job_is_split_by_threads_and_each_piece_runs_once() {
 }
 
 #[test]
-fn workers_are_the_cores_that_the_main_threads_leave() {
+fn there_is_one_worker_for_each_core_without_a_main_thread() {
     assert_eq!(workers_for(1, 2), 0);
     assert_eq!(workers_for(2, 1), 1);
     assert_eq!(workers_for(8, 2), 6);
@@ -341,11 +342,11 @@ fn check(wrong: impl for<'s, 'e> FnOnce(&mut TaskGraph<'s, 'e>, [TaskId; 3]), pa
         assert_eq!(result, Ok(()));
     });
     assert!(message.contains(part), "{message}");
-    assert_eq!(tasks.shared.counts().1, 0);
+    assert_eq!(tasks.shared.slot_and_task_counts().1, 0);
 }
 
 #[test]
-fn wrong_graphs_are_refused_with_the_names_of_their_tasks() {
+fn invalid_graphs_are_refused_with_task_names() {
     check(|graph, [a, ..]| graph.depends_on(a, a), "task 'a' depends on itself");
     check(|graph, [a, ..]| graph.add_child(a, a), "task 'a' cannot be its own child");
     check(
@@ -461,7 +462,7 @@ fn misuse_inside_a_task_is_refused() {
 }
 
 #[test]
-fn more_open_tasks_than_the_limit_are_refused_and_more_workers() {
+fn limits_of_open_tasks_and_of_workers_are_enforced() {
     let tasks = tasks(0);
     let message = panic_message(|| {
         let result = tasks.scope(|scope| {
@@ -478,13 +479,13 @@ fn more_open_tasks_than_the_limit_are_refused_and_more_workers() {
         message.contains("16384 more tasks were released: at most 16384 can be open"),
         "{message}"
     );
-    assert_eq!(tasks.shared.counts(), (TASKS_MAX, 0));
+    assert_eq!(tasks.shared.slot_and_task_counts(), (TASKS_MAX, 0));
     let message = panic_message(|| drop(TaskManager::new(WORKERS_MAX + 1)));
     assert!(message.contains("33 workers: at most 32 are useful"), "{message}");
 }
 
 #[test]
-fn a_thread_is_registered_once_and_for_its_life() {
+fn a_thread_is_registered_once_for_its_lifetime() {
     let tasks = tasks(0);
     let update = tasks.register(&[ThreadAffinity::Update]);
     let message = panic_message(|| drop(tasks.register(&[ThreadAffinity::Render])));
@@ -499,7 +500,7 @@ fn a_thread_is_registered_once_and_for_its_life() {
 }
 
 #[test]
-fn spinning_and_sleeping_threads_are_both_reached() {
+fn spinning_and_sleeping_threads_are_both_notified() {
     const WORKERS: usize = 2;
     // The first duration is far longer than the whole test. A thread that is not called within it
     // was never called.

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::THREAD_SLOTS_MAX;
 use super::graph::GraphBuffers;
 use super::scheduler::{
-    NextAction, Runner, RunningTask, Scheduler, TaskEnd, TaskKey, WaitReason, bits,
+    NextAction, Runner, RunningTask, Scheduler, TaskEnd, TaskKey, WaitReason, set_bits,
 };
 use super::task::{NONE, TaskRecord, ThreadAffinity};
 use crate::doing;
@@ -84,7 +84,7 @@ impl TaskThreads {
     }
 
     fn scheduler(&self) -> MutexGuard<'_, Scheduler> {
-        // `fault::lock` is not used here. The guarantee that tasks end before their borrowed data
+        // `panic::lock` is not used here. The guarantee that tasks end before their borrowed data
         // requires a consistent scheduler.
         self.scheduler.lock().expect("the task manager has failed before")
     }
@@ -98,7 +98,7 @@ impl TaskThreads {
         let parked = calls & scheduler.parked();
         drop(scheduler);
         self.called.fetch_or(calls & !parked, Ordering::Relaxed);
-        for thread_slot in bits(parked) {
+        for thread_slot in set_bits(parked) {
             self.thread_slots[thread_slot as usize].notify_one();
         }
     }
@@ -226,7 +226,7 @@ impl TaskThreads {
         drop(scheduler);
         let taken = affinities.iter().find(|affinity| affinity.bit() & taken != 0);
         if let Some(affinity) = taken {
-            insist!(false, "another thread is the {} thread already", affinity.word());
+            insist!(false, "another thread is the {} thread already", affinity.name());
         }
         ROLE.set(ThreadRole { mask, manager: self.address(), ..role });
     }
@@ -255,7 +255,7 @@ impl TaskThreads {
 
     /// Returns the number of slots in the scheduler, and the number of open tasks.
     #[cfg(test)]
-    pub fn counts(&self) -> (usize, u32) {
+    pub fn slot_and_task_counts(&self) -> (usize, u32) {
         let scheduler = self.scheduler();
         (scheduler.records.len(), scheduler.open)
     }

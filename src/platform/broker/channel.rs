@@ -146,7 +146,7 @@ mod tests {
     use std::io::{Read, Seek, Write};
 
     #[test]
-    fn messages_arrive_whole_with_their_files_and_an_end_is_an_end() {
+    fn messages_arrive_whole_with_their_files() {
         let (a, b) = BrokerChannel::pair().unwrap();
         let path = std::env::temp_dir().join(format!("engine-{}-channel", std::process::id()));
         let mut file =
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_nobody_asked_for_are_closed() {
+    fn unrequested_files_are_closed() {
         let (a, b) = BrokerChannel::pair().unwrap();
         for with_file in [true, false] {
             let (mut read, write) = std::io::pipe().unwrap();

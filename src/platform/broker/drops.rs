@@ -52,8 +52,8 @@ impl Drops {
         Drops { count: 0, available: BURST_MAX, last: Instant::now(), pause: PAUSE, log }
     }
 
-    /// Creates a state without a log, so that every file is finally refused, and without pauses.
-    /// For tests with very many requests.
+    /// Creates a state without pauses and without a log. Without the log, every file is refused
+    /// after all other checks. For tests with very many requests.
     pub fn without_log() -> Drops {
         Drops { pause: Duration::ZERO, ..Drops::new(None) }
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_file_is_read_where_it_is_plain_and_not_hidden() {
+    fn only_plain_visible_files_are_accepted_as_drops() {
         let (folder, mut drops) = scratch("plain");
         symlink(folder.join(".ssh/key"), folder.join("link.png")).unwrap();
         symlink(folder.join("picture.png"), folder.join("other.png")).unwrap();
@@ -179,8 +179,9 @@ mod tests {
         std::fs::write(&other_user, "x").unwrap();
         // Only the superuser can change a file's owner.
         let given_away = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
-        let made = std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
-        assert!(made.success());
+        let status =
+            std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
+        assert!(status.success());
         for name in ["picture.png", "other.png"] {
             let mut text = String::new();
             let mut file = drops.open(&folder.join(name)).unwrap();
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_files_are_few_slow_and_logged() {
+    fn dropped_files_are_rate_limited_and_logged() {
         let (folder, mut drops) = scratch("few");
         // This number of files is opened without pauses.
         let began = Instant::now();

@@ -222,8 +222,8 @@ impl BrokerServer {
     }
 }
 
-/// Answers requests until the other end is closed, as the broker process does, but finally refuses
-/// all dropped files.
+/// Answers requests until the other end is closed, as the broker process does, but refuses every
+/// dropped file after all other checks.
 pub fn serve_requests(channel: &BrokerChannel, duties: BrokerDuties) -> Result<()> {
     BrokerServer::new(duties, Drops::without_log()).serve(channel)
 }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_outputs_of_the_command_line_are_replaced_whole_and_nothing_else() {
+    fn only_outputs_of_the_command_line_are_replaced() {
         let (folder, mut server) = server("outputs");
         let write = |server: &mut BrokerServer, text: &[u8]| {
             server.ask(kind::BEGIN, &[0]).unwrap().unwrap().write_all(text).unwrap();
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn an_output_replaces_plain_files_alone_and_half_of_it_is_removed() {
+    fn an_output_replaces_only_plain_files_and_cleans_up() {
         let (folder, mut server) = server("plain");
         let output = folder.join("a.png");
         symlink(folder.join("b.png"), &output).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operation_that_fails_leaves_the_old_or_the_new_output() {
+    fn a_failed_operation_leaves_the_old_or_the_new_output() {
         let (folder, mut server) = server("faults");
         let output = folder.join("a.png");
         for nth in 0.. {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_added_to_plain_files_of_the_games_folder_alone() {
+    fn text_is_appended_only_to_plain_files_of_the_game() {
         let (folder, mut server) = server("appends");
         let game = folder.join("game");
         std::fs::create_dir(game.join(".git")).unwrap();
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_files_are_opened_for_windows_alone() {
+    fn dropped_files_are_opened_only_with_that_duty() {
         let (folder, mut server) = server("drops");
         let path = folder.join("picture.png");
         std::fs::write(&path, "x").unwrap();

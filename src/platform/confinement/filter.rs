@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_refuses_what_is_on_its_lists_and_nothing_else() {
+    fn the_filter_refuses_exactly_the_listed_calls() {
         let Some(processor) = PROCESSOR else { return };
         let all = forbidden(false);
         let filter = program(processor, &all);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_looks_at_the_arguments_of_some_calls() {
+    fn the_filter_checks_the_arguments_of_some_calls() {
         let Some(processor) = PROCESSOR else { return };
         let filter = program(processor, &forbidden(false));
         let type_into = u64::from(TERMINAL_INPUT_IOCTLS[0]);
@@ -277,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn the_terminals_calls_have_the_systems_numbers() {
+    fn terminal_requests_have_the_numbers_of_the_system() {
         assert_eq!(TERMINAL_INPUT_IOCTLS, [libc::TIOCSTI as u32, 0x541c]);
     }
 
     /// Compares the lists with the manual, so that a call that is missing from a list is noticed.
     #[cfg(target_arch = "x86_64")]
     #[test]
-    fn the_manual_lists_the_calls_that_are_refused() {
+    fn the_manual_lists_the_refused_calls() {
         let document = include_str!("../../../docs/security.md");
         let section = document.split("### The calls that are refused\n").nth(1).expect("it has");
         let table = section.split("\n#").next().unwrap_or_default();

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_opens_no_home_and_nothing_above_it() {
+    fn a_variable_never_opens_the_home_folder_or_its_parents() {
         let root = std::env::temp_dir().join(format!("engine-{}-named", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(root.join("people/ada/lib/deep")).unwrap();
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn each_game_has_a_folder_for_drivers_of_its_own() {
+    fn each_game_has_its_own_driver_cache_folder() {
         let folder = |game| own_driver_cache(Path::new("/cache"), game);
         assert_eq!(folder(Some("a")), Path::new("/cache/engine/drivers/a"));
         assert_eq!(folder(Some("b")), Path::new("/cache/engine/drivers/b"));

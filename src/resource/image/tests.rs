@@ -6,7 +6,7 @@ use ::image::codecs::{bmp, hdr, jpeg, qoi, tga, webp};
 use ::image::{ExtendedColorType, ImageEncoder};
 use engine_test_support::images::{SMALL, dds_file, ktx2_file, samples};
 
-/// A red, a green, a half transparent blue and a white texel.
+/// Decodes a file with this extension, which must be an uncompressed image.
 fn image(bytes: &[u8], extension: &str) -> Image {
     match decode(bytes, extension).unwrap_or_else(|fault| panic!("{extension}: {fault}")) {
         DecodedImage::Image(image) => image,
@@ -48,7 +48,7 @@ fn crc(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn a_png_is_read_as_it_was_written() {
+fn a_png_survives_a_round_trip() {
     let image = image(&encode_png(2, 2, &SMALL), "png");
     assert_eq!((image.width, image.height), (2, 2));
     assert_eq!(image.pixels, PixelFormat::Bytes(SMALL.to_vec()));
@@ -85,7 +85,7 @@ fn every_common_format_is_read() {
 }
 
 #[test]
-fn grey_and_sixteen_bit_and_palette_pictures_become_rgba() {
+fn grey_sixteen_bit_and_palette_images_become_rgba() {
     let encoded = |bytes: &[u8], kind| {
         let mut out = Vec::new();
         let encoder = ::image::codecs::png::PngEncoder::new(&mut out);
@@ -108,7 +108,7 @@ fn grey_and_sixteen_bit_and_palette_pictures_become_rgba() {
 }
 
 #[test]
-fn an_enormous_header_is_refused_before_anything_is_allocated() {
+fn an_enormous_header_is_refused_before_allocation() {
     let message = "the picture is 60000 x 60000, and 16384 is the most for either side (SIDE_MAX): \
                    make it smaller";
     refused(&png_header(60_000, 60_000, 8, 6), "png", message);
@@ -128,7 +128,7 @@ fn an_enormous_header_is_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn a_picture_without_texels_is_refused() {
+fn an_image_without_texels_is_refused() {
     let mut tga = vec![0u8; 18];
     (tga[2], tga[16]) = (2, 32);
     refused(&tga, "tga", "the picture has no texels: it is 0 x 0");
@@ -179,7 +179,7 @@ fn a_file_truncated_at_any_byte_is_refused_with_a_message() {
 }
 
 #[test]
-fn no_flipped_bit_ends_the_process() {
+fn no_flipped_bit_causes_a_panic() {
     let mut tried = 0;
     for (extension, bytes) in samples() {
         for bit in 0..bytes.len().min(120) * 8 {
@@ -193,7 +193,7 @@ fn no_flipped_bit_ends_the_process() {
 }
 
 #[test]
-fn blocks_are_taken_as_they_are() {
+fn compressed_blocks_are_kept_unchanged() {
     let blocks: Vec<u8> = (0..48).collect();
     let dds = dds_file(8, 4, b"DXT5", &blocks[..32]);
     let Ok(DecodedImage::Blocks(found)) = decode(&dds, "dds") else { panic!("blocks") };
@@ -210,7 +210,7 @@ fn blocks_are_taken_as_they_are() {
 }
 
 #[test]
-fn packed_levels_that_are_not_what_they_say_are_refused() {
+fn compressed_levels_of_wrong_size_are_refused() {
     let whole = ktx2_file(2, 2, 37, 2, &[&SMALL]);
     assert_eq!(image(&whole, "ktx2"), image(&ktx2_file(2, 2, 37, 0, &[&SMALL]), "ktx2"));
     // Offset of the uncompressed size, and offset of the compressed bytes.
@@ -220,14 +220,14 @@ fn packed_levels_that_are_not_what_they_say_are_refused() {
         file[at..at + bytes.len()].copy_from_slice(bytes);
         file
     };
-    for said in [15u8, 17] {
-        let message = format!("the file is damaged: level 1 has {said} bytes and needs 16");
-        refused(&with(size, &[said]), "ktx2", &message);
+    for level_bytes in [15u8, 17] {
+        let message = format!("the file is damaged: level 1 has {level_bytes} bytes and needs 16");
+        refused(&with(size, &[level_bytes]), "ktx2", &message);
     }
     refused(
         &with(start + 13, &[1 | 15 << 3]),
         "ktx2",
-        "the file is damaged: level 1: only 15 of the 16 bytes are packed that are said to be",
+        "the file is damaged: level 1: it contains only 15 of the stated 16 bytes",
     );
     // A header of the largest texture, followed by almost no data.
     let mut bomb = with(20, &[0, 64, 0, 0, 0, 32, 0, 0]);
@@ -235,8 +235,8 @@ fn packed_levels_that_are_not_what_they_say_are_refused() {
     refused(
         &bomb,
         "ktx2",
-        "the file is damaged: level 1: 32 bytes cannot be the 536870912 that are said to be packed \
-         in them",
+        "the file is damaged: level 1: 32 compressed bytes cannot contain the stated \
+         536870912 bytes",
     );
     for length in 12..whole.len() {
         assert!(decode(&whole[..length], "ktx2").is_err(), "{length}");
@@ -244,7 +244,7 @@ fn packed_levels_that_are_not_what_they_say_are_refused() {
 }
 
 #[test]
-fn plain_texels_in_such_files_are_pictures() {
+fn uncompressed_texels_in_containers_are_images() {
     let ktx2 = ktx2_file(2, 2, 44, 0, &[&SMALL]);
     let PixelFormat::Bytes(texels) = image(&ktx2, "ktx2").pixels else { panic!("bytes") };
     assert_eq!(texels[..4], [0, 0, 255, 255], "blue stands first in the file");
@@ -255,7 +255,7 @@ fn plain_texels_in_such_files_are_pictures() {
 }
 
 #[test]
-fn what_such_files_can_hold_beyond_textures_is_refused() {
+fn unsupported_container_contents_are_refused() {
     refused(
         &ktx2_file(4, 4, 0, 1, &[&[0; 16]]),
         "ktx2",

@@ -21,29 +21,28 @@ pub fn unpack(packed: &[u8], wanted: usize) -> Result<Vec<u8>, Error> {
     let most = (packed.len() / BLOCK_BYTES_MIN).saturating_mul(BLOCK_BYTES_MAX);
     if wanted > most {
         let have = packed.len();
-        return Err(error!(
-            "{have} bytes cannot be the {wanted} that are said to be packed in them"
-        ));
+        return Err(error!("{have} compressed bytes cannot contain the stated {wanted} bytes"));
     }
     let window = WINDOW_MIN.max(wanted as u64);
     let damaged =
-        |message: &dyn std::fmt::Display| error!("the packed bytes are damaged ({message})");
+        |message: &dyn std::fmt::Display| error!("the compressed bytes are damaged ({message})");
     let mut decoder = StreamingDecoder::new_with_max_window_size(packed, window)
         .map_err(|reason| damaged(&reason))?;
     let mut out = Vec::new();
     // One byte beyond `wanted` proves that there is too much; nothing after it is decompressed.
     let taken = (&mut decoder).take(wanted as u64 + 1).read_to_end(&mut out);
     taken.map_err(|reason| damaged(&reason))?;
-    let told = decoder.decoder.get_checksum_from_data();
-    if out.len() == wanted && told.is_some() && told != decoder.decoder.get_calculated_checksum() {
+    let stored = decoder.decoder.get_checksum_from_data();
+    if out.len() == wanted
+        && stored.is_some()
+        && stored != decoder.decoder.get_calculated_checksum()
+    {
         return Err(error!("its bytes do not match the checksum that is stored with them"));
     }
     match out.len() {
         found if found == wanted => Ok(out),
-        found if found > wanted => {
-            Err(error!("more than the {wanted} bytes are packed that are said to be"))
-        }
-        found => Err(error!("only {found} of the {wanted} bytes are packed that are said to be")),
+        found if found > wanted => Err(error!("it contains more than the stated {wanted} bytes")),
+        found => Err(error!("it contains only {found} of the stated {wanted} bytes")),
     }
 }
 
@@ -98,20 +97,20 @@ mod tests {
     }
 
     #[test]
-    fn wrong_sizes_are_refused_before_they_fill_memory() {
-        refused(&[1; 9], 1 << 30, "9 bytes cannot be the 1073741824 that are said");
-        refused(&repeated(&[5, 3]), 7, "more than the 7 bytes");
-        refused(&repeated(&[5, 3]), 9, "only 8 of the 9 bytes");
+    fn wrong_sizes_are_refused_before_allocation() {
+        refused(&[1; 9], 1 << 30, "9 compressed bytes cannot contain the stated 1073741824");
+        refused(&repeated(&[5, 3]), 7, "more than the stated 7 bytes");
+        refused(&repeated(&[5, 3]), 9, "only 8 of the stated 9 bytes");
         // 400 bytes that expand to 12 MiB: decompression stops after the wanted bytes.
         let bomb = repeated(&[128 << 10; 100]);
-        refused(&bomb, 1000, "more than the 1000 bytes");
+        refused(&bomb, 1000, "more than the stated 1000 bytes");
         // A window of two terabytes without content.
         let window = [&[0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8][..], &[1, 0, 0]].concat();
-        refused(&window, 4, "the packed bytes are damaged (Specified window_size is too big");
+        refused(&window, 4, "the compressed bytes are damaged (Specified window_size is too big");
     }
 
     #[test]
-    fn bytes_that_do_not_fit_their_checksum_are_refused() {
+    fn a_wrong_checksum_is_refused() {
         let message = "its bytes do not match the checksum that is stored with them";
         let mut bytes = PACKED;
         bytes[PACKED.len() - 1] ^= 1;
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn no_cut_and_no_flipped_bit_ends_the_process() {
+    fn no_truncation_or_flipped_bit_causes_a_panic() {
         for (whole, size) in [(&zstd_stored(&[9; 200])[..], 200), (&PACKED, 3000)] {
             for length in 0..whole.len() - 4 {
                 assert!(unpack(&whole[..length], size).is_err(), "{length}");

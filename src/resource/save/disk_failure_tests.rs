@@ -77,7 +77,7 @@ fn after(step: Step) -> Option<String> {
 }
 
 #[test]
-fn an_operation_that_fails_leaves_the_save_as_it_was_or_as_it_should_be() {
+fn a_failed_operation_leaves_the_old_or_the_new_save() {
     const KINDS: [ErrorKind; 3] =
         [ErrorKind::StorageFull, ErrorKind::PermissionDenied, ErrorKind::Other];
     let scratch = Scratch::new("operations");
@@ -204,7 +204,7 @@ fn lose_power_everywhere(root: &Path, record: &[Operation], confirmed: &[Confirm
 }
 
 #[test]
-fn a_loss_of_power_at_any_moment_loses_nothing_that_was_confirmed() {
+fn a_power_loss_loses_no_confirmed_save() {
     let scratch = Scratch::new("power");
     let root = scratch.0.join("disk");
     fs::create_dir(&root).unwrap();
@@ -223,7 +223,7 @@ fn a_loss_of_power_at_any_moment_loses_nothing_that_was_confirmed() {
 
 /// The thread of `Save.write_async` confirms a write by its answer.
 #[test]
-fn a_loss_of_power_loses_nothing_that_the_thread_confirmed() {
+fn a_power_loss_loses_no_save_confirmed_by_the_thread() {
     let scratch = Scratch::new("power_thread");
     let root = scratch.0.join("disk");
     fs::create_dir(&root).unwrap();
@@ -259,7 +259,7 @@ fn lose_power_at_the_end(root: &Path, record: &[Operation], wanted: Option<&str>
 /// If the flush of a folder's name failed, the next write must not assume that the name was
 /// flushed.
 #[test]
-fn a_loss_of_power_after_a_fault_loses_nothing_that_was_confirmed() {
+fn a_power_loss_after_a_failure_loses_no_confirmed_save() {
     let scratch = Scratch::new("power_fault");
     for nth in 0.. {
         let root = scratch.0.join(format!("disk-{nth}"));
@@ -283,7 +283,7 @@ fn a_loss_of_power_after_a_fault_loses_nothing_that_was_confirmed() {
 
 /// A killed process left a folder for saves, and the name of the folder was never flushed.
 #[test]
-fn a_folder_that_another_process_left_is_flushed_before_a_save_is_confirmed() {
+fn an_existing_folder_is_flushed_before_confirmation() {
     let scratch = Scratch::new("power_folder");
     let mut refused = 0;
     for nth in 0.. {

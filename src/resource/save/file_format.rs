@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_flipped_bit_is_damage_and_never_newer() {
+    fn damage_is_never_mistaken_for_a_newer_format() {
         let file = encode("1.2.3", 12.5, b"content").unwrap();
         let read = |file: &[u8]| parse_head(file).and_then(|head| head.content(file));
         for length in 0..file.len() {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_format_is_known_by_its_head() {
+    fn a_newer_format_is_recognised_by_its_header() {
         let mut head_of_later = BlobWriter::default();
         head_of_later.text("whatever comes");
         let file = head_of_later.into_frame(HEAD_MAGIC, 2);

@@ -108,7 +108,7 @@ struct SaveJob {
 impl SaveJob {
     /// Returns the number of content bytes that were read earlier. The number is the same in every
     /// run, because requests are processed in order.
-    fn earlier_bytes(&self) -> usize {
+    fn bytes_read_before(&self) -> usize {
         self.earlier_reads.iter().map(|read| read.read_bytes.load(Ordering::Relaxed)).sum()
     }
 }
@@ -261,7 +261,7 @@ fn work(generations: &SaveGenerations, jobs: &Receiver<SaveJob>) {
 }
 
 fn run_job(generations: &SaveGenerations, job: SaveJob) -> SaveResult {
-    let earlier_bytes = job.earlier_bytes();
+    let bytes_read_before = job.bytes_read_before();
     let SaveJob { task, shared, read_bytes_max, .. } = job;
     // Progress stays below 1 until the disk confirms the end.
     let on_progress = |part: f64| shared.lock().progress = part * 0.99;
@@ -272,7 +272,7 @@ fn run_job(generations: &SaveGenerations, job: SaveJob) -> SaveResult {
         SaveTask::Read { slot, version, check } => {
             let loaded = generations.read(&slot, version, check, &on_progress)?;
             let bytes = loaded.content.len();
-            if earlier_bytes + bytes > read_bytes_max {
+            if bytes_read_before + bytes > read_bytes_max {
                 return Err(format!(
                     "saves of {} MiB that were read wait for Save.result (READ_BYTES_MAX): ask for \
                      some of them first",

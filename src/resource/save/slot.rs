@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_some_platform_cannot_have_are_refused_with_words() {
+    fn names_invalid_on_any_platform_are_refused() {
         let check = |name: &str, message: &str| {
             assert_eq!(SaveSlot::new(name).map(|_| ()), Err(message.to_string()), "{name}");
         };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_files_name_leads_back_to_the_save_and_its_generation() {
+    fn a_file_name_gives_the_save_and_its_generation() {
         for (name, file) in [
             ("auto", "auto.12.save"),
             ("Slot 1", "+slot 1.12.save"),
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_no_saves() {
+    fn other_files_are_not_saves() {
         for file in [
             "auto.save",
             "auto.12.tmp",

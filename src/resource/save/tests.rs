@@ -60,7 +60,7 @@ fn flip(path: &Path, bit: usize) {
 }
 
 #[test]
-fn the_newest_is_read_and_three_are_kept() {
+fn the_newest_generation_is_read_and_three_are_kept() {
     let scratch = Scratch::new("kept");
     for mut saves in [scratch.saves("1"), Saves::new(None, "1")] {
         assert_eq!(read(&mut saves, "auto"), Err("there is no save \"auto\"".to_string()));
@@ -102,7 +102,7 @@ fn a_damaged_save_falls_back_to_the_previous_one_and_reports_it() {
 }
 
 #[test]
-fn a_save_with_nothing_good_left_says_what_is_wrong_with_it() {
+fn the_error_for_a_save_without_good_data_has_its_reason() {
     let scratch = Scratch::new("hopeless");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
@@ -122,7 +122,7 @@ fn a_save_with_nothing_good_left_says_what_is_wrong_with_it() {
 }
 
 #[test]
-fn content_that_cannot_be_used_counts_as_damage() {
+fn unusable_content_counts_as_damage() {
     let mut saves = Saves::new(None, "1");
     write(&mut saves, "auto", "good").unwrap();
     write(&mut saves, "auto", "odd").unwrap();
@@ -138,7 +138,7 @@ fn content_that_cannot_be_used_counts_as_damage() {
 }
 
 #[test]
-fn a_save_of_a_newer_game_is_neither_read_nor_lost() {
+fn a_save_of_a_newer_game_is_refused_and_kept() {
     let scratch = Scratch::new("newer");
     write(&mut scratch.saves("1.3"), "auto", "old").unwrap();
     write(&mut scratch.saves("1.4"), "auto", "new").unwrap();
@@ -165,7 +165,7 @@ fn a_save_of_a_newer_game_is_neither_read_nor_lost() {
 }
 
 #[test]
-fn a_save_whose_number_would_be_no_generations_is_refused() {
+fn a_save_at_the_last_generation_number_is_refused() {
     let scratch = Scratch::new("last");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
@@ -180,7 +180,7 @@ fn a_save_whose_number_would_be_no_generations_is_refused() {
 }
 
 #[test]
-fn a_failed_write_leaves_everything_as_it_was() {
+fn a_failed_write_leaves_all_saves_unchanged() {
     let scratch = Scratch::new("failed");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
@@ -199,7 +199,7 @@ fn a_failed_write_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn the_list_is_by_name_and_other_files_are_let_be() {
+fn the_list_is_sorted_and_ignores_other_files() {
     let scratch = Scratch::new("list");
     let mut saves = scratch.saves("0.2");
     assert_eq!(saves.list(), Ok(Vec::new()));
@@ -218,7 +218,7 @@ fn the_list_is_by_name_and_other_files_are_let_be() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_removed_when_it_is_old() {
+fn old_leftovers_of_a_killed_process_are_removed() {
     let scratch = Scratch::new("sweep");
     let mut saves = scratch.saves("1");
     write(&mut saves, "auto", "one").unwrap();
@@ -249,7 +249,7 @@ fn answer(saves: &mut Saves, request: u64) -> SaveResult {
 }
 
 #[test]
-fn requests_are_done_in_their_order() {
+fn requests_are_completed_in_order() {
     let scratch = Scratch::new("order");
     let mut saves = scratch.saves("1");
     let mut requests = Vec::new();
@@ -283,7 +283,7 @@ fn synchronous_requests_run_after_pending_ones() {
 }
 
 #[test]
-fn a_request_with_a_ready_frame_is_done_then_and_not_before() {
+fn a_request_is_completed_exactly_in_its_ready_frame() {
     let mut saves = Saves::new(None, "1");
     let request =
         saves.begin_write(slot("a"), vec![1], 1.0, NewerVersions::NotNewer, Some(8)).unwrap();
@@ -305,7 +305,7 @@ fn pending_requests_finish_before_the_end() {
 }
 
 #[test]
-fn unread_answers_are_limited() {
+fn the_number_of_unread_results_is_limited() {
     let mut saves = Saves::new(None, "1");
     let begin = |saves: &mut Saves| {
         saves.begin_write(slot("a"), vec![1], 1.0, NewerVersions::NotNewer, None).unwrap()
@@ -322,7 +322,7 @@ fn unread_answers_are_limited() {
 }
 
 #[test]
-fn contents_that_wait_are_limited_by_their_bytes_in_the_same_way_in_every_run() {
+fn pending_bytes_are_limited_deterministically() {
     let mut saves = Saves::new(None, "1");
     saves.queue.limits = ByteLimits { write: 100, read: 100 };
     let write = |saves: &mut Saves, name: &str, bytes: usize, ready: u64| {
@@ -358,7 +358,7 @@ fn contents_that_wait_are_limited_by_their_bytes_in_the_same_way_in_every_run() 
 
 #[cfg(unix)]
 #[test]
-fn a_link_in_place_of_a_save_is_not_read_and_the_log_says_so() {
+fn a_link_at_the_path_of_a_save_is_not_read_and_logged() {
     let scratch = Scratch::new("link");
     let mut saves = scratch.saves("1.0");
     write(&mut saves, "other", "elsewhere").unwrap();
@@ -367,7 +367,7 @@ fn a_link_in_place_of_a_save_is_not_read_and_the_log_says_so() {
     std::os::unix::fs::symlink(&file, &link).unwrap();
     assert!(read(&mut saves, "slot").is_err());
     assert_eq!(read(&mut saves, "other"), good("elsewhere"));
-    let place = link.display().to_string();
+    let path = link.display().to_string();
     let counted = engine_foundation::log::counted_warnings();
-    assert!(counted.iter().any(|(warned, _)| *warned == place), "{counted:?}");
+    assert!(counted.iter().any(|(warned, _)| *warned == path), "{counted:?}");
 }

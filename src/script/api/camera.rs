@@ -5,7 +5,9 @@ use crate::argument::{HandleNumber, TextArgument};
 use engine_foundation::deterministic_math::tan_f64;
 use engine_foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
 use engine_runtime::Engine;
-use engine_world::camera::{ANGLE_MIN, CameraId, NEAR_MIN, Projection, SIGHT_MAX, ViewportId};
+use engine_world::camera::{
+    ANGLE_MIN, CameraId, NEAR_MIN, Projection, VIEW_DISTANCE_MAX, ViewportId,
+};
 use std::f64::consts::PI;
 
 /// Maximum ratio of the two sides of a picture.
@@ -373,10 +375,11 @@ fn far_range(engine: &mut Engine, camera: CameraId) -> f64 {
 /// # Errors
 /// Returns an error if the distance is beyond the maximum range of a camera.
 fn range(argument: &str, metres: f64) -> Result<f32, Error> {
-    match metres.abs() <= f64::from(SIGHT_MAX) {
+    match metres.abs() <= f64::from(VIEW_DISTANCE_MAX) {
         true => Ok(metres as f32),
         false => Err(engine_foundation::error!(
-            "argument {argument} must be at most {SIGHT_MAX} metres (SIGHT_MAX), got {metres:e}"
+            "argument {argument} must be at most {VIEW_DISTANCE_MAX} metres \
+             (VIEW_DISTANCE_MAX), got {metres:e}"
         )),
     }
 }

@@ -196,7 +196,7 @@ fn is_off(engine: &Engine) -> bool {
 }
 
 /// Returns the game time until which a drawing is shown.
-fn until(engine: &Engine, seconds: Option<f64>) -> f64 {
+fn end_time(engine: &Engine, seconds: Option<f64>) -> f64 {
     seconds.map_or(-1.0, |seconds| engine.frame.total + seconds)
 }
 
@@ -208,7 +208,7 @@ fn show(engine: &mut Engine, lines: &[DebugLine], seconds: Option<f64>) -> Resul
     if is_off(engine) {
         return Ok(());
     }
-    let until = until(engine, seconds);
+    let until = end_time(engine, seconds);
     engine.worlds.lines.show(None, lines, until).map_err(Error::new)
 }
 
@@ -266,7 +266,7 @@ fn text(
     color: Option<Color>,
     seconds: Option<f64>,
 ) -> Result<(), Error> {
-    say(engine, None, text, color, seconds, TEXT_SIZE)
+    show_text(engine, None, text, color, seconds, TEXT_SIZE)
 }
 
 fn world_text(
@@ -277,10 +277,10 @@ fn world_text(
     seconds: Option<f64>,
     size: Option<f64>,
 ) -> Result<(), Error> {
-    say(engine, Some(position), text, color, seconds, size.unwrap_or(TEXT_SIZE))
+    show_text(engine, Some(position), text, color, seconds, size.unwrap_or(TEXT_SIZE))
 }
 
-fn say(
+fn show_text(
     engine: &mut Engine,
     at: Option<Vec3>,
     text: TextArgument,
@@ -294,7 +294,7 @@ fn say(
     if is_off(engine) {
         return Ok(());
     }
-    let (until, color) = (until(engine, seconds), color.unwrap_or(Color::WHITE));
+    let (until, color) = (end_time(engine, seconds), color.unwrap_or(Color::WHITE));
     engine.worlds.lines.add_text(at, text.as_str(), size as f32, color, until).map_err(Error::new)
 }
 

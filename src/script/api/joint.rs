@@ -5,7 +5,7 @@ use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle};
-use engine_physics::{JointKind, JointState, PLACE_MAX, SPEED_MAX};
+use engine_physics::{JointKind, JointState, POSITION_MAX, SPEED_MAX};
 use engine_runtime::Engine;
 use engine_world::physics::{ActorId, Joint, JointId};
 use engine_world::unit::UnitId;
@@ -178,19 +178,19 @@ fn of(engine: &Engine, joint: JointId) -> Joint {
 
 fn is_broken(engine: &mut Engine, joint: JointId) -> bool {
     let known = of(engine, joint);
-    !engine.worlds.physics.world(known.physics).simulation.holds(known.hold)
+    !engine.worlds.physics.world(known.physics).simulation.contains_joint(known.hold)
 }
 
-fn living(engine: &Engine, actor: ActorId) -> Option<ActorId> {
+fn live_actor(engine: &Engine, actor: ActorId) -> Option<ActorId> {
     engine.worlds.physics.actors.get(actor.0).map(|_| actor)
 }
 
 fn actor_1(engine: &mut Engine, joint: JointId) -> Option<ActorId> {
-    living(engine, of(engine, joint).actors.0)
+    live_actor(engine, of(engine, joint).actors.0)
 }
 
 fn actor_2(engine: &mut Engine, joint: JointId) -> Option<ActorId> {
-    living(engine, of(engine, joint).actors.1?)
+    live_actor(engine, of(engine, joint).actors.1?)
 }
 
 fn state(engine: &Engine, joint: JointId) -> JointState {
@@ -315,9 +315,9 @@ fn set_limits(
                 "argument #2 'least' must not be more than 'most', {most}"
             ));
         }
-        if least.abs().max(most.abs()) > f64::from(PLACE_MAX) {
+        if least.abs().max(most.abs()) > f64::from(POSITION_MAX) {
             return Err(engine_foundation::error!(
-                "the limits must be at most {PLACE_MAX} to either side, got {least} and {most}"
+                "the limits must be at most {POSITION_MAX} to either side, got {least} and {most}"
             ));
         }
     }

@@ -62,8 +62,8 @@ enum SystemResult {
 }
 
 impl SystemResult {
-    fn of<T>(result: Result<T, Error>, said: impl FnOnce(T) -> SystemResult) -> SystemResult {
-        result.map_or_else(SystemResult::Refused, said)
+    fn of<T>(result: Result<T, Error>, convert: impl FnOnce(T) -> SystemResult) -> SystemResult {
+        result.map_or_else(SystemResult::Refused, convert)
     }
 }
 

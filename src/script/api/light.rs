@@ -274,7 +274,7 @@ fn intensity(engine: &mut Engine, light: LightId) -> f64 {
 }
 
 /// Checks that a number is from 0 to the maximum.
-fn within(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
+fn check_range(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
     match (0.0..=f64::from(most)).contains(&number) {
         true => Ok(number as f32),
         false => Err(engine_foundation::error!(
@@ -284,17 +284,17 @@ fn within(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
 }
 
 fn set_intensity(engine: &mut Engine, light: LightId, intensity: f64) -> Result<(), Error> {
-    let intensity = within(intensity, BRIGHTNESS_MAX, "intensity")?;
+    let intensity = check_range(intensity, BRIGHTNESS_MAX, "intensity")?;
     change(engine, light).intensity = intensity;
     Ok(())
 }
 
 fn falloff_end(engine: &mut Engine, light: LightId) -> f64 {
-    settings(engine, light).reach().into()
+    settings(engine, light).range().into()
 }
 
 fn set_falloff_end(engine: &mut Engine, light: LightId, distance: f64) -> Result<(), Error> {
-    let distance = within(distance, BRIGHTNESS_MAX, "distance")?;
+    let distance = check_range(distance, BRIGHTNESS_MAX, "distance")?;
     change(engine, light).falloff_end = distance;
     Ok(())
 }
@@ -350,7 +350,7 @@ fn shadow_depth_bias(engine: &mut Engine, light: LightId) -> f64 {
 }
 
 fn set_shadow_depth_bias(engine: &mut Engine, light: LightId, bias: f64) -> Result<(), Error> {
-    change(engine, light).shadow_bias = within(bias, SHADOW_BIAS_MAX, "bias")?;
+    change(engine, light).shadow_bias = check_range(bias, SHADOW_BIAS_MAX, "bias")?;
     Ok(())
 }
 
@@ -469,13 +469,13 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), 
         shown: number(14) != 0.0,
         tone_mapping: number(15) != 0.0,
     };
-    engine.set_sky(world, sky);
+    engine.worlds.set_sky(world, sky);
     Ok(())
 }
 
 /// Returns a world's sky as a list: twelve numbers of colors, then the four others.
 fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let sky = engine.sky(world);
+    let sky = engine.worlds.sky(world);
     let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
     let [shown, mapping] = [sky.shown, sky.tone_mapping].map(|it| f32::from(u8::from(it)));
     let others = [sky.exposure, sky.fog_density, shown, mapping];

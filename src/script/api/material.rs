@@ -109,7 +109,7 @@ fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
     let (frame, location) = (engine.frame.index, crate::script_location());
     let ended = engine.assets.materials.destroy(material, frame, &location);
     if ended.is_ok() {
-        engine.forget_material(material);
+        engine.worlds.forget_material(material);
         engine.drawing.end_material_source(material);
     }
     ended.map_err(|fault| engine_foundation::error!("argument #1 'material': {}", fault.message))

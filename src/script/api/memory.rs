@@ -59,7 +59,7 @@ fn owners() -> MemorySnapshot {
 
 fn engine_usage(_: &mut Engine) -> (f64, f64) {
     let limit = limit::limit().map_or(f64::INFINITY, |limit| limit as f64);
-    (limit::held() as f64, limit)
+    (limit::total() as f64, limit)
 }
 
 fn tree(_: &mut Engine) -> TableList {

@@ -326,7 +326,7 @@ fn set_collision_filter(
     mover: MoverId,
     name: TextArgument,
 ) -> Result<(), Error> {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     let filter = properties.filters[properties.filter(name.as_str())?].1;
     engine.worlds.physics.set_mover_filter(mover, filter);
     Ok(())

@@ -180,7 +180,7 @@ pub fn link(
     let at = EffectTransform::of(&engine.worlds.units.scene.world(unit.row(), node as usize));
     let effect = engine.worlds.particles.effect(id);
     effect.link = Some(NodeLink { unit: unit.0, node, pose, orphaned });
-    effect.jump_to(pose.within(&at));
+    effect.jump_to(pose.in_parent_space(&at));
     Ok(())
 }
 

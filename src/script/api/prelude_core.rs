@@ -28,7 +28,7 @@ pub static CORE: ModuleRows = module(
     "assert(core == nil)",
     &[
         func(
-            "place",
+            "location",
             script_location,
             &[],
             "Returns the innermost line of the game's own code, such as main.lua:12.",
@@ -49,7 +49,7 @@ pub static CORE: ModuleRows = module(
         )
         .pure(),
         func(
-            "no_reload_words",
+            "no_reload_message",
             no_reload_message,
             &[],
             "Returns the message for calls that are refused while reloading.",
@@ -248,7 +248,7 @@ fn script_outline(_: &mut Engine, script: TextArgument) -> ScriptValue {
     let instrumented =
         source_scanner::instrument(script, &outline, CAPTURE).map_or(ScriptValue::Nil, text);
     let calls =
-        outline.calls().into_iter().map(|root| root.map_or(ScriptValue::Boolean(false), text));
+        outline.call_roots().into_iter().map(|root| root.map_or(ScriptValue::Boolean(false), text));
     let calls = ScriptValue::List(calls.collect());
     let dynamic = ScriptValue::Boolean(outline.dynamic);
     let fields =

@@ -77,23 +77,26 @@ fn exists(engine: &mut Engine, name: TextArgument) -> bool {
         || engine.assets.textures.find(&mut engine.assets.store, name).is_ok()
 }
 
-fn found(engine: &mut Engine, name: TextArgument) -> Result<engine_textures::TextureNumber, Error> {
+fn find_texture(
+    engine: &mut Engine,
+    name: TextArgument,
+) -> Result<engine_textures::TextureNumber, Error> {
     let found = engine.assets.textures.find(&mut engine.assets.store, name.as_str());
     found.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
 }
 
 fn size(engine: &mut Engine, name: TextArgument) -> Result<(f64, f64), Error> {
-    let number = found(engine, name)?;
+    let number = find_texture(engine, name)?;
     let entry = engine.assets.textures.entry(number);
     Ok((entry.width.into(), entry.height.into()))
 }
 
 fn load(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
-    found(engine, name).map(|_| ())
+    find_texture(engine, name).map(|_| ())
 }
 
 fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
-    if let Some(number) = engine.assets.textures.known(name.as_str()) {
+    if let Some(number) = engine.assets.textures.get_loaded(name.as_str()) {
         engine.assets.textures.unload(number);
         // Another texture may use the freed slot in the same frame.
         engine.drawing.refresh_sources(&mut engine.assets);
@@ -102,7 +105,7 @@ fn unload(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {
     if exists(engine, name) {
         return Ok(());
     }
-    found(engine, name).map(|_| ())
+    find_texture(engine, name).map(|_| ())
 }
 
 fn statistics(engine: &mut Engine) -> ScriptValue {

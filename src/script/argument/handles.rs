@@ -45,11 +45,11 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
         StaleHandle::Reused => {
             format!("this {name} was destroyed long ago, and its slot is used again")
         }
-        StaleHandle::Gone { name, frame, place: location } => {
+        StaleHandle::Gone { name, frame, location } => {
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
             let location =
                 if location.is_empty() { String::new() } else { format!(" at {location}") };
-            format!("{}{name} was destroyed in frame {frame}{location}", kind.word())
+            format!("{}{name} was destroyed in frame {frame}{location}", kind.noun())
         }
     })
 }
@@ -151,8 +151,8 @@ handle_table!(handles);
 
 /// Returns the kind of a handle that an argument can be, if its object is alive.
 #[cold]
-pub fn living(engine: &Engine, handle: Handle) -> Option<HandleKind> {
-    engine.living(handle).filter(|kind| KINDS.contains(kind))
+pub fn live_kind(engine: &Engine, handle: Handle) -> Option<HandleKind> {
+    engine.live_kind(handle).filter(|kind| KINDS.contains(kind))
 }
 
 /// A number that may be any kind of handle, living or not. Used by queries such as `alive`.

@@ -218,14 +218,14 @@ mod tests {
     }
 
     #[test]
-    fn a_functions_name_says_whether_games_see_it() {
+    fn a_function_name_decides_its_visibility_to_games() {
         assert_eq!(one("function Timer.count()\n").doc, "");
         assert_eq!(one("---Waits.\nfunction wait()\n").path(), "wait");
         assert!(read("x.lua", "function core.raise(m)\nfunction read(m)\n").0.is_empty());
     }
 
     #[test]
-    fn a_type_ends_where_its_words_begin() {
+    fn a_type_ends_where_its_description_begins() {
         let check = |text: &str, kind: &str, doc: &str| {
             assert_eq!(split_type_and_text(text), (kind.to_string(), doc.to_string()), "{text}");
         };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_errors_name_file_and_line() {
+    fn parse_errors_have_file_and_line() {
         let check = |text: &str, wanted: &str| {
             assert_eq!(read("x.lua", text).1, [wanted], "{text}");
         };

@@ -221,10 +221,10 @@ fn settings_page() -> String {
         settings::FILE
     );
     for setting in SETTINGS {
-        let (kind, words) = (cell(&setting_type(setting)), cell(setting.doc));
+        let (kind, description) = (cell(&setting_type(setting)), cell(setting.doc));
         let (key, default) = (setting.key, cell(setting.default));
         let acts = if setting.live { "acts now" } else { "acts at the next start" };
-        text += &format!("| `{key}` | {kind} | `{default}` | {words} | {acts} |\n");
+        text += &format!("| `{key}` | {kind} | `{default}` | {description} | {acts} |\n");
     }
     let names: Vec<String> = PLATFORMS.iter().map(|name| format!("`{name}`")).collect();
     text += &format!(

@@ -18,7 +18,7 @@ pub struct ApiModel {
     pub callbacks: Vec<FunctionDoc>,
     /// The functions of test suites, in the order of their definitions.
     pub testing: Vec<FunctionDoc>,
-    /// Errors in the comments of the prelude, as `lua/time/timer.lua:12: words`. Empty except in
+    /// Errors in the comments of the prelude, as `lua/time/timer.lua:12: message`. Empty except in
     /// the middle of an edit; a test checks this.
     pub problems: Vec<String>,
 }

@@ -280,7 +280,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ("io", "files of the game are resources, and what it keeps is written with Save"),
     (
         "os.execute",
-        "a game starts no programs, nor do os.exit, getenv, remove, rename, tmpname work",
+        "a game cannot start programs; os.exit, getenv, remove, rename and tmpname are not available either",
     ),
     ("ffi", "native code is out of reach; vectors are values without it"),
     ("jit", "the engine sets up the compiler"),
@@ -308,7 +308,7 @@ pub fn absence(name: &str) -> Option<String> {
 }
 
 /// Returns the documentation of a name of Lua's own library, if games have it.
-pub fn about(path: &str) -> Option<String> {
+pub fn documentation_of(path: &str) -> Option<String> {
     let (library, name) = path.split_once('.').unwrap_or(("", path));
     if let Some(library) = LIBRARIES.iter().find(|known| known.name == path && name == path) {
         let all = library.names.iter().map(|name| format!("{path}.{name}")).collect::<Vec<_>>();

@@ -44,7 +44,7 @@ pub fn help(api: &ApiModel, name: &str) -> Result<String, Error> {
     if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == name) {
         return Ok(setting_text(setting));
     }
-    if let Some(doc) = standard_library::about(name) {
+    if let Some(doc) = standard_library::documentation_of(name) {
         return Ok(format!("{name}\n\n{}", wrap(&doc)));
     }
     let same: Vec<&FunctionDoc> = api.functions().filter(|item| item.name == name).collect();

@@ -9,20 +9,20 @@ use std::ffi::c_void;
 pub const VISITED: usize = 1;
 /// An old function whose holders are to be found.
 pub const TARGET: usize = 2;
-/// A new object that may have existed before.
+/// A new object that may be the new version of an older one.
 pub const CANDIDATE: usize = 4;
 /// The object is to be replaced by another.
 pub const MAPPED: usize = 8;
 
-/// Alignment of objects as a power of two: they begin at multiples of 16 bytes (memory.rs).
+/// Alignment of objects as a power of two: they begin at multiples of 16 bytes (lua_memory.rs).
 const ALIGNMENT_BITS: u32 = 4;
 /// Size of the address range that a page of bits covers, as a power of two in bytes.
 const PAGE_BITS: u32 = 21;
 /// Size of a page in words of 32 object slots: one bit each for "visited" and for "has other
 /// flags".
-const PAGE_WORDS: usize = 1 << (PAGE_BITS - ALIGNMENT_BITS - 5);
+const PAGE_LENGTH: usize = 1 << (PAGE_BITS - ALIGNMENT_BITS - 5);
 
-type MarkPage = Box<[u64; PAGE_WORDS]>;
+type MarkPage = Box<[u64; PAGE_LENGTH]>;
 
 /// Flags by object address.
 pub struct MarkTable {
@@ -60,7 +60,7 @@ impl MarkTable {
         if self.numbers[at] == 0 {
             at = self.add_page(number);
         }
-        let word = (address >> ALIGNMENT_BITS) & (PAGE_WORDS * 32 - 1);
+        let word = (address >> ALIGNMENT_BITS) & (PAGE_LENGTH * 32 - 1);
         let page = self.pages[at].as_mut().expect("every number has its page");
         (&mut page[word / 32], (word % 32) as u32 * 2)
     }
@@ -82,7 +82,7 @@ impl MarkTable {
         }
         let at = MarkTable::position(&self.numbers, number);
         self.numbers[at] = number;
-        self.pages[at] = Some(vec![0; PAGE_WORDS].try_into().expect("it is as long as a page"));
+        self.pages[at] = Some(vec![0; PAGE_LENGTH].try_into().expect("it is as long as a page"));
         at
     }
 

@@ -92,7 +92,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
         walk.run();
         let kept = std::mem::take(&mut walk.kept);
         lua_settop(l, 5);
-        lua_createtable(l, 0, 0); // 6: those that were there
+        lua_createtable(l, 0, 0); // 6: visited objects of `new`
         each_item(l, 3, |_| {
             if marks.flags(lua_topointer(l, -1)) & VISITED != 0 {
                 lua_pushvalue(l, -1);
@@ -100,7 +100,7 @@ unsafe extern "C-unwind" fn heap_scan(l: *mut lua_State) -> c_int {
                 lua_rawset(l, 6);
             }
         });
-        lua_createtable(l, 0, 0); // 7: counts by place
+        lua_createtable(l, 0, 0); // 7: counts by location
         for ((source, line), count) in kept {
             let name = CStr::from_ptr(source as *const c_char).to_string_lossy();
             let location = format!("{}:{line}", name.trim_start_matches('@'));

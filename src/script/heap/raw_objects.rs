@@ -101,7 +101,7 @@ impl HeapWalk<'_> {
 
     /// Visits the object in a slot. Returns true if it is neither searched for nor to be replaced.
     #[inline(always)]
-    fn see(&mut self, slot: u64) -> bool {
+    fn visit_slot(&mut self, slot: u64) -> bool {
         let Some(object) = object(slot) else { return true };
         let flags = self.marks.mark(object, VISITED);
         if flags & VISITED == 0 {
@@ -117,18 +117,18 @@ impl HeapWalk<'_> {
             let metatable = (*table).metatable;
             let mut plain = true;
             if !metatable.is_null() {
-                plain = self.see(slot_of(TABLE, metatable));
+                plain = self.visit_slot(slot_of(TABLE, metatable));
                 if self.weak != 0 && self.weakness_by(table, metatable) != WeakMode::Nothing {
                     return false;
                 }
             }
             let (array, nodes) = entries(table);
             for slot in array {
-                plain &= self.see(*slot);
+                plain &= self.visit_slot(*slot);
             }
             for node in nodes.iter().filter(|node| node.value != NIL) {
-                plain &= self.see(node.value);
-                plain &= self.see(node.key);
+                plain &= self.visit_slot(node.value);
+                plain &= self.visit_slot(node.key);
             }
             plain
         }
@@ -157,12 +157,12 @@ impl HeapWalk<'_> {
     unsafe fn is_plain_function(&mut self, slot: u64, function: *const RawFunction) -> bool {
         // SAFETY: the function is alive and has the number of upvalues that it states.
         unsafe {
-            let mut plain = self.see(slot_of(TABLE, (*function).environment));
+            let mut plain = self.visit_slot(slot_of(TABLE, (*function).environment));
             let cells = (&raw const (*function).cells).cast::<*const RawUpvalue>();
             let count = (*function).upvalues as usize;
             if (*function).kind != OF_LUA {
                 for slot in std::slice::from_raw_parts(cells.add(1).cast::<u64>(), count) {
-                    plain &= self.see(*slot);
+                    plain &= self.visit_slot(*slot);
                 }
                 return plain;
             }
@@ -170,7 +170,7 @@ impl HeapWalk<'_> {
                 if !self.joins.is_empty() && self.joins.contains_key(&cell.addr()) {
                     return false;
                 }
-                plain &= self.see(*(**cell).value);
+                plain &= self.visit_slot(*(**cell).value);
             }
             if plain && self.sources.contains(&source(function)) {
                 luajit_layout::push_slot(self.l, slot);

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 
 /// Prefix of the chunks whose frames are left out, because they hold the objects that are being
 /// replaced.
-const OWN_CHUNK: &[u8] = b"=[engine] reload/";
+const RELOAD_CHUNK_PREFIX: &[u8] = b"=[engine] reload/";
 
 /// The location of a reference in its holder, as in the prelude's list of hits.
 #[derive(Clone, Copy)]
@@ -536,7 +536,7 @@ unsafe fn first_game_level(l: *mut lua_State) -> c_int {
             }
             lua_getinfo(l, c"S".as_ptr(), ar.as_mut_ptr());
             let source = CStr::from_ptr(ar.assume_init_ref().source);
-            if source.to_bytes().starts_with(OWN_CHUNK) {
+            if source.to_bytes().starts_with(RELOAD_CHUNK_PREFIX) {
                 first = level + 1;
             }
         }
@@ -546,19 +546,19 @@ unsafe fn first_game_level(l: *mut lua_State) -> c_int {
 
 #[cfg(test)]
 mod tests {
-    use super::OWN_CHUNK;
+    use super::RELOAD_CHUNK_PREFIX;
     use crate::prelude;
 
     /// The files whose frames may be left out. Another file in the folder would hide references of
     /// the game.
-    const OWN_FILES: [&str; 5] =
+    const RELOAD_FILES: [&str; 5] =
         ["reload/record", "reload/arrays", "reload/plan", "reload/shadow", "reload/commit"];
 
     #[test]
-    fn the_frames_that_are_left_out_are_those_of_hot_reload() {
+    fn the_heap_walk_skips_the_frames_of_hot_reload() {
         let chunk = |name: &str| format!("=[engine] {name}").into_bytes();
-        let own = |name: &&str| chunk(name).starts_with(OWN_CHUNK);
+        let own = |name: &&str| chunk(name).starts_with(RELOAD_CHUNK_PREFIX);
         let found: Vec<&str> = prelude::FILES.iter().map(|file| file.name).filter(own).collect();
-        assert_eq!(found, OWN_FILES);
+        assert_eq!(found, RELOAD_FILES);
     }
 }

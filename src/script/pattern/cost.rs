@@ -12,7 +12,7 @@ pub fn direct_bytes_max(pattern: &[u8], steps: f64) -> usize {
     let Ok((anchored, items)) = compile(pattern) else {
         return 0;
     };
-    let mut cost = items.iter().rev().fold(CostPolynomial::END, CostPolynomial::before);
+    let mut cost = items.iter().rev().fold(CostPolynomial::END, CostPolynomial::prepend);
     if !anchored {
         cost.shift();
     }
@@ -84,35 +84,35 @@ impl CostPolynomial {
         self.terms.insert(0, 0.0);
     }
 
-    fn needs(&mut self, first: ByteClass, failed: f64) {
+    fn require_first(&mut self, first: ByteClass, failed: f64) {
         (self.first, self.failed) = (first, failed);
         (self.accepts, self.accepts_end) = (false, false);
     }
 
     /// Returns the cost of `item` followed by this rest.
-    fn before(mut self, item: &PatternItem) -> CostPolynomial {
+    fn prepend(mut self, item: &PatternItem) -> CostPolynomial {
         match item {
-            PatternItem::Single(class, repeat) => self.before_single(class, *repeat),
+            PatternItem::Single(class, repeat) => self.prepend_single(class, *repeat),
             PatternItem::Open | PatternItem::Position | PatternItem::Close => {
                 self.add(0, 1.0);
                 self.failed += 1.0;
             }
             PatternItem::Balance(open, _) => {
                 self.add(1, 1.0);
-                self.needs(ByteClass::one(*open), 1.0);
+                self.require_first(ByteClass::one(*open), 1.0);
             }
             PatternItem::Frontier(class) => {
                 self.add(0, 2.0 * class.cost);
                 let first = class.combine(&self.first, |a, b| a & b);
-                self.needs(first, self.failed + 2.0 * class.cost);
+                self.require_first(first, self.failed + 2.0 * class.cost);
             }
             PatternItem::BackReference(_) => {
                 self.add(1, 1.0 / 16.0);
-                self.needs(ByteClass::ANY, 1.0);
+                self.require_first(ByteClass::ANY, 1.0);
             }
             PatternItem::SubjectEnd => {
                 self.add(0, 1.0);
-                self.needs(ByteClass::NONE, 1.0);
+                self.require_first(ByteClass::NONE, 1.0);
                 self.accepts_end = true;
             }
             // A matcher that reaches this item raises an error, and that ends the search.
@@ -121,7 +121,7 @@ impl CostPolynomial {
         self
     }
 
-    fn before_single(&mut self, class: &ByteClass, repeat: Repetition) {
+    fn prepend_single(&mut self, class: &ByteClass, repeat: Repetition) {
         let sure = self.accepts || class.is_disjoint(&self.first);
         match repeat {
             Repetition::Once => self.add(0, class.cost),
@@ -144,7 +144,7 @@ impl CostPolynomial {
             }
         }
         if matches!(repeat, Repetition::Once | Repetition::Plus) {
-            self.needs(*class, class.cost);
+            self.require_first(*class, class.cost);
         } else {
             // `.-` and `.*` can always reach the end of the subject.
             self.accepts |= class.is_any() && repeat != Repetition::Maybe && self.accepts_end;

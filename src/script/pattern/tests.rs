@@ -135,7 +135,7 @@ fn an_exhausted_budget_is_an_error_and_stays_at_zero() {
 }
 
 #[test]
-fn plain_search_finds_what_windows_find() {
+fn plain_search_finds_the_same_as_a_naive_search() {
     let mut seed = 1u32;
     let mut word = |length: usize| -> Vec<u8> {
         let mut letter = || {
@@ -182,7 +182,7 @@ fn the_estimate_follows_the_shape_of_the_pattern() {
 /// Checks that the estimate is an upper bound: at the length that it allows, no subject costs more
 /// steps.
 #[test]
-fn the_steps_taken_stay_within_the_estimate() {
+fn matching_takes_at_most_the_estimated_steps() {
     let patterns = [
         "a*b",
         ".-b",

@@ -66,7 +66,7 @@ impl ValueDecoder<'_> {
             match token {
                 ValueToken::Table { items, entries } => self.table(items, entries)?,
                 ValueToken::Special { which, boxed, bytes } => {
-                    self.note(table, which, boxed, bytes);
+                    self.add_value_type(table, which, boxed, bytes);
                     // A placeholder, so that the keys keep the order of the data.
                     lua_pushboolean(l, 0);
                 }
@@ -113,7 +113,7 @@ impl ValueDecoder<'_> {
     ///
     /// # Safety
     /// As for [`ValueDecoder::item`].
-    unsafe fn note(&mut self, table: c_int, which: usize, boxed: bool, bytes: &[u8]) {
+    unsafe fn add_value_type(&mut self, table: c_int, which: usize, boxed: bool, bytes: &[u8]) {
         let l = self.l;
         let name = VALUES[which].0;
         let word = |part: &[u8]| u32::from_le_bytes(part.try_into().expect("four bytes"));

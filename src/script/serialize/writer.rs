@@ -22,7 +22,7 @@ impl SerializeError {
         Box::new(SerializeError { path: Vec::new(), message: message.into(), back_to: None })
     }
 
-    fn inside(mut self: Box<SerializeError>, key: String) -> Box<SerializeError> {
+    fn in_entry(mut self: Box<SerializeError>, key: String) -> Box<SerializeError> {
         // `push` is avoided, because results have a method of that name, too.
         self.path.extend([key]);
         self
@@ -60,7 +60,7 @@ impl SerializeError {
 const KEYS_SHOWN: usize = 12;
 
 /// Number of slots on Lua's stack that a table needs: for a key, a value, and their descriptions.
-const ROOM: c_int = 10;
+const STACK_SLOTS: c_int = 10;
 
 type SerializeResult = Result<(), Box<SerializeError>>;
 
@@ -148,7 +148,7 @@ impl ValueEncoder<'_> {
         }
         // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
         let engine = unsafe { &*self.cx.engine };
-        let living = Handle::from_number(number).and_then(|handle| engine.living(handle));
+        let living = Handle::from_number(number).and_then(|handle| engine.live_kind(handle));
         if let Some(kind) = living {
             return Err(SerializeError::new(format!(
                 "is the handle of a {} that exists, and not data: keep what is needed to make it \
@@ -192,7 +192,7 @@ impl ValueEncoder<'_> {
         // SAFETY: as the caller promised.
         unsafe {
             let i = if i < 0 { lua_gettop(l) + 1 + i } else { i };
-            if lua_checkstack(l, ROOM) == 0 {
+            if lua_checkstack(l, STACK_SLOTS) == 0 {
                 return Err(SerializeError::new("is too deep inside for Lua's stack"));
             }
             if lua_getmetatable(l, i) != 0 {
@@ -218,7 +218,7 @@ impl ValueEncoder<'_> {
     /// Serializes the content of the table at `i`.
     ///
     /// # Safety
-    /// As for [`ValueEncoder::table`], with room for [`ROOM`] values.
+    /// As for [`ValueEncoder::table`], with room for [`STACK_SLOTS`] values.
     unsafe fn items_and_entries(&mut self, i: c_int) -> SerializeResult {
         let l = self.l;
         // SAFETY: keys are not converted while the table is walked.
@@ -230,7 +230,7 @@ impl ValueEncoder<'_> {
             self.u32(0);
             for index in 1..=items {
                 lua_rawgeti(l, i, index as lua_Integer);
-                self.value(-1).map_err(|fault| fault.inside(format!("[{index}]")))?;
+                self.value(-1).map_err(|fault| fault.in_entry(format!("[{index}]")))?;
                 lua_settop(l, -2);
             }
             let mut entries = 0u32;
@@ -253,7 +253,7 @@ impl ValueEncoder<'_> {
                 })?;
                 if let Err(fault) = self.value(value) {
                     lua_settop(l, value);
-                    return Err(fault.inside(key_text(l, key, self.cx)));
+                    return Err(fault.in_entry(key_text(l, key, self.cx)));
                 }
                 entries += 1;
                 lua_settop(l, -2);

@@ -8,7 +8,7 @@ use super::{KEYWORDS, SourceToken, SourceTokenKind, is, tokens};
 const FUNCTIONS: [&str; 3] = ["start", "stop", "record_statistics"];
 /// A statement without effect, shorter than any statement that it replaces. Without it, the code
 /// before and after would be joined.
-const NOTHING: &str = "do end";
+const EMPTY_BLOCK: &str = "do end";
 
 /// Returns the text without these statements; `None` if there are none, or if the file has a local
 /// with the name `Profiler`.
@@ -31,7 +31,7 @@ pub fn without_profiler(text: &str) -> Option<String> {
         };
         let (start, end) = (tokens[i].start, tokens[close].start + 1);
         stripped += &text[copied..start];
-        stripped += NOTHING;
+        stripped += EMPTY_BLOCK;
         // Line breaks inside the statement are kept, so that the lines after it keep their numbers.
         stripped.extend(text[start..end].chars().filter(|letter| *letter == '\n'));
         copied = end;
@@ -59,13 +59,13 @@ fn statement(tokens: &[SourceToken], i: usize) -> Option<usize> {
         depth == 0
     })?;
     // A call that continues is part of an expression.
-    let goes_on = tokens.get(close + 1).is_some_and(|next| match next.kind {
+    let continues = tokens.get(close + 1).is_some_and(|next| match next.kind {
         SourceTokenKind::Word => ["and", "or"].contains(&next.text),
         SourceTokenKind::Text => true,
         SourceTokenKind::Number => false,
         SourceTokenKind::Sign => next.text != ";" && next.text != "::",
     });
-    (!goes_on).then_some(close)
+    (!continues).then_some(close)
 }
 
 /// Returns true if a statement can begin after a token.
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_left_out_and_lines_stay_where_they_are() {
+    fn statements_are_removed_and_line_numbers_preserved() {
         check("Profiler.start(\"a\")\nf()\nProfiler.stop()", "do end\nf()\ndo end");
         check("if x then Profiler.stop(name(\n1)) end", "if x then do end\n end");
         check("local a = b\nProfiler.start 'x'", "local a = b\nProfiler.start 'x'");

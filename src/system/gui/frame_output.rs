@@ -5,7 +5,7 @@ use engine_foundation::Handle;
 use engine_frame_packet::gui::GuiFrame;
 
 /// Maximum number of empty arrays kept for batch keys that the current frame does not use.
-const SPARE_MAX: usize = 64;
+const SPARE_ARRAYS_MAX: usize = 64;
 
 /// Number of quads of each batch whose colors are checked.
 const CHECKED_QUADS: usize = 8;
@@ -86,7 +86,7 @@ impl Gui {
     }
 
     fn recycle_frame(&mut self, frame: GuiFrame) {
-        if self.spare.len() > SPARE_MAX + 2 * frame.batches.len() {
+        if self.spare.len() > SPARE_ARRAYS_MAX + 2 * frame.batches.len() {
             self.spare.clear();
         }
         for mut batch in frame.batches {

@@ -120,31 +120,20 @@ impl Guis {
         };
         let mut instance = make(of);
         if let Some(transform) = gui.transform_stack.transform() {
-            for i in [0, 2, 4, 6] {
-                let corner = [instance.corners[i], instance.corners[i + 1]];
-                [instance.corners[i], instance.corners[i + 1]] = transform.apply(corner);
-            }
+            move_all(transform, std::slice::from_mut(&mut instance));
         }
         let usual = request.pose.is_none() && self.shadow.is_none();
         if usual && gui.desc.mode == GuiMode::Retained && request.object != 0.0 {
             return self.change_one(request, source, instance);
         }
-        if !(usual && gui.desc.mode == GuiMode::Immediate && request.object == 0.0) {
+        if !(usual && gui.draws_at_once(&request)) {
             return self.submit_general(request, &mut [(source, vec![instance])]);
         }
         self.counters.objects += 1;
-        let like =
-            BatchHint { layer: request.layer, source: source.0, clip: gui.transform_stack.clip() };
-        if gui.last != Some(like)
-            && let Err(message) = gui.find_batch(of, like)
-        {
-            return self.refuse(message);
+        match gui.batch_for(of, (request.layer, source), 1) {
+            Ok(instances) => instances.push(instance),
+            Err(message) => return self.refuse(message),
         }
-        let instances = &mut gui.batches[gui.last_batch].instances;
-        if instances.len() >= INSTANCES_MAX {
-            return self.refuse(too_many());
-        }
-        instances.push(instance);
         Ok(0.0)
     }
 
@@ -160,15 +149,8 @@ impl Guis {
         count: usize,
     ) -> Result<&mut Vec<QuadInstance>, String> {
         let Some(gui) = self.guis.get_mut(gui.0) else { return Err("the Gui is gone".into()) };
-        let index = match gui.batch_indices.get(&key) {
-            Some(found) => *found as usize,
-            None => gui.add_batch(key)?,
-        };
-        let instances = &mut gui.batches[index].instances;
-        if instances.len() + count > INSTANCES_MAX {
-            return Err(too_many());
-        }
-        Ok(instances)
+        let index = gui.batch_index(key)?;
+        gui.batch_with_room(index, count)
     }
 
     /// Replaces the quad of a retained object that consists of one quad.
@@ -194,7 +176,7 @@ impl Guis {
         self.counters.objects += 1;
         let key = gui.key(&self.sources[source.0 as usize], request.layer);
         gui.instances.push(instance);
-        gui.changes.push(ObjectChange::Put {
+        gui.changes.push(ObjectChange::Set {
             object: number(handle),
             key,
             source: source.0,
@@ -204,7 +186,7 @@ impl Guis {
         Ok(request.object)
     }
 
-    /// Draws an object of several quads with one source, as [`Guis::put_one`] does for one quad.
+    /// Draws an object of several quads with one source, as [`Guis::submit_quad`] does for one.
     #[inline(always)]
     pub fn submit_quads(
         &mut self,
@@ -213,44 +195,26 @@ impl Guis {
         each: impl ExactSizeIterator<Item = QuadInstance>,
     ) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
-        let plain = gui.desc.mode == GuiMode::Immediate
-            && request.object == 0.0
-            && request.pose.is_none()
-            && self.shadow.is_none();
-        if !plain {
+        if !(gui.draws_at_once(&request) && self.shadow.is_none()) {
             let instances: Vec<QuadInstance> = each.collect();
             return self.put(request, &[SourcePart { source, instances: &instances }]);
         }
         self.counters.objects += 1;
-        let like =
-            BatchHint { layer: request.layer, source: source.0, clip: gui.transform_stack.clip() };
-        if gui.last != Some(like)
-            && let Err(message) = gui.find_batch(&self.sources[source.0 as usize], like)
-        {
-            return self.refuse(message);
-        }
-        let instances = &mut gui.batches[gui.last_batch].instances;
-        if instances.len() + each.len() > INSTANCES_MAX {
-            return self.refuse(too_many());
-        }
-        let first = instances.len();
-        instances.extend(each);
-        if let Some(moved) = gui.transform_stack.transform().copied() {
-            move_all(&moved, &mut gui.batches[gui.last_batch].instances[first..]);
+        let moved = gui.transform_stack.transform().copied();
+        let of = &self.sources[source.0 as usize];
+        match gui.batch_for(of, (request.layer, source), each.len()) {
+            Ok(instances) => append_moved(instances, moved.as_ref(), each),
+            Err(message) => return self.refuse(message),
         }
         Ok(0.0)
     }
 
-    /// Draws an object of several parts, each with its own source, as [`Guis::put_one`] does for
-    /// one quad.
+    /// Draws an object of several parts, each with its own source, as [`Guis::submit_quad`] does
+    /// for one quad.
     pub fn put(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
         let moved = gui.transform_stack.transform().copied();
-        let plain = gui.desc.mode == GuiMode::Immediate
-            && request.object == 0.0
-            && request.pose.is_none()
-            && self.shadow.is_none();
-        if !plain {
+        if !(gui.draws_at_once(&request) && self.shadow.is_none()) {
             let mut own = Vec::with_capacity(parts.len());
             for part in parts {
                 let mut instances = part.instances.to_vec();
@@ -261,24 +225,13 @@ impl Guis {
         }
         self.counters.objects += 1;
         for part in parts {
-            let like = BatchHint {
-                layer: request.layer,
-                source: part.source.0,
-                clip: gui.transform_stack.clip(),
-            };
             let of = &self.sources[part.source.0 as usize];
-            if gui.last != Some(like)
-                && let Err(message) = gui.find_batch(of, like)
-            {
-                return self.refuse(message);
+            match gui.batch_for(of, (request.layer, part.source), part.instances.len()) {
+                Ok(instances) => {
+                    append_moved(instances, moved.as_ref(), part.instances.iter().copied());
+                }
+                Err(message) => return self.refuse(message),
             }
-            let instances = &mut gui.batches[gui.last_batch].instances;
-            if instances.len() + part.instances.len() > INSTANCES_MAX {
-                return self.refuse(too_many());
-            }
-            let first = instances.len();
-            instances.extend_from_slice(part.instances);
-            moved.iter().for_each(|moved| move_all(moved, &mut instances[first..]));
         }
         Ok(0.0)
     }
@@ -317,22 +270,10 @@ impl Guis {
             set_transform(parts, transform);
         }
         for (source, instances) in parts.iter() {
-            let like = BatchHint {
-                layer: request.layer,
-                source: source.0,
-                clip: gui.transform_stack.clip(),
-            };
-            let found = gui.find_batch(&self.sources[source.0 as usize], like);
-            let found = found.and_then(|()| {
-                let batch = &mut gui.batches[gui.last_batch].instances;
-                if batch.len() + instances.len() > INSTANCES_MAX {
-                    return Err(too_many());
-                }
-                batch.extend_from_slice(instances);
-                Ok(())
-            });
-            if let Err(message) = found {
-                return self.refuse(message);
+            let of = &self.sources[source.0 as usize];
+            match gui.batch_for(of, (request.layer, *source), instances.len()) {
+                Ok(batch) => batch.extend_from_slice(instances),
+                Err(message) => return self.refuse(message),
             }
         }
         if let Some(shadow) = &mut self.shadow {
@@ -424,8 +365,9 @@ impl Guis {
         let Some((handle, found)) = found else {
             let stale = handle.map_or(StaleHandle::Never, |handle| self.objects.stale(handle));
             return self.refuse(match stale {
-                StaleHandle::Gone { frame, place, .. } => {
-                    let at = if place.is_empty() { String::new() } else { format!(" at {place}") };
+                StaleHandle::Gone { frame, location, .. } => {
+                    let at =
+                        if location.is_empty() { String::new() } else { format!(" at {location}") };
                     format!("this object of a Gui was destroyed in frame {frame}{at}")
                 }
                 StaleHandle::Reused => "this object of a Gui was destroyed long ago".to_string(),
@@ -494,12 +436,25 @@ fn too_many_transforms() -> String {
     )
 }
 
+#[inline]
 fn move_all(moved: &super::Affine2, instances: &mut [QuadInstance]) {
     for corners in instances.iter_mut().map(|instance| &mut instance.corners) {
         for i in [0, 2, 4, 6] {
             [corners[i], corners[i + 1]] = moved.apply([corners[i], corners[i + 1]]);
         }
     }
+}
+
+/// Appends quads to a batch, and moves them by the Gui's transform.
+#[inline(always)]
+fn append_moved(
+    batch: &mut Vec<QuadInstance>,
+    moved: Option<&super::Affine2>,
+    quads: impl Iterator<Item = QuadInstance>,
+) {
+    let first = batch.len();
+    batch.extend(quads);
+    moved.iter().for_each(|moved| move_all(moved, &mut batch[first..]));
 }
 
 fn set_transform(parts: &mut [(SourceNumber, Vec<QuadInstance>)], transform: u32) {
@@ -518,18 +473,56 @@ impl Gui {
         }
     }
 
+    /// Returns true if an object only has to be appended to its batch.
+    #[inline(always)]
+    fn draws_at_once(&self, request: &DrawRequest) -> bool {
+        self.desc.mode == GuiMode::Immediate && request.object == 0.0 && request.pose.is_none()
+    }
+
+    /// Returns the array of the batch for an object on a layer, with room for `count` more quads.
+    #[inline(always)]
+    fn batch_for(
+        &mut self,
+        of: &TextureSource,
+        (layer, source): (i32, SourceNumber),
+        count: usize,
+    ) -> Result<&mut Vec<QuadInstance>, String> {
+        let like = BatchHint { layer, source: source.0, clip: self.transform_stack.clip() };
+        if self.last != Some(like) {
+            self.find_batch(of, like)?;
+        }
+        self.batch_with_room(self.last_batch, count)
+    }
+
+    #[inline(always)]
+    fn batch_with_room(
+        &mut self,
+        index: usize,
+        count: usize,
+    ) -> Result<&mut Vec<QuadInstance>, String> {
+        let instances = &mut self.batches[index].instances;
+        match instances.len() + count > INSTANCES_MAX {
+            true => Err(too_many()),
+            false => Ok(instances),
+        }
+    }
+
     /// Sets `last_batch` to the batch of an object, and creates the batch if it does not exist.
     #[inline(never)]
     fn find_batch(&mut self, of: &TextureSource, like: BatchHint) -> Result<(), String> {
         let key = self.key(of, like.layer);
         if self.batches.get(self.last_batch).is_none_or(|batch| batch.key != key) {
-            self.last_batch = match self.batch_indices.get(&key) {
-                Some(found) => *found as usize,
-                None => self.add_batch(key)?,
-            };
+            self.last_batch = self.batch_index(key)?;
         }
         self.last = Some(like);
         Ok(())
+    }
+
+    fn batch_index(&mut self, key: GuiBatchKey) -> Result<usize, String> {
+        match self.batch_indices.get(&key) {
+            Some(found) => Ok(*found as usize),
+            None => self.add_batch(key),
+        }
     }
 
     fn add_batch(&mut self, key: GuiBatchKey) -> Result<usize, String> {
@@ -559,7 +552,7 @@ impl Gui {
             let (first, count) = (self.instances.len() as u32, instances.len() as u32);
             self.instances.extend_from_slice(instances);
             let object = object | (i as u64) << PART_SHIFT;
-            self.changes.push(ObjectChange::Put { object, key, source: of.0, first, count });
+            self.changes.push(ObjectChange::Set { object, key, source: of.0, first, count });
         }
         for i in parts.len() as u64..u64::from(parts_before) {
             self.changes.push(ObjectChange::End { object: object | i << PART_SHIFT });

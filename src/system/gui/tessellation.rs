@@ -8,7 +8,7 @@ use engine_frame_packet::gui::{QuadInstance, paint};
 pub const POINTS_MAX: usize = 4096;
 
 /// Margin of quads around smooth shapes on the screen, in logical pixels.
-pub const REACH: f32 = 1.0;
+pub const EDGE_MARGIN: f32 = 1.0;
 
 /// Converts left, bottom, right and top to corners.
 #[inline(always)]
@@ -25,7 +25,7 @@ pub fn quad(rect: [f32; 4], source: &TextureSource, color: [u8; 4]) -> QuadInsta
 
 /// Builds a triangle in one color, with smooth edges.
 pub fn triangle(corners: [[f32; 2]; 3], color: [u8; 4], reach: f32) -> QuadInstance {
-    let area = turn(corners[0], corners[1], corners[2]);
+    let area = doubled_area(corners[0], corners[1], corners[2]);
     let length = |i: usize| {
         let (from, to) = (corners[i], corners[(i + 1) % 3]);
         (to[0] - from[0]).hypot(to[1] - from[1])
@@ -48,7 +48,7 @@ pub fn triangle(corners: [[f32; 2]; 3], color: [u8; 4], reach: f32) -> QuadInsta
     // Barycentric weights of the second and the third corner at a point.
     let near = |p: [f32; 2]| {
         let [first, second, third] = corners;
-        [turn(p, third, first) / area, turn(p, first, second) / area]
+        [doubled_area(p, third, first) / area, doubled_area(p, first, second) / area]
     };
     let [[p2, p3], [q2, q3], extra] = [near(p), near(q), near(s)];
     QuadInstance {
@@ -174,7 +174,7 @@ pub fn arc(
 }
 
 /// Returns twice the signed area of a triangle: positive if it is counterclockwise.
-fn turn(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
+fn doubled_area(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
@@ -185,7 +185,7 @@ fn turn(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
 /// Interior and fringe share corners, so that every pixel is painted exactly once.
 ///
 /// # Errors
-/// Returns an error under the conditions of [`inside`].
+/// Returns an error under the conditions of [`triangulate`].
 pub fn polygon(
     points: &[[f32; 2]],
     color: [u8; 4],
@@ -198,7 +198,7 @@ pub fn polygon(
         points.pop();
     }
     if pixel <= 0.0 || points.len() < 3 {
-        return inside(&points, color, into);
+        return triangulate(&points, color, into);
     }
     let (inner, outer) = shifted(&points, pixel / 2.0);
     let count = points.len();
@@ -209,10 +209,10 @@ pub fn polygon(
         (b[0] - a[0]) * (d[0] - c[0]) + (b[1] - a[1]) * (d[1] - c[1]) > 0.0
     };
     // A polygon thinner than a pixel has no such interior; its edges then fade only outside.
-    let fits = (0..count).all(keeps) && inside(&inner, color, into).is_ok();
+    let fits = (0..count).all(keeps) && triangulate(&inner, color, into).is_ok();
     if !fits {
         into.truncate(first);
-        inside(&points, color, into)?;
+        triangulate(&points, color, into)?;
     }
     let (inner, full) = if fits { (&inner, 1.0) } else { (&points, 0.5) };
     for i in 0..count {
@@ -269,14 +269,18 @@ fn area_of(points: &[[f32; 2]]) -> f32 {
 /// Maximum number of point tests in the triangulation of one polygon. Each corner is compared with
 /// the others, and a winding polygon has few ears at a time. A convex polygon of POINTS_MAX corners
 /// takes an eighth of this number.
-const LOOKS_MAX: usize = 1 << 26;
+const POINT_TESTS_MAX: usize = 1 << 26;
 
 /// Triangulates the interior of a polygon.
 ///
 /// # Errors
 /// Returns an error under the conditions of [`triangles`].
-fn inside(points: &[[f32; 2]], color: [u8; 4], into: &mut Vec<QuadInstance>) -> Result<(), String> {
-    triangles(points, color, LOOKS_MAX, into)
+fn triangulate(
+    points: &[[f32; 2]],
+    color: [u8; 4],
+    into: &mut Vec<QuadInstance>,
+) -> Result<(), String> {
+    triangles(points, color, POINT_TESTS_MAX, into)
 }
 
 /// Triangulates a polygon with about `looks_max` point tests at most.
@@ -310,14 +314,17 @@ pub(super) fn triangles(
         if looks > looks_max {
             return Err(format!(
                 "this polygon is so convoluted that its triangles need more than {looks_max} tests \
-                 of points (LOOKS_MAX): draw it in parts"
+                 of points (POINT_TESTS_MAX): draw it in parts"
             ));
         }
         let (a, b, c) = (left[(at + count - 1) % count], left[at % count], left[(at + 1) % count]);
-        let bend = turn(a, b, c);
+        let bend = doubled_area(a, b, c);
         let inside = |p: &&[f32; 2]| {
             let corner = **p == a || **p == b || **p == c;
-            !corner && turn(a, b, **p) >= 0.0 && turn(b, c, **p) >= 0.0 && turn(c, a, **p) >= 0.0
+            !corner
+                && doubled_area(a, b, **p) >= 0.0
+                && doubled_area(b, c, **p) >= 0.0
+                && doubled_area(c, a, **p) >= 0.0
         };
         let mut is_ear = || match left.iter().position(|p| inside(&p)) {
             Some(first) => {

@@ -27,9 +27,9 @@ fn rect(
     source: SourceNumber,
     x: f32,
 ) -> Result<f64, String> {
-    let put =
+    let set =
         guis.submit_quad(request, source, |of| tessellation::quad([x, 0.0, x + 1.0, 1.0], of, RED));
-    put.map_err(|_| guis.take_refusal())
+    set.map_err(|_| guis.take_refusal())
 }
 
 fn frame(guis: &mut Guis, gui: GuiId) -> GuiFrame {
@@ -45,7 +45,7 @@ fn textured(guis: &mut Guis, slot: u32) -> SourceNumber {
 }
 
 #[test]
-fn equal_keys_share_a_batch_and_batches_follow_their_first_object() {
+fn equal_keys_share_a_batch_in_the_order_of_first_objects() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let (a, b) = (textured(&mut guis, 7), textured(&mut guis, 8));
@@ -91,7 +91,7 @@ fn the_arrays_of_frames_are_recycled() {
 }
 
 #[test]
-fn an_object_is_put_changed_and_ended_under_one_number() {
+fn an_object_is_submitted_changed_and_destroyed_by_one_id() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let object = rect(&mut guis, request(gui, 3), PLAIN, 0.0).unwrap();
@@ -102,8 +102,8 @@ fn an_object_is_put_changed_and_ended_under_one_number() {
         texture: TextureSlot::SHARED,
         clip: None,
     };
-    let put = ObjectChange::Put { object: object as u64, key, source: 0, first: 0, count: 1 };
-    assert_eq!((shown.changes, shown.instances.len()), (vec![put], 1));
+    let set = ObjectChange::Set { object: object as u64, key, source: 0, first: 0, count: 1 };
+    assert_eq!((shown.changes, shown.instances.len()), (vec![set], 1));
     assert!(frame(&mut guis, gui).changes.is_empty(), "nothing new, nothing sent");
     let changed = DrawRequest { object, ..request(gui, 3) };
     assert_eq!(rect(&mut guis, changed, PLAIN, 5.0), Ok(object));
@@ -134,7 +134,7 @@ fn an_invalid_object_is_refused_with_a_reason() {
 }
 
 #[test]
-fn a_gui_that_ends_takes_its_objects_along() {
+fn destroying_a_gui_destroys_its_objects() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     rect(&mut guis, request(gui, 0), PLAIN, 0.0).unwrap();
@@ -146,7 +146,7 @@ fn a_gui_that_ends_takes_its_objects_along() {
 }
 
 #[test]
-fn objects_with_a_pose_take_a_transform_and_give_it_back() {
+fn objects_with_a_pose_allocate_and_release_a_transform() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let pose = Mat4::from_translation([1.0, 2.0, 3.0].into());
@@ -191,7 +191,7 @@ fn area(instances: &[QuadInstance]) -> f32 {
 }
 
 #[test]
-fn polygons_are_covered_once_and_crossing_edges_are_refused() {
+fn polygons_are_triangulated_and_crossing_edges_are_refused() {
     let polygon = |points: &[[f32; 2]]| {
         let mut into = Vec::new();
         tessellation::polygon(points, RED, 0.0, &mut into).map(|()| into)
@@ -223,12 +223,12 @@ fn the_work_for_a_polygon_is_limited() {
     assert_eq!(
         message,
         "this polygon is so convoluted that its triangles need more than 4096 tests of points \
-         (LOOKS_MAX): draw it in parts"
+         (POINT_TESTS_MAX): draw it in parts"
     );
 }
 
 #[test]
-fn a_polygon_fades_over_a_pixel_at_its_edge_and_its_parts_share_their_corners() {
+fn polygon_edges_are_antialiased_over_one_pixel() {
     let mut into = Vec::new();
     let square = [[0.0, 0.0], [10.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0], [0.0, 0.0]];
     tessellation::polygon(&square, RED, 1.0, &mut into).unwrap();
@@ -279,7 +279,7 @@ fn a_triangle_has_barycentric_coordinates() {
 }
 
 #[test]
-fn retained_objects_follow_sources_that_move_or_end() {
+fn retained_objects_follow_moved_and_removed_sources() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Retained)).unwrap();
     let immediate = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -307,7 +307,7 @@ fn retained_objects_follow_sources_that_move_or_end() {
 }
 
 #[test]
-fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
+fn a_nine_patch_shrinks_its_borders_only_if_too_small() {
     let source = TextureSource { size: [30.0, 30.0], ..TextureSource::PLAIN };
     let mut into = Vec::new();
     tessellation::nine_patch([0.0, 0.0, 100.0, 50.0], [10.0; 4], &source, RED, &mut into);
@@ -320,7 +320,7 @@ fn a_nine_patch_keeps_its_borders_and_shrinks_them_where_there_is_no_room() {
 }
 
 #[test]
-fn a_line_reaches_from_end_to_end() {
+fn a_line_covers_both_end_points() {
     let look = ShapeStyle { color: RED, radius: 0.0, outline: 0.0, reach: 0.0 };
     let line = tessellation::line([0.0, 0.0], [0.0, 10.0], 2.0, false, look);
     assert_eq!(line.corners, [1.0, 0.0, 1.0, 10.0, -1.0, 10.0, -1.0, 0.0]);
@@ -328,7 +328,7 @@ fn a_line_reaches_from_end_to_end() {
 }
 
 #[test]
-fn the_draw_recording_lists_what_is_drawn() {
+fn the_draw_recording_lists_all_draws() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -343,7 +343,7 @@ fn the_draw_recording_lists_what_is_drawn() {
 }
 
 #[test]
-fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
+fn bounds_in_the_draw_recording_exclude_antialiasing() {
     let mut guis = Guis::default();
     guis.enable_recording();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
@@ -361,8 +361,8 @@ fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
         polygon,
     ];
     for (layer, shape) in shapes.iter().enumerate() {
-        let put = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
-        put.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
+        let set = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
+        set.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
     }
     let rounded = |seen: &DrawnObject| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
     let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();
@@ -380,7 +380,7 @@ fn the_draw_recording_has_bounds_without_the_margin_of_smooth_edges() {
 }
 
 #[test]
-fn a_gui_that_was_moved_shows_another_part_of_itself() {
+fn a_moved_gui_scrolls_its_content() {
     let moved = |pose: Mat4, size: [f32; 2]| {
         let [low, high] =
             GuiDesc { pose, size, ..desc(GuiMode::Immediate) }.visible_area([200.0, 100.0]);
@@ -402,7 +402,7 @@ fn a_gui_that_was_moved_shows_another_part_of_itself() {
 }
 
 #[test]
-fn colors_meant_for_a_range_up_to_1_are_detected() {
+fn colours_in_the_range_up_to_1_are_detected() {
     let mut guis = Guis::default();
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     let mut found = |color: [u8; 4]| {

@@ -38,7 +38,7 @@ impl Affine2 {
     }
 
     /// Returns the smaller of the scale factors along the two axes.
-    pub fn stretch(&self) -> f32 {
+    pub fn scale_min(&self) -> f32 {
         self.x[0].hypot(self.x[1]).min(self.y[0].hypot(self.y[1]))
     }
 

@@ -109,9 +109,10 @@ fn index(table: usize, names: &'static [InputName], wanted: &str) -> Option<usiz
 pub fn hint(word: &str, names: &[InputName]) -> String {
     let find_name =
         |wanted: &str| names.iter().find(|name| name.accepted_names().any(|word| word == wanted));
-    let folded = fold(word);
+    let folded = normalize(word);
     let is_meant = |name: &&InputName| {
-        name.accepted_names().any(|word| fold(&word) == folded) || fold(name.code) == folded
+        name.accepted_names().any(|word| normalize(&word) == folded)
+            || normalize(name.code) == folded
     };
     let foreign = || FOREIGN.iter().filter(|(theirs, _)| *theirs == folded);
     let numpad = || {
@@ -120,7 +121,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
     };
     let prefixed = || {
         let rest = FOREIGN_PREFIXES.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
-        names.iter().find(|name| name.accepted_names().any(|word| fold(&word) == rest))
+        names.iter().find(|name| name.accepted_names().any(|word| normalize(&word) == rest))
     };
     let intended = names.iter().find(is_meant);
     let intended = intended.or_else(|| foreign().find_map(|(_, ours)| find_name(ours)));
@@ -136,7 +137,7 @@ pub fn hint(word: &str, names: &[InputName]) -> String {
 }
 
 /// Normalizes a name: lower case, without spaces, underscores and hyphens between words.
-fn fold(word: &str) -> String {
+fn normalize(word: &str) -> String {
     let mut rest = word.chars().peekable();
     let mut folded = String::new();
     while let Some(letter) = rest.next() {
@@ -234,7 +235,7 @@ const fn key(
     InputName { name, aliases, code }
 }
 
-const fn word(name: &'static str, aliases: &'static [&'static str]) -> InputName {
+const fn input_name(name: &'static str, aliases: &'static [&'static str]) -> InputName {
     InputName { name, aliases, code: "" }
 }
 
@@ -285,16 +286,16 @@ pub const KEYS: &[InputName] = &[
     key("right", "ArrowRight", &["right arrow"]),
     key("up", "ArrowUp", &["up arrow"]),
     key("down", "ArrowDown", &["down arrow"]),
-    word("shift", &[]),
+    input_name("shift", &[]),
     key("left shift", "ShiftLeft", &["lshift"]),
     key("right shift", "ShiftRight", &["rshift"]),
-    word("ctrl", &["control"]),
+    input_name("ctrl", &["control"]),
     key("left ctrl", "ControlLeft", &["lctrl", "left control"]),
     key("right ctrl", "ControlRight", &["rctrl", "right control"]),
-    word("alt", &["option"]),
+    input_name("alt", &["option"]),
     key("left alt", "AltLeft", &["lalt", "left option"]),
     key("right alt", "AltRight", &["ralt", "alt gr", "right option"]),
-    word("super", &["windows", "command", "cmd", "gui"]),
+    input_name("super", &["windows", "command", "cmd", "gui"]),
     key("left super", "SuperLeft", &["lgui", "left windows", "left command", "left cmd"]),
     key("right super", "SuperRight", &["rgui", "right windows", "right command", "right cmd"]),
     key("insert", "Insert", &["ins"]),
@@ -380,14 +381,14 @@ pub const KEYS: &[InputName] = &[
 ];
 
 pub const MOUSE_BUTTONS: &[InputName] = &[
-    word("left", &[]),
-    word("right", &[]),
-    word("middle", &["wheel"]),
-    word("extra 1", &["back", "x1"]),
-    word("extra 2", &["forward", "x2"]),
-    word("extra 3", &["x3"]),
-    word("extra 4", &["x4"]),
-    word("extra 5", &["x5"]),
+    input_name("left", &[]),
+    input_name("right", &[]),
+    input_name("middle", &["wheel"]),
+    input_name("extra 1", &["back", "x1"]),
+    input_name("extra 2", &["forward", "x2"]),
+    input_name("extra 3", &["x3"]),
+    input_name("extra 4", &["x4"]),
+    input_name("extra 5", &["x5"]),
 ];
 
 /// Indices in [`MOUSE_AXES`].
@@ -395,8 +396,11 @@ pub const MOUSE_CURSOR: usize = 0;
 pub const MOUSE_MOTION: usize = 1;
 pub const MOUSE_WHEEL: usize = 2;
 
-pub const MOUSE_AXES: &[InputName] =
-    &[word("cursor", &["position"]), word("mouse", &["motion"]), word("wheel", &["scroll"])];
+pub const MOUSE_AXES: &[InputName] = &[
+    input_name("cursor", &["position"]),
+    input_name("mouse", &["motion"]),
+    input_name("wheel", &["scroll"]),
+];
 
 /// Indices in [`PAD_BUTTONS`] that drivers need.
 pub mod pad {
@@ -428,53 +432,57 @@ pub mod pad {
 /// Gamepad buttons by position: "a" is the lowest of the four on the right, regardless of its
 /// label.
 pub const PAD_BUTTONS: &[InputName] = &[
-    word("a", &["cross", "south"]),
-    word("b", &["circle", "east"]),
-    word("x", &["square", "west"]),
-    word("y", &["triangle", "north"]),
-    word("d up", &["dpad up", "dpup"]),
-    word("d down", &["dpad down", "dpdown"]),
-    word("d left", &["dpad left", "dpleft"]),
-    word("d right", &["dpad right", "dpright"]),
-    word("left shoulder", &["lb", "l1", "leftshoulder"]),
-    word("right shoulder", &["rb", "r1", "rightshoulder"]),
-    word("left trigger", &["lt", "l2", "lefttrigger"]),
-    word("right trigger", &["rt", "r2", "righttrigger"]),
-    word("left thumb", &["l3", "left stick", "leftstick"]),
-    word("right thumb", &["r3", "right stick", "rightstick"]),
-    word("back", &["select", "view", "share", "minus"]),
-    word("start", &["options", "plus"]),
-    word("guide", &["home", "ps"]),
-    word("misc", &["misc1", "capture"]),
-    word("paddle 1", &["paddle1"]),
-    word("paddle 2", &["paddle2"]),
-    word("paddle 3", &["paddle3"]),
-    word("paddle 4", &["paddle4"]),
-    word("touchpad", &[]),
+    input_name("a", &["cross", "south"]),
+    input_name("b", &["circle", "east"]),
+    input_name("x", &["square", "west"]),
+    input_name("y", &["triangle", "north"]),
+    input_name("d up", &["dpad up", "dpup"]),
+    input_name("d down", &["dpad down", "dpdown"]),
+    input_name("d left", &["dpad left", "dpleft"]),
+    input_name("d right", &["dpad right", "dpright"]),
+    input_name("left shoulder", &["lb", "l1", "leftshoulder"]),
+    input_name("right shoulder", &["rb", "r1", "rightshoulder"]),
+    input_name("left trigger", &["lt", "l2", "lefttrigger"]),
+    input_name("right trigger", &["rt", "r2", "righttrigger"]),
+    input_name("left thumb", &["l3", "left stick", "leftstick"]),
+    input_name("right thumb", &["r3", "right stick", "rightstick"]),
+    input_name("back", &["select", "view", "share", "minus"]),
+    input_name("start", &["options", "plus"]),
+    input_name("guide", &["home", "ps"]),
+    input_name("misc", &["misc1", "capture"]),
+    input_name("paddle 1", &["paddle1"]),
+    input_name("paddle 2", &["paddle2"]),
+    input_name("paddle 3", &["paddle3"]),
+    input_name("paddle 4", &["paddle4"]),
+    input_name("touchpad", &[]),
 ];
 
-pub const PAD_AXES: &[InputName] =
-    &[word("left", &["left stick", "leftstick"]), word("right", &["right stick", "rightstick"])];
+pub const PAD_AXES: &[InputName] = &[
+    input_name("left", &["left stick", "leftstick"]),
+    input_name("right", &["right stick", "rightstick"]),
+];
 
 /// Motors by strength; in most gamepads the strong one is on the left.
-pub const PAD_MOTORS: &[InputName] = &[word("strong", &["left"]), word("weak", &["right"])];
+pub const PAD_MOTORS: &[InputName] =
+    &[input_name("strong", &["left"]), input_name("weak", &["right"])];
 
-pub const TOUCH_BUTTONS: &[InputName] = &[word("touch", &["primary"])];
+pub const TOUCH_BUTTONS: &[InputName] = &[input_name("touch", &["primary"])];
 
-pub const TOUCH_AXES: &[InputName] = &[word("cursor", &["position"]), word("delta", &["motion"])];
+pub const TOUCH_AXES: &[InputName] =
+    &[input_name("cursor", &["position"]), input_name("delta", &["motion"])];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_name_means_one_button_and_is_found() {
+    fn every_button_name_is_unique_and_found() {
         for class in DeviceClass::ALL {
             for names in [class.buttons(), class.axes()] {
-                let mut seen = HashMap::new();
+                let mut visited = HashMap::new();
                 for (at, name) in names.iter().enumerate() {
                     for word in name.accepted_names() {
-                        assert!(seen.insert(word.clone(), at).is_none(), "{word} of {class:?}");
+                        assert!(visited.insert(word.clone(), at).is_none(), "{word} of {class:?}");
                     }
                 }
             }
@@ -499,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_libraries_are_known_or_suggest_ours() {
+    fn names_of_other_libraries_are_accepted_or_suggest_ours() {
         let keys = [
             ("KeyW", "w"),
             ("ArrowLeft", "left"),
@@ -540,14 +548,14 @@ mod tests {
             assert!(DeviceClass::Keyboard.button(known).is_some(), "{known}");
         }
         for (theirs, ours) in FOREIGN {
-            assert_eq!(fold(theirs), *theirs);
+            assert_eq!(normalize(theirs), *theirs);
             let all = DeviceClass::ALL.iter().filter(|class| class.button(ours).is_some());
             assert!(all.count() > 0, "{ours}");
         }
     }
 
     #[test]
-    fn the_places_that_drivers_use_are_the_tables() {
+    fn driver_indices_match_the_tables() {
         let named = |at: u16| PAD_BUTTONS[at as usize].name;
         assert_eq!([named(pad::Y), named(pad::D_RIGHT)], ["y", "d right"]);
         assert_eq!([named(pad::RIGHT_TRIGGER), named(pad::GUIDE)], ["right trigger", "guide"]);

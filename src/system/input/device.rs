@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_button_that_goes_slowly_is_pressed_once_and_released_once() {
+    fn a_slowly_moving_button_is_pressed_and_released_once() {
         let mut pad = InputDevice::new(DeviceClass::Pad, "", true);
         let mut changes = Vec::new();
         for value in [0.2, 0.6, 0.47, 0.55, 0.3, 0.47] {
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_is_down_while_one_of_the_two_is() {
+    fn a_pair_is_down_while_either_button_is_down() {
         let key = |name| DeviceClass::Keyboard.button(name).unwrap();
         let (left, right, combined) = (key("left shift"), key("right shift"), key("shift"));
         let mut keys = InputDevice::new(DeviceClass::Keyboard, "", true);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn dead_zones_leave_nothing_within_and_everything_at_the_edge() {
+    fn dead_zones_map_values_from_zero_to_the_full_range() {
         let circular = DeadZone::Circular(0.2);
         assert_eq!(circular.apply(Vec3::new(0.1, 0.1, 0.0)), Vec3::ZERO);
         let edge = circular.apply(Vec3::new(0.6, 0.8, 0.0));

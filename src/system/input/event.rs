@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_event_is_read_as_it_was_written() {
+    fn every_event_survives_a_round_trip() {
         let v = Vec3::new(1.0, -2.5, 0.0);
         let all = [
             EventKind::Button { button: 300, value: 0.5, repeat: true },

@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finger_that_comes_and_goes_taps_also_within_a_frame() {
+    fn a_short_touch_is_a_tap_even_within_one_frame() {
         let mut gestures = Gestures::default();
         let at = [10.0, 20.0];
         frame(&mut gestures, &[(0, TouchAction::Down, at, 0.01), (0, TouchAction::Up, at, 0.002)]);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn distant_late_or_cancelled_touches_are_no_tap() {
+    fn distant_late_or_cancelled_touches_are_not_taps() {
         let at = [10.0, 20.0];
         let tapped = |frames: usize, action: TouchAction, to: [f32; 2]| {
             let mut gestures = Gestures::default();
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn taps_that_lie_apart_or_come_late_are_no_sequence() {
+    fn distant_or_late_taps_are_not_a_sequence() {
         let mut gestures = Gestures::default();
         let mut tap = |x: f32, pause: usize| {
             rest(&mut gestures, pause);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finger_that_rests_presses_once_and_does_not_tap_then() {
+    fn a_long_press_is_reported_once_and_is_not_a_tap() {
         let mut gestures = Gestures::default();
         frame(&mut gestures, &[(2, TouchAction::Down, [5.0, 5.0], 0.0)]);
         let mut pressed = Vec::new();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn a_swipe_is_known_by_its_longer_way_and_told_once() {
+    fn a_swipe_has_the_direction_of_its_larger_axis() {
         let swiped = |to: [f32; 2], frames: usize| {
             let mut gestures = Gestures::default();
             frame(&mut gestures, &[(0, TouchAction::Down, [100.0, 100.0], 0.0)]);
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn two_fingers_pinch_from_where_they_have_left_their_places() {
+    fn a_pinch_starts_when_both_fingers_move() {
         let mut gestures = Gestures::default();
         let (a, b) = ([100.0, 100.0], [200.0, 100.0]);
         frame(&mut gestures, &[(0, TouchAction::Down, a, 0.0), (1, TouchAction::Down, b, 0.0)]);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn two_fingers_rotate_past_half_a_turn() {
+    fn a_rotation_gesture_can_exceed_half_a_turn() {
         let mut gestures = Gestures::default();
         let around = |degrees: f32| {
             let (sin, cos) = degrees.to_radians().sin_cos();
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finger_that_stays_does_not_keep_another_one_from_tapping() {
+    fn a_resting_finger_does_not_prevent_taps_of_another() {
         let mut gestures = Gestures::default();
         frame(&mut gestures, &[(0, TouchAction::Down, [100.0, 100.0], 0.0)]);
         rest(&mut gestures, 60);

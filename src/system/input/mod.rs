@@ -111,7 +111,7 @@ impl Default for Input {
 impl Input {
     /// Sets the player's seconds since the last frame for the next `begin_frame`. Gestures use
     /// them, because they do not depend on the game's time.
-    pub fn pass(&mut self, seconds: f64) {
+    pub fn advance(&mut self, seconds: f64) {
         self.player_seconds = seconds;
     }
 
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_that_is_unplugged_while_pressed_releases_everything() {
+    fn unplugging_a_pad_releases_pressed_buttons() {
         let mut input = Input::default();
         let pad = pad(2).unwrap();
         input.begin_frame(vec![
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn fingers_keep_their_places_while_they_are_down() {
+    fn touches_keep_their_indices_while_down() {
         let mut input = Input::default();
         let touch = |finger, phase, x: f32| {
             let at = Vec3::new(x, 0.0, 0.0);
@@ -352,13 +352,13 @@ mod tests {
     }
 
     #[test]
-    fn a_touch_that_is_taken_away_ends_and_is_no_tap() {
+    fn a_cancelled_touch_ends_and_is_not_a_tap() {
         let touch = |phase| {
             event(TOUCH, EventKind::Touch { finger: 1, phase, at: Vec3::ZERO, pressure: 1.0 })
         };
         let mut input = Input::default();
         for (last, tapped) in [(TouchPhase::Cancelled, false), (TouchPhase::Ended, true)] {
-            input.pass(0.016);
+            input.advance(0.016);
             input.begin_frame(vec![touch(TouchPhase::Began), touch(last)]);
             assert!(input.fingers()[0].unwrap().disappeared);
             assert_eq!(input.gestures().tap().is_some(), tapped);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_counts_that_comes_after_more_events_than_are_listed() {
+    fn a_release_beyond_the_event_limit_still_counts() {
         let mut input = Input::default();
         let key = |value| event(KEYBOARD, EventKind::Button { button: 4, value, repeat: false });
         let by = Vec3::new(1.0, 0.0, 0.0);
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn composing_ends_with_the_focus() {
+    fn composition_ends_when_the_focus_is_lost() {
         let mut input = Input::default();
         let text = "か".to_string();
         input.begin_frame(vec![event(KEYBOARD, EventKind::Compose { text, cursor: Some((0, 3)) })]);
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn motion_is_summed_over_a_frame_and_the_cursor_stays() {
+    fn relative_motion_is_summed_over_a_frame() {
         let mut input = Input::default();
         let by = Vec3::new(2.0, -1.0, 0.0);
         let moved = |axis| event(MOUSE, EventKind::Motion { axis, by });

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_rises_goes_over_stays_and_goes_out() {
+    fn an_effect_has_attack_decay_sustain_and_release() {
         let envelope = RumbleEnvelope {
             attack_level: 0.8,
             sustain_level: 0.4,
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wave_begins_where_it_is_lowest_unless_it_is_moved() {
+    fn a_waveform_starts_at_its_minimum_without_an_offset() {
         let felt = |offset: f64| {
             let wave =
                 RumbleEnvelope { frequency: 2.0, offset, sustain: 1.0, ..RumbleEnvelope::DEFAULT };
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn effects_add_up_over_the_base_and_end_by_themselves_or_when_asked() {
+    fn effects_add_to_the_base_strength_until_ended_or_stopped() {
         let mut motors = motors();
         let half = RumbleEnvelope { sustain_level: 0.5, sustain: 0.1, ..RumbleEnvelope::DEFAULT };
         motors.set_base(0, 0.25);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_goes_forgets_what_played_and_numbers_are_not_used_again() {
+    fn unplugging_stops_effects_and_ids_are_not_reused() {
         let mut motors = motors();
         let long = RumbleEnvelope { sustain: f64::INFINITY, ..RumbleEnvelope::DEFAULT };
         let number = motors.start(0, long).unwrap();
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn more_effects_than_there_is_room_for_are_refused() {
+    fn effects_beyond_the_limit_are_refused() {
         let mut motors = motors();
         let long = RumbleEnvelope { sustain: 1.0, ..RumbleEnvelope::DEFAULT };
         (0..EFFECTS_MAX).for_each(|_| assert!(motors.start(0, long).is_ok()));

@@ -3,8 +3,8 @@
 //! graphics interface. The data compiler checks shaders and materials (src/system/render/shader),
 //! and callers look textures up.
 //!
-//! `find` returns the material shared by everything that draws by its name. `make` creates a
-//! separate instance with its own variables and textures.
+//! `find` returns the material shared by everything that draws by its name. `create_instance`
+//! creates a separate instance with its own variables and textures.
 
 mod registry;
 mod surface_material;
@@ -124,7 +124,7 @@ impl Materials {
     }
 
     /// Creates a separate instance of a material.
-    pub fn make(
+    pub fn create_instance(
         &mut self,
         store: &mut ResourceStore,
         name: &str,
@@ -133,7 +133,8 @@ impl Materials {
         self.add(store, name, resolve, false)
     }
 
-    /// Destroys a material that `make` created. For a shared material, returns an error instead.
+    /// Destroys a material that `create_instance` created. For a shared material, returns an error
+    /// instead.
     pub fn destroy(&mut self, id: MaterialId, frame: u64, location: &str) -> Result<(), Error> {
         let material = self.slots.get(id.0).expect("the handle was checked where it came in");
         let (name, slot) = (material.name.clone(), material.slot);
@@ -177,7 +178,7 @@ impl Materials {
                 kind.wgsl()
             ));
         }
-        kind.put(&mut material.block, offset, numbers);
+        kind.write(&mut material.block, offset, numbers);
         self.record_set(id, name, numbers);
         Ok(())
     }
@@ -223,7 +224,7 @@ impl Materials {
             *known = (texture.to_string(), slot, sampling);
             let (slot, index) = (material.slot, index as u32);
             match sampler_changed {
-                true => self.queue.push(material.put()),
+                true => self.queue.push(material.to_change()),
                 false => {
                     let texture = known.1;
                     self.queue.push(MaterialChange::Texture { slot, index, texture });
@@ -265,7 +266,7 @@ impl Materials {
             let of_shader = shader.is_some_and(|name| shaders.contains(&name));
             let textures = [ReloadStep::Sheets, ReloadStep::Textures].map(|step| changed.of(step));
             let of_texture =
-                textures.into_iter().flatten().any(|changed| material.shows(&changed.name));
+                textures.into_iter().flatten().any(|changed| material.uses_texture(&changed.name));
             if (own_file_changed || of_shader || of_texture)
                 && let Err(fault) = self.refill(store, id, own_file_changed, resolve)
             {
@@ -287,7 +288,7 @@ impl Materials {
             if let Some(surface) = &mut material.surface
                 && surface.follow_textures(|name, known| moved(store, name, known, resolve))
             {
-                self.surfaces.put(surface);
+                self.surfaces.queue_surface(surface);
             }
         }
     }
@@ -299,7 +300,7 @@ impl Materials {
             let Some(material) = self.slots.get_mut(id.0) else { continue };
             material.changed = false;
             if let Some(surface) = &material.surface {
-                self.surfaces.put(surface);
+                self.surfaces.queue_surface(surface);
                 continue;
             }
             let (slot, bytes) = (material.slot, material.block.clone());
@@ -324,7 +325,7 @@ fn moved(
     }
 }
 
-/// Returns the blend mode for an index of `shading::BLENDS`.
+/// Returns the blend mode for an index of `BLENDS` (src/resource/material_data.rs).
 fn blend_of(index: u8) -> BlendMode {
     [BlendMode::Alpha, BlendMode::Add, BlendMode::Multiply, BlendMode::Replace][usize::from(index)]
 }
@@ -357,7 +358,7 @@ impl Material {
     }
 
     /// Returns true if the material uses a texture or sheet with this name.
-    fn shows(&self, name: &str) -> bool {
+    fn uses_texture(&self, name: &str) -> bool {
         let of = |known: &str| {
             known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'))
         };

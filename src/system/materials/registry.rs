@@ -40,7 +40,7 @@ impl Materials {
             self.free.push(slot);
             return Err(fault);
         }
-        let change = material.put();
+        let change = material.to_change();
         let Some(handle) = self.slots.add(material) else {
             self.free.push(slot);
             return Err(error!(
@@ -112,7 +112,7 @@ impl Materials {
                 // The compiler checked the names, but a variable that the game set may no longer
                 // exist.
                 if let Some(known) = known.filter(|known| known.kind.numbers() == numbers.len()) {
-                    known.kind.put(&mut block, known.offset, numbers);
+                    known.kind.write(&mut block, known.offset, numbers);
                 }
             }
             for name in &shader.data.textures {
@@ -161,7 +161,7 @@ impl Materials {
         // Works on a copy, so that the material stays unchanged on error.
         let mut copy = self.slots.get(id.0).expect("the caller checked").clone();
         self.fill(store, &mut copy, data, resolve)?;
-        self.queue.push(copy.put());
+        self.queue.push(copy.to_change());
         *self.slots.get_mut(id.0).expect("the caller checked") = copy;
         self.version += 1;
         Ok(())
@@ -188,7 +188,7 @@ impl Material {
     }
 
     /// Returns the change that sends the whole material to the renderer.
-    pub(super) fn put(&self) -> MaterialChange {
+    pub(super) fn to_change(&self) -> MaterialChange {
         let material = packet::MaterialFrame {
             name: self.name.clone(),
             shader: self.shader.as_ref().map(|shader| shader.packet.clone()),
@@ -196,6 +196,6 @@ impl Material {
             textures: self.textures.iter().map(|(_, slot, sampling)| (*slot, *sampling)).collect(),
             variables: self.block.clone(),
         };
-        MaterialChange::Put { slot: self.slot, material: Arc::new(material) }
+        MaterialChange::Set { slot: self.slot, material: Arc::new(material) }
     }
 }

@@ -58,9 +58,9 @@ impl SurfaceSlots {
         })
     }
 
-    pub fn put(&mut self, state: &SurfaceMaterial) {
+    pub fn queue_surface(&mut self, state: &SurfaceMaterial) {
         let (slot, surface) = (state.slot, state.surface.clone());
-        self.queue.push(SurfaceChange::Put { slot, surface });
+        self.queue.push(SurfaceChange::Set { slot, surface });
     }
 
     pub fn end(&mut self, slot: SurfaceSlot) {
@@ -114,7 +114,7 @@ impl SurfaceMaterial {
             let Some(texture) = texture else { continue };
             let found = resolve(store, texture)
                 .map_err(|fault| error!("the material '{name}': {}", fault.message))?;
-            state.put_texture(index, Some(texture.clone()), found);
+            state.set_texture_slot(index, Some(texture.clone()), found);
         }
         Ok(state)
     }
@@ -134,7 +134,7 @@ impl SurfaceMaterial {
         }
     }
 
-    fn put_texture(
+    fn set_texture_slot(
         &mut self,
         index: usize,
         name: Option<String>,
@@ -239,7 +239,7 @@ impl SurfaceMaterial {
             };
             error!("the material '{material}' has no texture '{name}'{near}")
         })?;
-        self.put_texture(index, Some(texture.to_string()), found);
+        self.set_texture_slot(index, Some(texture.to_string()), found);
         Ok(())
     }
 }
@@ -283,7 +283,7 @@ impl Materials {
             ));
         }
         state.slot = self.surfaces.take();
-        self.surfaces.put(&state);
+        self.surfaces.queue_surface(&state);
         let material = Material {
             name: name.to_string(),
             slot: MaterialSlot::BUILT_IN,
@@ -306,7 +306,7 @@ impl Materials {
     pub fn add_plain_surface(&mut self, surface: SurfaceFrame) -> SurfaceSlot {
         let state =
             SurfaceMaterial { slot: self.surfaces.take(), ..SurfaceMaterial::of_model(surface) };
-        self.surfaces.put(&state);
+        self.surfaces.queue_surface(&state);
         state.slot
     }
 
@@ -320,7 +320,7 @@ impl Materials {
     }
 
     /// Returns the shared material with this name if it is already loaded.
-    pub fn known(&self, name: &str) -> Option<MaterialId> {
+    pub fn get_loaded(&self, name: &str) -> Option<MaterialId> {
         self.by_name.get(name).copied()
     }
 
@@ -338,10 +338,10 @@ impl Materials {
             if let Some((_, texture)) = set
                 && let Some(found) = old.clone().texture_mut(index)
             {
-                state.put_texture(index, Some(texture.clone()), *found);
+                state.set_texture_slot(index, Some(texture.clone()), *found);
             }
         }
-        self.surfaces.put(&state);
+        self.surfaces.queue_surface(&state);
         material.surface = Some(Box::new(state));
         self.version += 1;
     }

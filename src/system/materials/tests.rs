@@ -130,9 +130,9 @@ impl Game {
 
     /// Returns the only material that the renderer received.
     #[track_caller]
-    fn put(&mut self) -> Arc<engine_frame_packet::material::MaterialFrame> {
+    fn next_material(&mut self) -> Arc<engine_frame_packet::material::MaterialFrame> {
         match &self.changes()[..] {
-            [MaterialChange::Put { material, .. }] => material.clone(),
+            [MaterialChange::Set { material, .. }] => material.clone(),
             changes => panic!("{changes:?}"),
         }
     }
@@ -153,7 +153,7 @@ fn a_material_reaches_the_renderer_with_its_shader_and_textures() {
     let mut game = Game::new("put");
     let id = game.find("sea");
     assert_eq!(game.find("sea"), id, "all share it");
-    let material = game.put();
+    let material = game.next_material();
     assert_eq!((&material.name[..], material.blend), ("sea", BlendMode::Add));
     let nearest = SamplerSettings { nearest: true, ..PLAIN };
     assert_eq!(material.textures, [(TextureSlot(1), nearest)]);
@@ -210,7 +210,7 @@ fn a_wrong_name_or_type_lists_the_known_ones() {
 fn an_instanced_material_is_independent_and_can_be_destroyed() {
     let mut game = Game::new("own");
     let shared = game.find("sea");
-    let separate = game.materials.make(&mut game.store, "sea", &mut resolve).unwrap();
+    let separate = game.materials.create_instance(&mut game.store, "sea", &mut resolve).unwrap();
     assert_ne!(separate, shared);
     game.changes();
     game.materials.set_texture(&mut game.store, separate, "noise", "d", &mut resolve).unwrap();
@@ -229,11 +229,11 @@ fn an_instanced_material_is_independent_and_can_be_destroyed() {
 }
 
 #[test]
-fn a_texture_stands_in_for_a_material() {
+fn a_texture_can_be_used_as_a_material() {
     let mut game = Game::new("raw");
     let id = game.find("c");
     assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("c"));
-    let material = game.put();
+    let material = game.next_material();
     assert!(material.shader.is_none() && material.blend == BlendMode::Alpha);
     game.materials.set_texture(&mut game.store, id, "texture", "d", &mut resolve).unwrap();
     assert_eq!(game.materials.slots().get(id.0).unwrap().texture.as_deref(), Some("d"));
@@ -247,14 +247,14 @@ fn values_set_by_the_game_survive_a_reload() {
     game.changes();
     game.save("sea.material", &material(3.0));
     game.reload();
-    let material = game.put();
+    let material = game.next_material();
     assert_eq!((number(&material.variables, 0), number(&material.variables, 28)), (3.0, 7.0));
     // A shader with other offsets of its variables.
     let moved =
         [("tint", ShaderVariableType::Vector4, 0), ("speed", ShaderVariableType::Scalar, 16)];
     game.save("wave.shader", &shader(&moved));
     game.reload();
-    let material = game.put();
+    let material = game.next_material();
     assert_eq!((number(&material.variables, 16), number(&material.variables, 12)), (3.0, 7.0));
     game.save("wave.shader", b"broken");
     game.reload();
@@ -263,7 +263,7 @@ fn values_set_by_the_game_survive_a_reload() {
 }
 
 #[test]
-fn textures_that_moved_are_followed_and_others_are_not_shown_in_their_old_slots() {
+fn materials_follow_textures_that_change_slots() {
     let mut game = Game::new("moved");
     let id = game.find("sea");
     let slot = game.materials.slots().get(id.0).unwrap().slot;

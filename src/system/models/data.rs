@@ -78,7 +78,8 @@ pub struct MeshData {
 /// Texture of a surface: the index of its image and its sampler settings.
 pub type SurfaceImage = Option<(u32, SamplerSettings)>;
 
-/// Shading parameters, as in `packet::mesh::Surface`. The textures are images of the model.
+/// Shading parameters, as in `SurfaceFrame` (src/frame_packet/mesh.rs). The textures are images of
+/// the model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SurfaceData {
     /// Name, unique among the surfaces of the model.
@@ -193,25 +194,25 @@ fn index_in_list<T: PartialEq>(list: &[T], value: T) -> u8 {
     list.iter().position(|known| *known == value).expect("every value is in its list") as u8
 }
 
-fn put_f32(writer: &mut BlobWriter, value: f32) {
+fn write_f32(writer: &mut BlobWriter, value: f32) {
     writer.u32(value.to_bits());
 }
 
-fn put_all(writer: &mut BlobWriter, values: &[f32]) {
+fn write_floats(writer: &mut BlobWriter, values: &[f32]) {
     for value in values {
-        put_f32(writer, *value);
+        write_f32(writer, *value);
     }
 }
 
-fn put_floats(writer: &mut BlobWriter, values: &[f32]) {
-    writer.list(values, |writer, value| put_f32(writer, *value));
+fn write_float_list(writer: &mut BlobWriter, values: &[f32]) {
+    writer.list(values, |writer, value| write_f32(writer, *value));
 }
 
-fn put_index(writer: &mut BlobWriter, index: Option<u32>) {
+fn write_index(writer: &mut BlobWriter, index: Option<u32>) {
     writer.u32(index.unwrap_or(NONE));
 }
 
-fn put_tree(writer: &mut BlobWriter, tree: Option<&SjsonTree>) {
+fn write_tree(writer: &mut BlobWriter, tree: Option<&SjsonTree>) {
     let text = tree.map(|tree| sjson::write(tree).expect("it was read from JSON"));
     writer.text(text.as_deref().unwrap_or_default());
 }
@@ -273,21 +274,21 @@ impl ModelData {
             surface.write(&mut writer);
         }
         for camera in &self.cameras {
-            put_f32(&mut writer, camera.vertical_fov.unwrap_or(0.0));
-            put_all(&mut writer, &[camera.height, camera.near, camera.far]);
+            write_f32(&mut writer, camera.vertical_fov.unwrap_or(0.0));
+            write_floats(&mut writer, &[camera.height, camera.near, camera.far]);
         }
         for light in &self.lights {
             writer.u8(index_in_list(&LIGHTS, light.kind));
-            put_all(&mut writer, &light.color);
-            put_all(&mut writer, &[light.intensity, light.range, light.inner, light.outer]);
+            write_floats(&mut writer, &light.color);
+            write_floats(&mut writer, &[light.intensity, light.range, light.inner, light.outer]);
         }
         for skin in &self.skins {
             writer.text(&skin.name);
             writer.list(&skin.joints, |writer, joint| writer.u32(*joint));
-            writer.list(&skin.inverse_bind, |writer, matrix| put_all(writer, matrix));
+            writer.list(&skin.inverse_bind, |writer, matrix| write_floats(writer, matrix));
         }
         writer.list(&self.clips, |writer, clip| clip.write(writer));
-        put_tree(&mut writer, self.extras.as_ref());
+        write_tree(&mut writer, self.extras.as_ref());
         writer.list(&self.duplicate_names, |writer, name| writer.text(name));
         writer.list(&self.warnings, |writer, message| writer.text(message));
         for mesh in &self.meshes {
@@ -302,7 +303,7 @@ impl ModelData {
     /// Reads the compiled form. Images become ranges of `bytes`.
     ///
     /// # Errors
-    /// Returns an error if the data is damaged, or could not come from any file (check.rs).
+    /// Returns an error if the data is damaged, or could not come from any file (validate.rs).
     pub fn read(bytes: &[u8]) -> Result<ModelData, Error> {
         let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let reader = &mut reader;
@@ -342,7 +343,7 @@ impl ModelData {
         }
         for _ in 0..pictures {
             let length = reader.bytes()?.len();
-            let end = bytes.len() - reader.left();
+            let end = bytes.len() - reader.remaining();
             model.pictures.push(end - length..end);
         }
         reader.end()?;
@@ -354,14 +355,14 @@ impl ModelData {
 impl ModelNode {
     fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
-        put_index(writer, self.parent);
-        put_all(writer, &self.position);
-        put_all(writer, &self.rotation);
-        put_all(writer, &self.scale);
+        write_index(writer, self.parent);
+        write_floats(writer, &self.position);
+        write_floats(writer, &self.rotation);
+        write_floats(writer, &self.scale);
         for index in [self.mesh, self.camera, self.light, self.skin] {
-            put_index(writer, index);
+            write_index(writer, index);
         }
-        put_tree(writer, self.extras.as_ref());
+        write_tree(writer, self.extras.as_ref());
     }
 
     fn read(
@@ -395,20 +396,20 @@ impl MeshData {
                 writer.u32(number);
             }
         });
-        writer.list(&self.surfaces, |writer, surface| put_index(writer, *surface));
+        writer.list(&self.surfaces, |writer, surface| write_index(writer, *surface));
         let MeshBounds { min, max, center, radius } = self.bounds;
         for point in [min, max, center] {
-            put_all(writer, &point.to_array());
+            write_floats(writer, &point.to_array());
         }
-        put_f32(writer, radius);
+        write_f32(writer, radius);
         writer.list(&self.joints, |writer, four| {
             for joint in four {
                 writer.u32(u32::from(*joint));
             }
         });
-        writer.list(&self.weights, |writer, four| put_all(writer, four));
+        writer.list(&self.weights, |writer, four| write_floats(writer, four));
         writer.list(&self.targets, |writer, target| {
-            writer.list(target, |writer, moved| put_all(writer, moved));
+            writer.list(target, |writer, moved| write_floats(writer, moved));
         });
     }
 
@@ -452,9 +453,9 @@ impl MeshData {
 impl SurfaceData {
     fn write(&self, writer: &mut BlobWriter) {
         writer.text(&self.name);
-        put_all(writer, &self.base_color);
-        put_all(writer, &self.emissive);
-        put_all(
+        write_floats(writer, &self.base_color);
+        write_floats(writer, &self.emissive);
+        write_floats(
             writer,
             &[self.metallic, self.roughness, self.normal_scale, self.occlusion_strength],
         );
@@ -464,11 +465,11 @@ impl SurfaceData {
             SurfaceAlphaMode::Blend => (2, 0.0),
         };
         writer.u8(alpha);
-        put_f32(writer, cutoff);
+        write_f32(writer, cutoff);
         writer.u8(u8::from(self.double_sided));
         writer.u8(u8::from(self.unlit));
         for picture in self.pictures {
-            put_index(writer, picture.map(|picture| picture.0));
+            write_index(writer, picture.map(|picture| picture.0));
             if let Some((_, sampling)) = picture {
                 writer.u8(u8::from(sampling.nearest));
                 writer.u8(index_in_list(&WRAPS, sampling.wrap));
@@ -518,8 +519,8 @@ impl AnimationData {
             writer.u32(channel.node);
             writer.u8(index_in_list(&TRACKS, channel.track));
             writer.u8(index_in_list(&BETWEENS, channel.between));
-            put_floats(writer, &channel.times);
-            put_floats(writer, &channel.values);
+            write_float_list(writer, &channel.times);
+            write_float_list(writer, &channel.values);
         });
     }
 

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_and_tangents_are_made_where_there_are_none() {
+    fn missing_normals_and_tangents_are_generated() {
         let built = square().build(NormalSource::Smooth);
         assert_eq!(built.vertices.len(), 4);
         for vertex in &built.vertices {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vertex_on_both_sides_of_a_mirrored_picture_becomes_two() {
+    fn a_vertex_on_a_mirrored_texture_seam_is_split() {
         let mut corners = square();
         corners.positions.push(Vec3::new(2.0, 0.0, 0.0));
         corners.positions.push(Vec3::new(2.0, 1.0, 0.0));
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn triangles_without_area_give_numbers_all_the_same() {
+    fn degenerate_triangles_give_finite_numbers() {
         let mut corners = square();
         corners.positions = vec![Vec3::ZERO; 4];
         corners.uvs = vec![Vec2::ZERO; 4];
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn light_is_curved_as_srgb_is() {
+    fn linear_values_are_encoded_as_srgb() {
         assert_eq!((to_srgb(0.0), to_srgb(1.0), to_srgb(0.214)), (0, 255, 127));
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shape_is_closed_outwards_and_fits_its_box() {
+    fn every_shape_is_closed_and_fits_its_bounding_box() {
         for name in NAMES {
             let mesh = &model(name).unwrap().meshes[0];
             let half = if name.ends_with("capsule") { 1.0 } else { 0.5 };

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_triangle_on_the_way_is_met_from_either_side() {
+    fn a_ray_hits_the_first_triangle_from_either_side() {
         let check = |from: [f32; 3], along: [f32; 3], most: f32, wanted: Option<f32>| {
             let ray = Ray { from: Vec3::from_array(from), along: Vec3::from_array(along), most };
             let found = first_hit(&squares(), ray).map(|(at, _)| at);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_normal_says_which_side_the_front_is() {
+    fn a_hit_has_the_normal_of_the_front_side() {
         let ray = Ray { from: Vec3::new(0.2, 0.1, -3.0), along: Vec3::Z, most: 9.0 };
         let (_, normal) = first_hit(&squares(), ray).unwrap();
         assert_eq!(normal.normalize(), Vec3::Z);

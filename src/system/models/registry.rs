@@ -58,7 +58,7 @@ pub struct MeshTriangles {
 
 impl Models {
     /// Returns a loaded model.
-    pub fn known(&self, name: &str) -> Option<&Arc<Model>> {
+    pub fn get_loaded(&self, name: &str) -> Option<&Arc<Model>> {
         self.loaded.get(name)
     }
 
@@ -71,7 +71,7 @@ impl Models {
 
     /// Adds a model, or replaces it after its file changed. Meshes with the same names keep their
     /// numbers. `materials` are the materials of the model's surfaces.
-    pub fn put(
+    pub fn insert_model(
         &mut self,
         name: &str,
         mut data: ModelData,
@@ -87,14 +87,14 @@ impl Models {
                 None => String::new(),
             });
             let names = names.collect();
-            meshes.push(self.put_mesh(full, mesh, (surfaces, names))?);
+            meshes.push(self.set_mesh(full, mesh, (surfaces, names))?);
         }
         let model = Arc::new(Model { name: name.to_string(), data, meshes, materials });
         self.loaded.insert(name.to_string(), model.clone());
         Ok(model)
     }
 
-    fn put_mesh(
+    fn set_mesh(
         &mut self,
         name: String,
         mesh: &mut MeshData,
@@ -161,7 +161,7 @@ impl Models {
             vertices: mesh.vertices.len() as u32,
             shape: mesh.clone(),
         };
-        self.queue.push(MeshChange::Put { slot, mesh: mesh.clone() });
+        self.queue.push(MeshChange::Set { slot, mesh: mesh.clone() });
     }
 
     /// Creates a mesh that belongs to the game.
@@ -193,7 +193,7 @@ impl Models {
     }
 
     /// Returns the triangles of a mesh that belongs to the game.
-    pub fn own(&self, number: MeshNumber) -> Option<&Arc<MeshFrame>> {
+    pub fn game_mesh(&self, number: MeshNumber) -> Option<&Arc<MeshFrame>> {
         self.game_meshes.get(&number)
     }
 

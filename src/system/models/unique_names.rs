@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_have_the_same_name() {
+    fn unique_names_are_distinct() {
         let mut names = UniqueNames::of_nodes();
         let names_to_add = [Some("a"), None, Some("a"), Some("a#2"), Some("root"), Some("")];
         let unique_names: Vec<_> =

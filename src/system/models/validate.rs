@@ -11,7 +11,7 @@ use engine_foundation::hash::find_collision;
 use engine_frame_packet::mesh::{
     INDICES_MAX, MeshBounds, PARTS_MAX, SurfaceAlphaMode, VERTICES_MAX,
 };
-use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, SIGHT_MAX};
+use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -44,13 +44,13 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
             return Err(error!("it is damaged: a camera cannot see: {message}"));
         }
     }
-    must(model.lights.iter().all(is_light), "a light")?;
-    must(model.skins.iter().all(|skin| is_skin(skin, model.nodes.len())), "a skin")?;
+    require(model.lights.iter().all(is_light), "a light")?;
+    require(model.skins.iter().all(|skin| is_skin(skin, model.nodes.len())), "a skin")?;
     let mut channels = model.clips.iter().flat_map(|clip| &clip.channels);
-    must(channels.all(|channel| is_channel(channel, model)), "an animation")
+    require(channels.all(|channel| is_channel(channel, model)), "an animation")
 }
 
-fn must(right: bool, noun: &str) -> Result<(), Error> {
+fn require(right: bool, noun: &str) -> Result<(), Error> {
     match right {
         true => Ok(()),
         false => Err(error!("it is damaged: {noun} has an invalid number")),
@@ -98,7 +98,7 @@ fn check_surface(surface: &SurfaceData) -> Result<(), Error> {
         && finite(emissive)
         && finite(&[surface.normal_scale, cutoff])
         && parts.iter().all(|part| (0.0..=1.0).contains(*part));
-    must(right, "it")
+    require(right, "it")
 }
 
 fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
@@ -107,23 +107,23 @@ fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
         return Err(error!("it is damaged: it has more vertices, indices or parts than allowed"));
     }
     let mut numbers = vertices.iter().map(|vertex| finite(&vertex.position) && finite(&vertex.uv));
-    must(numbers.all(|right| right), "a vertex")?;
+    require(numbers.all(|right| right), "a vertex")?;
     // Meshes are culled by their bounds: wrong bounds would hide the mesh, or cull nothing.
     let bounds = MeshBounds::of(vertices);
-    must(bounds == mesh.bounds && bounds.radius.is_finite(), "its box")?;
+    require(bounds == mesh.bounds && bounds.radius.is_finite(), "its box")?;
     let is_part = |part: &engine_frame_packet::mesh::MeshPart| {
         part.first.is_multiple_of(3)
             && part.count.is_multiple_of(3)
             && (part.surface as usize) < surfaces.len()
     };
-    must(parts.iter().all(is_part) && indices.len().is_multiple_of(3), "a part")?;
+    require(parts.iter().all(is_part) && indices.len().is_multiple_of(3), "a part")?;
     let none_or_all = |count: usize| count == 0 || count == vertices.len();
     let right = none_or_all(joints.len())
         && weights.len() == joints.len()
         && weights.iter().all(|four| finite(four))
         && targets.iter().all(|target| target.len() == vertices.len())
         && targets.iter().flatten().all(|moved| finite(moved));
-    must(right, "a joint or a morph target")
+    require(right, "a joint or a morph target")
 }
 
 /// Returns a message if a camera's settings are invalid.
@@ -136,19 +136,19 @@ pub fn camera_error(camera: &CameraData) -> Option<String> {
                 angle.to_degrees()
             ));
         }
-        None if !(NEAR_MIN..=SIGHT_MAX).contains(&height) => {
+        None if !(NEAR_MIN..=VIEW_DISTANCE_MAX).contains(&height) => {
             return Some(format!(
-                "what it sees must be {NEAR_MIN} to {SIGHT_MAX} metres high, got {height:e}"
+                "what it sees must be {NEAR_MIN} to {VIEW_DISTANCE_MAX} metres high, got {height:e}"
             ));
         }
         _ => {}
     }
     let least = camera.vertical_fov.is_none() || near >= NEAR_MIN;
-    let within = near.abs() <= SIGHT_MAX && far.abs() <= SIGHT_MAX;
+    let within = near.abs() <= VIEW_DISTANCE_MAX && far.abs() <= VIEW_DISTANCE_MAX;
     (!least || !within || far.partial_cmp(&near) != Some(Ordering::Greater)).then(|| {
         format!(
             "its near distance must be above 0 in perspective (at least {NEAR_MIN}) and less than \
-             its far one, both at most {SIGHT_MAX} metres, got {near} and {far}"
+             its far one, both at most {VIEW_DISTANCE_MAX} metres, got {near} and {far}"
         )
     })
 }
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engines_own_shapes_hold_to_the_same() {
+    fn built_in_shapes_are_valid() {
         for name in primitives::NAMES {
             assert_eq!(check(&primitives::model(name).unwrap()), Ok(()), "{name}");
         }

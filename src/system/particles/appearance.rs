@@ -144,7 +144,7 @@ impl AppearanceRules {
         }
         self.sizes_and_colors(block, &bits, out);
         match self.billboard {
-            Billboard::Facing => self.turns(block, &bits, out),
+            Billboard::Facing => self.rotations(block, &bits, out),
             Billboard::Stretched if self.flat => self.along_velocity(block, out),
             Billboard::Aligned if self.flat => {
                 (out.cos, out.sin) = ([self.axis.y; LANES], [-self.axis.x; LANES]);
@@ -201,7 +201,7 @@ impl AppearanceRules {
     }
 
     #[inline(always)]
-    fn turns(&self, block: &ParticleBlock, bits: &[u32; LANES], out: &mut Appearance) {
+    fn rotations(&self, block: &ParticleBlock, bits: &[u32; LANES], out: &mut Appearance) {
         if self.rotation == [0.0; 2] && self.spin == [0.0; 2] && self.turn == 0.0 {
             (out.cos, out.sin) = ([1.0; LANES], [0.0; LANES]);
             return;

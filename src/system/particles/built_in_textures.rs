@@ -54,7 +54,7 @@ impl BuiltInTexture {
     }
 }
 
-fn falling(x: f32, y: f32) -> f32 {
+fn linear_falloff(x: f32, y: f32) -> f32 {
     (1.0 - (x * x + y * y).sqrt()).max(0.0)
 }
 
@@ -65,7 +65,7 @@ fn soft(x: f32, y: f32) -> f32 {
 }
 
 fn spark(x: f32, y: f32) -> f32 {
-    let falloff = falling(x, y);
+    let falloff = linear_falloff(x, y);
     0.35 * falloff * falloff + falloff.powi(5) * 1.6
 }
 
@@ -75,12 +75,12 @@ fn ring(x: f32, y: f32) -> f32 {
 }
 
 fn star(x: f32, y: f32) -> f32 {
-    let falloff = falling(x, y);
+    let falloff = linear_falloff(x, y);
     let rays = (1.0 - (x * y).abs() * 60.0).max(0.0) * falloff * falloff;
     falloff.powi(4) + rays
 }
 
-/// Four puffs of smoke in a 2 × 2 grid.
+/// Returns the brightness at a point of four puffs of smoke in a 2 × 2 grid.
 fn smoke(x: f32, y: f32) -> f32 {
     let puff = |at: f32| at.fract().abs() * 2.0;
     let (u, v) = (puff((x + 1.0) * 0.999) - 1.0, puff((y + 1.0) * 0.999) - 1.0);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_dark_at_their_edge_and_light_within() {
+    fn built_in_textures_are_dark_at_the_edge() {
         for texture in ALL {
             let texels = texture.texels();
             let side = texture.side as usize;

@@ -13,7 +13,7 @@ use super::particle_block::{BlockColumn, LANES, MotionStep};
 const WHISKER_GAP: f32 = 0.01;
 
 /// Number of steps whose added velocity does not count as an impact.
-const REST_STEPS: f32 = 2.0;
+const RESTING_STEPS: f32 = 2.0;
 
 /// Factor by which the velocity must exceed the resting velocity to count as a hit of a whisker. It
 /// absorbs rounding errors.
@@ -81,7 +81,7 @@ fn above_zero(number: f32) -> f32 {
 /// Returns the velocity after a collision: the normal part is reflected, the tangential part is
 /// slowed by friction.
 #[inline(always)]
-fn bounced<const D: usize>(
+fn reflect_velocity<const D: usize>(
     step: &MotionStep,
     velocities_before: [f32; D],
     velocity: [f32; D],
@@ -93,7 +93,7 @@ fn bounced<const D: usize>(
         pull += (velocity[axis] - velocities_before[axis]) * normal[axis];
     }
     // A velocity away from the surface is preserved.
-    let (into, rest) = (-above_zero(-into), REST_STEPS * above_zero(-pull));
+    let (into, rest) = (-above_zero(-into), RESTING_STEPS * above_zero(-pull));
     let back = step.bounce * above_zero(-into - rest);
     let mut out = velocity;
     for axis in 0..D {
@@ -124,7 +124,7 @@ fn resolve_penetration<const D: usize>(
     hit: &mut [u32; LANES],
 ) {
     let now = at::<D>(speed, i);
-    let after = bounced::<D>(step, at::<D>(velocities_before, i), now, normal);
+    let after = reflect_velocity::<D>(step, at::<D>(velocities_before, i), now, normal);
     for axis in 0..D {
         next[axis][i] += if inside { depth * normal[axis] } else { 0.0 };
         speed[axis][i] = if inside { after[axis] } else { now[axis] };
@@ -254,7 +254,7 @@ fn whisker(
     let (normal_x, normal_y) = (-along_y / length, along_x / length);
     // Only gravity counts as a force here, so that the result equals that of the article.
     let pull = step.gravity[0] * normal_x + step.gravity[1] * normal_y;
-    let (rest_above, rest_below) = (rest_at_gap(step, -pull), rest_at_gap(step, pull));
+    let (rest_above, rest_below) = (resting_velocity(step, -pull), resting_velocity(step, pull));
     for i in 0..LANES {
         let (px, py) = (positions[0][i], positions[1][i]);
         let (move_x, move_y) = (next[0][i] - px, next[1][i] - py);
@@ -288,11 +288,11 @@ fn whisker(
 /// Returns the velocity below which there is no impact if gravity pulls a particle into a whisker
 /// by `pull` per step. It includes the velocity gained by falling through the gap.
 #[inline(always)]
-fn rest_at_gap(step: &MotionStep, pull: f32) -> f32 {
+fn resting_velocity(step: &MotionStep, pull: f32) -> f32 {
     if pull <= 0.0 {
         return 0.0;
     }
-    REST_STEPS * pull + (2.0 * WHISKER_GAP * pull / step.delta).sqrt()
+    RESTING_STEPS * pull + (2.0 * WHISKER_GAP * pull / step.delta).sqrt()
 }
 
 #[cfg(test)]
@@ -313,7 +313,7 @@ mod tests {
             block.position[axis][8] = 500.0;
         }
         let step =
-            MotionStep { delta: 0.5, bounce: 1.0, collides: vec![collide], ..MotionStep::STILL };
+            MotionStep { delta: 0.5, bounce: 1.0, collides: vec![collide], ..MotionStep::AT_REST };
         block.step::<D>(9, &step);
         assert_eq!(block.hit_mask & 1 << 8, 0, "who is far away hits nothing");
         let of = |lanes: &[BlockColumn; 3]| [0, 1, 2].map(|axis| lanes[axis][7]);
@@ -369,7 +369,7 @@ mod tests {
                     pushes,
                     collides,
                     bounce,
-                    ..MotionStep::STILL
+                    ..MotionStep::AT_REST
                 };
                 let mut block = ParticleBlock::EMPTY;
                 block.position[1][0] = 4.0;
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whisker_is_crossed_from_neither_side() {
+    fn a_whisker_blocks_from_both_sides() {
         let whisker = StepCollider::Whisker { from: [0.0, -1.0], to: [0.0, 1.0] };
         for side in [1.0, -1.0] {
             let (position, speed, hit) =

@@ -62,7 +62,7 @@ const BURST_KEYS: [&str; 4] = ["time", "count", "every", "times"];
 const SUB_KEYS: [&str; 3] = ["emitter", "count", "inherit_velocity"];
 
 /// Returns the default values of an emitter.
-fn plain() -> EmitterData {
+fn default_emitter() -> EmitterData {
     let zero: EmitterData = bytemuck::Zeroable::zeroed();
     EmitterData {
         max: 1000,
@@ -91,7 +91,7 @@ pub fn parse(path: &str, root: SjsonValue) -> Result<EffectData, Error> {
     let culling = effect.choice("culling", Culling::ALL)?.unwrap_or(Culling::None);
     let variables = variables(&effect)?;
     let Some(block) = effect.get("emitters") else {
-        return Err(effect.fault_here("it has no 'emitters': emitters = { sparks = { … } }"));
+        return Err(effect.block_error("it has no 'emitters': emitters = { sparks = { … } }"));
     };
     let entries = block.entries().ok_or_else(|| {
         effect.fault(block, "'emitters' must be a block of names: { sparks = { … } }")
@@ -123,7 +123,7 @@ fn variables(effect: &SourceFields) -> Result<Vec<EffectVariable>, Error> {
     let mut variables = Vec::new();
     for entry in entries {
         let default = match entry.value.as_f64() {
-            Some(_) => [effect.number_of(entry.key, entry.value, FAR)?; 3],
+            Some(_) => [effect.number_of(entry.key, entry.value, COORDINATES)?; 3],
             None => effect.vector_of(entry.key, entry.value)?,
         };
         variables.push(EffectVariable { name: entry.key.to_string(), default });
@@ -164,14 +164,14 @@ pub(super) struct EmitterParser<'a> {
 impl EmitterParser<'_> {
     fn emitter(&self, subject: &str, name: &str, value: SjsonValue) -> Result<EmitterDef, Error> {
         let fields = SourceFields::open(self.path, subject, value, &EMITTER_KEYS)?;
-        let mut numbers = Box::new(plain());
+        let mut numbers = Box::new(default_emitter());
         let data = &mut *numbers;
         self.spawning(&fields, data)?;
         self.shape(&fields, data)?;
         self.motion(&fields, data)?;
         self.appearance(&fields, data)?;
         self.binds(&fields, data)?;
-        for (target, key) in data.subs.iter_mut().zip(ON) {
+        for (target, key) in data.subs.iter_mut().zip(TRIGGER_KEYS) {
             *target = self.sub(&fields, key)?;
         }
         let drawn_out = data.trail_points > 0 || data.ribbon > 0;
@@ -210,12 +210,12 @@ impl EmitterParser<'_> {
         let bursts = fields.list("bursts", BURSTS_MAX, "BURSTS_MAX")?;
         data.burst_count = bursts.len() as u32;
         for (target, value) in data.bursts.iter_mut().zip(bursts) {
-            let burst = fields.inner(value, "a burst", &BURST_KEYS)?;
+            let burst = fields.open_block(value, "a burst", &BURST_KEYS)?;
             *target = SpawnBurst { times: 0, count: [1, 1], ..SpawnBurst::default() };
             burst.number("time", SECONDS, &mut target.time)?;
             burst.number("every", BURST_EVERY, &mut target.every)?;
             burst.integer("times", BURST_TIMES, "", &mut target.times)?;
-            burst.counts("count", EMITTER_PARTICLES_MAX, &mut target.count)?;
+            burst.read_count_range("count", EMITTER_PARTICLES_MAX, &mut target.count)?;
             if target.times > 1 && target.every == 0.0 {
                 let at = burst.get("times").expect("it was read");
                 return Err(burst.fault(at, "'times' needs 'every': the seconds in between"));
@@ -227,9 +227,9 @@ impl EmitterParser<'_> {
     fn shape(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let mut kind = Shape::Point;
         if let Some(value) = fields.get("shape") {
-            let shape = fields.inner(value, "a shape", &SHAPE_KEYS)?;
+            let shape = fields.open_block(value, "a shape", &SHAPE_KEYS)?;
             let Some(chosen) = shape.choice("type", Shape::ALL)? else {
-                return Err(shape.fault_here("a shape needs a 'type': type = \"sphere\""));
+                return Err(shape.block_error("a shape needs a 'type': type = \"sphere\""));
             };
             kind = chosen;
             let known: &[&str] = match kind {
@@ -241,7 +241,7 @@ impl EmitterParser<'_> {
                 Shape::Ring => &["type", "radius", "width"],
             };
             let name = format!("a shape of type '{}'", Shape::ALL[kind as usize].0);
-            let shape = fields.inner(value, &name, known)?;
+            let shape = fields.open_block(value, &name, known)?;
             data.radius = 1.0;
             shape.number("radius", LENGTH, &mut data.radius)?;
             shape.number("inner", PART, &mut data.inner)?;
@@ -265,7 +265,7 @@ impl EmitterParser<'_> {
             let message = "'spread' is an angle around 'direction': set that too";
             return Err(fields.fault(at, message));
         }
-        fields.range("speed", FAR, &mut data.speed)?;
+        fields.range("speed", COORDINATES, &mut data.speed)?;
         fields.number("inherit_velocity", INHERIT, &mut data.inherit)?;
         fields.range("lifetime", LIFETIME, &mut data.lifetime)?;
         data.space = fields.choice("space", Space::ALL)?.unwrap_or(Space::World) as u32;
@@ -276,9 +276,9 @@ impl EmitterParser<'_> {
         let mut sub = SubEmitter { count: [1, 1], ..SubEmitter::default() };
         let Some(value) = fields.get(key) else { return Ok(sub) };
         let subject = format!("'{key}'");
-        let block = fields.inner(value, &subject, &SUB_KEYS)?;
+        let block = fields.open_block(value, &subject, &SUB_KEYS)?;
         let Some(name) = block.text("emitter")? else {
-            return Err(block.fault_here("it needs the name of an 'emitter'"));
+            return Err(block.block_error("it needs the name of an 'emitter'"));
         };
         let Some(target) = self.names.iter().position(|known| *known == name) else {
             let hint = suggest::hint(name, self.names.iter().copied());
@@ -286,7 +286,7 @@ impl EmitterParser<'_> {
             return Err(block.fault(at, &format!("there is no emitter '{name}'{hint}")));
         };
         sub.emitter = target as u32 + 1;
-        block.counts("count", SUB_COUNT_MAX, &mut sub.count)?;
+        block.read_count_range("count", SUB_COUNT_MAX, &mut sub.count)?;
         block.number("inherit_velocity", INHERIT, &mut sub.inherit)?;
         Ok(sub)
     }
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_have_a_line() {
         check("rat = 3", "emitter 'a' has no 'rat', did you mean 'rate'? (known: max, rate,");
         check("rate = -1", "emitter 'a': 'rate' must be 0 to 10000000, got -1");
         check("rate = \"nan\"", "'rate' must be a number, got");
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn an_effect_survives_its_compiled_form() {
+    fn a_compiled_effect_survives_a_round_trip() {
         let text = "variables = { power = 2 }\nwarm_seconds = 1.5\nculling = \"slow\"\n\
             emitters = { a = { rate = 20 size = [[0, 0], [0.5, 4], [1, 0]] texture = \"t\" \
             bind = { rate = \"power\" } color = [[0, \"#f00\"], [1, \"#0000ff00\"]] \

@@ -35,7 +35,7 @@ impl EmitterParser<'_> {
             *target = force(fields, value)?;
         }
         let Some(value) = fields.get("collision") else { return Ok(()) };
-        let block = fields.inner(value, "'collision'", &COLLISION_KEYS)?;
+        let block = fields.open_block(value, "'collision'", &COLLISION_KEYS)?;
         block.number("bounce", PART, &mut data.bounce)?;
         block.number("friction", PART, &mut data.friction)?;
         block.number("radius", LENGTH, &mut data.particle_radius)?;
@@ -62,7 +62,7 @@ impl EmitterParser<'_> {
             }
         }
         if data.collider_count == 0 {
-            return Err(block.fault_here("it names no planes, spheres, boxes or whiskers"));
+            return Err(block.block_error("it names no planes, spheres, boxes or whiskers"));
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl EmitterParser<'_> {
         if (data.over == Over::Speed as u32) != fields.get("over_speed").is_some() {
             let message = "over = \"speed\" and 'over_speed', the speed at which the curves end, \
                          belong together";
-            return Err(fields.fault_here(message));
+            return Err(fields.block_error(message));
         }
         let turns = |range: [f32; 2]| range.map(|degrees| degrees / 360.0);
         fields.range("rotation", DEGREES, &mut data.rotation)?;
@@ -109,7 +109,7 @@ impl EmitterParser<'_> {
         fields.direction("axis", &mut data.axis)?;
         if (billboard == Billboard::Aligned) != fields.get("axis").is_some() {
             let message = "billboard = \"aligned\" and an 'axis' belong together";
-            return Err(fields.fault_here(message));
+            return Err(fields.block_error(message));
         }
         data.sort = fields.choice("sort", Sort::ALL)?.unwrap_or(Sort::None) as u32;
         fields.number("softness", SOFTNESS, &mut data.softness)?;
@@ -136,7 +136,7 @@ impl EmitterParser<'_> {
 
     fn flipbook(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let Some(value) = fields.get("flipbook") else { return Ok(()) };
-        let block = fields.inner(value, "'flipbook'", &FLIPBOOK_KEYS)?;
+        let block = fields.open_block(value, "'flipbook'", &FLIPBOOK_KEYS)?;
         let [mut columns, mut rows, _] = data.flipbook;
         let limit = "FLIPBOOK_FRAMES_MAX";
         block.integer("columns", (1, FLIPBOOK_FRAMES_MAX), limit, &mut columns)?;
@@ -144,7 +144,7 @@ impl EmitterParser<'_> {
         if columns * rows > FLIPBOOK_FRAMES_MAX {
             let message =
                 format!("{columns} by {rows} are more than {FLIPBOOK_FRAMES_MAX} frames ({limit})");
-            return Err(block.fault_here(&message));
+            return Err(block.block_error(&message));
         }
         let mut frames = columns * rows;
         block.integer("frames", (1, columns * rows), "columns times rows", &mut frames)?;
@@ -159,7 +159,7 @@ impl EmitterParser<'_> {
         if data.ribbon > 0 {
             return Err(fields.fault(value, "an emitter has a 'trail' or is a 'ribbon', not both"));
         }
-        let block = fields.inner(value, "'trail'", &TRAIL_KEYS)?;
+        let block = fields.open_block(value, "'trail'", &TRAIL_KEYS)?;
         data.trail_points = 12;
         data.trail_heads = 1;
         let limit = "TRAIL_POINTS_MAX";
@@ -186,7 +186,7 @@ impl EmitterParser<'_> {
     pub(super) fn binds(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
         let Some(value) = fields.get("bind") else { return Ok(()) };
         let keys: Vec<&str> = Bind::ALL.iter().map(|(word, _)| *word).collect();
-        let block = fields.inner(value, "'bind'", &keys)?;
+        let block = fields.open_block(value, "'bind'", &keys)?;
         for (key, bind) in Bind::ALL {
             let Some(name) = block.text(key)? else { continue };
             let Some(index) = self.variables.iter().position(|known| known.name == name) else {
@@ -211,9 +211,9 @@ impl EmitterParser<'_> {
 fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
     let all =
         ["type", "strength", "position", "radius", "falloff", "axis", "size", "speed", "velocity"];
-    let any = fields.inner(value, "a force", &all)?;
+    let any = fields.open_block(value, "a force", &all)?;
     let Some(kind) = any.choice("type", ForceKind::ALL)? else {
-        return Err(any.fault_here("a force needs a 'type': type = \"vortex\""));
+        return Err(any.block_error("a force needs a 'type': type = \"vortex\""));
     };
     let known: &[&str] = match kind {
         ForceKind::Attractor => &["type", "strength", "position", "radius", "falloff"],
@@ -222,7 +222,7 @@ fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
         ForceKind::Wind => &["type", "strength", "velocity"],
     };
     let name = format!("a force of type '{}'", ForceKind::ALL[kind as usize].0);
-    let block = fields.inner(value, &name, known)?;
+    let block = fields.open_block(value, &name, known)?;
     let mut force = ForceData {
         kind: kind as u32,
         strength: 1.0,
@@ -230,7 +230,7 @@ fn force(fields: &SourceFields, value: SjsonValue) -> Result<ForceData, Error> {
         axis: if kind == ForceKind::Vortex { [0.0, 0.0, 1.0] } else { [0.0; 3] },
         ..ForceData::default()
     };
-    block.number("strength", FAR, &mut force.strength)?;
+    block.number("strength", COORDINATES, &mut force.strength)?;
     block.vector("position", &mut force.position)?;
     block.number("radius", LENGTH_ABOVE_0, &mut force.radius)?;
     force.falloff = block.choice("falloff", Falloff::ALL)?.unwrap_or(Falloff::None) as u32;
@@ -252,7 +252,7 @@ fn collider(
         ColliderKind::Box => ("a box", &["position", "extents", "rotation"]),
         ColliderKind::Whisker => ("a whisker", &["from", "to"]),
     };
-    let block = fields.inner(value, subject, known)?;
+    let block = fields.open_block(value, subject, known)?;
     let mut data = ColliderData {
         kind: kind as u32,
         rotation: [0.0, 0.0, 0.0, 1.0],
@@ -261,7 +261,7 @@ fn collider(
     };
     for key in known.iter().filter(|key| **key != "rotation" && **key != "position") {
         if block.get(key).is_none() {
-            return Err(block.fault_here(&format!("it needs '{key}'")));
+            return Err(block.block_error(&format!("it needs '{key}'")));
         }
     }
     match kind {
@@ -269,7 +269,7 @@ fn collider(
             block.vector("from", &mut data.a)?;
             block.vector("to", &mut data.b)?;
             if data.a == data.b {
-                return Err(block.fault_here("'from' and 'to' must not be the same point"));
+                return Err(block.block_error("'from' and 'to' must not be the same point"));
             }
         }
         _ => block.vector("position", &mut data.a)?,
@@ -278,7 +278,7 @@ fn collider(
     block.number("radius", LENGTH_ABOVE_0, &mut data.radius)?;
     block.vector("extents", &mut data.b)?;
     if kind == ColliderKind::Box && data.b.iter().any(|half| *half < 0.0) {
-        return Err(block.fault_here("'extents' must not be negative"));
+        return Err(block.block_error("'extents' must not be negative"));
     }
     let mut angles = [0.0; 3];
     match block.get("rotation") {

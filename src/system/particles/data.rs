@@ -166,7 +166,7 @@ pub const BINDS: usize = 8;
 
 /// Particle events that can spawn particles of another emitter. The order is that of
 /// [`EmitterData::subs`].
-pub const ON: [&str; 3] = ["on_birth", "on_death", "on_collision"];
+pub const TRIGGER_KEYS: [&str; 3] = ["on_birth", "on_death", "on_collision"];
 pub const BIRTH: usize = 0;
 pub const DEATH: usize = 1;
 pub const COLLISION: usize = 2;

@@ -4,7 +4,7 @@
 use super::data::{BIRTH, COLLISION, DEATH, EffectData, EmitterData, EmitterDef};
 use super::particle_block::{LANES, MotionStep, ParticleBlock, SingleParticle};
 use super::pose::EffectTransform;
-use super::spawner::{Spawner, between, two};
+use super::spawner::{Spawner, between, random_pair};
 use super::trail::Trail;
 use engine_foundation::Vec3;
 use engine_foundation::hash::StateHash;
@@ -107,7 +107,7 @@ impl Emitter {
             stepping: false,
             blocks: spare,
             count: 0,
-            step: MotionStep::STILL,
+            step: MotionStep::AT_REST,
             request,
             to_world: EffectTransform::IDENTITY,
             time: 0.0,
@@ -275,7 +275,7 @@ impl Emitter {
     ) -> bool {
         let Some(index) = self.allocate_slot() else { return false };
         let (offset, direction) = request.spawner.draw(&mut self.random);
-        let [a, b] = two(&mut self.random);
+        let [a, b] = random_pair(&mut self.random);
         let numbers = &self.data.emitters[self.index].numbers;
         let speed = between(numbers.speed, a) * request.speed * pose.scale;
         let velocity = pose.rotation * (direction * speed) + velocity + request.inherited_velocity;

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sine_is_near_enough() {
+    fn the_sine_approximation_is_accurate() {
         for i in -4000..4000 {
             let turns = i as f32 * 0.001_7;
             let exact = (turns * std::f32::consts::TAU).sin();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn turbulence_pushes_at_right_angles_to_its_waves() {
+    fn turbulence_is_perpendicular_to_its_waves() {
         for flat in [true, false] {
             for wave in waves(3.0, 2.0, 0.7, flat) {
                 let dot: f32 = (0..3).map(|axis| wave.wave_vector[axis] * wave.push[axis]).sum();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attractor_draws_and_a_vortex_turns() {
+    fn attractors_pull_and_vortices_rotate() {
         let reach = ForceRange { strength: 10.0, falloff: Falloff::Inverse, fade: 0.0 };
         let position = [[2.0; LANES], [0.0; LANES], [0.0; LANES]];
         let mut speed = [[0.0; LANES]; 3];

@@ -9,7 +9,7 @@ use engine_foundation::error;
 use std::collections::HashSet;
 
 /// Positions, speeds and similar numbers.
-pub const FAR: NumberRange = (-1e6, 1e6);
+pub const COORDINATES: NumberRange = (-1e6, 1e6);
 /// Lengths: radii, sizes, widths.
 pub const LENGTH: NumberRange = (0.0, 1e6);
 /// Lengths used as divisors.
@@ -78,7 +78,7 @@ pub fn check(data: &EffectData) -> Result<(), Error> {
     unique(emitters.iter().map(|emitter| &emitter.name), "emitters")?;
     unique(variables.iter().map(|variable| &variable.name), "variables")?;
     for variable in variables {
-        all(&variable.name, &variable.default, FAR)?;
+        all(&variable.name, &variable.default, COORDINATES)?;
     }
     for emitter in emitters {
         let checked = emitter.numbers.check(emitters.len(), variables.len());
@@ -133,11 +133,11 @@ fn all(name: &str, numbers: &[f32], range: NumberRange) -> Result<(), Error> {
 /// Checks the two ends of a range: both must be in range, and the smaller one must be first.
 fn between(name: &str, numbers: [f32; 2], range: NumberRange) -> Result<(), Error> {
     all(name, &numbers, range)?;
-    must(name, numbers[0] <= numbers[1])
+    require(name, numbers[0] <= numbers[1])
 }
 
 fn counts(name: &str, [low, high]: [u32; 2], most: u32) -> Result<(), Error> {
-    must(name, low <= high && high <= most)
+    require(name, low <= high && high <= most)
 }
 
 /// Checks a number that is 0 by default, and otherwise must be in its range.
@@ -148,14 +148,14 @@ fn unless_0(name: &str, number: f32, range: NumberRange) -> Result<(), Error> {
 /// Checks that a vector or a quaternion has length 1.
 fn unit(name: &str, parts: &[f32]) -> Result<(), Error> {
     let length = parts.iter().map(|part| part * part).sum::<f32>();
-    must(name, (length - 1.0).abs() <= UNIT_ERROR)
+    require(name, (length - 1.0).abs() <= UNIT_ERROR)
 }
 
 fn direction_or_0(name: &str, parts: [f32; 3]) -> Result<(), Error> {
     if parts == [0.0; 3] { Ok(()) } else { unit(name, &parts) }
 }
 
-fn must(name: &str, right: bool) -> Result<(), Error> {
+fn require(name: &str, right: bool) -> Result<(), Error> {
     match right {
         true => Ok(()),
         false => Err(error!("it is damaged: '{name}' is out of range")),
@@ -167,28 +167,28 @@ impl EmitterData {
         self.check_spawning(emitters)?;
         self.check_shape()?;
         self.check_motion()?;
-        self.check_look()?;
+        self.check_appearance()?;
         self.check_trail()?;
-        must("bind", self.binds.iter().all(|bind| *bind as usize <= variables))?;
-        must("bind", self.binds[Bind::Target as usize] == 0 || self.force_count > 0)
+        require("bind", self.binds.iter().all(|bind| *bind as usize <= variables))?;
+        require("bind", self.binds[Bind::Target as usize] == 0 || self.force_count > 0)
     }
 
     fn check_spawning(&self, emitters: usize) -> Result<(), Error> {
-        must("max", (1..=EMITTER_PARTICLES_MAX).contains(&self.max))?;
+        require("max", (1..=EMITTER_PARTICLES_MAX).contains(&self.max))?;
         within("rate", self.rate, RATE)?;
         within("delay", self.delay, SECONDS)?;
         unless_0("duration", self.duration, DURATION)?;
-        must("loop", self.repeats == 0 || self.repeats == 1 && self.duration > 0.0)?;
-        must("bursts", self.burst_count as usize <= BURSTS_MAX)?;
+        require("loop", self.repeats == 0 || self.repeats == 1 && self.duration > 0.0)?;
+        require("bursts", self.burst_count as usize <= BURSTS_MAX)?;
         for burst in &self.bursts[..self.burst_count as usize] {
             within("time", burst.time, SECONDS)?;
             unless_0("every", burst.every, BURST_EVERY)?;
-            must("times", burst.times <= BURST_TIMES.1)?;
-            must("times", burst.times <= 1 || burst.every > 0.0)?;
+            require("times", burst.times <= BURST_TIMES.1)?;
+            require("times", burst.times <= 1 || burst.every > 0.0)?;
             counts("count", burst.count, EMITTER_PARTICLES_MAX)?;
         }
-        for (sub, key) in self.subs.iter().zip(ON) {
-            must(key, sub.emitter as usize <= emitters)?;
+        for (sub, key) in self.subs.iter().zip(TRIGGER_KEYS) {
+            require(key, sub.emitter as usize <= emitters)?;
             counts(key, sub.count, SUB_COUNT_MAX)?;
             within(key, sub.inherit, INHERIT)?;
         }
@@ -197,30 +197,30 @@ impl EmitterData {
 
     fn check_shape(&self) -> Result<(), Error> {
         let opening = (0.0, OPENING_DEGREES_MAX.to_radians());
-        must("shape", (self.shape as usize) < Shape::ALL.len())?;
-        all("extents", &self.extents, FAR)?;
+        require("shape", (self.shape as usize) < Shape::ALL.len())?;
+        all("extents", &self.extents, COORDINATES)?;
         within("radius", self.radius, LENGTH)?;
         within("inner", self.inner, PART)?;
         within("angle", self.angle, opening)?;
-        all("position", &self.position, FAR)?;
+        all("position", &self.position, COORDINATES)?;
         direction_or_0("direction", self.direction)?;
         within("spread", self.spread, opening)?;
-        between("speed", self.speed, FAR)?;
+        between("speed", self.speed, COORDINATES)?;
         within("inherit_velocity", self.inherit, INHERIT)?;
         between("lifetime", self.lifetime, LIFETIME)?;
-        must("space", (self.space as usize) < Space::ALL.len())
+        require("space", (self.space as usize) < Space::ALL.len())
     }
 
     fn check_motion(&self) -> Result<(), Error> {
-        all("gravity", &self.gravity, FAR)?;
+        all("gravity", &self.gravity, COORDINATES)?;
         within("drag", self.drag, DRAG)?;
-        must("forces", self.force_count as usize <= FORCES_MAX)?;
+        require("forces", self.force_count as usize <= FORCES_MAX)?;
         for force in &self.forces[..self.force_count as usize] {
-            must("force", (force.kind as usize) < ForceKind::ALL.len())?;
-            must("falloff", (force.falloff as usize) < Falloff::ALL.len())?;
-            within("strength", force.strength, FAR)?;
-            all("position", &force.position, FAR)?;
-            all("axis", &force.axis, FAR)?;
+            require("force", (force.kind as usize) < ForceKind::ALL.len())?;
+            require("falloff", (force.falloff as usize) < Falloff::ALL.len())?;
+            within("strength", force.strength, COORDINATES)?;
+            all("position", &force.position, COORDINATES)?;
+            all("axis", &force.axis, COORDINATES)?;
             if ForceKind::of(force.kind) == ForceKind::Vortex {
                 unit("axis", &force.axis)?;
             }
@@ -228,65 +228,65 @@ impl EmitterData {
             within("size", force.size, LENGTH_ABOVE_0)?;
             within("speed", force.speed, EDDY_SPEED)?;
         }
-        must("collision", self.collider_count as usize <= COLLIDERS_MAX)?;
+        require("collision", self.collider_count as usize <= COLLIDERS_MAX)?;
         for collider in &self.colliders[..self.collider_count as usize] {
             collider.check()?;
         }
-        must("space", self.colliders_fixed <= 1)?;
+        require("space", self.colliders_fixed <= 1)?;
         within("bounce", self.bounce, PART)?;
         within("friction", self.friction, PART)?;
         within("radius", self.particle_radius, LENGTH)?;
         within("life_loss", self.life_loss, PART)
     }
 
-    fn check_look(&self) -> Result<(), Error> {
+    fn check_appearance(&self) -> Result<(), Error> {
         within("size", self.size_max, (SIZE_MIN, LENGTH.1))?;
         all("size", &self.sizes, PART)?;
         within("size_random", self.size_random, PART)?;
         within("aspect", self.aspect, ASPECT)?;
-        must("over", (self.over as usize) < Over::ALL.len())?;
+        require("over", (self.over as usize) < Over::ALL.len())?;
         within("over_speed", self.over_speed, OVER_SPEED)?;
         let turns = (DEGREES.0 / 360.0, DEGREES.1 / 360.0);
         between("rotation", self.rotation, turns)?;
         between("spin", self.spin, turns)?;
         let [columns, rows, frames] = self.flipbook;
         let cells = columns.checked_mul(rows).filter(|cells| *cells <= FLIPBOOK_FRAMES_MAX);
-        must("flipbook", cells.is_some_and(|cells| (1..=cells).contains(&frames)))?;
+        require("flipbook", cells.is_some_and(|cells| (1..=cells).contains(&frames)))?;
         unless_0("rate", self.flipbook_rate, FLIPBOOK_RATE)?;
-        must("random", self.flipbook_random <= 1)?;
-        must("blend", (self.blend as usize) < Blending::ALL.len())?;
+        require("random", self.flipbook_random <= 1)?;
+        require("blend", (self.blend as usize) < Blending::ALL.len())?;
         within("glow", self.glow, GLOW)?;
-        must("billboard", (self.billboard as usize) < Billboard::ALL.len())?;
+        require("billboard", (self.billboard as usize) < Billboard::ALL.len())?;
         within("stretch", self.stretch, STRETCH)?;
         direction_or_0("axis", self.axis)?;
-        must("sort", (self.sort as usize) < Sort::ALL.len())?;
+        require("sort", (self.sort as usize) < Sort::ALL.len())?;
         within("softness", self.softness, SOFTNESS)?;
         within("layer", self.layer as f32, LAYER)
     }
 
     fn check_trail(&self) -> Result<(), Error> {
         let points = TRAIL_POINTS_MIN..=TRAIL_POINTS_MAX;
-        must("trail", self.trail_points == 0 || points.contains(&self.trail_points))?;
+        require("trail", self.trail_points == 0 || points.contains(&self.trail_points))?;
         within("interval", self.trail_interval, TRAIL_INTERVAL)?;
         all("width", &self.trail_width, TRAIL_WIDTH)?;
-        must("heads", self.trail_heads <= 1)?;
-        must("ribbon", self.ribbon <= 1 && !(self.ribbon == 1 && self.trail_points > 0))?;
+        require("heads", self.trail_heads <= 1)?;
+        require("ribbon", self.ribbon <= 1 && !(self.ribbon == 1 && self.trail_points > 0))?;
         let drawn_out = self.ribbon == 1 || self.trail_points > 0;
-        must("max", !drawn_out || self.max <= TRAIL_PARTICLES_MAX)
+        require("max", !drawn_out || self.max <= TRAIL_PARTICLES_MAX)
     }
 }
 
 impl ColliderData {
     fn check(&self) -> Result<(), Error> {
-        must("collision", (self.kind as usize) < ColliderKind::ALL.len())?;
-        all("position", &self.a, FAR)?;
-        all("extents", &self.b, FAR)?;
+        require("collision", (self.kind as usize) < ColliderKind::ALL.len())?;
+        all("position", &self.a, COORDINATES)?;
+        all("extents", &self.b, COORDINATES)?;
         unit("rotation", &self.rotation)?;
         within("radius", self.radius, LENGTH_ABOVE_0)?;
         match ColliderKind::of(self.kind) {
             ColliderKind::Plane => unit("normal", &self.b),
-            ColliderKind::Box => must("extents", self.b.iter().all(|half| *half >= 0.0)),
-            ColliderKind::Whisker => must("to", self.a != self.b),
+            ColliderKind::Box => require("extents", self.b.iter().all(|half| *half >= 0.0)),
+            ColliderKind::Whisker => require("to", self.a != self.b),
             ColliderKind::Sphere => Ok(()),
         }
     }

@@ -55,7 +55,7 @@ pub const THREADS_COST_MIN: usize = 50_000;
 /// Minimum cost at which one emitter is split across threads, if threads are used.
 const HEAVY_COST_MIN: usize = 8192;
 /// Maximum number of emitters whose blocks are kept for reuse.
-const SPARE_MAX: usize = 256;
+const SPARE_EMITTERS_MAX: usize = 256;
 /// Length of a step during the warm-up of an effect, in seconds.
 const WARM_STEP: f64 = 1.0 / 30.0;
 
@@ -218,7 +218,7 @@ impl Particles {
     }
 
     /// Returns the index of a resource that was used before.
-    pub fn known(&self, name: &str) -> Option<usize> {
+    pub fn get_loaded(&self, name: &str) -> Option<usize> {
         self.resources.iter().position(|known| known.name == name)
     }
 
@@ -300,7 +300,7 @@ impl Particles {
         emitter.stepping = false;
         emitter.count = 0;
         let blocks = std::mem::take(&mut emitter.blocks);
-        if self.spare.len() < SPARE_MAX && !blocks.is_empty() {
+        if self.spare.len() < SPARE_EMITTERS_MAX && !blocks.is_empty() {
             self.spare.push(blocks);
         }
         self.free.push(slot);
@@ -361,7 +361,7 @@ impl Particles {
         let affordable = (WARM_WORK_MAX / particles.max(1)).max(1);
         let steps = ((seconds / WARM_STEP).ceil() as u64).min(affordable) as u32;
         // Nothing else moves meanwhile.
-        let others = self.room().left;
+        let others = self.spawn_budget().left;
         for _ in 0..steps {
             let Particles { effects, emitters, .. } = self;
             let effect = effects.get_mut(id.0).expect("it was just created");
@@ -489,7 +489,7 @@ impl Particles {
         delta: f64,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        let mut room = self.room();
+        let mut room = self.spawn_budget();
         let Particles { effects, emitters, .. } = self;
         for (_, effect) in effects.iter_mut().filter(|(_, effect)| those(effect)) {
             step_setup::begin(effect, emitters, delta, &mut room);
@@ -505,9 +505,9 @@ impl Particles {
         free.flat_map(|(_, effect)| self.emitters(effect)).map(Emitter::cost).sum()
     }
 
-    fn room(&self) -> step_setup::SpawnBudget {
+    fn spawn_budget(&self) -> step_setup::SpawnBudget {
         let all: usize = self.emitters.iter().map(|emitter| emitter.count).sum();
-        let left = PARTICLES_MAX.saturating_sub(all).min(limit::room() / BYTES_PER_PARTICLE);
+        let left = PARTICLES_MAX.saturating_sub(all).min(limit::available() / BYTES_PER_PARTICLE);
         step_setup::SpawnBudget { left, refused: 0 }
     }
 

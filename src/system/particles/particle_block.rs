@@ -15,7 +15,7 @@ pub const LANES: usize = 64;
 pub type BlockColumn = [f32; LANES];
 
 /// Number of steps after a contact during which a particle reports no further hits.
-const NEAR_STEPS: usize = 3;
+const CONTACT_STEPS: usize = 3;
 
 /// Bytes per particle: position, velocity, age, pace and serial number, and its share of the
 /// block's masks and bounds. Trails take an additional 12 bytes per point.
@@ -34,14 +34,14 @@ pub struct ParticleBlock {
     /// Serial number in the order of birth. The random parts of a particle's appearance derive from
     /// it.
     pub serial: [u32; LANES],
-    /// Bit mask of the particles that died in the last step. `hit` is that of the particles that
-    /// hit a collider in it.
+    /// Bit mask of the particles that died in the last step.
     pub dead: u64,
+    /// Bit mask of the particles that hit a collider in the last step.
     pub hit_mask: u64,
     /// Bit masks of the particles that a collider stopped in the last step, the one before and the
     /// one before that. Such a particle does not report a new hit, because a resting particle is
     /// stopped in every second step.
-    pub recent_stops: [u64; NEAR_STEPS],
+    pub recent_stops: [u64; CONTACT_STEPS],
     /// Corners of the bounding box of its particles, if the step measured it.
     pub low: [f32; 3],
     pub high: [f32; 3],
@@ -69,7 +69,7 @@ pub struct MotionStep {
 
 impl MotionStep {
     /// No motion.
-    pub const STILL: MotionStep = MotionStep {
+    pub const AT_REST: MotionStep = MotionStep {
         delta: 0.0,
         gravity: [0.0; 3],
         damping: 1.0,
@@ -103,7 +103,7 @@ impl ParticleBlock {
         serial: [0; LANES],
         dead: 0,
         hit_mask: 0,
-        recent_stops: [0; NEAR_STEPS],
+        recent_stops: [0; CONTACT_STEPS],
         low: [0.0; 3],
         high: [0.0; 3],
     };
@@ -150,7 +150,7 @@ impl ParticleBlock {
     #[inline(always)]
     fn record_collisions(&mut self, stopped: u64, step: &MotionStep) {
         self.hit_mask = stopped & !self.recent_stops.iter().fold(0, |all, steps| all | steps);
-        self.recent_stops.copy_within(..NEAR_STEPS - 1, 1);
+        self.recent_stops.copy_within(..CONTACT_STEPS - 1, 1);
         self.recent_stops[0] = stopped;
         if step.life_loss > 0.0 {
             let mut hit = self.hit_mask;
@@ -262,7 +262,7 @@ pub struct SingleParticle {
     pub age_rate: f32,
     pub serial: u32,
     /// For each of the last steps, true if a collider stopped the particle.
-    pub recent_stops: [bool; NEAR_STEPS],
+    pub recent_stops: [bool; CONTACT_STEPS],
 }
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_particle_takes_fewer_bytes_than_a_cache_line() {
+    fn a_particle_is_smaller_than_a_cache_line() {
         assert_eq!(BYTES_PER_PARTICLE, 37);
     }
 
@@ -281,8 +281,12 @@ mod tests {
             block.age_rate[i] = 0.1 + i as f32 * 0.05;
             block.velocity[0][i] = i as f32;
         }
-        let step =
-            MotionStep { delta: 0.5, gravity: [0.0, -5.0, 0.0], bounds: true, ..MotionStep::STILL };
+        let step = MotionStep {
+            delta: 0.5,
+            gravity: [0.0, -5.0, 0.0],
+            bounds: true,
+            ..MotionStep::AT_REST
+        };
         block.step::<2>(LANES, &step);
         block.step::<2>(LANES, &step);
         assert_eq!((block.position[0][10], block.position[1][10]), (10.0, -2.5));
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_article_comes_out_as_it_should() {
+    fn the_step_matches_the_example_of_the_article() {
         use crate::data::Falloff;
         use crate::forces::ForceRange;
         use engine_foundation::random::Random;
@@ -333,7 +337,7 @@ mod tests {
             pushes: vec![StepForce::Attractor { at: [640.0, 360.0, 0.0], reach }],
             collides: vec![StepCollider::Whisker { from: [500.0, 300.0], to: [800.0, 420.0] }],
             bounce: 1.0,
-            ..MotionStep::STILL
+            ..MotionStep::AT_REST
         };
         let (mut random, mut hits) = (Random::seed(3), 0);
         for _ in 0..500 {

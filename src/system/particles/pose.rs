@@ -23,7 +23,7 @@ impl EffectTransform {
     }
 
     /// Converts this transform from the space of `outer` to the space that `outer` is in.
-    pub fn within(&self, outer: &EffectTransform) -> EffectTransform {
+    pub fn in_parent_space(&self, outer: &EffectTransform) -> EffectTransform {
         EffectTransform {
             position: outer.point(self.position),
             rotation: outer.rotation * self.rotation,
@@ -57,12 +57,12 @@ mod tests {
     }
 
     #[test]
-    fn an_inverse_leads_back() {
+    fn an_inverse_undoes_its_pose() {
         let (position, rotation) = (Vec3::new(1.0, 2.0, 3.0), Quat::from_rotation_z(1.0));
         let pose = EffectTransform { position, rotation, scale: 2.5 };
         let point = Vec3::new(-4.0, 0.5, 9.0);
         assert!(pose.inverse().point(pose.point(point)).distance(point) < 1e-5);
-        let both = pose.inverse().within(&pose);
+        let both = pose.inverse().in_parent_space(&pose);
         assert!(both.position.length() < 1e-5 && (both.scale - 1.0).abs() < 1e-6);
     }
 }

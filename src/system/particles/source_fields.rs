@@ -2,7 +2,7 @@
 //! colors. Error messages name file, line and block. Defines no keys itself.
 
 use super::data::TABLE;
-use super::limits::FAR;
+use super::limits::COORDINATES;
 use engine_foundation::error;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use engine_foundation::{Error, suggest};
@@ -53,7 +53,7 @@ impl<'a> SourceFields<'a> {
     }
 
     /// Returns an error at the block itself.
-    pub fn fault_here(&self, message: &str) -> Error {
+    pub fn block_error(&self, message: &str) -> Error {
         self.fault(self.value, message)
     }
 
@@ -62,7 +62,7 @@ impl<'a> SourceFields<'a> {
     }
 
     /// Opens a block inside the block.
-    pub fn inner(
+    pub fn open_block(
         &self,
         value: SjsonValue<'a>,
         subject: &'a str,
@@ -193,7 +193,12 @@ impl<'a> SourceFields<'a> {
     }
 
     /// Stores an integer or a range of two integers.
-    pub fn counts(&self, key: &str, most: u32, target: &mut [u32; 2]) -> Result<(), Error> {
+    pub fn read_count_range(
+        &self,
+        key: &str,
+        most: u32,
+        target: &mut [u32; 2],
+    ) -> Result<(), Error> {
         let mut range = target.map(|count| count as f32);
         self.range(key, (0.0, most as f32), &mut range)?;
         if range.iter().any(|count| count.fract() != 0.0) {
@@ -213,7 +218,7 @@ impl<'a> SourceFields<'a> {
         };
         let mut out = [0.0; 3];
         for (target, item) in out.iter_mut().zip(items) {
-            *target = self.number_of(key, item, FAR)?;
+            *target = self.number_of(key, item, COORDINATES)?;
         }
         Ok(out)
     }
@@ -262,7 +267,7 @@ impl<'a> SourceFields<'a> {
         for (time, item) in points {
             curve.push((time, [self.number_of(key, item, range)?]));
         }
-        bake(&curve, shape, |i, [number]| table[i] = number);
+        sample_curve(&curve, shape, |i, [number]| table[i] = number);
         Ok(())
     }
 
@@ -278,7 +283,7 @@ impl<'a> SourceFields<'a> {
         for (time, item) in points {
             curve.push((time, self.color_of(key, item)?.map(f32::from)));
         }
-        bake(&curve, shape, |i, color| table[i] = color.map(|part| (part + 0.5) as u8));
+        sample_curve(&curve, shape, |i, color| table[i] = color.map(|part| (part + 0.5) as u8));
         Ok(())
     }
 
@@ -346,7 +351,7 @@ impl<'a> SourceFields<'a> {
 }
 
 /// Samples a curve at [`TABLE`] times.
-fn bake<const N: usize>(
+fn sample_curve<const N: usize>(
     points: &[(f32, [f32; N])],
     shape: usize,
     mut write: impl FnMut(usize, [f32; N]),

@@ -8,7 +8,7 @@ use std::f32::consts::TAU;
 
 /// Returns two random numbers in 0 <= x < 1.
 #[inline(always)]
-pub fn two(random: &mut Random) -> [f32; 2] {
+pub fn random_pair(random: &mut Random) -> [f32; 2] {
     let bits = random.next_u64();
     let part = |bits: u32| (bits >> 8) as f32 * (1.0 / (1 << 24) as f32);
     [part(bits as u32), part((bits >> 32) as u32)]
@@ -66,12 +66,12 @@ impl Spawner {
     /// Returns a random position and direction, relative to the emitter.
     #[inline(always)]
     pub fn draw(&self, random: &mut Random) -> (Vec3, Vec3) {
-        let [a, b] = two(random);
+        let [a, b] = random_pair(random);
         let offset = match self.shape {
             Shape::Point => Vec3::ZERO,
             Shape::Line => self.extents * a,
             Shape::Box => {
-                let [c, _] = two(random);
+                let [c, _] = random_pair(random);
                 let z = if self.flat { 0.0 } else { 2.0 * c - 1.0 };
                 self.extents * Vec3::new(2.0 * a - 1.0, 2.0 * b - 1.0, z)
             }
@@ -80,11 +80,11 @@ impl Spawner {
             Shape::Cone => return self.cone(random, a, b),
         };
         let direction = match (self.direction, self.shape) {
-            (Some(_), _) => self.off(random, self.spread),
+            (Some(_), _) => self.direction_within(random, self.spread),
             (None, Shape::Sphere | Shape::Circle | Shape::Ring) if offset != Vec3::ZERO => {
                 offset.normalize()
             }
-            _ => self.anywhere(random),
+            _ => self.random_point(random),
         };
         (offset, direction)
     }
@@ -94,7 +94,7 @@ impl Spawner {
         if self.flat {
             return self.disc(a, b);
         }
-        let [c, _] = two(random);
+        let [c, _] = random_pair(random);
         let cube = self.inner * self.inner * self.inner;
         let radius = self.radius * cube_root(between([cube, 1.0], a));
         let rise = 2.0 * b - 1.0;
@@ -122,7 +122,7 @@ impl Spawner {
             return (offset, self.turned * Vec3::new(sin, cos, 0.0));
         }
         if self.radius == 0.0 {
-            return (Vec3::ZERO, self.off(random, self.angle));
+            return (Vec3::ZERO, self.direction_within(random, self.angle));
         }
         let out = a.sqrt();
         let (sin, cos) = sin_cos(b * TAU);
@@ -132,8 +132,8 @@ impl Spawner {
     }
 
     /// Returns a random direction at most `angle` from the emitter's direction, or from up.
-    fn off(&self, random: &mut Random, angle: f32) -> Vec3 {
-        let [a, b] = two(random);
+    fn direction_within(&self, random: &mut Random, angle: f32) -> Vec3 {
+        let [a, b] = random_pair(random);
         if self.flat {
             let (sin, cos) = sin_cos((2.0 * a - 1.0) * angle);
             return self.turned * Vec3::new(sin, cos, 0.0);
@@ -144,8 +144,8 @@ impl Spawner {
         self.turned * Vec3::new(level * cos, level * sin, rise)
     }
 
-    fn anywhere(&self, random: &mut Random) -> Vec3 {
-        let [a, b] = two(random);
+    fn random_point(&self, random: &mut Random) -> Vec3 {
+        let [a, b] = random_pair(random);
         let (sin, cos) = sin_cos(a * TAU);
         let rise = if self.flat { 0.0 } else { 2.0 * b - 1.0 };
         let level = (1.0 - rise * rise).sqrt();

@@ -34,7 +34,7 @@ pub(super) fn begin(
 ) {
     let Some(first) = effect.emitters.first() else { return };
     let data = emitters[*first as usize].data.clone();
-    let Some(delta) = effect.due(&data, delta.min(STEP_SECONDS_MAX)) else { return };
+    let Some(delta) = effect.step_seconds(&data, delta.min(STEP_SECONDS_MAX)) else { return };
     apply_events(effect, &data, emitters);
     for index in &effect.emitters {
         start_emitter(&mut emitters[*index as usize], effect, delta, room);
@@ -45,7 +45,7 @@ pub(super) fn begin(
 
 impl ParticleEffect {
     /// Returns the time by which the effect moves in this step, or `None` if it skips the step.
-    fn due(&mut self, data: &EffectData, delta: f64) -> Option<f64> {
+    fn step_seconds(&mut self, data: &EffectData, delta: f64) -> Option<f64> {
         if data.culling == Culling::None {
             return Some(delta);
         }
@@ -222,12 +222,12 @@ fn request_bursts(emitter: &mut Emitter, numbers: &EmitterData, delta: f64) {
             let (mut round, last) = ((begin / length).floor().max(0.0), (end / length).floor());
             while round <= last {
                 let start = round * length;
-                fired += firings(burst, (begin - start).max(0.0), (end - start).min(length));
+                fired += burst_count(burst, (begin - start).max(0.0), (end - start).min(length));
                 round += 1.0;
             }
         } else {
             let last = if length > 0.0 { length } else { f64::INFINITY };
-            fired = firings(burst, begin, end.min(last));
+            fired = burst_count(burst, begin, end.min(last));
         }
         for _ in 0..fired {
             all += u64::from(count_between(burst.count, &mut emitter.random));
@@ -237,7 +237,7 @@ fn request_bursts(emitter: &mut Emitter, numbers: &EmitterData, delta: f64) {
 }
 
 /// Returns the number of times that a burst fires from one time up to another.
-fn firings(burst: &SpawnBurst, from: f64, until: f64) -> u32 {
+fn burst_count(burst: &SpawnBurst, from: f64, until: f64) -> u32 {
     let (time, every) = (f64::from(burst.time), f64::from(burst.every));
     // Counts the firings before a time. The small shift absorbs rounding errors of the steps.
     let before = |at: f64| match every > 0.0 {
@@ -331,15 +331,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_come_as_often_as_they_should() {
+    fn bursts_have_the_configured_count_and_interval() {
         let once = SpawnBurst { time: 0.5, ..SpawnBurst::default() };
-        assert_eq!([firings(&once, 0.0, 0.5), firings(&once, 0.5, 0.6)], [0, 1]);
+        assert_eq!([burst_count(&once, 0.0, 0.5), burst_count(&once, 0.5, 0.6)], [0, 1]);
         let thrice = SpawnBurst { time: 0.1, every: 0.2, times: 3, count: [1, 1] };
-        assert_eq!(firings(&thrice, 0.0, 100.0), 3);
-        let steps: u32 =
-            (0..100).map(|i| firings(&thrice, f64::from(i) * 0.01, f64::from(i + 1) * 0.01)).sum();
+        assert_eq!(burst_count(&thrice, 0.0, 100.0), 3);
+        let steps: u32 = (0..100)
+            .map(|i| burst_count(&thrice, f64::from(i) * 0.01, f64::from(i + 1) * 0.01))
+            .sum();
         assert_eq!(steps, 3);
         let endless = SpawnBurst { every: 0.25, ..SpawnBurst::default() };
-        assert_eq!(firings(&endless, 0.0, 1.0), 4);
+        assert_eq!(burst_count(&endless, 0.0, 1.0), 4);
     }
 }

@@ -71,7 +71,7 @@ impl Play {
 }
 
 #[test]
-fn a_rate_is_kept_over_time_and_particles_live_as_long_as_they_should() {
+fn emitters_keep_their_rate_and_particles_their_lifetime() {
     let mut play = play(&emitter("rate = 100 lifetime = 0.5"), true, 1);
     play.steps(15);
     assert_eq!(play.counts(), [25]);
@@ -80,7 +80,7 @@ fn a_rate_is_kept_over_time_and_particles_live_as_long_as_they_should() {
 }
 
 #[test]
-fn a_burst_ends_with_its_last_particle_and_the_effect_with_it() {
+fn an_effect_ends_with_the_last_particle_of_its_burst() {
     let text = emitter("bursts = [{ count = 30 } { time = 0.2 count = [5, 5] }] lifetime = 0.4");
     let mut play = play(&text, false, 1);
     play.steps(1);
@@ -95,7 +95,7 @@ fn a_burst_ends_with_its_last_particle_and_the_effect_with_it() {
 }
 
 #[test]
-fn an_effect_that_was_stopped_ends_with_its_particles() {
+fn a_stopped_effect_ends_with_its_particles() {
     let mut play = play(&emitter("rate = 60 lifetime = 0.25"), true, 1);
     play.steps(10);
     play.particles.stop(play.id);
@@ -106,7 +106,7 @@ fn an_effect_that_was_stopped_ends_with_its_particles() {
 }
 
 #[test]
-fn the_limit_of_particles_holds() {
+fn the_limit_of_particles_is_enforced() {
     let mut play = play(&emitter("max = 70 rate = 10000 lifetime = [0.1, 0.2]"), true, 1);
     for _ in 0..100 {
         play.steps(1);
@@ -116,7 +116,7 @@ fn the_limit_of_particles_holds() {
 }
 
 #[test]
-fn a_moving_effect_spawns_along_its_way() {
+fn a_moving_effect_spawns_along_its_path() {
     let mut play = play(&emitter("rate = 6000 inherit_velocity = 0.5 lifetime = 5"), false, 1);
     play.steps(1);
     play.particles.effect(play.id).pose.position = Vec3::new(6.0, 0.0, 0.0);
@@ -151,7 +151,7 @@ fn local_particles_stay_with_their_effect() {
 }
 
 #[test]
-fn births_deaths_and_hits_bring_particles_of_other_emitters() {
+fn births_deaths_and_hits_trigger_sub_emitters() {
     let text = "emitters = {
       a = { bursts = [{ count = 4 }] direction = [0, 0, -1] speed = 3 lifetime = 1
         position = [0, 0, 1] collision = { planes = [{ normal = [0, 0, 1] }] bounce = 0 }
@@ -170,7 +170,7 @@ fn births_deaths_and_hits_bring_particles_of_other_emitters() {
 }
 
 #[test]
-fn variables_change_what_they_are_bound_to() {
+fn variables_change_their_bound_fields() {
     let text = "variables = { power = 1 target = [0, 0, 0] }
       emitters = { a = { rate = 60 lifetime = 90 bind = { rate = \"power\" target = \"target\" }
         forces = [{ type = \"attractor\" strength = 10 }] } }";
@@ -194,7 +194,7 @@ fn a_warmed_up_effect_starts_with_its_particles() {
 }
 
 #[test]
-fn invisible_effects_take_every_fourth_step_or_none() {
+fn invisible_effects_simulate_every_fourth_step_or_none() {
     let body = "emitters = { a = { rate = 60 lifetime = 90 } }";
     let mut slow = play(&format!("culling = \"slow\" {body}"), false, 1);
     slow.steps(2);
@@ -224,14 +224,14 @@ fn invisible_effects_take_every_fourth_step_or_none() {
 }
 
 #[test]
-fn the_ends_of_a_range_are_in_it() {
+fn ranges_include_both_ends() {
     for seconds in ["0.001", "3600"] {
         read(&emitter(&format!("lifetime = {seconds}")));
     }
 }
 
 #[test]
-fn a_step_of_months_is_no_more_than_a_long_one() {
+fn the_time_step_is_limited() {
     let body = "duration = 0.01 loop = true bursts = [{ count = 1 every = 0.001 }] lifetime = 9";
     let mut play = play(&emitter(body), true, 1);
     for seconds in [1e7, 1e300] {
@@ -241,7 +241,7 @@ fn a_step_of_months_is_no_more_than_a_long_one() {
 }
 
 #[test]
-fn an_effect_of_very_many_particles_warms_up_in_larger_steps() {
+fn large_effects_warm_up_in_larger_steps() {
     let body = "rate = 1000000 lifetime = 2 max = 1048576";
     let text = format!("warm_seconds = 60 {}", emitter(body));
     let mut play = play(&text, true, 1);
@@ -250,7 +250,7 @@ fn an_effect_of_very_many_particles_warms_up_in_larger_steps() {
 }
 
 #[test]
-fn a_changed_definition_keeps_the_particles_of_emitters_that_stay() {
+fn a_reload_keeps_particles_of_unchanged_emitters() {
     let mut play = play(
         "variables = { v = 1 } emitters = { a = { rate = 60 lifetime = 90 } b = { rate = 60 } }",
         true,
@@ -266,7 +266,7 @@ fn a_changed_definition_keeps_the_particles_of_emitters_that_stay() {
 }
 
 #[test]
-fn whiskers_are_refused_in_a_world_and_too_many_effects_anywhere() {
+fn worlds_refuse_whiskers_and_too_many_effects() {
     let text = emitter("collision = { whiskers = [{ from = [0, 0] to = [1, 1] }] }");
     let (mut particles, world, pool) = (Particles::new(7), world(), TaskPool::new(Some(1)));
     let resource = particles.add_resource("x", read(&text));
@@ -338,7 +338,7 @@ const TEXTURE: ParticleTexture = ParticleTexture {
 };
 
 #[test]
-fn every_frame_is_equal_bit_by_bit_on_any_number_of_threads() {
+fn frames_are_bit_identical_on_any_number_of_threads() {
     let one_thread = busy(1);
     for threads in [2, 4, 8] {
         let many = busy(threads);
@@ -348,7 +348,7 @@ fn every_frame_is_equal_bit_by_bit_on_any_number_of_threads() {
 }
 
 #[test]
-fn an_effect_comes_out_the_same_on_every_machine() {
+fn effects_are_platform_independent() {
     // Change this number only if particles were meant to move differently; otherwise it is a bug.
     assert_eq!(busy(1).0[59], 0xcb4d_109d_3d4b_e009, "got {:#x}", busy(1).0[59]);
 }
@@ -365,7 +365,7 @@ fn drawn(play: &Play) -> Vec<QuadInstance> {
 }
 
 #[test]
-fn a_particle_is_drawn_where_it_is_and_as_large_and_bright_as_it_should() {
+fn a_particle_is_drawn_with_its_position_size_and_colour() {
     let text = emitter(
         "bursts = [{}] position = [100, 50] size = [[0, 0], [1, 20]] aspect = 2 lifetime = 1
          color = [[0, \"#ff0000\"], [1, \"#ff000000\"]]",
@@ -381,7 +381,7 @@ fn a_particle_is_drawn_where_it_is_and_as_large_and_bright_as_it_should() {
 }
 
 #[test]
-fn a_stretched_particle_lies_along_its_way() {
+fn a_stretched_particle_follows_its_velocity() {
     let text = emitter(
         "bursts = [{}] direction = [1, 0] speed = 100 size = 2 billboard = \"stretched\" \
          stretch = 0.1",
@@ -432,7 +432,7 @@ fn a_trail_follows_its_particle() {
 }
 
 #[test]
-fn nothing_is_allocated_once_an_effect_is_in_full_swing() {
+fn a_running_effect_allocates_no_memory() {
     let mut play = play(BUSY, false, 1);
     play.steps(600);
     let sizes = |play: &Play| -> Vec<usize> {

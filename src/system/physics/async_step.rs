@@ -311,7 +311,7 @@ impl Simulation {
         let (ahead, outcome) = match result {
             // In the first update, all changes are in this simulation.
             None => {
-                self.rest();
+                self.clear_events();
                 (Some(self.copy()), Ok(0))
             }
             Some(StepResult { mut ahead, mut readable, outcome }) => {
@@ -322,7 +322,7 @@ impl Simulation {
                 match readable {
                     Some(readable) => previous = Some(std::mem::replace(self, readable)),
                     None => {
-                        self.rest();
+                        self.clear_events();
                         self.unsimulated = ahead.as_ref().map_or(0.0, |ahead| ahead.unsimulated);
                         self.track.interpolated |= self.unsimulated > 0.0;
                     }
@@ -344,7 +344,7 @@ impl Simulation {
     }
 
     /// Clears the events of the last update, because no step has run.
-    fn rest(&mut self) {
+    fn clear_events(&mut self) {
         self.collector.begin();
         self.links.broken.clear();
         self.track.stepped = false;

@@ -49,7 +49,7 @@ fn bits(physics: &Simulation, bodies: &[BodyId]) -> Vec<u64> {
 }
 
 #[test]
-fn async_results_appear_one_update_later_and_are_equal() {
+fn async_results_are_equal_one_update_later() {
     let mut plain = simulation(None);
     let mut others = [simulation(Some(StepThread::Own)), simulation(Some(StepThread::Other))];
     let bodies = pile(&mut plain, 30);
@@ -73,7 +73,7 @@ fn async_results_appear_one_update_later_and_are_equal() {
 }
 
 #[test]
-fn changes_are_visible_at_once_and_simulated_in_the_next_step() {
+fn changes_are_visible_at_once_and_simulated_next_step() {
     let mut physics = Simulation::new(SimulationSettings {
         gravity: Vec3::ZERO,
         async_thread: Some(StepThread::Other),
@@ -162,7 +162,7 @@ fn storm(thread: StepThread, keep: Option<usize>) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn the_thread_makes_no_difference_whatever_is_changed_meanwhile() {
+fn results_do_not_depend_on_the_simulation_thread() {
     let own = storm(StepThread::Own, None);
     assert!(own == storm(StepThread::Other, None));
     let joints: Vec<u64> = own.iter().map(|frame| *frame.last().unwrap()).collect();

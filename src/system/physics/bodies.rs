@@ -1,7 +1,7 @@
 //! Operations on single bodies: create, read, push, move, remove.
 
 use super::{
-    AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, CollisionFilter, FOUND, MotionType,
+    AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, CollisionFilter, MotionType, QUERYABLE,
     Simulation,
 };
 use engine_foundation::insist;
@@ -12,9 +12,9 @@ use rapier3d::prelude::{ActiveCollisionTypes, ActiveEvents, ColliderHandle, Rigi
 /// Returns the interaction groups of a collider. `collides` is false if it collides with nothing,
 /// `found` is true if queries find it.
 fn groups(filter: CollisionFilter, collides: bool, found: bool) -> rapier::InteractionGroups {
-    let set = if collides { filter.collides & !FOUND } else { 0 };
-    let set = set | if found { FOUND } else { 0 };
-    let [is, set] = [filter.is & !FOUND, set].map(rapier::Group::from_bits_retain);
+    let set = if collides { filter.collides & !QUERYABLE } else { 0 };
+    let set = set | if found { QUERYABLE } else { 0 };
+    let [is, set] = [filter.is & !QUERYABLE, set].map(rapier::Group::from_bits_retain);
     rapier::InteractionGroups::new(is, set, rapier::InteractionTestMode::And)
 }
 

@@ -25,7 +25,7 @@ const FLOOR: f32 = 0.7;
 const GROUND_MARGIN: f32 = 0.1;
 /// Width that a shape needs on a step, as a fraction of its radius. With less, its round foot still
 /// touches the edge of a high step when it comes at an angle, and the edge counts as a steep slope.
-const ROOM: f32 = 0.6;
+const STEP_WIDTH_MIN: f32 = 0.6;
 
 /// Settings of a character controller.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -60,7 +60,7 @@ impl ControllerSettings {
             offset: CharacterLength::Absolute(SKIN),
             autostep: (self.step_height > 0.0).then_some(CharacterAutostep {
                 max_height: CharacterLength::Absolute(self.step_height),
-                min_width: CharacterLength::Absolute(radius * ROOM),
+                min_width: CharacterLength::Absolute(radius * STEP_WIDTH_MIN),
                 include_dynamic_bodies: false,
             }),
             max_slope_climb_angle: self.slope_max,

@@ -4,7 +4,7 @@
 //! also contains the query dispatcher for this shape, which reduces contact points in
 //! two-dimensional worlds.
 
-use super::PLACE_MAX;
+use super::POSITION_MAX;
 use rapier3d::geometry::{ContactData, ContactManifoldData};
 use rapier3d::parry::bounding_volume::{Aabb, BoundingSphere};
 use rapier3d::parry::mass_properties::MassProperties;
@@ -37,12 +37,12 @@ impl SolidHalfSpace {
 
 /// Returns bounds that contain every valid position.
 fn everywhere() -> Aabb {
-    Aabb::new(Vector::splat(-REACH), Vector::splat(REACH))
+    Aabb::new(Vector::splat(-HALF_EXTENT), Vector::splat(HALF_EXTENT))
 }
 
 /// Half the side of the bounds: every valid position is inside. The areas of larger bounds would
 /// overflow, and bounding volume trees compare areas.
-const REACH: f32 = 4.0 * PLACE_MAX;
+const HALF_EXTENT: f32 = 4.0 * POSITION_MAX;
 /// Maximum deviation (1 minus the cosine) of a normal from an axis at which it counts as parallel.
 /// It covers the rounding error of a rotation.
 const STRAIGHT: f32 = 1e-6;
@@ -149,7 +149,7 @@ pub(super) struct HalfSpaceDispatcher {
 }
 
 /// Returns a shape in the form that rapier knows.
-fn known(shape: &dyn Shape) -> &dyn Shape {
+fn supported_shape(shape: &dyn Shape) -> &dyn Shape {
     match shape.as_shape::<SolidHalfSpace>() {
         Some(ground) => &ground.plane,
         None => shape,
@@ -165,7 +165,7 @@ impl QueryDispatcher for HalfSpaceDispatcher {
         one: &dyn Shape,
         two: &dyn Shape,
     ) -> QueryResult<ShapeIntersection> {
-        DefaultQueryDispatcher.intersection_test(pose, known(one), known(two))
+        DefaultQueryDispatcher.intersection_test(pose, supported_shape(one), supported_shape(two))
     }
 
     fn distance(
@@ -174,7 +174,7 @@ impl QueryDispatcher for HalfSpaceDispatcher {
         one: &dyn Shape,
         two: &dyn Shape,
     ) -> QueryResult<ShapeDistance> {
-        DefaultQueryDispatcher.distance(pose, known(one), known(two))
+        DefaultQueryDispatcher.distance(pose, supported_shape(one), supported_shape(two))
     }
 
     fn contact(
@@ -189,13 +189,13 @@ impl QueryDispatcher for HalfSpaceDispatcher {
             // queries with the inverse pose. The opposite order is correct.
             let turned = DefaultQueryDispatcher.contact(
                 &pose.inverse(),
-                known(two),
-                known(one),
+                supported_shape(two),
+                supported_shape(one),
                 prediction,
             )?;
             return Ok(turned.map(Contact::flipped));
         }
-        DefaultQueryDispatcher.contact(pose, known(one), known(two), prediction)
+        DefaultQueryDispatcher.contact(pose, supported_shape(one), supported_shape(two), prediction)
     }
 
     fn closest_points(
@@ -205,7 +205,12 @@ impl QueryDispatcher for HalfSpaceDispatcher {
         two: &dyn Shape,
         most: f32,
     ) -> QueryResult<ClosestPoints> {
-        DefaultQueryDispatcher.closest_points(pose, known(one), known(two), most)
+        DefaultQueryDispatcher.closest_points(
+            pose,
+            supported_shape(one),
+            supported_shape(two),
+            most,
+        )
     }
 
     fn cast_shapes(
@@ -216,7 +221,13 @@ impl QueryDispatcher for HalfSpaceDispatcher {
         two: &dyn Shape,
         options: ShapeCastOptions,
     ) -> QueryResult<Option<ShapeCastHit>> {
-        DefaultQueryDispatcher.cast_shapes(pose, velocity, known(one), known(two), options)
+        DefaultQueryDispatcher.cast_shapes(
+            pose,
+            velocity,
+            supported_shape(one),
+            supported_shape(two),
+            options,
+        )
     }
 
     fn cast_shapes_nonlinear(
@@ -229,7 +240,7 @@ impl QueryDispatcher for HalfSpaceDispatcher {
         end: f32,
         stop_at_penetration: bool,
     ) -> QueryResult<Option<ShapeCastHit>> {
-        let (one, two) = (known(one), known(two));
+        let (one, two) = (supported_shape(one), supported_shape(two));
         DefaultQueryDispatcher.cast_shapes_nonlinear(
             motion,
             one,
@@ -252,11 +263,11 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for HalfSpaceDi
         manifolds: &mut Vec<ContactManifold<ContactManifoldData, ContactData>>,
         workspace: &mut Option<ContactManifoldsWorkspace>,
     ) -> QueryResult<()> {
-        let (one, two) = (known(one), known(two));
+        let (one, two) = (supported_shape(one), supported_shape(two));
         DefaultQueryDispatcher
             .contact_manifolds(pose, one, two, prediction, manifolds, workspace)?;
         if self.flat {
-            manifolds.iter_mut().for_each(thin);
+            manifolds.iter_mut().for_each(reduce_manifold);
         }
         Ok(())
     }
@@ -273,8 +284,8 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for HalfSpaceDi
     ) -> QueryResult<()> {
         DefaultQueryDispatcher.contact_manifold_convex_convex(
             pose,
-            known(one),
-            known(two),
+            supported_shape(one),
+            supported_shape(two),
             normals,
             other_normals,
             prediction,
@@ -287,14 +298,14 @@ type ManifoldData = ContactManifold<ContactManifoldData, ContactData>;
 
 /// Maximum distance along a contact between two points that are one point in two dimensions, in
 /// metres.
-const ONE_POINT: f32 = 1e-4;
+const POINT_MERGE_DISTANCE: f32 = 1e-4;
 /// Maximum z of a normal in the xy plane, due to rounding.
 const LEVEL: f32 = 1e-3;
 
 /// Reduces a contact manifold to its two end points, if the bodies rotate about z alone. The points
 /// behind them push in the same way, and double the cost. A shape that is rotated differently is
-/// wrapped in a compound ([`super::Simulation::keep_upright`]), and its manifold is not reduced.
-fn thin(manifold: &mut ManifoldData) {
+/// wrapped in a compound (`Simulation::keep_in_plane`), and its manifold is not reduced.
+fn reduce_manifold(manifold: &mut ManifoldData) {
     let normal = manifold.local_n1;
     let inner = manifold.subshape_pos1().is_some() || manifold.subshape_pos2().is_some();
     if manifold.points.len() <= 2 || normal.z.abs() > LEVEL || inner {
@@ -310,7 +321,7 @@ fn thin(manifold: &mut ManifoldData) {
     for at in 1..manifold.points.len() {
         let (along, front) = point(manifold, at);
         let instead = |of: (f32, f32), beyond: f32| {
-            beyond > ONE_POINT || (beyond >= -ONE_POINT && front > of.1)
+            beyond > POINT_MERGE_DISTANCE || (beyond >= -POINT_MERGE_DISTANCE && front > of.1)
         };
         if instead(low.1, low.1.0 - along) {
             low = (at, (along, front));

@@ -271,7 +271,7 @@ impl Simulation {
 
     /// Returns true if a joint still exists. It may have broken, or one of its bodies may have been
     /// removed.
-    pub fn holds(&self, joint: JointId) -> bool {
+    pub fn contains_joint(&self, joint: JointId) -> bool {
         self.world.impulse_joints.contains(joint.0)
     }
 

@@ -46,10 +46,10 @@ pub const STEPS_MAX: u32 = 8;
 /// mistake.
 pub const SPEED_MAX: f32 = 1.0e5;
 /// Maximum distance from the origin in metres. A greater distance is treated as a mistake.
-pub const PLACE_MAX: f32 = 1.0e7;
+pub const POSITION_MAX: f32 = 1.0e7;
 
 /// Bit of a collider's groups: set if raycasts, sweeps and overlap queries find it.
-const FOUND: u32 = 1 << 31;
+const QUERYABLE: u32 = 1 << 31;
 
 /// Handle of a body of one simulation. A stale handle is rejected and never refers to another body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,7 +104,7 @@ pub struct CollisionFilter {
 
 impl CollisionFilter {
     /// Has the first type, and collides with all types.
-    pub const ALL: CollisionFilter = CollisionFilter { is: 1, collides: !FOUND };
+    pub const ALL: CollisionFilter = CollisionFilter { is: 1, collides: !QUERYABLE };
 }
 
 /// Axes along which a body cannot move, and about which it cannot rotate.
@@ -376,7 +376,7 @@ impl Simulation {
 
     /// Returns the number of contacts and trigger events dropped for lack of room in the last
     /// update.
-    pub fn left_out(&self) -> usize {
+    pub fn dropped_events(&self) -> usize {
         self.collector.left_out
     }
 

@@ -92,7 +92,7 @@ impl Simulation {
         };
         let filter = rapier::QueryFilter { predicate: Some(&counted), ..query.rapier() };
         let queries = self.world.query_pipeline_with_filter(filter);
-        let Some(first) = deepest(&queries, &*shape, from) else { return Ok(None) };
+        let Some(first) = deepest_overlap(&queries, &*shape, from) else { return Ok(None) };
         let (owner, mut displacement, mut next) = (first.owner, Vec3::ZERO, Some(first));
         for _ in 0..PUSHES_MAX {
             let Some(overlap) = next else { break };
@@ -100,7 +100,7 @@ impl Simulation {
             if displacement.length() > most {
                 return Ok(Some(Separation { owner, way: displacement, free: false }));
             }
-            next = deepest(&queries, &*shape, from + displacement);
+            next = deepest_overlap(&queries, &*shape, from + displacement);
         }
         Ok(Some(Separation { owner, way: displacement, free: next.is_none() }))
     }
@@ -108,7 +108,7 @@ impl Simulation {
 
 /// Returns the deepest overlap of a shape. For equal depths, returns the one with the smallest
 /// owner.
-fn deepest(
+fn deepest_overlap(
     queries: &rapier::QueryPipeline<'_>,
     shape: &dyn rapier::Shape,
     at: Vec3,

@@ -1,7 +1,7 @@
 //! Spatial queries: raycasts, sweeps and overlap queries. Results reflect the last step, and bodies
 //! added or moved from outside since then.
 
-use super::{BodyId, BodyOwner, ColliderShape, FOUND, Simulation};
+use super::{BodyId, BodyOwner, ColliderShape, QUERYABLE, Simulation};
 use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
@@ -50,7 +50,7 @@ pub struct QueryFilter {
 impl QueryFilter {
     /// All bodies visible to queries, except triggers.
     pub const DEFAULT: QueryFilter =
-        QueryFilter { is: FOUND, types: !FOUND, kinds: BodyKinds::Solids, but: None };
+        QueryFilter { is: QUERYABLE, types: !QUERYABLE, kinds: BodyKinds::Solids, but: None };
 
     pub(super) fn rapier<'a>(&self) -> rapier::QueryFilter<'a> {
         use QueryFilterFlags as Flags;
@@ -130,8 +130,8 @@ impl Simulation {
             distance: hit.time_of_impact,
         }));
         out.sort_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.owner.cmp(&b.owner)));
-        let mut seen = std::collections::HashSet::new();
-        out.retain(|hit| seen.insert(hit.owner));
+        let mut visited = std::collections::HashSet::new();
+        out.retain(|hit| visited.insert(hit.owner));
         out.truncate(HITS_MAX);
     }
 

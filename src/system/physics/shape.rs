@@ -1,6 +1,6 @@
 //! Shapes of bodies, as data. Collision is implemented by rapier.
 
-use super::PLACE_MAX;
+use super::POSITION_MAX;
 use super::half_space::SolidHalfSpace;
 use engine_foundation::memory::limit;
 use engine_foundation::{Error, Quat, Vec3};
@@ -75,8 +75,8 @@ impl ColliderShape {
     /// Returns an error if the numbers of the shape are invalid.
     pub fn check(&self) -> Result<(), Error> {
         let positive = |name: &str, number: f32| match number {
-            number if number > PLACE_MAX => Err(engine_foundation::error!(
-                "{name} must be at most {PLACE_MAX} metres, got {number:e}"
+            number if number > POSITION_MAX => Err(engine_foundation::error!(
+                "{name} must be at most {POSITION_MAX} metres, got {number:e}"
             )),
             number if number > 0.0 => Ok(()),
             number => {

@@ -10,7 +10,7 @@ fn write_vector(hash: &mut StateHash, vector: Vec3) {
     vector.to_array().into_iter().for_each(|number| hash.write_f32(number));
 }
 
-fn write_turn(hash: &mut StateHash, turn: Quat) {
+fn write_rotation(hash: &mut StateHash, turn: Quat) {
     turn.to_array().into_iter().for_each(|number| hash.write_f32(number));
 }
 
@@ -21,14 +21,14 @@ impl Simulation {
         for vector in [body.translation(), body.linvel(), body.angvel()] {
             write_vector(hash, vector);
         }
-        write_turn(hash, *body.rotation());
+        write_rotation(hash, *body.rotation());
         let motion = MotionType::of(body.body_type());
         let flags = [body.is_sleeping(), body.is_enabled()].map(u64::from);
         flags.into_iter().chain([motion as u64]).for_each(|flag| hash.write_u64(flag));
         if motion == MotionType::Kinematic {
             let next = body.next_position();
             write_vector(hash, next.translation);
-            write_turn(hash, next.rotation);
+            write_rotation(hash, next.rotation);
         }
         let numbers = [
             body.activation().time_since_can_sleep,

@@ -54,7 +54,7 @@ fn a_falling_box_lands_sleeps_and_reports_its_contact() {
 }
 
 #[test]
-fn a_frame_between_two_steps_shows_bodies_between_them() {
+fn poses_are_interpolated_between_steps() {
     let mut physics = floating();
     let ball =
         physics.add(&body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 3)).unwrap();
@@ -86,7 +86,7 @@ fn a_trigger_reports_who_enters_and_leaves() {
 }
 
 #[test]
-fn rays_sweeps_and_overlaps_find_what_is_there() {
+fn rays_sweeps_and_overlaps_find_bodies() {
     let mut physics = world();
     let at = Vec3::new(0.0, 5.0, 1.0);
     let cube = physics.add(&body(MotionType::Static, at, cube(), 9)).unwrap();
@@ -112,7 +112,7 @@ fn rays_sweeps_and_overlaps_find_what_is_there() {
 }
 
 #[test]
-fn a_sweep_meets_each_of_many_bodies_once_and_the_nearest_first() {
+fn a_sweep_hits_each_body_once_and_the_nearest_first() {
     let mut physics = floating();
     for i in 0..300 {
         let at = Vec3::new(0.1 * (300 - i) as f32, 0.0, 0.0);
@@ -217,7 +217,7 @@ fn a_character_climbs_a_high_step_at_an_angle() {
 }
 
 #[test]
-fn a_flat_world_stays_flat() {
+fn a_two_dimensional_world_stays_in_its_plane() {
     let gravity = Vec3::new(0.0, -9.81, 0.0);
     let mut physics =
         Simulation::new(SimulationSettings { gravity, flat: true, ..SimulationSettings::DEFAULT });
@@ -258,7 +258,7 @@ fn invalid_shapes_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_hull_of_very_many_corners_is_refused_and_points_inside_do_not_count() {
+fn hulls_have_a_vertex_limit_without_interior_points() {
     let count = HULL_CORNERS_MAX + 1;
     // Points on a spiral around a sphere: every point is a corner of the hull.
     let ball = |i: usize| {
@@ -284,7 +284,7 @@ fn a_hull_of_very_many_corners_is_refused_and_points_inside_do_not_count() {
 }
 
 #[test]
-fn two_runs_are_equal_bit_for_bit() {
+fn two_runs_are_bit_identical() {
     let run = || {
         let mut physics = world();
         let mut bodies = Vec::new();
@@ -302,7 +302,7 @@ fn two_runs_are_equal_bit_for_bit() {
 }
 
 #[test]
-fn resting_bodies_are_shown_where_they_rest() {
+fn sleeping_bodies_are_drawn_at_their_exact_pose() {
     let mut physics = world();
     let cube =
         physics.add(&body(MotionType::Dynamic, Vec3::new(0.0, 0.0, 2.0), cube(), 7)).unwrap();
@@ -348,7 +348,7 @@ fn a_snapshot_restores_every_bit() {
 }
 
 #[test]
-fn fast_bodies_keep_their_speed_and_turn_an_eighth_of_a_circle_in_a_step() {
+fn fast_rotation_is_limited_per_step_and_speed_is_not() {
     let mut physics = floating();
     let plan = body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 5);
     let ball = physics.add(&BodyDesc { angular_damping: 0.0, ..plan }).unwrap();
@@ -364,7 +364,7 @@ fn fast_bodies_keep_their_speed_and_turn_an_eighth_of_a_circle_in_a_step() {
 }
 
 #[test]
-fn a_body_that_goes_out_of_all_bounds_is_stopped_and_named() {
+fn a_body_out_of_bounds_is_stopped_and_reported() {
     let mut physics = floating();
     let ball =
         physics.add(&body(MotionType::Dynamic, Vec3::ZERO, ColliderDesc::DEFAULT, 5)).unwrap();

@@ -1,10 +1,11 @@
 //! The client side of the tool connection, for `engine console` and for tests. It runs on one
 //! thread, and blocks up to the timeouts that the caller passes.
 
+use super::MESSAGE_BYTES_MAX;
 use super::endpoint_file::EndpointFile;
-use super::{MESSAGE_BYTES_MAX, json};
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};
@@ -33,7 +34,7 @@ pub struct RemoteClient {
 }
 
 impl RemoteClient {
-    /// Connects to the game of a session.
+    /// Connects to the game that an endpoint file describes.
     ///
     /// # Errors
     /// Returns an error if no game answers, or if the game refuses the connection.
@@ -119,7 +120,7 @@ impl RemoteClient {
     /// # Errors
     /// Returns the answer if it is an error, or a message if the connection ends or no answer
     /// arrives in time.
-    pub fn ask(
+    pub fn request(
         &mut self,
         kind: &str,
         fields: Vec<(&str, SjsonTree)>,

@@ -6,7 +6,7 @@ use super::send_queue::{OutgoingMessage, SendQueue};
 use super::{
     ClientEvent, MESSAGE_BYTES_MAX, PENDING_BYTES_MAX, PENDING_MAX, ServerShared, VALUES_MAX,
 };
-use super::{ClientEventKind, json};
+use super::{ClientEventKind, read_message};
 use engine_foundation::counter;
 use engine_foundation::memory::OwnerScope;
 use engine_foundation::panic;
@@ -27,7 +27,7 @@ pub const WRITE_PATIENCE: Duration = Duration::from_secs(5);
 /// The time that a client has to leave after it was asked to.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// The most bytes of a leaving client that are read and discarded.
-const HEARD_OUT_MAX: usize = 4 << 20;
+const DISCARDED_BYTES_MAX: usize = 4 << 20;
 /// Stack size of a client's threads: messages are not deeply nested.
 const STACK_BYTES: usize = 512 << 10;
 
@@ -91,7 +91,7 @@ impl RemoteConnection {
     }
 
     /// Notes that the game has taken one message of this size.
-    pub(super) fn note_taken(&self, bytes: usize) {
+    pub(super) fn note_received(&self, bytes: usize) {
         self.pending_bytes.fetch_sub(bytes, Ordering::AcqRel);
         self.pending.fetch_sub(1, Ordering::AcqRel);
     }
@@ -126,7 +126,7 @@ fn drain_and_close(stream: &mut TcpStream) {
     let _ = stream.shutdown(Shutdown::Write);
     let _ = stream.set_read_timeout(Some(CLOSE_TIMEOUT));
     let end = Instant::now() + CLOSE_TIMEOUT;
-    let mut left = HEARD_OUT_MAX;
+    let mut left = DISCARDED_BYTES_MAX;
     let mut piece = [0; 16 << 10];
     while Instant::now() < end && left > 0 {
         match stream.read(&mut piece) {
@@ -210,7 +210,7 @@ fn read_all(shared: &ServerShared, peer: &Arc<RemoteConnection>, stream: TcpStre
         }
         match socket.read() {
             Ok(Message::Text(text)) => {
-                let (bytes, fields) = (text.len(), json::read_message(&text, VALUES_MAX));
+                let (bytes, fields) = (text.len(), read_message(&text, VALUES_MAX));
                 // A client that sends faster than the game takes has to wait; other clients do not.
                 while !peer.has_room(bytes) {
                     if peer.queue.has_ended() || shared.is_closing() {

@@ -1,11 +1,11 @@
-//! The session file, by which tools find a running game: `.engine/session.json` in the game's
+//! The endpoint file, by which tools find a running game: `.engine/session.json` in the game's
 //! folder, with the port and the token of the run. A reader of this file can do in the game
 //! whatever a script can, so only its owner may read it.
 
-use super::json;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
+use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub struct EndpointFile {
     pub process: u32,
 }
 
-/// Returns the path of the session file in a game's folder.
+/// Returns the path of the endpoint file in a game's folder.
 pub fn path(game: &Path) -> PathBuf {
     game.join(FOLDER).join(NAME)
 }
@@ -79,7 +79,7 @@ impl EndpointFile {
         written
     }
 
-    /// Reads the session file of a game's folder.
+    /// Reads the endpoint file of a game's folder.
     ///
     /// # Errors
     /// Returns an error if no game of that folder runs with tools.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_found_and_only_its_own_run_removes_it() {
+    fn an_endpoint_file_is_removed_only_by_its_run() {
         let game = scratch("found");
         assert!(EndpointFile::read(&game).unwrap_err().message.starts_with("no game that runs in"));
         session("old").write(&game).unwrap();
@@ -162,7 +162,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn only_its_owner_can_read_it_and_a_link_is_not_followed() {
+    fn an_endpoint_file_is_private_and_links_are_not_followed() {
         use std::os::unix::fs::PermissionsExt;
         let game = scratch("rights");
         session("x").write(&game).unwrap();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_says_what_is_wrong() {
+    fn a_damaged_file_is_reported() {
         let game = scratch("damaged");
         fs::create_dir_all(game.join(FOLDER)).unwrap();
         let check = |text: &str, wanted: &str| {

@@ -2,7 +2,8 @@
 //! a refusal, or by opening a WebSocket. Nothing here blocks: sockets are non-blocking, and one
 //! thread advances all handshakes, however many there are and however slow they are.
 
-use super::http_request::{self, HEAD_BYTES_MAX, HttpReply, ServerIdentity};
+use super::http_head::{HEAD_BYTES_MAX, head_bytes};
+use super::http_request::{self, HttpReply, ServerIdentity};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
@@ -13,9 +14,9 @@ pub const REQUEST_SECONDS_MAX: f64 = 1.0;
 pub const ANSWER_SECONDS_MAX: f64 = 5.0;
 /// The time that a connection stays open for the other side to close it, after the whole answer is
 /// sent.
-pub const REST_SECONDS_MAX: f64 = 1.0;
+pub const LINGER_SECONDS_MAX: f64 = 1.0;
 /// The most bytes after the request that are read and discarded.
-const REST_BYTES_MAX: usize = 4 << 20;
+const TRAILING_BYTES_MAX: usize = 4 << 20;
 
 /// Result of a step of a handshake.
 #[derive(Debug, PartialEq)]
@@ -90,7 +91,7 @@ impl Handshake {
             HandshakeStage::Rest { left, .. } => read_away(&mut self.stream, left),
         };
         let over = match self.stage {
-            HandshakeStage::Rest { since, .. } => is_over(since, now, REST_SECONDS_MAX),
+            HandshakeStage::Rest { since, .. } => is_over(since, now, LINGER_SECONDS_MAX),
             _ => is_over(self.since, now, ANSWER_SECONDS_MAX),
         };
         match stepped {
@@ -122,8 +123,8 @@ impl Handshake {
             }
             Err(reason) => return Err(reason),
         }
-        if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let rest = bytes.split_off(at + 4);
+        if let Some(length) = head_bytes(bytes) {
+            let rest = bytes.split_off(length);
             let head = std::mem::take(bytes);
             return self.answer((own.answer)(own, &head), rest);
         }
@@ -172,7 +173,7 @@ impl Handshake {
         };
         if left.is_empty() {
             self.stream.shutdown(Shutdown::Write)?;
-            self.stage = HandshakeStage::Rest { since: now, left: REST_BYTES_MAX };
+            self.stage = HandshakeStage::Rest { since: now, left: TRAILING_BYTES_MAX };
             return Ok(HandshakeStep::Moved);
         }
         match self.stream.write(left) {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_says_nothing_is_answered_after_a_second_and_ends() {
+    fn a_silent_connection_times_out_after_a_second() {
         let mut pair = SocketPair::new();
         assert_eq!(pair.step_at(REQUEST_SECONDS_MAX - 0.01), HandshakeStep::Waits);
         assert_eq!(pair.step_at(REQUEST_SECONDS_MAX + 0.01), HandshakeStep::Waits);
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_is_too_long_is_refused_before_it_ends() {
+    fn an_overlong_request_is_refused_before_its_end() {
         let mut pair = SocketPair::new();
         pair.send(&vec![b'x'; HEAD_BYTES_MAX + 4096]);
         while pair.server.is_without_request() {
@@ -303,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_does_not_read_delays_no_other() {
+    fn a_client_that_does_not_read_delays_no_others() {
         let mut pair = SocketPair::new();
         let head = format!("GET /page.css HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", pair.own.port);
         pair.send(head.as_bytes());
@@ -318,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_answered_and_stays_has_a_second_even_if_it_goes_on_sending() {
+    fn an_answered_connection_is_closed_after_a_second() {
         for goes_on in [false, true] {
             let mut pair = SocketPair::new();
             let port = pair.own.port;
@@ -326,17 +327,17 @@ mod tests {
             pair.send(head.as_bytes());
             assert_eq!(pair.step_at(0.1), HandshakeStep::Waits);
             assert!(pair.server.is_answered());
-            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX - 0.01), HandshakeStep::Waits);
+            assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX - 0.01), HandshakeStep::Waits);
             if goes_on {
                 pair.send(&[b'x'; 100]);
             }
-            assert_eq!(pair.step_at(0.1 + REST_SECONDS_MAX + 0.01), HandshakeStep::Ended);
+            assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX + 0.01), HandshakeStep::Ended);
             assert!(pair.answered().starts_with("HTTP/1.1 200 OK\r\n"));
         }
     }
 
     #[test]
-    fn with_the_token_it_is_connected_with_what_came_behind() {
+    fn an_upgrade_with_the_token_keeps_the_bytes_after_it() {
         let mut pair = SocketPair::new();
         let port = pair.own.port;
         let head = format!(

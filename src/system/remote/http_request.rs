@@ -1,15 +1,13 @@
-//! The first HTTP request of a browser or tool: parsing, checks, and the text of the answer. Works
-//! on text alone; sockets are in handshake.rs and connection.rs.
+//! The first HTTP request of a browser or tool: checks, and the text of the answer. Works on text
+//! alone; sockets are in handshake.rs and connection.rs.
 //!
 //! Three checks keep other pages and programs out. The Host must be this server by its number or as
 //! `localhost`: a foreign name that resolves to this machine (DNS rebinding) is another Host. The
 //! Origin, which browsers always send with a WebSocket, must be this server's own page. And the
 //! client must know the token of this run.
 
+use super::http_head::{HttpHead, NO_REQUEST, reason};
 use super::page_files;
-
-/// The most bytes of a request, up to its empty line.
-pub const HEAD_BYTES_MAX: usize = 16 << 10;
 
 /// The path of the WebSocket.
 pub const CONNECTION: &str = "/connection";
@@ -46,55 +44,21 @@ impl ServerIdentity {
 
     /// Returns true if a token is this run's. Every wrong token of the same length takes the same
     /// time.
-    fn knows(&self, token: &str) -> bool {
+    fn has_token(&self, token: &str) -> bool {
         let pairs = token.bytes().zip(self.token.bytes());
         token.len() == self.token.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
     }
 }
 
-/// The parsed header of a request.
-struct HttpHead<'a> {
-    method: &'a str,
-    path: &'a str,
-    query: &'a str,
-    fields: Vec<(String, &'a str)>,
+/// Returns a header field, which may occur once at most.
+fn field<'a>(head: &HttpHead<'a>, name: &str) -> Result<Option<&'a str>, HttpReply> {
+    head.field(name).map_err(|message| refuse(400, message))
 }
 
-impl<'a> HttpHead<'a> {
-    fn parse(text: &'a str) -> Option<HttpHead<'a>> {
-        let mut lines = text.split("\r\n");
-        let mut first = lines.next()?.split(' ');
-        let (method, target, version) = (first.next()?, first.next()?, first.next()?);
-        if !version.starts_with("HTTP/1.") || first.next().is_some() || !target.starts_with('/') {
-            return None;
-        }
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut fields = Vec::new();
-        for line in lines.take_while(|line| !line.is_empty()) {
-            let (name, value) = line.split_once(':')?;
-            let letters = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-            if name.is_empty() || !name.chars().all(letters) {
-                return None;
-            }
-            fields.push((name.to_ascii_lowercase(), value.trim()));
-        }
-        Some(HttpHead { method, path, query, fields })
-    }
-
-    /// Returns a header field, which may occur once at most.
-    fn field(&self, name: &str) -> Result<Option<&'a str>, HttpReply> {
-        let mut found = self.fields.iter().filter(|(known, _)| known == name);
-        let first = found.next().map(|(_, value)| *value);
-        match found.next() {
-            Some(_) => Err(refuse(400, format!("the field {name} occurs twice"))),
-            None => Ok(first),
-        }
-    }
-
-    fn token(&self) -> &'a str {
-        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.find(|(key, _)| *key == "token").map_or("", |(_, value)| value)
-    }
+/// Returns the token in the query of a request.
+fn token<'a>(head: &HttpHead<'a>) -> &'a str {
+    let mut pairs = head.query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| *key == "token").map_or("", |(_, value)| value)
 }
 
 fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
@@ -103,18 +67,17 @@ fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
 
 /// Returns the reply to a request, whose bytes go up to the empty line.
 pub fn answer(own: &ServerIdentity, head: &[u8]) -> HttpReply {
-    let head = std::str::from_utf8(head).ok().and_then(HttpHead::parse);
-    let Some(head) = head else { return refuse(400, "this is not an HTTP/1.1 request") };
-    checked(own, &head).unwrap_or_else(|refused| refused)
+    let Some(head) = HttpHead::parse(head) else { return refuse(400, NO_REQUEST) };
+    check_request(own, &head).unwrap_or_else(|refused| refused)
 }
 
-fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
+fn check_request(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
     let hosts = own.hosts();
-    let host = head.field("host")?.unwrap_or_default();
+    let host = field(head, "host")?.unwrap_or_default();
     if !hosts.iter().any(|known| known == host) {
         return Err(refuse(403, format!("the Host must be {}", hosts[0])));
     }
-    if let Some(origin) = head.field("origin")?
+    if let Some(origin) = field(head, "origin")?
         && !hosts.iter().any(|host| origin.strip_prefix("http://") == Some(host))
     {
         return Err(refuse(403, "only the engine's own page may connect (Origin)"));
@@ -125,7 +88,7 @@ fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if head.path == CONNECTION {
         return connect(own, head);
     }
-    if head.path == "/" && !own.knows(head.token()) {
+    if head.path == "/" && !own.has_token(token(head)) {
         let message =
             "the address lacks the token of this run: take the one that the engine printed";
         return Err(refuse(403, message));
@@ -138,7 +101,7 @@ fn checked(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
 
 fn connect(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply> {
     let has = |name: &str, wanted: &str| {
-        let value = head.field(name)?.unwrap_or_default();
+        let value = field(head, name)?.unwrap_or_default();
         Ok(value.split(',').any(|word| word.trim().eq_ignore_ascii_case(wanted)))
     };
     if !has("upgrade", "websocket")? || !has("connection", "upgrade")? {
@@ -147,29 +110,14 @@ fn connect(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, HttpReply
     if !has("sec-websocket-version", "13")? {
         return Err(refuse(426, "the WebSocket version must be 13"));
     }
-    let key = head.field("sec-websocket-key")?.unwrap_or_default();
+    let key = field(head, "sec-websocket-key")?.unwrap_or_default();
     if key.len() != 24 || !key.ends_with("==") {
         return Err(refuse(400, "the WebSocket key is missing or wrong"));
     }
-    if !own.knows(head.token()) {
+    if !own.has_token(token(head)) {
         return Err(refuse(403, "this is not the token of this run (.engine/session.json has it)"));
     }
     Ok(HttpReply::Connect(key.to_string()))
-}
-
-/// Returns the reason phrase of a status.
-fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        400 => "Bad Request",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        408 => "Request Timeout",
-        426 => "Upgrade Required",
-        431 => "Request Header Fields Too Large",
-        _ => "Service Unavailable",
-    }
 }
 
 /// Header fields of all answers: the page cannot be framed, loads nothing from elsewhere, and sends
@@ -235,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_needs_the_token_and_the_own_host() {
+    fn the_page_requires_the_token_and_the_local_host() {
         let host = [("Host", "127.0.0.1:4000")];
         assert_eq!(status("/?token=abcd", &host), 200);
         assert_eq!(status("/?x=1&token=abcd", &[("host", "localhost:4000")]), 200);
@@ -253,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_opens_for_the_own_page_and_for_tools_alone() {
+    fn web_sockets_open_only_for_the_page_and_for_tools() {
         assert_eq!(ask("/connection?token=abcd", &SOCKET), HttpReply::Connect(KEY.into()));
         assert_eq!(status("/connection?token=no", &SOCKET), 403);
         assert_eq!(socket(&[("Origin", "http://127.0.0.1:4000")]), 101);
@@ -284,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_runs_and_loads_nothing_but_what_is_served_here() {
+    fn the_page_loads_only_files_of_this_server() {
         let head = lines(200, "text/html", 0);
         let policy = head.lines().find_map(|line| line.strip_prefix("Content-Security-Policy: "));
         let rules: Vec<&str> = policy.expect("there is one").split("; ").collect();
@@ -302,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_accepted_key_is_that_of_the_standard() {
+    fn the_accept_key_matches_the_standard() {
         assert!(switching(KEY).contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
     }
 }

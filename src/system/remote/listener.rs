@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_in_one_handshake_ends_that_connection_alone() {
+    fn a_panic_in_a_handshake_ends_only_that_connection() {
         let folder = std::env::temp_dir().join(format!("engine-{}-clumsy", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let server = RemoteServer::open_with(folder.clone(), clumsy).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_beside_the_handshakes_is_logged_and_the_thread_goes_on() {
+    fn a_panic_outside_a_handshake_is_logged_and_survived() {
         let errors = log::error_count();
         run_contained("tools", || panic!("beside the handshakes"));
         let errors = log::errors_since(errors);

@@ -10,8 +10,8 @@ pub mod client;
 mod connection;
 pub mod endpoint_file;
 mod handshake;
+pub mod http_head;
 mod http_request;
-pub mod json;
 mod listener;
 pub mod outbox;
 mod page_files;
@@ -21,7 +21,7 @@ use endpoint_file::EndpointFile;
 use engine_foundation::counter;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, panic};
+use engine_foundation::{Error, json, panic};
 use http_request::{HttpReply, ServerIdentity};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -34,7 +34,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use connection::{RemoteConnection, WRITE_PATIENCE};
-pub use handshake::{ANSWER_SECONDS_MAX, REQUEST_SECONDS_MAX, REST_SECONDS_MAX};
+pub use handshake::{ANSWER_SECONDS_MAX, LINGER_SECONDS_MAX, REQUEST_SECONDS_MAX};
 pub use listener::{ANSWERED_MAX, HANDSHAKES_MAX};
 pub use tungstenite::Bytes;
 
@@ -133,7 +133,7 @@ pub struct RemoteServer {
 }
 
 impl RemoteServer {
-    /// Opens a port of the system's choice on this machine, and writes a session file with its
+    /// Opens a port of the system's choice on this machine, and writes an endpoint file with its
     /// address into the game's folder.
     ///
     /// # Errors
@@ -193,7 +193,7 @@ impl RemoteServer {
     pub fn take(&self) -> Option<ClientEvent> {
         let incoming = self.incoming.try_recv().ok()?;
         if let ClientEventKind::Message(_, bytes) = incoming.kind {
-            incoming.peer.note_taken(bytes);
+            incoming.peer.note_received(bytes);
             counter!("tools/heard") += 1;
             counter!("tools/heard_bytes") += bytes;
         }
@@ -232,11 +232,26 @@ impl Drop for RemoteServer {
     }
 }
 
-/// Returns a token that only this run and readers of its session file know: 128 bits of a keyed
+/// Returns a token that only this run and readers of its endpoint file know: 128 bits of a keyed
 /// hash (SipHash) whose key the system drew at random.
 fn token() -> String {
     let key = RandomState::new();
     format!("{:016x}{:016x}", key.hash_one(1), key.hash_one(2))
+}
+
+/// Parses a client's message of at most `most` values. It is called on the thread that receives the
+/// message, so that the game's thread never waits for a long one.
+///
+/// # Errors
+/// Returns a message that says why the text is not a valid message.
+pub fn read_message(text: &str, most: usize) -> Result<SjsonTree, String> {
+    let tree = json::read(text).map_err(|message| format!("the message is not JSON: {message}"))?;
+    match tree.values() {
+        count if count > most => {
+            Err(format!("the message has {count} values, and {most} are allowed"))
+        }
+        _ => Ok(tree),
+    }
 }
 
 #[cfg(test)]
@@ -248,5 +263,15 @@ mod tests {
         let (a, b) = (token(), token());
         assert_eq!(a.len(), 32);
         assert!(a != b && a.bytes().all(|letter| letter.is_ascii_hexdigit()));
+    }
+
+    #[test]
+    fn a_message_has_so_many_values_and_no_more() {
+        let four = "{\"a\": [1, {\"b\": 2}]}";
+        assert!(read_message(four, 5).is_ok());
+        let message = read_message(four, 4).unwrap_err();
+        assert_eq!(message, "the message has 5 values, and 4 are allowed");
+        let message = read_message("{\"a\"", 4).unwrap_err();
+        assert!(message.starts_with("the message is not JSON: line 1, column 2: "), "{message}");
     }
 }

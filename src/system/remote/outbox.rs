@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_without_clients_are_discarded_and_overflow_is_counted() {
+    fn messages_without_clients_are_discarded_and_counted() {
         let mut outbox = RemoteOutbox::default();
         outbox.send("unheard".to_string());
         assert_eq!(outbox.take(), (Vec::new(), 0));

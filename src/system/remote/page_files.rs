@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_file_that_a_file_of_the_page_names_is_there() {
+    fn every_file_referenced_by_the_page_exists() {
         for (path, kind, bytes) in FILES.iter().filter(|(path, ..)| !path.starts_with("/uplot")) {
             let text = std::str::from_utf8(bytes).expect("it is text");
             let marks = if *kind == HTML { ["src=\"", "href=\""] } else { ["from \"./", "url(\""] };

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_dropped_and_counted_and_answers_are_not() {
+    fn only_stream_messages_are_dropped_and_counted() {
         let queue = SendQueue::default();
         for _ in 0..STREAM_ITEMS_MAX {
             assert!(queue.offer(item(1)));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_is_too_long_for_the_queue_leaves_it_as_it_is() {
+    fn an_overlong_stream_message_leaves_the_queue_unchanged() {
         let queue = SendQueue::default();
         assert!(queue.offer(item(STREAM_BYTES_MAX)));
         assert!(!queue.offer(item(1)));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn queued_messages_are_sent_before_the_end() {
+    fn queued_messages_are_sent_before_closing() {
         let queue = SendQueue::default();
         queue.push(OutgoingMessage::Close(1000, "bye".into()));
         queue.end();

@@ -40,7 +40,7 @@ impl AtlasExtent {
 
 /// Returns the extents that a packet's changes fill in the atlas of small textures and in that of
 /// glyphs.
-pub fn ahead(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
+pub fn required_extents(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
     let (mut atlas, mut glyphs) = (AtlasExtent::default(), AtlasExtent::default());
     for change in changes {
         match change {
@@ -50,7 +50,7 @@ pub fn ahead(changes: &[TextureChange]) -> (AtlasExtent, AtlasExtent) {
             TextureChange::Glyph { layer, y, texels, .. } => {
                 glyphs = glyphs.with(AtlasExtent::of(*layer, *y, texels.height));
             }
-            TextureChange::Put { .. }
+            TextureChange::Set { .. }
             | TextureChange::Target { .. }
             | TextureChange::End { .. } => {}
         }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_atlas_begins_with_few_rows_and_has_whole_layers_as_soon_as_there_are_two() {
+    fn the_first_layer_of_an_atlas_is_partial_until_the_second() {
         let check = |extent: AtlasExtent, layers, rows| {
             assert_eq!(extent.rounded(64), AtlasExtent { layers, rows }, "{extent:?}");
         };
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_atlas_grows_only_for_what_is_beyond_it() {
+    fn an_atlas_grows_only_for_cells_beyond_its_extent() {
         let there = AtlasExtent::of(0, 60, 40).rounded(64);
         assert!(there.contains(AtlasExtent::of(0, 120, 8)));
         assert!(

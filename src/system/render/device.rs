@@ -19,7 +19,7 @@ struct DeviceErrors {
 pub struct GpuDevice {
     pub device: wgpu::Device,
     pub queue: wgpu::Queue,
-    pub about: AdapterInfo,
+    pub info: AdapterInfo,
     pub limits: wgpu::Limits,
     pub timestamps: bool,
     /// True if a depth buffer can be read while it is tested against.
@@ -99,7 +99,7 @@ fn may_have_graphics_card() -> bool {
 /// Makes Vulkan load only the drivers of software adapters. Drivers of graphics cards take some
 /// megabytes and milliseconds each, and would be unused. Nothing changes if the environment already
 /// names drivers. Call this function before any thread exists.
-pub fn load_software_drivers_alone() {
+pub fn load_only_software_drivers() {
     const SELECT: &str = "VK_LOADER_DRIVERS_SELECT";
     let set = |name: &str| std::env::var_os(name).is_some();
     let named = [SELECT, "VK_LOADER_DRIVERS_DISABLE", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
@@ -189,11 +189,12 @@ fn find_adapter(
     let mut best: Option<(u32, wgpu::Adapter)> = None;
     for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
         let info = adapter.get_info();
-        let shows = surface.as_ref().is_none_or(|surface| adapter.is_surface_supported(surface));
+        let supports_surface =
+            surface.as_ref().is_none_or(|surface| adapter.is_surface_supported(surface));
         let kind = if is_software(&adapter) { "software" } else { "graphics card" };
-        let but = if shows { "" } else { ", which cannot draw to the window" };
+        let but = if supports_surface { "" } else { ", which cannot draw to the window" };
         found.push(format!("{} ({}, {kind}{but})", info.name, backend_name(info.backend)));
-        let Some(rank) = rank(&adapter, choice).filter(|_| shows) else { continue };
+        let Some(rank) = rank(&adapter, choice).filter(|_| supports_surface) else { continue };
         if best.as_ref().is_none_or(|(other, _)| rank > *other) {
             best = Some((rank, adapter));
         }
@@ -271,7 +272,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
     let faults: Arc<Mutex<DeviceErrors>> = Arc::default();
     install_error_handlers(&device, &faults);
     let software = info.device_type == wgpu::DeviceType::Cpu;
-    let about = AdapterInfo {
+    let adapter_info = AdapterInfo {
         name: info.name.clone(),
         backend: backend_name(info.backend),
         software,
@@ -282,7 +283,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
     let note = (software && choice == AdapterChoice::Auto).then(|| {
         format!(
             "no graphics card was found: pictures are drawn by the processor, with {} ({})",
-            about.name, about.backend
+            adapter_info.name, adapter_info.backend
         )
     });
     let timestamps = features.contains(wgpu::Features::TIMESTAMP_QUERY);
@@ -293,7 +294,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
     let device = GpuDevice {
         device,
         queue,
-        about,
+        info: adapter_info,
         limits,
         timestamps,
         depth_reads,
@@ -340,14 +341,14 @@ impl GpuDevice {
     }
 
     /// Returns the reason why the device was lost, if it was.
-    pub fn lost(&self) -> Option<String> {
+    pub fn loss_reason(&self) -> Option<String> {
         self.faults().lost.clone()
     }
 
     /// Returns true if the device is lost, even if the loss has not been recorded yet.
     pub fn is_lost_now(&self) -> bool {
         self.wait();
-        self.lost().is_some()
+        self.loss_reason().is_some()
     }
 
     /// Returns the out-of-memory error since the last call, if there was one.
@@ -378,7 +379,7 @@ impl GpuDevice {
         able.allowed_usages.contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
             && able.flags.contains(wgpu::TextureFormatFeatureFlags::BLENDABLE)
             && (samples == 1
-                || able.flags.sample_count_supported(samples) && self.about.backend != "GL")
+                || able.flags.sample_count_supported(samples) && self.info.backend != "GL")
     }
 
     /// Creates another surface for a window after the first was lost.
@@ -459,7 +460,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adapter_errors_list_what_was_found_and_a_remedy() {
+    fn adapter_errors_list_found_adapters_and_a_remedy() {
         let check = |choice, found: &[&str], wanted: &str| {
             let found: Vec<String> = found.iter().map(|it| it.to_string()).collect();
             assert_eq!(no_adapter_error(choice, &found).message, wanted);

@@ -124,7 +124,7 @@ impl FrameRenderer {
     }
 
     pub fn adapter(&self) -> AdapterInfo {
-        self.device.about.clone()
+        self.device.info.clone()
     }
 
     pub fn take_events(&mut self) -> Vec<RendererEvent> {
@@ -190,14 +190,14 @@ impl FrameRenderer {
     pub fn acquire(&mut self) {
         if !self.failed
             && let Err(message) = self.screen.acquire(&self.device)
-            && self.device.lost().is_none()
+            && self.device.loss_reason().is_none()
         {
             self.drop_window(message);
         }
     }
 
-    /// Handles a window that cannot be drawn to any more. A lent window is replaced by an offscreen
-    /// target.
+    /// Handles a window that cannot be drawn to any more. A foreign window is replaced by an
+    /// offscreen target.
     fn drop_window(&mut self, message: String) {
         let SurfaceTarget::Window { width, height, is_foreign: true, .. } = self.output else {
             return self.fail(message);
@@ -257,13 +257,13 @@ impl FrameRenderer {
         self.record_stage_time("changes", begun);
         self.draw(packet);
         self.device.poll_device();
-        let drawn = self.device.lost().is_none();
+        let drawn = self.device.loss_reason().is_none();
         if drawn {
             self.statistics.encode_ms = begun.elapsed().as_secs_f32() * 1e3;
             self.statistics.cpu_passes.clone_from(&self.cpu_passes);
             self.present(packet);
         }
-        if let Some(message) = self.device.lost() {
+        if let Some(message) = self.device.loss_reason() {
             self.recover(message);
             if !self.failed && !drawn {
                 self.acquire();
@@ -290,8 +290,8 @@ impl FrameRenderer {
 
     fn present(&mut self, packet: &FramePacket) {
         self.secondary_surfaces.present(&self.device);
-        let shows = packet.views.iter().any(|view| view.target == ViewTarget::Screen);
-        if shows && self.screen.present(&self.device) {
+        let is_drawn = packet.views.iter().any(|view| view.target == ViewTarget::Screen);
+        if is_drawn && self.screen.present(&self.device) {
             self.pace.record_present((self.clock)(), packet.input_seconds);
             self.statistics.presented += 1;
             self.statistics.latency_seconds = self.pace.latency_seconds as f32;
@@ -306,7 +306,7 @@ impl FrameRenderer {
             self.events.push(RendererEvent::Fault { message });
         }
         if let Some(message) = self.device.take_out_of_memory() {
-            let name = &self.device.about.name;
+            let name = &self.device.info.name;
             let message = format!(
                 "the adapter {name} is out of memory ({message}): use fewer or smaller textures"
             );
@@ -372,14 +372,14 @@ impl FrameRenderer {
             },
             transforms: &|gui| buffers.first_transform(gui),
             scene: &|index| scenes.plans.views.iter().position(|view| view.view == index),
-            atlas_stretch: self.textures.atlas.stretch(),
-            glyphs_stretch: self.textures.glyphs.stretch(),
+            atlas_stretch: self.textures.atlas.row_ratio(),
+            glyphs_stretch: self.textures.glyphs.row_ratio(),
         };
-        plan.make(packet, &self.guis, &self.list, &sizes);
+        plan.plan(packet, &self.guis, &self.list, &sizes);
         self.plan = plan;
         self.statistics.copied_bytes += self.copy_scenes(packet);
         let scene = self.scenes.statistics();
-        self.statistics.draw_calls = self.plan.items.len() as u32 + scene.calls();
+        self.statistics.draw_calls = self.plan.items.len() as u32 + scene.draw_call_count();
         let instances: u32 = self.plan.items.iter().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
@@ -436,7 +436,8 @@ impl FrameRenderer {
             if let Some((index, rectangle)) = pass.scene {
                 let Some((_, _, format)) = self.target(pass.target) else { continue };
                 let scale = packet.scale_of(pass.target).unwrap_or(1.0);
-                areas[index] = Some(ViewRectangle { rectangle, format, deep: pass.world, scale });
+                areas[index] =
+                    Some(ViewRectangle { rectangle, format, has_depth: pass.world, scale });
             }
         }
         let (textures, materials) = (&mut self.textures, &mut self.materials);
@@ -454,7 +455,7 @@ impl FrameRenderer {
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         let passes = std::mem::take(&mut self.plan.passes);
         for pass in &passes {
-            if let Some(onto) = self.onto(pass.target) {
+            if let Some(onto) = self.pass_target(pass.target) {
                 encode_view(&mut self.encode_context(), &mut encoder, &onto, pass);
             }
         }
@@ -510,7 +511,7 @@ impl FrameRenderer {
     }
 
     /// Returns a target as the target of a pass.
-    fn onto(&self, target: ViewTarget) -> Option<PassTarget> {
+    fn pass_target(&self, target: ViewTarget) -> Option<PassTarget> {
         let (texture, view, format) = self.target(target)?;
         let slot = match target {
             ViewTarget::Texture(slot) => Some(slot),
@@ -529,7 +530,7 @@ impl FrameRenderer {
         let mut copies = Vec::new();
         for capture in &packet.captures {
             let is_screen = capture.of == ViewTarget::Screen;
-            let mut texture = self.onto(capture.of).map(|onto| onto.texture);
+            let mut texture = self.pass_target(capture.of).map(|onto| onto.texture);
             if is_screen && !self.screen.readable() && texture.is_some() {
                 texture = self.redraw_for_readback(encoder, passes);
             }

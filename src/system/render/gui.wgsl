@@ -77,7 +77,7 @@ struct EngineVarying {
     @builtin(position) clip: vec4f,
     /// Texture coordinates, or the position relative to the center of a shape.
     @location(0) uv: vec2f,
-    @location(1) place: vec2f,
+    @location(1) quad_uv: vec2f,
     @location(2) position: vec2f,
     @location(3) @interpolate(flat) color: vec4f,
     @location(4) @interpolate(flat) shape: vec4f,
@@ -109,7 +109,7 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
         reach = vec2f(in.uv.x + in.uv.y);
     }
     let shape = kind == ENGINE_BOX || kind == ENGINE_ELLIPSE || kind == ENGINE_ARC;
-    let place = vec2f(select(in.uv.x, in.uv.z, right), select(in.uv.y, in.uv.w, up));
+    let texture_uv = vec2f(select(in.uv.x, in.uv.z, right), select(in.uv.y, in.uv.w, up));
 
     var at = vec4f(position, 0.0, 1.0);
     let transform = in.paint >> 16u;
@@ -118,13 +118,13 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     }
     var out: EngineVarying;
     out.clip = frame.to_clip * at;
-    out.uv = select(place, side * (reach + in.extra.x), shape);
+    out.uv = select(texture_uv, side * (reach + in.extra.x), shape);
     if kind == ENGINE_TRIANGLE {
         let along = select(vec2f(0.0), in.uv.zw - in.uv.xy, right);
         let across = select(vec2f(0.0), in.extra - in.uv.xy, up);
         out.uv = in.uv.xy + along + across;
     }
-    out.place = vec2f(select(0.0, 1.0, right), select(1.0, 0.0, up));
+    out.quad_uv = vec2f(select(0.0, 1.0, right), select(1.0, 0.0, up));
     out.position = position;
     out.color = vec4f(engine_from_srgb(in.color.rgb), in.color.a);
     out.shape = in.uv;
@@ -321,7 +321,7 @@ fn engine_paint(in: EngineVarying) -> vec4f {
         return color * engine_triangle(in.uv, dx, dy);
     }
     if engine_needs(ENGINE_FRINGE) && kind == ENGINE_FRINGE {
-        return color * (in.place.y * in.extra.x);
+        return color * (in.quad_uv.y * in.extra.x);
     }
     if engine_needs(ENGINE_TEXTURE_FIELD) && kind == ENGINE_TEXTURE_FIELD {
         let size = vec2f(textureDimensions(engine_texture));
@@ -337,7 +337,7 @@ fn engine_fragment(in: EngineVarying) -> @location(0) vec4f {
     var it: Paint;
     it.base = engine_paint(in);
     it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
-    it.uv = select(in.place, in.uv, (in.paint & 15u) == ENGINE_TEXTURE);
+    it.uv = select(in.quad_uv, in.uv, (in.paint & 15u) == ENGINE_TEXTURE);
     it.position = in.position;
     it.pixel = in.clip.xy;
     let painted = paint(it);

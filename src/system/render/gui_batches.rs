@@ -14,7 +14,7 @@ use engine_frame_packet::gui::{
 use std::ops::Range;
 
 /// The fewest instances that a batch has room for.
-const ROOM_MIN: u32 = 4;
+const CAPACITY_MIN: u32 = 4;
 /// Below this number of wasted instances, moving others is not worth the cost.
 const WASTE_MIN: u32 = 256;
 
@@ -189,7 +189,7 @@ struct KeyObjects {
 #[derive(Default)]
 pub struct RetainedGui {
     instances: Vec<QuadInstance>,
-    /// Instances that have changed since [`RetainedGui::clean`].
+    /// Instances that have changed since [`RetainedGui::mark_clean`].
     dirty: DirtyRanges,
     batches: Vec<Option<KeyObjects>>,
     free_batches: Vec<u32>,
@@ -213,18 +213,18 @@ impl RetainedGui {
     }
 
     /// Returns the changed ranges, in ascending order without overlaps.
-    pub fn dirty(&mut self) -> &[Range<u32>] {
+    pub fn dirty_ranges(&mut self) -> &[Range<u32>] {
         self.dirty.merge_all()
     }
 
     /// Marks all instances as changed, because the copy is empty.
-    pub fn all_dirty(&mut self) {
+    pub fn mark_all_dirty(&mut self) {
         self.dirty.clear();
         self.dirty.add(0..self.instances.len() as u32);
     }
 
     /// Marks all changes as copied.
-    pub fn clean(&mut self) {
+    pub fn mark_clean(&mut self) {
         self.dirty.clear();
     }
 
@@ -240,15 +240,15 @@ impl RetainedGui {
     fn apply(&mut self, frame: &GuiFrame) {
         for change in &frame.changes {
             match *change {
-                ObjectChange::Put { object, key, source, first, count } => {
+                ObjectChange::Set { object, key, source, first, count } => {
                     let new = &frame.instances[first as usize..(first + count) as usize];
-                    self.put(object, key, source, first, new);
+                    self.set_object(object, key, source, first, new);
                 }
                 ObjectChange::End { object } => self.end(object),
                 ObjectChange::Reset => self.reset(),
                 ObjectChange::Move { first, count } => {
                     self.rebuild(&frame.instances);
-                    self.follow(&frame.moved[first as usize..(first + count) as usize]);
+                    self.move_instance(&frame.moved[first as usize..(first + count) as usize]);
                 }
             }
         }
@@ -262,7 +262,7 @@ impl RetainedGui {
     }
 
     /// Sets the instances of an object. `first`: index of the new instances in the packet.
-    fn put(
+    fn set_object(
         &mut self,
         number: u64,
         key: GuiBatchKey,
@@ -348,11 +348,11 @@ impl RetainedGui {
 
     fn begin_batch(&mut self, key: GuiBatchKey) -> u32 {
         let start = self.instances.len() as u32;
-        self.instances.resize((start + ROOM_MIN) as usize, QuadInstance::default());
+        self.instances.resize((start + CAPACITY_MIN) as usize, QuadInstance::default());
         let batch = KeyObjects {
             key,
             start,
-            room: ROOM_MIN,
+            room: CAPACITY_MIN,
             used: 0,
             dead: 0,
             living: 0,
@@ -413,7 +413,7 @@ impl RetainedGui {
     }
 
     /// Makes objects follow their moved sources. The objects keep their order.
-    fn follow(&mut self, moved: &[MovedSource]) {
+    fn move_instance(&mut self, moved: &[MovedSource]) {
         let of: NumberMap<u32, &MovedSource> =
             moved.iter().map(|moved| (moved.source, moved)).collect();
         let known = self.by_number.iter().filter_map(|(number, slot)| {
@@ -435,13 +435,15 @@ impl RetainedGui {
             let at = batch.start + object.start;
             let object_instances = &mut self.instances[at as usize..(at + count) as usize];
             if key == batch.key {
-                object_instances.iter_mut().for_each(|instance| *instance = moved.follow(instance));
+                object_instances
+                    .iter_mut()
+                    .for_each(|instance| *instance = moved.move_instance(instance));
                 batch.paints |= paints_of(object_instances);
                 self.dirty.add(at..at + count);
                 continue;
             }
             let first = instances.len() as u32;
-            instances.extend(object_instances.iter().map(|instance| moved.follow(instance)));
+            instances.extend(object_instances.iter().map(|instance| moved.move_instance(instance)));
             self.unlist(index, order);
             self.end(number);
             let slot = self.begin(number, key, order);
@@ -527,7 +529,7 @@ impl RetainedGui {
         }
         self.instances = instances;
         self.waste = 0;
-        self.all_dirty();
+        self.mark_all_dirty();
     }
 
     fn find_order(&mut self) {

@@ -31,7 +31,7 @@ fn frame(changes: &[(u64, GuiBatchKey, &[u32])]) -> GuiFrame {
     for (object, key, marks) in changes {
         let first = frame.instances.len() as u32;
         frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
-        frame.changes.push(ObjectChange::Put {
+        frame.changes.push(ObjectChange::Set {
             object: *object,
             key: *key,
             source: key.texture.0,
@@ -68,16 +68,16 @@ impl Bench {
         draws.iter().map(|draw| (draw.key.layer, draw.key.texture.0, marks(draw))).collect()
     }
 
-    fn dirty(&mut self) -> Vec<Range<u32>> {
+    fn dirty_ranges(&mut self) -> Vec<Range<u32>> {
         let retained = &mut self.guis.guis.get_mut(&1).expect("the Gui is there").retained;
-        let dirty = retained.dirty().to_vec();
-        retained.clean();
+        let dirty = retained.dirty_ranges().to_vec();
+        retained.mark_clean();
         dirty
     }
 }
 
 #[test]
-fn draws_equal_distinct_keys_and_follow_layers_then_first_objects() {
+fn there_is_one_draw_per_key_ordered_by_layer_and_object() {
     let mut bench = Bench::default();
     bench.apply(frame(&[
         (1, key(1, 5), &[1]),
@@ -91,7 +91,7 @@ fn draws_equal_distinct_keys_and_follow_layers_then_first_objects() {
 }
 
 #[test]
-fn an_object_that_keeps_its_key_keeps_its_place_even_when_it_grows() {
+fn an_object_that_grows_keeps_its_position_in_the_batch() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 1), &[2]), (3, key(0, 1), &[3])]));
     bench.apply(frame(&[(2, key(0, 1), &[20, 21, 22])]));
@@ -101,7 +101,7 @@ fn an_object_that_keeps_its_key_keeps_its_place_even_when_it_grows() {
 }
 
 #[test]
-fn an_object_with_another_key_comes_last_in_its_new_batch() {
+fn an_object_with_a_new_key_is_last_in_its_batch() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
     bench.apply(frame(&[(1, key(0, 2), &[1])]));
@@ -109,7 +109,7 @@ fn an_object_with_another_key_comes_last_in_its_new_batch() {
 }
 
 #[test]
-fn when_its_first_object_ends_a_batch_moves_behind_those_that_began_earlier() {
+fn a_batch_is_ordered_by_its_first_remaining_object() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1]), (2, key(0, 2), &[2]), (3, key(0, 1), &[3])]));
     let mut end = gui(1);
@@ -119,7 +119,7 @@ fn when_its_first_object_ends_a_batch_moves_behind_those_that_began_earlier() {
 }
 
 #[test]
-fn reset_ends_every_object_and_what_follows_it_stays() {
+fn reset_ends_only_objects_submitted_before_it() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1])]));
     let mut reset = frame(&[(2, key(0, 1), &[2])]);
@@ -134,18 +134,18 @@ fn only_changed_ranges_are_dirty() {
     let objects: Vec<(u64, GuiBatchKey, &[u32])> =
         (0..1000).map(|i| (i, key(0, 1), [7].as_slice())).collect();
     bench.apply(frame(&objects));
-    bench.dirty();
+    bench.dirty_ranges();
     bench.apply(gui(1));
-    assert_eq!(bench.dirty(), []);
+    assert_eq!(bench.dirty_ranges(), []);
     bench.apply(frame(&[(500, key(0, 1), &[8])]));
-    let dirty = bench.dirty();
+    let dirty = bench.dirty_ranges();
     assert_eq!(dirty.len(), 1);
     assert_eq!(dirty[0].len(), 1);
     assert_eq!(bench.guis.guis[&1].retained.instances()[dirty[0].start as usize].paint, 8);
 }
 
 #[test]
-fn immediate_batches_show_for_one_frame_after_retained_ones_of_their_layer() {
+fn immediate_batches_follow_retained_ones_for_one_frame() {
     let mut bench = Bench::default();
     let mut both = frame(&[(1, key(0, 1), &[1]), (2, key(2, 1), &[2])]);
     let batch = |layer| QuadBatch { key: key(layer, 9), instances: vec![instance(9); 3] };
@@ -161,7 +161,7 @@ fn immediate_batches_show_for_one_frame_after_retained_ones_of_their_layer() {
 }
 
 #[test]
-fn a_gui_that_a_packet_does_not_name_shows_what_it_retained() {
+fn a_gui_without_changes_keeps_its_retained_objects() {
     let mut bench = Bench::default();
     bench.apply(frame(&[(1, key(0, 1), &[1])]));
     bench.guis.apply(&[], &[gui(2)], &mut bench.list);
@@ -187,7 +187,7 @@ fn moves(moved: &[MovedSource]) -> GuiFrame {
 }
 
 #[test]
-fn objects_follow_their_source_and_keep_their_order_among_the_others() {
+fn objects_follow_their_source_and_keep_their_order() {
     let mut bench = Bench::default();
     bench.apply(frame(&[
         (1, key(0, 1), &[1]),
@@ -206,7 +206,7 @@ fn objects_follow_their_source_and_keep_their_order_among_the_others() {
     both.changes.push(ObjectChange::Move { first: 0, count: 2 });
     both.moved = vec![moved(1, 7, 8, false), moved(2, 2, 7, false)];
     both.instances.push(instance(5));
-    both.changes.push(ObjectChange::Put {
+    both.changes.push(ObjectChange::Set {
         object: 5,
         key: key(0, 7),
         source: 2,
@@ -222,16 +222,16 @@ fn objects_follow_their_source_and_keep_their_order_among_the_others() {
 }
 
 /// An object: its number, its key, its source and its marks.
-type Known = (u64, GuiBatchKey, u32, Vec<u32>);
+type ModelObject = (u64, GuiBatchKey, u32, Vec<u32>);
 
 /// A simple model of the batches: keys with their objects in order.
 #[derive(Default)]
 struct Model {
-    objects: Vec<Known>,
+    objects: Vec<ModelObject>,
 }
 
 impl Model {
-    fn put(&mut self, number: u64, key: GuiBatchKey, source: u32, marks: Vec<u32>) {
+    fn set_object(&mut self, number: u64, key: GuiBatchKey, source: u32, marks: Vec<u32>) {
         if let Some(object) = self.objects.iter_mut().find(|o| o.0 == number && o.1 == key) {
             (object.2, object.3) = (source, marks);
             return;
@@ -267,7 +267,7 @@ impl Model {
 }
 
 #[test]
-fn ten_thousand_random_changes_agree_with_a_plain_model() {
+fn random_changes_match_a_simple_model() {
     let mut random = Random::seed(5);
     let mut below = |limit: u64| random.next_u64() % limit;
     let (mut bench, mut model) = (Bench::default(), Model::default());
@@ -288,8 +288,8 @@ fn ten_thousand_random_changes_agree_with_a_plain_model() {
                 let marks: Vec<u32> = (0..below(9)).map(|_| below(1 << 30) as u32 + 1).collect();
                 let (first, count) = (frame.instances.len() as u32, marks.len() as u32);
                 frame.instances.extend(marks.iter().map(|mark| instance(*mark)));
-                frame.changes.push(ObjectChange::Put { object, key, source, first, count });
-                model.put(object, key, source, marks);
+                frame.changes.push(ObjectChange::Set { object, key, source, first, count });
+                model.set_object(object, key, source, marks);
             }
             if below(40) == 0 {
                 let (source, to) = (below(5) as u32, below(3) as u32);
@@ -309,7 +309,7 @@ fn ten_thousand_random_changes_agree_with_a_plain_model() {
         bench.apply(frame);
         assert_eq!(bench.drawn(), model.drawn(), "round {round}");
         // An adapter that copies only dirty ranges has all that is drawn.
-        let dirty = bench.dirty();
+        let dirty = bench.dirty_ranges();
         let instances = bench.guis.guis[&1].retained.instances();
         adapter.resize(instances.len(), QuadInstance::default());
         for range in dirty {

@@ -73,7 +73,7 @@ impl GuiBuffers {
         let most = (1 << device.limits.max_buffer_size.max(1).ilog2()) / INSTANCE_BYTES;
         let retained = packet.guis.iter().map(|it| guis.retained(it.gui).instances().len() as u64);
         let wanted = retained.max().unwrap_or(0).max(u64::from(list.immediate));
-        let name = &device.about.name;
+        let name = &device.info.name;
         (wanted > most).then(|| {
             format!(
                 "there are {wanted} shapes to draw, and the adapter {name} takes at most {most} \
@@ -126,18 +126,18 @@ impl GuiBuffers {
         if !there {
             let created = buffer(device, wgpu::BufferUsages::VERTEX, needed);
             self.retained.insert(gui, created);
-            retained.all_dirty();
+            retained.mark_all_dirty();
         }
         let to = &self.retained[&gui];
         let mut copied = 0;
-        let ranges = retained.dirty().to_vec();
+        let ranges = retained.dirty_ranges().to_vec();
         for range in &ranges {
             let part = &retained.instances()[range.start as usize..range.end as usize];
             let at = u64::from(range.start) * INSTANCE_BYTES;
             device.queue.write_buffer(to, at, bytemuck::cast_slice(part));
             copied += bytes_of(range);
         }
-        retained.clean();
+        retained.mark_clean();
         copied
     }
 

@@ -114,7 +114,7 @@ impl EncodeContext<'_> {
             mapped_at_creation: false,
         });
         self.device.queue.write_buffer(&buffer, 0, bytemuck::bytes_of(&instance));
-        let paints = if self.device.about.software { 1 << paint::SOLID } else { ALL_PAINTS };
+        let paints = if self.device.info.software { 1 << paint::SOLID } else { ALL_PAINTS };
         let purpose = PipelinePurpose {
             blend: BlendMode::Replace,
             format: onto.format,
@@ -148,7 +148,7 @@ impl EncodeContext<'_> {
             } else {
                 source_texture
             };
-            let paints = if self.device.about.software { item.draw.paints } else { ALL_PAINTS };
+            let paints = if self.device.info.software { item.draw.paints } else { ALL_PAINTS };
             let blend = self.materials.blend(key.material);
             let purpose = PipelinePurpose { blend, format: onto.format, depth: pass.world, paints };
             let (textures, events) = (&mut *self.textures, &mut *self.events);
@@ -218,7 +218,7 @@ impl GuiDraws<'_> {
         uniform: u32,
     ) {
         if set.program.replace((material, purpose)) != Some((material, purpose)) {
-            let (pipeline, material_group) = self.materials.ready(material, purpose);
+            let (pipeline, material_group) = self.materials.prepared(material, purpose);
             to.set_pipeline(pipeline);
             if let Some(material_group) = material_group {
                 to.set_bind_group(MATERIAL_GROUP, material_group, &[]);
@@ -229,7 +229,7 @@ impl GuiDraws<'_> {
             to.set_bind_group(0, group, &[offset]);
         }
         if set.texture.replace(texture) != Some(texture) {
-            to.set_bind_group(1, self.textures.group(texture), &[]);
+            to.set_bind_group(1, self.textures.bind_group(texture), &[]);
         }
     }
 }

@@ -154,7 +154,7 @@ fn to_clip(
 
 impl GuiPassList {
     /// Plans a packet that `guis` has applied.
-    pub fn make(
+    pub fn plan(
         &mut self,
         packet: &FramePacket,
         guis: &GuiBatchTable,
@@ -216,8 +216,8 @@ impl GuiPassList {
                 let items = first..self.items.len();
                 let (clear, fill) = (clear.take(), fill.take());
                 let scene = scene.take().map(|scene| (scene, rectangle));
-                let shows = clear.is_some() || fill.is_some() || scene.is_some();
-                if shows || !items.is_empty() {
+                let is_drawn = clear.is_some() || fill.is_some() || scene.is_some();
+                if is_drawn || !items.is_empty() {
                     let target = view.target;
                     self.passes.push(GuiPass {
                         target,
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fractions_of_a_target_become_pixels_from_the_top() {
+    fn viewport_fractions_become_pixels_from_the_top() {
         let check = |fractions, wanted: PixelRectangle| {
             assert_eq!(pixels(fractions, (200, 100)), wanted, "{fractions:?}");
         };
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_rectangle_follows_the_gui_and_ends_at_the_target() {
+    fn a_clip_rectangle_follows_the_gui_within_the_target() {
         let view = View {
             target: ViewTarget::Screen,
             rectangle: [0.0, 0.0, 1.0, 1.0],
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_colours_become_linear_light() {
+    fn clear_colours_are_converted_to_linear() {
         assert_eq!(premultiplied([0.0, 1.0, 1.0, 0.5]), [0.0, 0.5, 0.5, 0.5]);
         let half = premultiplied([0.5, 0.5, 0.5, 1.0])[0];
         assert!((half - 0.214).abs() < 0.001, "{half}");

@@ -170,7 +170,7 @@ impl GuiShader {
         })
     }
 
-    fn make(
+    fn create_pipeline(
         &self,
         device: &GpuDevice,
         purpose: PipelinePurpose,
@@ -252,9 +252,9 @@ impl MaterialTable {
     ) {
         for change in changes {
             match change {
-                MaterialChange::Put { slot, material } => {
+                MaterialChange::Set { slot, material } => {
                     let material = MaterialFrame::clone(material);
-                    self.put(device, textures, *slot, material, screen, events);
+                    self.set_material(device, textures, *slot, material, screen, events);
                 }
                 MaterialChange::Variables { slot, bytes } => {
                     if let Some(game_material) = self.game_materials.get_mut(&slot.0) {
@@ -281,7 +281,7 @@ impl MaterialTable {
         }
     }
 
-    fn put(
+    fn set_material(
         &mut self,
         device: &GpuDevice,
         textures: &TextureTable,
@@ -343,7 +343,7 @@ impl MaterialTable {
         let mut program =
             GuiShader::new(device, groups, &shader.name, &shader.source, Some(shader))?;
         let purpose = PipelinePurpose { blend, format, depth: false, paints: ALL_PAINTS };
-        let pipeline = program.make(device, purpose)?;
+        let pipeline = program.create_pipeline(device, purpose)?;
         program.pipelines.insert(purpose, Some(pipeline));
         let free = self.programs.iter().skip(1).position(Option::is_none).map(|index| index + 1);
         let index = free.unwrap_or_else(|| {
@@ -375,7 +375,14 @@ impl MaterialTable {
     ) {
         let old = std::mem::replace(self, MaterialTable::new(device, textures));
         for (slot, game_material) in old.game_materials {
-            self.put(device, textures, MaterialSlot(slot), game_material.material, screen, events);
+            self.set_material(
+                device,
+                textures,
+                MaterialSlot(slot),
+                game_material.material,
+                screen,
+                events,
+            );
         }
     }
 
@@ -416,7 +423,7 @@ impl MaterialTable {
             self.game_materials.get(&slot.0).map_or(0, |game_material| game_material.program);
         let program = self.programs[index].as_mut().expect("a material's program is kept");
         if !program.pipelines.contains_key(&purpose) {
-            let pipeline = program.make(device, purpose);
+            let pipeline = program.create_pipeline(device, purpose);
             if let Err(message) = &pipeline {
                 let shader = program.name.clone();
                 events.push(RendererEvent::ShaderFailed { shader, message: message.clone() });
@@ -458,7 +465,7 @@ impl MaterialTable {
     }
 
     /// Returns the resources of a prepared draw: the pipeline, and the material's own bind group.
-    pub fn ready(
+    pub fn prepared(
         &self,
         slot: MaterialSlot,
         purpose: PipelinePurpose,

@@ -29,7 +29,7 @@ mod textures;
 mod thread;
 mod view_encode;
 
-pub use device::load_software_drivers_alone;
+pub use device::load_only_software_drivers;
 pub use gui_batches::GuiDraw;
 pub use recorder::DrawRecorder;
 pub use scene::{RecordedObject, RecordedSceneDraw, SceneDraw, SceneDrawKind, SceneStatistics};
@@ -72,8 +72,8 @@ impl<T: wgpu::rwh::HasWindowHandle + wgpu::rwh::HasDisplayHandle + Send + Sync> 
 /// The target of the screen's images. Sizes in pixels; a window without a size is not drawn to.
 #[derive(Clone)]
 pub enum SurfaceTarget {
-    /// `lent`: the window belongs to another program, and may be closed at any time; frames are
-    /// then drawn without a window.
+    /// `is_foreign` is true for a window of another program, which may be closed at any time;
+    /// frames are then drawn without a window.
     Window {
         window: Arc<dyn SurfaceWindow>,
         width: u32,
@@ -196,7 +196,7 @@ pub enum RendererEvent {
     Fault {
         message: String,
     },
-    /// The lent window cannot be drawn to any more; frames are drawn without a window.
+    /// The foreign window cannot be drawn to any more; frames are drawn without a window.
     WindowLost {
         message: String,
     },

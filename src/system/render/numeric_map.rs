@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_are_sorted_and_near_ones_become_one() {
+    fn ranges_are_sorted_and_near_ones_are_merged() {
         check(&[], &[]);
         check(&[[3, 3]], &[]);
         check(&[[0, 2], [2, 4], [4, 9]], &[[0, 9]]);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn very_many_ranges_become_fewer_and_still_cover_all() {
+    fn merged_ranges_cover_all_dirty_elements() {
         let mut list = DirtyRanges::default();
         for i in 0..10_000 {
             list.add(i * 40..i * 40 + 1);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_that_nobody_copies_do_not_grow_for_ever() {
+    fn the_number_of_buffered_ranges_is_limited() {
         let mut list = DirtyRanges::default();
         for _ in 0..20 {
             for i in 0..10_000 {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alpha_is_taken_out_of_colours_in_linear_light() {
+    fn colours_are_unpremultiplied_in_linear_space() {
         // Half of white's light is the byte 188.
         let mut rgba = vec![188, 188, 0, 128, 10, 20, 30, 255, 9, 9, 9, 0];
         divide(&mut rgba);

@@ -32,7 +32,7 @@ impl DrawRecorder {
     pub fn apply(&mut self, packet: &FramePacket) {
         for change in &packet.textures {
             match change {
-                TextureChange::Put { slot, texels } => {
+                TextureChange::Set { slot, texels } => {
                     self.textures.insert(slot.0, (texels.width, texels.height));
                 }
                 TextureChange::Target { slot, width, height } => {
@@ -46,7 +46,7 @@ impl DrawRecorder {
         }
         for change in &packet.materials {
             match change {
-                MaterialChange::Put { slot, .. } => {
+                MaterialChange::Set { slot, .. } => {
                     self.materials.insert(slot.0, ());
                 }
                 MaterialChange::End { slot } => {
@@ -57,7 +57,7 @@ impl DrawRecorder {
         }
         self.scenes.apply(packet, &mut self.events);
         self.scenes.plan(packet, &self.quality, &mut self.events);
-        self.scenes.none_changed();
+        self.scenes.discard_changes();
         self.guis.apply(&packet.ended_guis, &packet.guis, &mut self.list);
         self.draws.clear();
         let views = packet.views.iter().filter(|view| packet.scale_of(view.target).is_some());
@@ -68,9 +68,9 @@ impl DrawRecorder {
         let mut copied = u64::from(self.list.immediate) * INSTANCE_BYTES;
         for frame in packet.guis.iter().filter(|frame| !frame.changes.is_empty()) {
             let retained = self.guis.retained(frame.gui);
-            let changed: u64 = retained.dirty().iter().map(|range| range.len() as u64).sum();
+            let changed: u64 = retained.dirty_ranges().iter().map(|range| range.len() as u64).sum();
             copied += changed * INSTANCE_BYTES;
-            retained.clean();
+            retained.mark_clean();
         }
         for capture in &packet.captures {
             self.events.push(RendererEvent::CaptureFailed {
@@ -82,7 +82,8 @@ impl DrawRecorder {
         }
         self.statistics.frames += 1;
         self.statistics.scene = self.scenes.statistics();
-        self.statistics.draw_calls = self.draws.len() as u32 + self.statistics.scene.calls();
+        self.statistics.draw_calls =
+            self.draws.len() as u32 + self.statistics.scene.draw_call_count();
         let instances: u32 = self.draws.iter().map(|draw| draw.count).sum();
         self.statistics.instances = instances + self.statistics.scene.instances;
         self.statistics.copied_bytes = copied;

@@ -198,7 +198,7 @@ fn check_names(row: &PassRow, shaders: &[&str]) -> Result<(), String> {
     }
     let is_setting = |name: &&&str| SETTINGS.iter().any(|setting| setting.key == **name);
     match row.settings.iter().find(|name| !is_setting(name)) {
-        Some(setting) => Err(format!("depends on '{setting}', which is no setting")),
+        Some(setting) => Err(format!("depends on '{setting}', which is not a setting")),
         None => Ok(()),
     }
 }
@@ -297,12 +297,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_the_engine_is_right() {
+    fn the_table_of_passes_is_valid() {
         assert_eq!(check(RENDER_PASSES, &shader_sources::names()), Ok(()));
     }
 
     #[test]
-    fn a_pass_comes_behind_those_that_draw_what_it_samples() {
+    fn a_pass_follows_the_passes_whose_output_it_samples() {
         let light = row("light", &[], &[Clear(Light)]);
         let show = row("show", &[Light], &[Keep(Target)]);
         assert_eq!(check(&[row("light", &[], &[Clear(Light)]), show], SHADERS), Ok(()));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_is_cleared_by_its_first_pass_alone() {
+    fn a_resource_is_cleared_only_by_its_first_pass() {
         let first = || row("a", &[], &[Clear(Light)]);
         refuses(&[row("a", &[], &[Keep(Light)])], "'a' draws over Light");
         refuses(&[first(), row("b", &[], &[Clear(Light)])], "'b' clears Light");
@@ -328,7 +328,7 @@ mod tests {
             "'a' uses the shader 'pant', which does not exist: paint",
         );
         let setting = PassRow { settings: &["render.shine"], ..row("a", &[], &[Keep(Target)]) };
-        refuses(&[setting], "'a' depends on 'render.shine', which is no setting");
+        refuses(&[setting], "'a' depends on 'render.shine', which is not a setting");
         refuses(&[row("a", &[], &[])], "'a' draws onto nothing");
         refuses(&[row("a", &[], &[Clear(Light), Keep(Target)])], "onto Light and Target");
         let both = [row("a", &[], &[Clear(Light)]), row("b", &[Light], &[Keep(Light)])];
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_share_one_of_the_adapter_unless_one_samples_what_another_draws() {
+    fn passes_are_merged_unless_one_samples_anothers_output() {
         let of = |wanted: &[&str]| -> Vec<&PassRow> {
             RENDER_PASSES.iter().filter(|row| wanted.contains(&row.name)).collect()
         };

@@ -31,7 +31,7 @@ fn screen(
     surface: wgpu::Surface<'static>,
 ) -> Result<PresentTarget, String> {
     if !device.supports_surface(&surface) {
-        return Err(format!("the adapter {} cannot draw to it", device.about.name));
+        return Err(format!("the adapter {} cannot draw to it", device.info.name));
     }
     PresentTarget::of_window(device, window, size, surface, Vsync::Never)
 }
@@ -68,12 +68,12 @@ impl SecondarySurfaces {
     ) {
         self.all.retain_mut(|(number, screen)| {
             let target = ViewTarget::Window(*number);
-            let shows = packet.views.iter().any(|view| view.target == target);
-            if !shows || packet.scale_of(target).is_none() {
+            let is_drawn = packet.views.iter().any(|view| view.target == target);
+            if !is_drawn || packet.scale_of(target).is_none() {
                 return true;
             }
             match screen.acquire(device) {
-                Err(message) if device.lost().is_none() => {
+                Err(message) if device.loss_reason().is_none() => {
                     events.push(RendererEvent::OtherWindowLost { window: *number, message });
                     false
                 }

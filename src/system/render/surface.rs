@@ -33,7 +33,7 @@ pub struct WindowSurface {
 }
 
 fn offscreen(device: &GpuDevice, width: u32, height: u32) -> PresentTarget {
-    let most = device.about.texture_side_max;
+    let most = device.info.texture_side_max;
     let size = wgpu::Extent3d {
         width: width.clamp(1, most),
         height: height.clamp(1, most),
@@ -234,7 +234,7 @@ impl WindowSurface {
                 return Ok(false);
             }
             if std::mem::take(&mut self.stale) {
-                let most = device.about.texture_side_max;
+                let most = device.info.texture_side_max;
                 self.config.width = self.size.0.min(most);
                 self.config.height = self.size.1.min(most);
                 device.checked(|device| self.surface.configure(device, &self.config))?;

@@ -3,7 +3,7 @@
 //! not choose positions in an atlas: the creator of packets does.
 
 use super::RendererEvent;
-use super::atlas_extent::{AtlasExtent, ahead};
+use super::atlas_extent::{AtlasExtent, required_extents};
 use super::device::GpuDevice;
 use super::numeric_map::NumberMap;
 use engine_frame_packet::atlas_cell;
@@ -122,7 +122,7 @@ fn fill(
         let data = match picture {
             Some((width, height)) if level == 0 => {
                 size = width as usize * height as usize * 4;
-                cell = atlas_cell::around(width, height, &texels.bytes[start..start + size]);
+                cell = atlas_cell::with_border(width, height, &texels.bytes[start..start + size]);
                 &cell
             }
             _ => &texels.bytes[start..start + size],
@@ -159,13 +159,13 @@ impl GpuAtlas {
     }
 
     /// Returns the ratio of the rows of a whole layer to the rows of this atlas.
-    pub fn stretch(&self) -> f32 {
+    pub fn row_ratio(&self) -> f32 {
         if self.extent.layers > 0 { ATLAS_SIDE as f32 / self.extent.rows as f32 } else { 1.0 }
     }
 
     /// Fills a rectangle. Returns true if bind groups with the atlas are stale. `ahead`: the extent
     /// that this and the following rectangles need, so that the atlas grows once for all of them.
-    fn put(
+    fn upload(
         &mut self,
         device: &GpuDevice,
         new: AtlasFill,
@@ -249,7 +249,7 @@ fn refusal(
     height: u32,
     format: wgpu::TextureFormat,
 ) -> Option<String> {
-    let (most, name) = (device.about.texture_side_max, &device.about.name);
+    let (most, name) = (device.info.texture_side_max, &device.info.name);
     if width > most || height > most {
         return Some(format!(
             "it has {width} × {height} texels, and the adapter {name} takes {most} on a side at \
@@ -259,7 +259,7 @@ fn refusal(
     if width == 0 || height == 0 {
         return Some(format!("it has {width} × {height} texels: it needs one on each side"));
     }
-    if format.is_compressed() && !device.about.block_textures {
+    if format.is_compressed() && !device.info.block_textures {
         return Some(format!(
             "it is compressed as {format:?}, which the adapter {name} cannot read: compile it \
              uncompressed"
@@ -348,7 +348,7 @@ impl TextureTable {
         };
         fill(device, &white, wgpu::Origin3d::ZERO, &texels, None);
         let white_view = white.create_view(&Default::default());
-        let white = group(device, &layout, &white_view, &mut samplers, PLAIN);
+        let white = create_bind_group(device, &layout, &white_view, &mut samplers, PLAIN);
         let colors = wgpu::TextureFormat::Rgba8UnormSrgb;
         let fields = wgpu::TextureFormat::Rgba8Unorm;
         TextureTable {
@@ -370,10 +370,10 @@ impl TextureTable {
         changes: &[TextureChange],
         events: &mut Vec<RendererEvent>,
     ) {
-        let (atlas, glyphs) = ahead(changes);
+        let (atlas, glyphs) = required_extents(changes);
         for change in changes {
             let (slot, done) = match change {
-                TextureChange::Put { slot, texels } => (*slot, self.put(device, *slot, texels)),
+                TextureChange::Set { slot, texels } => (*slot, self.upload(device, *slot, texels)),
                 TextureChange::Target { slot, width, height } => {
                     (*slot, self.target(device, *slot, *width, *height))
                 }
@@ -384,13 +384,13 @@ impl TextureTable {
                 TextureChange::Atlas { layer, x, y, texels, picture } => {
                     let (texels, picture) = (texels.clone(), *picture);
                     let fill = AtlasFill { layer: *layer, x: *x, y: *y, texels, picture };
-                    let done = self.atlas.put(device, fill, atlas);
+                    let done = self.atlas.upload(device, fill, atlas);
                     (TextureSlot::SHARED, self.record_growth(done))
                 }
                 TextureChange::Glyph { layer, x, y, texels } => {
                     let (texels, picture) = (texels.clone(), None);
                     let fill = AtlasFill { layer: *layer, x: *x, y: *y, texels, picture };
-                    let done = self.glyphs.put(device, fill, glyphs);
+                    let done = self.glyphs.upload(device, fill, glyphs);
                     (TextureSlot::SHARED, self.record_growth(done))
                 }
             };
@@ -405,7 +405,7 @@ impl TextureTable {
         done.map(|_| ())
     }
 
-    fn put(
+    fn upload(
         &mut self,
         device: &GpuDevice,
         slot: TextureSlot,
@@ -464,11 +464,11 @@ impl TextureTable {
         let texture = texture.map_err(|message| {
             format!(
                 "{width} × {height} texels could not be allocated on {}: {message}",
-                device.about.name
+                device.info.name
             )
         })?;
         let view = texture.create_view(&Default::default());
-        let group = group(device, &self.layout, &view, &mut self.samplers, sampling);
+        let group = create_bind_group(device, &self.layout, &view, &mut self.samplers, sampling);
         self.own.insert(slot.0, OwnTexture { view, texture, texels: None, group });
         Ok(())
     }
@@ -483,17 +483,17 @@ impl TextureTable {
             }
         };
         for fill in old.atlas.fills {
-            let done = self.atlas.put(device, fill, old.atlas.extent);
+            let done = self.atlas.upload(device, fill, old.atlas.extent);
             refuse(TextureSlot::SHARED, done.map(|_| ()));
         }
         for fill in old.glyphs.fills {
-            let done = self.glyphs.put(device, fill, old.glyphs.extent);
+            let done = self.glyphs.upload(device, fill, old.glyphs.extent);
             refuse(TextureSlot::SHARED, done.map(|_| ()));
         }
         for (slot, old) in old.own {
             let slot = TextureSlot(slot);
             let done = match &old.texels {
-                Some(texels) => self.put(device, slot, texels),
+                Some(texels) => self.upload(device, slot, texels),
                 None => self.target(device, slot, old.texture.width(), old.texture.height()),
             };
             refuse(slot, done);
@@ -501,7 +501,7 @@ impl TextureTable {
     }
 
     /// Returns bind group 1 for a slot; white if there is no texture.
-    pub fn group(&self, slot: TextureSlot) -> &wgpu::BindGroup {
+    pub fn bind_group(&self, slot: TextureSlot) -> &wgpu::BindGroup {
         self.own.get(&slot.0).map_or(&self.white, |own| &own.group)
     }
 
@@ -531,7 +531,7 @@ impl TextureTable {
 }
 
 /// Creates bind group 1: a texture and its sampler.
-fn group(
+fn create_bind_group(
     device: &GpuDevice,
     layout: &wgpu::BindGroupLayout,
     view: &wgpu::TextureView,

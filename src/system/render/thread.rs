@@ -224,7 +224,7 @@ fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
     shared.changed.notify_all();
 }
 
-/// Runs one operation of the painter, and recovers from a panic in it, if possible.
+/// Runs one operation of the sink, and recovers from a panic in it, if possible.
 fn contained<D: PacketSink>(sink: &mut D, packet: Option<&FramePacket>, work: impl FnOnce(&mut D)) {
     if let Err(error) = panic::contain(|| work(sink)) {
         sink.recover_from_panic(packet, &error);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_while_drawing_costs_one_packet() {
+    fn a_panic_while_drawing_drops_one_packet() {
         let shared: Arc<RenderShared> = Arc::default();
         let thread_shared = Arc::clone(&shared);
         let drawing = std::thread::spawn(move || {

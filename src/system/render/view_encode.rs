@@ -48,7 +48,7 @@ impl ViewEncoder<'_> {
         self.scene.as_ref().is_some_and(|scene| scene.plan.particles)
     }
 
-    /// True if Guis in the world follow, which are tested against the scene's depth.
+    /// Returns true if Guis in the world follow, which are tested against the scene's depth.
     pub fn has_world_guis(&self) -> bool {
         self.pass.world
     }

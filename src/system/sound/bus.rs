@@ -145,7 +145,7 @@ mod tests {
     use engine_foundation::sjson;
 
     #[test]
-    fn a_bus_makes_room_for_another_while_that_can_be_heard() {
+    fn a_bus_is_ducked_while_another_is_audible() {
         let text = "buses = { voice = {} music = { duck = { by = \"voice\", volume_db = -12, \
                     attack_seconds = 0.1, release_seconds = 0.2 } } }";
         let mixer = mixer::parse("a.mixer", sjson::parse(text).unwrap().root()).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn decibels_are_factors() {
+    fn decibels_convert_to_factors() {
         assert_eq!((decibels(0.0), decibels(-100.0)), (1.0, 0.0));
         assert!((decibels(-20.0) - 0.1).abs() < 1e-6 && (decibels(6.0206) - 2.0).abs() < 1e-4);
     }

@@ -82,7 +82,7 @@ impl<'a> ClipView<'a> {
     /// properties.
     pub fn check(&self) -> Result<(), Error> {
         check_complete(self.bytes)
-            .and_then(|()| duration_limit::fits(self.bytes))
+            .and_then(|()| duration_limit::check_duration(self.bytes))
             .map_err(|message| error!("it is damaged: its recording: {message}"))
     }
 
@@ -130,7 +130,7 @@ pub fn check(bytes: Vec<u8>) -> Result<SoundClipData, String> {
         Err(FromFileError::UnknownSampleRate) => None,
         Err(reason) => return Err(decode_error_message(&reason)),
     };
-    duration_limit::fits(&bytes)?;
+    duration_limit::check_duration(&bytes)?;
     let clip = decode_bytes(bytes.clone())?;
     let frames = clip.frames.len() as u64;
     if frames == 0 {
@@ -283,7 +283,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_wav_is_decoded_and_its_length_is_known() {
+    fn a_wav_is_decoded_with_its_length() {
         let file = check(wav_file(8000, 2, &[0, 100, -16384, 16384])).unwrap();
         assert_eq!((file.sample_rate, file.frames, file.streams), (8000, 2, true));
         let clip = decode(&file).unwrap();

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_played_clip_is_evicted_and_playing_ones_stay() {
+    fn the_least_recently_played_idle_clip_is_evicted() {
         let mut clip_cache = ClipCache::new(3 * 8 * 100);
         let playing = clip(100);
         clip_cache.insert((0, 0), playing.clone());
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchanged_recording_is_forgotten() {
+    fn a_replaced_recording_is_evicted() {
         let mut clip_cache = ClipCache::new(1 << 20);
         clip_cache.insert((0, 0), clip(10));
         clip_cache.insert((1, 0), clip(10));

@@ -111,7 +111,7 @@ impl SoundParser<'_> {
         if let Some(value) = sound.get("occlusion") {
             let occlusion =
                 SourceBlock::open(self.path, value, "'occlusion'", &["volume_db", "cutoff_hz"])?;
-            occlusion.read("volume_db", limits::DECIBELS_TAKEN, &mut options.occlusion_db)?;
+            occlusion.read("volume_db", limits::ATTENUATION_DECIBELS, &mut options.occlusion_db)?;
             occlusion.read("cutoff_hz", limits::HERTZ, &mut options.occlusion_hz)?;
         }
         if let Some(value) = sound.get("stream") {
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_over_containers_becomes_nodes_with_children_before_parents() {
+    fn containers_compile_to_nodes_with_children_first() {
         let text = "
             parameters = { force = 10 }
             play = {
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_line_and_remedy() {
+    fn errors_have_a_line_and_a_remedy() {
         check(
             "play = \"a\"\nvolum_db = 1",
             "a.sound:2: a sound has no 'volum_db', did you mean 'volume_db'? (known: bus, \
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_must_ascend_and_a_parameter_is_of_one_type() {
+    fn curves_must_ascend_and_parameters_have_one_type() {
         let curve = |points: &str| {
             format!(
                 "play = \"a\" curves = [{{ parameter = \"f\", target = \"pitch\", points = \
@@ -583,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn containers_end_somewhere() {
+    fn containers_must_not_form_a_cycle() {
         let deep = "{ random = [".repeat(20) + "\"a\"" + &"] }".repeat(20);
         let message = read(&format!("play = {deep}")).unwrap_err();
         assert_eq!(message, "a.sound:1: containers are nested more than 16 deep");

@@ -41,7 +41,7 @@ pub fn choose(
             SoundNode::Random { first, count } => {
                 let edges = edges(definition, first, count);
                 let last = &mut memory[at as usize];
-                *last = pick(edges, *last, random);
+                *last = pick_edge(edges, *last, random);
                 edges[*last as usize].node
             }
             SoundNode::Sequence { first, count } => {
@@ -59,7 +59,7 @@ fn edges(definition: &SoundRules, first: u32, count: u32) -> &[ContainerEdge] {
 }
 
 /// Picks an edge at random by weight, but not `last` if there is another.
-fn pick(edges: &[ContainerEdge], last: u32, random: &mut Random) -> u32 {
+fn pick_edge(edges: &[ContainerEdge], last: u32, random: &mut Random) -> u32 {
     let open = |i: usize| edges.len() == 1 || i as u32 != last;
     let sum: f32 = (0..edges.len()).filter(|i| open(*i)).map(|i| edges[i].weight).sum();
     let mut left = random.next_f64() as f32 * sum;
@@ -102,7 +102,11 @@ pub enum ValueSource<'a> {
 }
 
 /// Returns the first switch on a parameter if none of the switches on it has a case for this value.
-pub fn untaken(definition: &SoundRules, key: IdString32, value: IdString32) -> Option<MissingCase> {
+pub fn find_missing_case(
+    definition: &SoundRules,
+    key: IdString32,
+    value: IdString32,
+) -> Option<MissingCase> {
     let mut first = None;
     for (i, node) in definition.nodes.iter().enumerate() {
         let SoundNode::Switch { parameter, first: at, count, default } = *node else { continue };
@@ -226,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_goes_round() {
+    fn a_sequence_wraps_around() {
         let sound = sound("play = { sequence = [\"a\", \"b\", \"c\"] }");
         assert_eq!(play(&sound, None, 5), ["a", "b", "c", "a", "b"]);
     }
 
     #[test]
-    fn random_selection_never_repeats_and_omits_nothing() {
+    fn random_selection_never_repeats_and_covers_all_children() {
         let sound = sound("play = { random = [\"a\", { file = \"b\", weight = 5 }, \"c\"] }");
         let played = play(&sound, None, 300);
         assert!(played.windows(2).all(|pair| pair[0] != pair[1]));
@@ -243,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_follows_its_parameter_and_says_what_it_lacks() {
+    fn a_switch_follows_its_parameter_and_reports_missing_cases() {
         let text = "play = { switch = \"material\" cases = { wood = \"w\", metal = \"m\" }";
         let strict = sound(&format!("{text} }}"));
         assert_eq!(play(&strict, Some("metal"), 1), ["m"]);
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_switch_leads_to_can_be_asked() {
+    fn the_result_of_a_switch_can_be_queried() {
         let sound = sound(
             "play = { switch = \"m\" cases = { a = { random = [\"x\", \"y\"] }, b = \"z\" } }",
         );

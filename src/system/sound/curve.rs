@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_goes_through_its_points_and_stays_level_outside() {
+    fn a_curve_passes_its_points_and_is_constant_outside() {
         for (_, easing) in Easing::ALL {
             check(easing, -5.0, -40.0);
             check(easing, 0.0, -40.0);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_easing_shapes_what_lies_between() {
+    fn easings_shape_the_interpolation() {
         check(Easing::Linear, 5.0, -20.0);
         check(Easing::Step, 9.9, -40.0);
         check(Easing::In, 5.0, -30.0);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_easings_and_targets_are_their_places() {
+    fn numbers_of_easings_and_targets_are_table_indices() {
         for (i, (_, easing)) in Easing::ALL.iter().enumerate() {
             assert_eq!((*easing as usize, Easing::from_number(i as u8)), (i, Some(*easing)));
         }

@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again_and_a_release_has_no_names() {
+    fn data_survives_a_round_trip_and_releases_have_no_names() {
         let definition = sample();
         let written = bytes(&definition, false);
         assert_eq!(SoundRules::read(&mut BlobReader::new(&written)).unwrap(), definition);
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_found_and_no_flipped_bit_leads_out_of_the_arrays() {
+    fn damage_is_detected_or_stays_within_bounds() {
         let written = bytes(&sample(), false);
         for length in 0..written.len() {
             assert!(
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_are_trees_that_end_somewhere() {
+    fn nodes_form_finite_trees() {
         let nowhere = "a part of the sound leads nowhere";
         check_refused(|sound| sound.edges[0].node = 1, nowhere);
         // Two paths to one node; the number of paths doubles with each container around them.
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_text_has_are_refused_by_their_keys() {
+    fn invalid_numbers_are_refused_by_key() {
         let check = |change: fn(&mut SoundRules), wanted: &str| check_refused(change, wanted);
         check(|sound| sound.options.pitch = 0.0, "'pitch' must be 0.01 to 16, got 0");
         check(|sound| sound.options.voices = 1 << 31, "'voices' must be 1 to 1024, got 2147483600");

@@ -275,7 +275,7 @@ mod tests {
     use std::sync::OnceLock;
 
     #[test]
-    fn a_mixer_that_panics_is_silent_for_a_batch_and_at_last_for_good() {
+    fn a_panicking_mixer_is_silenced() {
         let mut failures = MixerPanics::default();
         let mut calls = 0;
         for turn in 0..20 {
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_panics_is_lost_and_opened_again_while_time_passes() {
+    fn a_panicking_device_is_lost_and_reopened() {
         let batches = Arc::new(AtomicU64::new(0));
         let known: Arc<OnceLock<Arc<DeviceShared>>> = Arc::default();
         let (counted, shared) = (batches.clone(), known.clone());

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_library_would_interpret_is_refused_before_the_library_is_opened() {
+    fn device_names_with_alsa_syntax_are_refused() {
         for (name, fault) in [
             ("tee:null,'|touch PROOF',raw", "has '\\'' in it"),
             ("file:'/tmp/x',raw", "has '\\'' in it"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_the_system_lists_are_opened_exactly_as_they_are_listed() {
+    fn only_listed_device_names_are_opened() {
         for name in listed().iter().map(String::as_str).chain(ALWAYS) {
             assert_eq!(check_listed(name, &listed()), Ok(()));
         }

@@ -15,7 +15,7 @@ const RATE_MAX: u64 = 384_000;
 const TENTHS: u64 = 12;
 
 /// Returns an error if the frames of a file together are longer than can be played.
-pub fn fits(bytes: &[u8]) -> Result<(), String> {
+pub fn check_duration(bytes: &[u8]) -> Result<(), String> {
     let flac = bytes.windows(4).take(FLAC_SEARCH).position(|window| window == b"fLaC");
     let right =
         flac.is_none_or(|at| check_flac(&bytes[at..])) && check_mp3(bytes) && check_ogg(bytes);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_byte_that_stand_for_hours_are_too_many() {
+    fn tiny_packets_that_decode_to_hours_are_refused() {
         let mut bytes = page(&[&vorbis_head()]);
         // 1,024 samples each, at 48,000 Hz: 202,500 make an hour and two tenths.
         let many = page(&[b"\0".as_slice(); 250]);
@@ -298,11 +298,11 @@ mod tests {
             bytes.extend(&many);
         }
         assert!(!check_ogg(&bytes));
-        assert_eq!(fits(&bytes), Err(too_long()));
+        assert_eq!(check_duration(&bytes), Err(too_long()));
     }
 
     #[test]
-    fn the_modes_of_a_real_vorbis_file_are_read_and_its_length_is_known() {
+    fn the_duration_of_a_vorbis_file_is_computed() {
         let bytes = include_bytes!("../../../tests/sound/tone.ogg");
         let (mut vorbis, mut samples) = (Vorbis::default(), 0);
         let mut packets: Vec<Vec<u8>> = vec![Vec::new()];
@@ -327,14 +327,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_lie_in_each_other_are_not_read_again_and_again() {
+    fn nested_pages_are_read_once() {
         // A page begins every ten bytes; its 27th byte says that 255 sizes follow.
         let bytes = b"OggS\0\0\xff\0\0\0".repeat(100_000);
         assert!(!check_ogg(&bytes));
     }
 
     #[test]
-    fn modes_are_read_from_the_end_of_their_head() {
+    fn modes_are_read_from_the_end_of_the_setup_header() {
         let mut bits: Vec<bool> = (0..90).map(|i| i % 3 == 0).collect();
         let mut add = |value: u32, count: u32| {
             bits.extend((0..count).map(|i| value >> i & 1 == 1));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_an_mp3_are_counted_one_after_the_other() {
+    fn frames_of_an_mp3_are_counted() {
         // 576 samples at 24,000 Hz in 24 bytes, the smallest possible frame.
         let mut frame = vec![0xFF, 0xF3, 0x14, 0xC0];
         frame.resize(24, 0);
@@ -375,13 +375,13 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_taken_for_hours() {
+    fn random_bytes_have_no_long_duration() {
         let mut seed = 1u32;
         let mut noise = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (seed >> 24) as u8
         };
         let bytes: Vec<u8> = (0..4 << 20).map(|_| noise()).collect();
-        assert_eq!(fits(&bytes), Ok(()));
+        assert_eq!(check_duration(&bytes), Ok(()));
     }
 }

@@ -256,7 +256,7 @@ mod tests {
         curves = [{ parameter = \"force\", target = \"volume_db\", points = [[0, -40], [50, 0]] }]";
 
     #[test]
-    fn the_table_of_choices_marks_what_is_chosen_and_says_why() {
+    fn the_table_of_choices_marks_the_selection_and_its_reason() {
         assert_eq!(
             explanation(IMPACT, &["force=35", "material=wood"]).unwrap(),
             "a plays on the bus 'effects'\n\nParameters:\n  force            number  35 (given)\n  \
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_and_what_does_not_fit_is_said() {
+    fn dead_ends_and_type_mismatches_are_reported() {
         let text = explanation(IMPACT, &["material=glass"]).unwrap();
         assert!(text.contains("no case has its value, and there is no default"), "{text}");
         assert!(text.contains("=> nothing: a trigger with these parameters is refused"), "{text}");

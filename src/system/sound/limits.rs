@@ -15,7 +15,7 @@ use std::collections::HashSet;
 /// Volumes, in decibels.
 pub const DECIBELS: NumberRange = (-100.0, 24.0);
 /// Reductions of a volume, in decibels.
-pub const DECIBELS_TAKEN: NumberRange = (-100.0, 0.0);
+pub const ATTENUATION_DECIBELS: NumberRange = (-100.0, 0.0);
 /// Factors of pitch. Zero and less cannot be played.
 pub const PITCH: NumberRange = (0.01, 16.0);
 /// Seconds of fades, delays and loops.
@@ -52,7 +52,7 @@ pub const OPTIONS: [OptionNumber; 13] = [
     ("min", DISTANCE, |options| &mut options.distance_min),
     ("max", DISTANCE, |options| &mut options.distance_max),
     ("doppler", DOPPLER, |options| &mut options.doppler),
-    ("occlusion", DECIBELS_TAKEN, |options| &mut options.occlusion_db),
+    ("occlusion", ATTENUATION_DECIBELS, |options| &mut options.occlusion_db),
     ("cutoff_hz", HERTZ, |options| &mut options.occlusion_hz),
 ];
 
@@ -107,7 +107,7 @@ fn check_parameters(sound: &SoundRules) -> Result<(), Error> {
 }
 
 /// Returns true if `count` items from `first` on lie within `length`.
-fn fits(first: u32, count: u32, length: usize) -> bool {
+fn is_in_range(first: u32, count: u32, length: usize) -> bool {
     u64::from(first) + u64::from(count) <= length as u64
 }
 
@@ -117,13 +117,13 @@ fn is_of(sound: &SoundRules, parameter: u32, tag: ValueTag) -> bool {
 }
 
 fn check_curves(sound: &SoundRules) -> Result<(), Error> {
-    if sound.curves.len() > CURVES_MAX || !fits(0, sound.sound_curves, sound.curves.len()) {
+    if sound.curves.len() > CURVES_MAX || !is_in_range(0, sound.sound_curves, sound.curves.len()) {
         return Err(damaged());
     }
     for curve in &sound.curves {
         let right = is_of(sound, curve.parameter, ValueTag::Number)
             && (1..=POINTS_MAX).contains(&(curve.count as usize))
-            && fits(curve.first, curve.count, sound.points.len());
+            && is_in_range(curve.first, curve.count, sound.points.len());
         if !right {
             return Err(damaged());
         }
@@ -152,7 +152,7 @@ fn check_layer(sound: &SoundRules, layer: &SoundLayer) -> Result<(), Error> {
         }
     }
     let right = (layer.root as usize) < sound.nodes.len()
-        && fits(layer.first_curve, layer.curves, sound.curves.len());
+        && is_in_range(layer.first_curve, layer.curves, sound.curves.len());
     right.then_some(()).ok_or_else(damaged)
 }
 
@@ -168,10 +168,11 @@ fn check_nodes(sound: &SoundRules) -> Result<(), Error> {
                 file.is_none_or(|file| (file as usize) < sound.files.len())
             }
             SoundNode::Random { first, count } | SoundNode::Sequence { first, count } => {
-                count > 0 && fits(first, count, sound.edges.len())
+                count > 0 && is_in_range(first, count, sound.edges.len())
             }
             SoundNode::Switch { parameter, first, count, .. } => {
-                is_of(sound, parameter, ValueTag::Text) && fits(first, count, sound.edges.len())
+                is_of(sound, parameter, ValueTag::Text)
+                    && is_in_range(first, count, sound.edges.len())
             }
         };
         if !right {

@@ -1,7 +1,7 @@
 //! Mixers: the buses that voices play on, their effects and their ducking; the text of a `.mixer`
 //! and its compiled form. Plays nothing: mixer_output.rs creates the tracks.
 
-use super::limits::{DECIBELS, DECIBELS_TAKEN};
+use super::limits::{ATTENUATION_DECIBELS, DECIBELS};
 use super::source_fields::{self, SourceBlock};
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
@@ -133,7 +133,7 @@ impl MixerBus {
             }
         }
         let Some(duck) = self.duck else { return Ok(()) };
-        within("volume_db", duck.volume_db, DECIBELS_TAKEN)?;
+        within("volume_db", duck.volume_db, ATTENUATION_DECIBELS)?;
         within("attack_seconds", duck.attack_seconds, DUCK_SECONDS)?;
         within("release_seconds", duck.release_seconds, DUCK_SECONDS)
     }
@@ -329,7 +329,7 @@ fn read_duck(
     })?;
     let mut duck =
         DuckingRule { by: at, volume_db: -9.0, attack_seconds: 0.1, release_seconds: 0.5 };
-    block.read("volume_db", DECIBELS_TAKEN, &mut duck.volume_db)?;
+    block.read("volume_db", ATTENUATION_DECIBELS, &mut duck.volume_db)?;
     block.read("attack_seconds", DUCK_SECONDS, &mut duck.attack_seconds)?;
     block.read("release_seconds", DUCK_SECONDS, &mut duck.release_seconds)?;
     Ok(duck)
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn buses_lead_to_earlier_ones_and_are_read_as_they_were_written() {
+    fn buses_output_to_earlier_ones_and_survive_a_round_trip() {
         let text = "
             master = { effects = [{ compressor = { ratio = 8 } }] }
             buses = {
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_no_text_has_are_refused_in_the_compiled_form_too() {
+    fn invalid_numbers_in_compiled_data_are_refused() {
         let text = "buses = { a = { effects = [{ delay = {} }, { filter = {} }] \
                     duck = { by = \"b\" } } b = {} }";
         let check = |change: fn(&mut MixerData), wanted: &str| {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_line_and_remedy() {
+    fn errors_have_a_line_and_a_remedy() {
         check(
             "buses = { a = { parent = \"b\" } b = {} }",
             "a.mixer:1: the bus 'a' leads to 'b', which is not defined before it",

@@ -9,7 +9,7 @@ use super::decoder::{DecodeResult, DecodedStream, Decoder, STREAMS_MAX, StreamSl
 use super::device::{DeviceHealth, DeviceSetup, DeviceShared, SAMPLE_RATE, SoundDevice};
 use super::mixer::{self, BusEffect, MixerData};
 use super::registry::SoundRegistry;
-use super::voices::{CUT_SECONDS, ClipStart, MixLevels, MixerCommand};
+use super::voices::{CUTOFF_FADE_SECONDS, ClipStart, MixLevels, MixerCommand};
 use engine_foundation::log;
 use kira::effect::compressor::CompressorBuilder;
 use kira::effect::delay::DelayBuilder;
@@ -186,7 +186,7 @@ impl MixerOutput {
                     if let Some(mut slot) = self.take_slot(*part)
                         && slot.repeats
                     {
-                        slot.stop(CUT_SECONDS);
+                        slot.stop(CUTOFF_FADE_SECONDS);
                     }
                 }
                 MixerCommand::Bus { bus, gain } => {

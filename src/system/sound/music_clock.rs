@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_and_beats_lie_on_their_grid() {
+    fn bars_and_beats_are_quantized_to_their_grid() {
         let clock = MusicClock {
             id: IdString32::new("music"),
             name: "music".to_string(),

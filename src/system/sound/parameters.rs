@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_twelve_bytes_and_a_head_four() {
+    fn a_node_is_twelve_bytes_and_a_list_head_four() {
         assert_eq!((size_of::<ParameterNode>(), size_of::<ParameterList>()), (12, 4));
         let mut parameters = ParameterTable::new(512 * 10, false);
         assert_eq!(parameters.bytes(), 0, "nothing is set yet");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cursor_starts_at_the_end_goes_round_and_lays_what_is_set_together_side_by_side() {
+    fn the_allocation_cursor_wraps_and_keeps_values_adjacent() {
         let mut parameters = ParameterTable::new(4, false);
         let mut lists = [ParameterList::EMPTY; 3];
         for list in &mut lists[..2] {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_again_stands_first_and_keeps_its_type() {
+    fn a_reset_value_is_first_and_keeps_its_type() {
         let mut parameters = ParameterTable::new(8, true);
         let mut list = ParameterList::EMPTY;
         parameters.set(&mut list, id("material"), ParameterWrite::Text(id("wood"))).unwrap();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_array_is_an_error_and_no_endless_search() {
+    fn a_full_array_is_an_error() {
         let mut parameters = ParameterTable::new(2, false);
         let mut list = ParameterList::EMPTY;
         for name in ["a", "b"] {

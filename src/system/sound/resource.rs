@@ -8,11 +8,11 @@ use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
 use engine_foundation::sjson;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 
 /// The kind `sound`. A recording alone stands for rules that play it once.
 pub static SOUND: ResourceKind = ResourceKind {
-    name: "sound",
+    name: kind_names::SOUND,
     doc: "A sound: rules for what is played and how, or only a recording",
     extensions: &[
         ("sound", SourceForm::Own),
@@ -29,7 +29,7 @@ pub static SOUND: ResourceKind = ResourceKind {
 
 /// The kind `mixer`.
 pub static MIXER: ResourceKind = ResourceKind {
-    name: "mixer",
+    name: kind_names::MIXER,
     doc: "The buses that sounds play on, with their effects",
     extensions: &[("mixer", SourceForm::Own)],
     version: 1,

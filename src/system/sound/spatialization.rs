@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn loudness_falls_with_distance_and_ends_at_the_far_one() {
+    fn loudness_falls_with_distance_to_the_maximum() {
         for rolloff in [Rolloff::Inverse, Rolloff::Linear] {
             let options = options(rolloff);
             let at = |distance| attenuation(distance, &options);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_is_heard_on_its_side_and_none_inside_of_the_head() {
+    fn a_source_is_panned_to_its_side_except_inside_the_head() {
         let pan_at = |x| {
             let options = options(Rolloff::Inverse);
             spatialize(&[Listener::DEFAULT], Vec3::new(x, 0.0, 0.0), Vec3::ZERO, &options).pan
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_listener_hears() {
+    fn the_nearest_listener_is_used() {
         let other = Listener { position: Vec3::new(0.0, 30.0, 0.0), ..Listener::DEFAULT };
         let source = Vec3::new(0.0, 31.0, 0.0);
         let both =

@@ -43,9 +43,9 @@ pub struct VoicePart {
     pub mix: MixLevels,
     /// True if the device plays this part.
     pub sent: bool,
-    /// The loop that the device was sent.
+    /// The loop region last sent to the device, in seconds: start and end.
     pub repeat: Option<(f64, f64)>,
-    /// True if the device was sent a pause.
+    /// True if the device was told to pause.
     pub paused_sent: bool,
 }
 

@@ -8,7 +8,7 @@ use super::data::{LAYERS_MAX, LoopRange, ParameterCurve, SoundOptions, SoundRule
 use super::parameters::{ParameterList, ParameterTable};
 use super::spatialization;
 use super::voices::{
-    CUT_SECONDS, ClipStart, EVENTS_MAX, HISTORY_MAX, MixLevels, MixerCommand, PlayedClip,
+    CUTOFF_FADE_SECONDS, ClipStart, EVENTS_MAX, HISTORY_MAX, MixLevels, MixerCommand, PlayedClip,
     SoundEvent, SoundEventKind, Voice, VoicePart, VoicePartState, Voices, VolumeFade,
 };
 use engine_foundation::hash::StateHash;
@@ -17,10 +17,10 @@ use engine_foundation::{Handle, log};
 /// A low-pass filter at this frequency, or above, removes nothing audible.
 pub const OPEN_HZ: f32 = 20_000.0;
 /// Quieter voices are not mixed: -72 decibels.
-const HEARD_MIN: f32 = 0.000_25;
+const AUDIBLE_GAIN_MIN: f32 = 0.000_25;
 /// Recordings that start within this time are sent to the device, which starts them at the exact
 /// sample.
-const AHEAD_SECONDS: f64 = 0.1;
+const LOOKAHEAD_SECONDS: f64 = 0.1;
 
 /// Totals of curve values.
 #[derive(Clone, Copy)]
@@ -205,7 +205,8 @@ impl Voices {
                     if rules.repeat.map(|repeat| region(repeat, length)) != part.repeat {
                         part.sent = false;
                         let part = (index * LAYERS_MAX + layer) as u32;
-                        self.commands.push(MixerCommand::Stop { part, seconds: CUT_SECONDS });
+                        self.commands
+                            .push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
                     }
                 }
                 let values = |index: u32| sources.bits(&sound.definition, index);
@@ -249,11 +250,11 @@ impl Voices {
     /// Selects the voices to mix: all that are audible, or the most important and loudest of them.
     /// Voices that are paused, or do not begin soon, use no slots.
     fn select_audible(&mut self, delta: f64) {
-        let soon = self.time + delta + AHEAD_SECONDS;
+        let soon = self.time + delta + LOOKAHEAD_SECONDS;
         let mut wanted = 0;
         for index in self.active.iter().map(|index| *index as usize) {
             let level = &mut self.levels[index];
-            level.is_mixed = level.audible >= HEARD_MIN;
+            level.is_mixed = level.audible >= AUDIBLE_GAIN_MIN;
             if level.is_mixed {
                 wanted += self.part_count(index, soon);
             }
@@ -298,7 +299,7 @@ impl Voices {
 
     /// Queues the commands to the device.
     fn send(&mut self, delta: f64) {
-        let soon = self.time + delta + AHEAD_SECONDS;
+        let soon = self.time + delta + LOOKAHEAD_SECONDS;
         for at in 0..self.active.len() {
             let index = self.active[at] as usize;
             let voice = self.voices[index].as_mut().expect("active voices exist");
@@ -326,7 +327,8 @@ impl Voices {
                 // device would start it at its time.
                 let waits = paused && part.start_at > self.time;
                 if part.sent && (!level.is_mixed || waits) {
-                    self.commands.push(MixerCommand::Stop { part: number, seconds: CUT_SECONDS });
+                    self.commands
+                        .push(MixerCommand::Stop { part: number, seconds: CUTOFF_FADE_SECONDS });
                     part.sent = false;
                 } else if part.sent {
                     if part.paused_sent != paused {
@@ -401,7 +403,7 @@ impl Voices {
         for index in ended.drain(..) {
             let stopped = self.get(index).ending;
             let (reason, cut) =
-                if stopped { ("stopped", Some(CUT_SECONDS)) } else { ("finished", None) };
+                if stopped { ("stopped", Some(CUTOFF_FADE_SECONDS)) } else { ("finished", None) };
             self.end(index, reason, cut);
         }
         self.order = ended;

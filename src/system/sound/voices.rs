@@ -24,7 +24,7 @@ pub const EVENTS_MAX: usize = 4096;
 /// Number of started recordings that the history keeps.
 pub const HISTORY_MAX: usize = 1000;
 /// Fade-out time of a voice that is cut off, in seconds; it prevents clicks.
-pub const CUT_SECONDS: f32 = 0.02;
+pub const CUTOFF_FADE_SECONDS: f32 = 0.02;
 
 /// All voices, and the state that they share.
 pub struct Voices {
@@ -255,7 +255,7 @@ impl Voices {
                 VoiceLimitPolicy::Quietest => self.least_audible(own),
             };
             let Some(victim) = victim else { return false };
-            self.end(victim, "stolen", Some(CUT_SECONDS));
+            self.end(victim, "stolen", Some(CUTOFF_FADE_SECONDS));
         }
         if self.active.len() < VOICES_MAX {
             return true;
@@ -266,7 +266,7 @@ impl Voices {
         }
         let victim = self.least_audible(|i| self.get(*i).priority == lowest);
         victim.is_some_and(|victim| {
-            self.end(victim, "stolen", Some(CUT_SECONDS));
+            self.end(victim, "stolen", Some(CUTOFF_FADE_SECONDS));
             true
         })
     }
@@ -400,8 +400,8 @@ impl Voices {
         let voice = self.get(index);
         let options = &self.library.sounds[voice.sound as usize].definition.options;
         let seconds = seconds.unwrap_or(options.fade_out_seconds);
-        if seconds <= CUT_SECONDS || voice.paused {
-            self.end(index, "stopped", Some(seconds.max(CUT_SECONDS)));
+        if seconds <= CUTOFF_FADE_SECONDS || voice.paused {
+            self.end(index, "stopped", Some(seconds.max(CUTOFF_FADE_SECONDS)));
             return true;
         }
         let voice = self.voices[index as usize].as_mut().expect("it was there");
@@ -432,7 +432,8 @@ impl Voices {
                 return Err(error!("sound '{}': {message}", sound.name));
             }
             if let ParameterWrite::Text(text) = setting
-                && let Some(no_case) = container_selection::untaken(&sound.definition, key, text)
+                && let Some(no_case) =
+                    container_selection::find_missing_case(&sound.definition, key, text)
             {
                 let ParameterValue::Text(text) = name().1 else { unreachable!("it is a text") };
                 let message = container_selection::no_case_message(
@@ -499,7 +500,7 @@ impl Voices {
             for number in index * LAYERS_MAX..(index + 1) * LAYERS_MAX {
                 if std::mem::take(&mut self.parts[number].sent) {
                     let part = number as u32;
-                    self.commands.push(MixerCommand::Stop { part, seconds: CUT_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
                 }
             }
         }
@@ -524,7 +525,7 @@ impl Voices {
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
                 if std::mem::replace(part, VoicePart::EMPTY).sent {
                     let part = (index * LAYERS_MAX + layer) as u32;
-                    self.commands.push(MixerCommand::Stop { part, seconds: CUT_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Size of the header before the samples.
-const HEAD_BYTES: u32 = 44;
+const HEADER_BYTES: u32 = 44;
 
 /// A WAV file being written: stereo, 16 bits per sample.
 pub struct WavWriter {
@@ -26,7 +26,7 @@ impl WavWriter {
         let (channels, bytes) = (2u16, 2u16);
         let frame = channels * bytes;
         self.file.write_all(b"RIFF")?;
-        self.file.write_all(&(HEAD_BYTES - 8 + self.data_bytes).to_le_bytes())?;
+        self.file.write_all(&(HEADER_BYTES - 8 + self.data_bytes).to_le_bytes())?;
         self.file.write_all(b"WAVEfmt ")?;
         self.file.write_all(&16u32.to_le_bytes())?;
         self.file.write_all(&1u16.to_le_bytes())?;

@@ -1,6 +1,7 @@
 //! Bitmap fonts as data: glyphs as rectangles of page pictures, with their measurements (the
 //! AngelCode format, .fnt). Written as XML here; read in bmfont.rs.
 
+use engine_foundation::xml;
 use std::fmt::Write;
 
 /// Maximum number of glyphs of one font.
@@ -110,8 +111,8 @@ impl BitmapFont {
         for (name, value) in &self.about {
             attribute(&mut out, name, value);
         }
-        attribute(&mut out, "padding", joined(&self.padding));
-        attribute(&mut out, "spacing", joined(&self.spacing));
+        attribute(&mut out, "padding", join_numbers(&self.padding));
+        attribute(&mut out, "spacing", join_numbers(&self.spacing));
         attribute(&mut out, "outline", self.outline);
         out += "/>\n  <common";
         attribute(&mut out, "lineHeight", self.line_height);
@@ -169,19 +170,15 @@ impl BitmapFont {
     }
 }
 
-fn joined(lengths: &[f32]) -> String {
+fn join_numbers(lengths: &[f32]) -> String {
     lengths.iter().map(|length| length.to_string()).collect::<Vec<_>>().join(",")
 }
 
 fn attribute(out: &mut String, name: &str, value: impl std::fmt::Display) {
     // Writing to a string cannot fail.
     let _ = write!(out, " {name}=\"");
-    for c in value.to_string().chars() {
+    for c in xml::escape(&value.to_string()).chars() {
         match c {
-            '&' => *out += "&amp;",
-            '<' => *out += "&lt;",
-            '>' => *out += "&gt;",
-            '"' => *out += "&quot;",
             c if c.is_control() => {
                 let _ = write!(out, "&#{};", c as u32);
             }

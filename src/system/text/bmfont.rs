@@ -6,6 +6,7 @@ use super::bitmap_font::{
 };
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_foundation::xml::{XmlCutShort, XmlEvent, XmlReader};
 
 /// One element, for example `char id=65 x=…`, in either of the two textual forms.
 struct FntRecord {
@@ -127,74 +128,26 @@ fn lines(text: &str, path: &str) -> Result<Vec<FntRecord>, Error> {
 /// skipped, because the format has none.
 fn xml(text: &str, path: &str) -> Result<Vec<FntRecord>, Error> {
     let mut records = Vec::new();
-    let (mut rest, mut line) = (text, 1);
-    while let Some(open) = rest.find('<') {
-        line += newlines(&rest[..open]);
-        rest = &rest[open + 1..];
-        let end = if rest.starts_with("!--") { "-->" } else { ">" };
-        let Some(close) = rest.find(end) else {
-            return Err(error!("{path}:{line}: the element is not closed: the file is cut short"));
-        };
-        let element = &rest[..close];
-        if !element.starts_with(['!', '?', '/']) {
-            records.push(element_of(element, line, path)?);
-        }
-        line += newlines(element);
-        rest = &rest[close + end.len()..];
-    }
-    Ok(records)
-}
-
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
-}
-
-fn element_of(element: &str, line: usize, path: &str) -> Result<FntRecord, Error> {
-    let element = element.trim_end().trim_end_matches('/');
-    let (tag, mut rest) = element.split_once(char::is_whitespace).unwrap_or((element, ""));
-    let mut attributes = Vec::new();
+    let mut reader = XmlReader::new(text);
     loop {
-        rest = rest.trim_start();
-        if rest.is_empty() {
-            return Ok(FntRecord { line, tag: tag.to_string(), attributes });
+        let event = reader.next_event();
+        let line = reader.line();
+        match event {
+            Ok(Some(XmlEvent::Open(tag))) => {
+                let attributes = tag
+                    .attributes()
+                    .map_err(|rest| error!("{path}:{line}: '{rest}' must be name=\"value\""))?;
+                records.push(FntRecord { line, tag: tag.name.to_string(), attributes });
+            }
+            Ok(Some(XmlEvent::Close | XmlEvent::Text(_))) => {}
+            Ok(None) => return Ok(records),
+            Err(XmlCutShort) => {
+                return Err(error!(
+                    "{path}:{line}: the element is not closed: the file is cut short"
+                ));
+            }
         }
-        let fault = || error!("{path}:{line}: '{rest}' must be name=\"value\"");
-        let (name, after) = rest.split_once('=').ok_or_else(fault)?;
-        let after = after.trim_start();
-        let quote = after.chars().next().filter(|c| "\"'".contains(*c)).ok_or_else(fault)?;
-        let (value, after) = after[1..].split_once(quote).ok_or_else(fault)?;
-        attributes.push((name.trim().to_string(), unescape(value)));
-        rest = after;
     }
-}
-
-/// Maximum number of bytes of an escape such as `&quot;`.
-const ESCAPE_BYTES_MAX: usize = 16;
-
-fn unescape(value: &str) -> String {
-    let mut out = String::new();
-    let mut rest = value;
-    while let Some(start) = rest.find('&') {
-        out += &rest[..start];
-        rest = &rest[start..];
-        // The longest name is short, and a text may contain very many '&' and no ';'.
-        let end = rest.bytes().take(ESCAPE_BYTES_MAX).position(|byte| byte == b';').unwrap_or(0);
-        let name = rest.get(1..end).unwrap_or("");
-        let number = name.strip_prefix("#x").map(|hex| u32::from_str_radix(hex, 16));
-        let number = number.or_else(|| name.strip_prefix('#').map(str::parse));
-        let c = match name {
-            "amp" => Some('&'),
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => number.and_then(Result::ok).and_then(char::from_u32),
-        };
-        // A '&' that begins no escape is literal: BMFont writes file names without escaping them.
-        out.push(c.unwrap_or('&'));
-        rest = if c.is_some() { &rest[end + 1..] } else { &rest[1..] };
-    }
-    out + rest
 }
 
 impl FntRecord {

@@ -125,7 +125,7 @@ pub fn lay_out(
     let mut cursor =
         LineCursor { x: 0.0, y: 0.0, size: request.size, margin, quads, line: 0, lines: 1 };
     let (mut color, mut next_span) = (None, 0);
-    let mut before = PreviousGlyph::NONE_BEFORE;
+    let mut before = PreviousGlyph::FIRST;
     let mut i = 0;
     while i < text.len() {
         while next_span < spans.len() && spans[next_span].start as usize <= i {
@@ -134,7 +134,7 @@ pub fn lay_out(
         }
         if text[i] < 32 {
             control(fonts, glyphs, request, &mut cursor, text[i])?;
-            before = PreviousGlyph::NONE_BEFORE;
+            before = PreviousGlyph::FIRST;
             i += 1;
             continue;
         }
@@ -230,7 +230,7 @@ fn join(
     (before, now): (&PreviousGlyph, &mut PreviousGlyph),
     letter: char,
 ) -> Option<f32> {
-    match between(fonts, glyphs, number, before, now, letter) {
+    match pair_result(fonts, glyphs, number, before, now, letter) {
         PairResult::Kern(amount) => Some(amount),
         PairResult::Complex => None,
         PairResult::Ligate(id) => {
@@ -256,7 +256,7 @@ struct PreviousGlyph {
 }
 
 impl PreviousGlyph {
-    const NONE_BEFORE: PreviousGlyph =
+    const FIRST: PreviousGlyph =
         PreviousGlyph { key: NONE, index: NONE, start: 0.0, quads: 0, earlier: None };
 }
 
@@ -322,7 +322,7 @@ fn tab(
 
 /// Returns the result for a pair of characters that the ASCII table does not contain.
 #[cold]
-fn between(
+fn pair_result(
     fonts: &mut [Font],
     glyphs: &GlyphRegistry,
     number: FontNumber,

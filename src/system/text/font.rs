@@ -95,10 +95,10 @@ impl Font {
     }
 
     /// Returns how far distance fields extend around the letters, in ems.
-    pub fn reach(&self) -> f32 {
+    pub fn field_extent(&self) -> f32 {
         match &self.body {
-            GlyphSource::Outlines(_) => TextStyle::REACH,
-            GlyphSource::Pages(pages) => pages.room() / pages.font.size,
+            GlyphSource::Outlines(_) => TextStyle::FIELD_EXTENT,
+            GlyphSource::Pages(pages) => pages.field_range() / pages.font.size,
         }
     }
 
@@ -128,7 +128,7 @@ impl Font {
 
 /// Computes the search order of every font: the font itself, then its fallback fonts, each followed
 /// by its own fallback fonts, without duplicates.
-pub fn order_all(fonts: &mut [Font]) {
+pub fn compute_fallback_orders(fonts: &mut [Font]) {
     for number in 0..fonts.len() as u32 {
         let mut order = Vec::new();
         let mut open = vec![number];
@@ -183,7 +183,7 @@ impl BitmapPages {
     }
 
     /// Returns how far distance fields can be drawn around letters, in pixels of the pages.
-    fn room(&self) -> f32 {
+    fn field_range(&self) -> f32 {
         self.font.padding.iter().copied().fold(self.font.spread, f32::min).max(0.0)
     }
 
@@ -199,7 +199,7 @@ impl BitmapPages {
         // Padding of a distance field is drawn only as far as needed. A color picture is drawn
         // whole.
         let [up, right, down, left] = if font.spread > 0.0 { font.padding } else { [0.0; 4] };
-        let room = self.room();
+        let room = self.field_range();
         let (x, y) = (glyph.x + left, glyph.y + up);
         let width = (glyph.width - left - right).max(0.0);
         let height = (glyph.height - up - down).max(0.0);

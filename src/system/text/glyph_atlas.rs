@@ -126,10 +126,10 @@ impl GlyphAtlas {
         let (layer, y) = (self.layers - 1, self.filled);
         self.filled += height;
         self.rows.push(SlotRow { layer, y, height, size });
-        self.cut(layer, y, size);
+        self.split_row(layer, y, size);
     }
 
-    fn cut(&mut self, layer: u32, y: u32, size: (u32, u32)) {
+    fn split_row(&mut self, layer: u32, y: u32, size: (u32, u32)) {
         let row = (0..ATLAS_SIDE / size.0).rev();
         let slots = row.map(|i| AtlasSlot { layer, x: i * size.0, y, size });
         self.sizes.entry(size).or_default().free.extend(slots);
@@ -162,7 +162,7 @@ impl GlyphAtlas {
             }
             !here(slot)
         });
-        self.cut(layer, y, size);
+        self.split_row(layer, y, size);
     }
 
     /// Frees a slot.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_small_slots_are_divided_again_for_a_wide_glyph() {
+    fn rows_of_small_slots_are_split_again_for_a_wide_glyph() {
         let mut atlas = GlyphAtlas::of_layers(1);
         let mut evicted = Vec::new();
         for i in 0..16 * 8 {

@@ -345,7 +345,7 @@ fn keep_boundary(all: &[OutlineSegment], crossed: bool) -> Vec<OutlineSegment> {
             for piece in contour {
                 let left = bounding(all, piece);
                 turns |= left == Some(false);
-                boundary.extend(left.map(|left| turned(piece, left)));
+                boundary.extend(left.map(|left| oriented(piece, left)));
             }
             if turns {
                 boundary[start..].reverse();
@@ -357,7 +357,7 @@ fn keep_boundary(all: &[OutlineSegment], crossed: bool) -> Vec<OutlineSegment> {
         let length = |piece: &&OutlineSegment| (piece.b - piece.a).length_squared();
         let longest = contour.iter().max_by(|p, q| length(p).total_cmp(&length(q)));
         if let Some(left) = longest.and_then(|piece| bounding(all, piece)) {
-            boundary.extend(contour.iter().map(|piece| turned(piece, left)));
+            boundary.extend(contour.iter().map(|piece| oriented(piece, left)));
             if !left {
                 boundary[start..].reverse();
             }
@@ -375,7 +375,7 @@ fn bounding(all: &[OutlineSegment], piece: &OutlineSegment) -> Option<bool> {
     (left != right).then_some(left)
 }
 
-fn turned(piece: &OutlineSegment, left: bool) -> OutlineSegment {
+fn oriented(piece: &OutlineSegment, left: bool) -> OutlineSegment {
     if left {
         return *piece;
     }

@@ -2,7 +2,7 @@
 //! page. A glyph gets an atlas slot when it is first shown. Its distance field is generated at the
 //! end of the frame, by tasks.
 
-use super::PREWARMED_EACH_FRAME;
+use super::PREWARMED_PER_FRAME;
 use super::bitmap_font::BitmapFont;
 use super::font::{Font, GlyphSource};
 use super::glyph_atlas::{AtlasSlot, GLYPH_LAYERS_MAX, GlyphAtlas, SLOT_SIDE_MAX};
@@ -19,8 +19,8 @@ use std::collections::{HashMap, VecDeque};
 
 /// Texels of the atlas per em. This resolves the strokes of dense ideographs, and three channels
 /// keep the corners sharp at any size.
-pub const TEXELS_EACH_EM: f32 = 48.0;
-const _: () = assert!(TextStyle::REACH * TEXELS_EACH_EM == GLYPH_SPREAD);
+pub const TEXELS_PER_EM: f32 = 48.0;
+const _: () = assert!(TextStyle::FIELD_EXTENT * TEXELS_PER_EM == GLYPH_SPREAD);
 /// Represents a character that no font has, in place of a font and a glyph.
 pub const MISSING: (u32, u32) = (u32::MAX, 0);
 /// Width, height and line thickness of the box that is shown for a missing character, and its
@@ -190,11 +190,11 @@ impl GlyphRegistry {
             }
             return false;
         };
-        self.place_in_slot(index, cell, slot);
+        self.assign_slot(index, cell, slot);
         true
     }
 
-    fn place_in_slot(&mut self, index: u32, cell: SdfCell, slot: AtlasSlot) {
+    fn assign_slot(&mut self, index: u32, cell: SdfCell, slot: AtlasSlot) {
         let glyph = &mut self.all[index as usize];
         let [left, bottom, right, top] = glyph.ink.map(|length| length * glyph.texels);
         let high = (cell.bottom + cell.height as i32) as f32;
@@ -256,7 +256,7 @@ impl GlyphRegistry {
         pool: &TaskPool,
         changes: &mut Vec<TextureChange>,
     ) -> Result<(), Error> {
-        for _ in 0..PREWARMED_EACH_FRAME {
+        for _ in 0..PREWARMED_PER_FRAME {
             let Some(index) = self.prewarmed.pop_front() else { break };
             self.allocate_slot(index);
         }
@@ -330,7 +330,7 @@ fn measure(outline: Option<&GlyphOutline>, advance: f32) -> Glyph {
     let [left, bottom, right, top] = ink.unwrap_or([0.0; 4]);
     let room = 2.0 * (GLYPH_SPREAD.ceil() + 2.0);
     let most = (right - left).max(top - bottom);
-    let texels = TEXELS_EACH_EM.min((SLOT_SIDE_MAX as f32 - room) / most.max(f32::MIN_POSITIVE));
+    let texels = TEXELS_PER_EM.min((SLOT_SIDE_MAX as f32 - room) / most.max(f32::MIN_POSITIVE));
     // An outline a hundred times larger than its em is shown poorly but safely. An outline that
     // extends to 1000 ems is not shown.
     let is_sane = [left, bottom, right, top].iter().all(|length| length.abs() < 1000.0);
@@ -350,5 +350,5 @@ fn measure(outline: Option<&GlyphOutline>, advance: f32) -> Glyph {
 }
 
 fn cell_of(glyph: &Glyph) -> SdfCell {
-    SdfCell::around(glyph.ink.map(|length| length * glyph.texels))
+    SdfCell::enclosing(glyph.ink.map(|length| length * glyph.texels))
 }

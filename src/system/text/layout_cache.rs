@@ -89,7 +89,7 @@ impl LayoutCache {
     }
 
     /// Stores a text that was laid out with a version of the glyphs.
-    pub fn keep(
+    pub fn insert(
         &mut self,
         wanted: &LayoutRequest,
         version: u64,

@@ -80,7 +80,7 @@ fn break_word(
 mod tests {
     use super::*;
 
-    /// Every character has a width of 1.
+    /// Checks the lines of a text in which every character has a width of 1.
     #[track_caller]
     fn check(text: &str, max_width: f32, wanted: &[&str]) {
         let mut advances = vec![0.0; text.len()];
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_break_as_late_as_they_fit_and_leave_their_last_spaces() {
+    fn lines_break_late_and_drop_trailing_spaces() {
         check("the quick brown fox", 10.0, &["the quick", "brown fox"]);
         check("the quick brown fox", 9.0, &["the quick", "brown fox"]);
         check("the quick brown fox", 8.0, &["the", "quick", "brown", "fox"]);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_no_line_can_hold_is_broken_between_characters() {
+    fn a_word_wider_than_the_line_is_broken() {
         check("abcdefgh", 3.0, &["abc", "def", "gh"]);
         check("ab cdefgh ij", 3.0, &["ab", "cde", "fgh", "ij"]);
         check("abcdefg hi", 3.0, &["abc", "def", "g", "hi"]);

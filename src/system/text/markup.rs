@@ -55,7 +55,7 @@ impl ColorMarkup {
 
     /// Converts ranges of the shown text to ranges of the original text. A directive at the end of
     /// a line belongs to the next line.
-    pub fn widen(&self, ranges: &mut [Range<usize>]) {
+    pub fn to_source_ranges(&self, ranges: &mut [Range<usize>]) {
         let cut_before = |at: usize, included: bool| {
             let cuts = self.cuts.iter().rev();
             let mut cuts = cuts.skip_while(|(from, _)| *from > at || !included && *from == at);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn directives_become_spans_and_everything_else_is_text() {
+    fn directives_become_spans_and_other_characters_are_text() {
         check("plain {text} #1", "plain {text} #1", &[]);
         check(
             "a {#color(255,0,0)}red{#reset()} b",
@@ -132,14 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_what_is_shown_become_lines_of_the_whole_text() {
+    fn lines_of_visible_text_map_to_lines_of_the_source() {
         let text = "a {#color(1,2,3)}bc{#reset()} d";
         let mut markup = ColorMarkup::default();
         let request = TextRequest { text: text.as_bytes(), ..TextRequest::DEFAULT };
         markup.extract(&request).unwrap();
         // The shown text is "a bc d", broken into "a", "bc" and "d".
         let mut lines = [0..1, 2..4, 5..6];
-        markup.widen(&mut lines);
+        markup.to_source_ranges(&mut lines);
         let lines: Vec<&str> = lines.iter().map(|line| &text[line.clone()]).collect();
         assert_eq!(lines, ["a", "bc", "d"]);
     }

@@ -62,7 +62,7 @@ pub const FONTS_MAX: usize = 256;
 /// Maximum length of a chain of fonts in which each falls back to the next.
 pub const FALLBACK_MAX: usize = 16;
 /// Number of prewarmed glyphs generated in one frame, in addition to the glyphs that it shows.
-pub const PREWARMED_EACH_FRAME: usize = 32;
+pub const PREWARMED_PER_FRAME: usize = 32;
 /// Maximum number of missing characters that are logged for one font, each once.
 pub const MISSING_LOGGED_MAX: usize = 32;
 
@@ -147,7 +147,7 @@ impl TextSystem {
             self.lay_out(request, PIXEL / request.size);
             return Ok(&self.work.quads);
         }
-        let reach = text_effects::reach(request, &mut self.fonts[request.font.0 as usize]);
+        let reach = text_effects::effect_extents(request, &mut self.fonts[request.font.0 as usize]);
         self.lay_out(request, (PIXEL + reach.margin) / request.size);
         let width = |page| self.glyphs.page(page).width;
         let (letters, styled) = (&self.work.quads, &mut self.work.styled);
@@ -191,7 +191,7 @@ impl TextSystem {
         let part = &mut LayoutContext { fonts, glyphs };
         work.lines = shaped_layout::wrap(part, &mut work.shaper, text, request);
         if cut.is_some() {
-            work.markup.widen(&mut work.lines);
+            work.markup.to_source_ranges(&mut work.lines);
         }
         Ok(&work.lines)
     }
@@ -204,7 +204,7 @@ impl TextSystem {
             .all(|c| c.is_control() || font::font_with_glyph(&self.fonts, font, c).is_some())
     }
 
-    /// Queues glyphs to be generated before they are shown, [`PREWARMED_EACH_FRAME`] of them in
+    /// Queues glyphs to be generated before they are shown, [`PREWARMED_PER_FRAME`] of them in
     /// each frame.
     pub fn prewarm(&mut self, font: FontNumber, text: &str) {
         for c in text.chars().filter(|c| !c.is_control()) {
@@ -332,7 +332,7 @@ impl TextSystem {
         let (used, shaper) = (&mut work.used, &mut work.shaper);
         let extents =
             shaped_layout::lay_out(part, shaper, quads, used, (&valid, spans), request, margin);
-        cache.keep(&wanted, part.glyphs.version, quads, used, extents);
+        cache.insert(&wanted, part.glyphs.version, quads, used, extents);
         extents
     }
 
@@ -364,7 +364,7 @@ impl TextSystem {
         let number = FontNumber(self.fonts.len() as u32);
         self.fonts.push(Font::new(name, body, fallback));
         self.numbers.insert(name.to_string(), number);
-        font::order_all(&mut self.fonts);
+        font::compute_fallback_orders(&mut self.fonts);
         self.prewarm(number, &prewarm);
         Ok(number)
     }
@@ -374,7 +374,7 @@ impl TextSystem {
         doing!("When loading font again:", &name);
         let (body, fallback, prewarm) = self.read(store, &name, &mut Vec::new())?;
         self.fonts[number.0 as usize] = Font::new(&name, body, fallback);
-        font::order_all(&mut self.fonts);
+        font::compute_fallback_orders(&mut self.fonts);
         self.glyphs.remove_glyphs_of(number.0);
         self.cache.clear();
         // Other fonts may fall back to this one and hold its old glyphs.

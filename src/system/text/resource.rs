@@ -272,7 +272,7 @@ impl FontData {
                 if file.len() > FILE_BYTES_MAX {
                     return Err(error!("it is damaged: it is too long (FILE_BYTES_MAX)"));
                 }
-                let end = bytes.len() - reader.left();
+                let end = bytes.len() - reader.remaining();
                 FontBody::Outlines { file: end - file.len()..end, face }
             }
             1 => {

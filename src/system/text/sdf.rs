@@ -8,7 +8,7 @@ use engine_foundation::Vec2;
 use engine_frame_packet::texture::GLYPH_SPREAD;
 
 /// Distance around a segment within which distances are computed, in texels.
-const REACH: f32 = GLYPH_SPREAD + 0.1;
+const EDGE_RANGE: f32 = GLYPH_SPREAD + 0.1;
 /// Maximum distance from the outline at which the median may be on the wrong side, in texels.
 /// Corners need this much.
 const WRONG_SIDE_MAX: f32 = 0.6;
@@ -31,7 +31,7 @@ pub struct SdfCell {
 impl SdfCell {
     /// Returns the smallest cell around bounds (left, bottom, right, top in texels) with room for
     /// the distance field.
-    pub fn around([left, bottom, right, top]: [f32; 4]) -> SdfCell {
+    pub fn enclosing([left, bottom, right, top]: [f32; 4]) -> SdfCell {
         let room = GLYPH_SPREAD.ceil() as i32 + 1;
         let (left, bottom) = (left.floor() as i32 - room, bottom.floor() as i32 - room);
         let width = (right.ceil() as i32 + room - left) as u32;
@@ -68,7 +68,8 @@ struct NearestEdge {
     edge: u32,
 }
 
-const NOTHING: NearestEdge = NearestEdge { squared: REACH * REACH, straight: 0.0, edge: u32::MAX };
+const NO_EDGE: NearestEdge =
+    NearestEdge { squared: EDGE_RANGE * EDGE_RANGE, straight: 0.0, edge: u32::MAX };
 
 /// Returns the distance field of an outline in texels: red, green, blue and alpha for each texel of
 /// the cell, rows from the top. 128 is on the outline, larger values are inside; [`GLYPH_SPREAD`]
@@ -77,7 +78,7 @@ pub fn field(outline: &GlyphOutline, cell: SdfCell) -> Vec<u8> {
     let pieces = pieces(outline);
     let edges = color(&pieces.boundary);
     let nearest = nearest(&edges, cell);
-    let inside = inside(&pieces.all, cell);
+    let inside = inside_mask(&pieces.all, cell);
     let mut distances: Vec<[f32; 4]> = nearest
         .iter()
         .zip(&inside)
@@ -173,10 +174,10 @@ fn cyclic(chain: usize, chains: usize) -> u8 {
 
 /// Returns the nearest edge of each channel, and of all channels, for every texel.
 fn nearest(edges: &[ColoredEdge], cell: SdfCell) -> Vec<[NearestEdge; 4]> {
-    let mut nearest = vec![[NOTHING; 4]; (cell.width * cell.height) as usize];
+    let mut nearest = vec![[NO_EDGE; 4]; (cell.width * cell.height) as usize];
     for (number, edge) in edges.iter().enumerate() {
         let b = edge.a + edge.along * edge.length;
-        let (low, high) = (edge.a.min(b) - REACH, edge.a.max(b) + REACH);
+        let (low, high) = (edge.a.min(b) - EDGE_RANGE, edge.a.max(b) + EDGE_RANGE);
         let column = |x: f32| (x - cell.left as f32 - 0.5).clamp(0.0, cell.width as f32 - 1.0);
         let top = (cell.bottom + cell.height as i32) as f32 - 0.5;
         let row = |y: f32| (top - y).clamp(0.0, cell.height as f32 - 1.0);
@@ -201,15 +202,15 @@ fn visit(texels: &mut [[NearestEdge; 4]], edge: &ColoredEdge, number: u32, from:
         let squared = beyond * beyond + aside * aside;
         let [red, green, blue, _] = texel;
         let farthest = red.squared.max(green.squared).max(blue.squared);
-        if squared <= farthest + 1e-4 && squared < REACH * REACH {
-            offer(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
+        if squared <= farthest + 1e-4 && squared < EDGE_RANGE * EDGE_RANGE {
+            keep_nearest(texel, edge.color, number, squared, aside * aside / squared.max(1e-12));
         }
     }
 }
 
 /// Records an edge as the nearest of a texel's channels if it is nearer than the current one. At
 /// shared ends, `straight` decides: the edge with the larger value has the reliable side.
-fn offer(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, straight: f32) {
+fn keep_nearest(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, straight: f32) {
     for (channel, nearest) in texel.iter_mut().enumerate() {
         if channel < 3 && color >> channel & 1 == 0 {
             continue;
@@ -223,7 +224,7 @@ fn offer(texel: &mut [NearestEdge; 4], color: u8, number: u32, squared: f32, str
 }
 
 /// Returns for each texel whether its center is inside.
-fn inside(all: &[OutlineSegment], cell: SdfCell) -> Vec<bool> {
+fn inside_mask(all: &[OutlineSegment], cell: SdfCell) -> Vec<bool> {
     let mut inside = Vec::with_capacity((cell.width * cell.height) as usize);
     let mut row_pieces = Vec::new();
     for row in 0..cell.height {

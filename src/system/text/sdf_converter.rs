@@ -109,7 +109,7 @@ fn signed_distances(page: &GrayImage) -> Vec<f32> {
 }
 
 /// Larger than any distance in use, and small enough that its square is still exact enough.
-const FAR: f32 = 1e10;
+const DISTANCE_MAX: f32 = 1e10;
 
 /// Returns the squared distance from each pixel to the nearest wanted pixel. The method follows
 /// Felzenszwalb and Huttenlocher, "Distance Transforms of Sampled Functions" (2012): along columns,
@@ -117,7 +117,7 @@ const FAR: f32 = 1e10;
 fn squared_distances(page: &GrayImage, wanted: impl Fn(u8) -> bool) -> Vec<f32> {
     let (width, height) = (page.width, page.height);
     let mut grid: Vec<f32> =
-        page.bytes.iter().map(|byte| if wanted(*byte) { 0.0 } else { FAR }).collect();
+        page.bytes.iter().map(|byte| if wanted(*byte) { 0.0 } else { DISTANCE_MAX }).collect();
     let mut sweep = DistanceScratch::default();
     let mut line = vec![0.0; height];
     for x in 0..width {
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_the_shape_in_pixels_of_what_comes_out() {
+    fn distances_are_in_pixels_of_the_output() {
         let (small, pages) = shrink(&font(256.0, 32.0), &[disc(256, 64.0)], 8, 4).unwrap();
         assert_eq!((small.page_width, pages[0].width, pages[0].height), (32.0, 32, 32));
         for (i, byte) in pages[0].bytes.iter().enumerate() {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_without_light_or_without_dark_are_far_from_any_edge() {
+    fn uniform_pages_have_the_maximum_distance() {
         for (light, wanted) in [(0, 0), (255, 255)] {
             let page = GrayImage { width: 16, height: 16, bytes: vec![light; 256] };
             let (_, pages) = shrink(&font(16.0, 16.0), &[page], 4, 4).unwrap();

@@ -74,7 +74,7 @@ pub fn lay_out(
             for shaped in &shaper.glyphs[shaper.glyphs_of(run, number)] {
                 let [dx, dy] = shaped.offset.map(|length| length * size);
                 let color = color_at(spans, shaped.cluster);
-                if mark_shown(part.glyphs, shaped.index, request.is_retained) {
+                if mark_used(part.glyphs, shaped.index, request.is_retained) {
                     let glyph = &part.glyphs.all[shaped.index as usize];
                     quads.push(quad(glyph, x + dx, y + dy, size, margin, color));
                     used.push(shaped.index);
@@ -103,7 +103,7 @@ pub fn wrap(
     shaper.lines.clone()
 }
 
-fn mark_shown(glyphs: &mut GlyphRegistry, index: u32, retained: bool) -> bool {
+fn mark_used(glyphs: &mut GlyphRegistry, index: u32, retained: bool) -> bool {
     if retained {
         glyphs.mark_retained(index);
     }

@@ -27,10 +27,10 @@ fn has_shadow(style: &TextStyle) -> bool {
 
 /// Returns the effect extents of a style, limited to the range of the distance fields. Logs a
 /// warning once per font if the limit applies.
-pub fn reach(request: &TextRequest, font: &mut Font) -> EffectExtents {
+pub fn effect_extents(request: &TextRequest, font: &mut Font) -> EffectExtents {
     let style = &request.style;
     // The last half pixel of the field smooths the edge.
-    let most = (font.reach() * request.size - 0.5).max(0.0);
+    let most = (font.field_extent() * request.size - 0.5).max(0.0);
     // A NaN length draws nothing.
     let length = |length_asked: f32| if length_asked > 0.0 { length_asked } else { 0.0 };
     let outline = length(style.outline).min(most);

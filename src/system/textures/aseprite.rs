@@ -314,13 +314,13 @@ impl AseFile {
         for cel in cels {
             let AseFrame::Texels { width, height, bytes } = self.cel_frame(cel)? else { continue };
             let opacity = u32::from(cel.opacity) * u32::from(self.layers[cel.layer].opacity) / 255;
-            let columns = inside(cel.x, *width, self.width);
-            for y in inside(cel.y, *height, self.height) {
+            let columns = visible_range(cel.x, *width, self.width);
+            for y in visible_range(cel.y, *height, self.height) {
                 for x in columns.clone() {
                     let (to_x, to_y) = (cel.x + x as i32, cel.y + y as i32);
                     let color = self.color(bytes, y * width + x)?;
                     let at = (to_y as usize * self.width + to_x as usize) * 4;
-                    over(&mut out[at..at + 4], color, opacity);
+                    blend_over(&mut out[at..at + 4], color, opacity);
                 }
             }
         }
@@ -333,8 +333,8 @@ impl AseFile {
         let mut texels = 0;
         for cel in self.frames.iter().flat_map(|(_, cels)| cels) {
             let AseFrame::Texels { width, height, .. } = self.cel_frame(cel)? else { continue };
-            let columns = inside(cel.x, *width, self.width).len();
-            texels += (columns * inside(cel.y, *height, self.height).len()) as u64;
+            let columns = visible_range(cel.x, *width, self.width).len();
+            texels += (columns * visible_range(cel.y, *height, self.height).len()) as u64;
         }
         if texels > TEXELS_MAX {
             return Err(error!(
@@ -358,14 +358,14 @@ impl AseFile {
 
 /// Returns the part of a cel's `size` columns or rows, placed at `at`, that is inside a picture of
 /// size `whole`.
-fn inside(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
+fn visible_range(at: i32, size: usize, whole: usize) -> std::ops::Range<usize> {
     let first = at.min(0).unsigned_abs() as usize;
     let end = (whole as i64 - i64::from(at)).clamp(0, size as i64) as usize;
     first.min(end)..end
 }
 
 /// Blends a color over another. Neither the inputs nor the result are premultiplied.
-fn over(below: &mut [u8], color: [u8; 4], opacity: u32) {
+fn blend_over(below: &mut [u8], color: [u8; 4], opacity: u32) {
     let alpha = f32::from(color[3]) * opacity as f32 / (255.0 * 255.0);
     let behind = f32::from(below[3]) / 255.0;
     let sum = alpha + behind * (1.0 - alpha);
@@ -386,7 +386,7 @@ mod tests {
     use engine_test_support::aseprite::aseprite;
 
     #[test]
-    fn a_file_of_aseprites_own_is_a_sheet() {
+    fn an_aseprite_file_is_a_sheet() {
         let source = read(&aseprite(32)).unwrap();
         let names: Vec<_> = source.frames.iter().map(|(name, ms, _)| (&name[..], *ms)).collect();
         assert_eq!(names, [("1", 70.0), ("2", 30.0)]);
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_aseprite_file_is_an_error_and_nothing_worse() {
+    fn a_broken_aseprite_file_is_an_error() {
         let bytes = aseprite(32);
         for length in 0..bytes.len() {
             assert!(read(&bytes[..length]).is_err(), "{length}");
@@ -433,16 +433,19 @@ mod tests {
     }
 
     #[test]
-    fn only_the_part_of_a_cel_inside_the_picture_is_walked() {
-        assert_eq!(inside(0, 5, 9), 0..5);
-        assert_eq!(inside(-2, 5, 2), 2..4);
-        assert_eq!(inside(7, 5, 9), 0..2);
-        assert!(inside(9, 5, 9).is_empty() && inside(-5, 5, 9).is_empty());
-        assert!(inside(-32_768, 65_535, 1).len() == 1 && inside(32_767, 65_535, 1).is_empty());
+    fn cels_are_clipped_to_the_image() {
+        assert_eq!(visible_range(0, 5, 9), 0..5);
+        assert_eq!(visible_range(-2, 5, 2), 2..4);
+        assert_eq!(visible_range(7, 5, 9), 0..2);
+        assert!(visible_range(9, 5, 9).is_empty() && visible_range(-5, 5, 9).is_empty());
+        assert!(
+            visible_range(-32_768, 65_535, 1).len() == 1
+                && visible_range(32_767, 65_535, 1).is_empty()
+        );
     }
 
     #[test]
-    fn a_side_that_no_texture_has_is_refused_before_frames_are_read() {
+    fn an_invalid_size_is_refused_before_frames_are_read() {
         let mut head = vec![0; 128];
         head[4..6].copy_from_slice(&FILE_MAGIC.to_le_bytes());
         for (at, value) in [(6, 2u16), (8, 1026), (10, 32_771), (12, 32)] {
@@ -456,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn linked_cels_that_show_more_than_a_picture_can_have_are_refused() {
+    fn linked_cels_beyond_the_size_limit_are_refused() {
         let cel = |picture| AseCel { layer: 0, x: 0, y: 0, opacity: 255, order: 0, picture };
         let (width, height) = (4096, 4096);
         let bytes = vec![0; width * height];

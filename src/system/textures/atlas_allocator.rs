@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn small_pictures_fill_a_layer_well() {
+    fn small_images_fill_a_layer_densely() {
         let mut atlas = AtlasAllocator::default();
         let count = (0..).take_while(|_| {
             atlas.add(40, 40);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_atlas_says_so() {
+    fn a_full_atlas_refuses_allocation() {
         let mut atlas = AtlasAllocator::default();
         for _ in 0..ATLAS_LAYERS_MAX {
             assert!(atlas.add(ATLAS_SIDE, ATLAS_SIDE).is_some());

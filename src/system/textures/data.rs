@@ -24,7 +24,7 @@ const FORMATS: [TexelFormat; 10] = [
 ];
 const WRAPS: [WrapMode; 3] = [WrapMode::Clamp, WrapMode::Repeat, WrapMode::Mirror];
 /// Bytes of a header.
-const HEAD_BYTES: usize = 5 * 4 + 4;
+const HEADER_BYTES: usize = 5 * 4 + 4;
 
 /// Filter between texels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,7 +70,7 @@ pub fn write(head: &TextureHeader, texels: &[u8]) -> Vec<u8> {
     writer.u8(index_in_list(&WRAPS, head.wrap));
     writer.u8(u8::from(head.small));
     let mut out = writer.finish();
-    debug_assert_eq!(out.len(), HEAD_BYTES);
+    debug_assert_eq!(out.len(), HEADER_BYTES);
     out.extend(texels);
     out
 }
@@ -103,17 +103,17 @@ pub fn read(bytes: &[u8]) -> Result<(TextureHeader, usize), Error> {
     if head.small {
         wanted += cell_levels_bytes(width, height);
     }
-    if reader.left() != wanted {
-        return Err(error!("it is damaged: it has {} bytes of {wanted}", reader.left()));
+    if reader.remaining() != wanted {
+        return Err(error!("it is damaged: it has {} bytes of {wanted}", reader.remaining()));
     }
-    Ok((head, HEAD_BYTES))
+    Ok((head, HEADER_BYTES))
 }
 
 /// Checks that a texture can be used by a surface, which cannot sample the shared atlas.
 ///
 /// # Errors
 /// Returns an error under the conditions of [`read`], and if the texture would share the atlas.
-pub fn check_own_texture(bytes: &[u8]) -> Result<(), Error> {
+pub fn check_surface_texture(bytes: &[u8]) -> Result<(), Error> {
     match read(bytes)?.0.small {
         true => Err(error!("it is damaged: a texture of a surface is in the shared atlas")),
         false => Ok(()),
@@ -157,7 +157,7 @@ impl TextureHeader {
 mod tests {
     use super::*;
 
-    const HEAD: TextureHeader = TextureHeader {
+    const HEADER: TextureHeader = TextureHeader {
         picture_width: 16,
         picture_height: 8,
         width: 8,
@@ -181,43 +181,43 @@ mod tests {
     }
 
     #[test]
-    fn heads_that_no_compiled_texture_has_are_refused_at_once() {
-        let texels = vec![0; chain_bytes(HEAD.format, 8, 4, 4)];
-        assert_eq!(read(&write(&HEAD, &texels)).unwrap(), (HEAD, HEAD_BYTES));
+    fn invalid_headers_are_refused() {
+        let texels = vec![0; chain_bytes(HEADER.format, 8, 4, 4)];
+        assert_eq!(read(&write(&HEADER, &texels)).unwrap(), (HEADER, HEADER_BYTES));
         for levels in [0, 5, 1 << 31, u32::MAX] {
             let wanted = format!(
                 "the file is damaged: it says it has {levels} levels, and 8 x 4 texels have 1 to 4"
             );
-            assert_eq!(error_message(TextureHeader { levels, ..HEAD }), wanted);
+            assert_eq!(error_message(TextureHeader { levels, ..HEADER }), wanted);
         }
-        let wide = error_message(TextureHeader { width: u32::MAX, height: u32::MAX, ..HEAD });
+        let wide = error_message(TextureHeader { width: u32::MAX, height: u32::MAX, ..HEADER });
         assert!(wide.contains("and 16384 is the most for either side (SIDE_MAX)"), "{wide}");
-        let large = error_message(TextureHeader { width: 1 << 14, height: 1 << 14, ..HEAD });
+        let large = error_message(TextureHeader { width: 1 << 14, height: 1 << 14, ..HEADER });
         assert!(large.contains("134 million texels (TEXELS_MAX)"), "{large}");
-        let picture = error_message(TextureHeader { picture_height: 0, ..HEAD });
+        let picture = error_message(TextureHeader { picture_height: 0, ..HEADER });
         assert_eq!(picture, "the picture has no texels: it is 16 x 0");
         assert_eq!(
-            error_message(TextureHeader { picture_width: 17, picture_height: 17, ..HEAD }),
+            error_message(TextureHeader { picture_width: 17, picture_height: 17, ..HEADER }),
             "it is damaged: 8 x 4 texels are no level of a picture of 17 x 17"
         );
         assert_eq!(
-            error_message(TextureHeader { levels: 2, ..HEAD }),
+            error_message(TextureHeader { levels: 2, ..HEADER }),
             "it is damaged: it has 2 levels, and not all of them"
         );
         let blocks =
-            TextureHeader { width: 4, height: 2, levels: 1, format: TexelFormat::Bc7, ..HEAD };
+            TextureHeader { width: 4, height: 2, levels: 1, format: TexelFormat::Bc7, ..HEADER };
         assert!(error_message(blocks).contains("must be multiples of 4"));
         assert_eq!(
-            error_message(TextureHeader { levels: 1, format: TexelFormat::R8, ..HEAD }),
+            error_message(TextureHeader { levels: 1, format: TexelFormat::R8, ..HEADER }),
             "it is damaged: no texture has the format R8"
         );
         let shares = "it is damaged: it shares the atlas, and cannot";
-        assert_eq!(error_message(TextureHeader { levels: 1, small: true, ..HEAD }), shares);
+        assert_eq!(error_message(TextureHeader { levels: 1, small: true, ..HEADER }), shares);
         assert_eq!(
-            error_message(TextureHeader { small: true, wrap: WrapMode::Clamp, ..HEAD }),
+            error_message(TextureHeader { small: true, wrap: WrapMode::Clamp, ..HEADER }),
             shares
         );
-        let mut bytes = write(&HEAD, &texels);
+        let mut bytes = write(&HEADER, &texels);
         bytes[23] = 2;
         assert_eq!(read(&bytes).unwrap_err().message, "it is damaged: 2 is where 0 or 1 should be");
     }

@@ -138,7 +138,7 @@ fn taps(side: u32, at: u32) -> [(u32, f32); 3] {
 }
 
 /// Returns the next smaller mip level of a picture without blocks.
-pub fn half(format: TexelFormat, width: u32, height: u32, bytes: &[u8]) -> Vec<u8> {
+pub fn next_mipmap(format: TexelFormat, width: u32, height: u32, bytes: &[u8]) -> Vec<u8> {
     let (w, h) = level_size(width, height, 1);
     let mut out = Vec::with_capacity(level_bytes(format, w, h));
     for y in 0..h {
@@ -169,7 +169,7 @@ pub fn chain(format: TexelFormat, width: u32, height: u32, mut bytes: Vec<u8>) -
     let mut start = 0;
     for level in 1..levels {
         let (w, h) = level_size(width, height, level - 1);
-        let next = half(format, w, h, &bytes[start..]);
+        let next = next_mipmap(format, w, h, &bytes[start..]);
         start = bytes.len();
         bytes.extend(next);
     }
@@ -188,11 +188,11 @@ pub fn cell_levels_bytes(width: u32, height: u32) -> usize {
 /// loading.
 pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (cell_width, cell_height) = atlas_cell::size(width, height);
-    let mut above = atlas_cell::around(width, height, rgba);
+    let mut above = atlas_cell::with_border(width, height, rgba);
     let mut out = Vec::with_capacity(cell_levels_bytes(width, height));
     for level in 1..ATLAS_LEVELS {
         let (w, h) = (cell_width >> (level - 1), cell_height >> (level - 1));
-        above = half(TexelFormat::Rgba8Srgb, w, h, &above);
+        above = next_mipmap(TexelFormat::Rgba8Srgb, w, h, &above);
         out.extend_from_slice(&above);
     }
     out
@@ -202,7 +202,7 @@ pub fn cell_levels(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
 /// by its [`cell_levels`].
 pub fn cell(width: u32, height: u32, data: &[u8]) -> Vec<u8> {
     let (rgba, levels) = data.split_at(width as usize * height as usize * 4);
-    let mut out = atlas_cell::around(width, height, rgba);
+    let mut out = atlas_cell::with_border(width, height, rgba);
     out.extend_from_slice(levels);
     out
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_multiplied_by_alpha_in_linear_light() {
+    fn colours_are_premultiplied_in_linear_space() {
         let mut texels = [255, 128, 0, 128, 255, 255, 255, 0, 9, 8, 7, 255];
         premultiply(&mut texels);
         // Half of the light of 255 is 188 as sRGB, not 128.
@@ -240,11 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn black_and_white_average_in_linear_light() {
+    fn black_and_white_average_in_linear_space() {
         let rows = [0, 0, 0, 255, 255, 255, 255, 255];
-        assert_eq!(half(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
+        assert_eq!(next_mipmap(TexelFormat::Rgba8Srgb, 2, 1, &rows), [188, 188, 188, 255]);
         assert_eq!(
-            half(TexelFormat::Rgba8, 2, 1, &rows),
+            next_mipmap(TexelFormat::Rgba8, 2, 1, &rows),
             [128, 128, 128, 255],
             "data is not light"
         );
@@ -254,23 +254,23 @@ mod tests {
     fn transparent_texels_do_not_bleed() {
         let mut texels = [255, 0, 0, 255, 0, 255, 0, 0];
         premultiply(&mut texels);
-        let mixed = half(TexelFormat::Rgba8Srgb, 2, 1, &texels);
+        let mixed = next_mipmap(TexelFormat::Rgba8Srgb, 2, 1, &texels);
         assert_eq!(mixed, [188, 0, 0, 128], "red at half alpha, and no green");
     }
 
     #[test]
-    fn odd_sides_leave_no_texel_out() {
+    fn odd_sizes_include_every_texel() {
         let bytes = [0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255];
-        assert_eq!(half(TexelFormat::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
+        assert_eq!(next_mipmap(TexelFormat::Rgba8, 3, 1, &bytes), [85, 85, 85, 85]);
         let (levels, bytes) = chain(TexelFormat::Rgba8, 5, 3, vec![51; 60]);
         assert_eq!((levels, bytes.len()), (3, chain_bytes(TexelFormat::Rgba8, 5, 3, 3)));
         assert!(bytes.iter().all(|byte| *byte == 51));
     }
 
     #[test]
-    fn light_beyond_white_has_levels_too() {
+    fn high_dynamic_range_images_have_mipmaps() {
         let bytes = to_halves(&[4.0, 2.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0], true);
-        let mixed = half(TexelFormat::Rgba16Float, 2, 1, &bytes);
+        let mixed = next_mipmap(TexelFormat::Rgba16Float, 2, 1, &bytes);
         assert_eq!(read(TexelFormat::Rgba16Float, &mixed, 0), [1.0, 0.5, 0.0, 0.75]);
     }
 

@@ -1,7 +1,7 @@
 //! Textures of a running game: the mapping from names to slots in the renderer's tables. Small
 //! textures share the layers of an atlas automatically. Work for the renderer is queued as
 //! `TextureChange` and taken by `flush`. Knows no scripts and no graphics API. Files are decoded
-//! only by the data compiler (compile.rs), never at run time.
+//! only by the data compiler (resource.rs), never at run time.
 //!
 //! A texture is loaded when it is first requested. Frames of a sheet are textures, too:
 //! `sheets/hero/run_01` is the frame `run_01` of the sheet `sheets/hero`.
@@ -21,7 +21,7 @@ mod to_image;
 
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 
-pub use data::check_own_texture;
+pub use data::check_surface_texture;
 pub use data::{TextureHeader, read as read_head};
 pub use registry::{SceneTexture, TextureCaps, TextureStats, Textures};
 pub use sheet_resource::PlayDirection;
@@ -49,7 +49,7 @@ impl TextureNumber {
 pub struct TextureEntry {
     /// Slot of the texture; [`TextureSlot::SHARED`] if it is in the atlas.
     pub slot: TextureSlot,
-    /// `Instance::paint` without a transform, including the filter.
+    /// `QuadInstance::paint` without a transform, including the filter.
     pub paint: u32,
     /// Left, bottom, right and top in the texture or the atlas layer. v increases downward.
     pub uv: [f32; 4],

@@ -154,7 +154,7 @@ impl Textures {
             small: true,
         };
         let held =
-            textures.place_in_atlas(&head, &rgba.into(), 0, None).expect("the atlas is empty");
+            textures.allocate_in_atlas(&head, &rgba.into(), 0, None).expect("the atlas is empty");
         let entry = TextureEntry { loaded: false, ..held.entry };
         textures.add(
             String::new(),
@@ -185,7 +185,7 @@ impl Textures {
     }
 
     /// Returns the number of a texture that was found before.
-    pub fn known(&self, name: &str) -> Option<TextureNumber> {
+    pub fn get_loaded(&self, name: &str) -> Option<TextureNumber> {
         self.by_name.get(name).copied()
     }
 
@@ -257,7 +257,7 @@ impl Textures {
         let entry = TextureEntry {
             slot,
             paint: QuadInstance::paint(paint::TEXTURE, 0, 0),
-            uv: WHOLE,
+            uv: WHOLE_TEXTURE,
             width,
             height,
             sampling: SamplerSettings { nearest: false, wrap: WrapMode::Clamp },
@@ -402,7 +402,7 @@ fn no_frame(sheet: &str, frame: &str, known: &SheetData) -> String {
 }
 
 /// Texture coordinates of a whole texture.
-const WHOLE: [f32; 4] = [0.0, 1.0, 1.0, 0.0];
+const WHOLE_TEXTURE: [f32; 4] = [0.0, 1.0, 1.0, 0.0];
 
 impl Textures {
     fn add(

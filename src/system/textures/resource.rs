@@ -191,7 +191,7 @@ fn of_image(image: Image, import: &ImportSettings) -> Result<Vec<u8>, Error> {
     };
     let (mut width, mut height) = (picture_width, picture_height);
     while import.max_size.is_some_and(|most| width.max(height) > most) {
-        bytes = mipmaps::half(format, width, height, &bytes);
+        bytes = mipmaps::next_mipmap(format, width, height, &bytes);
         (width, height) = level_size(width, height, 1);
     }
     let small = may_share(import, format, width, height)?;

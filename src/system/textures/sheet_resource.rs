@@ -13,7 +13,7 @@ use engine_foundation::error;
 use engine_foundation::sjson;
 use engine_resource::image::{DecodedImage, Image, PixelFormat, TEXELS_MAX};
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use std::collections::HashMap;
 
 /// Maximum number of frames of one sheet.
@@ -23,7 +23,7 @@ pub const FRAME_MILLISECONDS: f64 = 100.0;
 
 /// The resource kind of sheets.
 pub static SHEET: ResourceKind = ResourceKind {
-    name: "sheet",
+    name: kind_names::SHEET,
     doc: "Frames of animations in one picture: from TexturePacker, Aseprite, or in a grid",
     extensions: &[
         ("sheet", SourceForm::Own),
@@ -249,7 +249,7 @@ pub fn read(bytes: &[u8]) -> Result<SheetData, Error> {
         let data = reader.bytes()?;
         let (head, _) = data::read(data)?;
         sizes.push(u64::from(head.picture_width) * u64::from(head.picture_height));
-        let end = all - reader.left();
+        let end = all - reader.remaining();
         Ok(end - data.len()..end)
     })?;
     reader.end()?;

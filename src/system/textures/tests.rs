@@ -125,7 +125,7 @@ impl Drop for Game {
 const RED: [u8; 4] = [255, 0, 0, 255];
 
 #[test]
-fn a_small_picture_shares_the_atlas_and_is_sent_once() {
+fn a_small_image_is_in_the_atlas_and_uploaded_once() {
     let mut game = Game::new("small", &[("ship.png", &picture(30, 20, RED))]);
     let entry = game.entry("ship");
     assert_eq!((entry.slot, entry.width, entry.height), (TextureSlot::SHARED, 30, 20));
@@ -142,7 +142,7 @@ fn a_small_picture_shares_the_atlas_and_is_sent_once() {
 }
 
 #[test]
-fn many_small_pictures_share_one_layer() {
+fn many_small_images_share_one_layer() {
     let files: Vec<(String, Vec<u8>)> =
         (0..50).map(|i| (format!("t{i}.png"), picture(64, 64, [i, 0, 0, 255]))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(n, b)| (&n[..], &b[..])).collect();
@@ -155,19 +155,19 @@ fn many_small_pictures_share_one_layer() {
 }
 
 #[test]
-fn a_large_picture_has_a_slot_with_every_level() {
+fn a_large_image_has_a_slot_with_every_mipmap() {
     let mut game = Game::new("large", &[("sky.png", &picture(300, 100, RED))]);
     let entry = game.entry("sky");
     assert_eq!((entry.slot, entry.paint & 15), (TextureSlot(1), paint::TEXTURE));
     let changes = game.changes();
-    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((*slot, texels.levels, texels.format), (TextureSlot(1), 9, TexelFormat::Rgba8Srgb));
     let bytes = mipmaps::chain_bytes(texels.format, 300, 100, 9);
     assert_eq!(texels.bytes.len() - texels.start, bytes);
 }
 
 #[test]
-fn settings_beside_a_picture_are_taken() {
+fn settings_next_to_an_image_are_applied() {
     let mut game = Game::new(
         "settings",
         &[
@@ -182,19 +182,19 @@ fn settings_beside_a_picture_are_taken() {
     let wall = game.entry("wall");
     assert_eq!((wall.sampling.nearest, wall.sampling.wrap), (true, WrapMode::Repeat));
     let changes = game.changes();
-    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((texels.format, texels.levels), (TexelFormat::Rgba8, 1));
     assert_eq!(texels.bytes[texels.start..texels.start + 4], [255, 255, 255, 128]);
     let icon = game.entry("icon");
     assert_eq!((icon.width, icon.height), (64, 32), "it is drawn as large as its picture");
     let changes = game.changes();
-    let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((texels.width, texels.height), (16, 8));
     assert_ne!(game.entry("other").paint & QuadInstance::NEAREST, 0);
 }
 
 #[test]
-fn wrong_settings_say_where_and_what() {
+fn invalid_settings_are_refused_with_location_and_reason() {
     let cases: [(&str, &str); 8] = [
         ("fitler = \"nearest\"", "t.texture:1: unknown setting 'fitler', did you mean 'filter'?"),
         (
@@ -274,7 +274,7 @@ fn a_saved_texture_is_reloaded_into_its_slot() {
 }
 
 #[test]
-fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
+fn broken_images_keep_old_texels_and_removed_ones_do_not() {
     let errors = CapturedErrors::about("kept");
     let mut game = Game::new("keep", &[("kept.png", &picture(30, 20, RED))]);
     let number = game.find("kept");
@@ -298,7 +298,7 @@ fn a_broken_picture_keeps_the_old_one_and_a_removed_one_is_a_checkerboard() {
 }
 
 #[test]
-fn unloading_gives_all_room_back() {
+fn unloading_frees_all_slots() {
     let mut game =
         Game::new("unload", &[("a.png", &picture(30, 20, RED)), ("b.png", &picture(300, 20, RED))]);
     let (a, b) = (game.find("a"), game.find("b"));
@@ -317,7 +317,7 @@ fn unloading_gives_all_room_back() {
 }
 
 #[test]
-fn a_texture_over_the_adapters_limit_is_shown_smaller() {
+fn a_texture_beyond_the_adapter_limit_is_scaled_down() {
     let mut game = Game::new(
         "limit",
         &[
@@ -332,7 +332,7 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
         let entry = game.entry(name);
         assert_eq!((entry.width, entry.height), (1000, 10));
         let changes = game.changes();
-        let [TextureChange::Put { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
+        let [TextureChange::Set { texels, .. }] = &changes[..] else { panic!("{changes:?}") };
         assert_eq!((texels.width, texels.height), (250, 2));
         let bytes = mipmaps::chain_bytes(texels.format, 250, 2, texels.levels);
         assert_eq!(texels.bytes.len() - texels.start, bytes, "{name}");
@@ -340,7 +340,7 @@ fn a_texture_over_the_adapters_limit_is_shown_smaller() {
     assert!(game.textures.add_target("a", 512, 512).is_err());
     let target = game.textures.add_target("a", 64, 32).unwrap();
     assert_eq!(game.textures.entry(target).width, 64);
-    // One that lives keeps its number, and one that has ended gives it on.
+    // A name with a living texture keeps its number; the number of an ended texture is reused.
     let other = game.textures.add_target("b", 64, 32).unwrap();
     assert_ne!(target, other);
     game.textures.unload(target);
@@ -399,7 +399,7 @@ fn frames_of_a_sheet_are_textures() {
 }
 
 #[test]
-fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
+fn a_grid_is_a_sheet_and_reloads_when_changed() {
     let errors = CapturedErrors::about("grid");
     let grid = b"image = \"hero.png\"\nframe = [8, 8]\nduration = 80\nfilter = \"nearest\"\n\
                  tags = [{ name = \"run\", from = 1, to = 2 }]";
@@ -424,7 +424,7 @@ fn a_grid_is_a_sheet_and_a_changed_one_reloads() {
 }
 
 #[test]
-fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
+fn small_frames_of_a_sheet_share_a_page() {
     let grid = b"image = \"hero.png\"\nframe = [8, 8]";
     let files: [(&str, &[u8]); 2] = [("hero.sheet", grid), ("hero.png", &two_frames())];
     let mut game = Game::new("page", &files);
@@ -436,7 +436,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     let [one, two] = scene_textures(&mut game);
     assert_eq!((one.slot, one.size), (two.slot, [8.0; 2]));
     let changes = game.changes();
-    let [TextureChange::Put { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
+    let [TextureChange::Set { slot, texels }] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((*slot, texels.levels), (one.slot, ATLAS_LEVELS));
     let middle = |found: &SceneTexture| {
         let [left, top, width, height] = found.part;
@@ -451,7 +451,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
     let [again, _] = scene_textures(&mut game);
     assert_eq!(again.slot, one.slot, "a saved one is filled anew in its place");
     let filled = |change: &TextureChange| match change {
-        TextureChange::Put { slot, .. } => *slot == one.slot,
+        TextureChange::Set { slot, .. } => *slot == one.slot,
         _ => false,
     };
     assert!(game.changes().iter().any(filled));
@@ -464,7 +464,7 @@ fn small_frames_of_a_sheet_share_a_page_where_scenes_find_them() {
 }
 
 #[test]
-fn a_wrong_sheet_says_where_and_what() {
+fn invalid_sheets_are_refused_with_location_and_reason() {
     let cases: [(&str, &str); 9] = [
         (
             "image = \"hero.png\"\nframe = [8, 8]\nduration = [80, 90, 100]",
@@ -520,10 +520,10 @@ fn frames_of_an_aseprite_file_are_textures() {
 }
 
 #[test]
-fn names_of_resources_are_those_that_the_store_knows() {
+fn resource_names_match_those_of_the_store() {
     let mut game = Game::new("names", &[("ship.png", &picture(4, 4, RED))]);
     let number = game.find("ship");
     assert_eq!(game.textures.name(number), "ship");
-    assert_eq!(game.textures.known("ship"), Some(number));
+    assert_eq!(game.textures.get_loaded("ship"), Some(number));
     assert!(game.store.has(&ResourceName::new("texture", "ship")));
 }

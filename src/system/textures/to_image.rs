@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_colour_comes_out_as_it_was_drawn() {
+    fn a_colour_survives_conversion_to_an_image() {
         for alpha in [40u8, 128, 254, 255] {
             let drawn = [200u8, 90, 250, alpha];
             let mut texel = drawn;

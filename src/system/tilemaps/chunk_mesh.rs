@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// Number of cells along a chunk's side.
 pub const CHUNK_CELLS: u32 = 32;
 
-/// Location of a chunk in a layer.
+/// A chunk of a layer, identified by its position. [`Tilemap::chunk_mesh`] builds its triangles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChunkMesh {
     pub layer: u32,
@@ -102,7 +102,7 @@ impl Tilemap {
             let of = &self.map_file.sets[run[0].set];
             let inset = if smooth[run[0].set] { of.half_texel() } else { [0.0; 2] };
             for quad in run {
-                let quad = &TileQuad { part: inside(quad.part, inset), ..*quad };
+                let quad = &TileQuad { part: shrink(quad.part, inset), ..*quad };
                 add(quad, alpha, metres, &mut vertices, &mut indices);
             }
             parts.push(MeshPart { first, count: indices.len() as u32 - first, surface });
@@ -125,7 +125,7 @@ impl ChunkMesh {
 }
 
 /// Shrinks a part of an image by `inset` on each side, at most down to its center.
-fn inside(part: [[f32; 2]; 2], inset: [f32; 2]) -> [[f32; 2]; 2] {
+fn shrink(part: [[f32; 2]; 2], inset: [f32; 2]) -> [[f32; 2]; 2] {
     let [mut first, mut last] = part;
     for axis in 0..2 {
         let most = (last[axis] - first[axis]) * 0.5;

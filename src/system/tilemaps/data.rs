@@ -387,12 +387,12 @@ fn map(fields: &ObjectFields) -> Result<TilemapData, Error> {
 }
 
 /// Maximum absolute value of lengths and positions, in texels.
-const FAR: f64 = 1e9;
+const LENGTH_MAX: f64 = 1e9;
 
 fn bounded(key: &str, number: f64) -> Result<f32, Error> {
-    match number.abs() <= FAR {
+    match number.abs() <= LENGTH_MAX {
         true => Ok(number as f32),
-        false => Err(error!("'{key}' must be a number up to {FAR:e}, got {number:e}")),
+        false => Err(error!("'{key}' must be a number up to {LENGTH_MAX:e}, got {number:e}")),
     }
 }
 

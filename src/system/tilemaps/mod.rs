@@ -236,7 +236,7 @@ pub struct TileQuad {
 
 /// Inset of a tile's texture coordinates, in texels, so that rounding never samples a neighboring
 /// tile.
-const INSIDE: f32 = 1.0 / 256.0;
+const INSET: f32 = 1.0 / 256.0;
 
 impl TileSet {
     /// Returns half a texel of the set's image. With this inset, filtered sampling does not blend
@@ -273,8 +273,8 @@ impl TileSet {
         let top = self.margin + row as f32 * (height + self.spacing);
         let [image_width, image_height] = self.image;
         let part = [
-            [(left + INSIDE) / image_width, (top + INSIDE) / image_height],
-            [(left + width - INSIDE) / image_width, (top + height - INSIDE) / image_height],
+            [(left + INSET) / image_width, (top + INSET) / image_height],
+            [(left + width - INSET) / image_width, (top + height - INSET) / image_height],
         ];
         let mut at = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
         if tile & FLIP_DIAGONAL != 0 {

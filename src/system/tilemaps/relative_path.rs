@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_relative_to_the_file_and_stay_in_the_folder() {
+    fn paths_are_relative_to_the_file_within_the_folder() {
         assert_eq!(resolve("maps/cave.tmx", "../tiles/rock.png").unwrap(), "tiles/rock.png");
         assert_eq!(resolve("cave.tmx", ".\\rock.png").unwrap(), "rock.png");
         let message = resolve("maps/cave.tmx", "../../rock.png").unwrap_err().message;

@@ -92,7 +92,7 @@ const TSX: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" tilecount
 </tileset>"#;
 
 #[test]
-fn both_forms_of_tiled_say_the_same() {
+fn both_formats_of_tiled_are_equivalent() {
     let text = json("[1,2,0,3,0,2147483650]");
     let (json, named) = compiled("maps/cave.tmj", &text, &[]).unwrap();
     assert_eq!(named, ["tiles/rock.texture"]);
@@ -111,14 +111,14 @@ fn both_forms_of_tiled_say_the_same() {
     // Rows from the bottom.
     assert_eq!(*layer.tiles, [3, 0, 2 | FLIP_X, 1, 2, 0]);
     assert_eq!((layer.x, layer.y, layer.opacity, layer.visible), (4.0, 0.0, 0.5, true));
-    let places: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
-    assert_eq!(places, [("door", 8.0, 4.0), ("key", 0.0, 0.0), ("way", 0.0, 16.0)]);
+    let positions: Vec<_> = map.objects.iter().map(|it| (it.name.as_str(), it.x, it.y)).collect();
+    assert_eq!(positions, [("door", 8.0, 4.0), ("key", 0.0, 0.0), ("way", 0.0, 16.0)]);
     assert_eq!(map.objects[2].points, [[0.0, 0.0], [4.0, -6.0]]);
     assert_eq!((map.objects[0].kind.as_str(), map.objects[1].tile), ("exit", 3));
 }
 
 #[test]
-fn tiles_are_drawn_at_their_places_turned_and_animated() {
+fn tiles_are_drawn_at_their_cells_rotated_and_animated() {
     let (world, _) = compiled("maps/cave.tmj", &json("[1,2,0,3,0,2147483650]"), &[]).unwrap();
     let mut map = tilemap(world);
     let mut quads = Vec::new();
@@ -167,7 +167,7 @@ const LDTK: &str = r#"{"externalLevels":false,
    {"identifier":"Exit","pxWid":8,"pxHei":8,"layerInstances":[]}]}"#;
 
 #[test]
-fn levels_of_ldtk_are_maps() {
+fn ldtk_levels_are_maps() {
     let (world, named) = compiled("maps/cave.ldtk", LDTK, &[]).unwrap();
     assert_eq!(named, ["tiles/rock.texture"]);
     assert_eq!(
@@ -251,7 +251,7 @@ fn filtered_tiles_do_not_bleed_into_each_other() {
 }
 
 #[test]
-fn maps_that_cannot_be_drawn_are_refused_with_a_remedy() {
+fn unsupported_maps_are_refused_with_a_remedy() {
     let check = |path: &str, text: &str, message: &str| {
         assert_eq!(compiled(path, text, &[]).unwrap_err(), message);
     };
@@ -310,7 +310,7 @@ fn maps_that_cannot_be_drawn_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_few_lines_that_ask_for_very_much_are_refused() {
+fn small_files_that_expand_too_much_are_refused() {
     let refused = |path: &str, text: &str| compiled(path, text, &[]).unwrap_err();
     let tile = "{\"px\":[0,0],\"src\":[0,0],\"f\":0,\"t\":0}";
     let layer = |side: usize, tiles: usize| {
@@ -359,7 +359,7 @@ fn a_few_lines_that_ask_for_very_much_are_refused() {
 }
 
 #[test]
-fn numbers_of_xml_are_finite_and_its_entities_are_short() {
+fn xml_numbers_are_finite_and_entities_are_bounded() {
     let map = |width: &str, text: &str| {
         let text = format!(
             "<map orientation=\"orthogonal\" width=\"{width}\" height=\"1\" tilewidth=\"8\" \
@@ -381,7 +381,7 @@ fn numbers_of_xml_are_finite_and_its_entities_are_short() {
 }
 
 #[test]
-fn a_layer_with_parts_of_tiles_is_refused() {
+fn a_layer_with_fractional_tiles_is_refused() {
     let check = |path: &str, text: &str, message: &str| {
         let found = compiled(path, text, &[]).unwrap_err();
         assert!(found.starts_with(message), "{found}");

@@ -224,7 +224,7 @@ impl TiledLayers<'_> {
                 (columns, rows, list(layer, "data").to_vec(), [0.0, 0.0])
             }
             chunks => {
-                let joined = joined(path, chunks)?;
+                let joined = join_chunks(path, chunks)?;
                 self.joined += joined.2.len();
                 if self.joined > JOINED_MAX {
                     return Err(error!(
@@ -288,7 +288,10 @@ const CHUNK_AT_MAX: f64 = 1e9;
 
 /// Joins the chunks of an infinite map into one layer: columns, rows, tiles, and the position of
 /// its first cell.
-fn joined(path: &str, chunks: &[SjsonTree]) -> Result<(f64, f64, Vec<SjsonTree>, [f64; 2]), Error> {
+fn join_chunks(
+    path: &str,
+    chunks: &[SjsonTree],
+) -> Result<(f64, f64, Vec<SjsonTree>, [f64; 2]), Error> {
     for (chunk, key) in
         chunks.iter().flat_map(|one| ["x", "y", "width", "height"].map(|k| (one, k)))
     {

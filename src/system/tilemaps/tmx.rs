@@ -1,10 +1,9 @@
-//! Conversion of Tiled's XML (`.tmx`, `.tsx`) into the tree that Tiled's JSON would give. The
-//! parser supports the XML that Tiled writes: elements, attributes, text, comments, the five named
-//! character entities and numeric ones.
+//! Conversion of Tiled's XML (`.tmx`, `.tsx`) into the tree that Tiled's JSON would give.
 
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+use engine_foundation::xml::{XmlEvent, XmlReader, XmlTag};
 
 /// Maximum nesting depth of elements.
 const DEPTH_MAX: usize = 64;
@@ -19,138 +18,60 @@ struct XmlElement {
 /// Parses the text of a file into a tree.
 pub fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
     let text = std::str::from_utf8(bytes).map_err(|_| error!("{path}: the file is not UTF-8"))?;
-    let mut reader = XmlReader { path, text, at: 0 };
-    let root = reader.root()?;
+    let root = TmxReader { path, xml: XmlReader::new(text) }.root()?;
     Ok(root.tree())
 }
 
-struct XmlReader<'a> {
+struct TmxReader<'a> {
     path: &'a str,
-    text: &'a str,
-    at: usize,
+    xml: XmlReader<'a>,
 }
 
-impl<'a> XmlReader<'a> {
+impl<'a> TmxReader<'a> {
     fn fault(&self, message: &str) -> Error {
-        let line = 1 + self.text[..self.at].bytes().filter(|byte| *byte == b'\n').count();
-        error!("{}:{line}: {message}", self.path)
+        error!("{}:{}: {message}", self.path, self.xml.line())
     }
 
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    /// Skips past the next `end` and returns the text before it.
-    fn until(&mut self, end: &str) -> Result<&'a str, Error> {
-        let rest = self.rest();
-        let found = rest.find(end);
-        let length = found.ok_or_else(|| self.fault("the file is cut short"))?;
-        self.at += length + end.len();
-        Ok(&rest[..length])
+    /// Returns the next event; the file must not end here.
+    fn event(&mut self) -> Result<XmlEvent<'a>, Error> {
+        let event = self.xml.next_event().ok().flatten();
+        event.ok_or_else(|| self.fault("the file is cut short"))
     }
 
     fn root(&mut self) -> Result<XmlElement, Error> {
         loop {
-            self.until("<")?;
-            if self.rest().starts_with("!--") {
-                self.until("-->")?;
-            } else if self.rest().starts_with(['?', '!']) {
-                self.until(">")?;
-            } else {
-                return self.element(0);
+            if let XmlEvent::Open(tag) = self.event()? {
+                return self.element(&tag, 0);
             }
         }
     }
 
-    /// Parses an element after its `<`.
-    fn element(&mut self, depth: usize) -> Result<XmlElement, Error> {
+    /// Parses an element after its start tag.
+    fn element(&mut self, tag: &XmlTag, depth: usize) -> Result<XmlElement, Error> {
         if depth == DEPTH_MAX {
             return Err(self.fault("elements are nested too deep"));
         }
-        let start = self.at;
-        let inside = self.until(">")?;
-        let (inside, is_empty) = match inside.strip_suffix('/') {
-            Some(inside) => (inside, true),
-            None => (inside, false),
-        };
-        let (tag, mut rest) = inside.split_once(char::is_whitespace).unwrap_or((inside, ""));
-        let mut element = XmlElement {
-            tag: tag.to_string(),
-            attributes: Vec::new(),
-            children: Vec::new(),
-            text: String::new(),
-        };
-        while !rest.trim_start().is_empty() {
-            let read = attribute(rest.trim_start());
-            let (name, value, after) = read.ok_or_else(|| {
-                self.at = start;
-                self.fault(&format!("the attributes of '{tag}' cannot be read"))
-            })?;
-            element.attributes.push((name.to_string(), unescaped(value)));
-            rest = after;
-        }
-        if is_empty {
+        let attributes = tag
+            .attributes()
+            .map_err(|_| self.fault(&format!("the attributes of '{}' cannot be read", tag.name)))?;
+        let (children, text) = (Vec::new(), String::new());
+        let mut element = XmlElement { tag: tag.name.to_string(), attributes, children, text };
+        if tag.is_empty {
             return Ok(element);
         }
         loop {
-            element.text += &unescaped(self.until("<")?);
-            let rest = self.rest();
-            if rest.starts_with("!--") {
-                self.until("-->")?;
-            } else if rest.starts_with("![CDATA[") {
-                self.at += "![CDATA[".len();
-                element.text += self.until("]]>")?;
-            } else if rest.starts_with('/') {
-                self.until(">")?;
-                return Ok(element);
-            } else {
-                element.children.push(self.element(depth + 1)?);
+            match self.event()? {
+                XmlEvent::Open(tag) => element.children.push(self.element(&tag, depth + 1)?),
+                XmlEvent::Close => return Ok(element),
+                XmlEvent::Text(text) => element.text += &text,
             }
         }
     }
-}
-
-/// Splits `name="value"` off the start of a text: name, value and the rest.
-fn attribute(text: &str) -> Option<(&str, &str, &str)> {
-    let (name, after) = text.split_once('=')?;
-    let after = after.trim_start();
-    let quote = after.chars().next().filter(|c| "\"'".contains(*c))?;
-    let (value, after) = after[1..].split_once(quote)?;
-    Some((name.trim(), value, after))
 }
 
 /// Parses a finite number; "inf" and "1e999" are rejected.
 fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
-}
-
-/// Maximum number of bytes between `&` and `;`.
-const NAME_BYTES_MAX: usize = 16;
-
-fn unescaped(text: &str) -> String {
-    if !text.contains('&') {
-        return text.to_string();
-    }
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('&') {
-        out += before;
-        let end = after.bytes().take(NAME_BYTES_MAX).position(|byte| byte == b';');
-        let (name, following) = end.map_or(("", after), |end| (&after[..end], &after[end + 1..]));
-        let number = name.strip_prefix("#x").map(|hex| u32::from_str_radix(hex, 16));
-        let number = number.or_else(|| name.strip_prefix('#').map(str::parse));
-        let c = match name {
-            "amp" => Some('&'),
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => number.and_then(Result::ok).and_then(char::from_u32),
-        };
-        out.push(c.unwrap_or('&'));
-        rest = if c.is_some() { following } else { after };
-    }
-    out + rest
 }
 
 /// Attributes that stay text even if they look like numbers.

@@ -92,7 +92,7 @@ struct TimeDebt {
 impl TimeDebt {
     /// Returns the step after this frame's payment. It is never below 0, because time does not run
     /// backward.
-    fn pay(&mut self, measured: f64, step: f64) -> f64 {
+    fn pay_debt(&mut self, measured: f64, step: f64) -> f64 {
         if self.frames == 0 {
             return step;
         }
@@ -226,7 +226,7 @@ impl TimeStepPolicy {
             }
         };
         self.last_smoothed = Some(step);
-        self.debt.pay(measured, step)
+        self.debt.pay_debt(measured, step)
     }
 
     /// Returns the trimmed mean of the history. While the history has no more samples than would be
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_warm_up_is_the_mean_of_all_until_there_are_more_than_the_outliers() {
+    fn the_mean_is_used_until_there_are_enough_frames() {
         let mut policy = smoothed(1.0);
         near(policy.step(0.010), 0.010);
         near(policy.step(0.030), 0.020);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lerp_starts_from_the_last_output() {
+    fn interpolation_starts_from_the_last_output() {
         let mut policy = smoothed(0.1);
         near(policy.step(0.010), 0.010);
         near(policy.step(0.030), 0.010 + 0.1 * (0.020 - 0.010));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn with_debt_payback_the_steps_add_up_to_the_measured_time() {
+    fn debt_payback_makes_steps_sum_to_the_measured_time() {
         for seed in 1..20 {
             let measured = rough(seed);
             let wall: f64 = measured.iter().sum();
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debt_is_paid_in_equal_parts_and_one_below_10_ms_is_not() {
+    fn debt_above_10_ms_is_paid_in_equal_parts() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::DebtPayback(4));
         run(&mut policy, [FRAME; 11]);
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_simulated_time_is_paid_back_by_shorter_steps_never_below_zero() {
+    fn negative_debt_is_paid_by_shorter_steps() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::DebtPayback(1));
         run(&mut policy, [FRAME; 11]);
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn debt_counts_from_the_moment_it_is_switched_on() {
+    fn debt_accumulates_only_while_enabled() {
         let mut policy = TimeStepPolicy::default();
         run(&mut policy, [FRAME; 11]);
         policy.step(0.5);
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn no_smoothing_gives_the_measured_time_and_fixed_a_constant() {
+    fn fixed_steps_are_constant_and_unsmoothed_ones_are_measured() {
         let mut policy = unlimited();
         policy.apply(StepPolicy::NoSmoothing);
         assert_eq!(run(&mut policy, [0.5, 0.1, 0.0]), [0.5, 0.1, 0.0]);
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_starts_warm_after_frames_without_it() {
+    fn smoothing_uses_the_frames_before_it_was_enabled() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::NoSmoothing);
         run(&mut policy, [FRAME; 11]);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_took_long_moves_the_game_on_by_a_tenth_of_a_second() {
+    fn a_long_frame_advances_the_game_by_a_tenth_of_a_second() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::NoSmoothing);
         assert_eq!(run(&mut policy, [0.05, 3.0, 0.1]), [0.05, 0.1, 0.1]);
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_range_clamps_what_comes_in_and_its_loss_is_no_debt() {
+    fn clamped_time_of_the_system_range_is_not_debt() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::NoSmoothing);
         policy.apply(StepPolicy::DebtPayback(10));
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn the_multiplier_comes_after_the_debt_and_before_the_external_range() {
+    fn the_multiplier_is_applied_before_the_external_range() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::NoSmoothing);
         policy.apply(StepPolicy::DebtPayback(10));
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn clear_history_forgets_the_frames_and_the_debt() {
+    fn clear_history_resets_the_frames_and_the_debt() {
         let mut policy = TimeStepPolicy::default();
         policy.apply(StepPolicy::DebtPayback(10));
         policy.apply(StepPolicy::SystemStepRange(StepRange { min: 0.0, max: 1.0 }));
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn throttle_tells_the_frame_loop_how_long_a_frame_lasts() {
+    fn throttle_sets_the_minimum_frame_time() {
         let mut policy = TimeStepPolicy::default();
         assert_eq!(policy.frame_seconds_min(), None);
         policy.set(&[Name("throttle"), Number(50.0)]).unwrap();
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_call_changes_nothing() {
+    fn a_failed_call_leaves_the_policy_unchanged() {
         let mut policy = TimeStepPolicy::fixed(0.02);
         let bad = [Name("no_smoothing"), Name("throttle"), Number(60.0), Name("throttle")];
         assert!(policy.set(&bad).is_err());

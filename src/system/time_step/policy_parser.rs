@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_reads_its_own_words() {
+    fn every_row_parses_its_arguments() {
         for row in ROWS {
             let mut arguments = vec![Name(row.name)];
             // Largest first is valid for a history and its outliers, smallest first for a range.
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_words_are_named() {
+    fn unknown_policy_names_are_reported() {
         check(
             &[Name("smothing"), Number(11.0)],
             "unknown time-step policy 'smothing', did you mean 'smoothing'?",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_numbers_are_named_with_their_range() {
+    fn numbers_out_of_range_are_reported_with_the_range() {
         check(
             &[Name("smoothing"), Number(11.0)],
             "time-step policy 'smoothing': 'outliers' is missing, a whole number from 0 to 127",

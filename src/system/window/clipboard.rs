@@ -49,7 +49,7 @@ impl Clipboard {
         self.open()?;
         let text = match self {
             Clipboard::Own(text) => return Ok(text.clone()),
-            Clipboard::Open(opened) => match opened.ask() {
+            Clipboard::Open(opened) => match opened.read_desktop() {
                 Some(Ok(text)) => text,
                 Some(Err(arboard::Error::ContentNotAvailable)) => String::new(),
                 Some(Err(reason)) => return Err(error_message(&reason)),
@@ -83,7 +83,7 @@ impl Clipboard {
 impl DesktopClipboard {
     /// Returns the desktop's answer, or `None` if no program answers in time. A separate thread
     /// waits for the answer and ends when the desktop's own timeout does.
-    fn ask(&mut self) -> Option<Result<String, arboard::Error>> {
+    fn read_desktop(&mut self) -> Option<Result<String, arboard::Error>> {
         if cfg!(any(windows, target_os = "macos")) {
             // The desktop itself stores the text on these systems.
             return Some(self.clipboard.get_text());

@@ -61,20 +61,20 @@ impl Desktop {
     }
 
     /// Returns a secondary window if it is open.
-    pub fn other(&self, number: u64) -> Option<Arc<DesktopWindow>> {
+    pub fn secondary(&self, number: u64) -> Option<Arc<DesktopWindow>> {
         let mut windows = self.listener.windows.iter();
         let found = windows.find(|window| window.number == Some(number));
         found.map(|found| Arc::clone(&found.window))
     }
 
     /// Requests a secondary window with this number. It opens during the next poll.
-    pub fn open_other(&mut self, number: u64, opening: WindowOptions) {
+    pub fn open_secondary(&mut self, number: u64, opening: WindowOptions) {
         self.listener.waiting.push((Some(number), opening));
     }
 
     /// Closes a secondary window; its further events are ignored. The renderer must have released
     /// it.
-    pub fn close_other(&mut self, number: u64) {
+    pub fn close_secondary(&mut self, number: u64) {
         if self.lost {
             return;
         }
@@ -94,7 +94,7 @@ impl Desktop {
 
     /// Returns the events since the last call, in their order. Waits at most `wait` for an event.
     pub fn poll(&mut self, wait: Duration) -> Vec<WindowEvent> {
-        let status = self.ask(|desktop| {
+        let status = self.with_display(|desktop| {
             let status = desktop.events.pump_app_events(Some(wait), &mut desktop.listener);
             let EventListener { windows, pending_events, .. } = &mut desktop.listener;
             for window in windows {
@@ -123,7 +123,7 @@ impl Desktop {
 
     /// Runs a request to the display, unless the display is lost. If it is lost during the request,
     /// the windowing library panics or returns nothing.
-    fn ask<R>(&mut self, ask: impl FnOnce(&mut Desktop) -> R) -> Option<R> {
+    fn with_display<R>(&mut self, ask: impl FnOnce(&mut Desktop) -> R) -> Option<R> {
         if self.lost {
             return None;
         }
@@ -154,7 +154,7 @@ impl Desktop {
 
     /// Executes a command for a window. Returns the desktop's reason if it refuses.
     pub fn perform(&mut self, number: Option<u64>, command: WindowCommand) -> Result<(), String> {
-        let result = self.ask(|desktop| {
+        let result = self.with_display(|desktop| {
             let EventListener { windows, pending_events, .. } = &mut desktop.listener;
             match windows.iter_mut().find(|window| window.number == number) {
                 Some(window) => window.perform(command, pending_events),

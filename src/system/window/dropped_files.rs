@@ -81,7 +81,7 @@ mod tests {
     use std::fs::File;
 
     #[test]
-    fn only_plain_files_of_a_size_are_read() {
+    fn only_plain_files_up_to_a_size_are_read() {
         let folder = std::env::temp_dir().join(format!("engine_dropped_{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let check = |path: &Path, ending: &str| {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recording_or_a_test_drops_only_files_of_the_game() {
+    fn recordings_and_tests_drop_only_files_of_the_game() {
         let base = std::env::temp_dir().join(format!("engine_as_dropped_{}", std::process::id()));
         let game = base.join("game");
         std::fs::create_dir_all(&game).unwrap();

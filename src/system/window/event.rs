@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_change_is_read_as_it_was_written() {
+    fn every_event_survives_a_round_trip() {
         let monitor = Monitor {
             name: "Left".into(),
             position: (-1920, 0),

@@ -49,9 +49,9 @@ macro_rules! keyword_enum {
         pub enum $name { $($(#[$item_doc])* $item),* }
 
         impl $name {
-            pub const WORDS: &'static [&'static str] = &[$($word),*];
+            pub const NAMES: &'static [&'static str] = &[$($word),*];
 
-            pub fn word(self) -> &'static str {
+            pub fn name(self) -> &'static str {
                 match self { $($name::$item => $word),* }
             }
 
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_unseen_while_it_is_hidden_or_minimized_or_has_no_size() {
+    fn hidden_minimized_and_empty_windows_are_invisible() {
         let mut window = Window::new(&WindowOptions::default());
         assert!(!window.is_unseen());
         for (change, unseen) in [

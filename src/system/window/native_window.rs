@@ -101,7 +101,8 @@ fn typed(event: &KeyEvent) -> Option<String> {
 }
 
 /// Returns the initial changes of a window that was just opened. Only the main window reports that
-/// it has no focus: another window never had it, and takes it from no window.
+/// it has no focus: a secondary window never had the focus, so opening it takes the focus from no
+/// other window.
 fn first_changes(
     number: Option<u64>,
     scale: f64,
@@ -489,7 +490,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buttons_without_a_name_follow_those_with_one() {
+    fn unnamed_buttons_are_numbered_after_named_ones() {
         assert_eq!([0x117, 0x118, 5].map(other_button), [5, 6, 5]);
         if !cfg!(target_os = "macos") {
             assert_eq!([10, 12].map(other_button), [5, 7]);

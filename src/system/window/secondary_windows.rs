@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_reach_only_their_window() {
+    fn events_are_delivered_only_to_their_window() {
         let (mut main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         main.listen();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_windows_is_limited_and_closing_one_frees_a_slot() {
+    fn the_window_limit_is_enforced_and_closing_frees_a_slot() {
         let (main, mut others) =
             (Window::new(&WindowOptions::default()), SecondaryWindows::default());
         let opening = WindowOptions::default();

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_title_is_one_line_of_letters_and_of_a_length() {
+    fn a_title_is_one_printable_line_of_limited_length() {
         assert_eq!(title_error("Käse \u{1f980} 日本"), None);
         let explanation = "in it: a title is one line of letters";
         for (title, odd) in [
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clipboard_takes_text_and_no_commands_of_terminals() {
+    fn the_clipboard_accepts_no_terminal_escapes() {
         assert_eq!(clipboard_error("two\r\nlines\tand שלום\u{200f}"), None);
         for (text, odd) in [("a\x1b[201~rm", "'\\u{1b}'"), ("\0", "'\\0'"), ("\u{9b}", "'\\u{9b}'")]
         {

@@ -37,7 +37,7 @@ fn wait_for_end(workers: &mut Workers, id: WorkerId) -> WorkerEnd {
 }
 
 #[test]
-fn messages_go_both_ways_in_order_and_the_result_comes_last() {
+fn messages_are_ordered_and_the_result_is_last() {
     let mut workers = workers(false);
     let id = start(&mut workers, b"3", |inside, data| {
         for i in 0..3 {
@@ -58,7 +58,7 @@ fn messages_go_both_ways_in_order_and_the_result_comes_last() {
 }
 
 #[test]
-fn in_lockstep_what_a_worker_did_is_seen_in_the_frame_in_which_its_turn_is_over() {
+fn lockstep_results_appear_in_the_frame_that_ends_the_turn() {
     let mut workers = workers(true);
     let (go, goes) = channel();
     let id = start(&mut workers, b"", move |inside, _| {
@@ -90,7 +90,7 @@ fn in_lockstep_what_a_worker_did_is_seen_in_the_frame_in_which_its_turn_is_over(
 }
 
 #[test]
-fn in_lockstep_a_turn_can_take_several_frames() {
+fn a_lockstep_turn_can_take_several_frames() {
     let mut workers = workers(true);
     let order = WorkerStart { turn_frames: 3, ..order(b"") };
     let id = workers.start(order, |_| WorkerEnd::Done(Vec::new())).unwrap();
@@ -103,7 +103,7 @@ fn in_lockstep_a_turn_can_take_several_frames() {
 }
 
 #[test]
-fn in_lockstep_waiting_goes_by_turns() {
+fn lockstep_waiting_is_counted_in_turns() {
     let mut workers = workers(true);
     let id = start(&mut workers, b"", |inside, _| {
         while inside.receive()?.is_none() {
@@ -121,7 +121,7 @@ fn in_lockstep_waiting_goes_by_turns() {
 }
 
 #[test]
-fn a_worker_that_is_cancelled_while_it_waits_ends_and_its_handle_is_stale() {
+fn cancelling_a_waiting_worker_makes_its_handle_stale() {
     let (sender, receiver) = channel();
     for lockstep in [false, true] {
         let mut workers = workers(lockstep);
@@ -138,7 +138,7 @@ fn a_worker_that_is_cancelled_while_it_waits_ends_and_its_handle_is_stale() {
 }
 
 #[test]
-fn a_panic_on_a_workers_thread_is_its_failure() {
+fn a_panic_on_a_worker_thread_fails_the_worker() {
     let mut workers = workers(false);
     let id = workers.start(order(b""), |_| panic!("no feathers")).unwrap();
     let WorkerEnd::Failed(message) = wait_for_end(&mut workers, id) else { panic!("it failed") };
@@ -146,7 +146,7 @@ fn a_panic_on_a_workers_thread_is_its_failure() {
 }
 
 #[test]
-fn limits_are_said_with_their_names() {
+fn limit_errors_name_the_limit() {
     let mut workers = workers(true);
     let wait = |inside: &WorkerEndpoint, _: Vec<u8>| {
         let mut sent = 0;
@@ -176,7 +176,7 @@ fn limits_are_said_with_their_names() {
 }
 
 #[test]
-fn a_game_that_ends_takes_its_workers_along() {
+fn ending_a_game_ends_its_workers() {
     let (sender, receiver) = channel::<()>();
     let mut workers = workers(false);
     start(&mut workers, b"", move |inside, _| {

@@ -1,7 +1,7 @@
 //! Tests of the table with rows that record their calls.
 
 use super::super::component::{FieldDefault, FieldKind};
-use super::super::mesh::flag;
+use super::super::instance_table::flag;
 use super::super::scene_graph::{NO_NODE, NodePose};
 use super::super::unit_resource::UnitResource;
 use super::super::unit_template::ResourceReference;
@@ -202,7 +202,7 @@ fn the_columns_of_a_planted_row_are_called_in_order() {
 }
 
 #[test]
-fn a_row_with_missing_columns_is_spawned_and_ended_and_has_no_state() {
+fn optional_columns_of_a_component_can_be_missing() {
     let hash = TestWorld::new().live(&MISSING_COLUMNS).unwrap();
     assert_eq!(calls(), ["spawn bare", "end bare"]);
     assert_eq!(hash, StateHash::new(0).finish());
@@ -216,7 +216,7 @@ fn a_component_that_cannot_be_created_ends_the_spawn() {
 }
 
 #[test]
-fn components_are_read_in_the_order_of_their_nodes_if_their_row_says_so() {
+fn components_can_be_read_in_node_order() {
     let parts = [
         ("a", "planted", "arm"),
         ("b", "planted", "root"),
@@ -233,7 +233,7 @@ fn components_are_read_in_the_order_of_their_nodes_if_their_row_says_so() {
 }
 
 #[test]
-fn the_engines_components_are_found_by_their_names() {
+fn engine_components_are_found_by_name() {
     for component in COMPONENTS.0 {
         let found = COMPONENTS.by_name(component.name).unwrap();
         assert!(std::ptr::eq(found, *component), "{} is there twice", component.name);
@@ -242,7 +242,7 @@ fn the_engines_components_are_found_by_their_names() {
 }
 
 #[test]
-fn defaults_have_the_types_of_their_fields_and_are_in_the_descriptions() {
+fn defaults_match_field_types_and_descriptions() {
     for field in COMPONENTS.0.iter().flat_map(|component| component.fields) {
         let fits = match (field.kind, field.default) {
             (FieldKind::Choice(choices), FieldDefault::Text(text)) => choices.contains(&text),

@@ -7,7 +7,7 @@ use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_models::Models;
 use engine_physics::{
-    BodyDesc, BodyId, ColliderDesc, CollisionFilter, MotionType, PLACE_MAX, SPEED_MAX,
+    BodyDesc, BodyId, ColliderDesc, CollisionFilter, MotionType, POSITION_MAX, SPEED_MAX,
 };
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
@@ -237,7 +237,7 @@ impl PhysicsTables {
     }
 
     /// Returns a suggestion for the name of a missing actor, to append to a message.
-    pub fn near_name(&self, unit: UnitId, name: &str) -> String {
+    pub fn name_hint(&self, unit: UnitId, name: &str) -> String {
         let parts = self.parts(unit);
         let specs = parts.map_or(&[][..], |parts| &parts.spec.actors[..]);
         suggest::hint(name, specs.iter().map(|spec| spec.name.as_str()))
@@ -377,10 +377,10 @@ impl PushTarget {
 /// # Errors
 /// Returns an error if the position is too far from the origin.
 pub fn check_position(position: Vec3) -> Result<(), Error> {
-    match position.abs().max_element() <= PLACE_MAX {
+    match position.abs().max_element() <= POSITION_MAX {
         true => Ok(()),
         false => Err(engine_foundation::error!(
-            "{position} is farther than {PLACE_MAX} metres from the origin (PLACE_MAX)"
+            "{position} is farther than {POSITION_MAX} metres from the origin (POSITION_MAX)"
         )),
     }
 }

@@ -16,7 +16,7 @@ impl FieldError {
     }
 
     /// Prepends the key of the enclosing block to the path.
-    pub fn under(mut self, key: &str) -> FieldError {
+    pub fn in_block(mut self, key: &str) -> FieldError {
         self.path.insert(0, key.to_string());
         self
     }
@@ -67,7 +67,7 @@ impl<'a> FieldReader<'a> {
             if !known.contains(&key.as_str()) {
                 let hint = suggest::hint(key, known.iter().copied());
                 let message = format!("{subject} has the unknown field '{key}'{hint}");
-                return Err(FieldError::new(message).under(key));
+                return Err(FieldError::new(message).in_block(key));
             }
         }
         Ok(FieldReader { entries, subject })
@@ -83,7 +83,7 @@ impl<'a> FieldReader<'a> {
 
     /// Returns the error for an invalid field.
     pub fn must(&self, key: &str, must: &str) -> FieldError {
-        FieldError::new(format!("'{key}' of {} must be {must}", self.subject)).under(key)
+        FieldError::new(format!("'{key}' of {} must be {must}", self.subject)).in_block(key)
     }
 
     /// Reads a number from `least` to `most`.

@@ -40,7 +40,7 @@ pub struct Mover {
 }
 
 impl Mover {
-    pub(super) fn middle(&self) -> Vec3 {
+    pub(super) fn center(&self) -> Vec3 {
         Vec3::new(0.0, 0.0, self.spec.height * 0.5)
     }
 
@@ -101,7 +101,7 @@ impl PhysicsTables {
             flying_frames: 0,
             standing_frames: 0,
         };
-        let middle = mover.middle();
+        let middle = mover.center();
         let handle = self.movers.add(mover).map(MoverId).ok_or_else(|| {
             engine_foundation::error!(
                 "{} movers already exist (MOVERS_MAX): destroy some first",
@@ -192,7 +192,7 @@ impl PhysicsTables {
         let known = self.mover(mover).clone();
         let body = self.actor(known.actor).body;
         let (query, middle, controller_settings) =
-            (known.query(body), known.middle(), known.controller_settings());
+            (known.query(body), known.center(), known.controller_settings());
         let own = self.bodies_of(known.unit);
         let simulation = &mut self.world_mut(known.physics).simulation;
         let (from, query) =

@@ -135,7 +135,7 @@ impl PhysicsTables {
     ) -> Result<Vec3, Error> {
         let known = self.mover(mover);
         let (shape, settings, middle) =
-            (known.spec.shape(), known.controller_settings(), known.middle());
+            (known.spec.shape(), known.controller_settings(), known.center());
         let (from, body) = (known.position + middle, self.actor(known.actor).body);
         let (query, physics, by) = (known.query(body), known.physics, self.actor(by).body);
         let own = self.bodies_of(known.unit);
@@ -192,7 +192,7 @@ impl PhysicsTables {
             counts(owner, motion) && !actor_of(owner).is_some_and(|it| self.is_own(mover, it))
         };
         let query = known.query(self.actor(known.actor).body);
-        let (shape, at) = (known.spec.shape(), known.position + known.middle());
+        let (shape, at) = (known.spec.shape(), known.position + known.center());
         let simulation = &self.world(known.physics).simulation;
         let found = simulation.separate(&shape, at, most, &query, counts)?;
         Ok(found.and_then(|found| Some((actor_of(found.owner)?, found))))

@@ -88,9 +88,9 @@ impl PhysicsProperties {
             PhysicsProperties { materials: Vec::new(), ..PhysicsProperties::default() };
         if let Some(tree) = fields.get("materials") {
             let entries = named(tree, "materials", "ice = { friction = 0.02 }");
-            for (name, tree) in entries.map_err(|fault| fault.under("materials"))? {
+            for (name, tree) in entries.map_err(|fault| fault.in_block("materials"))? {
                 let read = PhysicsMaterial::read(name, tree);
-                let read = read.map_err(|fault| fault.under(name).under("materials"))?;
+                let read = read.map_err(|fault| fault.in_block(name).in_block("materials"))?;
                 properties.materials.push(read);
             }
         }
@@ -107,14 +107,14 @@ impl PhysicsProperties {
         if let Some(tree) = fields.get("collision_filters") {
             let example = "player = { is = [\"player\"], collides_with = [\"level\"] }";
             let entries = named(tree, "collision_filters", example);
-            let entries = entries.map_err(|fault| fault.under("collision_filters"))?;
+            let entries = entries.map_err(|fault| fault.in_block("collision_filters"))?;
             if entries.len() > FILTERS_MAX {
                 let message = format!("at most {FILTERS_MAX} filters (FILTERS_MAX)");
                 return Err(fields.must("collision_filters", &message));
             }
             for (name, tree) in entries {
                 let filter = properties.read_filter(name, tree);
-                let filter = filter.map_err(|f| f.under(name).under("collision_filters"))?;
+                let filter = filter.map_err(|f| f.in_block(name).in_block("collision_filters"))?;
                 match properties.filters.iter_mut().find(|(known, _)| known == name) {
                     Some((_, known)) => *known = filter,
                     None => properties.filters.push((name.clone(), filter)),
@@ -139,7 +139,7 @@ impl PhysicsProperties {
                         "'{key}' of {subject} names the collision type '{kind}', which is not in \
                          'collision_types'{hint}"
                     );
-                    FieldError::new(message).under(key)
+                    FieldError::new(message).in_block(key)
                 })?;
                 bits |= 1 << at;
             }

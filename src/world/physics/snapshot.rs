@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_covers_everything_that_later_steps_depend_on() {
+    fn a_hash_covers_all_state_that_affects_later_steps() {
         let change = |motion: MotionType, change: &dyn Fn(&mut PhysicsTables, ActorId)| {
             let (mut tables, physics) = physics();
             let actor = tables.spawn_actor(physics, cube(motion)).unwrap();

@@ -5,18 +5,19 @@ use super::{PhysicsTables, PhysicsWorldId, actor_of, actors::check_position};
 use crate::scene_graph::SceneGraph;
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, log};
-use engine_physics::{MotionType, PLACE_MAX};
+use engine_physics::{MotionType, POSITION_MAX};
 
 /// Tolerances for equal poses, to ignore rounding: metres, metres per metre of distance from the
 /// origin, and the cosine of half the rotation angle.
 const SAME: f32 = 1e-4;
-const SAME_FAR: f32 = 1e-6;
-const SAME_TURN: f32 = 1e-6;
+const POSITION_TOLERANCE: f32 = 1e-6;
+const ROTATION_TOLERANCE: f32 = 1e-6;
 
 /// Returns true if a pose equals a known pose, which is within the allowed range.
 fn is_same(one: (Vec3, Quat), known: (Vec3, Quat)) -> bool {
-    let far = SAME + SAME_FAR * known.0.length();
-    one.0.distance_squared(known.0) <= far * far && one.1.dot(known.1).abs() >= 1.0 - SAME_TURN
+    let far = SAME + POSITION_TOLERANCE * known.0.length();
+    one.0.distance_squared(known.0) <= far * far
+        && one.1.dot(known.1).abs() >= 1.0 - ROTATION_TOLERANCE
 }
 
 /// Moves nodes of units, by row, to the last shown poses of their actors.
@@ -66,7 +67,7 @@ impl PhysicsTables {
             let parts = self.parts.get(*row as usize).and_then(Option::as_deref);
             parts.is_some_and(|parts| parts.physics == physics)
         };
-        let rows: Vec<u32> = units.scene.dirty().filter(own).collect();
+        let rows: Vec<u32> = units.scene.moved_units().filter(own).collect();
         for row in rows {
             let count = self.parts[row as usize].as_ref().map_or(0, |parts| parts.actors.len());
             for index in 0..count {
@@ -130,7 +131,7 @@ impl PhysicsTables {
             };
             if check_position(shown.position).is_err() {
                 log::warning(&format!(
-                    "actor '{}' got farther than {PLACE_MAX} metres from the origin, and was \
+                    "actor '{}' got farther than {POSITION_MAX} metres from the origin, and was \
                      stopped there: destroy what leaves a level",
                     actor.name
                 ));

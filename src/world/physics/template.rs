@@ -166,7 +166,7 @@ fn each<T>(
             entries.len()
         )));
     }
-    entries.iter().map(|(name, tree)| read(name, tree).map_err(|f| f.under(name))).collect()
+    entries.iter().map(|(name, tree)| read(name, tree).map_err(|f| f.in_block(name))).collect()
 }
 
 impl PhysicsTemplate {
@@ -210,7 +210,7 @@ impl PhysicsTemplate {
     }
 }
 
-fn owned(text: Option<&str>) -> Option<String> {
+fn to_owned_text(text: Option<&str>) -> Option<String> {
     text.map(str::to_string)
 }
 
@@ -272,7 +272,7 @@ impl ActorDesc {
         let zero_to = |key, most, must| fields.number(key, 0.0, most, must);
         Ok(ActorDesc {
             name: name.to_string(),
-            node: owned(fields.text("node", "the name of a node")?),
+            node: to_owned_text(fields.text("node", "the name of a node")?),
             trigger: kind == 3,
             shapes,
             body,
@@ -280,7 +280,7 @@ impl ActorDesc {
                 .text("filter", "the name of a collision filter")?
                 .unwrap_or("default")
                 .to_string(),
-            material: owned(fields.text("material", "the name of a physics material")?),
+            material: to_owned_text(fields.text("material", "the name of a physics material")?),
             friction: zero_to("friction", 1e3, "a number from 0 on")?,
             restitution: zero_to("restitution", 1.0, "a number from 0 to 1")?,
             density: fields.positive("density")?,
@@ -314,7 +314,7 @@ fn shapes(
     };
     if let Some(key) = SHAPE_FIELDS.iter().find(|key| tree.get(key).is_some()) {
         let message = format!("'{key}' of {subject} belongs in one of its 'shapes'");
-        return Err(FieldError::new(message).under(key));
+        return Err(FieldError::new(message).in_block(key));
     }
     let SjsonTree::Array(items) = list else {
         return Err(fields.must("shapes", "a list of blocks, each with a shape"));
@@ -326,7 +326,7 @@ fn shapes(
         let subject = format!("shape {} of actor '{name}'", at + 1);
         let read = FieldReader::of(item, &subject, &SHAPE_FIELDS);
         let read = read.and_then(|fields| ShapeDesc::read(&fields, &subject));
-        read.map_err(|fault| fault.under(&at.to_string()).under("shapes"))
+        read.map_err(|fault| fault.in_block(&at.to_string()).in_block("shapes"))
     };
     items.iter().enumerate().map(one).collect()
 }
@@ -350,7 +350,7 @@ impl ShapeDesc {
         for key in ["size", "radius", "height", "points", "triangles", "mesh"] {
             if fields.has(key) && !uses.contains(&key) {
                 let message = format!("'{key}' of {subject} means nothing for the shape {kind}");
-                return Err(FieldError::new(message).under(key));
+                return Err(FieldError::new(message).in_block(key));
             }
         }
         let missing =
@@ -372,7 +372,7 @@ impl ShapeDesc {
                     .ok_or_else(|| fields.must("height", "more than twice the radius"))?
             }
             "plane" => ShapeForm::Collider(ColliderShape::Plane { normal: Vec3::Z }),
-            _ => formed(fields, kind == "convex", subject)?,
+            _ => read_hull_or_mesh(fields, kind == "convex", subject)?,
         };
         Ok(ShapeDesc {
             form,
@@ -396,12 +396,16 @@ fn upright(kind: &str, radius: f32, height: f32) -> Option<ShapeForm> {
 }
 
 /// Reads a hull or a mesh, from points or from the unit's model.
-fn formed(fields: &FieldReader, hull: bool, subject: &str) -> Result<ShapeForm, FieldError> {
+fn read_hull_or_mesh(
+    fields: &FieldReader,
+    hull: bool,
+    subject: &str,
+) -> Result<ShapeForm, FieldError> {
     let must = "the name of a model or of one of its meshes, as models/chest/lid";
     if let Some(mesh) = fields.text("mesh", must)? {
         if fields.has("points") {
             let message = format!("{subject} has both 'mesh' and 'points': give one of them");
-            return Err(FieldError::new(message).under("mesh"));
+            return Err(FieldError::new(message).in_block("mesh"));
         }
         return Ok(ShapeForm::Model { mesh: mesh.to_string(), hull });
     }
@@ -422,7 +426,7 @@ fn formed(fields: &FieldReader, hull: bool, subject: &str) -> Result<ShapeForm, 
                 if let Some(at) = row.iter().find(|at| **at > points.len() as f32) {
                     let count = points.len();
                     let message = format!("'triangles' of {subject} names point {at} of {count}");
-                    return Err(FieldError::new(message).under("triangles"));
+                    return Err(FieldError::new(message).in_block("triangles"));
                 }
                 triangles.push(row.map(|at| at as u32 - 1));
             }
@@ -450,7 +454,7 @@ impl MoverDesc {
         let slope = fields.number("max_slope", 0.0, 89.0, "0 to 89 degrees")?.unwrap_or(45.0);
         Ok(MoverDesc {
             name: name.to_string(),
-            node: owned(fields.text("node", "the name of a node")?),
+            node: to_owned_text(fields.text("node", "the name of a node")?),
             radius,
             height,
             step_height: metres("step_height")?.unwrap_or(0.3),
@@ -513,7 +517,7 @@ impl JointDesc {
             name: name.to_string(),
             kind,
             actors,
-            node: owned(fields.text("node", "the name of a node")?),
+            node: to_owned_text(fields.text("node", "the name of a node")?),
             position: at("position")?.unwrap_or(Vec3::ZERO),
             other: at("other_position")?,
             axis,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn world_poses_are_equal_bit_by_bit_on_any_number_of_threads() {
+    fn world_poses_are_bit_identical_on_any_number_of_threads() {
         let alone = play(1);
         for threads in [2, 4, 8] {
             assert!(play(threads) == alone, "{threads} threads");

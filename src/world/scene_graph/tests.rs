@@ -105,7 +105,7 @@ fn an_unlinked_unit_is_no_longer_moved() {
 }
 
 #[test]
-fn what_has_no_size_along_an_axis_has_a_rotation_all_the_same() {
+fn a_node_with_zero_scale_keeps_its_rotation() {
     let turn = Quat::from_rotation_z(0.7) * Quat::from_rotation_x(0.4);
     for flat in [[0.0, 1.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0]] {
         let flat = Vec3::from_array(flat);
@@ -146,7 +146,7 @@ fn a_node_takes_92_bytes_and_a_unit_12_more() {
 }
 
 #[test]
-fn nodes_that_are_free_are_used_again() {
+fn freed_nodes_are_reused() {
     let mut graph = graph(2);
     graph.remove(0);
     graph.add(0, &[NO_NODE, 0], &[at(7.0), at(1.0)]).unwrap();

@@ -74,9 +74,9 @@ pub(super) fn merge(base: &mut SjsonTree, over: &SjsonTree) {
         }
         (SjsonTree::Object(base), SjsonTree::Object(over)) => {
             let keys = base.iter().enumerate().map(|(at, (key, _))| (key.clone(), at));
-            let places: HashMap<String, usize> = keys.collect();
+            let positions: HashMap<String, usize> = keys.collect();
             for (key, value) in over {
-                match places.get(key) {
+                match positions.get(key) {
                     Some(at) => merge(&mut base[*at].1, value),
                     None => base.push((key.clone(), value.clone())),
                 }

@@ -1,5 +1,5 @@
--- What goes beyond the limits of functions where no extreme argument of the walk does, so that each
--- limit is met once.
+-- Calls that exceed the limits of functions, for limits that no extreme argument of the walk
+-- exceeds, so that each limit is reached once.
 local fixtures = require("fixtures")
 local ordinary = require("ordinary")
 
@@ -7,7 +7,7 @@ local M = {}
 
 local ORIGIN, ALONG = Vector3(0, 0, 0), Vector3(1, 0, 0)
 
--- So many usual calls in a row.
+-- Numbers of ordinary calls in a row that exceed the limit.
 M.times = {
   ["Application.create_camera"] = 1025, ["Application.new_world"] = 65,
   ["Application.resource_package"] = 4097, ["Gui.push"] = 65, ["Gui.push_clip"] = 65,
@@ -16,7 +16,8 @@ M.times = {
   ["Window.open"] = 9, ["Worker.start"] = 17, ["World.create_line_object"] = 1025,
 }
 
--- What ends the results of such calls, where the world that they are in does not.
+-- Functions that destroy the results of such calls, for objects that are not destroyed with a
+-- world.
 M.enders = {
   ["Application.create_camera"] = Application.destroy_camera,
   ["Application.resource_package"] = Application.release_resource_package,
@@ -27,8 +28,8 @@ M.enders = {
   end,
 }
 
--- Functions that need the same things to go beyond their limit ask for them once: `make` gives the
--- errors of all by name.
+-- Combines functions that need the same state to exceed their limits: `make` creates the state once
+-- and returns the errors of all functions by name.
 local function together(make)
   local problems
   return function(name)
@@ -45,7 +46,8 @@ local function distinct(count, make)
   end
 end
 
--- So many things, or as many as there is room for, and another call then; they are ended again.
+-- Returns a function that creates `count` objects, or as many as fit, then calls `another`, and
+-- destroys the objects again.
 local function filled(count, make, ender, another)
   return function()
     local made, fine, thing = {}, nil, nil
@@ -60,15 +62,15 @@ local function filled(count, make, ender, another)
   end
 end
 
--- What is above some limits is left out without an error. Their calls look at what became of it,
--- and say the limit's name themselves.
+-- Some functions drop the excess above their limit without an error. Their calls check the result,
+-- and raise an error with the limit's name themselves.
 local function left_out(limit, is_so)
   error(is_so and limit .. ": what is above it is left out" or "nothing is left out", 0)
 end
 
 local function end_gui(gui) World.destroy_gui(fixtures.get("World"), gui) end
 
--- 96 MiB, where data may have 64.
+-- 96 MiB of data; the limit is 64 MiB.
 local third
 local function giant()
   third = third or ("x"):rep(2 ^ 25)
@@ -83,7 +85,7 @@ end
 
 local function nested() return ("["):rep(513) end
 
--- Where there are as many units as there can be.
+-- Calls in a world with the maximum number of units.
 local populated = together(function()
   local world, places, problems = Application.new_world(), {}, {}
   local empty = "core/units/empty"
@@ -102,7 +104,8 @@ local populated = together(function()
   return problems
 end)
 
--- Calls a function with the world of 4100 actors in a row, of which each answer has 4096.
+-- Calls a function with the physics world of 4100 actors in a row, of which each query returns
+-- 4096.
 local function in_crowd(ask)
   local world = Application.new_world()
   for i = 0, 4 do
@@ -114,7 +117,7 @@ local function in_crowd(ask)
   end
   World.update(world, 1 / 60)
   local fine, problem = pcall(ask, World.physics_world(world))
-  -- What is queued is answered here.
+  -- Queued queries are answered here.
   World.update(world, 1 / 60)
   Application.release_world(world)
   if not fine then error(problem, 0) end
@@ -128,7 +131,7 @@ local function crowded(ask)
   end
 end
 
--- As many hits as there may be, then one more, which is refused.
+-- Requests the maximum number of hits, then one more, which is refused.
 local function swept(sweep)
   return function()
     in_crowd(function(physics)
@@ -137,7 +140,7 @@ local function swept(sweep)
   end
 end
 
--- Of so many points.
+-- Draws with one point too many.
 local function pointed(draw)
   return function()
     local points = {}
@@ -146,7 +149,7 @@ local function pointed(draw)
   end
 end
 
--- A value that is no number is an error among the first 4096, and goes unseen behind them.
+-- A value that is not a number is an error among the first 4096 values, and is ignored after them.
 local function plotted(plot)
   return function()
     local values = {}
@@ -158,12 +161,12 @@ local function plotted(plot)
   end
 end
 
--- Steps without an end: each letter can be part of any of the repeats.
+-- Endless matching steps: each letter can be part of any of the repetitions.
 local function searched(search)
   return function() search(("a"):rep(2000), ("a*"):rep(8) .. "b") end
 end
 
--- With as many parameters of sounds as there can be.
+-- Calls with the maximum number of sound parameters.
 local parametrized = together(function()
   local voice, problems = Sound.trigger(fixtures.get("World"), "sounds/engine"), {}
   for i = 1, 16385 do
@@ -179,7 +182,7 @@ local parametrized = together(function()
   return problems
 end)
 
--- In a prism that fills very little of its rectangle.
+-- Calls in a prism that fills a very small part of its bounding rectangle.
 local function thin(draw)
   return function()
     local level = World.spawn_level(fixtures.get("World"), "levels/thin")
@@ -188,7 +191,7 @@ local function thin(draw)
   end
 end
 
--- Functions that do it.
+-- The calls that exceed a limit, by function.
 M.calls = {
   ["Application.console_send"] = function()
     Application.console_send({ type = "walk", text = long() })
@@ -202,7 +205,7 @@ M.calls = {
   ["Application.set_time_step_policy"] = function()
     Application.set_time_step_policy("smoothing", 257, 0, 1)
   end,
-  -- Of balls, and of their categories.
+  -- The limits of spheres and of categories.
   ["Broadphase.add"] = function()
     local broadphase = Broadphase.new(1)
     local _, balls = pcall(function()
@@ -249,7 +252,7 @@ M.calls = {
   ["World.create_particles"] = filled(16385, function()
     return World.create_particles(fixtures.get("World"), "particles/puff")
   end, function(id) World.destroy_particles(fixtures.get("World"), id) end),
-  -- No point comes by chance, so both are the middle.
+  -- No random point hits the prism, so both results are its middle.
   ["Level.next_random_point_inside_volume"] = thin(function(level, seed)
     local _, point = Level.next_random_point_inside_volume(level, seed, "thin")
     return point
@@ -309,7 +312,8 @@ M.calls = {
   ["Sound.set_bus_parameter"] = parametrized("set_bus_parameter"),
   ["Sound.set_global_parameter"] = parametrized("set_global_parameter"),
   ["Sound.set_parameter"] = parametrized("set_parameter"),
-  -- One that is as important as the others ends the voice of another one, a lesser one has none.
+  -- A voice with the same priority replaces another voice; a voice with a lower priority does not
+  -- start.
   ["Sound.trigger"] = function()
     local world = fixtures.get("World")
     for _ = 1, 1025 do Sound.trigger(world, "sounds/tone", { priority = 90 }) end
@@ -321,8 +325,8 @@ M.calls = {
     return "walk" .. i
   end, Stats.remove_alarm),
   ["Stats.counter"] = distinct(2 ^ 14 + 1, function(name) Stats.counter(name) end),
-  -- Each name of a texture that is drawn to has a number that no other one gets, even one that has
-  -- no room: two of these are 2 GiB, which the engine may not hold.
+  -- Each name of a render target keeps its number, even if the render target does not fit: two of
+  -- these take 2 GiB, which exceeds the engine's memory limit.
   ["Texture.load"] = function()
     local viewport = Application.create_viewport("walk", 16384, 16384)
     for i = 1, 2 ^ 16 do pcall(Application.create_viewport, "other" .. i, 16384, 16384) end
@@ -332,7 +336,7 @@ M.calls = {
   ["World.spawn_level"] = populated("spawn_level"),
   ["World.spawn_unit"] = populated("spawn_unit"),
   ["World.spawn_units"] = populated("spawn_units"),
-  -- After eight steps of 1/60 s of falling.
+  -- The speed after falling for eight steps of 1/60 s.
   ["World.update"] = function()
     local world = Application.new_world()
     local unit = World.spawn_unit(world, "units/physics/crate", Vector3(0, 0, 1000))
@@ -400,8 +404,8 @@ for name, place in pairs({ update_text = {}, update_text_3d = { Matrix4x4() } })
   end
 end
 
--- What functions draw in a retained Gui that has all the quadrilaterals that it may have in a
--- frame: they are 256 MiB.
+-- Drawing calls in a retained Gui that already has the maximum number of quadrilaterals of a frame,
+-- which take 256 MiB.
 local shapes = {
   arc = { ORIGIN, 1, 0, 1 }, ellipse = { ORIGIN, Vector2(1, 2) }, line = { ORIGIN, ALONG, 1 },
   rect = { ORIGIN, Vector2(1, 1) }, rect_outline = { ORIGIN, Vector2(9, 9), 1 },
@@ -412,15 +416,14 @@ for name, arguments in pairs(ordinary.drawn) do
 end
 
 local drawn = together(function()
-  -- What other functions left behind does not have to be there at the same time: arrays of 256 MiB,
-  -- which are gone after the second time.
+  -- Frees the garbage of other functions, including arrays of 256 MiB, which takes two collections.
   for _ = 1, 2 do collectgarbage() end
   local gui = World.create_screen_gui(fixtures.get("World"), "retained")
   local objects, problems, size = {}, {}, 65536
   for name, arguments in pairs(shapes) do
     objects[name] = Gui[name](gui, unpack(arguments, 1, 8))
   end
-  -- Texts of less and less letters, until there is no room for one.
+  -- Draws shorter and shorter texts, until no text fits.
   for _ = 1, 100 do
     if not pcall(Gui.text, gui, ("x"):rep(size), nil, 16, nil, ORIGIN) then size = size / 2 end
   end
@@ -441,7 +444,7 @@ for name in pairs(shapes) do
   M.calls["Gui." .. name], M.calls["Gui.update_" .. name] = drawn(name), drawn("update_" .. name)
 end
 
--- Lines for a frame, and lines of an object, with what has no room beside them.
+-- Debug lines of a frame and of a line object, and calls that no longer fit.
 local RED = Color(255, 0, 0)
 for name, arguments in pairs({
   axes = { Matrix4x4() }, box = { Matrix4x4(), ALONG }, line = { ORIGIN, ALONG },
@@ -484,8 +487,8 @@ for name, say in pairs({
   end
 end
 
--- Those whose names, numbers and settings stay for the run, for the end of the walk: others would
--- have no room then.
+-- Functions whose names, numbers and settings stay for the whole run. They come at the end of the
+-- walk, because otherwise there would be no room for other calls.
 M.late = {}
 for name in ([[
   Profiler.record_statistics Profiler.start Sound.set_bus_parameter Sound.set_global_parameter
@@ -494,7 +497,7 @@ for name in ([[
   M.late[name] = true
 end
 
--- Words of the errors that do not say the limit's name, by limit or by function.
+-- Texts of the errors that do not contain the limit's name, by limit or by function.
 M.words = {
   ACTIONS_MAX = "at most 1000 actions", ADDRESS_BYTES_MAX = "is the most",
   BINDINGS_MAX = "at most 32 bindings", BUDGET_STEPS_MAX = "more than 100,000,000 steps",
@@ -507,18 +510,19 @@ M.words = {
   ["Gui.polygon"] = "to 4096 points", ["Gui.polyline"] = "to 4096 points",
 }
 
--- Limits that this walk does not go beyond, and functions that do not meet theirs.
+-- Limits that this walk does not exceed, and functions that do not reach their limit.
 M.untried = {
-  -- Of lines that are typed: words that a script gives to the function itself are not counted.
+  -- Limits typed lines only: arguments that a script passes to the function itself are not counted.
   ARGUMENTS_MAX = true,
-  -- Nothing is drawn in the walk, which is said before captures are counted.
+  -- Nothing is drawn in the walk, and this is reported before captures are counted.
   CAPTURES_MAX = true,
-  -- So many take more than 2 GiB to make, and limits.engine_memory_mib refuses them first.
+  -- This many vertices take more than 2 GiB, and limits.engine_memory_mib refuses them first.
   VERTICES_MAX = true,
-  -- Devices play no rumble effect without motors, and none that has some is there in the walk.
+  -- Devices without motors play no rumble effects, and the walk has no device with motors.
   ["Keyboard.rumble_effect"] = true, ["Mouse.rumble_effect"] = true,
   ["Pad1.rumble_effect"] = true, ["TouchPanel.rumble_effect"] = true,
-  -- It asks for each letter, of however long a text: 4 MiB take a fifth of a second.
+  -- The function has no limit on the text's length, and looks up each letter: 4 MiB take a fifth of
+  -- a second.
   ["Gui.has_all_glyphs"] = true,
 }
 

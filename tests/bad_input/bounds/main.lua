@@ -1,16 +1,17 @@
 -- Calls every function that a game can reach with extreme arguments, a few functions in each frame,
--- and says which one it is about to call: what never ends is stopped from outside and blamed on the
--- last name. Arguments of the program: `only NAME` names each call of one function before it is
--- made; `random SEED ROUNDS` makes so many rounds of calls with arguments by lot.
+-- and prints the name of each function before it is called: a call that never ends is stopped from
+-- outside and attributed to the last name. Arguments of the program: `only NAME` names each call of
+-- one function before it is made; `random SEED ROUNDS` makes ROUNDS rounds of calls with random
+-- arguments.
 
--- Taken before any call can change what they are.
+-- Stored before any call can replace them.
 local clock, say, max, min = os.clock, print, math.max, math.min
 local format, unpack, pcall, type, tostring = string.format, unpack, pcall, type, tostring
 local concat, sort = table.concat, table.sort
 
-local SECONDS_MAX = 3 -- CPU time of a call, and of all that goes beyond a function's limit
-local FRAME_SECONDS = 1 / 60 -- of calls; then the next frame is begun
-local COSTLY_CALLS_MAX = 1 -- of one function with one costly value
+local SECONDS_MAX = 3 -- CPU time of a call, and of all calls beyond a limit
+local FRAME_SECONDS = 1 / 60 -- time of the calls in one frame
+local COSTLY_CALLS_MAX = 1 -- calls of one function with one costly value
 
 -- Every function that can be reached from the globals, by its shortest path.
 
@@ -24,7 +25,7 @@ local function note(path, value)
   end
 end
 
--- Modules that are loaded are global, too.
+-- Loaded modules are globals, too.
 local PASSED_OVER = { ["package.loaded"] = true }
 
 local function reach(path, value, seen)
@@ -57,7 +58,7 @@ for i = 1, #argv do
   if argv[i] == "random" then seed, rounds = tonumber(argv[i + 1]), tonumber(argv[i + 2]) end
 end
 
--- What is called by operators and not by name.
+-- Calls that operators make.
 local function operators(a, b, key)
   local ways = {
     function() return a + b end, function() return a - b end, function() return a * b end,
@@ -141,7 +142,7 @@ local function pool_of(kind)
   return pool
 end
 
--- What an argument is where another one is extreme.
+-- Returns the ordinary value of an argument, for calls in which another argument is extreme.
 local function usual(name, param)
   local own = ordinary.arguments[name]
   local value = own and own[param.name]
@@ -160,7 +161,7 @@ end
 
 local calls, refusals = 0, 0
 local arguments, costs, worked, problem_of = {}, {}, {}, {}
-local named = {} -- for each function the limits by whose names it has refused something
+local named = {} -- limits named in refusals, by function
 local last_problems = {}
 
 local function limits_of(bound)
@@ -215,7 +216,7 @@ end
 
 local function is_number(param) return param.type:find("number") or param.type:find("integer") end
 
--- One extreme at a time, of the argument's type and of others.
+-- Calls with one extreme value at a time, of the argument's type and of other types.
 local function walk_each(entry, base, list, count)
   for i = 1, count do
     local param = entry.params[i]
@@ -233,7 +234,7 @@ local function walk_each(entry, base, list, count)
   end
 end
 
--- The same extreme in all numbers, then pairs.
+-- Calls with the same extreme value for all numbers, then with pairs of extreme values.
 local function walk_numbers(entry, base, list, count)
   local places = {}
   for i = 1, count do
@@ -273,8 +274,8 @@ local function walk_options(entry, list, count)
   end
 end
 
--- Much text and long lists, for functions whose work grows with them: each must take as long as its
--- argument is.
+-- Calls with long texts and lists, for functions whose work grows with them: the time must be
+-- proportional to the length of the argument.
 local function walk_large(entry, base, list, count)
   for i = 1, count do
     local kind = entry.params[i].type
@@ -291,7 +292,7 @@ local function walk_large(entry, base, list, count)
   end
 end
 
--- Beyond the function's limit. How the last of these calls ended is kept.
+-- Calls that exceed the function's limit. The outcome of the last one is kept.
 local function walk_beyond(entry, base)
   local count = #entry.params
   local times, beyond = exceeding.times[entry.name], exceeding.calls[entry.name]
@@ -339,7 +340,7 @@ local function walk(entry)
   call(entry, list, count + 3)
 end
 
--- Numbers by lot that are the same for a seed (Park and Miller).
+-- Pseudorandom numbers, the same for each seed (Park and Miller).
 local state = 1
 local function lot(count)
   state = state * 48271 % 2147483647
@@ -362,7 +363,7 @@ end
 
 local queue, last, at = {}, {}, 0
 
--- Those that end the game come last, all in one frame.
+-- Functions that end the game come last, all in one frame.
 local LAST = { ["Application.quit"] = true, ["Window.close"] = true }
 
 local function note_library()
@@ -379,7 +380,7 @@ end
 local function queued()
   note_library()
   reached.operators = operators
-  -- Only coroutines wait.
+  -- Only coroutines can call these functions.
   for _, name in ipairs({ "wait", "wait_frames" }) do
     local waits = reached[name]
     reached[name] = function(...) return Timer.run(waits, ...) end
@@ -393,7 +394,7 @@ local function queued()
     elseif not params then
       say("walk: unknown " .. path)
     elseif path:find("^Pad[2-8]%.") and not rounds and not only then
-      -- The rows of the first pad are those of all.
+      -- All pads have the rows of the first one.
     elseif not only or only == path then
       local into = LAST[path] and last or queue
       local limits = limits_of(bound)
@@ -425,7 +426,7 @@ local CHANGES = { "create", "new", "spawn", "add", "make", "trigger", "start", "
   "open", "move", "link", "rebuild", "overlap", "snapshot" }
 
 local function after(entry)
-  -- Timers and easings of no use would end the game in the next frame.
+  -- Useless timers and easings would end the game with an error in the next frame.
   Timer.cancel_all()
   Tween.cancel_all()
   for i = 1, #CHANGES do
@@ -481,7 +482,7 @@ local function finish()
 end
 
 local function step(dt)
-  -- What was queued by calls, such as rays of no length, is refused here.
+  -- Invalid queued queries, such as rays without length, are refused here.
   pcall(World.update, fixtures.get("World"), dt)
   at = at + 1
   local entry = queue[at]
@@ -499,5 +500,6 @@ function update(dt)
   until clock() - began > FRAME_SECONDS
 end
 
--- As it is without this function, but for an error where all views were taken.
+-- Does the same as the engine does without this function, but ignores the error if all views are
+-- used up.
 function render() pcall(Application.render_world, Application.main_world()) end

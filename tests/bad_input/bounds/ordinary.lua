@@ -1,10 +1,10 @@
--- What functions are called with where nothing is extreme, so that calls get past the checks of the
--- other arguments; the options that they take; and words that are names somewhere.
+-- Ordinary arguments of functions, so that calls pass the checks of the arguments that are not
+-- extreme; the options of functions; and strings that are valid names.
 local fixtures = require("fixtures")
 
 local M = {}
 
--- Resources of the walk's folder, and what is in them.
+-- Names of the resources in the walk's folder, and of the items in them.
 M.words = [[
   units/all units/physics/walker levels/yard levels/shed particles/fire pictures/hero pictures/wave
   textures/ship maps/cave maps/world sounds/step sounds/engine data/note data/menu data/level
@@ -13,7 +13,7 @@ M.words = [[
   force master hero
 ]]
 
--- By the name of an argument that is text.
+-- Values of string arguments, by the argument's name.
 M.by_name = {
   resource = "units/all", texture = "textures/ship", sheet = "pictures/hero", tag = "run",
   sound = "sounds/step", module = "modules/worker_jobs", slot = "walk", language = "en",
@@ -22,7 +22,8 @@ M.by_name = {
   binding = "space", action = "jump", grid = "Ground", title = "walk", label = "label",
 }
 
--- What the functions of Lua's own library take, by name: the other ones are documented.
+-- Argument types of the functions of Lua's own library, by name. All other functions are
+-- documented.
 M.library = [[
   assert any any
   bit.arshift number number
@@ -123,7 +124,8 @@ M.library = [[
   xpcall function function any
 ]]
 
--- By the name of the function, then of the argument: what is made anew for each call is a function.
+-- Values by the function's name, then by the argument's name. A value that must be created for each
+-- call is a function.
 local function particles() return fixtures.get("ParticleEffect") end
 local function walker() return fixtures.get("Walker") end
 
@@ -247,7 +249,7 @@ M.arguments = {
   ["class()"] = { existing = function() end, super = function() return class() end },
   require = { argument_1 = "ordinary" },
 }
--- An object of a Gui, of the kind that a function changes or ends.
+-- Objects of a Gui, of the type that a function changes or destroys.
 M.drawn = {
   bitmap = { "textures/ship", Vector3(0, 0, 0), Vector2(1, 1) },
   bitmap_3d = { "textures/ship", Matrix4x4(), Vector3(0, 0, 0), 1, Vector2(1, 1) },
@@ -281,7 +283,7 @@ for name in ([[
     object_set = "night" }
 end
 
--- Options of tables, by the place of the table: each is tried with all values of its type.
+-- Returns the options of a table argument at index `at`: each is tried with all values of its type.
 local function options(at, text, base)
   local list = {}
   for name, kind in text:gmatch("(%S+):(%S+)") do
@@ -344,8 +346,8 @@ for _, option in ipairs(options(3, "points:Vector3[]", hull)) do
   table.insert(M.options["Unit.create_actor"], option)
 end
 
--- Those that get data without an end by lists that hold each other: all that take data read it in
--- one of these ways, and a function takes tenths of a second until its limit is met.
+-- Functions that receive endless data: lists that contain each other. All functions that take data
+-- read it in one of these ways, and each call takes tenths of a second until the limit is reached.
 M.sharing = {}
 for name in ([[
   Application.console_send Application.hash Application.set_data Application.set_user_setting
@@ -357,7 +359,7 @@ for name in ([[
   M.sharing[name] = true
 end
 
--- What ends what a call made, where there is room for few of them.
+-- Functions that destroy the result of a call, for objects of which few can exist.
 M.afterwards = { ["Worker.start"] = Worker.cancel, ["Window.open"] = Window.close }
 
 return M

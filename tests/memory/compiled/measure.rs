@@ -1,8 +1,8 @@
 //! Cost of a case: CPU time and memory of the whole process. Cases run one after the other. A case
 //! that does not end is aborted by another thread with a message.
 
-use crate::allocator::{begin_peak, peak};
-use crate::fuzz::targets::alone;
+use crate::allocator::{peak, reset_peak};
+use crate::fuzz::targets::lock_measurement;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,14 +59,14 @@ pub struct Meter {
 
 impl Meter {
     pub fn start() -> Meter {
-        let alone = alone();
+        let lock = lock_measurement();
         let case: Arc<Mutex<Option<Case>>> = Arc::default();
         let ended = Arc::new(AtomicBool::new(false));
-        let (seen, over) = (case.clone(), ended.clone());
+        let (watched_case, over) = (case.clone(), ended.clone());
         std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
                 std::thread::sleep(Duration::from_millis(250));
-                let case = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let case = watched_case.lock().unwrap_or_else(PoisonError::into_inner);
                 let Some(Case { description, began, end_seconds }) = &*case else {
                     continue;
                 };
@@ -77,7 +77,7 @@ impl Meter {
                 }
             }
         });
-        Meter { case, ended, _alone: alone }
+        Meter { case, ended, _alone: lock }
     }
 
     /// Runs a case, and fails if it exceeds its limit. Returns its result and its cost.
@@ -90,7 +90,7 @@ impl Meter {
         let (began, cpu) = (Instant::now(), cpu_seconds());
         let case = Case { description: describe(), began, end_seconds: cpu + most.seconds };
         *self.case() = Some(case);
-        let before = begin_peak();
+        let before = reset_peak();
         let done = work();
         let bytes = peak() - before;
         let cost = Cost { seconds: cpu_seconds() - cpu, bytes };

@@ -13,14 +13,15 @@ pub enum Form {
 
 /// One mutation of data.
 pub struct Mutation {
-    /// Offset; below, the new bytes.
+    /// Offset of the change.
     at: usize,
-    now: Vec<u8>,
+    /// The new bytes.
+    replacement: Vec<u8>,
 }
 
 impl std::fmt::Debug for Mutation {
     fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(out, "byte {} is {:02x?}", self.at, self.now)
+        write!(out, "byte {} is {:02x?}", self.at, self.replacement)
     }
 }
 
@@ -28,7 +29,7 @@ impl Mutation {
     /// Returns the data with the mutation, and a corrected checksum of the frame.
     pub fn of(&self, data: &[u8], form: Form) -> Vec<u8> {
         let mut data = data.to_vec();
-        data[self.at..self.at + self.now.len()].copy_from_slice(&self.now);
+        data[self.at..self.at + self.replacement.len()].copy_from_slice(&self.replacement);
         if form == Form::Framed {
             reframe(&mut data);
         }
@@ -37,7 +38,7 @@ impl Mutation {
 }
 
 /// Returns the replacements for a word of `N` bytes with the value `word`.
-fn others<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
+fn replacements<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
     let mut wide = [0; 8];
     wide[..N].copy_from_slice(&word);
     let number = u64::from_le_bytes(wide);
@@ -66,18 +67,20 @@ fn others<const N: usize>(word: [u8; N]) -> Vec<[u8; N]> {
     let bytes = |number: u64| -> [u8; N] {
         number.to_le_bytes()[..N].try_into().expect("as many bytes as the word has")
     };
-    let mut others: Vec<[u8; N]> = numbers.into_iter().map(bytes).collect();
-    others.retain(|other| *other != word);
-    others.sort_unstable();
-    others.dedup();
-    others
+    let mut replacements: Vec<[u8; N]> = numbers.into_iter().map(bytes).collect();
+    replacements.retain(|other| *other != word);
+    replacements.sort_unstable();
+    replacements.dedup();
+    replacements
 }
 
 fn word_mutations<const N: usize>(data: &[u8], first: usize, dense: bool, all: &mut Vec<Mutation>) {
     let step = if dense { 1 } else { N };
     for at in (first..data.len().saturating_sub(N - 1)).step_by(step) {
         let word: [u8; N] = data[at..at + N].try_into().expect("as many bytes as were requested");
-        all.extend(others(word).iter().map(|other| Mutation { at, now: other.to_vec() }));
+        all.extend(
+            replacements(word).iter().map(|other| Mutation { at, replacement: other.to_vec() }),
+        );
     }
 }
 

@@ -33,20 +33,14 @@ pub fn run(root: &Path, index: ResourceIndex, sample: &Sample) -> String {
         _ => AudioDestination::Null,
     };
     let opening = GameLaunch {
-        game: Game::Folder(root.to_path_buf()),
         build: BuildMode::Release,
         arguments: vec![sample.kind.clone(), sample.name.clone()],
         seed: 1,
-        deterministic: true,
         boot: Some("use".to_string()),
-        in_memory_saves: true,
-        sandbox: true,
-        coverage: false,
-        lines: false,
         store: Some(ResourceStore::new(index, DataSource::Folder(root.join(".data"), KINDS))),
-        watch: false,
         threads: Some(1),
         sound,
+        ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
     };
     let played = catch_unwind(AssertUnwindSafe(|| {
         let mut app = App::open(opening)

@@ -40,7 +40,7 @@ impl Drop for Samples {
 
 /// Prefixes of the suites' files that cannot be played: they are invalid on purpose, or have script
 /// components, which are not copied.
-const LEFT: &[&str] = &[
+const EXCLUDED: &[&str] = &[
     "bad_",
     "circle.",
     "enemy.",
@@ -58,9 +58,9 @@ const LEFT: &[&str] = &[
     "yard.",
 ];
 
-fn is_left(name: &str) -> bool {
+fn is_excluded(name: &str) -> bool {
     // The image `packed.ktx2` has such a prefix, but can be played.
-    !name.ends_with(".ktx2") && LEFT.iter().any(|start| name.starts_with(start))
+    !name.ends_with(".ktx2") && EXCLUDED.iter().any(|start| name.starts_with(start))
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -71,7 +71,7 @@ fn copy(from: &Path, to: &Path) {
             if name != ".engine" {
                 copy(&path, &to.join(name));
             }
-        } else if !name.ends_with(".lua") && !is_left(&name) {
+        } else if !name.ends_with(".lua") && !is_excluded(&name) {
             fs::copy(&path, to.join(name)).unwrap();
         }
     }

@@ -33,7 +33,7 @@ if ((${#files[@]} > 1)); then exit 77; fi
 "##;
 
 #[test]
-fn the_long_search_counts_every_crash_and_what_takes_long_again() {
+fn long_search_counts_crashes_and_repeatedly_slow_inputs() {
     let folder = scratch("search");
     let program = folder.join("program");
     fs::write(&program, PROGRAM).unwrap();

@@ -108,7 +108,7 @@ fn change(random: &mut Random, bytes: &mut Vec<u8>, dictionary: &[Vec<u8>], byte
 }
 
 #[test]
-fn changes_repeat_parts_and_nest_them_deep() {
+fn mutations_repeat_and_nest_parts() {
     let mut random = Random::new(1);
     let changed: Vec<_> =
         (0..400).map(|_| mutate(&mut random, b"a = [1, { b = 2 }]", &[], 4096)).collect();

@@ -12,7 +12,7 @@ fn read(path: &str) -> String {
 }
 
 #[test]
-fn every_reader_of_files_has_targets_or_a_reason_why_not() {
+fn every_file_reader_has_fuzz_targets_or_a_reason() {
     let names: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
     let fuzzed: Vec<&str> = FUZZED.iter().map(|(name, _)| *name).collect();
     assert_eq!(fuzzed, names, "fuzz/targets/readers.rs has one row for each reader, in that order");
@@ -51,7 +51,7 @@ fn versions(lock: &str) -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn the_crates_that_are_watched_for_coverage_are_those_that_the_engine_has() {
+fn instrumented_crates_match_the_engines() {
     let text = read("fuzz/instrument");
     let list = text.split_once("case $name in").and_then(|(_, rest)| rest.split_once(')'));
     let list = list.expect("fuzz/instrument has a list").0;
@@ -67,7 +67,7 @@ fn the_crates_that_are_watched_for_coverage_are_those_that_the_engine_has() {
 }
 
 #[test]
-fn the_fuzzer_is_built_with_the_engines_own_versions_of_everything() {
+fn fuzzer_uses_the_engines_dependency_versions() {
     let (engine, fuzz) = (versions("Cargo.lock"), versions("fuzz/Cargo.lock"));
     let root = read("Cargo.toml");
     let members =

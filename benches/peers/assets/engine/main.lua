@@ -1,6 +1,6 @@
--- A game of 2,000 files in the engine: 500 scripts, 1,000 pictures of 32 x 32, 500 texts of 1 KiB.
--- All are loaded, and the first frame shows every picture. It is told to end after that
--- (--frames 1).
+-- A game of 2,000 files in the engine: 500 scripts, 1,000 images of 32 x 32 texels, 500 texts of 1
+-- KiB. All of them are loaded, and the first frame shows every image. The command line ends the
+-- game after that frame (--frames 1).
 local scripts, texts, bytes = {}, {}, 0
 
 function init()

@@ -1,5 +1,5 @@
--- A game of 2,000 files in LÖVE: 500 scripts, 1,000 pictures of 32 x 32, 500 texts of 1 KiB. All
--- are loaded, the first frame shows every picture, and then it ends.
+-- A game of 2,000 files in LÖVE: 500 scripts, 1,000 images of 32 x 32 texels, 500 texts of 1 KiB.
+-- All of them are loaded, the first frame shows every image, and then the game ends.
 local scripts, images, texts, bytes = {}, {}, {}, 0
 local shown = false
 

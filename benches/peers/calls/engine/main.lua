@@ -1,5 +1,6 @@
--- What one call of the engine costs: a frame makes COUNT of one kind in a loop and uses what comes
--- back, `CASE COUNT`. The same cases, by the same names, are in LÖVE's game.
+-- The cost of one call of the engine: each frame makes COUNT calls of the function CASE in a loop
+-- and uses the results. The arguments are `CASE COUNT`. LÖVE's game has the same cases with the
+-- same names.
 local case, count = Application.argv()
 count = tonumber(count)
 

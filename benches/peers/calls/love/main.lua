@@ -1,5 +1,6 @@
--- What one call of LÖVE costs: a frame makes COUNT of one kind in a loop and uses what comes back,
--- `CASE COUNT`. The same cases, by the same names, are in the engine's game.
+-- The cost of one call of LÖVE: each frame makes COUNT calls of the function CASE in a loop and
+-- uses the results. The arguments are `CASE COUNT`. The engine's game has the same cases with the
+-- same names.
 local measure = require("measure")
 
 local case, count = measure.arguments[1], tonumber(measure.arguments[2])

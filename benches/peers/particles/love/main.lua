@@ -1,6 +1,7 @@
--- 80,000 living particles of LÖVE's own system: lives of 1 to 3 s, 60,000 wanted a second, so that
--- there are always as many as there may be; speeds of 50 to 150 into all directions, gravity, two
--- sizes, three colours, spin. 240 frames to warm up, 180 measured: moved and drawn.
+-- 80,000 living particles of LÖVE's own system: lifetimes of 1 to 3 s and 60,000 emitted per
+-- second, so that the system is always full; speeds of 50 to 150 in all directions, gravity, two
+-- sizes, three colours, spin. The particles are moved and drawn in 240 frames of warm-up and 180
+-- measured frames.
 local measure = require("measure")
 local graphics = love.graphics
 local MOST = 80000

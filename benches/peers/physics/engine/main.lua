@@ -1,5 +1,5 @@
--- COUNT boxes of half a metre that fall into a bin in columns, as in LÖVE's game: each a unit with
--- one actor in a world of two dimensions, whose node follows it.
+-- COUNT boxes of half a metre that fall into a bin in columns, as in LÖVE's game: each is a unit
+-- with one actor in a two-dimensional world, and the unit's node follows the actor.
 local count = tonumber((Application.argv()))
 local columns = count >= 5000 and 100 or 50
 local GAP = 18 / 32

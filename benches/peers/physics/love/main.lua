@@ -1,5 +1,6 @@
 -- COUNT boxes of half a metre that fall into a bin in columns, with friction and a little bounce:
--- Box2D in LÖVE, 32 pixels a metre, 60 steps a second. 360 steps from the first on, nothing drawn.
+-- Box2D in LÖVE, 32 pixels per metre, 60 steps per second. The first 360 steps are measured;
+-- nothing is drawn.
 local measure = require("measure")
 local physics = love.physics
 

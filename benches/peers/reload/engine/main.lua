@@ -1,5 +1,5 @@
--- 500 modules that are saved while the game is played: the engine takes them by itself. The number
--- that a module tells is printed when a new one of it has run.
+-- 500 modules that are saved while the game is played: the engine reloads them automatically. When
+-- a new version of a module has run, its number is printed.
 local FILES = 500
 local modules, newest = {}, 0
 

@@ -1,12 +1,12 @@
--- 500 modules that are reloaded when they are saved, as games do it in LÖVE: every SECONDS all of
--- them are asked for the time of their last change (0: in each frame), and what changed is loaded
--- again. The number that a module tells is printed when a new one of it has run.
+-- 500 modules that are reloaded when they are saved, as games do it in LÖVE: every SECONDS (0: in
+-- each frame) the modification times of all files are checked, and changed modules are loaded
+-- again. When a new version of a module has run, its number is printed.
 local filesystem = love.filesystem
 
 local FILES = 500
 local seconds
 local modules, changed, waited, newest = {}, {}, 0, 0
-local looks = {} -- how long each look at all files took, in milliseconds
+local looks = {} -- time of each check of all files, in milliseconds
 
 local function path_of(i) return string.format("mods/m%d.lua", i) end
 

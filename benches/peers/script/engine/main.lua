@@ -1,4 +1,5 @@
--- The crowd of crowd.lua in the engine: as many frames as it is told to play, nothing drawn.
+-- The crowd of crowd.lua in the engine. The command line sets the number of frames; nothing is
+-- drawn.
 local crowd = require("crowd")
 
 function init() crowd.gather(10000) end

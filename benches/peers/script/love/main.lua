@@ -1,4 +1,4 @@
--- The crowd of crowd.lua in LÖVE: 60 frames to warm up, 300 measured, nothing drawn.
+-- The crowd of crowd.lua in LÖVE: 60 frames of warm-up and 300 measured frames; nothing is drawn.
 local measure = require("measure")
 local crowd = require("crowd")
 

@@ -1,4 +1,4 @@
--- The shortest program that shows something: a window with one word, and the end after one frame.
+-- The shortest program that shows something: a window with one word. It ends after one frame.
 local shown = false
 
 function love.draw()

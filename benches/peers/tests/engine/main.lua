@@ -1,3 +1,2 @@
--- A game without anything; what runs is trivial tests, 1 or 1,000, which benches/peers.rs writes
--- beside it.
+-- An empty game. 1 or 1,000 trivial tests run, which benches/peers.rs writes next to this file.
 function update() end

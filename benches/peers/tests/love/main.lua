@@ -1,4 +1,5 @@
--- COUNT trivial tests in LÖVE without a window, by the shortest runner that tells failures apart.
+-- COUNT trivial tests in LÖVE without a window, with the shortest runner that reports each failure
+-- separately.
 local count = tonumber(love.arg.parseGameArguments(arg)[1])
 
 local function test(i)

@@ -1,4 +1,4 @@
-//! Output of dots: one character for each test as it ends and, on a terminal, the progress of the
+//! The dots output: one character for each test as it ends and, on a terminal, the progress of the
 //! run.
 
 use super::output_sink::{GREEN, GREY, RED, YELLOW};

@@ -3,111 +3,92 @@
 
 use super::{OutputSink, OutputWriter, Summary};
 use crate::testing::result::{TestCounts, TestResult};
-use engine_script::docgen::json::quote;
+use engine_foundation::json::{self, count, text, texts};
+use engine_foundation::sjson::SjsonTree;
 
 pub struct JsonOutput {
     pub sink: OutputSink,
 }
 
-/// An object under construction.
-struct JsonObject(String);
+type JsonFields = Vec<(String, SjsonTree)>;
 
-impl JsonObject {
-    fn new(event: &str) -> JsonObject {
-        JsonObject(String::from("{")).text("event", event)
-    }
+/// Returns the fields of an event.
+fn event<const N: usize>(event: &str, fields: [(&str, SjsonTree); N]) -> JsonFields {
+    let mut all = vec![("event".to_string(), text(event))];
+    add(&mut all, fields);
+    all
+}
 
-    fn key(&mut self, key: &str) {
-        if !self.0.ends_with('{') {
-            self.0.push(',');
-        }
-        quote(&mut self.0, key);
-        self.0.push(':');
-    }
+fn add<const N: usize>(fields: &mut JsonFields, more: [(&str, SjsonTree); N]) {
+    fields.extend(more.map(|(key, value)| (key.to_string(), value)));
+}
 
-    fn text(mut self, key: &str, value: &str) -> JsonObject {
-        self.key(key);
-        quote(&mut self.0, value);
-        self
-    }
+fn add_counts(fields: &mut JsonFields, counts: TestCounts) {
+    let TestCounts { passed, failed, skipped, flaky } = counts;
+    let counts = [("passed", passed), ("failed", failed), ("skipped", skipped), ("flaky", flaky)];
+    add(fields, counts.map(|(key, value)| (key, count(value))));
+}
 
-    fn number(mut self, key: &str, value: f64) -> JsonObject {
-        self.key(key);
-        self.0 += &value.to_string();
-        self
-    }
-
-    fn list(mut self, key: &str, values: &[String]) -> JsonObject {
-        self.key(key);
-        self.0.push('[');
-        for (i, value) in values.iter().enumerate() {
-            if i > 0 {
-                self.0.push(',');
-            }
-            quote(&mut self.0, value);
-        }
-        self.0.push(']');
-        self
-    }
-
-    fn counts(self, counts: TestCounts) -> JsonObject {
-        let TestCounts { passed, failed, skipped, flaky } = counts;
-        let line = self.number("passed", passed as f64).number("failed", failed as f64);
-        line.number("skipped", skipped as f64).number("flaky", flaky as f64)
-    }
-
-    fn end(self) -> String {
-        self.0 + "}"
+impl JsonOutput {
+    fn line(&mut self, fields: JsonFields) {
+        self.sink.line(&json::write(&SjsonTree::Object(fields)));
     }
 }
 
 /// Rounds a time to microseconds, which is its precision.
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
+fn rounded(seconds: f64) -> SjsonTree {
+    SjsonTree::Number((seconds * 1e6).round() / 1e6)
 }
 
 impl OutputWriter for JsonOutput {
     fn begin(&mut self, files: usize) {
-        let version = env!("CARGO_PKG_VERSION");
-        let line = JsonObject::new("begin").text("engine", version).number("files", files as f64);
-        self.sink.line(&line.end());
+        let version = text(env!("CARGO_PKG_VERSION"));
+        self.line(event("begin", [("engine", version), ("files", count(files))]));
     }
 
     fn test(&mut self, file: &str, test: &TestResult) {
         let (path, line) = test.location();
-        let mut object = JsonObject::new("test")
-            .text("status", test.status.word())
-            .text("file", file)
-            .text("path", path)
-            .number("line", line.into())
-            .text("name", &test.name)
-            .list("groups", &test.groups)
-            .number("seconds", rounded(test.seconds));
+        let mut fields = event(
+            "test",
+            [
+                ("status", text(test.status.name())),
+                ("file", text(file)),
+                ("path", text(path)),
+                ("line", SjsonTree::Number(line.into())),
+                ("name", text(&test.name)),
+                ("groups", texts(&test.groups)),
+                ("seconds", rounded(test.seconds)),
+            ],
+        );
         if let Some(failure) = &test.failure {
-            object = object
-                .text("at", failure.at.as_deref().unwrap_or_default())
-                .text("message", &failure.message)
-                .list("locals", &failure.locals)
-                .text("trace", &failure.trace)
-                .text("hint", failure.hint.as_deref().unwrap_or_default());
+            let more = [
+                ("at", text(failure.at.as_deref().unwrap_or_default())),
+                ("message", text(&failure.message)),
+                ("locals", texts(&failure.locals)),
+                ("trace", text(&failure.trace)),
+                ("hint", text(failure.hint.as_deref().unwrap_or_default())),
+            ];
+            add(&mut fields, more);
         }
-        self.sink.line(&object.end());
+        self.line(fields);
     }
 
     fn file(&mut self, file: &str, counts: TestCounts, seconds: f64) {
-        let line = JsonObject::new("file").text("file", file).counts(counts);
-        self.sink.line(&line.number("seconds", rounded(seconds)).end());
+        let mut fields = event("file", [("file", text(file))]);
+        add_counts(&mut fields, counts);
+        add(&mut fields, [("seconds", rounded(seconds))]);
+        self.line(fields);
         self.sink.flush();
     }
 
     fn end(&mut self, summary: &Summary) {
-        let line =
-            JsonObject::new("end").number("files", summary.files as f64).counts(summary.counts);
-        let mut line = line.number("seconds", rounded(summary.seconds));
+        let mut fields = event("end", [("files", count(summary.files))]);
+        add_counts(&mut fields, summary.counts);
+        add(&mut fields, [("seconds", rounded(summary.seconds))]);
         if let Some(seed) = summary.seed {
-            line = line.number("seed", seed as f64);
+            add(&mut fields, [("seed", SjsonTree::Number(seed as f64))]);
         }
-        self.sink.line(&line.end());
+        self.line(fields);
         self.sink.flush();
     }
 }

@@ -1,7 +1,8 @@
 //! JUnit XML for build servers: one suite for each file, one case for each test.
 
-use super::{OutputSink, OutputWriter, Summary, failed_at, message, printable};
+use super::{OutputSink, OutputWriter, Summary, failed_at, message};
 use crate::testing::result::{TestCounts, TestResult, TestStatus};
+use engine_foundation::xml::escape_for_display;
 
 pub struct Junit {
     sink: OutputSink,
@@ -17,26 +18,9 @@ impl Junit {
     }
 }
 
-/// Escapes a text for XML 1.0, which cannot represent most control characters: they are shown as
-/// escape sequences.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in printable(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\u{fffe}' | '\u{ffff}' => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// Escapes a text of several lines.
 fn lines(text: &str) -> String {
-    text.lines().map(|line| escaped(line) + "\n").collect()
+    text.lines().map(|line| escape_for_display(line) + "\n").collect()
 }
 
 impl OutputWriter for Junit {
@@ -46,9 +30,9 @@ impl OutputWriter for Junit {
         self.cases += &format!(
             "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\" \
              time=\"{:.6}\">",
-            escaped(&test.name),
-            escaped(&class),
-            escaped(path),
+            escape_for_display(&test.name),
+            escape_for_display(&class),
+            escape_for_display(path),
             test.seconds
         );
         let message = message(test);
@@ -64,13 +48,13 @@ impl OutputWriter for Junit {
             TestStatus::Skipped => "\n      <skipped/>\n    ".to_string(),
             TestStatus::Failed => format!(
                 "\n      <failure message=\"{}\">{}</failure>\n    ",
-                escaped(&message),
+                escape_for_display(&message),
                 all()
             ),
             // The element by which build servers recognize a retried test.
             TestStatus::Flaky => format!(
                 "\n      <flakyFailure message=\"{}\" type=\"flaky\">{}</flakyFailure>\n    ",
-                escaped(&message),
+                escape_for_display(&message),
                 all()
             ),
         };
@@ -82,7 +66,7 @@ impl OutputWriter for Junit {
         self.suites += &format!(
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" \
              skipped=\"{skipped}\" time=\"{seconds:.3}\">\n{}  </testsuite>\n",
-            escaped(file),
+            escape_for_display(file),
             counts.sum(),
             std::mem::take(&mut self.cases)
         );

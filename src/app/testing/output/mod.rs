@@ -14,7 +14,7 @@ mod tap;
 use super::result::{TestCounts, TestResult};
 use engine_foundation::terminal::{escape_line as printable, is_terminal};
 
-pub use output_sink::{LostOutput, OutputSink};
+pub use output_sink::{OutputFailure, OutputSink};
 pub use passed_names::PassedNames;
 
 /// A row of the table: one output format.
@@ -209,12 +209,12 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_shown_and_letters_stay() {
+    fn control_characters_are_escaped_and_letters_are_unchanged() {
         assert_eq!(printable("a\x1b[31m\té\0"), "a\\u{1b}[31m\té\\u{0}");
     }
 
     #[test]
-    fn no_form_lets_a_test_steer_the_terminal() {
+    fn no_format_passes_terminal_escapes_of_a_test() {
         for output in &OUTPUTS {
             let text = hostile(output.name, false, false);
             let bad = text.chars().find(|c| controls_terminal(*c) || *c == '\0');
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_show_a_character_for_each_test_and_progress_where_someone_watches() {
+    fn dots_print_one_character_per_test_and_progress_on_a_terminal() {
         let text = hostile("dots", false, false);
         assert!(text.starts_with("F.s~\n\nFLAKY a \"b\""), "{text}");
         let live = hostile("dots", false, true);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn spec_shows_groups_once_and_tests_under_them() {
+    fn spec_prints_each_group_once_above_its_tests() {
         let text = hostile("spec", false, false);
         let wanted =
             "b.lua\n  group\n    ok      adds (0.125 s)\n    skipped waits\n    flaky   jumps";
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn tap_has_a_line_for_each_test_and_the_plan() {
+    fn tap_prints_the_plan_and_one_line_per_test() {
         let text = hostile("tap", false, false);
         assert!(
             text.starts_with("TAP version 13\nnot ok 1 - spec/x y%.lua: a \"b\" <c>"),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn github_has_an_annotation_for_each_failure() {
+    fn github_prints_one_annotation_per_failure() {
         let text = hostile("github", false, false);
         let wanted = "::error file=spec/x y%25.lua,line=7,title=a \"b\" <c> & ]]> # \\ d";
         assert!(text.contains(wanted), "{text}");
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn junit_escapes_and_counts() {
+    fn junit_escapes_text_and_counts_results() {
         let text = hostile("junit", false, false);
         assert!(
             text.contains("<testsuites tests=\"4\" failures=\"1\" skipped=\"1\" time=\"0.750\">")

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 /// First write error of the outputs that share this value.
 #[derive(Clone, Default)]
-pub struct LostOutput(Arc<Mutex<Option<String>>>);
+pub struct OutputFailure(Arc<Mutex<Option<String>>>);
 
-impl LostOutput {
+impl OutputFailure {
     /// Returns the reason why output is missing, if any is. A closed pipe does not count.
     pub fn reason(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(|poison| poison.into_inner()).clone()
@@ -25,7 +25,7 @@ impl LostOutput {
 /// Destination of an output's text.
 pub struct OutputSink {
     out: Box<dyn Write>,
-    loss: LostOutput,
+    loss: OutputFailure,
     colour: bool,
     /// True on a terminal, where lines may be overwritten.
     pub live: bool,
@@ -38,11 +38,11 @@ pub const GREY: &str = "90";
 
 impl OutputSink {
     pub fn new(out: Box<dyn Write>, colour: bool, live: bool) -> OutputSink {
-        OutputSink { out, loss: LostOutput::default(), colour, live }
+        OutputSink { out, loss: OutputFailure::default(), colour, live }
     }
 
     /// Sets the value in which write errors are noted.
-    pub fn with_loss(self, loss: &LostOutput) -> OutputSink {
+    pub fn with_loss(self, loss: &OutputFailure) -> OutputSink {
         OutputSink { loss: loss.clone(), ..self }
     }
 

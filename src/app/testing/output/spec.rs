@@ -40,7 +40,8 @@ impl OutputWriter for Spec {
             _ => self.sink.paint(GREY, &format!(" ({:.3} s)", test.seconds)),
         };
         let (word, indent) = (self.sink.paint(colour, word), "  ".repeat(test.groups.len() + 1));
-        self.sink.line(&format!("{indent}{word} {}{seconds}", printable(test.own_name())));
+        self.sink
+            .line(&format!("{indent}{word} {}{seconds}", printable(test.name_without_groups())));
     }
 
     fn file(&mut self, _: &str, _: TestCounts, _: f64) {

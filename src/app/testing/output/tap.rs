@@ -3,7 +3,7 @@
 
 use super::{OutputSink, OutputWriter, Summary, failed_at, message, printable};
 use crate::testing::result::{TestCounts, TestResult, TestStatus};
-use engine_script::docgen::json::quote;
+use engine_foundation::json::quoted;
 
 pub struct Tap {
     sink: OutputSink,
@@ -18,11 +18,6 @@ impl Tap {
     /// Writes the YAML block after a line. A JSON string is also a valid YAML string.
     fn block(&mut self, test: &TestResult) {
         let Some(failure) = &test.failure else { return };
-        let quoted = |text: &str| {
-            let mut quoted = String::new();
-            quote(&mut quoted, text);
-            quoted
-        };
         let severity = if test.status == TestStatus::Flaky { "comment" } else { "fail" };
         self.sink.line("  ---");
         self.sink.line(&format!("  message: {}", quoted(&message(test))));

@@ -78,7 +78,7 @@ fn restitution(engine: &mut Engine, actor: ActorId) -> f64 {
     material(engine, actor).1.into()
 }
 
-fn put(engine: &mut Engine, actor: ActorId, friction: f32, restitution: f32) {
+fn set_body_material(engine: &mut Engine, actor: ActorId, friction: f32, restitution: f32) {
     let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.set_material(body, friction, restitution);
 }
@@ -90,7 +90,7 @@ fn set_friction(engine: &mut Engine, actor: ActorId, friction: f64) -> ActorResu
         ));
     }
     let (_, restitution) = material(engine, actor);
-    put(engine, actor, friction as f32, restitution);
+    set_body_material(engine, actor, friction as f32, restitution);
     Ok(())
 }
 
@@ -102,15 +102,15 @@ fn set_restitution(engine: &mut Engine, actor: ActorId, restitution: f64) -> Act
         ));
     }
     let (friction, _) = material(engine, actor);
-    put(engine, actor, friction, restitution as f32);
+    set_body_material(engine, actor, friction, restitution as f32);
     Ok(())
 }
 
 fn set_material(engine: &mut Engine, actor: ActorId, name: TextArgument) -> ActorResult {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     let material = properties.material(name.as_str())?;
     let (friction, restitution) = (material.friction, material.restitution);
-    put(engine, actor, friction, restitution);
+    set_body_material(engine, actor, friction, restitution);
     engine.worlds.physics.actor_mut(actor).material = Some(name.as_str().into());
     Ok(())
 }

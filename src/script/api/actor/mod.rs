@@ -551,7 +551,7 @@ fn set_scene_query_enabled(engine: &mut Engine, actor: ActorId, enabled: bool) {
 }
 
 fn set_collision_filter(engine: &mut Engine, actor: ActorId, name: TextArgument) -> ActorResult {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     let filter = properties.filters[properties.filter(name.as_str())?].1;
     engine.worlds.physics.set_groups(actor, |known| known.filter = filter);
     Ok(())

@@ -74,7 +74,7 @@ fn index_of(engine: &Engine, unit: UnitId, key: &ScriptValue) -> Result<usize, E
     let resource = &engine.worlds.units.of(unit).resource.name;
     match key {
         ScriptValue::Text(name) => engine.worlds.physics.find_actor(unit, name).ok_or_else(|| {
-            let hint = engine.worlds.physics.near_name(unit, name);
+            let hint = engine.worlds.physics.name_hint(unit, name);
             engine_foundation::error!(
                 "argument #2 'actor': unit \"{resource}\" has no actor '{name}'{hint}"
             )
@@ -149,7 +149,7 @@ fn create_actor(
         return new_actor(engine, unit, name, &fields);
     }
     let index = index_of(engine, unit, &key)?;
-    engine.create_unit_actor(unit, index)
+    engine.worlds.create_unit_actor(&mut engine.assets, unit, index)
 }
 
 fn new_actor(

@@ -134,7 +134,7 @@ impl<'a> DrawCall<'a> {
     }
 
     pub fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> ShapeStyle {
-        let reach = tessellation::REACH * self.logical_pixel();
+        let reach = tessellation::EDGE_MARGIN * self.logical_pixel();
         ShapeStyle { color, radius, outline, reach }
     }
 
@@ -145,7 +145,7 @@ impl<'a> DrawCall<'a> {
         match (gui.desc.space, gui.transform_stack.transform()) {
             (GuiSpace::World, _) => 0.0,
             (GuiSpace::Screen, None) => 1.0,
-            (GuiSpace::Screen, Some(moved)) => 1.0 / moved.stretch().max(STRETCH_MIN),
+            (GuiSpace::Screen, Some(moved)) => 1.0 / moved.scale_min().max(STRETCH_MIN),
         }
     }
 

@@ -96,7 +96,7 @@ mod tests {
     use super::marked;
 
     #[test]
-    fn the_marked_characters_of_a_composition_are_counted_from_one_to_the_last_itself() {
+    fn composition_ranges_are_one_based_and_inclusive() {
         assert_eq!(marked("かな字", 0, 9), [1, 3]);
         assert_eq!(marked("かな字", 3, 6), [2, 2]);
         assert_eq!(marked("かな字", 9, 9), [4, 3], "the cursor behind all");

@@ -255,7 +255,7 @@ fn num_units(engine: &mut Engine, level: LevelId) -> f64 {
     engine.worlds.levels.of(level).units.len() as f64
 }
 
-fn living(engine: &Engine, level: LevelId, index: usize) -> Option<UnitId> {
+fn live_unit(engine: &Engine, level: LevelId, index: usize) -> Option<UnitId> {
     let unit = engine.worlds.levels.of(level).units[index]?;
     engine.worlds.units.slots.get(unit.0).map(|_| unit)
 }
@@ -267,7 +267,7 @@ fn unit_by_index(
 ) -> Result<Option<UnitId>, Error> {
     let count = engine.worlds.levels.of(level).units.len();
     match index.0 >= 1 && index.0 <= count as i64 {
-        true => Ok(living(engine, level, index.0 as usize - 1)),
+        true => Ok(live_unit(engine, level, index.0 as usize - 1)),
         false => {
             let name = &engine.worlds.levels.of(level).resource.name;
             Err(engine_foundation::error!(
@@ -293,13 +293,13 @@ fn unit(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<Optio
             name.as_str()
         ));
     };
-    Ok(living(engine, level, index))
+    Ok(live_unit(engine, level, index))
 }
 
 /// Returns the living unit that has this name in a level's file.
 pub fn unit_of_name(engine: &Engine, level: LevelId, name: &str) -> Option<UnitId> {
     let index = engine.worlds.levels.of(level).resource.unit_index(name)?;
-    living(engine, level, index)
+    live_unit(engine, level, index)
 }
 
 fn unit_name(engine: &mut Engine, level: LevelId, unit: UnitId) -> Result<String, Error> {
@@ -545,7 +545,7 @@ fn nested_levels(engine: &mut Engine, level: LevelId) -> ScriptValue {
 
 fn level_units(engine: &mut Engine, level: LevelId) -> ScriptValue {
     let count = engine.worlds.levels.of(level).units.len();
-    handles((0..count).filter_map(|index| living(engine, level, index)).map(|unit| unit.0))
+    handles((0..count).filter_map(|index| live_unit(engine, level, index)).map(|unit| unit.0))
 }
 
 fn level_set(
@@ -556,7 +556,7 @@ fn level_set(
     let resource = &engine.worlds.levels.of(level).resource;
     let set = resource.object_set(name.as_str())?;
     let inside = (0..resource.units.len()).filter(|unit| resource.units[*unit].is_in(set));
-    Ok(handles(inside.filter_map(|index| living(engine, level, index)).map(|unit| unit.0)))
+    Ok(handles(inside.filter_map(|index| live_unit(engine, level, index)).map(|unit| unit.0)))
 }
 
 fn spline_numbers(

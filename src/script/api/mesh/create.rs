@@ -11,7 +11,8 @@ use engine_materials::MaterialId;
 use engine_models::MeshNumber;
 use engine_models::geometry::{NormalSource, TriangleInput};
 use engine_runtime::Engine;
-use engine_world::mesh::{MeshComponent, MeshExtra, MeshId, NO_GROUP};
+use engine_world::instance_table::NO_GROUP;
+use engine_world::mesh::{MeshComponent, MeshExtra, MeshId};
 use engine_world::unit::UnitId;
 
 fn part(name: &str, node: u16, mesh: MeshNumber) -> MeshComponent {
@@ -46,7 +47,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four"))).collect()
 }
 
-fn threes(bytes: &[u8]) -> Vec<Vec3> {
+fn vectors(bytes: &[u8]) -> Vec<Vec3> {
     floats(bytes).chunks_exact(3).map(Vec3::from_slice).collect()
 }
 
@@ -61,8 +62,8 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
     limit::check_room(positions.len() / 12 * POSITION_BYTES + indices.len() / 4 * INDEX_BYTES)?;
     let word = |four: &[u8]| u32::from_le_bytes(four.try_into().expect("four bytes"));
     let mut corners = TriangleInput {
-        positions: threes(positions),
-        normals: threes(normals),
+        positions: vectors(positions),
+        normals: vectors(normals),
         tangents: Vec::new(),
         uvs: floats(uvs).chunks_exact(2).map(Vec2::from_slice).collect(),
         colors: floats(colors)
@@ -140,12 +141,12 @@ pub(in crate::api) fn new(
         let mesh = engine.assets.find_mesh(name.as_str()).map_err(|fault| {
             engine_foundation::error!("argument #2 'source': {}", fault.message)
         })?;
-        return engine.add_mesh(unit, &part(name.as_str(), node, mesh));
+        return engine.worlds.add_mesh(unit, &part(name.as_str(), node, mesh));
     }
     let name = format!("mesh of {}", engine.worlds.units.of(unit).resource.name);
     let mesh = mesh_of(name.clone(), &lists, &counts)?;
     let number = engine.assets.models.add_game_mesh(mesh)?;
-    let added = engine.add_mesh(unit, &part(&name, node, number));
+    let added = engine.worlds.add_mesh(unit, &part(&name, node, number));
     if added.is_err() {
         engine.assets.models.remove_game_mesh(number);
     }
@@ -159,7 +160,7 @@ pub(in crate::api) fn rebuild(
     counts: ScriptValue,
 ) -> Result<(), Error> {
     let number = engine.worlds.scenes.meshes.of(mesh).mesh;
-    let Some(own) = engine.assets.models.own(number) else {
+    let Some(own) = engine.assets.models.game_mesh(number) else {
         return Err(engine_foundation::error!(
             "argument #1 'mesh': it belongs to a model, and others can share it: only a mesh that \
              Mesh.new created from numbers can be changed"

@@ -12,8 +12,9 @@ use engine_materials::MaterialId;
 use engine_models::raycast::{Ray, first_hit};
 use engine_runtime::Engine;
 use engine_world::camera::{CameraId, Projection};
+use engine_world::instance_table::flag;
 use engine_world::light::LightId;
-use engine_world::mesh::{MeshId, flag};
+use engine_world::mesh::MeshId;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 
@@ -246,9 +247,9 @@ fn mesh_pick_raycast(
         let perspective = camera.projection == Projection::Perspective;
         perspective.then(|| camera.pose.w_axis.truncate())
     });
-    let places: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
+    let indices: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
     let mut first: Option<(f32, Vec3, MeshId)> = None;
-    for at in places {
+    for at in indices {
         let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
         let id = MeshId(handle);
         if engine.worlds.scenes.meshes.of(id).flags & flag::ANY_HIDDEN != 0 {
@@ -426,13 +427,13 @@ fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
     let NodePose { rotation, position, .. } = NodePose::of(root);
     let frame = Mat4::from_rotation_translation(rotation, position);
     let back = frame.inverse();
-    let places: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
+    let indices: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
     let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
     for corner in sprite::corners(engine, unit) {
         let point = back.transform_point3(corner);
         (min, max) = (min.min(point), max.max(point));
     }
-    for at in places {
+    for at in indices {
         let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
         let pose = back * mesh::world_pose(engine, MeshId(handle));
         let bounds =

@@ -231,7 +231,7 @@ fn spawn_plane(
 ///
 /// # Errors
 /// Returns an error if the actor is in another world, or belongs to a mover.
-fn own(engine: &Engine, physics: PhysicsWorldId, actor: ActorId) -> Result<(), Error> {
+fn check_ownership(engine: &Engine, physics: PhysicsWorldId, actor: ActorId) -> Result<(), Error> {
     let known = engine.worlds.physics.actor(actor);
     if known.mover.is_some() {
         return Err(engine_foundation::error!(
@@ -251,7 +251,7 @@ fn destroy_actor(
     physics: PhysicsWorldId,
     actor: ActorId,
 ) -> Result<(), Error> {
-    own(engine, physics, actor)?;
+    check_ownership(engine, physics, actor)?;
     let frame = engine.frame.index;
     engine.worlds.physics.end_actor(actor, frame, &context::script_location());
     Ok(())

@@ -7,8 +7,8 @@ use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Quat, Vec3};
 use engine_physics::{
-    BodyKinds, ColliderShape, ContactPhase, HITS_MAX, JointBodies, JointKind, JointPlan, PLACE_MAX,
-    QueryFilter, QueryHit,
+    BodyKinds, ColliderShape, ContactPhase, HITS_MAX, JointBodies, JointKind, JointPlan,
+    POSITION_MAX, QueryFilter, QueryHit,
 };
 use engine_runtime::Engine;
 use engine_world::physics::{
@@ -99,7 +99,7 @@ pub static CORE: ModuleRows = module(
 );
 
 fn physics_filters(engine: &mut Engine) -> Result<Vec<String>, Error> {
-    let properties = engine.physics_properties()?;
+    let properties = engine.worlds.physics_properties(&mut engine.assets)?;
     Ok(properties.filters.iter().map(|(name, _)| name.clone()).collect())
 }
 
@@ -123,7 +123,7 @@ pub(in crate::api) fn query_of(
 ///
 /// # Errors
 /// Returns an error if the filters have changed since the prelude read their indices.
-fn asked(engine: &Engine, filter: Integer, kinds: Integer) -> Result<QueryFilter, Error> {
+fn query_filter(engine: &Engine, filter: Integer, kinds: Integer) -> Result<QueryFilter, Error> {
     let query = query_of(&engine.worlds.physics, filter.0 as u32, kinds.0 as u32);
     query.ok_or_else(|| {
         engine_foundation::error!("its collision filter no longer exists: create the query again")
@@ -147,9 +147,10 @@ pub(in crate::api) fn cast(
 }
 
 fn ray(from: Vec3, direction: Vec3, length: f64) -> Result<(Vec3, f32), Error> {
-    if !(length > 0.0 && length <= f64::from(PLACE_MAX)) {
+    if !(length > 0.0 && length <= f64::from(POSITION_MAX)) {
         return Err(engine_foundation::error!(
-            "argument #4 'length' must be more than 0 and at most {PLACE_MAX} metres, got {length}"
+            "argument #4 'length' must be more than 0 and at most {POSITION_MAX} metres, got \
+             {length}"
         ));
     }
     check_point("#2 'from'", from)?;
@@ -203,7 +204,7 @@ fn raycast(
     kinds: Integer,
     all: bool,
 ) -> Result<ScriptValue, Error> {
-    let query = asked(engine, filter, kinds)?;
+    let query = query_filter(engine, filter, kinds)?;
     let mut list = Vec::new();
     if all {
         let (direction, length) = ray(from, direction, length)?;
@@ -252,7 +253,7 @@ fn overlap(
     filter: Integer,
     kinds: Integer,
 ) -> Result<ScriptValue, Error> {
-    let (query, shape) = (asked(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
+    let (query, shape) = (query_filter(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
     let rotation = check_rotation(rotation, "'rotation'")?;
     check_point("'position'", position)?;
     let simulation = &engine.worlds.physics.world(physics).simulation;
@@ -274,7 +275,7 @@ fn sweep(
     filter_and_kinds: Integer,
 ) -> Result<ScriptValue, Error> {
     let (filter, kinds) = (filter_and_kinds.0 / 8, filter_and_kinds.0 % 8);
-    let query = asked(engine, Integer(filter), Integer(kinds))?;
+    let query = query_filter(engine, Integer(filter), Integer(kinds))?;
     if !(1..=HITS_MAX as i64).contains(&most.0) {
         return Err(engine_foundation::error!(
             "'max_hits' must be 1 to {HITS_MAX}, got {}",

@@ -1,4 +1,4 @@
-//! The Lua module `SoundWorld`: the sound of a world as a whole. Voices are in sound.rs.
+//! The Lua module `SoundWorld`: the sound of a world as a whole. Voices are in sound/mod.rs.
 
 use crate::api::sound::arguments::in_range;
 use crate::api_row::{ModuleRows, func, hot, module};

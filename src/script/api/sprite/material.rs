@@ -118,7 +118,7 @@ fn set_range(
 }
 
 fn map_of(engine: &mut Engine, map: TilemapId) -> Result<&mut TilemapInstance, Error> {
-    engine.unit_map(map).ok_or_else(|| {
+    engine.worlds.unit_map(&engine.assets, map).ok_or_else(|| {
         engine_foundation::error!(
             "argument #1 'tilemap': the map belongs to no unit, and only maps of units have \
              materials"

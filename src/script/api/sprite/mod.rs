@@ -10,7 +10,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Color, Error, Handle, Vec3};
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
-use engine_world::mesh::flag;
+use engine_world::instance_table::flag;
 use engine_world::sprite::{
     SpriteId, SpritePlacement, SpriteSequence, SpriteSettings, SpriteSource,
 };
@@ -246,7 +246,7 @@ pub static CORE: ModuleRows = more(
 
 fn alive(engine: &mut Engine, sprite: HandleNumber) -> bool {
     let handle = Handle::from_number(sprite.0);
-    handle.is_some_and(|handle| engine.worlds.scenes.sprites.slots.get(handle).is_some())
+    handle.is_some_and(|handle| engine.worlds.scenes.sprites.table.slots.get(handle).is_some())
 }
 
 pub(in crate::api) fn settings(engine: &mut Engine, sprite: SpriteId) -> SpriteSettings {
@@ -280,7 +280,11 @@ fn set_sheet(
     sheet: TextArgument,
     tag: Option<TextArgument>,
 ) -> Result<(), Error> {
-    let sequence = engine.sequence(sheet.as_str(), tag.as_ref().map(TextArgument::as_str))?;
+    let sequence = engine.worlds.sequence(
+        &mut engine.assets,
+        sheet.as_str(),
+        tag.as_ref().map(TextArgument::as_str),
+    )?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }
@@ -339,10 +343,10 @@ fn set_size(
 
 /// Returns the corners of a unit's sprites in the world.
 pub(in crate::api) fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
-    let slots: Vec<usize> = engine.worlds.scenes.sprites.of_unit(unit.row()).collect();
+    let slots: Vec<usize> = engine.worlds.scenes.sprites.table.of_unit(unit.row()).collect();
     let mut corners = Vec::new();
     for slot in slots {
-        let sprite = engine.worlds.scenes.sprites.slots.at(slot).expect("it is in a chain");
+        let sprite = engine.worlds.scenes.sprites.table.slots.at(slot).expect("it is in a chain");
         let (settings, node) = (sprite.settings, usize::from(sprite.node));
         let entry = engine.assets.textures.entry(sprite.picture);
         let placed = settings.square_to_node([entry.width as f32, entry.height as f32]);
@@ -425,7 +429,8 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
     }
     let sheet = playing.sheet.clone();
     let sequence = engine
-        .sequence(&sheet, tag)
+        .worlds
+        .sequence(&mut engine.assets, &sheet, tag)
         .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
@@ -463,18 +468,18 @@ fn find_sprite(
     which: &ScriptValue,
 ) -> Result<Option<SpriteId>, Error> {
     let sprites = &engine.worlds.scenes.sprites;
-    let places: Vec<usize> = sprites.of_unit(unit.row()).collect();
+    let indices: Vec<usize> = sprites.table.of_unit(unit.row()).collect();
     let parts = &engine.worlds.units.of(unit).resource.template.sprites;
     let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-    let found = which_of(which, "sprite", &names, places.len())?;
-    let handle = found.and_then(|at| sprites.slots.handle_at(*places.get(at)?));
+    let found = which_of(which, "sprite", &names, indices.len())?;
+    let handle = found.and_then(|at| sprites.table.slots.handle_at(*indices.get(at)?));
     Ok(handle.map(SpriteId))
 }
 
 fn unit_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<SpriteId, Error> {
     find_sprite(engine, unit, &which)?.ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.sprites.iter();
-        let count = engine.worlds.scenes.sprites.of_unit(unit.row()).count();
+        let count = engine.worlds.scenes.sprites.table.of_unit(unit.row()).count();
         no_such(engine, unit, "sprite", &which, (names.map(|part| &part.name[..]), count))
     })
 }
@@ -484,7 +489,7 @@ fn has_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<b
 }
 
 fn num_sprites(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.sprites.of_unit(unit.row()).count() as f64
+    engine.worlds.scenes.sprites.table.of_unit(unit.row()).count() as f64
 }
 
 fn find_tilemap(
@@ -524,7 +529,7 @@ fn cell_at_position(
     map: TilemapId,
     position: Vec3,
 ) -> Result<(f64, f64), Error> {
-    let Some([x, y]) = engine.point_on_map(map, position) else {
+    let Some([x, y]) = engine.worlds.point_on_map(&engine.assets, map, position) else {
         return Err(engine_foundation::error!(
             "argument #1 'tilemap': the map belongs to no unit, so it has no position in a world: \
              use Tilemap.cell_at(tilemap, x, y)"
@@ -544,11 +549,11 @@ fn material_text(engine: &Engine, placement: &SpritePlacement) -> String {
 
 fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
     let row = unit.row();
-    let slots: Vec<usize> = engine.worlds.scenes.sprites.of_unit(row).collect();
+    let slots: Vec<usize> = engine.worlds.scenes.sprites.table.of_unit(row).collect();
     let mut lines = Vec::new();
     let hidden = |flags: u8| if flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" };
     for (at, slot) in slots.into_iter().enumerate() {
-        let id = engine.worlds.scenes.sprites.slots.handle_at(slot).map(SpriteId);
+        let id = engine.worlds.scenes.sprites.table.slots.handle_at(slot).map(SpriteId);
         let id = id.expect("it is in a chain");
         let (width, height) = size(engine, id);
         let sprite = engine.worlds.scenes.sprites.of(id);

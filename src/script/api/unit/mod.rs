@@ -470,7 +470,8 @@ fn component_names(_: &mut Engine) -> ScriptValue {
 /// Returns `{ { { name, component, fields }, … }, data }`: the parts whose components are scripts.
 fn unit_resource(engine: &mut Engine, name: TextArgument) -> Result<ScriptValue, Error> {
     let resource = resource(engine, name.as_str())?;
-    let scripted = resource.parts.iter().filter(|part| component::known(&part.component).is_none());
+    let scripted =
+        resource.parts.iter().filter(|part| component::engine_component(&part.component).is_none());
     let parts = scripted.map(|part| {
         ScriptValue::List(vec![
             ScriptValue::Text(part.name.clone()),

@@ -44,7 +44,7 @@ pub fn set_clip_cursor(engine: &mut Engine, clip: bool, window: Option<WindowId>
 }
 
 pub fn cursor_mode(engine: &mut Engine, window: Option<WindowId>) -> String {
-    of(engine, window).cursor_mode.word().to_string()
+    of(engine, window).cursor_mode.name().to_string()
 }
 
 pub fn set_cursor_mode(
@@ -52,7 +52,7 @@ pub fn set_cursor_mode(
     mode: TextArgument,
     window: Option<WindowId>,
 ) -> Result<(), Error> {
-    let mode = choice(mode.as_str(), "argument #1 'mode'", CursorMode::WORDS, CursorMode::of)?;
+    let mode = choice(mode.as_str(), "argument #1 'mode'", CursorMode::NAMES, CursorMode::of)?;
     of(engine, window).push_command(WindowCommand::CursorMode(mode));
     Ok(())
 }
@@ -66,7 +66,7 @@ pub fn set_cursor(
     shape: TextArgument,
     window: Option<WindowId>,
 ) -> Result<(), Error> {
-    let shape = choice(shape.as_str(), "argument #1 'shape'", CursorShape::WORDS, CursorShape::of)?;
+    let shape = choice(shape.as_str(), "argument #1 'shape'", CursorShape::NAMES, CursorShape::of)?;
     of(engine, window).push_command(WindowCommand::CursorShape(shape));
     Ok(())
 }

@@ -479,7 +479,7 @@ fn set_title(
 }
 
 fn fullscreen(engine: &mut Engine, window: Option<WindowId>) -> String {
-    of(engine, window).fullscreen.word().to_string()
+    of(engine, window).fullscreen.name().to_string()
 }
 
 fn set_fullscreen(
@@ -487,18 +487,18 @@ fn set_fullscreen(
     mode: TextArgument,
     window: Option<WindowId>,
 ) -> Result<(), Error> {
-    let mode = choice(mode.as_str(), "argument #1 'mode'", Fullscreen::WORDS, Fullscreen::of)?;
+    let mode = choice(mode.as_str(), "argument #1 'mode'", Fullscreen::NAMES, Fullscreen::of)?;
     of(engine, window).push_command(WindowCommand::Fullscreen(mode));
     Ok(())
 }
 
 fn vsync(engine: &mut Engine) -> String {
-    engine.devices.window.vsync.word().to_string()
+    engine.devices.window.vsync.name().to_string()
 }
 
 fn set_vsync(engine: &mut Engine, mode: TextArgument) -> Result<(), Error> {
     engine.devices.window.vsync =
-        choice(mode.as_str(), "argument #1 'mode'", Vsync::WORDS, Vsync::of)?;
+        choice(mode.as_str(), "argument #1 'mode'", Vsync::NAMES, Vsync::of)?;
     Ok(())
 }
 

@@ -82,7 +82,7 @@ fn opening(title: String, options: Option<ScriptValue>) -> Result<WindowOptions,
             }
             ("fullscreen", ScriptValue::Text(mode)) => {
                 opening.fullscreen =
-                    choice(mode, "'fullscreen'", Fullscreen::WORDS, Fullscreen::of)?;
+                    choice(mode, "'fullscreen'", Fullscreen::NAMES, Fullscreen::of)?;
             }
             ("fullscreen", _) => {
                 return Err(engine_foundation::error!("'fullscreen' must be a string"));
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_option_that_is_named_is_one() {
+    fn every_documented_option_is_accepted() {
         for key in OPTIONS {
             // Nil is valid for none of the options. The error must be about the known option.
             let wrong = opening(

@@ -41,7 +41,7 @@ pub enum MappingTarget {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MappingRule {
     pub source: MappingSource,
-    pub goal: MappingTarget,
+    pub target: MappingTarget,
 }
 
 /// Keys and axes of a gamepad, sorted by code.
@@ -58,15 +58,15 @@ impl DeviceCodes {
 }
 
 fn key(code: u16, button: u16) -> MappingRule {
-    MappingRule { source: MappingSource::Key(code), goal: MappingTarget::Button(button) }
+    MappingRule { source: MappingSource::Key(code), target: MappingTarget::Button(button) }
 }
 
 /// Maps the whole range of an axis to one component of a stick. Devices report y downward.
-fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
+fn stick_rule(code: u16, axis: u8, part: usize) -> MappingRule {
     let (from, to) = if part == 1 { (1.0, -1.0) } else { (-1.0, 1.0) };
     MappingRule {
         source: MappingSource::Axis { code, from: -1.0, to: 1.0 },
-        goal: MappingTarget::Stick { axis, part, from, to },
+        target: MappingTarget::Stick { axis, part, from, to },
     }
 }
 
@@ -74,7 +74,7 @@ fn stick(code: u16, axis: u8, part: usize) -> MappingRule {
 fn part(code: u16, from: f32, to: f32, button: u16) -> MappingRule {
     MappingRule {
         source: MappingSource::Axis { code, from, to },
-        goal: MappingTarget::Button(button),
+        target: MappingTarget::Button(button),
     }
 }
 
@@ -103,14 +103,14 @@ pub fn standard(codes: &DeviceCodes, swapped: bool) -> Vec<MappingRule> {
         part(0x11, 0.0, 1.0, pad::D_DOWN),
         part(0x10, 0.0, -1.0, pad::D_LEFT),
         part(0x10, 0.0, 1.0, pad::D_RIGHT),
-        stick(0, pad::LEFT, 0),
-        stick(1, pad::LEFT, 1),
+        stick_rule(0, pad::LEFT, 0),
+        stick_rule(1, pad::LEFT, 1),
     ];
     rules.extend((0..4).map(|at| key(0x2c4 + at, pad::PADDLE_1 + at)));
     // Most gamepads have their right stick on RX and RY, and their triggers on Z and RZ.
     let usual = codes.has(3) && codes.has(4);
     let (x, y) = if usual { (3, 4) } else { (2, 5) };
-    rules.extend([stick(x, pad::RIGHT, 0), stick(y, pad::RIGHT, 1)]);
+    rules.extend([stick_rule(x, pad::RIGHT, 0), stick_rule(y, pad::RIGHT, 1)]);
     let triggers = [(2, 0x15, 0x138, pad::LEFT_TRIGGER), (5, 0x14, 0x139, pad::RIGHT_TRIGGER)];
     for (axis, hat, digital, button) in triggers {
         match (usual && codes.has(axis), codes.has(hat)) {
@@ -190,12 +190,12 @@ pub fn digits_of(id: [u16; 4]) -> String {
 
 /// Parses a field such as `a:b0`, `leftx:a0~`, `dpup:h0.1`, `+lefty:+a1`.
 fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
-    let (goal, source) = field.split_once(':')?;
+    let (target, source) = field.split_once(':')?;
     let source = source_of(source, codes)?;
-    let (half, name) = match goal.as_bytes().first()? {
-        b'+' => (1.0, &goal[1..]),
-        b'-' => (-1.0, &goal[1..]),
-        _ => (0.0, goal),
+    let (half, name) = match target.as_bytes().first()? {
+        b'+' => (1.0, &target[1..]),
+        b'-' => (-1.0, &target[1..]),
+        _ => (0.0, target),
     };
     let sticks = [
         ("leftx", pad::LEFT, 0),
@@ -207,8 +207,8 @@ fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
         // The database counts y downward.
         let sign = if *part == 1 { -1.0 } else { 1.0 };
         let (from, to) = if half == 0.0 { (-sign, sign) } else { (0.0, half * sign) };
-        let goal = MappingTarget::Stick { axis: *axis, part: *part, from, to };
-        return Some(MappingRule { source, goal });
+        let target = MappingTarget::Stick { axis: *axis, part: *part, from, to };
+        return Some(MappingRule { source, target });
     }
     let button = DeviceClass::Pad.button(name)? as u16;
     let source = match source {
@@ -216,7 +216,7 @@ fn rule(field: &str, codes: &DeviceCodes) -> Option<MappingRule> {
         MappingSource::Axis { code, from, to } => MappingSource::Axis { code, from, to },
         key => key,
     };
-    Some(MappingRule { source, goal: MappingTarget::Button(button) })
+    Some(MappingRule { source, target: MappingTarget::Button(button) })
 }
 
 fn source_of(text: &str, codes: &DeviceCodes) -> Option<MappingSource> {
@@ -276,7 +276,7 @@ mod tests {
                         leftx:a0,lefty:a1~,lefttrigger:a2,+rightx:b3,platform:Linux,";
 
     #[test]
-    fn a_line_of_the_database_is_read() {
+    fn a_line_of_the_database_is_parsed() {
         let mut database = MappingDatabase::default();
         assert!(database.add(LINE).is_empty());
         let codes = codes(&[1, 0x130, 0x131, 0x133, 0x134], &[0, 1, 2, 0x10, 0x11]);
@@ -288,19 +288,19 @@ mod tests {
             rules[5],
             MappingRule {
                 source: MappingSource::Axis { code: 1, from: 1.0, to: -1.0 },
-                goal: MappingTarget::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
+                target: MappingTarget::Stick { axis: 0, part: 1, from: 1.0, to: -1.0 },
             }
         );
         assert_eq!(rules[6], part(2, -1.0, 1.0, pad::LEFT_TRIGGER));
         assert!(matches!(
-            rules[7].goal,
+            rules[7].target,
             MappingTarget::Stick { axis: 1, part: 0, from: 0.0, to: 1.0 }
         ));
         assert!(database.rules([3, 1, 1, 1], &codes).is_none());
     }
 
     #[test]
-    fn the_digits_of_a_pad_are_those_of_its_line() {
+    fn the_guid_of_a_pad_matches_the_database() {
         for id in [[3, 0x045e, 0x028e, 0x0114], [0, 0xffff, 1, 0x8000]] {
             assert_eq!(id_of(&digits_of(id)), Some(id));
         }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_other_systems_are_left_and_wrong_ones_are_told() {
+    fn lines_of_other_systems_are_skipped_and_bad_ones_reported() {
         let mut database = MappingDatabase::default();
         let text = format!(
             "# words\n\n{}\nnonsense\n03,x,a:b0\nxinput,XInput,a:b0\n",
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_names_and_the_pad_lacks_is_left_out() {
+    fn mappings_of_missing_inputs_are_skipped() {
         let mut database = MappingDatabase::default();
         database.add(LINE);
         let rules = database.rules([3, 0x045e, 0x028e, 0x0114], &codes(&[0x130], &[])).unwrap();
@@ -328,15 +328,17 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_without_a_line_has_the_kernels_convention() {
+    fn a_pad_without_a_mapping_uses_the_kernel_convention() {
         let usual = codes(&[0x130, 0x131, 0x133, 0x134, 0x138], &[0, 1, 2, 3, 4, 5, 0x10, 0x11]);
         let rules = standard(&usual, false);
-        assert!(rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick(4, pad::RIGHT, 1)));
+        assert!(
+            rules.contains(&key(0x133, pad::Y)) && rules.contains(&stick_rule(4, pad::RIGHT, 1))
+        );
         assert!(rules.contains(&part(5, -1.0, 1.0, pad::RIGHT_TRIGGER)));
         assert!(standard(&usual, true).contains(&key(0x133, pad::X)));
         let other = codes(&[0x130, 0x138, 0x139], &[0, 1, 2, 5]);
         let rules = standard(&other, false);
-        assert!(rules.contains(&stick(2, pad::RIGHT, 0)));
+        assert!(rules.contains(&stick_rule(2, pad::RIGHT, 0)));
         assert!(rules.contains(&key(0x138, pad::LEFT_TRIGGER)));
     }
 }

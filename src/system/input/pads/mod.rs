@@ -77,7 +77,7 @@ impl PadTranslator {
     fn new(device: DeviceId, codes: DeviceCodes, rules: Vec<MappingRule>) -> PadTranslator {
         let rule_values = rules
             .iter()
-            .map(|rule| match (rule.source, rule.goal) {
+            .map(|rule| match (rule.source, rule.target) {
                 // A stick rests at its center, a trigger at its start.
                 (MappingSource::Axis { .. }, MappingTarget::Stick { from, .. }) if from != 0.0 => {
                     0.5
@@ -112,7 +112,7 @@ impl PadTranslator {
                 _ => continue,
             };
             self.rule_values[at] = value;
-            match self.rules[at].goal {
+            match self.rules[at].target {
                 MappingTarget::Button(button) => self.set_button(button, input.age, events),
                 MappingTarget::Stick { axis, .. } => self.set_stick(axis, input.age, events),
             }
@@ -134,7 +134,7 @@ impl PadTranslator {
 
     fn set_button(&mut self, button: u16, age: f64, events: &mut Vec<InputEvent>) {
         let rules = self.rules.iter().zip(&self.rule_values);
-        let own = rules.filter(|(rule, _)| rule.goal == MappingTarget::Button(button));
+        let own = rules.filter(|(rule, _)| rule.target == MappingTarget::Button(button));
         let value = own.map(|(_, rule_value)| *rule_value).fold(0.0, f32::max);
         let previous = &mut self.buttons[usize::from(button)];
         if *previous != value {
@@ -147,7 +147,7 @@ impl PadTranslator {
     fn set_stick(&mut self, wanted: u8, age: f64, events: &mut Vec<InputEvent>) {
         let mut value = Vec3::ZERO;
         for (rule, rule_value) in self.rules.iter().zip(&self.rule_values) {
-            if let MappingTarget::Stick { axis, part, from, to } = rule.goal
+            if let MappingTarget::Stick { axis, part, from, to } = rule.target
                 && axis == wanted
             {
                 value[part] += from + (to - from) * rule_value;

@@ -13,8 +13,8 @@ pub const BUFFER_BYTES_MAX: u64 = 1 << 30;
 /// and similar items, each counted separately.
 pub const ITEMS_MAX: usize = 1 << 16;
 
-const GLB_HEAD: usize = 12;
-const CHUNK_HEAD: usize = 8;
+const GLB_HEADER_BYTES: usize = 12;
+const CHUNK_HEADER_BYTES: usize = 8;
 
 /// JSON text of a file and, for a GLB, its binary chunk.
 pub struct GltfParts<'a> {
@@ -38,16 +38,16 @@ pub fn part(file: &[u8]) -> Result<GltfParts<'_>, Error> {
         ));
     }
     let whole = number(8)? as usize;
-    if whole > file.len() || whole < GLB_HEAD {
+    if whole > file.len() || whole < GLB_HEADER_BYTES {
         return Err(error!(
             "the GLB says that it has {whole} bytes, and it has {}: it was not written completely",
             file.len()
         ));
     }
-    let (mut at, mut text, mut bytes) = (GLB_HEAD, None, None);
-    while at + CHUNK_HEAD <= whole {
+    let (mut at, mut text, mut bytes) = (GLB_HEADER_BYTES, None, None);
+    while at + CHUNK_HEADER_BYTES <= whole {
         let (length, kind) = (number(at)? as usize, number(at + 4)?);
-        let start = at + CHUNK_HEAD;
+        let start = at + CHUNK_HEADER_BYTES;
         let chunk = start.checked_add(length).filter(|end| *end <= whole);
         let chunk = chunk.map(|end| &file[start..end]).ok_or_else(|| {
             error!("a chunk of the GLB has {length} bytes and lies outside of the file")

@@ -36,7 +36,7 @@ fn indices(count: usize) -> String {
 }
 
 #[test]
-fn false_sizes_are_refused_before_allocation() {
+fn wrong_sizes_are_refused_before_allocation() {
     let one = "{\"attributes\": {\"POSITION\": 0}, \"indices\": 1}";
     let fault = claims(one, &format!("{}, {}", positions(3), indices(120_000_000)));
     assert!(fault.contains("more than 16777216 vertices, 67108864 indices or 256"), "{fault}");
@@ -60,7 +60,7 @@ fn false_sizes_are_refused_before_allocation() {
 }
 
 #[test]
-fn cameras_keep_to_the_limits_of_the_functions_of_cameras() {
+fn cameras_have_the_limits_of_the_camera_functions() {
     let import_camera = |camera: &str| {
         imported(&format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"cameras\": [{camera}]}}"))
     };
@@ -119,7 +119,7 @@ fn cameras_keep_to_the_limits_of_the_functions_of_cameras() {
 }
 
 #[test]
-fn a_hundred_thousand_nodes_of_one_name_are_told_apart_at_once() {
+fn many_nodes_of_one_name_are_renamed_quickly() {
     let mut names = crate::unique_names::UniqueNames::default();
     let unique_names: Vec<String> =
         (0..100_000).map(|at| names.add(Some("a"), "mesh", at)).collect();
@@ -164,7 +164,7 @@ fn unreadable_extras_are_reported() {
 }
 
 #[test]
-fn a_texture_without_a_picture_says_so() {
+fn a_texture_without_an_image_is_reported() {
     let text = gltf().replacen("{ \"source\": 0, \"sampler\": 0 }", "{ \"sampler\": 0 }", 1);
     assert_eq!(
         imported(&text).unwrap_err(),

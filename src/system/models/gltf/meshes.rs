@@ -52,7 +52,7 @@ fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {
 }
 
 /// Returns the list, or an error if it is not as long as the positions.
-fn same<T>(list: Vec<T>, count: usize, name: &str) -> Result<Vec<T>, Error> {
+fn check_length<T>(list: Vec<T>, count: usize, name: &str) -> Result<Vec<T>, Error> {
     match list.len() == count {
         true => Ok(list),
         false => Err(error!("it has {count} positions and {} {name}", list.len())),
@@ -180,13 +180,14 @@ fn corners(
     let count = positions.len();
     let mut corners = TriangleInput { positions, indices, ..TriangleInput::default() };
     if let Some(index) = attribute(primitive, Semantic::Normals) {
-        let normals = same(source.floats(index, "normals", Type::Vec3)?, count, "normals")?;
+        let normals = check_length(source.floats(index, "normals", Type::Vec3)?, count, "normals")?;
         corners.normals = normals.into_iter().map(direction).collect();
     }
     if let Some(index) = attribute(primitive, Semantic::Tangents)
         && !corners.normals.is_empty()
     {
-        let tangents = same(source.floats(index, "tangents", Type::Vec4)?, count, "tangents")?;
+        let tangents =
+            check_length(source.floats(index, "tangents", Type::Vec4)?, count, "tangents")?;
         let of = |[x, y, z, side]: [f32; 4]| -> Vec4 {
             direction([x, y, z]).extend(if side < 0.0 { -1.0 } else { 1.0 })
         };
@@ -195,11 +196,11 @@ fn corners(
     let set = transform.set;
     if let Some(index) = attribute(primitive, Semantic::TexCoords(set)) {
         let uvs = source.floats(index, "texture coordinates", Type::Vec2)?;
-        let uvs = same(uvs, count, "texture coordinates")?;
+        let uvs = check_length(uvs, count, "texture coordinates")?;
         corners.uvs = uvs.into_iter().map(|uv| transform.apply(Vec2::from_array(uv))).collect();
     }
     if let Some(index) = attribute(primitive, Semantic::Colors(0)) {
-        corners.colors = same(colors(source, index)?, count, "colours")?;
+        corners.colors = check_length(colors(source, index)?, count, "colours")?;
     }
     Ok(corners)
 }
@@ -238,8 +239,10 @@ fn skin(
         }
         return Ok(());
     };
-    let joints = same(source.integers::<4>(joints, "joints", Type::Vec4)?, count, "joints")?;
-    let weights = same(source.floats::<4>(weights, "weights", Type::Vec4)?, count, "weights")?;
+    let joints =
+        check_length(source.integers::<4>(joints, "joints", Type::Vec4)?, count, "joints")?;
+    let weights =
+        check_length(source.floats::<4>(weights, "weights", Type::Vec4)?, count, "weights")?;
     data.joints.resize(before, [0; 4]);
     data.weights.resize(before, [1.0, 0.0, 0.0, 0.0]);
     for from in from {
@@ -275,7 +278,7 @@ fn targets(
             None => target.resize(before + from.len(), [0.0; 3]),
             Some(index) => {
                 let moved = source.floats::<3>(index.value(), "morph targets", Type::Vec3)?;
-                let moved = same(moved, count, "moved ones in a morph target")?;
+                let moved = check_length(moved, count, "moved ones in a morph target")?;
                 target.extend(from.iter().map(|from| to_z_up(moved[*from as usize])));
             }
         }

@@ -26,7 +26,7 @@ use gltf::json::{Root, Value, deserialize, serialize};
 use std::cell::Cell;
 
 /// Extensions that a file may require.
-const KNOWN: [&str; 5] = [
+const SUPPORTED_EXTENSIONS: [&str; 5] = [
     "KHR_lights_punctual",
     "KHR_materials_emissive_strength",
     "KHR_materials_unlit",
@@ -63,7 +63,9 @@ fn read(
             root.asset.version
         ));
     }
-    if let Some(unknown) = root.extensions_required.iter().find(|one| !KNOWN.contains(&&one[..])) {
+    if let Some(unknown) =
+        root.extensions_required.iter().find(|one| !SUPPORTED_EXTENSIONS.contains(&&one[..]))
+    {
         return Err(error!(
             "it needs the extension {unknown}, which is not supported: export it without"
         ));

@@ -10,7 +10,7 @@ use engine_foundation::error;
 use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, Mat4, Quat, Vec3};
-use engine_frame_packet::{NEAR_MIN, SIGHT_MAX};
+use engine_frame_packet::{NEAR_MIN, VIEW_DISTANCE_MAX};
 use gltf::json::extensions::scene::khr_lights_punctual::Type as LightKind;
 use gltf::json::validation::Checked;
 use gltf::json::{Extras, Root, camera, scene};
@@ -41,7 +41,7 @@ pub fn matrix_to_z_up(matrix: &[f32; 16]) -> [f32; 16] {
 
 /// Returns an item's custom properties if they are an object. Values that cannot be read, such as a
 /// number that is too large, give a warning.
-fn extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<SjsonTree> {
+fn read_extras(extras: &Extras, of: &str, warnings: &mut Vec<String>) -> Option<SjsonTree> {
     let tree = match sjson::parse(extras.as_ref()?.get()) {
         Ok(document) => document.to_tree(),
         Err(fault) => {
@@ -109,7 +109,8 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
         Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
         None => root_nodes(root),
     };
-    model.extras = first.and_then(|scene| extras(&scene.extras, "the scene", &mut model.warnings));
+    model.extras =
+        first.and_then(|scene| read_extras(&scene.extras, "the scene", &mut model.warnings));
     let mut model_indices = vec![None; root.nodes.len()];
     // A stack: reversed, so that nodes are visited in the file's order.
     let mut waiting: Vec<(usize, Option<u32>)> =
@@ -134,7 +135,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
                  (apply its transform)"
             ));
         }
-        let extras = extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
+        let extras = read_extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
         model_indices[index] = Some(here);
@@ -217,7 +218,7 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
                 vertical_fov: Some(lens.yfov),
                 height: 0.0,
                 near: lens.znear,
-                far: lens.zfar.unwrap_or((lens.znear * 2.0).clamp(1000.0, SIGHT_MAX)),
+                far: lens.zfar.unwrap_or((lens.znear * 2.0).clamp(1000.0, VIEW_DISTANCE_MAX)),
             },
             (None, Some(lens)) => CameraData {
                 vertical_fov: None,
@@ -229,13 +230,13 @@ pub fn cameras(root: &Root, warnings: &mut Vec<String>) -> Result<Vec<CameraData
                 return Err(error!("camera {index}{name} is neither perspective nor orthographic"));
             }
         };
-        if camera_data.far > SIGHT_MAX {
+        if camera_data.far > VIEW_DISTANCE_MAX {
             warnings.push(format!(
-                "camera {index}{name} sees up to {:e} metres in its file, and up to {SIGHT_MAX} \
-                 here, the maximum of cameras",
+                "camera {index}{name} sees up to {:e} metres in its file, and up to \
+                 {VIEW_DISTANCE_MAX} here, the maximum of cameras",
                 camera_data.far
             ));
-            camera_data.far = SIGHT_MAX;
+            camera_data.far = VIEW_DISTANCE_MAX;
         }
         if camera_data.vertical_fov.is_some()
             && camera_data.near > 0.0

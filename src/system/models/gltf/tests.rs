@@ -45,14 +45,14 @@ fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<ModelImage>), String> {
 }
 
 #[test]
-fn the_chest_of_the_lua_tests_is_made_by_the_recipe() {
+fn the_test_chest_matches_its_generator() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/lua/models/chest.gltf");
     let file = std::fs::read_to_string(path).unwrap();
     assert_eq!(file, gltf());
 }
 
 #[test]
-fn a_file_is_the_same_as_text_as_glb_and_with_its_buffer_beside() {
+fn gltf_glb_and_external_buffers_give_equal_models() {
     let (one, pictures) = imported(gltf().into_bytes()).unwrap();
     assert_eq!(one, imported(glb(&text(""), &buffer())).unwrap().0);
     let buffer_file = text("\"uri\": \"./chest%2Ebin\", ").into_bytes();
@@ -221,7 +221,7 @@ fn nodes_must_be_a_tree() {
 }
 
 #[test]
-fn a_chain_of_nodes_as_long_as_it_may_be_needs_no_deep_stack() {
+fn the_longest_node_chain_needs_no_deep_stack() {
     let chain: String = (1..NODES_MAX)
         .map(|node| format!("{{ \"children\": [{node}], \"translation\": [0, 1, 0] }}, "))
         .collect();
@@ -238,7 +238,7 @@ fn a_chain_of_nodes_as_long_as_it_may_be_needs_no_deep_stack() {
 }
 
 #[test]
-fn what_is_outside_of_the_game_is_not_read() {
+fn files_outside_the_game_are_not_read() {
     let with = |uri: &str| {
         let file = text(&format!("\"uri\": \"{uri}\", "));
         imported(file.into_bytes()).unwrap_err().replacen("models/chest.gltf: buffer 0: ", "", 1)
@@ -264,7 +264,7 @@ fn what_is_outside_of_the_game_is_not_read() {
 }
 
 #[test]
-fn what_cannot_be_read_says_so() {
+fn unreadable_files_are_reported() {
     let check = |file: &[u8], message: &str| {
         let fault = imported(file.to_vec()).unwrap_err();
         assert!(fault.starts_with(&format!("models/chest.gltf: {message}")), "{fault}");
@@ -291,7 +291,7 @@ fn what_cannot_be_read_says_so() {
 }
 
 #[test]
-fn duplicate_node_names_are_made_unique_and_reported() {
+fn duplicate_node_names_become_unique_and_are_reported() {
     let text = gltf().replace("\"Lamp\"", "\"Lid\"");
     let (model, _) = imported(text.into_bytes()).unwrap();
     assert_eq!(model.nodes[2].name, "Lid#2");
@@ -301,7 +301,7 @@ fn duplicate_node_names_are_made_unique_and_reported() {
 }
 
 #[test]
-fn strips_fans_and_lines() {
+fn strips_fans_and_lines_are_read() {
     let strip = gltf().replacen("\"indices\": 4,", "\"indices\": 4, \"mode\": 5,", 1);
     let (model, _) = imported(strip.into_bytes()).unwrap();
     assert_eq!(model.meshes[0].parts[0].count, 22 * 3);
@@ -318,7 +318,7 @@ fn strips_fans_and_lines() {
 
 /// Flips bits and cuts ends: the result is always an error message or a model.
 #[test]
-fn no_damage_makes_it_panic() {
+fn damaged_files_never_panic() {
     let whole = glb(&text(""), &buffer());
     let mut state = 0x2545_f491_4f6c_dd1du64;
     let mut next = |most: usize| {

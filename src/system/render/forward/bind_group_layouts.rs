@@ -18,7 +18,7 @@ pub struct BindGroupLayouts {
     /// Light and depth: group 1 of the tone mapping.
     pub light: wgpu::BindGroupLayout,
     /// Light without depth: group 1 of the tone mapping.
-    pub light_alone: wgpu::BindGroupLayout,
+    pub light_only: wgpu::BindGroupLayout,
     /// The view and the batch: group 0 of particles.
     pub particles: wgpu::BindGroupLayout,
     /// Depth alone: group 2 of particles.
@@ -110,7 +110,7 @@ impl BindGroupLayouts {
                 &[sampled_texture(0, plain, D2, many), sampled_texture(1, plain, D2, many)],
             ),
             particles: make("particles", &[uniform(0), uniform(1)]),
-            light_alone: make("light alone", &[sampled_texture(0, plain, D2, many)]),
+            light_only: make("light alone", &[sampled_texture(0, plain, D2, many)]),
             depth: make("depth", &[sampled_texture(0, plain, D2, many)]),
             texture: textures.layout().clone(),
         }

@@ -31,7 +31,7 @@ struct EngineScenePoint {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
     @location(1) uv: vec2f,
-    @location(2) place: vec2f,
+    @location(2) mesh_uv: vec2f,
     @location(3) position: vec2f,
     @location(4) color: vec4f,
 }
@@ -50,7 +50,7 @@ fn engine_scene_vertex(in: EngineSceneCorner) -> EngineScenePoint {
     out.clip = engine_view.to_clip * vec4f(world, 1.0);
     out.world = world;
     out.uv = unpack2x16unorm(draw.tint.y) + inside * unpack2x16unorm(draw.tint.z);
-    out.place = in.uv;
+    out.mesh_uv = in.uv;
     out.position = in.position.xz * vec2f(across, along);
     let light = engine_from_srgb(in.color.rgb) * engine_from_srgb(tint.rgb);
     out.color = vec4f(light, in.color.a * tint.a);
@@ -62,28 +62,28 @@ fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     var it: Paint;
     it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
     it.base = it.color * textureSample(engine_texture, engine_texture_sampler, in.uv);
-    it.uv = in.place;
+    it.uv = in.mesh_uv;
     it.position = in.position;
     it.pixel = in.clip.xy;
-    var seen = paint(it);
+    var painted = paint(it);
     if ENGINE_MASK {
-        if seen.a < 0.5 {
+        if painted.a < 0.5 {
             discard;
         }
-        seen = vec4f(seen.rgb / seen.a, 1.0);
+        painted = vec4f(painted.rgb / painted.a, 1.0);
     }
     let way = engine_view.eye.xyz - in.world;
     let endless = engine_view.eye.w < 0.5;
     let metres = select(length(way), -dot(way, engine_view.ahead.xyz), endless);
     let left = exp(-engine_view.fog.w * metres);
     // In fog, added light becomes 0, and multiplied light becomes 1.
-    var air = engine_view.fog.rgb * seen.a;
+    var air = engine_view.fog.rgb * painted.a;
     if ENGINE_ADDS {
         air = vec3f(0.0);
     }
     if ENGINE_MULTIPLIES {
-        air = vec3f(seen.a);
+        air = vec3f(painted.a);
     }
     // As `kept` in view_uniforms.wgsl.
-    return vec4f(min(mix(air, seen.rgb, left), vec3f(60000.0)), seen.a);
+    return vec4f(min(mix(air, painted.rgb, left), vec3f(60000.0)), painted.a);
 }

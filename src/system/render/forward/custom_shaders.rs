@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_adapter_refuses_whole_is_not_drawn() {
+    fn a_shader_refused_by_the_adapter_is_not_drawn() {
         let (name, source) = ("glow".to_string(), String::new());
         let shader = Arc::new(ShaderFrame { name, source, textures: 0, variables: 0 });
         let binder = MaterialBinder {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_shader_is_right_behind_the_engines_own_and_behind_a_games() {
+    fn stages_are_valid_after_engine_and_game_shaders() {
         validate(&with_stages(&engine_source(), 4));
         let wgsl = "struct Light { a: vec4f }
             @group(2) @binding(0) var<uniform> view: Light;

@@ -61,7 +61,7 @@ impl ForwardRenderer {
         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
         let mut set = SceneBoundState::default();
         for group in &frame.scenes.plans.groups[view.solid.clone()] {
-            self.group(to, &mut set, (frame, view, index), group);
+            self.set_bind_groups(to, &mut set, (frame, view, index), group);
         }
     }
 
@@ -95,14 +95,14 @@ impl ForwardRenderer {
                         to.set_vertex_buffer(1, self.buffers.instances.buffer.slice(..));
                         set = SceneBoundState::default();
                     }
-                    self.group(to, &mut set, (frame, view, index), group);
+                    self.set_bind_groups(to, &mut set, (frame, view, index), group);
                 }
                 TransparentGroup::Particles { batch, first, count } => {
                     let known = &frame.scenes.scenes[&view.scene].particle_batches[*batch as usize];
                     to.set_pipeline(self.pipelines.get(PipelineKey::Particles(known.blend)));
                     let (group, offsets) = self.buffers.particle_view(index, batches);
                     to.set_bind_group(0, group, &offsets);
-                    to.set_bind_group(1, frame.textures.group(known.texture), &[]);
+                    to.set_bind_group(1, frame.textures.bind_group(known.texture), &[]);
                     let rectangle = self.areas[index].expect("it is drawn").rectangle;
                     let target = self.targets.get((rectangle[2], rectangle[3]));
                     to.set_bind_group(2, &target.depth_group, &[]);
@@ -140,7 +140,7 @@ impl ForwardRenderer {
     }
 
     /// Draws one group of a view.
-    fn group(
+    fn set_bind_groups(
         &self,
         to: &mut wgpu::RenderPass,
         set: &mut SceneBoundState,
@@ -216,12 +216,13 @@ impl ForwardRenderer {
         to.set_scissor_rect(x, y, width, height);
         to.set_viewport(x as f32, y as f32, width as f32, height as f32, 0.0, 1.0);
         to.set_pipeline(
-            self.pipelines.get(PipelineKey::Tonemap { format: area.format, deep: area.deep }),
+            self.pipelines
+                .get(PipelineKey::Tonemap { format: area.format, has_depth: area.has_depth }),
         );
         let (group, offset) = self.buffers.view(index);
         to.set_bind_group(0, group, &[offset]);
         let target = self.targets.get((width, height));
-        to.set_bind_group(1, if area.deep { &target.group } else { &target.light_group }, &[]);
+        to.set_bind_group(1, if area.has_depth { &target.group } else { &target.light_group }, &[]);
         to.draw(0..3, 0..1);
     }
 }

@@ -48,8 +48,8 @@ struct Point {
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    let place = vec4f(in.position, 1.0);
-    let world = vec3f(dot(draw.x, place), dot(draw.y, place), dot(draw.z, place));
+    let position = vec4f(in.position, 1.0);
+    let world = vec3f(dot(draw.x, position), dot(draw.y, position), dot(draw.z, position));
     // The columns, and their cofactors: normals stay perpendicular under any scale.
     let a = vec3f(draw.x.x, draw.y.x, draw.z.x);
     let b = vec3f(draw.x.y, draw.y.y, draw.z.y);

@@ -89,7 +89,7 @@ fn make_page(
     let index_bytes = if narrow { 2 } else { 4 };
     let (vertex_size, index_size) =
         (u64::from(vertices) * VERTEX_BYTES, u64::from(indices) * index_bytes);
-    let (most, name) = (device.limits.max_buffer_size, &device.about.name);
+    let (most, name) = (device.limits.max_buffer_size, &device.info.name);
     if vertex_size.max(index_size) > most {
         return Err(format!(
             "it has {vertices} vertices and {indices} indices, and the adapter {name} takes \
@@ -119,10 +119,14 @@ fn make_page(
 
 impl MeshBuffers {
     /// Uploads every mesh of a library. Returns the slots that failed, with error messages.
-    pub fn put_all(&mut self, device: &GpuDevice, library: &DrawResources) -> Vec<(u32, String)> {
+    pub fn upload_all(
+        &mut self,
+        device: &GpuDevice,
+        library: &DrawResources,
+    ) -> Vec<(u32, String)> {
         let mut refused = Vec::new();
         for (slot, mesh) in library.meshes() {
-            self.put(device, slot, mesh, &mut refused);
+            self.upload(device, slot, mesh, &mut refused);
         }
         refused
     }
@@ -137,16 +141,16 @@ impl MeshBuffers {
     ) -> Vec<(u32, String)> {
         let mut refused = Vec::new();
         for change in changes {
-            let (MeshChange::Put { slot, .. } | MeshChange::End { slot }) = change;
+            let (MeshChange::Set { slot, .. } | MeshChange::End { slot }) = change;
             match library.mesh(slot.0) {
-                Some(mesh) => self.put(device, slot.0, mesh, &mut refused),
+                Some(mesh) => self.upload(device, slot.0, mesh, &mut refused),
                 None => self.end(slot.0),
             }
         }
         refused
     }
 
-    fn put(
+    fn upload(
         &mut self,
         device: &GpuDevice,
         slot: u32,

@@ -43,7 +43,7 @@ pub struct ViewRectangle {
     pub rectangle: PixelRectangle,
     pub format: wgpu::TextureFormat,
     /// True if world Guis follow, which need the depth.
-    pub deep: bool,
+    pub has_depth: bool,
     /// Pixels per logical pixel.
     pub scale: f32,
 }
@@ -93,7 +93,7 @@ impl ForwardRenderer {
     ) -> Result<ForwardRenderer, String> {
         let storage = device.limits.max_storage_buffers_per_shader_stage;
         if !device.draws_onto(LIGHT_FORMAT, 1) || storage < 1 {
-            let name = &device.about.name;
+            let name = &device.info.name;
             return Err(format!(
                 "the adapter {name} cannot draw worlds: it has no half-float textures. Run with \
                  --renderer software"
@@ -101,9 +101,9 @@ impl ForwardRenderer {
         }
         let samples =
             if device.draws_onto(LIGHT_FORMAT, quality.samples) { quality.samples } else { 1 };
-        scenes.all_changed();
+        scenes.mark_all_changed();
         let mut meshes = MeshBuffers::default();
-        report_refused(events, scenes, meshes.put_all(device, &scenes.library));
+        report_refused(events, scenes, meshes.upload_all(device, &scenes.library));
         Ok(ForwardRenderer {
             layouts: BindGroupLayouts::new(device, textures, samples),
             pipelines: PipelineCache::new(device, samples),
@@ -166,7 +166,7 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let copied = self.buffers.copy(device, scenes, packet, uniforms);
-        self.buffers.make_groups(device, &self.layouts, &self.targets, scenes);
+        self.buffers.create_bind_groups(device, &self.layouts, &self.targets, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {
@@ -228,7 +228,7 @@ impl ForwardRenderer {
             }
         }
         self.pipelines.ensure(device, &self.layouts, PipelineKey::Sky);
-        let ViewRectangle { format, deep, .. } = area;
-        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, deep });
+        let ViewRectangle { format, has_depth, .. } = area;
+        self.pipelines.ensure(device, &self.layouts, PipelineKey::Tonemap { format, has_depth });
     }
 }

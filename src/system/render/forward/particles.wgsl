@@ -38,10 +38,10 @@ fn particle_vertex(in: Particle, @builtin(vertex_index) index: u32) -> Point {
     var across = view.right.xyz * cos(in.rotation) + view.up.xyz * sin(in.rotation);
     var along = view.up.xyz * cos(in.rotation) - view.right.xyz * sin(in.rotation);
     var extent = in.size;
-    let seen = in.stretch - view.ahead.xyz * dot(in.stretch, view.ahead.xyz);
-    let reach = length(seen);
+    let projected = in.stretch - view.ahead.xyz * dot(in.stretch, view.ahead.xyz);
+    let reach = length(projected);
     if reach > 1e-6 {
-        along = seen / reach;
+        along = projected / reach;
         across = cross(view.ahead.xyz, along);
         extent.y += reach;
     }

@@ -16,10 +16,10 @@ pub enum PipelineKey {
     /// Draws meshes of a class, [`PipelineClass::SHADOW`] included.
     Mesh(PipelineClass),
     Sky,
-    /// Tone-maps the light onto a target of a format; if `deep`, it also writes the depth.
+    /// Tone-maps the light onto a target of a format; if `has_depth`, it also writes the depth.
     Tonemap {
         format: wgpu::TextureFormat,
-        deep: bool,
+        has_depth: bool,
     },
     Particles(BlendMode),
 }
@@ -146,8 +146,8 @@ impl PipelineCache {
                 }
                 PipelineKey::Mesh(class) => self.mesh(device, layouts, class),
                 PipelineKey::Sky => self.sky(device, layouts),
-                PipelineKey::Tonemap { format, deep } => {
-                    self.tonemap(device, layouts, format, deep)
+                PipelineKey::Tonemap { format, has_depth } => {
+                    self.tonemap(device, layouts, format, has_depth)
                 }
                 PipelineKey::Particles(blend) => self.particles(device, layouts, blend),
             };
@@ -186,7 +186,7 @@ impl PipelineCache {
                 cull: (!class.has(PipelineClass::DOUBLE)).then_some(wgpu::Face::Back),
                 depth: Some(depth_state(!blend, wgpu::CompareFunction::LessEqual)),
                 samples: self.samples,
-                target: Some((LIGHT_FORMAT, blend_state(over(blend)))),
+                target: Some((LIGHT_FORMAT, blend_state(blend_mode(blend)))),
             },
         )
     }
@@ -249,9 +249,9 @@ impl PipelineCache {
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
         format: wgpu::TextureFormat,
-        deep: bool,
+        has_depth: bool,
     ) -> wgpu::RenderPipeline {
-        let light = if deep { &layouts.light } else { &layouts.light_alone };
+        let light = if has_depth { &layouts.light } else { &layouts.light_only };
         make(
             &device.device,
             &PipelineOptions {
@@ -259,13 +259,13 @@ impl PipelineCache {
                 layouts: &[Some(&layouts.view), Some(light)],
                 module: &self.tonemap,
                 vertex: "show_vertex",
-                fragment: Some(if deep { "show_deep_fragment" } else { "show_fragment" }),
+                fragment: Some(if has_depth { "show_deep_fragment" } else { "show_fragment" }),
                 constants: &[("SAMPLES", f64::from(self.samples))],
                 buffers: &[],
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
                 cull: None,
-                depth: deep.then(|| depth_state(true, wgpu::CompareFunction::Always)),
+                depth: has_depth.then(|| depth_state(true, wgpu::CompareFunction::Always)),
                 samples: 1,
                 target: Some((format, blend_state(BlendMode::Alpha))),
             },
@@ -304,7 +304,7 @@ impl PipelineCache {
     }
 }
 
-fn over(blend: bool) -> BlendMode {
+fn blend_mode(blend: bool) -> BlendMode {
     if blend { BlendMode::Alpha } else { BlendMode::Replace }
 }
 

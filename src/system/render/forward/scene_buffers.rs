@@ -204,7 +204,7 @@ impl SceneBuffers {
         let there = self.scenes.contains_key(&number);
         let buffers = self.scenes.entry(number).or_insert_with(make);
         if !there {
-            scene.all_changed();
+            scene.mark_all_changed();
         }
         let data: &[DrawData] = &scene.data;
         let (copied, grown) = copy_changed(device, &mut buffers.draws, data, &mut scene.changed);
@@ -274,7 +274,7 @@ impl SceneBuffers {
     }
 
     /// Creates the bind groups of the drawn scenes, if they are stale.
-    pub fn make_groups(
+    pub fn create_bind_groups(
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,

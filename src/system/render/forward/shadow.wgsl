@@ -27,8 +27,8 @@ struct Point {
 @vertex
 fn shadow_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
-    let place = vec4f(in.position, 1.0);
-    let world = vec3f(dot(draw.x, place), dot(draw.y, place), dot(draw.z, place));
+    let position = vec4f(in.position, 1.0);
+    let world = vec3f(dot(draw.x, position), dot(draw.y, position), dot(draw.z, position));
     var out: Point;
     out.clip = map.to_clip * vec4f(world, 1.0);
     out.clip.z = select(out.clip.z, max(out.clip.z, 0.0), map.options.x > 0.5);

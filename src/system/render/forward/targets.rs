@@ -81,7 +81,7 @@ impl ShadowMapArray {
 
 impl SceneTargets {
     pub fn new(device: &GpuDevice, samples: u32, sun_side: u32, spot_side: u32) -> SceneTargets {
-        let most = device.about.texture_side_max;
+        let most = device.info.texture_side_max;
         SceneTargets {
             samples,
             sizes: NumberMap::default(),
@@ -97,11 +97,11 @@ impl SceneTargets {
             self.sizes.retain(|size, _| sizes.contains(size));
         }
         for size in sizes {
-            self.need_size(device, layouts, *size);
+            self.ensure_size(device, layouts, *size);
         }
     }
 
-    fn need_size(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, size: (u32, u32)) {
+    fn ensure_size(&mut self, device: &GpuDevice, layouts: &BindGroupLayouts, size: (u32, u32)) {
         if self.sizes.contains_key(&size) {
             return;
         }
@@ -131,7 +131,7 @@ impl SceneTargets {
         });
         let light_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("light alone"),
-            layout: &layouts.light_alone,
+            layout: &layouts.light_only,
             entries: &[entry(0, view(&light))],
         });
         let depth_group = device.device.create_bind_group(&wgpu::BindGroupDescriptor {

@@ -44,10 +44,10 @@ fn encoded(color: vec3f) -> vec3f {
 fn shown(at: vec2i) -> vec4f {
     var sum = vec4f(0.0);
     for (var i = 0; i < SAMPLES; i++) {
-        let seen = textureLoad(light, at, i);
-        let bright = clamp(seen.rgb, vec3f(0.0), vec3f(65504.0)) * view.top.w;
+        let color = textureLoad(light, at, i);
+        let bright = clamp(color.rgb, vec3f(0.0), vec3f(65504.0)) * view.top.w;
         let cut = min(bright, vec3f(1.0));
-        sum += vec4f(select(neutral(bright), cut, view.ground.w > 0.5), seen.a);
+        sum += vec4f(select(neutral(bright), cut, view.ground.w > 0.5), color.a);
     }
     sum /= f32(SAMPLES);
     return vec4f(select(sum.rgb, encoded(sum.rgb), (view.counts.w & 1u) != 0u), sum.a);

@@ -79,14 +79,14 @@ pub fn cull(spheres: &Spheres, planes: &[Vec4], to: &mut Vec<u32>) {
         first += WIDTH;
     }
     for (i, radius) in radius.iter().enumerate().skip(first) {
-        if reaches(spheres.center(i), *radius, planes) {
+        if intersects_planes(spheres.center(i), *radius, planes) {
             to.push(i as u32);
         }
     }
 }
 
 /// Returns true if a sphere reaches inside of all planes.
-pub fn reaches(center: Vec3, radius: f32, planes: &[Vec4]) -> bool {
+pub fn intersects_planes(center: Vec3, radius: f32, planes: &[Vec4]) -> bool {
     planes.iter().all(|plane| plane.truncate().dot(center) + plane.w + radius >= 0.0)
 }
 
@@ -107,7 +107,7 @@ mod tests {
             spheres.set(at, center, radius);
             let mut visible = Vec::new();
             cull(&spheres, &planes, &mut visible);
-            assert_eq!(visible == [at as u32], reaches(center, radius, &planes));
+            assert_eq!(visible == [at as u32], intersects_planes(center, radius, &planes));
             !visible.is_empty()
         };
         for at in [0, 17, 47, 48, 49] {

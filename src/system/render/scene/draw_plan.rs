@@ -1,7 +1,7 @@
 //! The draw plan of a packet's views: lists of instances, grouped into draw calls, and the shadow
 //! maps that are drawn before. Creates no resources on an adapter.
 
-use super::culling::{cull, planes, reaches};
+use super::culling::{cull, intersects_planes, planes};
 use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
 use super::lights::{self, SceneUniform, ViewLights, is_perspective};
 use super::retained_scene::{RetainedScene, state};
@@ -91,7 +91,7 @@ pub struct DrawPlans {
 }
 
 /// Rounding steps per metre of the distance, for draws with an explicit order.
-const STEPS_EACH_METRE: f32 = 1024.0;
+const STEPS_PER_METRE: f32 = 1024.0;
 
 /// A transparent draw, with its distance ahead of the camera.
 #[derive(Clone, Copy)]
@@ -125,11 +125,11 @@ enum TransparentKind {
 
 /// Returns the parts of a draw.
 fn items(scene: &RetainedScene, slot: u32) -> impl Iterator<Item = DrawPart> {
-    let more: &[DrawPart] = match scene.more.is_empty() {
+    let extra: &[DrawPart] = match scene.extra_parts.is_empty() {
         true => &[],
-        false => scene.more.get(&slot).map_or(&[], |more| &more[..]),
+        false => scene.extra_parts.get(&slot).map_or(&[], |parts| &parts[..]),
     };
-    std::iter::once(scene.items[slot as usize]).chain(more.iter().copied())
+    std::iter::once(scene.items[slot as usize]).chain(extra.iter().copied())
 }
 
 /// Returns a message if a view shows only some of its lights.
@@ -152,7 +152,7 @@ fn light_limit_message(chosen: &ViewLights) -> Option<String> {
 
 impl DrawPlans {
     /// Plans a packet whose changes were applied.
-    pub fn make(
+    pub fn plan(
         &mut self,
         library: &mut DrawResources,
         scenes: &BTreeMap<u64, RetainedScene>,
@@ -226,7 +226,7 @@ impl DrawPlans {
         self.find(scene, view, &sides, state::VISIBLE);
         let count = self.visible.len() as u32;
         let ahead = Vec3::new(uniform.ahead[0], uniform.ahead[1], uniform.ahead[2]);
-        let solid = self.solid(library, scene, camera.position, ahead);
+        let solid = self.group_opaque(library, scene, camera.position, ahead);
         let (blended, particles) = self.blended(scene, view, &sides, first_particle, ahead);
         ViewPlan {
             view: 0,
@@ -306,7 +306,7 @@ impl DrawPlans {
     }
 
     /// Groups the visible opaque draws into draw calls; transparent draws go into `far`.
-    fn solid(
+    fn group_opaque(
         &mut self,
         library: &mut DrawResources,
         scene: &RetainedScene,
@@ -323,8 +323,8 @@ impl DrawPlans {
                     self.far.push(match scene.orders.get(slot) {
                         None => TransparentDraw { order: 0, ahead, kind },
                         Some(order) => {
-                            let ahead = (ahead * STEPS_EACH_METRE).round();
-                            TransparentDraw { order: *order, ahead: ahead / STEPS_EACH_METRE, kind }
+                            let ahead = (ahead * STEPS_PER_METRE).round();
+                            TransparentDraw { order: *order, ahead: ahead / STEPS_PER_METRE, kind }
                         }
                     });
                 } else {
@@ -381,7 +381,7 @@ impl DrawPlans {
             let end = u64::from(batch.first) + u64::from(batch.count);
             assert!(end <= u64::from(scene.particles), "a batch of particles that exist");
             let visible = batch.layers & view.layers != 0 && batch.count > 0;
-            if visible && reaches(batch.center, batch.radius, sides) {
+            if visible && intersects_planes(batch.center, batch.radius, sides) {
                 let kind = TransparentKind::Particles { batch: i as u32 };
                 let ahead = (batch.center - view.camera.position).dot(ahead);
                 self.far.push(TransparentDraw { order: 0, ahead, kind });

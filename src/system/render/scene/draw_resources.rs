@@ -241,7 +241,7 @@ impl DrawResources {
             order: Vec::new(),
             order_stale: false,
         };
-        library.put_surface(SurfaceSlot::DEFAULT, &SurfaceFrame::DEFAULT);
+        library.set_surface(SurfaceSlot::DEFAULT, &SurfaceFrame::DEFAULT);
         library
     }
 
@@ -255,7 +255,7 @@ impl DrawResources {
         let mut changed = ResourceChanges::default();
         for change in meshes {
             let (slot, mesh) = match change {
-                MeshChange::Put { slot, mesh } => (*slot, Some(mesh)),
+                MeshChange::Set { slot, mesh } => (*slot, Some(mesh)),
                 MeshChange::End { slot } => (*slot, None),
             };
             let message = match mesh {
@@ -264,7 +264,7 @@ impl DrawResources {
                 None => None,
             };
             if message.is_none() || slot.0 < SLOTS_MAX {
-                self.put_mesh(slot, mesh.filter(|_| message.is_none()));
+                self.set_mesh(slot, mesh.filter(|_| message.is_none()));
                 ResourceChanges::mark(&mut changed.meshes, slot.0);
             }
             if let Some(message) = message {
@@ -274,9 +274,9 @@ impl DrawResources {
         }
         for change in surfaces {
             let slot = match change {
-                SurfaceChange::Put { slot, surface } => {
+                SurfaceChange::Set { slot, surface } => {
                     assert!(slot.0 < SLOTS_MAX, "surface slot {} (SLOTS_MAX)", slot.0);
-                    self.put_surface(*slot, surface);
+                    self.set_surface(*slot, surface);
                     *slot
                 }
                 SurfaceChange::End { slot } => {
@@ -289,7 +289,7 @@ impl DrawResources {
         changed
     }
 
-    fn put_mesh(&mut self, slot: MeshSlot, mesh: Option<&Arc<MeshFrame>>) {
+    fn set_mesh(&mut self, slot: MeshSlot, mesh: Option<&Arc<MeshFrame>>) {
         let index = slot.0 as usize;
         if self.meshes.len() <= index {
             self.meshes.resize(index + 1, None);
@@ -297,7 +297,7 @@ impl DrawResources {
         self.meshes[index] = mesh.cloned();
     }
 
-    fn put_surface(&mut self, slot: SurfaceSlot, surface: &SurfaceFrame) {
+    fn set_surface(&mut self, slot: SurfaceSlot, surface: &SurfaceFrame) {
         let index = slot.0 as usize;
         let set = [
             surface.base_color_texture,
@@ -324,7 +324,7 @@ impl DrawResources {
 
     fn end_surface(&mut self, slot: SurfaceSlot) {
         if slot == SurfaceSlot::DEFAULT {
-            return self.put_surface(slot, &SurfaceFrame::DEFAULT);
+            return self.set_surface(slot, &SurfaceFrame::DEFAULT);
         }
         if let Some(old) = self.surfaces.get_mut(slot.0 as usize).and_then(Option::take) {
             self.sets.release(old.set);
@@ -342,12 +342,12 @@ impl DrawResources {
     }
 
     /// Marks every surface as changed.
-    pub fn all_changed(&mut self) {
+    pub fn mark_all_changed(&mut self) {
         self.data_changed.add(0..self.data.len() as u32);
     }
 
     /// Returns the number of meshes and of surfaces.
-    pub fn counts(&self) -> (u32, u32) {
+    pub fn mesh_and_surface_counts(&self) -> (u32, u32) {
         let surfaces = self.surfaces.iter().flatten().count() as u32;
         (self.meshes().count() as u32, surfaces)
     }
@@ -382,8 +382,8 @@ impl DrawResources {
         id
     }
 
-    /// Takes the batches of a draw, and appends its parts. `surfaces`: by the places of the mesh's
-    /// parts.
+    /// Takes the batches of a draw, and appends its parts. `surfaces` has one item for each part of
+    /// the mesh.
     pub fn take_items(
         &mut self,
         mesh: u32,
@@ -446,18 +446,18 @@ mod tests {
         }
     }
 
-    fn put(library: &mut DrawResources, mesh: MeshFrame) -> Vec<RendererEvent> {
+    fn set_mesh(library: &mut DrawResources, mesh: MeshFrame) -> Vec<RendererEvent> {
         let mut events = Vec::new();
-        let put = MeshChange::Put { slot: MeshSlot(2), mesh: Arc::new(mesh) };
-        library.apply(&[put], &[], &mut events);
+        let change = MeshChange::Set { slot: MeshSlot(2), mesh: Arc::new(mesh) };
+        library.apply(&[change], &[], &mut events);
         events
     }
 
     #[test]
-    fn a_mesh_that_names_what_it_has_not_is_refused_with_words() {
+    fn a_mesh_with_invalid_references_is_refused() {
         let check = |mesh: MeshFrame, wanted: &str| {
             let mut library = DrawResources::new();
-            let events = put(&mut library, mesh);
+            let events = set_mesh(&mut library, mesh);
             let [RendererEvent::MeshRefused { message, name, .. }] = &events[..] else {
                 panic!("{events:?}")
             };
@@ -475,9 +475,9 @@ mod tests {
     }
 
     #[test]
-    fn surfaces_that_differ_in_numbers_share_a_batch_and_others_do_not() {
+    fn surfaces_with_equal_textures_share_a_batch() {
         let mut library = DrawResources::new();
-        put(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
+        set_mesh(&mut library, mesh(&[0, 1, 2], &[[0, 3, 0]]));
         let sampling = SamplerSettings { nearest: false, wrap: WrapMode::Repeat };
         let red = SurfaceFrame { base_color: [1.0, 0.0, 0.0, 1.0], ..SurfaceFrame::DEFAULT };
         let textured = SurfaceFrame {
@@ -486,8 +486,8 @@ mod tests {
         };
         let glass = SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT };
         for (slot, surface) in [(1, red), (2, textured), (3, glass)] {
-            let put = SurfaceChange::Put { slot: SurfaceSlot(slot), surface };
-            library.apply(&[], &[put], &mut Vec::new());
+            let change = SurfaceChange::Set { slot: SurfaceSlot(slot), surface };
+            library.apply(&[], &[change], &mut Vec::new());
         }
         let mut items = Vec::new();
         for slot in [0, 1, 2, 3, 77] {

@@ -1,7 +1,7 @@
 //! The light selection of a view, and the uniform of its shader: the camera, the sky, the chosen
 //! lights. Draws nothing.
 
-use super::culling::reaches;
+use super::culling::intersects_planes;
 use super::retained_scene::RetainedScene;
 use super::shadows::{CASCADES_MAX, SpotShadow, SunCascades};
 use bytemuck::{Pod, Zeroable};
@@ -108,7 +108,7 @@ impl ViewLights {
                     self.sun(direction, light, casts_shadows);
                 }
                 LightKind::Omni { position, range } | LightKind::Spot { position, range, .. } => {
-                    if range > 0.0 && reaches(position, range, planes) {
+                    if range > 0.0 && intersects_planes(position, range, planes) {
                         self.ranked.push((position.distance(eye) - range, i as u32));
                     }
                 }
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_uniform_is_laid_out_as_a_shader_wants_it() {
+    fn the_uniform_has_the_layout_of_the_shader() {
         assert_eq!(size_of::<SceneUniform>() % 16, 0);
         assert_eq!((size_of::<SunUniform>(), size_of::<LightUniform>()), (32, 64));
         assert!(size_of::<SceneUniform>() <= 16384, "the least that adapters must take");

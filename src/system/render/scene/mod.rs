@@ -105,7 +105,7 @@ pub struct SceneStatistics {
 
 impl SceneStatistics {
     /// Returns the number of all draw calls.
-    pub fn calls(&self) -> u32 {
+    pub fn draw_call_count(&self) -> u32 {
         self.draw_calls + self.shadow_draw_calls
     }
 }
@@ -157,7 +157,7 @@ impl RetainedScenes {
         quality: &RenderQuality,
         events: &mut Vec<RendererEvent>,
     ) {
-        self.plans.make(&mut self.library, &self.scenes, packet, quality);
+        self.plans.plan(&mut self.library, &self.scenes, packet, quality);
         if let Some(message) = self.plans.light_limit_message.take()
             && !std::mem::replace(&mut self.light_limit_reported, true)
         {
@@ -166,19 +166,19 @@ impl RetainedScenes {
     }
 
     /// Marks everything as changed, to be copied to another adapter.
-    pub fn all_changed(&mut self) {
-        self.library.all_changed();
-        self.scenes.values_mut().for_each(RetainedScene::all_changed);
+    pub fn mark_all_changed(&mut self) {
+        self.library.mark_all_changed();
+        self.scenes.values_mut().for_each(RetainedScene::mark_all_changed);
     }
 
     /// Discards the record of changes, which are copied nowhere.
-    pub fn none_changed(&mut self) {
+    pub fn discard_changes(&mut self) {
         self.library.data_changed.clear();
         self.scenes.values_mut().for_each(|scene| scene.changed.clear());
     }
 
     pub fn statistics(&self) -> SceneStatistics {
-        let (meshes, surfaces) = self.library.counts();
+        let (meshes, surfaces) = self.library.mesh_and_surface_counts();
         SceneStatistics {
             meshes,
             surfaces,

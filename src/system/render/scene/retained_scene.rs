@@ -25,10 +25,10 @@ pub struct DrawData {
 }
 
 impl DrawData {
-    fn of(put: &DrawMesh) -> DrawData {
-        let flips = u32::from(put.flags & flag::FLIP_X != 0)
-            | u32::from(put.flags & flag::FLIP_Y != 0) << 1;
-        DrawData { pose: put.pose, tint: put.tint, part: put.part, flips }
+    fn of(draw: &DrawMesh) -> DrawData {
+        let flips = u32::from(draw.flags & flag::FLIP_X != 0)
+            | u32::from(draw.flags & flag::FLIP_Y != 0) << 1;
+        DrawData { pose: draw.pose, tint: draw.tint, part: draw.part, flips }
     }
 }
 
@@ -68,7 +68,7 @@ pub struct RetainedScene {
     /// The first part of each draw.
     pub items: Vec<DrawPart>,
     /// Further parts of draws whose meshes have several.
-    pub more: NumberMap<u32, Box<[DrawPart]>>,
+    pub extra_parts: NumberMap<u32, Box<[DrawPart]>>,
     pub data: Vec<DrawData>,
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
@@ -110,7 +110,7 @@ impl RetainedScene {
             layers: Vec::new(),
             ranges: Vec::new(),
             items: Vec::new(),
-            more: NumberMap::default(),
+            extra_parts: NumberMap::default(),
             data: Vec::new(),
             changed: DirtyRanges::default(),
             orders: NumberMap::default(),
@@ -129,11 +129,11 @@ impl RetainedScene {
     pub fn apply(&mut self, library: &mut DrawResources, frame: &SceneFrame) {
         for change in &frame.changes {
             match change {
-                DrawChange::Put(put) => {
-                    let (first, count) = (put.surfaces.0 as usize, put.surfaces.1 as usize);
-                    self.put(
+                DrawChange::Set(draw) => {
+                    let (first, count) = (draw.surfaces.0 as usize, draw.surfaces.1 as usize);
+                    self.set_draw(
                         library,
-                        put,
+                        draw,
                         frame.surfaces[first..first + count].iter().map(|it| it.0),
                     );
                 }
@@ -180,13 +180,13 @@ impl RetainedScene {
         }
     }
 
-    fn put(
+    fn set_draw(
         &mut self,
         library: &mut DrawResources,
-        put: &DrawMesh,
+        draw: &DrawMesh,
         surfaces: impl ExactSizeIterator<Item = u32> + Clone,
     ) {
-        let slot = put.slot.0;
+        let slot = draw.slot.0;
         self.make_room(slot);
         let index = slot as usize;
         let surface = surfaces.clone().next().unwrap_or(0);
@@ -195,28 +195,28 @@ impl RetainedScene {
         } else {
             self.surfaces.remove(&slot);
         }
-        self.layers[index] = put.layers;
+        self.layers[index] = draw.layers;
         self.live += u32::from(!self.exists(slot));
-        let ranged = put.range != DrawMesh::DEFAULT.range;
+        let ranged = draw.range != DrawMesh::DEFAULT.range;
         if ranged {
             let count = self.ranges.len().max(index + 1);
             self.ranges.resize(count, DrawMesh::DEFAULT.range);
-            self.ranges[index] = put.range;
+            self.ranges[index] = draw.range;
         }
         let bits = [
             (state::EXISTS, true),
-            (state::MIRRORED, mirrors(&put.pose)),
-            (state::VISIBLE, put.flags & flag::VISIBLE != 0),
-            (state::CASTS_SHADOW, put.flags & flag::CASTS_SHADOW != 0),
+            (state::MIRRORED, mirrors(&draw.pose)),
+            (state::VISIBLE, draw.flags & flag::VISIBLE != 0),
+            (state::CASTS_SHADOW, draw.flags & flag::CASTS_SHADOW != 0),
             (state::RANGED, ranged),
         ];
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
-        self.wanted[index] = BatchLookup { mesh: put.mesh.0, surface };
-        match put.order {
+        self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
+        match draw.order {
             Some(order) => self.orders.insert(slot, order),
             None => self.orders.remove(&slot),
         };
-        self.data[index] = DrawData::of(put);
+        self.data[index] = DrawData::of(draw);
         self.changed.add(slot..slot + 1);
         self.find_batches(library, slot);
     }
@@ -277,7 +277,7 @@ impl RetainedScene {
     fn release(&mut self, library: &mut DrawResources, slot: u32) {
         let first = std::mem::replace(&mut self.items[slot as usize], DrawPart::NONE);
         library.release(first);
-        for item in self.more.remove(&slot).into_iter().flatten() {
+        for item in self.extra_parts.remove(&slot).into_iter().flatten() {
             library.release(item);
         }
     }
@@ -298,7 +298,7 @@ impl RetainedScene {
         if let Some((first, more)) = found.split_first() {
             self.items[index] = *first;
             if !more.is_empty() {
-                self.more.insert(slot, more.into());
+                self.extra_parts.insert(slot, more.into());
             }
         }
         self.scratch = found;
@@ -323,7 +323,7 @@ impl RetainedScene {
     }
 
     /// Marks everything as changed, to be copied to another adapter.
-    pub fn all_changed(&mut self) {
+    pub fn mark_all_changed(&mut self) {
         self.changed.add(0..self.data.len() as u32);
     }
 }
@@ -334,7 +334,7 @@ mod tests {
     use engine_foundation::Mat4;
 
     #[test]
-    fn a_draw_takes_105_bytes_here_and_64_on_the_adapter() {
+    fn a_draw_takes_105_bytes_of_memory_and_64_on_the_gpu() {
         // Sphere, state, groups, part, data and lookup key: docs/renderer.md.
         let here =
             16 + 1 + 4 + size_of::<DrawPart>() + size_of::<DrawData>() + size_of::<BatchLookup>();
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sphere_follows_its_pose_and_mirrors_are_known() {
+    fn bounding_spheres_follow_poses_and_mirroring_is_detected() {
         let turned = Mat4::from_translation(Vec3::new(1.0, 0.0, 0.0))
             * Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2)
             * Mat4::from_scale(Vec3::new(2.0, 1.0, 3.0));

@@ -16,7 +16,7 @@ const SIDES: [[u8; 4]; 6] =
 
 /// Clips a polygon to the inside of a plane (Sutherland and Hodgman, "Reentrant Polygon Clipping",
 /// 1974).
-fn cut(polygon: &mut Vec<Vec3>, plane: Vec4, scratch: &mut Vec<Vec3>) {
+fn clip_polygon(polygon: &mut Vec<Vec3>, plane: Vec4, scratch: &mut Vec<Vec3>) {
     scratch.clear();
     let inside = |point: Vec3| plane.truncate().dot(point) + plane.w;
     for (i, point) in polygon.iter().enumerate() {
@@ -54,7 +54,7 @@ fn span_of_box(
         polygon.clear();
         polygon.extend(side.map(corner));
         for plane in sides {
-            cut(&mut polygon, *plane, &mut scratch);
+            clip_polygon(&mut polygon, *plane, &mut scratch);
         }
         for point in &polygon {
             let depth = ahead(*point);
@@ -100,7 +100,7 @@ mod tests {
     use engine_foundation::views::look_to_mat4;
 
     #[test]
-    fn of_a_large_floor_only_what_is_between_the_sides_counts() {
+    fn depths_of_a_large_floor_are_clipped_to_the_frustum_sides() {
         // From above, to the ground at 45 degrees: the floor is seen from 15 to 25 metres.
         let from = Vec3::new(0.0, -200.0f32.sqrt(), 200.0f32.sqrt());
         let direction = Vec3::new(0.0, 1.0, -1.0).normalize();

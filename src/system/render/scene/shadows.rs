@@ -96,14 +96,14 @@ impl SunCascades {
         };
         let rays = corners(camera);
         let (near, far) = wanted.span(camera);
-        let cut = |part: f32| match wanted.between {
+        let split = |part: f32| match wanted.between {
             Some(_) => near + (far - near) * part,
-            None => cut(near, far, part),
+            None => cascade_split(near, far, part),
         };
         let light = look_to_mat4(Vec3::ZERO, sun, up_for(sun));
         let mut begin = near;
         for i in 0..count {
-            let end = cut((i + 1) as f32 / count as f32);
+            let end = split((i + 1) as f32 / count as f32);
             let mut points = [Vec3::ZERO; 8];
             for (k, (near, ray)) in rays.iter().enumerate() {
                 let along = |depth: f32| *near + *ray * (depth - camera.near);
@@ -133,7 +133,7 @@ impl SunCascades {
 }
 
 /// Returns the split distance for a fraction of the range from near to far.
-fn cut(near: f32, far: f32, part: f32) -> f32 {
+fn cascade_split(near: f32, far: f32, part: f32) -> f32 {
     let even = near + (far - near) * part;
     let low = near.max(0.05);
     if far <= low {
@@ -170,13 +170,13 @@ mod tests {
         }
     }
 
-    const WANTED: CascadeInputs =
+    const INPUTS: CascadeInputs =
         CascadeInputs { count: 3, texels: 1024, distance: 60.0, between: None };
 
     #[test]
-    fn every_point_ahead_is_in_the_map_of_its_cascade() {
+    fn every_visible_point_is_in_the_map_of_its_cascade() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
-        let cascades = SunCascades::new(&camera(Vec3::ZERO), sun, WANTED);
+        let cascades = SunCascades::new(&camera(Vec3::ZERO), sun, INPUTS);
         assert!((cascades.ends[2] - 60.1).abs() < 0.01, "{:?}", cascades.ends);
         let mut begin = 0.1;
         for i in 0..3 {
@@ -189,11 +189,11 @@ mod tests {
     }
 
     #[test]
-    fn without_perspective_the_maps_are_where_something_is_seen() {
+    fn orthographic_cascades_cover_the_visible_depth_range() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
         let projection = orthographic(-8.0, 8.0, -5.0, 5.0, -50.0, 900.0);
         let camera = CameraFrame { projection, near: -50.0, far: 900.0, ..camera(Vec3::ZERO) };
-        let wanted = CascadeInputs { between: Some([297.0, 318.0]), ..WANTED };
+        let wanted = CascadeInputs { between: Some([297.0, 318.0]), ..INPUTS };
         let cascades = SunCascades::new(&camera, sun, wanted);
         assert_eq!(
             cascades.ends[..3].iter().map(|end| end.round()).collect::<Vec<_>>(),
@@ -209,20 +209,20 @@ mod tests {
     #[test]
     fn maps_move_by_whole_texels() {
         let sun = Vec3::new(0.3, 0.4, -0.8).normalize();
-        let a = SunCascades::new(&camera(Vec3::ZERO), sun, WANTED);
-        let b = SunCascades::new(&camera(Vec3::new(0.37, 0.11, 0.05)), sun, WANTED);
+        let a = SunCascades::new(&camera(Vec3::ZERO), sun, INPUTS);
+        let b = SunCascades::new(&camera(Vec3::new(0.37, 0.11, 0.05)), sun, INPUTS);
         for i in 0..3 {
             assert_eq!(a.texels[i], b.texels[i]);
             let still = Vec3::new(1.0, 2.0, 0.0);
             let moved = a.to_clip[i].project_point3(still) - b.to_clip[i].project_point3(still);
-            let texels = moved.truncate() * (WANTED.texels as f32 * 0.5);
+            let texels = moved.truncate() * (INPUTS.texels as f32 * 0.5);
             let off = (texels - texels.round()).abs().max_element();
             assert!(off < 0.02, "{texels}");
         }
     }
 
     #[test]
-    fn a_spot_sees_its_cone() {
+    fn a_spot_shadow_map_covers_its_cone() {
         let spot = SpotShadow::new(Vec3::new(0.0, 0.0, 3.0), Vec3::NEG_Z, 10.0, 0.5);
         let edge = Vec3::new(3.0 * 0.5f32.tan(), 0.0, 0.0);
         let point = spot.to_clip.project_point3(edge);

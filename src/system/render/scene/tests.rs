@@ -27,21 +27,21 @@ fn mesh(slot: u32, parts: u32) -> MeshChange {
         indices: vec![0, 1, 2, 0, 2, 3],
         parts: (0..parts).map(part).collect(),
     };
-    MeshChange::Put { slot: MeshSlot(slot), mesh: Arc::new(mesh) }
+    MeshChange::Set { slot: MeshSlot(slot), mesh: Arc::new(mesh) }
 }
 
 fn surface(slot: u32, surface: SurfaceFrame) -> SurfaceChange {
-    SurfaceChange::Put { slot: SurfaceSlot(slot), surface }
+    SurfaceChange::Set { slot: SurfaceSlot(slot), surface }
 }
 
-fn put(slot: u32, mesh: u32, at: Vec3) -> DrawChange {
-    let put = DrawMesh {
+fn draw_change(slot: u32, mesh: u32, at: Vec3) -> DrawChange {
+    let draw = DrawMesh {
         slot: DrawSlot(slot),
         mesh: MeshSlot(mesh),
         pose: DrawTransform::at(at),
         ..DrawMesh::DEFAULT
     };
-    DrawChange::Put(put)
+    DrawChange::Set(draw)
 }
 
 /// Returns a camera at the origin that looks along y.
@@ -82,12 +82,12 @@ fn instances(draws: &[SceneDraw], kind: SceneDrawKind) -> u32 {
 }
 
 #[test]
-fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
+fn visible_draws_of_one_mesh_are_one_call() {
     let mut scenes = RetainedScenes::default();
     let ahead = |i: u32| Vec3::new(i as f32 * 0.1, 10.0, 0.0);
-    let mut changes: Vec<DrawChange> = (0..20).map(|i| put(i, i % 2, ahead(i))).collect();
-    changes.push(put(30, 0, Vec3::new(0.0, -10.0, 0.0)));
-    changes.push(put(31, 7, ahead(0)));
+    let mut changes: Vec<DrawChange> = (0..20).map(|i| draw_change(i, i % 2, ahead(i))).collect();
+    changes.push(draw_change(30, 0, Vec3::new(0.0, -10.0, 0.0)));
+    changes.push(draw_change(31, 7, ahead(0)));
     let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1), mesh(1, 2)];
     let draws = apply(&mut scenes, &first);
@@ -110,7 +110,7 @@ fn draws_of_one_mesh_are_one_call_and_what_is_not_seen_is_none() {
 }
 
 #[test]
-fn draws_move_end_and_are_in_groups_and_ranges() {
+fn draws_respect_visibility_groups_and_ranges() {
     let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
     let mut group = DrawMesh {
@@ -122,8 +122,8 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
     let mut near = DrawMesh { slot: DrawSlot(2), range: [0.0, 9.0], ..group };
     let mut far = DrawMesh { slot: DrawSlot(3), range: [9.0, 50.0], ..group };
     (near.layers, far.layers, group.flags) = (1, 1, flag::VISIBLE);
-    let changes = vec![put(0, 0, there)].into_iter();
-    let changes = changes.chain([group, near, far].map(DrawChange::Put)).collect();
+    let changes = vec![draw_change(0, 0, there)].into_iter();
+    let changes = changes.chain([group, near, far].map(DrawChange::Set)).collect();
     let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1)];
     assert_eq!(apply(&mut scenes, &first)[0].instances, 2);
@@ -147,11 +147,13 @@ fn draws_move_end_and_are_in_groups_and_ranges() {
 }
 
 #[test]
-fn transparent_draws_and_particles_are_sorted_from_far_to_near() {
+fn transparent_draws_and_particles_are_sorted_back_to_front() {
     let mut scenes = RetainedScenes::default();
     let pane = |slot: u32, mesh: u32, y: f32| {
-        let DrawChange::Put(put) = put(slot, mesh, Vec3::new(0.0, y, 0.0)) else { unreachable!() };
-        DrawChange::Put(DrawMesh { surfaces: (0, 1), ..put })
+        let DrawChange::Set(draw) = draw_change(slot, mesh, Vec3::new(0.0, y, 0.0)) else {
+            unreachable!()
+        };
+        DrawChange::Set(DrawMesh { surfaces: (0, 1), ..draw })
     };
     let batch = ParticleBatch {
         first: 0,
@@ -192,15 +194,15 @@ fn transparent_draws_and_particles_are_sorted_from_far_to_near() {
 }
 
 #[test]
-fn ordered_draws_follow_their_order_and_equal_depths_are_one_draw() {
+fn ordered_draws_follow_their_order_and_merge_equal_depths() {
     let mut scenes = RetainedScenes::default();
     let flat = |slot: u32, mesh: u32, y: f32, order: i32| {
         let at = Vec3::new(slot as f32 * 0.2, y, 0.0);
-        let DrawChange::Put(put) = put(slot, mesh, at) else { unreachable!() };
+        let DrawChange::Set(draw) = draw_change(slot, mesh, at) else { unreachable!() };
         let part = [slot as u16, 0, 1, 1];
         let flags = flag::VISIBLE | if slot == 3 { flag::FLIP_Y } else { flag::FLIP_X };
         let order = Some(order);
-        DrawChange::Put(DrawMesh { surfaces: (0, 1), part, flags, order, ..put })
+        DrawChange::Set(DrawMesh { surfaces: (0, 1), part, flags, order, ..draw })
     };
     let changes = vec![
         flat(0, 0, 2.0, -1),
@@ -221,13 +223,13 @@ fn ordered_draws_follow_their_order_and_equal_depths_are_one_draw() {
     let data = &scenes.scenes[&1].data;
     assert_eq!((data[2].part, data[2].flips, data[3].flips), ([2, 0, 1, 1], 1, 2));
     // A draw that ends removes its order.
-    let changes = vec![DrawChange::End(DrawSlot(0)), put(0, 0, Vec3::new(0.0, 2.0, 0.0))];
+    let changes = vec![DrawChange::End(DrawSlot(0)), draw_change(0, 0, Vec3::new(0.0, 2.0, 0.0))];
     apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
     assert_eq!(scenes.scenes[&1].orders.get(&0), None);
 }
 
 #[test]
-fn draws_outside_of_the_view_cast_shadows() {
+fn draws_outside_the_view_cast_shadows() {
     let mut scenes = RetainedScenes::default();
     let direction = Vec3::new(0.0, 1.0, -1.0).normalize();
     let sun = LightKind::Sun { direction, casts_shadows: true };
@@ -239,13 +241,15 @@ fn draws_outside_of_the_view_cast_shadows() {
         outer: 0.5,
         casts_shadows: true,
     };
-    let DrawChange::Put(quiet) = put(2, 0, Vec3::new(0.0, 10.0, 0.0)) else { unreachable!() };
+    let DrawChange::Set(quiet) = draw_change(2, 0, Vec3::new(0.0, 10.0, 0.0)) else {
+        unreachable!()
+    };
     let frame = SceneFrame {
         changes: vec![
-            put(0, 0, Vec3::new(0.0, 10.0, 0.0)),
+            draw_change(0, 0, Vec3::new(0.0, 10.0, 0.0)),
             // High behind the camera, where the sun is.
-            put(1, 0, Vec3::new(0.0, -20.0, 30.0)),
-            DrawChange::Put(DrawMesh { flags: flag::VISIBLE, ..quiet }),
+            draw_change(1, 0, Vec3::new(0.0, -20.0, 30.0)),
+            DrawChange::Set(DrawMesh { flags: flag::VISIBLE, ..quiet }),
         ],
         lights_changed: true,
         lights: [sun, spot]
@@ -268,10 +272,11 @@ fn draws_outside_of_the_view_cast_shadows() {
 }
 
 #[test]
-fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
+fn mirroring_changes_the_class_and_a_new_surface_the_batch() {
     let mut scenes = RetainedScenes::default();
     let there = Vec3::new(0.0, 10.0, 0.0);
-    let mut first = packet(SceneFrame { changes: vec![put(0, 0, there)], ..SceneFrame::default() });
+    let mut first =
+        packet(SceneFrame { changes: vec![draw_change(0, 0, there)], ..SceneFrame::default() });
     first.meshes = vec![mesh(0, 1)];
     apply(&mut scenes, &first);
     let mirror = Mat4::from_translation(there) * Mat4::from_scale(Vec3::new(-1.0, 1.0, 1.0));
@@ -286,7 +291,7 @@ fn a_mirrored_draw_changes_its_class_and_a_replaced_surface_its_batch() {
 }
 
 #[test]
-fn a_view_that_shows_less_light_than_there_is_says_so_once() {
+fn a_view_with_too_many_lights_warns_once() {
     let check = |kind: LightKind, count: usize, wanted: &str| {
         let light = LightFrame { kind, color: [1.0; 3], shadow_bias: 1.0 };
         let frame =
@@ -334,9 +339,11 @@ fn custom_materials_are_separate_calls_among_transparent_draws() {
     // Two of one material, one of another, one masked, each farther than the one before.
     for (slot, surface) in [1, 1, 2, 3].into_iter().enumerate() {
         let at = Vec3::new(0.0, 5.0 + slot as f32, 0.0);
-        let DrawChange::Put(put) = put(slot as u32, 0, at) else { unreachable!("it puts") };
+        let DrawChange::Set(draw) = draw_change(slot as u32, 0, at) else {
+            unreachable!("it puts")
+        };
         frame.surfaces.push(SurfaceSlot(surface));
-        frame.changes.push(DrawChange::Put(DrawMesh { surfaces: (slot as u32, 1), ..put }));
+        frame.changes.push(DrawChange::Set(DrawMesh { surfaces: (slot as u32, 1), ..draw }));
     }
     let mut packet = packet(frame);
     packet.meshes = vec![mesh(0, 1)];

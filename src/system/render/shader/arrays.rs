@@ -220,7 +220,7 @@ impl<'a> Part<'a> {
 #[derive(Default)]
 struct Angle<'a> {
     is_array: bool,
-    /// Number of words and elements before it.
+    /// Number of identifiers and of elements before this `<`.
     identifiers: usize,
     elements: u64,
     /// Number of commas so far: the array's length follows the first, up to another one.

@@ -8,7 +8,7 @@
 //! ```wgsl
 //! struct Variables { speed: f32, tint: vec4f }
 //! @group(2) @binding(0) var<uniform> variables: Variables;      // MATERIAL_GROUP, VARIABLES
-//! @group(2) @binding(1) var noise: texture_2d<f32>;             // place 0: texture_binding(0)
+//! @group(2) @binding(1) var noise: texture_2d<f32>;             // index 0: texture_binding(0)
 //! @group(2) @binding(2) var noise_sampler: sampler;             // sampler_binding(0)
 //!
 //! fn paint(in: Paint) -> vec4f {
@@ -80,12 +80,12 @@ pub const VARIABLES: u32 = 0;
 /// The most textures of a material.
 pub const TEXTURES_MAX: u32 = 8;
 
-/// Returns the binding of the texture in a place, from 0.
+/// Returns the binding of the texture with an index, from 0.
 pub const fn texture_binding(index: u32) -> u32 {
     1 + 2 * index
 }
 
-/// Returns the binding of the sampler of the texture in a place.
+/// Returns the binding of the sampler of the texture with an index.
 pub const fn sampler_binding(index: u32) -> u32 {
     2 + 2 * index
 }

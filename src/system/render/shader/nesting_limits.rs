@@ -64,7 +64,7 @@ pub(super) struct WgslLexer<'a> {
     at: usize,
 }
 
-/// Signs of more than one character.
+/// Operators of more than one character.
 const SIGNS: [&str; 19] = [
     "->", "==", "!=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<=",
     ">=", "<<", ">>",
@@ -193,7 +193,7 @@ struct ExpressionDepth {
 
 impl ExpressionDepth {
     fn add(&mut self, level: usize) {
-        self.fold(level);
+        self.reduce_operators(level);
         self.operators[level] += 1;
     }
 
@@ -203,7 +203,7 @@ impl ExpressionDepth {
     }
 
     /// Completes the operators of a higher precedence than `level`.
-    fn fold(&mut self, level: usize) {
+    fn reduce_operators(&mut self, level: usize) {
         for inner in 0..level {
             let depth = self.operators[inner] + self.deepest[inner];
             self.deepest[inner + 1] = self.deepest[inner + 1].max(depth);
@@ -212,14 +212,14 @@ impl ExpressionDepth {
     }
 
     fn depth(mut self) -> u32 {
-        self.fold(OTHER);
+        self.reduce_operators(OTHER);
         self.operators[OTHER] + self.deepest[OTHER]
     }
 }
 
 /// An open bracket, and its content.
 struct OpenBracket {
-    /// The sign that closes it.
+    /// The character that closes the bracket.
     close: &'static str,
     /// The current item, and the depth of the deepest one before it.
     item: ExpressionDepth,

@@ -76,7 +76,7 @@ const BLOCKS: [Form; 6] = [
 ];
 
 #[test]
-fn beyond_its_limit_every_form_is_refused_before_it_is_parsed() {
+fn nesting_beyond_the_limit_is_refused_before_parsing() {
     for (forms, message) in [
         (&EXPRESSIONS[..], "the expression is more than 200 levels deep (NESTING_MAX)"),
         (&BLOCKS[..], "more than 100 blocks are inside each other, or follow each other"),
@@ -102,7 +102,7 @@ fn refused(text: &str, message: &str) {
 }
 
 #[test]
-fn limit_errors_name_the_location_and_the_remedy() {
+fn limit_errors_have_a_location_and_a_remedy() {
     refused(
         &shader(lines(format!("x = x{};", " + x".repeat(5000)))),
         "a.wgsl:2:901: the expression is more than 200 levels deep (NESTING_MAX): put parts of it \
@@ -206,7 +206,7 @@ fn large_values_are_refused() {
 }
 
 #[test]
-fn an_array_has_a_length_that_is_known_before_the_parser_sees_it() {
+fn array_lengths_are_checked_before_parsing() {
     let message = "the length of an array must be a number of at most 65536, or made of numbers \
                    and constants with + - * / % (ARRAY_LENGTH_MAX): write the number, or \
                    use a texture";
@@ -312,7 +312,7 @@ fn constants_that_expand_too_much_are_refused() {
 }
 
 #[test]
-fn tokens_are_cut_as_the_parser_cuts_them() {
+fn tokens_match_those_of_the_parser() {
     let tokens = |text: &'static str| {
         let mut lexer = WgslLexer::new(text);
         std::iter::from_fn(move || lexer.next()).map(|token| token.text).collect::<Vec<_>>()
@@ -334,7 +334,7 @@ fn tokens_are_cut_as_the_parser_cuts_them() {
 }
 
 #[test]
-fn long_texts_that_do_not_nest_are_read() {
+fn long_flat_sources_are_accepted() {
     let table = "vec4<f32>(1.0, -2.0, f32(3 < 4), 1.0 / 3.0), ".repeat(800);
     let sums = "x = x + v.x * v.y - v.z; if b { x = 1.0; } else { x = 2.0; } ".repeat(800);
     let before = format!("const T = array<vec4<f32>, 800>({table});");
@@ -386,7 +386,7 @@ mod writers {
     }
 
     #[test]
-    fn at_its_limit_every_form_leaves_three_quarters_of_the_stack() {
+    fn nesting_at_the_limit_uses_a_quarter_of_the_stack() {
         for form in EXPRESSIONS.iter().chain(&BLOCKS) {
             let n = deepest(form);
             assert!(n >= 49, "{}: only {n} levels are allowed", form.0);
@@ -396,7 +396,7 @@ mod writers {
     }
 
     #[test]
-    fn blocks_and_expressions_at_their_limits_leave_three_quarters_of_it_together() {
+    fn combined_limits_use_a_quarter_of_the_stack() {
         let (before, inner) = (EXPRESSIONS[0].1)(NESTING_MAX as usize - 1);
         let both = around("for (var j = 0; j < 4; j++) {", &inner, "}", 98);
         let text = format!("{}{PRELUDE}", shader((before, both)));

@@ -20,7 +20,7 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 /// The most bytes of a shader's block of variables: every adapter supports this size.
 pub const VARIABLE_BYTES_MAX: u32 = 16384;
 
-const WANTED: &str = "fn paint(in: Paint) -> vec4f";
+const PAINT_SIGNATURE: &str = "fn paint(in: Paint) -> vec4f";
 
 /// Checks a shader's file and reflects it. Errors begin with `path:line:column:`.
 pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
@@ -49,7 +49,7 @@ fn parse(file: &ShaderFile) -> Result<ShaderData, Error> {
     validator.validate(&module).map_err(|fault| {
         let inner: &dyn std::error::Error = fault.as_inner();
         let spans: Vec<Span> = fault.spans().map(|(span, _)| *span).collect();
-        file.fault(&spans, &plain(&chain(inner)))
+        file.fault(&spans, &simplify_message(&chain(inner)))
     })?;
     Ok(data)
 }
@@ -67,7 +67,7 @@ fn chain(fault: &dyn std::error::Error) -> String {
 
 /// Returns the validator's message without the numbers of its own tables, and with WGSL's type
 /// names.
-fn plain(message: &str) -> String {
+fn simplify_message(message: &str) -> String {
     let mut message = message.to_string();
     for (kind, width, name) in
         [("Float", 4, "f32"), ("Sint", 4, "i32"), ("Uint", 4, "u32"), ("Bool", 1, "bool")]
@@ -146,10 +146,10 @@ impl ShaderFile<'_> {
         let spans: Vec<Span> = fault.labels().map(|(span, _)| span).collect();
         let message = fault.message().trim_end_matches('.');
         if message.contains("type is too large") {
-            return size_limits::uncountable(self.path);
+            return size_limits::size_overflow_error(self.path);
         }
         if !spans.iter().any(|span| self.line_and_column(*span).is_some()) {
-            return self.beyond(message);
+            return self.engine_part_error(message);
         }
         let mut full_message = message.to_string();
         for note in fault.notes() {
@@ -160,7 +160,7 @@ impl ShaderFile<'_> {
     }
 
     /// Returns an error that occurs only in the engine's part.
-    fn beyond(&self, message: &str) -> Error {
+    fn engine_part_error(&self, message: &str) -> Error {
         let lines = self.source.lines().count().max(1);
         let path = self.path;
         // Without the entry points, which call `paint`, errors of `paint` itself can be found.
@@ -222,7 +222,9 @@ impl ShaderFile<'_> {
         let found = module.functions.iter().find(|(_, f)| f.name.as_deref() == Some("paint"));
         let Some((handle, function)) = found else {
             let path = self.path;
-            return Err(error!("{path}: there is no function 'paint': a shader declares {WANTED}"));
+            return Err(error!(
+                "{path}: there is no function 'paint': a shader declares {PAINT_SIGNATURE}"
+            ));
         };
         let name_of = |ty: Handle<Type>| module.types[ty].name.as_deref();
         let takes =
@@ -232,13 +234,13 @@ impl ShaderFile<'_> {
         });
         if !takes || !gives {
             let span = module.functions.get_span(handle);
-            return Err(self.fault(&[span], &format!("'paint' must be {WANTED} {{ … }}")));
+            return Err(self.fault(&[span], &format!("'paint' must be {PAINT_SIGNATURE} {{ … }}")));
         }
         for point in &module.entry_points {
             if !point.name.starts_with("engine_") {
                 return Err(error!(
-                    "{}: '{}' is an entry point, and the engine has its own: declare {WANTED} \
-                     instead",
+                    "{}: '{}' is an entry point, and the engine has its own: declare \
+                     {PAINT_SIGNATURE} instead",
                     self.path, point.name
                 ));
             }
@@ -357,7 +359,7 @@ impl ShaderFile<'_> {
         Ok(())
     }
 
-    /// Sorts textures by their places, each followed by its sampler.
+    /// Sorts textures by their indices, each followed by its sampler.
     fn add_textures(
         &self,
         mut textures: Vec<(u32, String, Span)>,

@@ -18,7 +18,7 @@ pub struct SizeExceeded {
 }
 
 /// Returns the error for a type whose size exceeds what the parser can count.
-pub fn uncountable(path: &str) -> Error {
+pub fn size_overflow_error(path: &str) -> Error {
     error!(
         "{path}: a value takes more bytes, and {VALUE_BYTES_MAX} is the most (VALUE_BYTES_MAX): \
          use a texture"

@@ -42,7 +42,7 @@ fn a_shader_is_reflected() {
 }
 
 #[test]
-fn errors_have_the_files_own_lines_and_columns() {
+fn errors_have_lines_and_columns_of_the_file() {
     refused(&with("in.uv + frame", "in.uw + frame"), "wave.wgsl:7:17: invalid field accessor `uw`");
     refused(
         &with("variables.speed;", "variables.speed"),
@@ -61,7 +61,7 @@ fn errors_have_the_files_own_lines_and_columns() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_declarations_are_reported() {
     refused(
         "// nothing\n",
         "wave.wgsl: there is no function 'paint': a shader declares fn paint(in: Paint) -> vec4f",
@@ -102,7 +102,7 @@ fn names_that_shadow_others_are_reported() {
 }
 
 #[test]
-fn bindings_must_be_where_materials_give_them() {
+fn bindings_must_use_the_material_group() {
     refused(
         &with("@group(2) @binding(0) var<uniform>", "var<uniform>"),
         "wave.wgsl:2:1: 'variables' has no binding: write @group(2) @binding(n) before it, with \
@@ -170,7 +170,7 @@ fn material_refused(text: &str, message: &str) {
 const WAVES: &str = "shader = \"shaders/wave\"\nblend = \"add\"\ntextures = { noise = \"n\" }\n";
 
 #[test]
-fn a_material_is_read_and_names_what_it_needs() {
+fn a_material_lists_its_references() {
     let text = format!(
         "{WAVES}samplers = {{ noise = {{ filter = \"nearest\", wrap = \"repeat\" }} }}\n\
          variables = {{ speed = 2, tint = \"#ffffff80\" }}"
@@ -187,7 +187,7 @@ fn a_material_is_read_and_names_what_it_needs() {
 }
 
 #[test]
-fn a_wrong_material_says_where_and_what() {
+fn errors_in_materials_have_location_and_reason() {
     material_refused(
         "shadre = \"a\"",
         "m.material:1: unknown key 'shadre', did you mean 'shader'?",
@@ -250,7 +250,7 @@ fn a_wrong_material_says_where_and_what() {
 }
 
 #[test]
-fn compiled_data_is_refused_where_its_source_would_be() {
+fn invalid_compiled_data_is_refused_like_its_source() {
     let data = check("wave.wgsl", WAVE).unwrap();
     assert_eq!(validate(&data.write()), Ok(()));
     let whole = |source: &str| format!("{source}\n{PRELUDE}");

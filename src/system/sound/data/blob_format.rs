@@ -63,15 +63,15 @@ pub(super) fn read_layer(reader: &mut BlobReader) -> Result<SoundLayer, Error> {
 }
 
 pub(super) fn write_node(writer: &mut BlobWriter, node: &SoundNode) {
-    const NOTHING: u32 = u32::MAX;
+    const NONE: u32 = u32::MAX;
     let (kind, fields) = match *node {
         SoundNode::File { file, volume_db, pitch } => {
-            (0, [file.unwrap_or(NOTHING), volume_db.to_bits(), pitch.to_bits(), 0])
+            (0, [file.unwrap_or(NONE), volume_db.to_bits(), pitch.to_bits(), 0])
         }
         SoundNode::Random { first, count } => (1, [first, count, 0, 0]),
         SoundNode::Sequence { first, count } => (2, [first, count, 0, 0]),
         SoundNode::Switch { parameter, first, count, default } => {
-            (3, [first, count, parameter, default.unwrap_or(NOTHING)])
+            (3, [first, count, parameter, default.unwrap_or(NONE)])
         }
     };
     writer.u8(kind);

@@ -80,7 +80,7 @@ fn nested_composites(levels: u16, parts: usize) -> FontFace {
 }
 
 #[test]
-fn composite_glyphs_that_multiply_show_nothing() {
+fn exponential_composite_glyphs_are_not_drawn() {
     // Two levels of two parts are read, and are empty.
     assert!(nested_composites(2, 2).outline(0).is_some_and(|it| it.bounds().is_none()));
     // Three to the power of thirty parts.
@@ -136,7 +136,7 @@ fn nested_subroutines(levels: u8, calls: usize) -> FontFace {
 }
 
 #[test]
-fn subroutines_that_multiply_show_nothing() {
+fn exponential_subroutines_are_not_drawn() {
     assert!(nested_subroutines(3, 3).outline(0).is_some_and(|it| it.bounds().is_some()));
     // A hundred to the power of nine calls.
     assert!(nested_subroutines(10, 100).outline(0).is_none());

@@ -66,7 +66,7 @@ const XML: &str = r#"<?xml version='1.0'?>
 </font>"#;
 
 #[test]
-fn the_three_forms_of_a_page_font_say_the_same() {
+fn the_three_formats_of_a_page_font_are_equivalent() {
     let text = bmfont::read(TEXT.as_bytes(), "my.fnt").unwrap();
     assert_eq!((text.face.as_str(), text.size, text.pages.len()), ("My Font", 32.0, 1));
     assert_eq!((text.glyphs.len(), text.kernings.len()), (2, 1));
@@ -92,7 +92,7 @@ fn page_texts(settings: &str, fnt: &str) -> (TextSystem, FontNumber) {
 }
 
 #[test]
-fn page_fonts_are_laid_out_by_their_measurements() {
+fn page_fonts_are_laid_out_by_their_metrics() {
     let (mut texts, font) = page_texts("", TEXT);
     let quads = texts.layout(&request(font, "AV", 64.0)).unwrap().to_vec();
     // At twice the size: relative to the baseline, which is 30 below the top.
@@ -111,7 +111,7 @@ fn page_fonts_are_laid_out_by_their_measurements() {
 }
 
 #[test]
-fn pages_with_fields_are_drawn_as_far_as_they_are_needed() {
+fn pages_with_distance_fields_are_drawn_on_demand() {
     let (mut texts, font) = page_texts("spread = 2", TEXT);
     let quad = texts.layout(&request(font, "A", 32.0)).unwrap()[0];
     assert_eq!(quad.paint & 15, paint::TEXTURE_FIELD);
@@ -204,7 +204,7 @@ fn damaged_page_fonts_are_refused() {
 }
 
 #[test]
-fn font_files_say_what_they_are_made_of() {
+fn font_files_describe_their_sources() {
     let other_files = [("fonts/a.ttf", default_font())];
     let text = "fallback = [\"fonts/b\" \"core/fonts/default\"]\nprewarm = \"abc\"";
     let (data, references) = compile("fonts/a.font", text.as_bytes(), &other_files).unwrap();
@@ -263,7 +263,7 @@ fn table(font: &[u8], tag: &[u8; 4]) -> Range<usize> {
 }
 
 #[test]
-fn fonts_that_lack_what_they_need_are_refused() {
+fn fonts_without_required_tables_are_refused() {
     let without = |tag: &[u8; 4]| {
         let mut font = default_font().to_vec();
         let at = font.windows(4).position(|bytes| bytes == tag).unwrap();
@@ -292,7 +292,7 @@ fn fonts_that_lack_what_they_need_are_refused() {
 }
 
 #[test]
-fn damaged_tables_never_do_worse_than_show_something_else() {
+fn damaged_tables_never_panic() {
     let mut random = Random::seed(7);
     let tags = [b"glyf", b"loca", b"cmap", b"GSUB", b"GPOS", b"hmtx", b"GDEF", b"head", b"maxp"];
     let mut opened = 0;
@@ -344,7 +344,7 @@ fn unknown_fonts_and_cycles_are_reported() {
 }
 
 #[test]
-fn a_font_that_is_loaded_again_keeps_its_number_and_shows_its_new_letters() {
+fn a_reloaded_font_keeps_its_id_and_updates_its_glyphs() {
     let (mut texts, font) = texts();
     let mut atlas = TestAtlas::default();
     texts.layout(&request(font, "ab", 20.0)).unwrap();

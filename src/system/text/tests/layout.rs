@@ -41,7 +41,7 @@ fn check_same(texts: &mut TextSystem, font: FontNumber, text: &str) {
 }
 
 #[test]
-fn simple_text_comes_out_as_if_it_were_shaped() {
+fn fast_layout_matches_shaped_layout() {
     let (mut texts, font) = texts();
     for text in [
         "The quick brown fox jumps over the lazy dog.",
@@ -80,7 +80,7 @@ fn a_ligature_may_follow_the_box_of_a_missing_character() {
 }
 
 #[test]
-fn other_fonts_simple_text_is_shaped_where_tables_are_not_enough() {
+fn simple_text_is_shaped_if_kerning_tables_are_insufficient() {
     let files = [
         ("DejaVuSans.ttf", "fonts-dejavu-core"),
         ("Inter-Regular.otf", "fonts-inter"),
@@ -142,7 +142,7 @@ fn lines_are_aligned_around_the_point_or_in_the_width() {
 }
 
 #[test]
-fn words_wrap_and_markup_stays_in_its_line() {
+fn wrapped_lines_keep_their_markup() {
     let (mut texts, font) = texts();
     let text = "The {#color(255,0,0)}quick brown{#reset()} fox\njumps";
     let request = TextRequest { max_width: 105.0, ..request(font, text, 20.0) };
@@ -176,7 +176,7 @@ fn spans_and_markup_colour_their_letters() {
 }
 
 #[test]
-fn styles_come_before_the_letters_and_reach_as_far_as_the_field() {
+fn style_quads_precede_glyphs_and_extend_to_the_field_edge() {
     let (mut texts, font) = texts();
     let style = TextStyle { outline: 2.0, glow: 1.0, shadow: [3.0, -3.0], ..TextStyle::PLAIN };
     let request = TextRequest { style, ..request(font, "ab", 48.0) };
@@ -193,7 +193,7 @@ fn styles_come_before_the_letters_and_reach_as_far_as_the_field() {
 }
 
 #[test]
-fn glyphs_are_made_once_in_the_frame_that_shows_them() {
+fn glyphs_are_rasterized_once_in_their_first_frame() {
     let (mut texts, font) = texts();
     let mut atlas = TestAtlas::default();
     texts.layout(&request(font, "abba", 20.0)).unwrap();
@@ -203,13 +203,13 @@ fn glyphs_are_made_once_in_the_frame_that_shows_them() {
     texts.send_again();
     assert_eq!(flush(&mut texts, &mut atlas), 2);
     texts.prewarm(font, &('А'..='я').collect::<String>());
-    assert_eq!(flush(&mut texts, &mut atlas), PREWARMED_EACH_FRAME);
+    assert_eq!(flush(&mut texts, &mut atlas), PREWARMED_PER_FRAME);
     assert_eq!(flush(&mut texts, &mut atlas), 32);
     assert_eq!(flush(&mut texts, &mut atlas), 0);
 }
 
 #[test]
-fn any_number_of_threads_makes_the_same_fields() {
+fn distance_fields_do_not_depend_on_the_thread_count() {
     let bytes = |threads: usize| {
         let (mut texts, font) = texts();
         texts.layout(&request(font, "The quick brown fox & 0123456789", 20.0)).unwrap();
@@ -221,7 +221,7 @@ fn any_number_of_threads_makes_the_same_fields() {
 }
 
 #[test]
-fn a_full_atlas_lets_go_of_what_was_not_used_and_keeps_the_rest() {
+fn a_full_atlas_evicts_only_unused_glyphs() {
     let (mut texts, font) = texts();
     texts.glyphs = GlyphRegistry::of_layers(2);
     let mut atlas = TestAtlas::default();
@@ -248,7 +248,7 @@ fn a_full_atlas_lets_go_of_what_was_not_used_and_keeps_the_rest() {
 }
 
 #[test]
-fn every_letter_is_on_one_line_however_narrow_lines_are() {
+fn every_letter_is_on_exactly_one_line_at_any_width() {
     let (mut texts, font) = texts();
     let text = "one \u{5d0}\u{5d1}\u{5d2} two (\u{5d3}) 34\n\nfour\u{5d4}\u{301}five \u{202e}six";
     let mut count = |max_width: f32| {
@@ -262,7 +262,7 @@ fn every_letter_is_on_one_line_however_narrow_lines_are() {
 }
 
 #[test]
-fn shaped_text_is_kept_while_it_is_used() {
+fn shaped_text_is_cached_while_used() {
     let (mut texts, font) = texts();
     let wrapped = TextRequest { max_width: 60.0, ..request(font, "kept while used", 20.0) };
     let first = texts.layout(&wrapped).unwrap().to_vec();
@@ -278,7 +278,7 @@ fn shaped_text_is_kept_while_it_is_used() {
 }
 
 #[test]
-fn bad_text_and_missing_characters_are_seen_and_told_once() {
+fn invalid_text_and_missing_characters_are_reported_once() {
     let (mut texts, font) = texts();
     let quads =
         texts.layout(&TextRequest { text: b"a\xff\xc0b", ..request(font, "", 20.0) }).unwrap();
@@ -322,7 +322,7 @@ fn sizes_and_lengths_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn right_to_left_text_runs_from_the_right_and_joins_its_letters() {
+fn right_to_left_text_is_reordered_and_joined() {
     let Some((mut texts, font)) = world_texts() else { return };
     let quads = texts.layout(&request(font, "اب", 100.0)).unwrap().to_vec();
     // Alef, the first letter, is to the right of beh.
@@ -342,7 +342,7 @@ fn right_to_left_text_runs_from_the_right_and_joins_its_letters() {
 }
 
 #[test]
-fn fallback_fonts_are_asked_in_order() {
+fn fallback_fonts_are_searched_in_order() {
     let Some((mut texts, font)) = world_texts() else { return };
     assert!(texts.has_all_glyphs(font, "abc नमस्ते مرحبا 日本語".as_bytes()));
     assert!(texts.fonts[font.0 as usize].logged.missing.is_empty());

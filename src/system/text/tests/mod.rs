@@ -42,7 +42,7 @@ fn add_body(
     let fallback = fallback.iter().map(|font| font.0).collect();
     texts.fonts.push(Font::new(name, body, fallback));
     texts.numbers.insert(name.to_string(), number);
-    font::order_all(&mut texts.fonts);
+    font::compute_fallback_orders(&mut texts.fonts);
     number
 }
 

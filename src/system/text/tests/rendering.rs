@@ -110,7 +110,7 @@ fn letters_look_like_their_outlines_at_every_size() {
 }
 
 #[test]
-fn three_channels_keep_corners_that_one_rounds() {
+fn three_channel_fields_preserve_sharp_corners() {
     for c in "AKZ#".chars() {
         let (three, one) = (
             difference(c, 150.0, TestChannels::Shader),

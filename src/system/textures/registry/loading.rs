@@ -17,13 +17,13 @@ impl Textures {
         // The renderer owns the data from now on. It is read again when it is needed again.
         store.evict(std::iter::once(resource.id()));
         contain(&resource, || {
-            self.put(&data, 0..data.len(), name, old)
+            self.queue_texels(&data, 0..data.len(), name, old)
                 .map_err(|fault| error!("texture '{name}': {}", fault.message))
         })
     }
 
     /// Queues a picture's data for the renderer.
-    pub(super) fn put(
+    pub(super) fn queue_texels(
         &mut self,
         bytes: &SharedBytes,
         range: Range<usize>,
@@ -33,7 +33,7 @@ impl Textures {
         let (head, start) = data::read(&bytes[range.clone()])?;
         let start = range.start + start;
         if head.small
-            && let Some(held) = self.place_in_atlas(&head, bytes, start, old)
+            && let Some(held) = self.allocate_in_atlas(&head, bytes, start, old)
         {
             return Ok(held);
         }
@@ -63,13 +63,13 @@ impl Textures {
         let entry = TextureEntry {
             slot,
             paint: QuadInstance::paint(paint::TEXTURE, 0, 0) | nearest,
-            uv: WHOLE,
+            uv: WHOLE_TEXTURE,
             width: head.picture_width,
             height: head.picture_height,
             sampling,
             loaded: true,
         };
-        self.queue.push(TextureChange::Put { slot, texels });
+        self.queue.push(TextureChange::Set { slot, texels });
         Ok(RendererTexture { entry, region: None, bytes: size as u64 })
     }
 
@@ -120,7 +120,7 @@ impl Textures {
                 start += mipmaps::level_bytes(head.format, width, height);
                 levels -= 1;
             } else if !in_blocks {
-                let half = mipmaps::half(head.format, width, height, &bytes[start..]);
+                let half = mipmaps::next_mipmap(head.format, width, height, &bytes[start..]);
                 (bytes, start) = (half.into(), 0);
             } else {
                 return Err(format!(
@@ -135,7 +135,7 @@ impl Textures {
 
     /// Places a small picture in the atlas, or returns `None` if the atlas is full. The texels
     /// begin at `start` in `bytes`, followed by the smaller levels of the cell.
-    pub(super) fn place_in_atlas(
+    pub(super) fn allocate_in_atlas(
         &mut self,
         head: &TextureHeader,
         bytes: &SharedBytes,
@@ -193,7 +193,7 @@ impl Textures {
                 let (format, bytes) = (TexelFormat::Rgba8Srgb, rgba.into());
                 let texels =
                     TextureTexels { width, height, levels: 1, format, sampling, bytes, start: 0 };
-                self.queue.push(TextureChange::Put { slot, texels });
+                self.queue.push(TextureChange::Set { slot, texels });
                 return Ok(());
             }
             TextureOrigin::File => {
@@ -222,7 +222,7 @@ impl Textures {
         let start = range.start + start;
         let texels = self.fitting(&head, &bytes, start..range.end, &name);
         let texels = texels.map_err(|message| error!("texture '{name}': {message}"))?;
-        self.queue.push(TextureChange::Put { slot, texels });
+        self.queue.push(TextureChange::Set { slot, texels });
         Ok(())
     }
 }
@@ -244,7 +244,7 @@ impl Textures {
             return Err(error!("{TEXTURES_MAX} textures were requested (TEXTURES_MAX)"));
         }
         let old = known.and_then(|index| self.records[index].held);
-        let held = self.put(bytes, range, name, old)?;
+        let held = self.queue_texels(bytes, range, name, old)?;
         match known {
             None => {
                 self.add(name.to_string(), source, Some(held), held.entry);

@@ -22,10 +22,11 @@ impl Textures {
         let bytes = bytes.into();
         let texels =
             TextureTexels { width: side, height: side, levels, format, sampling, bytes, start };
-        self.queue.push(TextureChange::Put { slot, texels });
+        self.queue.push(TextureChange::Set { slot, texels });
         let paint = QuadInstance::paint(paint::TEXTURE, 0, 0);
         let (width, height, loaded) = (side, side, true);
-        let entry = TextureEntry { slot, paint, uv: WHOLE, width, height, sampling, loaded };
+        let entry =
+            TextureEntry { slot, paint, uv: WHOLE_TEXTURE, width, height, sampling, loaded };
         let held = RendererTexture { entry, region: None, bytes: size };
         Ok(self.add(name.to_string(), TextureOrigin::Nothing, Some(held), entry))
     }

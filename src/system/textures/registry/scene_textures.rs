@@ -122,7 +122,7 @@ impl Textures {
         let bytes = draw(&cells, bytes, width, height).into();
         let (levels, format) = (ATLAS_LEVELS, TexelFormat::Rgba8Srgb);
         let texels = TextureTexels { width, height, levels, format, sampling, bytes, start: 0 };
-        self.queue.push(TextureChange::Put { slot, texels });
+        self.queue.push(TextureChange::Set { slot, texels });
         self.sheets[sheet].page = Some(SheetPage { slot, parts });
         Ok(())
     }

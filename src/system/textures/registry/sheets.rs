@@ -57,7 +57,7 @@ impl Textures {
         let mut pictures = Vec::with_capacity(sheet.pictures.len());
         let mut result = Ok(());
         for range in &sheet.pictures {
-            match self.put(bytes, range.clone(), name, old.next()) {
+            match self.queue_texels(bytes, range.clone(), name, old.next()) {
                 Ok(held) => pictures.push(held),
                 Err(fault) => {
                     result = Err(wrong(fault));

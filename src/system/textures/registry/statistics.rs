@@ -28,7 +28,7 @@ impl Textures {
         }
         self.cached_stats.stats = None;
         for change in &self.queue {
-            if let TextureChange::Put { texels, .. } | TextureChange::Atlas { texels, .. } = change
+            if let TextureChange::Set { texels, .. } | TextureChange::Atlas { texels, .. } = change
             {
                 let TextureTexels { width, height, levels, format, .. } = *texels;
                 self.cached_stats.uploads.textures += 1;

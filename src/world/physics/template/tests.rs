@@ -9,7 +9,7 @@ fn read(text: &str, whole: bool) -> Result<ActorDesc, String> {
 }
 
 #[test]
-fn an_actor_is_read_with_all_that_it_says() {
+fn an_actor_is_read_with_all_its_fields() {
     let text = "type = \"dynamic\" shape = \"box\" size = [1, 2, 3] mass = 5 ccd = true
         locked_rotation = [\"x\"] filter = \"crate\" position = [0, 0, 1]";
     let spec = read(text, true).unwrap();
@@ -95,7 +95,7 @@ fn invalid_actors_are_refused_with_a_reason() {
 }
 
 #[test]
-fn movers_and_joints_say_what_is_wrong_too() {
+fn invalid_movers_and_joints_are_refused_with_a_reason() {
     let tree = |text: &str| sjson::parse(text).unwrap().to_tree();
     let mover = |text: &str| MoverDesc::read("feet", &tree(text)).unwrap_err().message;
     assert_eq!(mover("radius = 1"), "'height' of mover 'feet' must be more than twice the radius");
@@ -120,7 +120,7 @@ fn movers_and_joints_say_what_is_wrong_too() {
 }
 
 #[test]
-fn an_error_knows_its_path() {
+fn an_error_has_its_path() {
     let text = "actors = {\n  body = {\n    type = \"static\"\n    shapes = [\n      { shape = \
                 \"sphere\", radius = 0 }\n    ]\n  }\n}";
     let document = sjson::parse(text).unwrap();
@@ -131,7 +131,7 @@ fn an_error_knows_its_path() {
 }
 
 #[test]
-fn extras_of_a_node_describe_an_actor() {
+fn node_extras_can_describe_an_actor() {
     let mesh = || Some("models/a/b".to_string());
     let read = |extra: &SjsonTree| {
         let tree = from_extras(extra, "crate", mesh());

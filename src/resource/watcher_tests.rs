@@ -1,0 +1,329 @@
+//! Tests of the watcher: the reported changes, and that the watch continues after any failure.
+
+use super::*;
+use crate::data_resources;
+use crate::resource_kind::ResourceKind;
+use engine_foundation::file_access::FileState;
+use std::io::Write;
+use std::sync::Mutex;
+
+/// A text kind with a compiler that panics on `fall`.
+static CLUMSY: ResourceKind = ResourceKind {
+    compile: |compiling| {
+        let text = compiling.text()?;
+        assert!(text != "fall", "the compiler fell");
+        Ok(text.as_bytes().to_vec())
+    },
+    ..data_resources::TEXT
+};
+const KINDS: ResourceKinds = ResourceKinds(&[&CLUMSY]);
+
+/// A compiled folder with these files, and a watch on it.
+struct Scene {
+    root: PathBuf,
+    watch: Option<ProjectWatcher>,
+}
+
+impl Scene {
+    fn new(name: &str, files: &[(&str, &str)], watcher: Watcher) -> Scene {
+        Scene::with(name, files, (watcher, compile::compile_without_index))
+    }
+
+    fn with(name: &str, files: &[(&str, &str)], how: (Watcher, CompileFn)) -> Scene {
+        let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&root);
+        std::fs::create_dir_all(&root).unwrap();
+        for (path, text) in files {
+            std::fs::write(root.join(path), text).unwrap();
+        }
+        let data = root.join(".data");
+        let target = CompileTarget {
+            root: &root,
+            data: data.clone(),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: false,
+            exclude: &[],
+            threads: 1,
+        };
+        compile::compile(&target, &|_, _| {}).unwrap();
+        let watch = ProjectWatcher::with(&root, &data, "linux", KINDS, how).unwrap();
+        Scene { root, watch: Some(watch) }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Returns the names of the next changed and removed resources, or `None` on timeout.
+    fn next(&self, limit: Duration) -> Option<(Vec<String>, Vec<String>)> {
+        let names = |names: Vec<_>| names.iter().map(ToString::to_string).collect();
+        let compiled = self.watch.as_ref().unwrap().wait(limit)?;
+        Some((
+            names(compiled.changed as Vec<crate::resource_name::ResourceName>),
+            names(compiled.removed),
+        ))
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        self.watch = None;
+        let _ = std::fs::remove_dir_all(&self.root);
+    }
+}
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn only(changed: &str, removed: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let list = |name: &str| if name.is_empty() { vec![] } else { vec![name.to_string()] };
+    Some((list(changed), list(removed)))
+}
+
+#[test]
+fn only_a_lasting_removal_of_a_file_is_reported() {
+    let scene = Scene::new("away", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+    // Saves as vim does: the old file becomes a backup, and a new file is written.
+    std::fs::rename(scene.path("a.txt"), scene.path("a.txt~")).unwrap();
+    std::thread::sleep(QUIET * 5);
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+    std::fs::remove_file(scene.path("a.txt")).unwrap();
+    assert_eq!(scene.next(LONG), only("", "a.text"));
+    // The watch waits for missing sources only: not for other files, and not for sources that
+    // exist.
+    let began = Instant::now();
+    std::fs::write(scene.path("b.new"), "two").unwrap();
+    std::fs::rename(scene.path("b.new"), scene.path("b.txt")).unwrap();
+    let mut debouncer =
+        Debouncer::of(WakeReason::Moved(vec![scene.path("b.new"), scene.path("b.txt")]));
+    debouncer.began = began;
+    let known = crate::compile::read_index(&scene.path(".data"));
+    assert_eq!(debouncer.absence_wait(&scene.root, &known), None);
+    assert_eq!(scene.next(LONG), only("b.text", ""));
+    debouncer = Debouncer::of(WakeReason::Moved(vec![scene.path("b.txt")]));
+    std::fs::remove_file(scene.path("b.txt")).unwrap();
+    assert!(debouncer.absence_wait(&scene.root, &known).is_some());
+}
+
+#[test]
+fn a_panic_while_compiling_does_not_end_the_watch() {
+    let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
+    std::fs::write(scene.path("a.txt"), "fall").unwrap();
+    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
+    let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
+    assert!(message.starts_with("a.txt: the engine failed at the text 'a': "), "{message}");
+    assert!(message.contains("the compiler fell"), "{message}");
+    for text in ["two", "three"] {
+        std::fs::write(scene.path("b.txt"), text).unwrap();
+        assert_eq!(scene.next(LONG), only("b.text", ""));
+    }
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+}
+
+/// Number of panics left for the test that runs next.
+static FAILURES: Mutex<u32> = Mutex::new(0);
+
+/// Compile function that panics before it reads a file, as often as `FAILURES` says.
+fn compile_that_panics(
+    target: &CompileTarget,
+    progress: OnCompileProgress,
+) -> Result<(CompileResult, ResourceIndex), Error> {
+    let mut failures = panic::lock(&FAILURES);
+    if *failures > 0 {
+        *failures -= 1;
+        panic!("the watch fell");
+    }
+    drop(failures);
+    compile::compile_without_index(target, progress)
+}
+
+#[test]
+fn a_panic_in_a_scan_loses_no_change() {
+    let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
+    let scene = Scene::with("watch_fault", &files, (watcher, compile_that_panics));
+    let errors = log::error_count();
+    // The noticed changes are compiled again automatically, including the settings.
+    *panic::lock(&FAILURES) = 1;
+    std::fs::write(scene.path("settings.sjson"), "name = \"x\"").unwrap();
+    std::fs::write(scene.path("a.txt"), "two").unwrap();
+    let mut settings = false;
+    let mut changed = Vec::new();
+    while !settings || changed.is_empty() {
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("nothing is lost");
+        settings |= compiled.settings;
+        changed.extend(compiled.changed.iter().map(ToString::to_string));
+    }
+    assert_eq!(changed, ["a.text"]);
+    assert_eq!(*panic::lock(&FAILURES), 0);
+    let errors_logged = log::errors_since(errors);
+    let start = "the watch over the game's folder failed: the engine failed: the watch fell";
+    assert!(errors_logged.iter().any(|message| message.starts_with(start)), "{errors_logged:?}");
+    // A persistent failure is not retried forever; the next change triggers a new attempt.
+    *panic::lock(&FAILURES) = 2;
+    std::fs::write(scene.path("a.txt"), "three").unwrap();
+    let end = Instant::now() + LONG;
+    while *panic::lock(&FAILURES) > 0 {
+        assert!(Instant::now() < end, "it is looked at");
+        std::thread::sleep(QUIET);
+    }
+    std::fs::write(scene.path("b.txt"), "two").unwrap();
+    let mut changed = scene.next(LONG).unwrap().0;
+    while changed.len() < 2 {
+        changed.extend(scene.next(LONG).unwrap().0);
+    }
+    changed.sort();
+    assert_eq!(changed, ["a.text", "b.text"]);
+}
+
+#[test]
+fn a_panic_at_an_event_causes_a_full_scan() {
+    let (wake_sender, inbox) = channel();
+    send_wake_reason(&wake_sender, || None);
+    assert!(inbox.try_recv().is_err());
+    send_wake_reason(&wake_sender, || panic!("at an event"));
+    assert!(matches!(inbox.try_recv(), Ok(WakeReason::Changed)));
+}
+
+#[test]
+fn a_panic_fails_only_one_scan() {
+    let looks = Mutex::new(0_u64);
+    let look = move || {
+        let mut count = panic::lock(&looks);
+        *count += 1;
+        assert!(!count.is_multiple_of(3), "at look {count}");
+        // A file that is longer each time.
+        let state = FileState { size: *count, ..FileState::default() };
+        Ok(vec![folder_scan::ScannedFile { path: "a.txt".to_string(), state }])
+    };
+    let (wake_sender, inbox) = channel();
+    let _poll = PollingWatcher::start(Duration::from_millis(1), look, wake_sender).unwrap();
+    for _ in 0..10 {
+        let notice = inbox.recv_timeout(LONG);
+        assert!(matches!(notice, Ok(WakeReason::Changed)), "it goes on");
+    }
+}
+
+/// Returns the inode numbers of the folders that this process watches.
+#[cfg(target_os = "linux")]
+fn watched_numbers() -> HashSet<u64> {
+    let entries = std::fs::read_dir("/proc/self/fdinfo").unwrap();
+    let texts = entries.filter_map(|entry| std::fs::read_to_string(entry.ok()?.path()).ok());
+    let all = texts.collect::<String>();
+    let lines = all.lines().filter(|line| line.starts_with("inotify "));
+    let number = |line: &str| {
+        let part = line.split(' ').find_map(|part| part.strip_prefix("ino:"))?;
+        u64::from_str_radix(part, 16).ok()
+    };
+    lines.filter_map(number).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn links_are_followed_only_inside_the_game_folder() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+    let outside = std::env::temp_dir().join(format!("engine-{}-outside", std::process::id()));
+    let _ = std::fs::remove_dir_all(&outside);
+    let folders: Vec<PathBuf> = (0..300).map(|i| outside.join(format!("folder{i}"))).collect();
+    folders.iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
+    let mut scene = Scene::new("links", &[("a.txt", "one")], watcher);
+    let number = |path: &Path| std::fs::metadata(path).unwrap().ino();
+    std::fs::create_dir_all(scene.path(".shared/deep")).unwrap();
+    std::fs::create_dir_all(scene.path("folder/deep")).unwrap();
+    std::fs::write(scene.path(".shared/deep/b.txt"), "one").unwrap();
+    symlink(&outside, scene.path("folder/all")).unwrap();
+    symlink(&outside, scene.path("all")).unwrap();
+    symlink(scene.path(".shared"), scene.path("shared")).unwrap();
+    let until = |scene: &Scene, wanted: &str| {
+        while !scene.next(LONG).expect("it is noticed").0.iter().any(|name| name == wanted) {}
+    };
+    until(&scene, "shared/deep/b.text");
+    // A write into the hidden folder is reported under its linked name.
+    std::fs::write(scene.path(".shared/deep/b.txt"), "two").unwrap();
+    until(&scene, "shared/deep/b.text");
+    std::fs::write(scene.path(".shared/c.txt"), "one").unwrap();
+    until(&scene, "shared/c.text");
+    // The same holds for a watch that finds an existing link. It may start to watch after the first
+    // change.
+    let again = ProjectWatcher::start(&scene.root, &scene.path(".data"), "linux", KINDS).unwrap();
+    scene.watch = Some(again);
+    let end = Instant::now() + LONG;
+    for turn in 0.. {
+        std::fs::write(scene.path(".shared/c.txt"), format!("turn {turn}")).unwrap();
+        if scene
+            .next(Duration::from_millis(200))
+            .is_some_and(|(names, _)| names == ["shared/c.text"])
+        {
+            break;
+        }
+        assert!(Instant::now() < end, "it is not noticed");
+    }
+    let watched = watched_numbers();
+    assert!(watched.contains(&number(&scene.path("folder/deep"))), "{watched:?}");
+    let away = folders.iter().chain([&outside]).filter(|path| watched.contains(&number(path)));
+    assert_eq!(away.count(), 0, "folders outside of the game's are watched");
+    drop(scene);
+    std::fs::remove_dir_all(&outside).unwrap();
+}
+
+#[test]
+fn polling_finds_every_change_without_system_events() {
+    let scene = Scene::new("poll", &[("a.txt", "one"), ("b.txt", "one")], polling);
+    std::fs::create_dir_all(scene.path(".hidden")).unwrap();
+    std::fs::write(scene.path(".hidden/a.txt"), "one").unwrap();
+    assert_eq!(scene.next(POLL * 3), None, "hidden folders are not looked at");
+    // A change within the same second as the previous change, with the same length, and one with an
+    // older time.
+    for text in ["two", "six"] {
+        std::fs::write(scene.path("a.txt"), text).unwrap();
+        assert_eq!(scene.next(LONG), only("a.text", ""));
+    }
+    std::fs::write(scene.path("a.txt"), "ten").unwrap();
+    let old = std::time::SystemTime::now() - Duration::from_secs(86_400);
+    std::fs::File::options()
+        .write(true)
+        .open(scene.path("a.txt"))
+        .and_then(|file| file.set_modified(old))
+        .unwrap();
+    assert_eq!(scene.next(LONG), only("a.text", ""));
+    std::fs::rename(scene.path("b.txt"), scene.path("c.txt")).unwrap();
+    let (changed, removed) = scene.next(LONG).unwrap();
+    assert_eq!((&changed[..], &removed[..]), (&["c.text".into()][..], &["b.text".into()][..]));
+}
+
+#[test]
+fn a_directly_overwritten_file_is_compiled_when_closed() {
+    if !REPORTS_CLOSING {
+        return;
+    }
+    let root = std::env::temp_dir().join(format!("engine-{}-in-place", std::process::id()));
+    std::fs::create_dir_all(&root).unwrap();
+    let path = root.join("a.txt");
+    std::fs::write(&path, "one").unwrap();
+    let data = root.join(".data");
+    let target = CompileTarget {
+        root: &root,
+        data: data.clone(),
+        kinds: KINDS,
+        source_platform: "linux",
+        release: false,
+        exclude: &[],
+        threads: 1,
+    };
+    compile::compile(&target, &|_, _| {}).unwrap();
+    let watch = ProjectWatcher::start(&root, &data, "linux", KINDS).unwrap();
+    let mut file = std::fs::File::create(&path).unwrap();
+    // Much longer than the quiet time that ends other bursts.
+    assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");
+    file.write_all(b"two").unwrap();
+    drop(file);
+    let compiled = watch.wait(Duration::from_secs(10)).expect("the change is noticed");
+    assert_eq!(compiled.changed.len(), 1);
+    assert!(watch.wait(QUIET * 20).is_none(), "it was taken twice");
+    // The wait for a file that stays open is limited.
+    let open = std::fs::File::create(&path).unwrap();
+    assert!(watch.wait(Duration::from_secs(10)).is_some());
+    drop((open, watch));
+    std::fs::remove_dir_all(&root).unwrap();
+}

@@ -1,0 +1,232 @@
+//! Tests of models, units, sheets and tile maps when their files change or disappear while a game
+//! runs: the objects created from them are updated, or stay.
+
+use super::start::start;
+use engine::app::{self, App, GameLaunch};
+use engine::foundation::log;
+use engine::world::WorldId;
+use engine::world::scene_graph::NodePose;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const MAIN: &str = r#"
+local world
+function init()
+  world = Application.new_world()
+  World.spawn_unit(world, "units/thing")
+end
+function update(dt) World.update(world, dt) end
+"#;
+
+/// Returns a model with a number of triangles and of nodes without meshes.
+fn model(triangles: usize, nodes: usize) -> String {
+    let more: String = (0..nodes).map(|i| format!(", {{\"name\": \"n{i}\"}}")).collect();
+    let scene: String = (0..nodes).map(|i| format!(", {}", i + 1)).collect();
+    let indices: Vec<String> = (0..triangles).map(|_| "AAABAAIA".to_string()).collect();
+    let indices = indices.concat();
+    let positions = "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAgD8AAAAA";
+    let count = triangles * 3;
+    let bytes = count * 2;
+    format!(
+        r#"{{"asset": {{"version": "2.0"}}, "scenes": [{{"nodes": [0{scene}]}}],
+        "nodes": [{{"name": "body", "mesh": 0}}{more}],
+        "materials": [{{"name": "Wood"}}],
+        "meshes": [{{"name": "Body", "primitives": [
+          {{"attributes": {{"POSITION": 0}}, "indices": 1, "material": 0}}]}}],
+        "accessors": [
+          {{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}},
+          {{"bufferView": 1, "componentType": 5123, "count": {count}, "type": "SCALAR"}}],
+        "bufferViews": [{{"buffer": 0, "byteLength": 36}}, {{"buffer": 1, "byteLength": {bytes}}}],
+        "buffers": [{{"byteLength": 36, "uri": "data:;base64,{positions}"}},
+          {{"byteLength": {bytes}, "uri": "data:;base64,{indices}"}}]}}"#
+    )
+}
+
+struct Game {
+    folder: PathBuf,
+    app: App,
+}
+
+impl Game {
+    fn start(name: &str) -> Game {
+        let folder = std::env::temp_dir().join(format!("engine-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("units")).unwrap();
+        fs::write(folder.join("main.lua"), MAIN).unwrap();
+        fs::write(folder.join("units/thing.unit"), "model = \"units/body\"").unwrap();
+        fs::write(folder.join("units/body.gltf"), model(1, 0)).unwrap();
+        let launch = GameLaunch::headless(app::Game::Folder(folder.clone()));
+        let app = start(GameLaunch { watch: true, ..launch });
+        Game { folder, app }
+    }
+
+    /// Plays a frame. Returns the number of triangles of the unit spawned at the start.
+    fn triangles(&mut self) -> u32 {
+        self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+        let engine = self.app.vm().engine();
+        let (_, mesh) = engine.worlds.scenes.meshes.slots.iter().next().expect("its unit lives");
+        engine.assets.models.entry(mesh.mesh).triangles
+    }
+
+    /// Returns the number of nodes of a unit spawned now, or the error.
+    fn nodes(&mut self) -> Result<usize, String> {
+        self.triangles();
+        let resource = self.app.vm().engine().unit_resource("units/thing");
+        resource.map(|resource| resource.parents.len()).map_err(|fault| fault.message)
+    }
+
+    /// Plays until a condition holds.
+    fn wait_until(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(start.elapsed() < Duration::from_secs(20), "{condition}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// Returns true if an error after the first `count` errors names the resource. Other tests of this
+/// process log errors, too.
+fn is_logged(count: u64, resource: &str) -> bool {
+    log::errors_since(count).iter().any(|error| error.contains(resource))
+}
+
+impl Drop for Game {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[test]
+fn units_follow_changes_of_their_model_file() {
+    let mut game = Game::start("model-changes");
+    assert_eq!((game.triangles(), game.nodes()), (1, Ok(2)));
+    fs::write(game.folder.join("units/body.gltf"), model(5, 2)).unwrap();
+    game.wait_until("the unit has other triangles", |game| game.triangles() == 5);
+    assert_eq!(game.nodes(), Ok(4), "the next unit has other nodes");
+    let errors = log::error_count();
+    fs::write(game.folder.join("units/body.gltf"), "{ broken").unwrap();
+    game.wait_until("it is told", |game| {
+        game.triangles();
+        is_logged(errors, "units/body")
+    });
+    assert_eq!((game.triangles(), game.nodes()), (5, Ok(4)), "what was good stays");
+}
+
+#[test]
+fn units_survive_removal_of_their_files() {
+    let mut game = Game::start("model-gone");
+    assert_eq!(game.nodes(), Ok(2));
+    fs::remove_file(game.folder.join("units/thing.unit")).unwrap();
+    game.wait_until("the file is gone", |game| game.nodes().is_err());
+    let message = game.nodes().unwrap_err();
+    assert!(message.starts_with("there is no unit 'units/thing'"), "{message}");
+    assert_eq!(game.triangles(), 1);
+    fs::remove_file(game.folder.join("units/body.gltf")).unwrap();
+    fs::write(game.folder.join("units/thing.unit"), "data = { a = 1 }").unwrap();
+    game.wait_until("there is another", |game| game.nodes() == Ok(1));
+    assert_eq!(game.triangles(), 1, "what was spawned lives on");
+}
+
+/// Returns an image of `columns` by `rows` blocks of 4 x 4 texels, in one color.
+fn tga(columns: u16, rows: u16, level: u8) -> Vec<u8> {
+    let (width, height) = (columns * 4, rows * 4);
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
+    bytes.extend([24, 0]);
+    bytes.extend(vec![level; usize::from(width) * usize::from(height) * 3]);
+    bytes
+}
+
+/// Returns a map with two rows of its first tile.
+fn map(columns: usize) -> String {
+    let tiles = vec!["1"; columns * 2].join(",");
+    format!(
+        r#"{{"type":"map","orientation":"orthogonal","width":{columns},"height":2,"tilewidth":4,
+        "tileheight":4,"infinite":false,"tilesets":[{{"firstgid":1,"name":"rock","image":"rock.tga",
+        "imagewidth":8,"imageheight":4,"tilewidth":4,"tileheight":4,"columns":2,"tilecount":2,
+        "margin":0,"spacing":0}}],"layers":[{{"type":"tilelayer","name":"ground","width":{columns},
+        "height":2,"x":0,"y":0,"opacity":1,"visible":true,"data":[{tiles}]}}]}}"#
+    )
+}
+
+impl Game {
+    /// Writes a unit's file and the files that it shows, and spawns the unit as soon as all are
+    /// compiled.
+    fn spawn(&mut self, unit: &str, files: &[(&str, &[u8])]) {
+        for (file, bytes) in files {
+            fs::write(self.folder.join(file), bytes).unwrap();
+        }
+        fs::write(self.folder.join("units/flat.unit"), unit).unwrap();
+        self.wait_until("the unit is compiled", |game| {
+            game.triangles();
+            let engine = game.app.vm().engine();
+            let Ok(resource) = engine.unit_resource("units/flat") else { return false };
+            let world = engine.worlds.slots.iter().next().map(|(handle, _)| WorldId(handle));
+            engine.spawn_unit(world.unwrap(), &resource, &NodePose::IDENTITY).unwrap();
+            true
+        });
+    }
+}
+
+#[test]
+fn sprite_follows_changes_of_its_sheet() {
+    let mut game = Game::start("sprite-changes");
+    let sheet = |milliseconds: u32| {
+        format!("image = \"units/hero.tga\" frame = [4, 4] duration = {milliseconds}")
+    };
+    let unit = "components = { body = { component = \"sprite\", sheet = \"units/hero\" } }";
+    let (picture, text) = (tga(2, 1, 9), sheet(100));
+    game.spawn(unit, &[("units/hero.tga", &picture), ("units/hero.sheet", text.as_bytes())]);
+    let sequence = |game: &mut Game| {
+        game.triangles();
+        let sequence = &game.app.vm().engine().worlds.scenes.sprites.sequences[0];
+        (sequence.frames.len(), (sequence.seconds() * 1000.0).round())
+    };
+    assert_eq!(sequence(&mut game), (2, 200.0));
+    fs::write(game.folder.join("units/hero.sheet"), sheet(300)).unwrap();
+    game.wait_until("frames last longer", |game| sequence(game) == (2, 600.0));
+    fs::write(game.folder.join("units/hero.tga"), tga(4, 1, 9)).unwrap();
+    game.wait_until("there are more frames", |game| sequence(game) == (4, 1200.0));
+    let errors = log::error_count();
+    fs::remove_file(game.folder.join("units/hero.sheet")).unwrap();
+    game.wait_until("it is told", |game| {
+        sequence(game);
+        is_logged(errors, "units/hero")
+    });
+    assert_eq!(sequence(&mut game), (4, 1200.0), "what plays goes on");
+}
+
+#[test]
+fn reloaded_tile_map_keeps_the_games_changes() {
+    let mut game = Game::start("map-changes");
+    let unit = "components = { ground = { component = \"tilemap\", map = \"units/yard\" } }";
+    let (picture, text) = (tga(2, 1, 9), map(3));
+    game.spawn(unit, &[("units/rock.tga", &picture), ("units/yard.tmj", text.as_bytes())]);
+    let engine = game.app.vm().engine();
+    let (id, pieces) = {
+        let map = engine.worlds.scenes.maps.iter().next().unwrap();
+        (map.map, map.pieces.len())
+    };
+    assert_eq!(pieces, 1);
+    assert!(engine.assets.tilemaps.of_mut(id).set_tile(0, 2, 1, 2));
+    let tiles = |game: &mut Game| -> Vec<Option<u32>> {
+        game.triangles();
+        let map = game.app.vm().engine().assets.tilemaps.of(id);
+        [1, 2, 40].map(|column| map.tile(0, column, 1)).to_vec()
+    };
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), None]);
+    fs::write(game.folder.join("units/yard.tmj"), map(40)).unwrap();
+    game.wait_until("it is wider", |game| tiles(game)[2].is_some());
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)]);
+    let maps = &game.app.vm().engine().worlds.scenes.maps;
+    assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
+    let errors = log::error_count();
+    fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();
+    game.wait_until("it is told", |game| {
+        tiles(game);
+        is_logged(errors, "units/yard")
+    });
+    assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)], "it stays as it was");
+}
