@@ -1,5 +1,5 @@
--- `Gui` text: fonts and options of texts, and line breaks. The functions that draw and measure texts
--- are native: their rows are in src/script/api/gui/drawing.rs.
+-- `Gui` text: fonts and options of texts, and line breaks. The functions that draw and measure
+-- texts are native: their rows are in src/script/api/gui/drawing.rs.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument
@@ -14,7 +14,6 @@ local DEFAULT_FONT = "core/fonts/default"
 
 -- Font numbers by name. Each font is looked up once.
 local fonts = {}
-
 shared.fonts = fonts
 
 -- Returns the number of a font, the default font if it is nil. Raises if there is none.

@@ -346,7 +346,7 @@ fn refuse_gui(number: f64, cx: &mut ScriptContext) {
 
 impl UnpackedReturn for Created {
     const TYPES: &'static [ApiType] = &[documented("GuiObject").or_nil()];
-    const LUA: &'static str = "if r == 0 then return end\nif r > 0 then return r end\nrefused(@)\n";
+    const LUA: &'static str = "if r == 0 then return end if r > 0 then return r end refused(@)\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |object| object.0)
@@ -355,7 +355,7 @@ impl UnpackedReturn for Created {
 
 impl UnpackedReturn for Changed {
     const TYPES: &'static [ApiType] = &[];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn\n";
+    const LUA: &'static str = "if r < 0 then refused(@) end return\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |()| 0.0)
