@@ -70,7 +70,9 @@ fn names(all: &[Function], missing: impl Fn(&Function) -> bool) -> Vec<&str> {
 #[test]
 fn every_function_is_covered_by_a_suite() {
     let all = functions();
-    let rows: usize = engine::script::api::MODULES.iter().map(|module| module.funcs.len()).sum();
+    // The functions of unpacked rows are Lua functions when calls are counted.
+    let rows = engine::script::api::MODULES.iter().flat_map(|module| module.funcs);
+    let rows = rows.filter(|row| row.unpacked.is_none()).count();
     assert_eq!(all.iter().filter(|f| f.row).count(), rows, "rows and figures are not the same");
     let none: Vec<&str> = Vec::new();
     let never_called = names(&all, |f| f.calls + f.fast_calls == 0.0);

@@ -2,11 +2,12 @@
 //! documented, and sentences are complete. The files in docs/ are those that the engine generates.
 //! Examples run.
 
-use engine::script::api::CORE_MODULES;
+use engine::script::api::{CORE_MODULES, MODULES};
 use engine::script::api_row::FunctionRow;
 use engine::script::docgen::model::{ApiModel, FunctionDoc, FunctionSource};
 use engine::script::docgen::standard_library::{ABSENT, LIBRARIES};
 use engine::script::docgen::{json, luacats, markdown};
+use engine::script::unpacked_chunk;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -322,6 +323,20 @@ fn generated_docs_are_current() {
         let name = format!("reference/{}", entry.unwrap().file_name().to_str().unwrap());
         assert!(pages.contains(&name), "docs/{name} is of a module that is gone; remove it");
     }
+}
+
+#[test]
+fn generated_functions_of_rows_are_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lua/gui/rows.lua");
+    let text = unpacked_chunk::file(MODULES);
+    if std::env::var("ENGINE_ROWS_UPDATE").is_ok_and(|value| value == "1") {
+        fs::write(&path, &text).unwrap();
+    }
+    let found = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        found == text,
+        "lua/gui/rows.lua is not what is generated; ENGINE_ROWS_UPDATE=1 writes it"
+    );
 }
 
 #[test]

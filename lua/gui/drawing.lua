@@ -1,6 +1,6 @@
--- Declares the drawing functions of `Gui` from their rows (src/script/api/gui/drawing.rs). This
--- file has the conversions of arguments that are not vectors; those of texts are in text.lua. How
--- an argument is checked and unpacked is in its row (src/script/api/gui/arguments.rs).
+-- Error reports and argument conversions of the drawing functions of `Gui`, whose forms are
+-- generated from their rows (rows.lua). Conversions of texts are in text.lua. How an argument is
+-- checked and unpacked is in src/script/api/gui/arguments.rs.
 local core = ...
 
 local ffi, raise = core.ffi, core.raise
@@ -16,6 +16,11 @@ shared.white = C(255, 255, 255, 255)
 function shared.refused(name)
   no_reload(name)
   raise(name .. ": " .. refusal())
+end
+
+-- Raises the error for the first wrong argument of a function, whose row has this index.
+function shared.wrong(index, ...)
+  core.unpacked_check(index)(core, ...)
 end
 
 -- Raises the error for a length below 0.
@@ -62,6 +67,3 @@ function shared.borders_of(name, index, argument, borders)
   end
   return borders[1], borders[2], borders[3], borders[4]
 end
-
-local declare, cx, scratch, addresses = core.unpacked_rows()
-declare(core, shared, cx, scratch, addresses)

@@ -1,6 +1,6 @@
 -- `Gui`: two-dimensional drawing. This file creates Guis, and finds the textures and materials that
 -- drawing functions name. Drawing functions are native: their rows are in
--- src/script/api/gui/drawing.rs, and drawing.lua declares them.
+-- src/script/api/gui/drawing.rs, and rows.lua is generated from them.
 local core = ...
 
 local raise, bad_argument = core.raise, core.bad_argument
@@ -11,7 +11,7 @@ local find_source = core.gui_source
 
 local World, Material, Utf8 = core.module("World"), core.module("Material"), core.module("Utf8")
 
--- Values and helpers that the Gui files and the declarations of drawing functions share.
+-- Values and helpers that the Gui files share; the generated functions in rows.lua use them.
 local shared = {}
 core.drawing = shared
 

@@ -14,7 +14,6 @@ local DEFAULT_FONT = "core/fonts/default"
 
 -- Font numbers by name. Each font is looked up once.
 local fonts = {}
-
 shared.fonts = fonts
 
 -- Returns the number of a font, the default font if it is nil. Raises if there is none.

@@ -38,7 +38,7 @@ mod source_scanner;
 mod stack_trace;
 pub mod syntax_check;
 pub mod types;
-mod unpacked_chunk;
+pub mod unpacked_chunk;
 mod unpacked_row;
 mod value;
 mod vm;

@@ -95,6 +95,7 @@ pub const FILES: &[PreludeFile] = files![
     "gui/gui",
     "gui/text",
     "gui/drawing",
+    "gui/rows",
     "world/tilemap",
     "gui/particles",
     "debug/line_editor",

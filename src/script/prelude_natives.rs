@@ -3,12 +3,10 @@
 
 use super::api;
 use super::api::physics_world::raycast;
-use super::bytecode;
 use super::context::ScriptContext;
 use super::load::{Fault, load};
 use super::types::VectorType;
 use super::unpacked_chunk;
-use super::vm::store_chunk;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
 
@@ -23,6 +21,7 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"is_interruption", is_interruption),
     (c"has_native_stack", has_native_stack),
     (c"unpacked_rows", unpacked_rows),
+    (c"unpacked_check", unpacked_check),
     (c"physics_ray", physics_ray),
     (c"make_resume", make_resume),
     (c"make_wrapped", make_wrapped),
@@ -153,29 +152,45 @@ unsafe extern "C-unwind" fn load_chunk(l: *mut lua_State) -> c_int {
     }
 }
 
-/// `unpacked_rows()`: returns the chunk that declares the functions of the unpacked rows, and its
-/// arguments after the first two: the addresses of the context and of its scratch array, and a list
-/// of the addresses of the functions.
+/// `unpacked_rows()`: returns the addresses of the context and of its scratch array, and lists of
+/// the C types and the addresses of the functions of the unpacked rows.
 unsafe extern "C-unwind" fn unpacked_rows(l: *mut lua_State) -> c_int {
     // SAFETY: pushes plain values; the addresses are valid as long as the state.
     unsafe {
         let cx = ScriptContext::of(l);
         cx.memory.begin_lenient();
-        // The rows are the same in every VM.
-        let text = || unpacked_chunk::chunk(api::MODULES);
-        let bytes = bytecode::cached_bytecode("unpacked rows", unpacked_chunk::CHUNK, text);
-        assert!(bytecode::load(l, bytes), "this LuaJIT made them");
-        store_chunk(l, "unpacked rows");
         lua_pushlightuserdata(l, std::ptr::from_mut(cx).cast());
         lua_pushlightuserdata(l, cx.scratch.as_mut_ptr().cast());
         lua_createtable(l, 0, 0);
+        lua_createtable(l, 0, 0);
         for (i, (_, _, form)) in unpacked_chunk::rows(api::MODULES).enumerate() {
+            let kind = unpacked_chunk::c_type(form);
+            lua_pushlstring(l, kind.as_ptr().cast(), kind.len());
+            lua_rawseti(l, -3, i as lua_Integer + 1);
             lua_pushlightuserdata(l, form.address.0.cast_mut());
             lua_rawseti(l, -2, i as lua_Integer + 1);
         }
         cx.memory.end_lenient();
     }
     4
+}
+
+/// `unpacked_check(index)`: returns the function that finds a wrong argument of an unpacked row and
+/// raises the error.
+unsafe extern "C-unwind" fn unpacked_check(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes the index of a row.
+    unsafe {
+        let cx = ScriptContext::of(l);
+        cx.memory.begin_lenient();
+        let index = lua_tonumber(l, 1) as usize - 1;
+        let row = unpacked_chunk::rows(api::MODULES).nth(index);
+        let (module, row, form) = row.expect("lua/gui/rows.lua names rows");
+        let text = unpacked_chunk::check(module, row, form);
+        let loaded = load(l, unpacked_chunk::CHECK_CHUNK, text.as_bytes());
+        assert!(loaded.is_ok(), "the checks of a row compile");
+        cx.memory.end_lenient();
+    }
+    1
 }
 
 /// `physics_ray()`: returns the context's address, and the C type and the address of the raycast.

@@ -1,17 +1,25 @@
-//! Generates the Lua functions of unpacked rows (unpacked_row.rs). Each function has up to two
-//! parts, which both call Rust through FFI and which the JIT compiles: the fast form for the most
-//! common arguments, and below it a form for all legal ones. Only a wrong argument leaves them.
+//! Generates the Lua functions of unpacked rows (unpacked_row.rs): lua/gui/rows.lua. Each function
+//! has up to two parts, which both call Rust through FFI and which the JIT compiles: the fast form
+//! for the most common arguments, and below it a form for all legal ones. Only a wrong argument
+//! leaves them; the function that finds it and raises the error is compiled then.
 //!
 //! The checks are written out for each function. LuaJIT would compile a loop over them as a trace
 //! of its own, and a trace of the game that reaches the loop would end there and allocate the
 //! vectors of the call.
+//!
+//! The file is part of the source tree, and not generated when a VM boots, because the start of a
+//! game would then take a tenth longer. A test compares it with the rows.
 
 use super::api_row::{FunctionRow, ModuleRows};
 use super::unpacked_row::{LuaForm, UnpackedForm};
+use std::ffi::CStr;
 use std::fmt::Write;
 
-/// Name of the generated chunk.
-pub const CHUNK: &str = "=[engine] gui/rows";
+/// Chunk name of the functions that find a wrong argument.
+pub const CHECK_CHUNK: &CStr = c"=[engine] gui/rows";
+
+/// Maximum number of characters in a line of the file.
+const COLUMNS_MAX: usize = 100;
 
 /// Returns the unpacked rows of these modules, with their modules.
 pub fn rows(
@@ -21,27 +29,56 @@ pub fn rows(
     rows.filter_map(|(module, row)| Some((module, row, row.unpacked.as_ref()?)))
 }
 
-/// Returns the Lua chunk that declares the functions of the unpacked rows. It is called with
-/// `core`, the values and functions that the forms of arguments name (lua/gui/drawing.lua), the
-/// addresses of the context and of its scratch array, and a list of the addresses of the functions.
-pub fn chunk(modules: &'static [&'static ModuleRows]) -> String {
-    let mut text = String::from(
-        "local core, shared, cx_address, scratch_address, addresses = ...\n\
-         local ffi, type = core.ffi, type\n\
-         local cast, istype, min = ffi.cast, ffi.istype, core.math.min\n\
-         local cx = cast('void *', cx_address)\n\
-         local scratch = cast('const float *', scratch_address)\n\
-         local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color\n\
-         local M, WHITE = core.ctypes.Matrix4x4, shared.white\n\
-         local no_reload, bad_argument = core.no_reload, core.bad_argument\n\
-         local sources, fonts, refused = shared.sources, shared.fonts, shared.refused\n\
-         local source_of, font_of = shared.source_of, shared.font_of\n\
-         local style_of, borders_of = shared.style_of, shared.borders_of\n\
-         local take_points, points_buffer = shared.take_points, shared.points_buffer\n\
-         local below_zero = shared.below_zero\n",
+/// Locals that the forms of arguments and results name, for the file and for each check.
+const LOCALS: &str = "\
+local core = ...
+local ffi, type, shared = core.ffi, type, core.drawing
+local cast, istype, min = ffi.cast, ffi.istype, core.math.min
+local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
+local M, WHITE = core.ctypes.Matrix4x4, shared.white
+local sources, fonts = shared.sources, shared.fonts
+local source_of, font_of = shared.source_of, shared.font_of
+local style_of, borders_of = shared.style_of, shared.borders_of
+local take_points, points_buffer = shared.take_points, shared.points_buffer
+local below_zero, refused, wrong = shared.below_zero, shared.refused, shared.wrong
+";
+
+/// Returns the text of lua/gui/rows.lua, which declares the functions of the unpacked rows.
+pub fn file(modules: &'static [&'static ModuleRows]) -> String {
+    let mut text = format!(
+        "-- The functions of the unpacked rows (src/script/unpacked_row.rs). Do not edit: after a\n\
+         -- change of a row, `ENGINE_ROWS_UPDATE=1 cargo test --test all -- reference` writes it.\n\
+         {LOCALS}\
+         local cx, scratch, types, addresses = core.unpacked_rows()\n\
+         cx, scratch = cast('void *', cx), cast('const float *', scratch)\n\n",
     );
     for (index, (module, row, form)) in rows(modules).enumerate() {
         function(&mut text, module, row, (form, index + 1));
+    }
+    text
+}
+
+/// Returns the C type of a row's function.
+pub fn c_type(form: &UnpackedForm) -> String {
+    let scalars = form.c_types.iter().map(|c| format!(", {c}")).collect::<String>();
+    format!("double (*)(void *{scalars})")
+}
+
+/// Returns the chunk that finds the wrong argument of a call and raises the error. It is called
+/// with `core` and the arguments of the call.
+pub fn check(module: &str, row: &FunctionRow, form: &UnpackedForm) -> String {
+    let arguments = arguments(module, row, form);
+    let variables = variables(&arguments);
+    let mut text = format!("{LOCALS}local _, {variables} = ...\n");
+    writeln!(text, "core.no_reload('{module}.{}')", row.name).expect("a string can be written to");
+    for one in &arguments {
+        let (legal, expected) = (one.fill(one.form.legal), one.form.expected);
+        let (at, variable) = (&one.location, &one.variable);
+        writeln!(
+            text,
+            "if not ({legal}) then core.bad_argument({at}, '{expected}', {variable}) end"
+        )
+        .expect("a string can be written to");
     }
     text
 }
@@ -70,6 +107,22 @@ impl ArgumentText<'_> {
     }
 }
 
+fn arguments<'a>(module: &str, row: &FunctionRow, form: &'a UnpackedForm) -> Vec<ArgumentText<'a>> {
+    let of_row = form.arguments.iter().zip(row.params).enumerate();
+    of_row
+        .map(|(i, (form, (name, _)))| ArgumentText {
+            form,
+            variable: format!("a{}", i + 1),
+            location: format!("'{module}.{}', {}, '{name}'", row.name, i + 1),
+        })
+        .collect()
+}
+
+fn variables(arguments: &[ArgumentText]) -> String {
+    let names: Vec<&str> = arguments.iter().map(|one| one.variable.as_str()).collect();
+    names.join(", ")
+}
+
 /// Writes the function of a row, whose address is at `index` of the list.
 fn function(
     text: &mut String,
@@ -77,32 +130,18 @@ fn function(
     row: &FunctionRow,
     (form, index): (&UnpackedForm, usize),
 ) {
-    let path = format!("'{module}.{}'", row.name);
-    let arguments: Vec<ArgumentText> = form
-        .arguments
-        .iter()
-        .zip(row.params)
-        .enumerate()
-        .map(|(i, (form, (name, _)))| {
-            let (variable, location) =
-                (format!("a{}", i + 1), format!("{path}, {}, '{name}'", i + 1));
-            ArgumentText { form, variable, location }
-        })
-        .collect();
+    let arguments = arguments(module, row, form);
+    let variables = variables(&arguments);
     let all =
         |part: &dyn Fn(&ArgumentText) -> String| arguments.iter().map(part).collect::<String>();
     let conditions = |part: &dyn Fn(&LuaForm) -> &'static str| {
-        let each = arguments.iter().map(|one| format!("({})", one.fill(part(one.form))));
-        each.collect::<Vec<_>>().join(" and ")
+        let condition = |one: &ArgumentText| {
+            let text = one.fill(part(one.form));
+            if text.contains(" or ") { format!("({text})") } else { text }
+        };
+        arguments.iter().map(condition).collect::<Vec<_>>().join(" and ")
     };
-    let variables: Vec<&str> = arguments.iter().map(|one| one.variable.as_str()).collect();
-    let variables = variables.join(", ");
-    let result = form.result.replace('@', &path);
-    let tests = all(&|one| {
-        let (legal, expected) = (one.fill(one.form.legal), one.form.expected);
-        let (at, variable) = (&one.location, &one.variable);
-        format!("if not ({legal}) then bad_argument({at}, '{expected}', {variable}) end\n")
-    });
+    let result = form.result.replace('@', &format!("'{module}.{}'", row.name));
     let has_usual = form.arguments.iter().all(|form| !form.usual.is_empty());
     let fast = match has_usual {
         true => format!(
@@ -115,27 +154,59 @@ fn function(
     // A fast form for all legal values needs no other form below it.
     let covered = form.arguments.iter().all(|form| form.usual == form.legal);
     let general = match covered {
-        true => format!("refuse({variables})\n"),
+        true => format!("wrong({index}, {variables})\n"),
         false => format!(
-            "if not ({}) then refuse({variables}) end\n{}local r = native(cx{})\n{result}",
+            "if not ({}) then wrong({index}, {variables}) end\n{}local r = native(cx{})\n{result}",
             conditions(&|form| form.legal),
             all(&|one| one.statement(one.form.convert)),
             all(&|one| one.values(one.form.values)),
         ),
     };
-    write!(
-        text,
+    let lines = format!(
         "do local functions = core.module('{module}')\n\
-         local native = cast('double (*)(void *{c_types})', addresses[{index}])\n\
-         local function refuse({variables})\n\
-         no_reload({path})\n\
-         {tests}\
-         end\n\
-         functions.{name} = function({variables})\n\
-         {lookups}{fast}{general}end end\n",
-        c_types = form.c_types.iter().map(|c| format!(", {c}")).collect::<String>(),
-        name = row.name,
-        lookups = all(&|one| one.statement(one.form.lookup)),
-    )
-    .expect("a string can be written to");
+         local native = cast(types[{index}], addresses[{index}])\n\
+         functions.{} = function({variables})\n\
+         {}{fast}{general}end end\n",
+        row.name,
+        all(&|one| one.statement(one.form.lookup)),
+    );
+    for line in lines.lines() {
+        wrapped(text, line);
+    }
+}
+
+/// Writes a line, broken at spaces where it is too long.
+fn wrapped(text: &mut String, line: &str) {
+    let mut rest = line;
+    while rest.len() > COLUMNS_MAX {
+        let at = rest[..=COLUMNS_MAX].rfind(' ').expect("no word is as long as a line");
+        *text += &rest[..at];
+        *text += "\n";
+        rest = &rest[at + 1..];
+    }
+    *text += rest;
+    *text += "\n";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::MODULES;
+
+    #[test]
+    fn all_functions_but_those_of_points_have_a_fast_form() {
+        let general_only: Vec<&str> = rows(MODULES)
+            .filter(|(_, _, form)| form.arguments.iter().any(|form| form.usual.is_empty()))
+            .map(|(_, row, _)| row.name)
+            .collect();
+        assert_eq!(general_only, ["polyline", "polygon"]);
+    }
+
+    #[test]
+    fn long_lines_are_broken_at_spaces() {
+        let mut text = String::new();
+        wrapped(&mut text, &"seven77 ".repeat(15));
+        let lengths: Vec<usize> = text.lines().map(str::len).collect();
+        assert_eq!(lengths, [95, 24]);
+    }
 }

@@ -107,15 +107,17 @@ pub trait UnpackedArgument: Sized {
     type Scalars<Rest>;
 
     /// Builds the argument, and returns it with the rest of the scalars. Returns `None` if the
-    /// value is invalid; the engine then holds the message.
+    /// value is invalid; the engine then holds the message. The scalars are passed by reference:
+    /// copies of them would be read in larger pieces than they were written, which stalls the
+    /// processor.
     ///
     /// # Safety
     /// Pointers are those that Lua passed; they are valid during the call. The engine is not
     /// borrowed.
-    unsafe fn pack<Rest>(
-        scalars: Self::Scalars<Rest>,
+    unsafe fn pack<'a, Rest>(
+        scalars: &'a Self::Scalars<Rest>,
         cx: &mut ScriptContext,
-    ) -> Option<(Self, Rest)>;
+    ) -> Option<(Self, &'a Rest)>;
 }
 
 /// A result of an unpacked row's function. Lua receives it as one number.
@@ -152,7 +154,7 @@ pub trait UnpackedCallable<M>: Copy + 'static {
     ///
     /// # Safety
     /// As for [`UnpackedArgument::pack`].
-    unsafe fn call(cx: &mut ScriptContext, scalars: Self::Scalars) -> Option<f64>;
+    unsafe fn call(cx: &mut ScriptContext, scalars: &Self::Scalars) -> Option<f64>;
 }
 
 /// The call of a function with its scalars.
@@ -180,7 +182,7 @@ impl<M, F: UnpackedCallable<M>> ScalarReceiver for ScalarCall<F, M> {
             return REFUSED;
         }
         // SAFETY: as the caller promised.
-        match catch_unwind(AssertUnwindSafe(|| unsafe { F::call(cx, scalars) })) {
+        match catch_unwind(AssertUnwindSafe(|| unsafe { F::call(cx, &scalars) })) {
             Ok(result) => result.unwrap_or(REFUSED),
             Err(_) => {
                 cx.panic = Some(engine_foundation::panic::take_panic());
@@ -259,7 +261,7 @@ macro_rules! scalars_of {
 
 /// Declares a variable for each argument, built from the scalars.
 macro_rules! pack {
-    ($scalars:ident, $cx:ident;) => { let () = $scalars; };
+    ($scalars:ident, $cx:ident;) => { let () = *$scalars; };
     ($scalars:ident, $cx:ident; $t:ident $v:ident $(, $more:ident $other:ident)*) => {
         let ($v, $scalars) = unsafe { $t::pack::<scalars_of!($($more)*)>($scalars, $cx) }?;
         pack!($scalars, $cx; $($more $other),*);
@@ -281,7 +283,7 @@ macro_rules! arity {
             type Scalars = scalars_of!($($t)*);
 
             #[inline(always)]
-            unsafe fn call(cx: &mut ScriptContext, scalars: Self::Scalars) -> Option<f64> {
+            unsafe fn call(cx: &mut ScriptContext, scalars: &Self::Scalars) -> Option<f64> {
                 // SAFETY: as the caller promised.
                 pack!(scalars, cx; $($t $v),*);
                 // SAFETY: the engine lives as long as the VM, and is not borrowed.

@@ -558,7 +558,7 @@ impl Vm {
 ///
 /// # Safety
 /// `l` has room for two values, and a function on top.
-pub(super) unsafe fn store_chunk(l: *mut lua_State, name: &str) {
+unsafe fn store_chunk(l: *mut lua_State, name: &str) {
     let name = CString::new(format!("engine.chunk {name}")).expect("no zero bytes");
     // SAFETY: as the caller promised.
     unsafe {

@@ -63,7 +63,7 @@ fn fail_above(_: &mut Engine, n: f64) -> f64 {
 
 /// Boots a game that consists of one file. Returns its VM, and the outcome of the boot.
 fn booted(name: &str, main: &str) -> (Vm, CallOutcome) {
-    booted_with(name, main, |_| ResourceStore::default())
+    booted_with(name, main, |_| ResourceStore::default(), true)
 }
 
 /// Boots a game that consists of one file and has resources, which `store` creates in a folder of
@@ -72,6 +72,7 @@ fn booted_with(
     name: &str,
     main: &str,
     store: impl FnOnce(&Path) -> ResourceStore,
+    jit: bool,
 ) -> (Vm, CallOutcome) {
     let root = std::env::temp_dir().join(format!("engine-{}-vm-{name}", std::process::id()));
     std::fs::create_dir_all(&root).unwrap();
@@ -86,7 +87,7 @@ fn booted_with(
         deterministic: true,
         save_folder: None,
     });
-    let mut vm = Vm::new(engine, VmConfig { coverage: true, ..VmConfig::DEFAULT }).unwrap();
+    let mut vm = Vm::new(engine, VmConfig { coverage: true, jit, ..VmConfig::DEFAULT }).unwrap();
     let outcome = vm.call_core("boot", &[ScriptValue::Text("main".into())], 10.0);
     std::fs::remove_dir_all(root).unwrap();
     (vm, outcome)
@@ -159,7 +160,7 @@ local start = 'Application.data: the engine failed at bad.text: the reader fell'
 assert(tostring(words):find(start, 1, true), tostring(words))
 assert(Application.data('text', 'good') == 'one')
 Application.data('text', 'bad')";
-    let (_, outcome) = booted_with("reader", main, |root| {
+    let store = |root: &Path| {
         const KINDS: ResourceKinds = ResourceKinds(&[&LUA, &CLUMSY]);
         std::fs::write(root.join("good.txt"), "one").unwrap();
         std::fs::write(root.join("bad.txt"), "fall").unwrap();
@@ -176,12 +177,39 @@ Application.data('text', 'bad')";
         assert_eq!(compiled.problems, [""; 0]);
         READER_FALLS.store(true, Ordering::SeqCst);
         ResourceStore::new(compiled.index, DataSource::Folder(target.data, KINDS))
-    });
+    };
+    let (_, outcome) = booted_with("reader", main, store, true);
     let report = outcome.unwrap_err();
     let start = "Application.data: the engine failed at bad.text: the reader fell";
     assert!(report.message.starts_with(start), "{report}");
     assert_eq!(report.location.as_ref().unwrap().line, 6, "{report}");
     assert!(report.engine_fault, "it is told from an error of the script's");
+}
+
+#[test]
+fn arguments_of_unpacked_rows_are_checked_compiled_and_interpreted() {
+    let main = "
+local gui = World.create_screen_gui(Application.new_world(), 'immediate')
+local P, Q, S, red = Vector3(1, 2, 3), Vector2(1, 2), Vector2(4, 5), Color.red()
+local function check(message, ...)
+  for i = 1, 100 do
+    Gui.rect(gui, i % 2 == 0 and P or Q, S, i % 3 == 0 and red or nil)
+    local ok, raised = pcall(Gui.rect, ...)
+    assert(not ok and raised:find(message, 1, true), tostring(raised))
+  end
+end
+check(\"argument #1 'gui' must be Gui, got nil\")
+check(\"argument #1 'gui' must be Gui, got a number of 64 bits\", 5ULL, P, S)
+check(\"argument #1 'gui': must be a Gui, and the number 7 never was one\", 7, P, S, red)
+check(\"argument #1 'gui': must be a Gui, and the number nan never was one\", 0 / 0, Q, S)
+check(\"argument #2 'position' must be Vector3 or Vector2, got number 5\", gui, 5, S, red)
+check(\"argument #3 'size' must be Vector2 or Vector3, got Color\", gui, P, red, red)
+check(\"argument #4 'color' must be Color or nil, got boolean false\", gui, P, S, false)
+check('positions, sizes and layers must be finite', gui, Vector3(0 / 0, 0, 0), S, red)
+check('positions, sizes and layers must be finite', gui, Vector2(0, 1 / 0), S)";
+    for jit in [true, false] {
+        booted_with("unpacked", main, |_| ResourceStore::default(), jit).1.unwrap();
+    }
 }
 
 #[test]

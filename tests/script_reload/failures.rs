@@ -70,6 +70,15 @@ pub const FAILS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
+fn drawing_functions_are_refused_at_the_top_level() {
+    let refused = "Gui.rect: not while reloading";
+    let code = "Gui.rect(1, Vector3(1, 2, 3), Vector2(4, 5), Color.red())";
+    check("in their fast form", code, refused);
+    check("in their other form", "Gui.rect(1, Vector2(1, 2), Vector2(4, 5))", refused);
+    check("with a wrong argument", "Gui.rect('x')", refused);
+}
+
+#[test]
 fn failed_reload_leaves_state_unchanged() {
     for (name, new, message) in FAILS {
         check(name, new, message);

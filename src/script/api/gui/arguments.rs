@@ -114,11 +114,12 @@ macro_rules! argument {
             type Scalars<Rest> = scalars!(Rest; $($c),*);
 
             #[inline(always)]
-            unsafe fn pack<Rest>(
-                scalars: Self::Scalars<Rest>,
+            unsafe fn pack<'a, Rest>(
+                scalars: &'a Self::Scalars<Rest>,
                 _: &mut ScriptContext,
-            ) -> Option<(Self, Rest)> {
+            ) -> Option<(Self, &'a Rest)> {
                 let pattern!(rest; $($v)*) = scalars;
+                $(let $v = *$v;)*
                 Some(($value, rest))
             }
         }
@@ -320,15 +321,15 @@ impl UnpackedArgument for GuiId {
     type Scalars<Rest> = (f64, Rest);
 
     #[inline(always)]
-    unsafe fn pack<Rest>(
-        (number, rest): (f64, Rest),
+    unsafe fn pack<'a, Rest>(
+        (number, rest): &'a (f64, Rest),
         cx: &mut ScriptContext,
-    ) -> Option<(GuiId, Rest)> {
+    ) -> Option<(GuiId, &'a Rest)> {
         // SAFETY: a handle is a number, which is always valid to pass.
-        match unsafe { GuiId::from_c(number, 0, cx) } {
+        match unsafe { GuiId::from_c(*number, 0, cx) } {
             Some(gui) => Some((gui, rest)),
             None => {
-                refuse_gui(number, cx);
+                refuse_gui(*number, cx);
                 None
             }
         }
@@ -345,7 +346,7 @@ fn refuse_gui(number: f64, cx: &mut ScriptContext) {
 
 impl UnpackedReturn for Created {
     const TYPES: &'static [ApiType] = &[documented("GuiObject").or_nil()];
-    const LUA: &'static str = "if r == 0 then return end\nif r > 0 then return r end\nrefused(@)\n";
+    const LUA: &'static str = "if r == 0 then return end if r > 0 then return r end refused(@)\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |object| object.0)
@@ -354,7 +355,7 @@ impl UnpackedReturn for Created {
 
 impl UnpackedReturn for Changed {
     const TYPES: &'static [ApiType] = &[];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn\n";
+    const LUA: &'static str = "if r < 0 then refused(@) end return\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |()| 0.0)

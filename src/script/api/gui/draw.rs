@@ -2,7 +2,9 @@
 //! drawing.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
-//! planes, share one function that takes a [`DrawTarget`].
+//! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that Lua
+//! calls: otherwise positions and sizes would be passed in memory, written as single floats and read
+//! in pairs, which stalls the processor for as long as the rest of the call takes.
 
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 
@@ -60,6 +62,7 @@ fn sorted([left, bottom, right, top]: [f32; 4]) -> [f32; 4] {
     [left.min(right), bottom.min(top), left.max(right), bottom.max(top)]
 }
 
+#[inline(always)]
 pub(super) fn rect(
     engine: &mut Engine,
     gui: GuiId,
@@ -70,6 +73,7 @@ pub(super) fn rect(
     put_rect(engine, DrawTarget::new(gui), position, size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_rect(
     engine: &mut Engine,
     gui: GuiId,
@@ -81,6 +85,7 @@ pub(super) fn update_rect(
     put_rect(engine, DrawTarget::change(gui, object), position, size, color).map(drop)
 }
 
+#[inline(always)]
 pub(super) fn rect_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -90,10 +95,12 @@ pub(super) fn rect_3d(
     size: Size,
     color: Tint,
 ) -> Created {
-    let target = DrawTarget::new(gui).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::new(gui).on(&plane);
     put_rect(engine, target, layer.origin(), size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_rect_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -104,10 +111,12 @@ pub(super) fn update_rect_3d(
     size: Size,
     color: Tint,
 ) -> Changed {
-    let target = DrawTarget::change(gui, object).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::change(gui, object).on(&plane);
     put_rect(engine, target, layer.origin(), size, color).map(drop)
 }
 
+#[inline(always)]
 fn put_box(
     engine: &mut Engine,
     target: DrawTarget,
@@ -122,6 +131,7 @@ fn put_box(
     draw.one(PLAIN, |_| tessellation::box_quad(sorted(position.edges(size)), look))
 }
 
+#[inline(always)]
 pub(super) fn rect_outline(
     engine: &mut Engine,
     gui: GuiId,
@@ -134,6 +144,7 @@ pub(super) fn rect_outline(
     put_box(engine, target, (position, size), 0.0, thickness.0, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn rounded_rect(
     engine: &mut Engine,
     gui: GuiId,
@@ -147,6 +158,7 @@ pub(super) fn rounded_rect(
     put_box(engine, target, (position, size), radius.0, outline, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_rounded_rect(
     engine: &mut Engine,
     gui: GuiId,
@@ -180,6 +192,7 @@ fn put_bitmap(
     })
 }
 
+#[inline(always)]
 pub(super) fn bitmap(
     engine: &mut Engine,
     gui: GuiId,
@@ -191,6 +204,7 @@ pub(super) fn bitmap(
     put_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_bitmap(
     engine: &mut Engine,
     gui: GuiId,
@@ -203,6 +217,7 @@ pub(super) fn update_bitmap(
     put_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
 }
 
+#[inline(always)]
 pub(super) fn bitmap_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -213,10 +228,12 @@ pub(super) fn bitmap_3d(
     size: Size,
     color: Tint,
 ) -> Created {
-    let target = DrawTarget::new(gui).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::new(gui).on(&plane);
     put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_bitmap_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -228,11 +245,13 @@ pub(super) fn update_bitmap_3d(
     size: Size,
     color: Tint,
 ) -> Changed {
-    let target = DrawTarget::change(gui, object).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::change(gui, object).on(&plane);
     put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
 }
 
 /// Draws the part of an image between two points of it.
+#[inline(always)]
 fn put_bitmap_uv(
     engine: &mut Engine,
     target: DrawTarget,
@@ -257,6 +276,7 @@ fn put_bitmap_uv(
     })
 }
 
+#[inline(always)]
 pub(super) fn bitmap_uv(
     engine: &mut Engine,
     gui: GuiId,
@@ -271,6 +291,7 @@ pub(super) fn bitmap_uv(
     put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_bitmap_uv(
     engine: &mut Engine,
     gui: GuiId,
@@ -286,6 +307,7 @@ pub(super) fn update_bitmap_uv(
     put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
 }
 
+#[inline(always)]
 pub(super) fn bitmap_3d_uv(
     engine: &mut Engine,
     gui: GuiId,
@@ -298,11 +320,13 @@ pub(super) fn bitmap_3d_uv(
     size: Size,
     color: Tint,
 ) -> Created {
-    let target = DrawTarget::new(gui).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::new(gui).on(&plane);
     let part = (source, uv00, uv11);
     put_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_bitmap_3d_uv(
     engine: &mut Engine,
     gui: GuiId,
@@ -316,10 +340,12 @@ pub(super) fn update_bitmap_3d_uv(
     size: Size,
     color: Tint,
 ) -> Changed {
-    let target = DrawTarget::change(gui, object).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::change(gui, object).on(&plane);
     put_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
 }
 
+#[inline(always)]
 fn put_nine_patch(
     engine: &mut Engine,
     target: DrawTarget,
@@ -339,6 +365,7 @@ fn put_nine_patch(
     draw.many(source, &instances)
 }
 
+#[inline(always)]
 pub(super) fn nine_patch(
     engine: &mut Engine,
     gui: GuiId,
@@ -352,6 +379,7 @@ pub(super) fn nine_patch(
     put_nine_patch(engine, target, (source, borders), position, size, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_nine_patch(
     engine: &mut Engine,
     gui: GuiId,
@@ -366,6 +394,7 @@ pub(super) fn update_nine_patch(
     put_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
 }
 
+#[inline(always)]
 fn put_triangle(
     engine: &mut Engine,
     target: DrawTarget,
@@ -381,6 +410,7 @@ fn put_triangle(
     draw.one(PLAIN, |_| tessellation::triangle(corners, look.color, look.reach))
 }
 
+#[inline(always)]
 pub(super) fn triangle(
     engine: &mut Engine,
     gui: GuiId,
@@ -393,6 +423,7 @@ pub(super) fn triangle(
     put_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_triangle(
     engine: &mut Engine,
     gui: GuiId,
@@ -406,6 +437,7 @@ pub(super) fn update_triangle(
     put_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
 }
 
+#[inline(always)]
 pub(super) fn line(
     engine: &mut Engine,
     gui: GuiId,
@@ -423,6 +455,7 @@ pub(super) fn line(
     drawn.map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn polyline(
     engine: &mut Engine,
     gui: GuiId,
@@ -441,6 +474,7 @@ pub(super) fn polyline(
     draw.many(PLAIN, &instances).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn polygon(
     engine: &mut Engine,
     gui: GuiId,
@@ -459,6 +493,7 @@ pub(super) fn polygon(
     draw.many(PLAIN, &instances).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn circle(
     engine: &mut Engine,
     gui: GuiId,
@@ -470,6 +505,7 @@ pub(super) fn circle(
     ellipse(engine, gui, center, Radii { x: radius.0, y: radius.0 }, color, outline)
 }
 
+#[inline(always)]
 pub(super) fn ellipse(
     engine: &mut Engine,
     gui: GuiId,
@@ -487,6 +523,7 @@ pub(super) fn ellipse(
 }
 
 /// Draws a slice of a circle, or a part of a ring if `thickness` is not `None`.
+#[inline(always)]
 pub(super) fn arc(
     engine: &mut Engine,
     gui: GuiId,

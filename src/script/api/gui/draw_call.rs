@@ -15,30 +15,37 @@ pub(super) type DrawResult = Result<f64, DrawRefused>;
 
 /// The destination of a drawing call.
 #[derive(Clone, Copy)]
-pub(super) struct DrawTarget {
+pub(super) struct DrawTarget<'a> {
     gui: GuiId,
     /// The number of the object to change; 0 draws a new one.
     object: f64,
-    /// The plane of the object, if it is not that of the Gui.
-    pose: Option<Mat4>,
+    /// The transform of the object within the Gui's plane, if it is on a separate plane.
+    plane: Option<&'a Mat4>,
 }
 
-impl DrawTarget {
+impl<'a> DrawTarget<'a> {
     /// Returns the target of a new object.
     #[inline(always)]
-    pub fn new(gui: GuiId) -> DrawTarget {
-        DrawTarget { gui, object: 0.0, pose: None }
+    pub fn new(gui: GuiId) -> DrawTarget<'a> {
+        DrawTarget { gui, object: 0.0, plane: None }
     }
 
     /// Returns the target of a change.
     #[inline(always)]
-    pub fn change(gui: GuiId, object: ObjectNumber) -> DrawTarget {
-        DrawTarget { gui, object: object.0, pose: None }
+    pub fn change(gui: GuiId, object: ObjectNumber) -> DrawTarget<'a> {
+        DrawTarget { gui, object: object.0, plane: None }
     }
 
     /// Returns this target on a separate plane.
-    pub fn on_plane(self, pose: Pose, position: PlanePosition) -> DrawTarget {
-        DrawTarget { pose: Some(pose.at(position)), ..self }
+    pub fn on(self, plane: &'a Mat4) -> DrawTarget<'a> {
+        DrawTarget { plane: Some(plane), ..self }
+    }
+}
+
+impl Pose {
+    /// Returns the transform of the plane whose origin is a position along the axes of the pose.
+    pub fn plane_at(self, position: PlanePosition) -> Mat4 {
+        plane_within(self.at(position))
     }
 }
 
@@ -78,7 +85,7 @@ pub(super) struct DrawCall<'a> {
     pub engine: &'a mut Engine,
     pub gui: GuiId,
     pub object: f64,
-    pub pose: Option<Mat4>,
+    pub plane: Option<&'a Mat4>,
     pub primitive: PrimitiveKind,
     pub layer: i32,
 }
@@ -87,7 +94,7 @@ impl<'a> DrawCall<'a> {
     #[inline(always)]
     pub fn begin(
         engine: &'a mut Engine,
-        target: DrawTarget,
+        target: DrawTarget<'a>,
         primitive: PrimitiveKind,
         z: f32,
         sum: f32,
@@ -98,18 +105,14 @@ impl<'a> DrawCall<'a> {
                  zero?)",
             );
         }
-        let pose = match target.pose {
-            None => None,
-            Some(pose) if pose.is_finite() => Some(plane_within(pose)),
-            Some(_) => {
-                return engine
-                    .drawing
-                    .guis
-                    .refuse("a pose must be finite (is something divided by zero?)");
-            }
-        };
-        let DrawTarget { gui, object, .. } = target;
-        Ok(DrawCall { engine, gui, object, pose, primitive, layer: layer(z) })
+        let DrawTarget { gui, object, plane } = target;
+        if plane.is_some_and(|plane| !plane.is_finite()) {
+            return engine
+                .drawing
+                .guis
+                .refuse("a pose must be finite (is something divided by zero?)");
+        }
+        Ok(DrawCall { engine, gui, object, plane, primitive, layer: layer(z) })
     }
 
     /// Draws one quadrilateral of a source.
@@ -119,16 +122,14 @@ impl<'a> DrawCall<'a> {
         source: SourceNumber,
         make: impl FnOnce(&engine_gui::TextureSource) -> QuadInstance,
     ) -> DrawResult {
-        let DrawCall { engine, gui, object, pose, primitive, layer } = self;
-        let pose = pose.as_ref();
-        let request = DrawRequest { gui, object, primitive, layer, pose };
+        let DrawCall { engine, gui, object, plane, primitive, layer } = self;
+        let request = DrawRequest { gui, object, primitive, layer, pose: plane };
         engine.drawing.guis.submit_quad(request, source, make)
     }
 
     pub fn many(self, source: SourceNumber, instances: &[QuadInstance]) -> DrawResult {
-        let DrawCall { engine, gui, object, pose, primitive, layer } = self;
-        let pose = pose.as_ref();
-        let request = DrawRequest { gui, object, primitive, layer, pose };
+        let DrawCall { engine, gui, object, plane, primitive, layer } = self;
+        let request = DrawRequest { gui, object, primitive, layer, pose: plane };
         engine.drawing.guis.put(request, &[SourcePart { source, instances }])
     }
 
@@ -159,7 +160,7 @@ impl<'a> DrawCall<'a> {
     #[inline(always)]
     pub fn is_straight(&mut self) -> bool {
         let gui = self.engine.drawing.guis.gui(self.gui);
-        let flat = self.pose.is_none() || gui.desc.space == GuiSpace::World;
+        let flat = self.plane.is_none() || gui.desc.space == GuiSpace::World;
         flat && gui.transform_stack.transform().is_none_or(Affine2::is_straight)
     }
 

@@ -87,7 +87,7 @@ pub static BOXES: ModuleRows = more(
         unpacked(
             "rounded_rect",
             rounded_rect,
-            &[GUI, POSITION, SIZE, ("radius", "of the corners"), COLOR, BOX_OUTLINE],
+            &[GUI, POSITION, SIZE, ("radius", "corner radius"), COLOR, BOX_OUTLINE],
             "Draws a rectangle with round corners.",
         )
         .returns(NUMBER_OF_RECT),
@@ -99,7 +99,7 @@ pub static BOXES: ModuleRows = more(
                 OBJECT,
                 POSITION,
                 SIZE,
-                ("radius", "of the corners, 0 for square ones"),
+                ("radius", "corner radius; 0 for square corners"),
                 COLOR,
                 BOX_OUTLINE,
             ],
@@ -179,7 +179,7 @@ pub static IMAGES: ModuleRows = more(
             &[
                 GUI,
                 MATERIAL,
-                ("borders", "of the image, in texels: one, or left, bottom, right, top"),
+                ("borders", "widths in texels: one number, or left, bottom, right, top"),
                 POSITION,
                 ("size", "its width and height; borders that do not fit shrink"),
                 COLOR,

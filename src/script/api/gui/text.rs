@@ -87,7 +87,7 @@ fn put_text(
     Tint(color): Tint,
     options: TextOptions,
 ) -> DrawResult {
-    let DrawCall { engine, gui, object, pose, primitive, layer } =
+    let DrawCall { engine, gui, object, plane, primitive, layer } =
         DrawCall::begin(engine, target, PrimitiveKind::Text, z, x + y + size)?;
     let options = options.read();
     let mut request = TextRequest { font, text: text.as_slice(), size, ..TextRequest::DEFAULT };
@@ -99,7 +99,7 @@ fn put_text(
         request.spans = &options.spans;
     }
     request.is_retained = engine.drawing.guis.gui(gui).desc.mode == GuiMode::Retained;
-    let draw_request = DrawRequest { gui, object, primitive, layer, pose: pose.as_ref() };
+    let draw_request = DrawRequest { gui, object, primitive, layer, pose: plane };
     engine.drawing.guis.record_text(request.text);
     let quads = match engine.assets.text.layout(&request) {
         Ok(quads) => quads,
@@ -141,6 +141,7 @@ fn paged(
     engine.drawing.guis.put(draw_request, &parts)
 }
 
+#[inline(always)]
 pub(super) fn text(
     engine: &mut Engine,
     gui: GuiId,
@@ -156,6 +157,7 @@ pub(super) fn text(
     put_text(engine, target, text, material, position, color, options).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_text(
     engine: &mut Engine,
     gui: GuiId,
@@ -172,6 +174,7 @@ pub(super) fn update_text(
     put_text(engine, target, text, material, position, color, options).map(drop)
 }
 
+#[inline(always)]
 pub(super) fn text_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -185,10 +188,12 @@ pub(super) fn text_3d(
     color: Tint,
     options: TextOptions,
 ) -> Created {
-    let (target, text) = (DrawTarget::new(gui).on_plane(pose, position), (text, font, size));
+    let plane = pose.plane_at(position);
+    let (target, text) = (DrawTarget::new(gui).on(&plane), (text, font, size));
     put_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
 }
 
+#[inline(always)]
 pub(super) fn update_text_3d(
     engine: &mut Engine,
     gui: GuiId,
@@ -203,7 +208,8 @@ pub(super) fn update_text_3d(
     color: Tint,
     options: TextOptions,
 ) -> Changed {
-    let target = DrawTarget::change(gui, object).on_plane(pose, position);
+    let plane = pose.plane_at(position);
+    let target = DrawTarget::change(gui, object).on(&plane);
     let text = (text, font, size);
     put_text(engine, target, text, material, layer.origin(), color, options).map(drop)
 }
