@@ -79,6 +79,8 @@ fn answer(site: &Site, head: &[u8]) -> Vec<u8> {
     let Some(HttpHead { method, path, .. }) = HttpHead::parse(head) else {
         return response(400, "text/plain", NO_REQUEST.as_bytes(), true);
     };
+    // Browsers keep the anchor of an address to themselves, other programs may send it.
+    let path = path.split('#').next().unwrap_or_default();
     let path = match path.trim_start_matches('/') {
         "" => "index.html",
         path => path,
@@ -143,6 +145,7 @@ mod tests {
         };
         check("GET / HTTP/1.1", "200 OK", "text/html");
         check("GET /docs/README.html?q=x HTTP/1.1", "200 OK", "text/html");
+        check("GET /docs/README.html#x HTTP/1.1", "200 OK", "text/html");
         check("HEAD /docs/pictures/tower.png HTTP/1.1", "200 OK", "image/png");
         check("GET /docs/pictures/impact.svg HTTP/1.1", "200 OK", "image/svg+xml");
         check("GET /manual.js HTTP/1.1", "200 OK", "text/javascript");
