@@ -5,8 +5,7 @@
 use super::*;
 use crate::run_permissions::plan;
 use crate::{
-    AdapterChoice, DisplayPolicy, FramePacing, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
-    RunOptions, ScreenshotRequest,
+    AdapterChoice, DisplayPolicy, ProfileOutputs, RemoteAccess, RunOptions, ScreenshotRequest,
 };
 use engine_sound::AudioDestination;
 use std::collections::BTreeSet;
@@ -183,34 +182,14 @@ impl Drop for Scratch {
     }
 }
 
-fn options(game: Game) -> RunOptions {
-    RunOptions {
-        game,
-        pacing: FramePacing::Fixed(HEADLESS_STEP),
-        frames: None,
-        seed: 0,
-        boot: None,
-        arguments: Vec::new(),
-        watch: false,
-        threads: None,
-        record: None,
-        replay: None,
-        sound: AudioDestination::Null,
-        display: DisplayPolicy::NONE,
-        tools: RemoteAccess::Never,
-        profile_outputs: ProfileOutputs::default(),
-        frames_without_display: None,
-        confined: true,
-    }
-}
-
 #[test]
 fn a_run_can_access_the_game_its_saves_and_command_line_files() {
     let scratch = Scratch::new("run");
     let base = format!("reads game; {}", scratch.writes());
-    let plain = options(scratch.game());
+    let plain = RunOptions::headless(scratch.game());
     assert_eq!(scratch.describe(&plan(&plain)), format!("{base}; devices; own shaders"));
-    let always_remote = RunOptions { tools: RemoteAccess::Always, ..options(scratch.game()) };
+    let always_remote =
+        RunOptions { tools: RemoteAccess::Always, ..RunOptions::headless(scratch.game()) };
     assert_eq!(
         scratch.describe(&plan(&always_remote)),
         format!("{base}; devices; own shaders; sockets")
@@ -226,18 +205,19 @@ fn a_run_can_access_the_game_its_saves_and_command_line_files() {
             trace: Some(scratch.file("a.json")),
             ..ProfileOutputs::default()
         },
-        ..options(scratch.game())
+        ..RunOptions::headless(scratch.game())
     };
     let files = "files a.wav; replaces a.png a.recording a.json";
     assert_eq!(scratch.describe(&plan(&named)), format!("{base}; {files}; devices; own shaders"));
     assert!(plan(&named).named_outputs);
     // A recording contains its own saves.
-    let replay = RunOptions { replay: Some(scratch.file("b")), ..options(scratch.game()) };
+    let replay =
+        RunOptions { replay: Some(scratch.file("b")), ..RunOptions::headless(scratch.game()) };
     let wanted = "reads game b; writes game/.engine; devices; own shaders";
     assert_eq!(scratch.describe(&plan(&replay)), wanted);
     let show =
         DisplayPolicy { window: true, renderer: Some(AdapterChoice::Null), ..DisplayPolicy::NONE };
-    let window = RunOptions { display: show, ..options(scratch.game()) };
+    let window = RunOptions { display: show, ..RunOptions::headless(scratch.game()) };
     let duties = "replaces last_picture.png; devices; own shaders; sockets; addresses; drops";
     assert_eq!(scratch.describe(&plan(&window)), format!("{base}; {duties}"));
     assert!(plan(&window).window && !plan(&window).named_outputs);

@@ -4,16 +4,12 @@
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
-use engine_app::{
-    self as app, DisplayPolicy, FramePacing, Game, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
-    RunOptions, exit,
-};
+use engine_app::{self as app, Game, RunOptions, exit};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::log;
 use engine_resource::folder_scan;
 use engine_resource::project::Project;
 use engine_script::syntax_check;
-use engine_sound::AudioDestination;
 use std::path::{Path, PathBuf};
 
 /// Script that is played instead of the game's own.
@@ -51,22 +47,9 @@ pub fn main(args: Args) -> i32 {
     }
     check_scripts(&args.folder);
     let code = app::play(RunOptions {
-        game,
-        pacing: FramePacing::Fixed(HEADLESS_STEP),
-        frames: None,
-        seed: 0,
         boot: Some(SCRIPT.to_string()),
-        arguments: Vec::new(),
-        watch: false,
-        threads: None,
-        record: None,
-        replay: None,
-        sound: AudioDestination::Null,
-        display: DisplayPolicy::NONE,
-        tools: RemoteAccess::Never,
-        profile_outputs: ProfileOutputs::default(),
-        frames_without_display: None,
         confined,
+        ..RunOptions::headless(game)
     });
     // Covers sources that do not compile, and errors logged by the engine's systems.
     match log::error_count() {

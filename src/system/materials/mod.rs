@@ -65,6 +65,26 @@ pub struct Material {
     surface: Option<Box<surface_material::SurfaceMaterial>>,
 }
 
+impl Material {
+    /// Creates a material that has no shader, no textures and no variables yet.
+    fn new(name: &str, slot: MaterialSlot, data: MaterialData, shared: bool) -> Material {
+        Material {
+            name: name.to_string(),
+            slot,
+            texture: None,
+            data,
+            shader: None,
+            block: Vec::new(),
+            textures: Vec::new(),
+            set_variables: Vec::new(),
+            set_textures: Vec::new(),
+            changed: false,
+            shared,
+            surface: None,
+        }
+    }
+}
+
 /// Registry of the materials of a game.
 pub struct Materials {
     slots: Slots<Material>,

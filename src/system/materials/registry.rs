@@ -22,20 +22,7 @@ impl Materials {
             self.next += 1;
             MaterialSlot(self.next - 1)
         });
-        let mut material = Material {
-            name: name.to_string(),
-            slot,
-            texture: None,
-            data: MaterialData::default(),
-            shader: None,
-            block: Vec::new(),
-            textures: Vec::new(),
-            set_variables: Vec::new(),
-            set_textures: Vec::new(),
-            changed: false,
-            shared,
-            surface: None,
-        };
+        let mut material = Material::new(name, slot, MaterialData::default(), shared);
         if let Err(fault) = self.fill(store, &mut material, data, resolve) {
             self.free.push(slot);
             return Err(fault);

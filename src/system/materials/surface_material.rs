@@ -284,20 +284,8 @@ impl Materials {
         }
         state.slot = self.surfaces.take();
         self.surfaces.queue_surface(&state);
-        let material = Material {
-            name: name.to_string(),
-            slot: MaterialSlot::BUILT_IN,
-            texture: None,
-            data,
-            shader: None,
-            block: Vec::new(),
-            textures: Vec::new(),
-            set_variables: Vec::new(),
-            set_textures: Vec::new(),
-            changed: false,
-            shared,
-            surface: Some(Box::new(state)),
-        };
+        let mut material = Material::new(name, MaterialSlot::BUILT_IN, data, shared);
+        material.surface = Some(Box::new(state));
         let added = self.slots.add(material);
         Ok(MaterialId(added.ok_or_else(|| error!("all slots of materials have been used up"))?))
     }

@@ -40,6 +40,33 @@ pub struct Mover {
 }
 
 impl Mover {
+    /// Creates a mover that has not moved yet.
+    pub(super) fn new(
+        (physics, unit, actor): (PhysicsWorldId, UnitId, ActorId),
+        spec: MoverDesc,
+        filter: CollisionFilter,
+        position: Vec3,
+    ) -> Mover {
+        Mover {
+            physics,
+            unit,
+            actor,
+            filter,
+            slope_max: spec.slope_max,
+            spec,
+            position,
+            sides: false,
+            up: false,
+            down: false,
+            standing_on: None,
+            ground: None,
+            ground_velocity: Vec3::ZERO,
+            carried: CarriedMotion::NONE,
+            flying_frames: 0,
+            standing_frames: 0,
+        }
+    }
+
     pub(super) fn center(&self) -> Vec3 {
         Vec3::new(0.0, 0.0, self.spec.height * 0.5)
     }
@@ -83,24 +110,8 @@ impl PhysicsTables {
         let physics = self.parts(unit).expect("it was made").physics;
         let position = units.scene.world_position(unit.row(), node);
         check_position(position).map_err(named)?;
-        let mover = Mover {
-            physics,
-            unit,
-            actor: ActorId(unit.0),
-            spec: spec.clone(),
-            filter,
-            slope_max: spec.slope_max,
-            position,
-            sides: false,
-            up: false,
-            down: false,
-            standing_on: None,
-            ground: None,
-            ground_velocity: Vec3::ZERO,
-            carried: CarriedMotion::NONE,
-            flying_frames: 0,
-            standing_frames: 0,
-        };
+        let owner = (physics, unit, ActorId(unit.0));
+        let mover = Mover::new(owner, spec.clone(), filter, position);
         let middle = mover.center();
         let handle = self.movers.add(mover).map(MoverId).ok_or_else(|| {
             engine_foundation::error!(

@@ -337,25 +337,9 @@ mod tests {
         let actor = tables.spawn_actor(physics, cube(MotionType::Kinematic)).unwrap();
         let unit = UnitId(Slots::new(HandleKind::Unit, 1).add(()).unwrap());
         let ground = StandingOn { actor, position: Vec3::X, rotation: Quat::IDENTITY, jumps: 0 };
-        let mover = Mover {
-            physics,
-            unit,
-            actor,
-            spec: MoverDesc::read("m", &engine_foundation::sjson::SjsonTree::Object(Vec::new()))
-                .unwrap(),
-            filter: CollisionFilter::ALL,
-            slope_max: 1.0,
-            position: Vec3::ZERO,
-            sides: false,
-            up: false,
-            down: false,
-            standing_on: None,
-            ground: None,
-            ground_velocity: Vec3::ZERO,
-            carried: CarriedMotion::NONE,
-            flying_frames: 0,
-            standing_frames: 0,
-        };
+        let spec = MoverDesc::read("m", &engine_foundation::sjson::SjsonTree::Object(Vec::new()));
+        let owner = (physics, unit, actor);
+        let mover = Mover::new(owner, spec.unwrap(), CollisionFilter::ALL, Vec3::ZERO);
         let of = |mover: &Mover| {
             let mut hash = StateHash::new(0);
             mover.write_state(&mut hash);
