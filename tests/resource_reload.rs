@@ -72,7 +72,8 @@ impl Game {
     /// Returns the number of nodes of a unit spawned now, or the error.
     fn nodes(&mut self) -> Result<usize, String> {
         self.triangles();
-        let resource = self.app.vm().engine().unit_resource("units/thing");
+        let engine = self.app.vm().engine();
+        let resource = engine.worlds.unit_resource(&mut engine.assets, "units/thing");
         resource.map(|resource| resource.parents.len()).map_err(|fault| fault.message)
     }
 
@@ -162,7 +163,9 @@ impl Game {
         self.wait_until("the unit is compiled", |game| {
             game.triangles();
             let engine = game.app.vm().engine();
-            let Ok(resource) = engine.unit_resource("units/flat") else { return false };
+            let Ok(resource) = engine.worlds.unit_resource(&mut engine.assets, "units/flat") else {
+                return false;
+            };
             let world = engine.worlds.slots.iter().next().map(|(handle, _)| WorldId(handle));
             engine.spawn_unit(world.unwrap(), &resource, &NodePose::IDENTITY).unwrap();
             true

@@ -181,7 +181,7 @@ mod tests {
     fn only_disabling_physics_of_a_unit_creates_physics() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
-        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let resource = engine.worlds.unit_resource(&mut engine.assets, "core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &NodePose::IDENTITY).unwrap();
         engine.set_unit_physics_enabled(unit, true).unwrap();
         assert!(engine.worlds.physics.of_world(world).is_none());

@@ -1,7 +1,7 @@
 //! Integration of unit sprites with the textures and sheets that they show, and their transfer to
 //! the renderer: each sprite is a draw of one square with a part of a texture.
 
-use super::{Assets, Engine, Worlds};
+use super::{Assets, Worlds};
 use engine_foundation::{Error, Handle, Vec3, log};
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::mesh::{
@@ -294,19 +294,5 @@ impl Assets {
         });
         self.sprites.square = Some(number);
         self.models.entry(number).slot
-    }
-}
-
-impl Engine {
-    pub(super) fn assign_new_scene_textures(&mut self) {
-        self.worlds.assign_new_scene_textures(&mut self.assets);
-    }
-
-    pub(super) fn sequence(
-        &mut self,
-        sheet: &str,
-        tag: Option<&str>,
-    ) -> Result<SequenceNumber, Error> {
-        self.worlds.sequence(&mut self.assets, sheet, tag)
     }
 }

@@ -13,60 +13,66 @@ use engine_world::unit_resource::{UnitReader, UnitResource};
 use engine_world::unit_template::{ResolvedResource, ResourceReference};
 use std::sync::Arc;
 
-impl Engine {
+impl Worlds {
     /// Returns the unit resource with that name. It is read on the first request.
-    pub fn unit_resource(&mut self, name: &str) -> Result<Arc<UnitResource>, Error> {
-        if let Some(known) = self.worlds.units.resources.get(name) {
+    pub fn unit_resource(
+        &mut self,
+        assets: &mut Assets,
+        name: &str,
+    ) -> Result<Arc<UnitResource>, Error> {
+        if let Some(known) = self.units.resources.get(name) {
             return Ok(known.clone());
         }
         doing!("When reading unit:", name);
-        let reader = UnitReader::open(&mut self.assets.store, name)?;
-        let model = reader.model().map(|model| self.assets.model(model)).transpose()?;
+        let reader = UnitReader::open(&mut assets.store, name)?;
+        let model = reader.model().map(|model| assets.model(model)).transpose()?;
         let unit = reader.finish(model.as_deref())?;
         let mut resolved = Vec::with_capacity(unit.references.len());
         for reference in &unit.references {
-            let found = self.resolve(&reference.resource);
+            let found = self.resolve(assets, &reference.resource);
             resolved.push(found.map_err(|fault| reference.fault(fault))?);
         }
         let resource = Arc::new(unit.finish(&resolved)?);
-        self.worlds.units.resources.insert(name.to_string(), resource.clone());
+        self.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
     }
 
     /// Returns the resource that a component refers to.
-    fn resolve(&mut self, reference: &ResourceReference) -> Result<ResolvedResource, Error> {
+    fn resolve(
+        &mut self,
+        assets: &mut Assets,
+        reference: &ResourceReference,
+    ) -> Result<ResolvedResource, Error> {
         match reference {
             ResourceReference::Mesh { model, mesh } => {
-                let model = self.assets.model(model)?;
-                let mesh = self.assets.models.mesh_of(&model, mesh.as_deref())?;
-                let material_slots = self.assets.models.entry(mesh).materials.len();
+                let model = assets.model(model)?;
+                let mesh = assets.models.mesh_of(&model, mesh.as_deref())?;
+                let material_slots = assets.models.entry(mesh).materials.len();
                 Ok(ResolvedResource::Mesh { mesh, material_slots })
             }
-            ResourceReference::MeshMaterial(name) => self
-                .assets
-                .find_mesh_material(name)
-                .map(|found| ResolvedResource::Material(found.0)),
+            ResourceReference::MeshMaterial(name) => {
+                assets.find_mesh_material(name).map(|found| ResolvedResource::Material(found.0))
+            }
             ResourceReference::PictureMaterial(name) => {
-                let material = self.assets.find_material(name)?;
-                self.assets.check_image_material(material)?;
+                let material = assets.find_material(name)?;
+                assets.check_image_material(material)?;
                 Ok(ResolvedResource::Material(material.0))
             }
-            ResourceReference::Texture(name) => self
-                .assets
-                .textures
-                .find(&mut self.assets.store, name)
-                .map(ResolvedResource::Texture),
+            ResourceReference::Texture(name) => {
+                assets.textures.find(&mut assets.store, name).map(ResolvedResource::Texture)
+            }
             ResourceReference::Sequence { sheet, tag } => {
-                self.sequence(sheet, tag.as_deref()).map(ResolvedResource::Sequence)
+                self.sequence(assets, sheet, tag.as_deref()).map(ResolvedResource::Sequence)
             }
             ResourceReference::Tilemap { map, level } => {
-                let found =
-                    self.assets.tilemaps.find_map(&mut self.assets.store, map, level.as_deref());
+                let found = assets.tilemaps.find_map(&mut assets.store, map, level.as_deref());
                 found.map(|_| ResolvedResource::Tilemap)
             }
         }
     }
+}
 
+impl Engine {
     /// Spawns a unit with its native components.
     ///
     /// # Errors
@@ -80,7 +86,7 @@ impl Engine {
     ) -> Result<UnitId, Error> {
         let unit = self.worlds.units.spawn(world, resource, pose)?;
         let spawned = self.spawn_components(world, unit, resource);
-        self.assign_new_scene_textures();
+        self.worlds.assign_new_scene_textures(&mut self.assets);
         match spawned {
             Ok(()) => Ok(unit),
             Err(error) => {
@@ -112,7 +118,7 @@ impl Engine {
     /// Applies changed resources to the components of units (hot reload).
     pub fn reload_components(&mut self, changed: &ChangedResources) {
         COMPONENTS.reload(&mut self.component_host(), changed);
-        self.assign_new_scene_textures();
+        self.worlds.assign_new_scene_textures(&mut self.assets);
     }
 
     /// Returns the parts of the engine that components can change.

@@ -134,7 +134,7 @@ mod tests {
     fn effects_follow_units_moved_by_physics_in_the_same_update() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
-        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let resource = engine.worlds.unit_resource(&mut engine.assets, "core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let actor = "type = \"dynamic\" shape = \"sphere\" radius = 0.5";
         let actor = sjson::parse(actor).unwrap().to_tree();
@@ -165,7 +165,7 @@ mod tests {
     fn effects_updated_in_two_passes_take_one_step_each() {
         let mut engine = engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
-        let resource = engine.unit_resource("core/units/empty").unwrap();
+        let resource = engine.worlds.unit_resource(&mut engine.assets, "core/units/empty").unwrap();
         let unit = engine.spawn_unit(world, &resource, &scene_graph::NodePose::IDENTITY).unwrap();
         let effect = "emitters = { a = { rate = 60 lifetime = 90 } }";
         let effect = read_text("x.particles", effect.as_bytes()).unwrap();

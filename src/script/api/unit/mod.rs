@@ -422,7 +422,7 @@ pub(in crate::api) fn resource(
     engine: &mut Engine,
     name: &str,
 ) -> Result<Arc<UnitResource>, Error> {
-    engine.unit_resource(name)
+    engine.worlds.unit_resource(&mut engine.assets, name)
 }
 
 fn spawn_unit(
