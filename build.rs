@@ -12,12 +12,12 @@ fn profile() -> Option<String> {
     let build = Path::new(&out).ancestors().find(|path| path.ends_with("build"))?;
     let folder = build.parent()?.file_name()?.to_str()?;
     let has_debug_info = env::var("DEBUG").is_ok_and(|debug| !["false", "0"].contains(&&*debug));
-    Some(match folder {
+    let name = match folder {
         "debug" => "dev",
         "release" if has_debug_info => "bench",
         other => other,
-    })
-    .map(str::to_string)
+    };
+    Some(name.to_string())
 }
 
 fn main() {

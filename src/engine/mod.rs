@@ -22,7 +22,7 @@ mod screenshots;
 mod sprite_templates;
 mod state_hash;
 #[cfg(test)]
-mod test_engine;
+mod tests;
 mod tilemap_draws;
 mod tilemaps;
 mod units;

@@ -173,7 +173,7 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
-    use crate::test_engine::engine;
+    use crate::tests::engine;
     use engine_world::WorldFlags;
     use engine_world::scene_graph::NodePose;
 

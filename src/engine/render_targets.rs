@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_refused_target_leaves_neither_texture_nor_gui() {
-        let mut engine = crate::test_engine::engine();
+        let mut engine = crate::tests::engine();
         let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
         for _ in engine.drawing.guis.source_count()..SOURCES_MAX {
             engine.drawing.guis.add_source(TextureSource::PLAIN).unwrap();

@@ -119,7 +119,7 @@ impl Worlds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_engine::engine;
+    use crate::tests::engine;
     use engine_foundation::{Vec3, sjson};
     use engine_particles::pose::EffectTransform;
     use engine_particles::resource::read_text;

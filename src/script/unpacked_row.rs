@@ -263,6 +263,8 @@ macro_rules! scalars_of {
 macro_rules! pack {
     ($scalars:ident, $cx:ident;) => { let () = *$scalars; };
     ($scalars:ident, $cx:ident; $t:ident $v:ident $(, $more:ident $other:ident)*) => {
+        // SAFETY: the caller of the entry function passed scalars of the row's own types, and the
+        // context of the running VM.
         let ($v, $scalars) = unsafe { $t::pack::<scalars_of!($($more)*)>($scalars, $cx) }?;
         pack!($scalars, $cx; $($more $other),*);
     };

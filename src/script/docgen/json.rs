@@ -61,8 +61,8 @@ fn function(function: &FunctionDoc) -> SjsonTree {
         FunctionSource::Lua(file, line) => format!("{file}:{line}"),
     };
     object([
-        ("name", json::text(&function.path())),
-        ("signature", json::text(&function.signature())),
+        ("name", json::text(function.path())),
+        ("signature", json::text(function.signature())),
         ("doc", json::text(&function.doc)),
         ("params", list(&function.params, param)),
         ("returns", list(&function.returns, result)),

@@ -280,7 +280,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ("io", "files of the game are resources, and what it keeps is written with Save"),
     (
         "os.execute",
-        "a game cannot start programs; os.exit, getenv, remove, rename and tmpname are not available either",
+        "a game cannot start programs; os.exit, getenv, remove, rename and tmpname are absent, too",
     ),
     ("ffi", "native code is out of reach; vectors are values without it"),
     ("jit", "the engine sets up the compiler"),

@@ -2,7 +2,7 @@
 //! which requests are answered.
 //!
 //! The parser is ours, and strict. `httparse`, which tungstenite uses, would need as much code
-//! here, and it accepts what no browser sends: line feeds alone, and empty lines before the request.
+//! here, and it accepts requests that no browser sends: line feeds alone, and leading empty lines.
 
 /// The most bytes of a request, up to its empty line.
 pub const HEAD_BYTES_MAX: usize = 16 << 10;

@@ -535,9 +535,9 @@ pub(super) fn arc(
     thickness: Option<Length>,
 ) -> Created {
     let (Position { x, y, z }, Length(radius)) = (center, radius);
-    // NaN passes this comparison, and is refused below.
+    // A thickness that is not a number is kept here, and refused below.
     let thickness = match thickness {
-        Some(Length(thickness)) if !(thickness > radius) => thickness,
+        Some(Length(thickness)) if thickness <= radius || thickness.is_nan() => thickness,
         _ => radius,
     };
     let sum = x + y + radius + thickness + from + until;

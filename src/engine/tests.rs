@@ -1,4 +1,4 @@
-//! Engine for unit tests.
+//! Set-up of unit tests: an engine without a window.
 
 use super::{BuildMode, Engine, EngineConfig};
 use engine_foundation::tasks::TaskPool;
