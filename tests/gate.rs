@@ -72,6 +72,7 @@ const BELOW_SCRIPT: &[&str] =
 const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/resource/resource_name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
+    ("src/resource/resource_kind.rs", "the name of the kind of scripts"),
     ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
