@@ -91,6 +91,8 @@ fn check_fails(name: &str, main: &str, expected: &str) {
 fn check_error(name: &str, settings: &str, main: &str, expected: &[&str]) -> String {
     let game = Game::new(name, main).with("settings.sjson", settings);
     let result = game.play(&[]);
+    // Shown if the test fails: several games of a test can print the same.
+    println!("{name}");
     check_in_order(&result.err, expected);
     assert_eq!(result.code, Some(1), "{name}: {}", result.err);
     result.err

@@ -20,16 +20,18 @@ pub const FUZZED: &[(&str, Fuzzed)] = &[
     ("SOURCE", By(&["source.", "text.pads"])),
     (
         "SUITE_CONFIG",
-        Not("`.busted` is a script, and runs as the tests beside it do, for a second; the other \
-             file is split into lines"),
+        Not(
+            "`.busted` is a script, and runs like the tests next to it, for at most a second; the \
+             other file is split into lines",
+        ),
     ),
     ("GOLDEN", By(&["source.png"])),
-    ("WATCHED", Not("only a hash of their bytes is made")),
+    ("WATCHED", Not("only their bytes are hashed")),
     ("INDEX", By(&["file.index"])),
     ("COMPILED", By(&["data.", "use.", "sound.stream", "file.bundle"])),
     ("SESSION", By(&["file.session"])),
     ("STAMP", Not("it is compared as a whole")),
-    ("HISTORY", Not("it is split into lines, and those with control characters are left out")),
+    ("HISTORY", Not("it is split into lines; lines with control characters are skipped")),
     ("TEST_RECORDING", By(&["file.recording", "file.replay", "file.recorded_input"])),
     ("RECORDING", By(&["file.recording", "file.replay", "file.recorded_input"])),
     ("SAVE", By(&["file.save", "file.saved_value"])),

@@ -78,31 +78,6 @@ pub struct RunOptions {
     pub confined: bool,
 }
 
-impl RunOptions {
-    /// Returns the options of a run without a display, sound, tools and hot reload, at a fixed
-    /// frame rate, in a sandbox.
-    pub fn headless(game: Game) -> RunOptions {
-        RunOptions {
-            game,
-            pacing: FramePacing::Fixed(HEADLESS_STEP),
-            frames: None,
-            seed: 0,
-            boot: None,
-            arguments: Vec::new(),
-            watch: false,
-            threads: None,
-            record: None,
-            replay: None,
-            sound: AudioDestination::Null,
-            display: DisplayPolicy::NONE,
-            profile_outputs: ProfileOutputs::default(),
-            tools: RemoteAccess::Never,
-            frames_without_display: None,
-            confined: true,
-        }
-    }
-}
-
 /// Plays a game and returns the exit code of the process.
 pub fn play(options: RunOptions) -> i32 {
     let mut options = options;

@@ -442,7 +442,7 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("USER_SETTINGS", THIS_FILE, "saves_and_user_settings_must_be_small_regular_files"),
     ("REPORT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("FONT_INPUT", THIS_FILE, "command_line_input_must_be_regular_files"),
-    ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_of_a_size_are_read"),
+    ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_up_to_a_size_are_read"),
     ("PAGE", THIS_FILE, "manual_output_never_reads_special_files"),
 ];
 

@@ -70,8 +70,8 @@ local function is_legal(expected, description)
   local kind = description:match("^%w+")
   if description == "a number of 64 bits" then return false end
   if kind == "number" and expected:find("Material", 1, true) then return true end
-  for word in expected:gsub("or nil", ""):gmatch("%w+") do
-    if word == kind then return true end
+  for name in expected:gsub("or nil", ""):gmatch("%w+") do
+    if name == kind then return true end
   end
   return false
 end
@@ -166,8 +166,8 @@ describe("An argument of a drawing function", function()
     if not UNCHANGED[name] then
       it("of Gui.update_" .. name .. " is checked", function()
         local update = Gui["update_" .. name]
-        local made, _, made_count = right_arguments(rows, { kept })
-        local object = Gui[name](unpack(made, 1, made_count))
+        local created, _, created_count = right_arguments(rows, { kept })
+        local object = Gui[name](unpack(created, 1, created_count))
         local usual, other, count = right_arguments(rows, { kept, object })
         for _ = 1, 100 do
           assert.is_nil(update(unpack(usual, 1, count)))

@@ -88,10 +88,10 @@ fn failed_reload_leaves_state_unchanged() {
 #[test]
 fn failed_reload_shows_location_and_new_line() {
     let result = check("place", "local x = 1\nlocal y = x.z.w", "local y = x.z.w");
-    assert_eq!(result.text("place"), "m.lua:2");
+    assert_eq!(result.text("location"), "m.lua:2");
     assert!(result.text("message").contains("attempt to index"), "{}", result.text("message"));
     let result = check("syntax", "local x = 1\n\nend", "3 | end");
-    assert_eq!(result.text("place"), "m.lua:3");
+    assert_eq!(result.text("location"), "m.lua:3");
 }
 
 #[test]

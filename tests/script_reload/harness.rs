@@ -55,7 +55,7 @@ impl ReloadResult {
         let ScriptValue::List(list) = self.field("kept_closures") else { return Vec::new() };
         let items = list.iter().map(|item| {
             let item = ReloadResult(item.clone());
-            format!("{} x{}", item.text("place"), item.number("count"))
+            format!("{} x{}", item.text("location"), item.number("count"))
         });
         items.collect()
     }

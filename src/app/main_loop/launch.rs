@@ -1,10 +1,35 @@
 //! Start of a run: opens the display and the game by the run's options.
 
-use super::{FramePacing, HEADLESS_STEP, RunOptions};
-use crate::display::Display;
-use crate::{App, GameLaunch, window_options};
+use super::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions};
+use crate::display::{Display, DisplayPolicy};
+use crate::{App, Game, GameLaunch, ProfileOutputs, window_options};
 use engine_foundation::Error;
 use engine_sound::AudioDestination;
+
+impl RunOptions {
+    /// Returns the options of a run without a display, sound, tools and hot reload, at a fixed
+    /// frame rate, in confinement.
+    pub fn headless(game: Game) -> RunOptions {
+        RunOptions {
+            game,
+            pacing: FramePacing::Fixed(HEADLESS_STEP),
+            frames: None,
+            seed: 0,
+            boot: None,
+            arguments: Vec::new(),
+            watch: false,
+            threads: None,
+            record: None,
+            replay: None,
+            sound: AudioDestination::Null,
+            display: DisplayPolicy::NONE,
+            profile_outputs: ProfileOutputs::default(),
+            tools: RemoteAccess::Never,
+            frames_without_display: None,
+            confined: true,
+        }
+    }
+}
 
 /// Opens the window, or the display of a run without one.
 pub(super) fn open_display(options: &mut RunOptions) -> Result<Display, Error> {

@@ -55,6 +55,7 @@ const EXCLUDED: &[&str] = &[
     "only.",
     "packed",
     "ring",
+    "varied.",
     "yard.",
 ];
 

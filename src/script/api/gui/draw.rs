@@ -2,9 +2,9 @@
 //! drawing.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
-//! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that Lua
-//! calls: otherwise positions and sizes would be passed in memory, written as single floats and read
-//! in pairs, which stalls the processor for as long as the rest of the call takes.
+//! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that
+//! Lua calls: otherwise positions and sizes would be passed in memory, written as single floats and
+//! read in pairs, which stalls the processor for as long as the rest of the call takes.
 
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 

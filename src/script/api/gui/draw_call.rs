@@ -133,6 +133,7 @@ impl<'a> DrawCall<'a> {
         engine.drawing.guis.put(request, &[SourcePart { source, instances }])
     }
 
+    #[inline(always)]
     pub fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> ShapeStyle {
         let reach = tessellation::EDGE_MARGIN * self.logical_pixel();
         ShapeStyle { color, radius, outline, reach }
@@ -140,6 +141,7 @@ impl<'a> DrawCall<'a> {
 
     /// Returns the length of a logical pixel in the units of this call; 0 in the world, where it
     /// has no length.
+    #[inline(always)]
     fn logical_pixel(&mut self) -> f32 {
         let gui = self.engine.drawing.guis.gui(self.gui);
         match (gui.desc.space, gui.transform_stack.transform()) {
