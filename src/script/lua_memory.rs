@@ -3,7 +3,7 @@
 //!
 //! Allocation never fails inside an engine call, because a Lua error must not cross a Rust frame.
 //! At the limit the interrupt hook is armed, which collects garbage and raises an ordinary error,
-//! with a stack, at the next instruction. Only a request that would exceed twice the limit is
+//! with a stack, at the next instruction. Only a request that would exceed three times the limit is
 //! refused here. This error has no line, because LuaJIT then calls no message handler.
 
 use super::context::ScriptContext;
@@ -110,8 +110,10 @@ impl LuaMemory {
 
     /// Returns the number of bytes that no request may exceed. A table or a string that doubles its
     /// size may exceed the limit once, and the error at the next instruction reports its line.
+    /// LuaJIT's concatenation holds the old string, its buffer and the new string at the same time:
+    /// for a string of half the limit, that is two and a half times the limit.
     fn refused_above(&self) -> usize {
-        self.limit.saturating_mul(2)
+        self.limit.saturating_mul(3)
     }
 
     /// Returns true if Lua holds more than any request may reach. Checked by code that allocates
