@@ -334,7 +334,7 @@ fn log_stream_starts_with_the_last_lines() {
     let mut listen = |client: &mut RemoteClient, expected: &str| {
         let end = Instant::now() + WAIT_MAX;
         while !lines.iter().any(|(_, line)| line == expected) {
-            assert!(Instant::now() < end, "{expected} is not told: {lines:?}");
+            assert!(Instant::now() < end, "{expected} is not reported: {lines:?}");
             if let ClientMessage::Message(message) = client.receive(WAIT_MAX)
                 && message.get("level").is_some()
             {

@@ -108,7 +108,7 @@ fn units_follow_changes_of_their_model_file() {
     assert_eq!(game.nodes(), Ok(4), "the next unit has other nodes");
     let errors = log::error_count();
     fs::write(game.folder.join("units/body.gltf"), "{ broken").unwrap();
-    game.wait_until("it is told", |game| {
+    game.wait_until("the change is reported", |game| {
         game.triangles();
         is_logged(errors, "units/body")
     });
@@ -194,7 +194,7 @@ fn sprite_follows_changes_of_its_sheet() {
     game.wait_until("there are more frames", |game| sequence(game) == (4, 1200.0));
     let errors = log::error_count();
     fs::remove_file(game.folder.join("units/hero.sheet")).unwrap();
-    game.wait_until("it is told", |game| {
+    game.wait_until("the change is reported", |game| {
         sequence(game);
         is_logged(errors, "units/hero")
     });
@@ -227,7 +227,7 @@ fn reloaded_tile_map_keeps_the_games_changes() {
     assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
     let errors = log::error_count();
     fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();
-    game.wait_until("it is told", |game| {
+    game.wait_until("the change is reported", |game| {
         tiles(game);
         is_logged(errors, "units/yard")
     });

@@ -50,7 +50,7 @@ impl GameProcess {
             let roots = display.tool(&["search", "--maxdepth", "0", ".*"]);
             display.tool(&["windowfocus", roots.lines().next().expect("there is the root")]);
         }
-        panic!("it was not told of the focus:\n{}", self.output.join("\n"));
+        panic!("the game got no event of the focus:\n{}", self.output.join("\n"));
     }
 }
 

@@ -399,7 +399,7 @@ fn client_disconnect_during_stream_is_ignored() {
         let frame = [&[0x81, 0x80 | message.len() as u8, 0, 0, 0, 0][..], message].concat();
         stream.write_all(&frame).expect("it is sent");
         let mut piece = [0; 5000];
-        stream.read_exact(&mut piece).expect("it is told something");
+        stream.read_exact(&mut piece).expect("it gets a message");
         stream.shutdown(how).expect("it is open");
     }
     check_running(&mut create_game.connect());

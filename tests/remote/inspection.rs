@@ -108,7 +108,7 @@ fn game_messages_reach_subscribers() {
     let (mut first, mut is_reported) = (None, false);
     let end = Instant::now() + WAIT_MAX;
     while first.is_none() || !is_reported {
-        assert!(Instant::now() < end, "what was dropped is not told: {first:?}");
+        assert!(Instant::now() < end, "the number of dropped messages is not reported: {first:?}");
         let ClientMessage::Message(line) = client.receive(WAIT_MAX) else { continue };
         match text(&line, "type").as_str() {
             "drop" => first = first.or(Some(number(&line, "n"))),
