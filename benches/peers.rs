@@ -15,7 +15,7 @@ mod environment;
 mod frames;
 mod markdown;
 mod processes;
-mod saves;
+mod hot_reload;
 
 use crate::gui::textures as gui_textures;
 use crate::reload::{child, files, folder};
@@ -37,7 +37,7 @@ const GROUPS: &[Measure] = &[
     ("calls", frames::calls),
     ("particles", frames::particles),
     ("physics", frames::physics),
-    ("reload", saves::measure),
+    ("reload", hot_reload::measure),
 ];
 
 pub fn run(run: &mut Run) {

@@ -219,7 +219,7 @@ impl Worlds {
                     eye: Vec3::ZERO,
                 };
                 let done = guis
-                    .room(GuiId(gui), key, emitter.count * quads_per_particle(emitter))
+                    .reserve_quads(GuiId(gui), key, emitter.count * quads_per_particle(emitter))
                     .map_err(Error::new)
                     .and_then(|out| {
                         let DrawContext { instances, ribbons, .. } = drawn;

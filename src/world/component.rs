@@ -3,7 +3,7 @@
 
 pub use super::component_table::{COMPONENTS, Component};
 use super::physics::FieldError;
-use super::unit_compiler::wrong;
+use super::unit_compiler::invalid_value;
 use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::suggest;
 
@@ -178,5 +178,5 @@ fn check_field<'a>(
     };
     let (subject, must) =
         (format!("'{key}' of '{part}'"), format!("{must}: {}", field.description()));
-    Err((value, wrong(&subject, &must, value)))
+    Err((value, invalid_value(&subject, &must, value)))
 }

@@ -5,7 +5,7 @@
 use super::level::LEVELS_MAX;
 use super::scene_graph::UNITS_MAX;
 use super::spline::{SPLINE_POINTS_MAX, Spline};
-use super::unit_compiler::{are_numbers, must_be, wrong};
+use super::unit_compiler::{are_numbers, invalid_value, must_be};
 use super::unit_resource::pose;
 use super::volume::{self, Volume};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
@@ -353,7 +353,7 @@ fn check_placed<'a>(
                 None => continue,
             },
         };
-        return Err((value, wrong(&format!("'{key}' of '{name}'"), must, value)));
+        return Err((value, invalid_value(&format!("'{key}' of '{name}'"), must, value)));
     }
     Ok(())
 }
@@ -381,7 +381,7 @@ fn check_spline<'a>(name: &str, block: SjsonValue<'a>) -> Result<(), LevelError<
     }
     let subject = format!("'points' of spline '{name}'");
     let message =
-        |points| wrong(&subject, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
+        |points| invalid_value(&subject, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
     let points = block.get("points").ok_or_else(|| (block, message(block)))?;
     let count = points.items().map_or(0, |items| items.len());
     if count > SPLINE_POINTS_MAX {

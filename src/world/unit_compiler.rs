@@ -78,7 +78,7 @@ pub fn are_numbers(value: SjsonValue, counts: &[usize]) -> bool {
 }
 
 /// Returns the error message for a field with an invalid value.
-pub fn wrong(subject: &str, must: &str, value: SjsonValue) -> String {
+pub fn invalid_value(subject: &str, must: &str, value: SjsonValue) -> String {
     match value.beyond_f32() {
         Some(number) => {
             format!("{subject} has {number:e}: numbers are at most {:e} here", f32::MAX)
@@ -138,7 +138,7 @@ fn check_nodes<'a>(nodes: &SjsonValue<'a>) -> Result<(), (SjsonValue<'a>, String
                 key => must_be(key, value),
             };
             if let Some(must) = must {
-                return Err((value, wrong(&format!("'{key}' of node '{name}'"), must, value)));
+                return Err((value, invalid_value(&format!("'{key}' of node '{name}'"), must, value)));
             }
             if !NODE_KEYS.contains(&key) {
                 let hint = suggest::hint(key, NODE_KEYS);

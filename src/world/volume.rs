@@ -1,7 +1,7 @@
 //! Volumes of a level: boxes, spheres, cylinders and prisms, for point containment tests and random
 //! points. Independent of levels and units.
 
-use super::unit_compiler::{are_numbers, must_be, wrong};
+use super::unit_compiler::{are_numbers, invalid_value, must_be};
 use super::unit_resource::pose;
 use engine_foundation::deterministic_math::{cube_root, sin_cos};
 use engine_foundation::sjson::{SjsonTree, SjsonValue};
@@ -222,7 +222,7 @@ pub fn check<'a>(name: &str, fields: SjsonValue<'a>) -> Result<(), (SjsonValue<'
                 return Err((value, message));
             }
         };
-        return Err((value, wrong(&format!("'{key}' of volume '{name}'"), must, value)));
+        return Err((value, invalid_value(&format!("'{key}' of volume '{name}'"), must, value)));
     }
     Ok(())
 }

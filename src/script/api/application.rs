@@ -1,5 +1,6 @@
-//! The Rust part of the Lua module `Application`: the process, the frame, and worlds. User
-//! settings, data and the release of worlds are in the prelude (lua/boot/application.lua).
+//! The Rust part of the Lua module `Application`: the process, the frame, and worlds. The other
+//! parts are in the prelude: lua/boot/user_settings.lua, lua/boot/shared_data.lua and
+//! lua/world/world.lua (the release of worlds).
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;

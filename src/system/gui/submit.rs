@@ -142,7 +142,7 @@ impl Guis {
     ///
     /// # Errors
     /// Returns an error if the Gui does not exist or a limit is reached.
-    pub fn room(
+    pub fn reserve_quads(
         &mut self,
         gui: GuiId,
         key: GuiBatchKey,
@@ -171,7 +171,7 @@ impl Guis {
         let gui = self.guis.get_mut(request.gui.0).expect("the caller found it");
         let first = gui.instances.len();
         if first >= INSTANCES_MAX {
-            return self.refuse(too_many());
+            return self.refuse(too_many_quads());
         }
         self.counters.objects += 1;
         let key = gui.key(&self.sources[source.0 as usize], request.layer);
@@ -197,7 +197,7 @@ impl Guis {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
         if !(gui.draws_at_once(&request) && self.shadow.is_none()) {
             let instances: Vec<QuadInstance> = each.collect();
-            return self.put(request, &[SourcePart { source, instances: &instances }]);
+            return self.submit_parts(request, &[SourcePart { source, instances: &instances }]);
         }
         self.counters.objects += 1;
         let moved = gui.transform_stack.transform().copied();
@@ -211,7 +211,7 @@ impl Guis {
 
     /// Draws an object of several parts, each with its own source, as [`Guis::submit_quad`] does
     /// for one quad.
-    pub fn put(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
+    pub fn submit_parts(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
         let moved = gui.transform_stack.transform().copied();
         if !(gui.draws_at_once(&request) && self.shadow.is_none()) {
@@ -294,7 +294,7 @@ impl Guis {
         let gui = self.guis.get_mut(request.gui.0).expect("the caller found it");
         let count: usize = parts.iter().map(|(_, instances)| instances.len()).sum();
         if gui.instances.len() + count > INSTANCES_MAX || parts.len() > PARTS_MAX {
-            return self.refuse(too_many());
+            return self.refuse(too_many_quads());
         }
         let previous_slot = previous.map_or(0, |(_, object)| object.transform);
         let transform = match request.pose {
@@ -424,7 +424,7 @@ impl Guis {
 }
 
 #[cold]
-fn too_many() -> String {
+fn too_many_quads() -> String {
     format!("more than {INSTANCES_MAX} quadrilaterals are drawn at once (INSTANCES_MAX)")
 }
 
@@ -502,7 +502,7 @@ impl Gui {
     ) -> Result<&mut Vec<QuadInstance>, String> {
         let instances = &mut self.batches[index].instances;
         match instances.len() + count > INSTANCES_MAX {
-            true => Err(too_many()),
+            true => Err(too_many_quads()),
             false => Ok(instances),
         }
     }

@@ -82,7 +82,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// Returns the error for an invalid field.
-    pub fn must(&self, key: &str, must: &str) -> FieldError {
+    pub fn invalid(&self, key: &str, must: &str) -> FieldError {
         FieldError::new(format!("'{key}' of {} must be {must}", self.subject)).in_block(key)
     }
 
@@ -94,9 +94,9 @@ impl<'a> FieldReader<'a> {
                 Ok(Some(*number as f32))
             }
             Some(SjsonTree::Number(number)) => {
-                Err(self.must(key, &format!("{must}, got {number}")))
+                Err(self.invalid(key, &format!("{must}, got {number}")))
             }
-            Some(_) => Err(self.must(key, must)),
+            Some(_) => Err(self.invalid(key, must)),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> FieldReader<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(SjsonTree::Bool(value)) => Ok(Some(*value)),
-            Some(_) => Err(self.must(key, "true or false")),
+            Some(_) => Err(self.invalid(key, "true or false")),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'a> FieldReader<'a> {
         match self.get(key) {
             None => Ok(None),
             Some(SjsonTree::String(text)) => Ok(Some(text)),
-            Some(_) => Err(self.must(key, must)),
+            Some(_) => Err(self.invalid(key, must)),
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> FieldReader<'a> {
             Some(at) => Ok(Some(at)),
             None => {
                 let hint = suggest::hint(word, choices.iter().copied());
-                Err(self.must(key, &format!("{must}, got '{word}'{hint}")))
+                Err(self.invalid(key, &format!("{must}, got '{word}'{hint}")))
             }
         }
     }
@@ -137,7 +137,7 @@ impl<'a> FieldReader<'a> {
     /// Reads a list of this many finite numbers.
     pub fn numbers<const N: usize>(&self, key: &str, must: &str) -> Read<[f32; N]> {
         let Some(tree) = self.get(key) else { return Ok(None) };
-        numbers(tree).map(Some).ok_or_else(|| self.must(key, must))
+        numbers(tree).map(Some).ok_or_else(|| self.invalid(key, must))
     }
 
     pub fn vector(&self, key: &str, must: &str) -> Read<Vec3> {
@@ -156,7 +156,7 @@ impl<'a> FieldReader<'a> {
         let turn = numbers::<4>(tree).map(Quat::from_array);
         match turn.filter(|turn| turn.length_squared() > 1e-6) {
             Some(turn) => Ok(Some(turn.normalize())),
-            None => Err(self.must(key, must)),
+            None => Err(self.invalid(key, must)),
         }
     }
 
@@ -168,11 +168,11 @@ impl<'a> FieldReader<'a> {
                 .iter()
                 .map(|item| match item {
                     SjsonTree::String(word) => Ok(word.as_str()),
-                    _ => Err(self.must(key, must)),
+                    _ => Err(self.invalid(key, must)),
                 })
                 .collect::<Result<_, _>>()
                 .map(Some),
-            Some(_) => Err(self.must(key, must)),
+            Some(_) => Err(self.invalid(key, must)),
         }
     }
 
@@ -188,10 +188,10 @@ impl<'a> FieldReader<'a> {
             None => Ok(None),
             Some(SjsonTree::Array(items)) => items
                 .iter()
-                .map(|item| numbers(item).ok_or_else(|| self.must(key, must)))
+                .map(|item| numbers(item).ok_or_else(|| self.invalid(key, must)))
                 .collect::<Result<_, _>>()
                 .map(Some),
-            Some(_) => Err(self.must(key, must)),
+            Some(_) => Err(self.invalid(key, must)),
         }
     }
 }

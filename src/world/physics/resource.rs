@@ -102,7 +102,7 @@ impl PhysicsProperties {
         }
         if properties.types.len() > COLLISION_TYPES_MAX {
             let message = format!("at most {COLLISION_TYPES_MAX} names, including 'default'");
-            return Err(fields.must("collision_types", &message));
+            return Err(fields.invalid("collision_types", &message));
         }
         if let Some(tree) = fields.get("collision_filters") {
             let example = "player = { is = [\"player\"], collides_with = [\"level\"] }";
@@ -110,7 +110,7 @@ impl PhysicsProperties {
             let entries = entries.map_err(|fault| fault.in_block("collision_filters"))?;
             if entries.len() > FILTERS_MAX {
                 let message = format!("at most {FILTERS_MAX} filters (FILTERS_MAX)");
-                return Err(fields.must("collision_filters", &message));
+                return Err(fields.invalid("collision_filters", &message));
             }
             for (name, tree) in entries {
                 let filter = properties.read_filter(name, tree);

@@ -242,7 +242,7 @@ impl ActorDesc {
             let mut locked = [false; 3];
             for axis in fields.texts(key, must)?.unwrap_or_default() {
                 let at = ["x", "y", "z"].iter().position(|known| *known == axis);
-                locked[at.ok_or_else(|| fields.must(key, must))?] = true;
+                locked[at.ok_or_else(|| fields.invalid(key, must))?] = true;
             }
             Ok(locked)
         };
@@ -266,7 +266,7 @@ impl ActorDesc {
         let shapes = shapes(&fields, tree, (&subject, name), whole)?;
         if motion == MotionType::Dynamic && shapes.iter().any(|shape| !shape.form.has_volume()) {
             return Err(
-                fields.must("shape", "one with a volume for a dynamic actor: convex, or box")
+                fields.invalid("shape", "one with a volume for a dynamic actor: convex, or box")
             );
         }
         let zero_to = |key, most, must| fields.number(key, 0.0, most, must);
@@ -317,10 +317,10 @@ fn shapes(
         return Err(FieldError::new(message).in_block(key));
     }
     let SjsonTree::Array(items) = list else {
-        return Err(fields.must("shapes", "a list of blocks, each with a shape"));
+        return Err(fields.invalid("shapes", "a list of blocks, each with a shape"));
     };
     if items.is_empty() {
-        return Err(fields.must("shapes", "a list of at least one shape"));
+        return Err(fields.invalid("shapes", "a list of at least one shape"));
     }
     let one = |(at, item): (usize, &SjsonTree)| {
         let subject = format!("shape {} of actor '{name}'", at + 1);
@@ -361,7 +361,7 @@ impl ShapeDesc {
                 let must = "the lengths of its edges in metres, [x, y, z], each above 0";
                 let size = fields.vector("size", must)?.ok_or_else(|| missing("size"))?;
                 if size.min_element() <= 0.0 {
-                    return Err(fields.must("size", must));
+                    return Err(fields.invalid("size", must));
                 }
                 ShapeForm::Collider(ColliderShape::Box { half: size * 0.5 })
             }
@@ -369,7 +369,7 @@ impl ShapeDesc {
             "capsule" | "cylinder" => {
                 let (radius, height) = (radius()?, fields.positive("height")?);
                 upright(kind, radius, height.ok_or_else(|| missing("height"))?)
-                    .ok_or_else(|| fields.must("height", "more than twice the radius"))?
+                    .ok_or_else(|| fields.invalid("height", "more than twice the radius"))?
             }
             "plane" => ShapeForm::Collider(ColliderShape::Plane { normal: Vec3::Z }),
             _ => read_hull_or_mesh(fields, kind == "convex", subject)?,
@@ -417,11 +417,11 @@ fn read_hull_or_mesh(
         false => {
             let must = "a list of triangles, each of three indices into 'points', from 1 on";
             let rows = fields.rows::<3>("triangles", must)?;
-            let rows = rows.ok_or_else(|| fields.must("triangles", must))?;
+            let rows = rows.ok_or_else(|| fields.invalid("triangles", must))?;
             let mut triangles = Vec::new();
             for row in rows {
                 if row.iter().any(|at| *at < 1.0 || at.fract() != 0.0) {
-                    return Err(fields.must("triangles", must));
+                    return Err(fields.invalid("triangles", must));
                 }
                 if let Some(at) = row.iter().find(|at| **at > points.len() as f32) {
                     let count = points.len();
@@ -448,7 +448,7 @@ impl MoverDesc {
         let radius = fields.positive("radius")?.unwrap_or(0.4);
         let height = fields.positive("height")?.unwrap_or(1.8);
         if height <= radius * 2.0 {
-            return Err(fields.must("height", "more than twice the radius"));
+            return Err(fields.invalid("height", "more than twice the radius"));
         }
         let metres = |key| fields.number(key, 0.0, f64::from(height), "0 to its height, in metres");
         let slope = fields.number("max_slope", 0.0, 89.0, "0 to 89 degrees")?.unwrap_or(45.0);
@@ -500,17 +500,17 @@ impl JointDesc {
             [one] => (one.to_string(), None),
             [one, two] if one != two => (one.to_string(), Some(two.to_string())),
             [] if !whole && !fields.has("actors") => (String::new(), None),
-            _ => return Err(fields.must("actors", must)),
+            _ => return Err(fields.invalid("actors", must)),
         };
         let must = "two numbers, the lesser first: degrees of a hinge, metres of a slider";
         let limits = fields.numbers::<2>("limits", must)?;
         if limits.is_some_and(|[least, most]| least > most) {
-            return Err(fields.must("limits", must));
+            return Err(fields.invalid("limits", must));
         }
         let at = |key| fields.vector(key, "[x, y, z] in metres");
         let axis = fields.vector("axis", "a direction, [x, y, z]")?.unwrap_or(Vec3::Z);
         if axis.length_squared() < 1e-8 {
-            return Err(fields.must("axis", "a direction, [x, y, z], and not 0"));
+            return Err(fields.invalid("axis", "a direction, [x, y, z], and not 0"));
         }
         let number = |key| fields.number(key, 0.0, 1e12, "a number from 0 on");
         Ok(JointDesc {

@@ -130,7 +130,7 @@ impl<'a> DrawCall<'a> {
     pub fn many(self, source: SourceNumber, instances: &[QuadInstance]) -> DrawResult {
         let DrawCall { engine, gui, object, plane, primitive, layer } = self;
         let request = DrawRequest { gui, object, primitive, layer, pose: plane };
-        engine.drawing.guis.put(request, &[SourcePart { source, instances }])
+        engine.drawing.guis.submit_parts(request, &[SourcePart { source, instances }])
     }
 
     #[inline(always)]

@@ -138,7 +138,7 @@ fn paged(
     let parts = parts.iter().zip(&sources);
     let parts: Vec<SourcePart> =
         parts.map(|((_, instances), source)| SourcePart { source: *source, instances }).collect();
-    engine.drawing.guis.put(draw_request, &parts)
+    engine.drawing.guis.submit_parts(draw_request, &parts)
 }
 
 #[inline(always)]

@@ -1,21 +1,18 @@
--- The Lua part of `Application`: user settings, shared data that any file can read, and the release
--- of worlds.
+-- The user settings: the values that the player chose, on top of the defaults in settings.sjson.
 local core = ...
 
 local type, select, next = type, select, next
 local format, concat, gmatch, sub = string.format, core.table.concat, string.gmatch, string.sub
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
+local lookup = core.lookup_path
 
-local Application, World = core.module("Application"), core.module("World")
-
-local world_release, world_released = core.event("world_release"), core.event("world_released")
+local Application = core.module("Application")
 
 local SETTING_VALUES_MAX = 65536 -- in one user setting
 
--- User settings: the values that the player chose, on top of the defaults in settings.sjson. They
--- are loaded on first use and written only by `save_user_settings`. Tables are copied when they are
--- passed in or returned, so a game that modifies such a table changes no setting.
+-- User settings are loaded on first use and written only by `save_user_settings`. Tables are copied
+-- when they are passed in or returned, so a game that modifies such a table changes no setting.
 local chosen, problem
 local defaults
 local set_aside = false -- true if the next save keeps a file that could not be read
@@ -49,16 +46,6 @@ local function check_keys(name, count, ...)
       raise(format("%s: argument #%d 'name' must not be empty", name, i))
     end
   end
-end
-
-local function lookup(tree, count, ...)
-  for i = 1, count do
-    if type(tree) ~= "table" then
-      return nil
-    end
-    tree = tree[(select(i, ...))]
-  end
-  return tree
 end
 
 local function copy(value)
@@ -142,7 +129,7 @@ local function plain_copy(value, depth, read)
 end
 
 -- Stores a value in the chosen settings. A nil value creates no tables on the path to it.
-local function put(value, count, ...)
+local function store(value, count, ...)
   local tree = chosen
   for i = 1, count - 1 do
     local key = select(i, ...)
@@ -166,7 +153,7 @@ function Application.set_user_setting(...)
   check_keys("Application.set_user_setting", count, ...)
   local value = plain_copy(select(count + 1, ...), 1, { count = 0 })
   load_settings()
-  put(value, count, ...)
+  store(value, count, ...)
   changes[#changes + 1] = {
     path = concat({ ... }, ".", 1, count),
     value = merged(lookup(chosen, count, ...), lookup(defaults, count, ...)),
@@ -246,68 +233,3 @@ core.on("frame_update", "user_settings", function()
     end
   end
 end)
-
--- Data under nested keys, for code that has no better location for a shared value.
-local data = {}
-
-local function check_data_keys(name, count, ...)
-  if count < 1 then
-    raise(name .. ": give at least one key")
-  end
-  for i = 1, count do
-    local key = select(i, ...)
-    if type(key) ~= "string" and type(key) ~= "number" then
-      bad_argument(name, i, "key", "string or number", key)
-    end
-  end
-end
-
----Stores a value under one or more keys, where any file can read it.
----@param ... any the keys, then the value; nil removes the value
-function Application.set_data(...)
-  no_reload("Application.set_data")
-  local count = select("#", ...) - 1
-  check_data_keys("Application.set_data", count, ...)
-  local tree = data
-  for i = 1, count - 1 do
-    local key = select(i, ...)
-    if tree[key] == nil then
-      tree[key] = {}
-    elseif type(tree[key]) ~= "table" then
-      raise(format("Application.set_data: there is a value at key #%d, so nothing can be inside",
-        i))
-    end
-    tree = tree[key]
-  end
-  tree[(select(count, ...))] = (select(count + 1, ...))
-end
-
----Returns the value under the keys, or nil.
----@param ... string|number the keys
----@return any value the stored value
-function Application.get_data(...)
-  local count = select("#", ...)
-  check_data_keys("Application.get_data", count, ...)
-  return lookup(data, count, ...)
-end
-
----Returns true if a value is stored under the keys.
----@param ... string|number the keys
----@return boolean exists true if `get_data` returns a value
-function Application.has_data(...)
-  local count = select("#", ...)
-  check_data_keys("Application.has_data", count, ...)
-  return lookup(data, count, ...) ~= nil
-end
-
----Destroys a world and everything in it. Its handle is stale afterwards.
----@param world World the world to release
-function Application.release_world(...)
-  local world = ...
-  -- The native function refuses any other argument.
-  if type(world) == "number" and World.alive(world) then
-    world_release(world)
-  end
-  core.release_world(...)
-  world_released(world)
-end
