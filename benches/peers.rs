@@ -13,9 +13,9 @@
 pub mod bare;
 mod environment;
 mod frames;
+mod hot_reload;
 mod markdown;
 mod processes;
-mod hot_reload;
 
 use crate::gui::textures as gui_textures;
 use crate::reload::{child, files, folder};

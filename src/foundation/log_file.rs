@@ -5,7 +5,7 @@
 
 use super::log::LogLevel;
 use std::fs::{self, File};
-use std::io::{Result, Write};
+use std::io::{ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,6 +13,8 @@ use std::time::Instant;
 pub const NEWEST: &str = "game.log";
 /// File size in bytes above which the log is rotated.
 pub const FILE_BYTES_MAX: u64 = 4 << 20;
+/// How often a game tries to create its file while other games of the folder create theirs.
+const ROTATIONS_MAX: usize = 100;
 
 /// An open log file.
 pub struct LogFile {
@@ -45,12 +47,31 @@ fn rotate(folder: &Path, files_max: usize) -> Result<()> {
         if fs::symlink_metadata(path_of(number)).is_err() {
             continue;
         }
-        match number + 1 < files_max {
-            true => fs::rename(path_of(number), path_of(number + 1))?,
-            false => fs::remove_file(path_of(number))?,
+        let moved = match number + 1 < files_max {
+            true => fs::rename(path_of(number), path_of(number + 1)),
+            false => fs::remove_file(path_of(number)),
+        };
+        match moved {
+            // Another game of this folder rotates at the same time.
+            Err(problem) if problem.kind() == ErrorKind::NotFound => {}
+            moved => moved?,
         }
     }
     Ok(())
+}
+
+/// Rotates the files and creates the newest. Two games of one folder can do this at the same time:
+/// the one whose name is taken first rotates again.
+fn create_newest(folder: &Path, files_max: usize) -> Result<File> {
+    for _ in 1..ROTATIONS_MAX {
+        rotate(folder, files_max)?;
+        match File::create_new(folder.join(NEWEST)) {
+            Err(problem) if problem.kind() == ErrorKind::AlreadyExists => {}
+            created => return created,
+        }
+    }
+    rotate(folder, files_max)?;
+    File::create_new(folder.join(NEWEST))
 }
 
 impl LogFile {
@@ -62,10 +83,8 @@ impl LogFile {
     pub fn open(folder: &Path, files_max: usize) -> Result<LogFile> {
         let files_max = files_max.max(1);
         fs::create_dir_all(folder)?;
-        rotate(folder, files_max)?;
-        // The name was free. If something is there now, it is a pipe or a link, which is not
-        // written to.
-        let file = File::create_new(folder.join(NEWEST))?;
+        // A pipe or a link with this name is moved away like a file, and never written to.
+        let file = create_newest(folder, files_max)?;
         let folder = folder.to_path_buf();
         Ok(LogFile { folder, file, bytes: 0, files_max, began: Instant::now() })
     }
@@ -78,8 +97,7 @@ impl LogFile {
         self.bytes += line.len() as u64;
         let _ = self.file.write_all(line.as_bytes());
         if self.bytes > FILE_BYTES_MAX
-            && rotate(&self.folder, self.files_max).is_ok()
-            && let Ok(file) = File::create_new(self.folder.join(NEWEST))
+            && let Ok(file) = create_newest(&self.folder, self.files_max)
         {
             (self.file, self.bytes) = (file, 0);
         }
@@ -120,6 +138,22 @@ mod tests {
         assert!(text("game.2.log").ends_with("warning run 2\n"));
         LogFile::open(&folder, 1).unwrap();
         assert_eq!(names(&folder), ["game.log"]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn games_that_start_at_the_same_time_have_a_log_each() {
+        let folder = scratch("many");
+        let starts: Vec<_> = (0..8)
+            .map(|_| {
+                let folder = folder.clone();
+                std::thread::spawn(move || LogFile::open(&folder, 8).map(|_| ()))
+            })
+            .collect();
+        for start in starts {
+            start.join().unwrap().unwrap();
+        }
+        assert!(folder.join(NEWEST).exists());
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -380,8 +380,9 @@ fn check_spline<'a>(name: &str, block: SjsonValue<'a>) -> Result<(), LevelError<
         }
     }
     let subject = format!("'points' of spline '{name}'");
-    let message =
-        |points| invalid_value(&subject, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points);
+    let message = |points| {
+        invalid_value(&subject, "a list of two or more points: [[0, 0, 0], [1, 0, 0]]", points)
+    };
     let points = block.get("points").ok_or_else(|| (block, message(block)))?;
     let count = points.items().map_or(0, |items| items.len());
     if count > SPLINE_POINTS_MAX {

@@ -138,7 +138,10 @@ fn check_nodes<'a>(nodes: &SjsonValue<'a>) -> Result<(), (SjsonValue<'a>, String
                 key => must_be(key, value),
             };
             if let Some(must) = must {
-                return Err((value, invalid_value(&format!("'{key}' of node '{name}'"), must, value)));
+                return Err((
+                    value,
+                    invalid_value(&format!("'{key}' of node '{name}'"), must, value),
+                ));
             }
             if !NODE_KEYS.contains(&key) {
                 let hint = suggest::hint(key, NODE_KEYS);

@@ -211,7 +211,11 @@ impl Guis {
 
     /// Draws an object of several parts, each with its own source, as [`Guis::submit_quad`] does
     /// for one quad.
-    pub fn submit_parts(&mut self, request: DrawRequest, parts: &[SourcePart]) -> Result<f64, DrawRefused> {
+    pub fn submit_parts(
+        &mut self,
+        request: DrawRequest,
+        parts: &[SourcePart],
+    ) -> Result<f64, DrawRefused> {
         let Some(gui) = self.guis.get_mut(request.gui.0) else { return Err(DrawRefused) };
         let moved = gui.transform_stack.transform().copied();
         if !(gui.draws_at_once(&request) && self.shadow.is_none()) {
