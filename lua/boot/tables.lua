@@ -1,5 +1,5 @@
 -- Bounded table functions for moving and sorting, in addition to those of strings.lua, which
--- describes the rule and the list. This file adds no functions.
+-- describes the rule. This file adds no functions.
 local core = ...
 
 -- Maximum number of items that one table.move or table.insert shifts.

@@ -1,5 +1,5 @@
 -- The ray test against the meshes of units. Lists of a unit's meshes, lights and cameras are native
--- (src/script/api/mesh/of_unit.rs).
+-- (src/script/api/unit/meshes.rs).
 local core = ...
 
 local V3 = core.ctypes.Vector3

@@ -384,12 +384,17 @@ impl Drop for MemoryCharge {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::{Mutex, PoisonError};
 
     // The total belongs to the process, and other tests run in parallel, so these tests must hold
     // whatever the others do. Behavior at the limit is tested in tests/bad_input/memory.rs.
 
+    /// Held by the tests that change the total of the process by more than real work does.
+    static LARGE_CHANGES: Mutex<()> = Mutex::new(());
+
     #[test]
     fn a_thread_reports_its_bytes_in_batches_and_at_its_end() {
+        let _alone = LARGE_CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 50;
         let before = total();
@@ -408,6 +413,7 @@ mod tests {
 
     #[test]
     fn separate_work_counts_the_memory_it_leaves_allocated() {
+        let _alone = LARGE_CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
         // So large that allocations of other threads are negligible.
         const LARGE: i64 = 1 << 48;
         let shared = || TOTAL.load(Ordering::Relaxed);
@@ -437,6 +443,7 @@ mod tests {
 
     #[test]
     fn a_charge_counts_until_it_is_dropped() {
+        let _alone = LARGE_CHANGES.lock().unwrap_or_else(PoisonError::into_inner);
         const LARGE: i64 = 1 << 52;
         let mut charge = MemoryCharge::new("tests/charge");
         charge.set(LARGE);

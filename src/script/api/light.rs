@@ -432,9 +432,7 @@ pub(super) fn of_unit(
 ) -> Result<Option<LightId>, Error> {
     let lights = engine.worlds.scenes.lights.of_unit(unit.row());
     let index = match which {
-        ScriptValue::Number(number) => {
-            crate::api::mesh::of_unit::array_index(*number, lights.len())
-        }
+        ScriptValue::Number(number) => crate::api::unit::meshes::array_index(*number, lights.len()),
         ScriptValue::Text(name) => {
             let parts = &engine.worlds.units.of(unit).resource.template.lights;
             parts.iter().position(|part| part.name == *name)

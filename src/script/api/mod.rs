@@ -85,7 +85,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &sound::VOICE,
     &sprite::SPRITE,
     &sprite::TILEMAP,
-    &sprite::UNIT,
+    &unit::sprites::UNIT,
     &sprite::material::SPRITE,
     &sprite::material::TILEMAP,
     &stats::STATS,
@@ -93,7 +93,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &tilemap::TILEMAP,
     &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
-    &mesh::of_unit::UNIT,
+    &unit::meshes::UNIT,
     &unit::nodes::UNIT,
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
@@ -105,7 +105,7 @@ pub const MODULES: &[&ModuleRows] = &[
 
 /// Functions that only the prelude can call, in its table `core`.
 pub const CORE_MODULES: &[&ModuleRows] = &[
-    &actor::of_unit::CORE,
+    &unit::actors::CORE,
     &application::CORE,
     &prelude_core::CORE,
     &broadphase::CORE,
@@ -119,7 +119,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &light::WORLD_CORE,
     &material::CORE,
     &mesh::CORE,
-    &mesh::of_unit::CORE,
+    &unit::meshes::CORE,
     &particles::GUI_CORE,
     &mover::UNIT_CORE,
     &physics_world::queries::CORE,

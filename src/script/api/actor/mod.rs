@@ -1,9 +1,8 @@
 //! The Lua module `Actor`: functions of single physics bodies. The functions that find the actors
-//! of units are in actor/of_unit.rs.
+//! of units are in unit/actors.rs.
 
 mod forces;
 pub(super) mod material;
-pub(super) mod of_unit;
 
 use crate::api::physics_world::check_rotation;
 use crate::api_row::{ModuleRows, func, hot, module};

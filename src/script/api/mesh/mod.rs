@@ -2,7 +2,6 @@
 //! (lua/world/mesh.lua), around the native parts at the end of this file.
 
 pub(super) mod create;
-pub(super) mod of_unit;
 
 use crate::api::mesh::create::{find_mesh_material, new, rebuild};
 use crate::api_row::{ModuleRows, func, hot, module};

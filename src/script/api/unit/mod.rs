@@ -2,8 +2,11 @@
 //! prelude (lua/world/unit/, lua/world/units.lua, lua/world/components.lua), around the native
 //! parts at the end of this file.
 
+pub(super) mod actors;
+pub(super) mod meshes;
 pub(super) mod nodes;
 pub(super) mod resource;
+pub(super) mod sprites;
 
 use crate::api::level;
 use crate::api_row::{ModuleRows, func, hot, module};
