@@ -1,6 +1,8 @@
-//! Build script of every package that links a program: string_ids.c takes the place of LuaJIT's
-//! function that makes strings, where the linker can do that (src/script/build.rs). It also passes
-//! the name of the profile to the benchmarks.
+//! Build script: adds the linker rule for programs that contain the VM, and passes the name of the
+//! profile to the benchmarks.
+
+#[path = "src/script/link_wrap.rs"]
+mod link_wrap;
 
 use std::env;
 use std::path::Path;
@@ -24,8 +26,5 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let profile = profile().unwrap_or_else(|| "unknown".to_string());
     println!("cargo::rustc-env=ENGINE_BUILD_PROFILE={profile}");
-    let system = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
-    if ["linux", "android", "freebsd"].contains(&system.as_str()) {
-        println!("cargo::rustc-link-arg=-Wl,--wrap=lj_str_new");
-    }
+    link_wrap::replace_string_function();
 }

@@ -2,6 +2,8 @@
 //! engine's own Lua to LuaJIT bytecode. The program then starts without parsing Lua. All other code
 //! is Rust and Lua.
 
+mod link_wrap;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -12,10 +14,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("cargo::rerun-if-changed=string_ids.c");
     let mut strings = cc::Build::new();
-    // The linkers of these systems can replace a function by another one.
-    if ["linux", "android", "freebsd"].contains(&env::var("CARGO_CFG_TARGET_OS")?.as_str()) {
+    if link_wrap::replace_string_function() {
         strings.define("STRINGS_BY_TEXT", None);
-        println!("cargo::rustc-link-arg=-Wl,--wrap=lj_str_new");
     }
     // This function runs for every Lua string. It is optimized as LuaJIT is, in every build
     // profile.
