@@ -58,5 +58,6 @@ pub use context::script_location;
 pub use interrupt::{Interrupt, StuckCause};
 pub use report::{ErrorReport, SourceLocation, StackFrame};
 pub use serialize::check_save;
+pub use source_scanner::KEYWORDS;
 pub use value::ScriptValue;
 pub use vm::{CallOutcome, ScriptWork, Vm, VmConfig, count_all_calls};

@@ -277,7 +277,8 @@ fn alias(tokens: &[SourceToken], i: usize) -> Option<LocalAlias> {
     (!names.is_empty() && whole).then_some(LocalAlias::Path(names))
 }
 
-const KEYWORDS: &[&str] = &[
+/// Lua's keywords.
+pub const KEYWORDS: &[&str] = &[
     "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
     "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
 ];

@@ -1,11 +1,7 @@
 //! Syntax highlighting of Lua as HTML: comments, strings, numbers, keywords, and links for names.
 
 use engine_foundation::xml::escape;
-
-const KEYWORDS: &[&str] = &[
-    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in",
-    "local", "nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
-];
+use engine_script::KEYWORDS;
 
 /// Converts Lua code to HTML. `link` returns the target of a name such as `Gui.text`.
 pub fn lua(text: &str, link: impl Fn(&str) -> Option<String>) -> String {
