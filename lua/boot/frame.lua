@@ -23,7 +23,7 @@ local function has_callback(name)
 end
 
 -- Callbacks of a game, and their names in other engines.
-local CALLBACKS = { "init", "update", "render", "shutdown", "on_close", "on_reload", "on_activate" }
+local CALLBACKS = core.callback_names()
 local CALLBACK_ALIASES = { draw = "render", load = "init", quit = "shutdown" }
 
 -- Warns of global functions whose name is almost a callback's name: the engine would never call

@@ -3,12 +3,16 @@
 -- keep all their state there. A local that no function uses cannot be found.
 local core = ...
 
-local rawget, type, setmetatable = rawget, type, setmetatable
+local rawget, type, setmetatable, ipairs = rawget, type, setmetatable, ipairs
 local getupvalue, setupvalue = core.debug.getupvalue, core.debug.setupvalue
 local getinfo, flush = core.debug.getinfo, core.jit.flush
 local globals = core.globals
 
-local CALLBACKS = { "update", "render", "init", "on_reload", "on_activate", "on_close", "shutdown" }
+-- Callbacks in the order in which their locals are searched: those of every frame come first.
+local CALLBACKS = { "update", "render" }
+for _, name in ipairs(core.callback_names()) do
+  if name ~= "update" and name ~= "render" then CALLBACKS[#CALLBACKS + 1] = name end
+end
 local FUNCTIONS_MAX = 2000 -- functions searched for one name
 
 -- Calls `visit(name, value, fn, i)` for the upvalues of the callbacks, then for those of the

@@ -34,7 +34,7 @@ use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_resource::watcher::ProjectWatcher;
 use engine_runtime::{BuildMode, Engine, EngineConfig, Frame};
-use engine_script::{ErrorReport, ScriptValue, Vm, VmConfig, modules};
+use engine_script::{CallOutcome, ErrorReport, ScriptValue, Vm, VmConfig, callbacks, modules};
 use engine_sound::{AudioDestination, SoundSystem};
 use engine_time_step::PolicyArgument;
 use engine_window::{Fullscreen, Vsync, Window, WindowChange, WindowId, title_of};
@@ -112,10 +112,6 @@ impl GameLaunch {
         }
     }
 }
-
-/// The callbacks of a game that this module calls. The index of a name is part of the seed of
-/// string ids.
-const CALLBACKS: [&str; 6] = ["boot", "init", "update", "render", "on_activate", "shutdown"];
 
 /// A game that is running.
 pub struct App {
@@ -222,7 +218,7 @@ impl App {
             return Err(Box::new(ErrorReport::from_message(message)));
         }
         {
-            self.reseed_string_ids("boot");
+            self.reseed_string_ids(None);
             doing!("When loading:", &self.boot);
             let boot = ScriptValue::Text(self.boot.clone());
             self.vm.call_core("boot", &[boot], self.init_seconds)?;
@@ -344,8 +340,7 @@ impl App {
 
     /// Handles the player's request to end the game. Returns true if the game's `on_close` agrees.
     pub fn close_requested(&mut self) -> Result<bool, Box<ErrorReport>> {
-        doing!("When calling:", "on_close");
-        let answer = self.vm.call_core("on_close", &[], self.update_seconds)?;
+        let answer = self.call("on_close", &[], self.update_seconds)?;
         let ends = answer == ScriptValue::Boolean(true);
         if ends {
             self.vm.engine().frame.quit.get_or_insert(exit::SUCCESS);
@@ -361,9 +356,8 @@ impl App {
             // The game closed this window while it was asked about another one.
             return Ok(());
         }
-        doing!("When calling:", "on_close");
         let number = ScriptValue::Number(window.0.to_number());
-        let answer = self.vm.call_core("on_close", &[number], self.update_seconds)?;
+        let answer = self.call("on_close", &[number], self.update_seconds)?;
         if answer == ScriptValue::Boolean(true) {
             self.vm.engine().devices.windows.shut(window);
         }
@@ -372,27 +366,22 @@ impl App {
 
     /// Calls the game's `shutdown`.
     pub fn shutdown(&mut self) -> Result<(), Box<ErrorReport>> {
-        self.call("shutdown", &[], self.update_seconds)
+        self.call("shutdown", &[], self.update_seconds).map(|_| ())
     }
 
-    fn call(
-        &mut self,
-        name: &str,
-        arguments: &[ScriptValue],
-        seconds: f64,
-    ) -> Result<(), Box<ErrorReport>> {
+    fn call(&mut self, name: &str, arguments: &[ScriptValue], seconds: f64) -> CallOutcome {
         doing!("When calling:", name);
-        self.reseed_string_ids(name);
-        self.vm.call_core(name, arguments, seconds).map(|_| ())
+        self.reseed_string_ids(Some(name));
+        self.vm.call_core(name, arguments, seconds)
     }
 
-    /// Reseeds string ids before a callback of the game. Earlier code that is not the game's then
-    /// does not affect the order of the game's tables.
-    fn reseed_string_ids(&mut self, name: &str) {
+    /// Reseeds string ids before a callback of the game, or before its boot script. Earlier code
+    /// that is not the game's then does not affect the order of the game's tables.
+    fn reseed_string_ids(&mut self, callback: Option<&str>) {
         let frame = self.vm.engine().frame.index as u32;
-        let index = CALLBACKS.iter().position(|known| *known == name);
-        let index = index.expect("every callback is in the list") as u32;
-        self.vm.number_strings(1 + frame.wrapping_mul(CALLBACKS.len() as u32).wrapping_add(index));
+        if let Some(seed) = callbacks::string_seed(callback, frame) {
+            self.vm.number_strings(seed);
+        }
     }
 
     /// Returns the exit code, if the game has asked to end.

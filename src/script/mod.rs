@@ -7,6 +7,7 @@ pub mod api_row;
 mod argument;
 mod bundle_chunk;
 mod bytecode;
+pub mod callbacks;
 mod collector;
 mod context;
 mod ctypes;

@@ -4,6 +4,7 @@
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{ByteArgument, Integer, TextArgument};
 use crate::bundle_chunk::BundleChunk;
+use crate::callbacks::CALLBACKS;
 use crate::context::{REFUSED_WHILE_RELOADING, ScriptContext};
 use crate::docgen::standard_library;
 use crate::modules;
@@ -46,6 +47,13 @@ pub static CORE: ModuleRows = module(
             absent,
             &[("name", "")],
             "Returns why games lack one of Lua's libraries, or nil.",
+        )
+        .pure(),
+        func(
+            "callback_names",
+            callback_names,
+            &[],
+            "Returns the names of the functions of a game that the engine calls.",
         )
         .pure(),
         func(
@@ -194,6 +202,10 @@ fn nearest(_: &mut Engine, word: TextArgument, names: ScriptValue) -> ScriptValu
 
 fn absent(_: &mut Engine, name: TextArgument) -> ScriptValue {
     standard_library::absence(name.as_str()).map_or(ScriptValue::Nil, text)
+}
+
+fn callback_names(_: &mut Engine) -> ScriptValue {
+    ScriptValue::List(CALLBACKS.iter().map(|callback| text(callback.name)).collect())
 }
 
 fn no_reload_message(_: &mut Engine) -> String {

@@ -1,9 +1,10 @@
 //! The documentation model: the whole API as one list, combined from the rows (api/) and the
 //! prelude's comments (docgen/luacats_reader.rs). The emitters in this folder only format it.
 
+use super::luacats;
 use super::luacats_reader::{self, DocBlock};
-use super::{luacats, standard_library};
 use crate::api_row::{FunctionRow, ModuleRows};
+use crate::callbacks::{CALLBACKS, Callback};
 use crate::types::ApiType;
 use crate::{api, prelude};
 use engine_foundation::HandleKind;
@@ -144,10 +145,7 @@ impl ApiModel {
         let mut api = ApiModel {
             modules: Vec::new(),
             globals: Vec::new(),
-            callbacks: standard_library::CALLBACKS
-                .iter()
-                .map(standard_library::StandardFunction::doc)
-                .collect(),
+            callbacks: CALLBACKS.iter().map(Callback::doc).collect(),
             testing: Vec::new(),
             problems: Vec::new(),
         };
