@@ -29,8 +29,8 @@ local function below_zero(name, index, argument, value)
 end
 shared.below_zero = below_zero
 
--- Maximum number of points in a polygon or polyline (POINTS_MAX in src/system/gui/tessellation.rs).
-local POINTS_MAX = 4096
+-- Maximum number of points in a polygon or polyline.
+local POINTS_MAX = core.points_max()
 local points_buffer = ffi.new("float[?]", 2 * POINTS_MAX)
 shared.points_buffer = points_buffer
 

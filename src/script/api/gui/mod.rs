@@ -17,6 +17,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, Mat4, Vec2, log};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::text::{FontNumber, TextRequest};
+use engine_gui::tessellation::POINTS_MAX;
 use engine_gui::{Affine2, DrawRefused, DrawnObject, GuiDesc, GuiId, GuiMode, PrimitiveKind};
 use engine_materials::MaterialId;
 use engine_render::GuiDraw;
@@ -256,6 +257,13 @@ pub static CORE: ModuleRows = module(
         ),
         func("console_key", console_key, &[], "Returns the name of the console's key.").pure(),
         func("log_lines", log_lines, &[("count", "")], "Returns the last lines of the log.").pure(),
+        func(
+            "points_max",
+            points_max,
+            &[],
+            "Returns the maximum number of points of a polygon or polyline.",
+        )
+        .pure(),
         func("draws", draws, &[], "Returns what each draw call of the last frame drew.").pure(),
     ],
 );
@@ -500,6 +508,10 @@ fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
 
 fn console_key(engine: &mut Engine) -> String {
     engine.game.settings.text("console.key").to_string()
+}
+
+fn points_max(_: &mut Engine) -> f64 {
+    POINTS_MAX as f64
 }
 
 fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
