@@ -45,20 +45,6 @@ mod damage_tests;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_resource::resource_kind::ENDINGS;
-
-    #[test]
-    fn reported_extensions_match_the_table_of_kinds() {
-        let endings = |kind: &&ResourceKind| {
-            let endings: Vec<_> = kind.extensions.iter().map(|(extension, _)| *extension).collect();
-            (kind.name, endings)
-        };
-        let listed = ENDINGS.iter().map(|(name, endings)| (*name, endings.to_vec()));
-        // Scripts are loaded as modules, which have their own messages.
-        let others = ALL.iter().filter(|kind| kind.name != resource::LUA.name);
-        let existing: Vec<_> = others.map(endings).collect();
-        assert_eq!(listed.collect::<Vec<_>>(), existing);
-    }
 
     #[test]
     fn no_two_kinds_share_an_extension() {

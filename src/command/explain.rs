@@ -93,7 +93,7 @@ fn explain(args: &Args) -> Result<String, Error> {
     };
     let variants = index.variants(&resource);
     if variants.is_empty() {
-        return Err(Error::new(missing_message(&index, &preferences, &resource)));
+        return Err(Error::new(missing_message(&index, KINDS, &preferences, &resource)));
     }
     let mut text = String::new();
     if resource.kind == kind_names::SOUND {
@@ -232,7 +232,7 @@ fn of_resource(
         text += &format!("  {}{name}.{}  {mark}\n", resource.name, resource.kind);
     }
     if winner.is_none() {
-        text += &format!("\n{}\n", missing_message(index, preferences, resource));
+        text += &format!("\n{}\n", missing_message(index, KINDS, preferences, resource));
     }
     text += "\nVariants:\n";
     for entry in variants {

@@ -257,6 +257,11 @@ impl Bundle {
         start..start + count
     }
 
+    /// Returns all kinds of resources.
+    pub fn kinds(&self) -> ResourceKinds {
+        self.kinds
+    }
+
     /// Returns the kind of a part.
     pub fn kind(&self, part: usize) -> &'static ResourceKind {
         // The index was checked when the bundle was opened.

@@ -103,7 +103,7 @@ fn plan_part<'a>(options: &BundleOptions, entry: &'a IndexEntry) -> Result<Bundl
     properties.sort();
     let generated = match entry.resource.kind == PACKAGE.name {
         true => {
-            let members = members(options.index, options.data, entry)?;
+            let members = members(options.index, options.kinds, options.data, entry)?;
             if members.len() > PACKAGE_MEMBERS_MAX {
                 return Err(error!(
                     "{}: a package has at most {PACKAGE_MEMBERS_MAX} members \

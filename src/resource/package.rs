@@ -5,6 +5,7 @@ use super::bundle::SharedBytes;
 use super::data_resources::{PACKAGE, PackagePattern, read_package};
 use super::folder_data;
 use super::index::{IndexEntry, ResourceIndex};
+use super::resource_kind::ResourceKinds;
 use super::resource_name::ResourceName;
 use super::store::{DataRead, DataSource, ResourceStore, missing_message};
 use super::variant::VariantPreferences;
@@ -294,10 +295,11 @@ fn fetch_all(job: &LoadJob, ended: &AtomicBool) -> LoadResult {
 /// these refer to. Names in scripts do not count, because a string can mean anything.
 pub fn members<'a>(
     index: &'a ResourceIndex,
+    kinds: ResourceKinds,
     data: &Path,
     package: &IndexEntry,
 ) -> Result<Vec<&'a ResourceName>, Error> {
-    let mut found = matching(index, data, package)?;
+    let mut found = matching(index, kinds, data, package)?;
     let mut pending: Vec<&ResourceName> = found.iter().copied().collect();
     // Each resource is visited once, however often it is referenced.
     while let Some(resource) = pending.pop() {
@@ -307,7 +309,7 @@ pub fn members<'a>(
             let existing = references.filter_map(|name| index.variants(name).first());
             referenced.extend(existing.map(|entry| &entry.resource));
             if variant.resource.kind == PACKAGE.name {
-                referenced.extend(matching(index, data, variant)?);
+                referenced.extend(matching(index, kinds, data, variant)?);
             }
         }
         pending.extend(referenced.into_iter().filter(|name| found.insert(name)));
@@ -318,6 +320,7 @@ pub fn members<'a>(
 /// Returns the resources that a package's own patterns match.
 fn matching<'a>(
     index: &'a ResourceIndex,
+    kinds: ResourceKinds,
     data: &Path,
     package: &IndexEntry,
 ) -> Result<BTreeSet<&'a ResourceName>, Error> {
@@ -341,7 +344,7 @@ fn matching<'a>(
         }
         let name = ResourceName::new(kind, name);
         let Some(entry) = index.variants(&name).first() else {
-            let message = missing_message(index, &VariantPreferences::default(), &name);
+            let message = missing_message(index, kinds, &VariantPreferences::default(), &name);
             return Err(error!("{path}: {message}"));
         };
         found.insert(&entry.resource);

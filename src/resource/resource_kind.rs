@@ -64,54 +64,14 @@ pub mod kind_names {
     pub const UNIT: &str = "unit";
 }
 
-/// File extensions of all kinds except scripts, for messages about missing resources. Code that
-/// requests a resource has no access to the table of kinds. A test compares both
-/// (`app/resource_kinds.rs`).
-pub const ENDINGS: &[(&str, &[&str])] = &[
-    ("package", &["package"]),
-    ("config", &["config", "json"]),
-    ("strings", &["strings"]),
-    ("text", &["text", "txt", "md"]),
-    ("binary", &["binary", "bin"]),
-    ("font", &["font", "ttf", "otf", "ttc", "fnt"]),
-    (
-        "texture",
-        &["texture", "png", "jpg", "jpeg", "tga", "bmp", "qoi", "webp", "hdr", "ktx2", "dds"],
-    ),
-    ("sheet", &["sheet", "aseprite", "ase"]),
-    ("shader", &["shader", "wgsl"]),
-    ("material", &["material"]),
-    ("particles", &["particles"]),
-    ("sound", &["sound", "wav", "ogg", "flac", "mp3"]),
-    ("mixer", &["mixer"]),
-    ("model", &["model", "glb", "gltf"]),
-    ("unit", &["unit"]),
-    ("level", &["level"]),
-    ("tilemap", &["tilemap", "tmj", "tmx", "ldtk"]),
-    ("physics_properties", &["physics_properties"]),
-];
-
 /// Returns the kind of resources that can replace those of another kind: a model replaces a unit
 /// that consists of the model alone.
 pub fn substitute_kind(kind: &str) -> Option<&'static str> {
     (kind == kind_names::UNIT).then_some(kind_names::MODEL)
 }
 
-/// Returns a list of a kind's file extensions, in brackets, to append to the message for a missing
-/// resource.
-pub fn endings_text(kind: &str) -> String {
-    let endings_of =
-        |kind: &str| ENDINGS.iter().find(|(name, _)| *name == kind).map(|(_, endings)| *endings);
-    let Some(own) = endings_of(kind) else { return String::new() };
-    let endings = [own, substitute_kind(kind).and_then(endings_of).unwrap_or_default()].concat();
-    let (last, others) = endings.split_last().expect("each has one");
-    let others: Vec<String> = others.iter().map(|ending| format!(".{ending}")).collect();
-    let or = if others.is_empty() { "" } else { " or " };
-    format!(" (its file would end in {}{or}.{last}, and its name has no ending)", others.join(", "))
-}
-
 /// All kinds, found by name or extension.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ResourceKinds(pub &'static [&'static ResourceKind]);
 
 impl ResourceKinds {
@@ -131,6 +91,24 @@ impl ResourceKinds {
             let found = kind.extensions.iter().find(|(known, _)| *known == extension)?;
             Some((*kind, found.1))
         })
+    }
+
+    /// Returns a list of a kind's file extensions, in brackets, to append to the message for a
+    /// missing resource. Empty for scripts, which have their own messages, and for unknown kinds.
+    pub fn endings_text(&self, name: &str) -> String {
+        let known = self.by_name(name).filter(|kind| kind.name != kind_names::LUA);
+        let Some(own) = known else { return String::new() };
+        let substitute = substitute_kind(name).and_then(|kind| self.by_name(kind));
+        let endings: Vec<String> = [Some(own), substitute]
+            .into_iter()
+            .flatten()
+            .flat_map(|kind| kind.extensions)
+            .map(|(ending, _)| format!(".{ending}"))
+            .collect();
+        let (last, others) = endings.split_last().expect("each has one");
+        let or = if others.is_empty() { "" } else { " or " };
+        let others = others.join(", ");
+        format!(" (its file would end in {others}{or}{last}, and its name has no ending)")
     }
 }
 

@@ -8,9 +8,7 @@ use super::folder_data;
 use super::index::{IndexEntry, ResourceIndex};
 use super::package;
 use super::panic_report;
-use super::resource_kind::{
-    ResourceKind, ResourceKinds, endings_text, kind_names, substitute_kind,
-};
+use super::resource_kind::{ResourceKind, ResourceKinds, kind_names, substitute_kind};
 use super::resource_name::ResourceName;
 use super::variant::{VariantPreferences, VariantProperties};
 use engine_foundation::Error;
@@ -52,6 +50,15 @@ pub struct DataRead {
 }
 
 impl DataSource {
+    /// Returns the kinds of the data; none if there is no data.
+    fn kinds(&self) -> ResourceKinds {
+        match self {
+            DataSource::Folder(_, kinds) => *kinds,
+            DataSource::Bundle(bundle) => bundle.kinds(),
+            DataSource::Nothing => ResourceKinds::default(),
+        }
+    }
+
     /// Reads and validates data. This call may block for a while.
     pub fn read(&self, fetch: &DataRead) -> Result<SharedBytes, Error> {
         self.read_at(&fetch.location, &|| fetch.description.clone())
@@ -91,6 +98,8 @@ pub struct ResourceStore {
     /// Index of a folder; a bundle has its own index.
     index: Arc<ResourceIndex>,
     data: DataSource,
+    /// All resource kinds, for messages.
+    kinds: ResourceKinds,
     preferences: VariantPreferences,
     /// Preferences that take effect at the next frame.
     next_preferences: Option<VariantPreferences>,
@@ -111,7 +120,13 @@ pub struct ResourceStore {
 
 impl ResourceStore {
     pub fn new(index: ResourceIndex, data: DataSource) -> ResourceStore {
-        ResourceStore { index: Arc::new(index), data, ..ResourceStore::default() }
+        let kinds = data.kinds();
+        ResourceStore { index: Arc::new(index), data, kinds, ..ResourceStore::default() }
+    }
+
+    /// Creates a store without resources.
+    pub fn empty(kinds: ResourceKinds) -> ResourceStore {
+        ResourceStore { kinds, ..ResourceStore::default() }
     }
 
     /// Creates the store of a game without available resources; `reason` says why.
@@ -121,7 +136,7 @@ impl ResourceStore {
 
     /// Creates the store of a bundle's resources.
     pub fn from_bundle(bundle: Arc<Bundle>) -> ResourceStore {
-        ResourceStore { data: DataSource::Bundle(bundle), ..ResourceStore::default() }
+        ResourceStore::new(ResourceIndex::default(), DataSource::Bundle(bundle))
     }
 
     /// Treats a source in a folder as missing.
@@ -290,7 +305,10 @@ impl ResourceStore {
             _ if winner(&self.index, &self.preferences, resource).is_some() => {
                 format!("there is no {} '{}'", resource.kind, resource.name)
             }
-            _ => missing_name_message(&self.index, &self.preferences, resource, other_names),
+            _ => {
+                let found = (&*self.index, self.kinds);
+                missing_name_message(found, &self.preferences, resource, other_names)
+            }
         }
     }
 
@@ -356,7 +374,7 @@ impl ResourceStore {
         else {
             return Err(error!("{}", self.missing_message(package)));
         };
-        let members = package::members(&self.index, folder, entry)?;
+        let members = package::members(&self.index, self.kinds, folder, entry)?;
         let data_read = |name: &ResourceName| {
             let location = self.location(name, &self.preferences)?;
             Some(DataRead { id: name.id(), description: name.to_string(), location })
@@ -453,14 +471,15 @@ fn winner<'a>(
 /// match the preferences.
 pub fn missing_message(
     index: &ResourceIndex,
+    kinds: ResourceKinds,
     preferences: &VariantPreferences,
     wanted: &ResourceName,
 ) -> String {
-    missing_name_message(index, preferences, wanted, &[])
+    missing_name_message((index, kinds), preferences, wanted, &[])
 }
 
 fn missing_name_message(
-    index: &ResourceIndex,
+    (index, kinds): (&ResourceIndex, ResourceKinds),
     preferences: &VariantPreferences,
     wanted: &ResourceName,
     other_names: &[&str],
@@ -514,7 +533,7 @@ fn missing_name_message(
         Some(other) => format!(", but a {} of that name", other.resource.kind),
         None if near.is_empty() => {
             let near = hint_in_folders(name, other_names.iter().copied());
-            if near.is_empty() { endings_text(kind) } else { near }
+            if near.is_empty() { kinds.endings_text(kind) } else { near }
         }
         None => near,
     };

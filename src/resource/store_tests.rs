@@ -5,7 +5,7 @@ use super::super::resource_kind::SourceForm;
 use super::*;
 use engine_foundation::file_access::FileState;
 
-static TEXTURE: ResourceKind = ResourceKind {
+const TEXTURE: ResourceKind = ResourceKind {
     name: "texture",
     doc: "A picture",
     extensions: &[("png", SourceForm::Raw)],
@@ -14,6 +14,20 @@ static TEXTURE: ResourceKind = ResourceKind {
     compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
     validate: |_| Ok(()),
 };
+
+const LEVEL: ResourceKind = of_kind("level", &[("level", SourceForm::Own)]);
+const MODEL: ResourceKind =
+    of_kind("model", &[("model", SourceForm::Own), ("glb", SourceForm::Raw)]);
+const UNIT: ResourceKind = of_kind("unit", &[("unit", SourceForm::Own)]);
+const LUA: ResourceKind = of_kind("lua", &[("lua", SourceForm::Own)]);
+const KINDS: ResourceKinds = ResourceKinds(&[&TEXTURE, &LEVEL, &MODEL, &UNIT, &LUA]);
+
+const fn of_kind(
+    name: &'static str,
+    extensions: &'static [(&'static str, SourceForm)],
+) -> ResourceKind {
+    ResourceKind { name, extensions, ..TEXTURE }
+}
 
 fn store(variants: &[(&str, &str)]) -> ResourceStore {
     let mut entries: Vec<IndexEntry> = variants
@@ -35,7 +49,6 @@ fn store(variants: &[(&str, &str)]) -> ResourceStore {
         })
         .collect();
     entries.sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
-    const KINDS: ResourceKinds = ResourceKinds(&[&TEXTURE]);
     let data = DataSource::Folder(PathBuf::new(), KINDS);
     ResourceStore::new(ResourceIndex { entries, ..ResourceIndex::default() }, data)
 }
@@ -69,8 +82,9 @@ fn failed_resources_are_reported_with_the_reason() {
         (name("texture", "ship"), "ship.png: it is no PNG".to_string()),
     ];
     let index = ResourceIndex { failed, ..ResourceIndex::default() };
-    let message =
-        |kind, wanted| missing_message(&index, &VariantPreferences::default(), &name(kind, wanted));
+    let message = |kind, wanted| {
+        missing_message(&index, KINDS, &VariantPreferences::default(), &name(kind, wanted))
+    };
     assert_eq!(
         message("texture", "ship"),
         "texture 'ship' could not be compiled: ship.png: it is no PNG"
@@ -86,11 +100,12 @@ fn failed_resources_are_reported_with_the_reason() {
          hero.sheet: cut short"
     );
     assert_eq!(message("light", "heroic"), "there is no light 'heroic'");
+    assert_eq!(message("lua", "heroic"), "there is no lua 'heroic'");
     for (kind, wanted, files) in [
-        ("font", "arial.ttf", ".font, .ttf, .otf, .ttc or .fnt"),
         ("level", "yard", ".level"),
-        ("unit", "yard", ".unit, .model, .glb or .gltf"),
-        ("sound", "boom.wav", ".sound, .wav, .ogg, .flac or .mp3"),
+        ("model", "yard", ".model or .glb"),
+        ("unit", "yard", ".unit, .model or .glb"),
+        ("texture", "boom", ".png"),
     ] {
         assert_eq!(
             message(kind, wanted),
@@ -116,7 +131,12 @@ fn failed_resources_are_reported_with_the_reason() {
 fn resources_without_usable_variants_are_reported() {
     let store = store(&[("hero", ""), ("hero", "idle"), ("flag", "fr")]);
     let message = |name: &str| {
-        missing_message(&store.index, &store.preferences, &ResourceName::new("texture", name))
+        missing_message(
+            &store.index,
+            KINDS,
+            &store.preferences,
+            &ResourceName::new("texture", name),
+        )
     };
     assert_eq!(message("heroo"), "there is no texture 'heroo', did you mean 'hero'?");
     assert_eq!(
@@ -125,7 +145,7 @@ fn resources_without_usable_variants_are_reported() {
     );
     let unit = ResourceName::new("unit", "flag");
     assert_eq!(
-        missing_message(&store.index, &store.preferences, &unit),
+        missing_message(&store.index, KINDS, &store.preferences, &unit),
         "there is no unit 'flag', but a texture of that name"
     );
     assert_eq!(

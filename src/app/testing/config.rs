@@ -3,6 +3,7 @@
 
 use super::discovery::{self, DiscoveredTests, folders_of_lpath};
 use super::{RunAborted, TestOptions, test_file};
+use crate::resource_kinds::KINDS;
 use crate::{App, exit};
 use engine_foundation::file_access::{self, AccessError, readers};
 use engine_foundation::log;
@@ -54,7 +55,7 @@ pub fn find(root: &Path, options: &mut TestOptions) -> Result<DiscoveredTests, R
 /// Opens an engine to run the file, which searches modules in the same folders as the tests'
 /// engines.
 fn open(root: &Path, options: &TestOptions) -> Result<App, RunAborted> {
-    let mut app = test_file::open(root, options, ResourceStore::default())?;
+    let mut app = test_file::open(root, options, ResourceStore::empty(KINDS))?;
     let folders = discovery::script_folders(root, FILE, &options.lpath);
     test_file::set_folders(&mut app, options, folders).map_err(stop)?;
     Ok(app)

@@ -10,6 +10,7 @@ use super::test_file::{self, TestPlan};
 use super::{
     RunAborted, TestOptions, api_usage, config, coverage, discovery, run_confinement, watch_mode,
 };
+use crate::resource_kinds::KINDS;
 use crate::{App, confinement, exit, resource_reload};
 use engine_foundation::file_access;
 use engine_foundation::random::Random;
@@ -279,7 +280,7 @@ impl RunTotal<'_> {
         let store = if discovery::is_game(root) {
             resource_reload::open(root)
         } else {
-            ResourceStore::default()
+            ResourceStore::empty(KINDS)
         };
         if !options.list {
             self.views.for_each_writer(|view| view.begin(files.len()));

@@ -7,6 +7,7 @@ use super::result::{FileOutcome, TestResult};
 use super::stdio_framing::{frame, marker};
 use super::test_file::{self, TestPlan};
 use super::{RunAborted, TestOptions, run_confinement};
+use crate::resource_kinds::KINDS;
 use crate::{exit, resource_reload};
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, log};
@@ -200,7 +201,7 @@ pub fn run_files(root: &Path) -> i32 {
     let store = if start.has_store {
         resource_reload::open_compiled(root)
     } else {
-        ResourceStore::default()
+        ResourceStore::empty(KINDS)
     };
     let watchdog = HangWatchdog::start(options.timeout_seconds, false);
     let ends = Cell::new(false);

@@ -322,7 +322,8 @@ fn damaged_tables_never_panic() {
 #[test]
 fn unknown_fonts_and_cycles_are_reported() {
     let mut texts = TextSystem::new();
-    let error = texts.find(&mut ResourceStore::default(), "fonts/none").unwrap_err();
+    let mut store = ResourceStore::empty(ResourceKinds(&[&FONT]));
+    let error = texts.find(&mut store, "fonts/none").unwrap_err();
     assert_eq!(error.contexts, ["When loading font: fonts/none"]);
     assert_eq!(
         error.message,
