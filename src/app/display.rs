@@ -15,6 +15,7 @@ use engine_render::{
     self as render, RenderQuality, RenderedImage, Renderer, RendererEvent, SurfaceTarget,
 };
 use engine_resource::image::encode_png;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
 use engine_runtime::{Assets, BuildMode, Engine};
@@ -501,7 +502,7 @@ impl Display {
 /// Returns the game's own pad mappings: a text file in its folder in the format of SDL's database.
 fn mappings(assets: &mut Assets) -> MappingDatabase {
     let mut database = MappingDatabase::default();
-    let name = ResourceName::new("text", "gamecontrollerdb");
+    let name = ResourceName::new(kind_names::TEXT, "gamecontrollerdb");
     if assets.store.has(&name) {
         match assets.store.read(&name) {
             Ok(bytes) => {

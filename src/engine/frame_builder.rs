@@ -16,6 +16,7 @@ use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::{GuiDesc, GuiId, GuiMode, PLAIN, SourceNumber, TextureSource, nearly_black};
 use engine_materials::MaterialId;
 use engine_render::{DrawRecorder, GuiDraw, RecordedSceneDraw};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
@@ -136,7 +137,7 @@ impl Drawing {
         if let Some(known) = self.builder.sources.get(name) {
             return Ok(*known);
         }
-        if assets.store.has(&ResourceName::new("material", name)) {
+        if assets.store.has(&ResourceName::new(kind_names::MATERIAL, name)) {
             let material = assets.find_material(name)?;
             let number = self.material_source(assets, material)?;
             self.builder.sources.insert(name.to_string(), number);

@@ -10,6 +10,7 @@ use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_gui::{SourceNumber, TextureSource};
 use engine_materials::{Material, MaterialId};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_textures::{TextureNumber, Textures};
@@ -64,7 +65,8 @@ impl Assets {
     /// Returns a material that belongs to a model. Names with a material file or a texture are
     /// excluded.
     fn of_model(&mut self, name: &str) -> Result<Option<MaterialId>, Error> {
-        let own = ["material", "texture"].map(|kind| ResourceName::new(kind, name));
+        let own =
+            [kind_names::MATERIAL, kind_names::TEXTURE].map(|kind| ResourceName::new(kind, name));
         match own.iter().any(|own| self.store.has(own)) {
             true => Ok(None),
             false => self.model_material(name),

@@ -12,6 +12,7 @@ use engine_models::data::{ModelData, SurfaceData};
 use engine_models::{MeshNumber, Model, Models, primitives};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use engine_textures::Textures;
@@ -38,7 +39,7 @@ impl ModelLoader<'_> {
 
     fn reload_model(&mut self, store: &mut ResourceStore, name: &str) -> Result<Arc<Model>, Error> {
         doing!("When loading model:", name);
-        let resource = ResourceName::new("model", name);
+        let resource = ResourceName::new(kind_names::MODEL, name);
         if !store.has(&resource)
             && let Some(data) = primitives::model(name)
         {

@@ -21,6 +21,7 @@ use engine_particles::{
 };
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_world::WorldId;
 use engine_world::unit::{UnitId, Units};
@@ -39,7 +40,7 @@ impl Worlds {
 
 impl Assets {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
-        let resource = ResourceName::new("particles", name);
+        let resource = ResourceName::new(kind_names::PARTICLES, name);
         if !self.store.has(&resource) {
             let message = self.store.missing_message(&resource);
             return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));

@@ -10,6 +10,7 @@ use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{View, ViewTarget};
 use engine_gui::{GuiDesc, GuiId, GuiMode};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_textures::TextureNumber;
 use engine_window::WindowId;
@@ -114,7 +115,7 @@ impl Drawing {
         }
         let known = assets.targets.all.get(name);
         let is_there = known.is_some_and(|one| self.is_alive(one.by));
-        if is_there || assets.store.has(&ResourceName::new("texture", name)) {
+        if is_there || assets.store.has(&ResourceName::new(kind_names::TEXTURE, name)) {
             return Err(error!("the texture '{name}' already exists: use another name"));
         }
         Ok(())

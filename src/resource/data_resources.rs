@@ -12,7 +12,7 @@ use engine_foundation::suggest;
 
 /// Plain text, stored unchanged.
 pub static TEXT: ResourceKind = ResourceKind {
-    name: "text",
+    name: kind_names::TEXT,
     doc: "Plain text (UTF-8)",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw), ("md", SourceForm::Raw)],
     version: 1,
@@ -38,7 +38,7 @@ pub static BINARY: ResourceKind = ResourceKind {
 
 /// Configuration tables with content that the game defines.
 pub static CONFIG: ResourceKind = ResourceKind {
-    name: "config",
+    name: kind_names::CONFIG,
     doc: "A table for the game, written in SJSON or JSON",
     extensions: &[("config", SourceForm::Own), ("json", SourceForm::Raw)],
     version: 1,
@@ -52,7 +52,7 @@ pub static CONFIG: ResourceKind = ResourceKind {
 
 /// Translations.
 pub static STRINGS: ResourceKind = ResourceKind {
-    name: "strings",
+    name: kind_names::STRINGS,
     doc: "Translations: for each key one text, or one text per language",
     extensions: &[("strings", SourceForm::Own)],
     version: 1,
@@ -65,7 +65,7 @@ pub static STRINGS: ResourceKind = ResourceKind {
 
 /// Packages: sets of resources that are loaded together.
 pub static PACKAGE: ResourceKind = ResourceKind {
-    name: "package",
+    name: kind_names::PACKAGE,
     doc: "A set of resources that are loaded and unloaded together",
     extensions: &[("package", SourceForm::Own)],
     version: 4,

@@ -52,16 +52,28 @@ impl std::fmt::Debug for ResourceKind {
     }
 }
 
-/// Names of the kinds that code outside their systems treats in a special way. The rows of these
-/// kinds have the same constants as their names.
+/// Names of all kinds, for code that requests resources of a kind. The rows have the same constants
+/// as their names.
 pub mod kind_names {
     pub const LUA: &str = "lua";
+    pub const PACKAGE: &str = "package";
+    pub const CONFIG: &str = "config";
+    pub const STRINGS: &str = "strings";
+    pub const TEXT: &str = "text";
     pub const BINARY: &str = "binary";
+    pub const FONT: &str = "font";
+    pub const TEXTURE: &str = "texture";
     pub const SHEET: &str = "sheet";
+    pub const SHADER: &str = "shader";
+    pub const MATERIAL: &str = "material";
+    pub const PARTICLES: &str = "particles";
     pub const SOUND: &str = "sound";
     pub const MIXER: &str = "mixer";
     pub const MODEL: &str = "model";
     pub const UNIT: &str = "unit";
+    pub const LEVEL: &str = "level";
+    pub const TILEMAP: &str = "tilemap";
+    pub const PHYSICS_PROPERTIES: &str = "physics_properties";
 }
 
 /// Returns the kind of resources that can replace those of another kind: a model replaces a unit

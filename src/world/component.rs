@@ -6,6 +6,7 @@ use super::physics::FieldError;
 use super::unit_compiler::invalid_value;
 use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::suggest;
+use engine_resource::resource_kind::kind_names;
 
 /// Type of a component's field.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +125,7 @@ pub fn check<'a>(
             return Err((node, format!("'node' of '{name}' must be the name of a node")));
         }
         let Some(known) = engine_component(component) else {
-            named.push(("lua".to_string(), module(component)));
+            named.push((kind_names::LUA.to_string(), module(component)));
             continue;
         };
         let fields = fields.filter(|field| !taken_away(field.value));

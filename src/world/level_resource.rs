@@ -13,14 +13,14 @@ use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::{HashMap, HashSet};
 
 /// The resource kind of levels.
 pub static LEVEL: ResourceKind = ResourceKind {
-    name: "level",
+    name: kind_names::LEVEL,
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
     version: 1,
@@ -143,7 +143,7 @@ impl LevelResource {
     /// # Errors
     /// Returns an error if the resource is missing or broken.
     pub fn read(store: &mut ResourceStore, name: &str) -> Result<LevelResource, Error> {
-        let resource = ResourceName::new("level", name);
+        let resource = ResourceName::new(kind_names::LEVEL, name);
         let bytes = store.read(&resource)?;
         contain(&resource, || Ok(LevelResource::of(name, &read_tree(&bytes)?)))
     }

@@ -15,6 +15,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::text_format::quoted;
 use engine_models::MeshNumber;
+use engine_resource::resource_kind::kind_names;
 use std::sync::Arc;
 
 /// The component `mesh`.
@@ -24,7 +25,7 @@ pub static MESH: Component = Component {
     fields: &[
         ComponentField {
             name: "model",
-            kind: FieldKind::Resource("model"),
+            kind: FieldKind::Resource(kind_names::MODEL),
             default: FieldDefault::None,
             doc: "the model that the mesh is in",
         },
@@ -36,7 +37,7 @@ pub static MESH: Component = Component {
         },
         ComponentField {
             name: "material",
-            kind: FieldKind::Resource("material"),
+            kind: FieldKind::Resource(kind_names::MATERIAL),
             default: FieldDefault::None,
             doc: "materials to use instead of the model's own",
         },

@@ -18,6 +18,7 @@ use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder,
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+use engine_resource::resource_kind::kind_names;
 use engine_textures::TextureNumber;
 
 // Fields that tile maps have, too.
@@ -53,7 +54,7 @@ pub(super) const LIT: ComponentField = ComponentField {
 };
 pub(super) const MATERIAL: ComponentField = ComponentField {
     name: "material",
-    kind: FieldKind::Resource("material"),
+    kind: FieldKind::Resource(kind_names::MATERIAL),
     default: FieldDefault::None,
     doc: "a material for pictures, with its own shader or blend",
 };
@@ -68,13 +69,13 @@ pub static SPRITE: Component = Component {
     fields: &[
         ComponentField {
             name: "texture",
-            kind: FieldKind::Resource("texture"),
+            kind: FieldKind::Resource(kind_names::TEXTURE),
             default: FieldDefault::None,
             doc: "the picture that it shows",
         },
         ComponentField {
             name: "sheet",
-            kind: FieldKind::Resource("sheet"),
+            kind: FieldKind::Resource(kind_names::SHEET),
             default: FieldDefault::None,
             doc: "the sheet whose frames it shows, instead of a texture",
         },

@@ -21,6 +21,7 @@ use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, log};
 use engine_models::Models;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_tilemaps::chunks;
 
 /// The component `tilemap`.
@@ -30,7 +31,7 @@ pub static TILEMAP: Component = Component {
     fields: &[
         ComponentField {
             name: "map",
-            kind: FieldKind::Resource("tilemap"),
+            kind: FieldKind::Resource(kind_names::TILEMAP),
             default: FieldDefault::None,
             doc: "the map",
         },

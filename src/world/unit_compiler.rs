@@ -9,7 +9,7 @@ use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonValue};
 use engine_foundation::{Error, Quat, suggest};
 use engine_resource::data_resources::{read_document, write_tree};
-use engine_resource::resource_kind::CompileContext;
+use engine_resource::resource_kind::{CompileContext, kind_names};
 
 const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
 const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
@@ -47,12 +47,12 @@ fn check<'a>(root: SjsonValue<'a>, named: &mut Vec<(String, String)>) -> Result<
         let (key, value) = (entry.key, entry.value);
         match key {
             "inherit" => match value.as_str() {
-                Some(base) => named.push(("unit".to_string(), base.to_string())),
+                Some(base) => named.push((kind_names::UNIT.to_string(), base.to_string())),
                 None => return Err((value, "'inherit' must be the name of a unit".into())),
             },
             "model" => match value.as_str() {
                 Some(name) if name.starts_with("core/") => {}
-                Some(name) => named.push(("model".to_string(), name.to_string())),
+                Some(name) => named.push((kind_names::MODEL.to_string(), name.to_string())),
                 None => return Err((value, "'model' must be the name of a model".into())),
             },
             "nodes" => check_nodes(&value)?,

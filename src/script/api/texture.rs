@@ -6,6 +6,7 @@ use crate::argument::TextArgument;
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
 use engine_foundation::Error;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
 
@@ -72,7 +73,7 @@ pub static CORE: ModuleRows = module(
 
 fn exists(engine: &mut Engine, name: TextArgument) -> bool {
     let name = name.as_str();
-    let texture = ResourceName::new("texture", name);
+    let texture = ResourceName::new(kind_names::TEXTURE, name);
     engine.assets.store.has(&texture)
         || engine.assets.textures.find(&mut engine.assets.store, name).is_ok()
 }

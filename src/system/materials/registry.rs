@@ -4,6 +4,7 @@ use super::*;
 use engine_frame_packet::material as packet;
 use engine_frame_packet::texture::WrapMode;
 use engine_resource::panic_report::contain;
+use engine_resource::resource_kind::kind_names;
 
 impl Materials {
     pub(super) fn add(
@@ -40,7 +41,7 @@ impl Materials {
 
     /// Reads a material's data. If no such material exists, a texture with its name is used.
     fn read(&mut self, store: &mut ResourceStore, name: &str) -> Result<MaterialData, Error> {
-        let resource = ResourceName::new("material", name);
+        let resource = ResourceName::new(kind_names::MATERIAL, name);
         if store.has(&resource) {
             let bytes = store.read(&resource)?;
             return contain(&resource, || {
@@ -48,7 +49,7 @@ impl Materials {
                     .map_err(|fault| error!("material '{name}': {}", fault.message))
             });
         }
-        if store.has(&ResourceName::new("texture", name)) {
+        if store.has(&ResourceName::new(kind_names::TEXTURE, name)) {
             let texture = Some(name.to_string());
             return Ok(MaterialData { texture, ..MaterialData::default() });
         }
@@ -60,7 +61,7 @@ impl Materials {
         store: &mut ResourceStore,
         name: &str,
     ) -> Result<Arc<LoadedShader>, Error> {
-        let resource = ResourceName::new("shader", name);
+        let resource = ResourceName::new(kind_names::SHADER, name);
         let bytes = store.read(&resource)?;
         let data = contain(&resource, || {
             ShaderData::read(&bytes).map_err(|fault| error!("shader '{name}': {}", fault.message))

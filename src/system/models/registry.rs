@@ -9,6 +9,7 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Handle, Vec3};
 use engine_frame_packet::mesh::{MeshBounds, MeshChange, MeshFrame, MeshSlot};
 use engine_resource::panic_report::contain;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -279,7 +280,8 @@ impl Models {
     /// Splits a mesh's name into the names of its model and of the mesh in the model.
     pub fn split(store: &ResourceStore, name: &str) -> Result<(String, Option<String>), Error> {
         let is_there = |model: &str| {
-            primitives::NAMES.contains(&model) || store.has(&ResourceName::new("model", model))
+            primitives::NAMES.contains(&model)
+                || store.has(&ResourceName::new(kind_names::MODEL, model))
         };
         if is_there(name) {
             return Ok((name.to_string(), None));
@@ -289,12 +291,12 @@ impl Models {
                 return Ok((name[..at].to_string(), Some(name[at + 1..].to_string())));
             }
         }
-        Err(error!("{}", store.missing_message(&ResourceName::new("model", name))))
+        Err(error!("{}", store.missing_message(&ResourceName::new(kind_names::MODEL, name))))
     }
 
     /// Reads the data of a model, including its triangles.
     pub fn data(store: &mut ResourceStore, name: &str) -> Result<ModelData, Error> {
-        let resource = ResourceName::new("model", name);
+        let resource = ResourceName::new(kind_names::MODEL, name);
         if !store.has(&resource)
             && let Some(data) = primitives::model(name)
         {

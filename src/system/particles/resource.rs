@@ -5,11 +5,11 @@ use super::data::{EffectData, VERSION};
 use engine_foundation::Error;
 use engine_foundation::sjson;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 
 /// The entry of effects in the table of resource kinds.
 pub static PARTICLES: ResourceKind = ResourceKind {
-    name: "particles",
+    name: kind_names::PARTICLES,
     doc: "A particle effect: emitters, and the motion and appearance of their particles",
     extensions: &[("particles", SourceForm::Own)],
     version: VERSION,
@@ -31,11 +31,11 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let data = read_text(&compiling.path, &compiling.bytes)?;
     for emitter in &data.emitters {
         if !emitter.material.is_empty() {
-            compiling.refer("material", &emitter.material);
+            compiling.refer(kind_names::MATERIAL, &emitter.material);
         }
         if !emitter.texture.is_empty() && super::built_in_textures::find(&emitter.texture).is_none()
         {
-            compiling.refer("texture", &emitter.texture);
+            compiling.refer(kind_names::TEXTURE, &emitter.texture);
         }
     }
     Ok(data.write())

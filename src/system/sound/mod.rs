@@ -41,6 +41,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, Handle, Vec3, log};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
@@ -307,7 +308,7 @@ fn load_mixer(
 ) -> Result<(MixerData, Option<String>), Error> {
     let name = settings.text("sound.mixer");
     let standard = name == DEFAULT_MIXER;
-    if standard && !store.has(&ResourceName::new("mixer", name)) {
+    if standard && !store.has(&ResourceName::new(kind_names::MIXER, name)) {
         return Ok((MixerData::standard(), Some(name.to_string())));
     }
     Ok((read_mixer(store, name)?, Some(name.to_string())))
@@ -317,7 +318,7 @@ fn load_mixer(
 pub const DEFAULT_MIXER: &str = "main";
 
 fn read_mixer(store: &mut ResourceStore, name: &str) -> Result<MixerData, Error> {
-    let resource = ResourceName::new("mixer", name);
+    let resource = ResourceName::new(kind_names::MIXER, name);
     let bytes = store.read(&resource)?;
     contain(&resource, || {
         MixerData::read(&bytes).map_err(|error| error!("mixer '{name}': {}", error.message))

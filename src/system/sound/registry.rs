@@ -9,6 +9,7 @@ use engine_foundation::error;
 use engine_foundation::{Error, log};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -212,7 +213,7 @@ fn read(
     name: &str,
 ) -> Result<(SoundRules, Option<SoundClipData>), Error> {
     engine_foundation::owner!("resources/sounds");
-    let resource = ResourceName::new("sound", name);
+    let resource = ResourceName::new(kind_names::SOUND, name);
     let bytes = store.read(&resource)?;
     contain(&resource, || {
         read_sound(&bytes).map_err(|error| error!("sound '{name}': {}", error.message))

@@ -60,7 +60,7 @@ fn compile_sound(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
             let document = document(compiling)?;
             let definition = compile::parse(&compiling.path, document.root(), recording.is_some())?;
             for name in &definition.files {
-                compiling.refer("sound", name);
+                compiling.refer(kind_names::SOUND, name);
             }
             let clip = match recording {
                 Some(path) => Some(checked(&path, compiling.read(&path)?)?),

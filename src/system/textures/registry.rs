@@ -29,6 +29,7 @@ use engine_resource::bundle::SharedBytes;
 use engine_resource::image::level_size;
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
@@ -174,7 +175,7 @@ impl Textures {
             }
             return Ok(number);
         }
-        if store.has(&ResourceName::new("texture", name)) {
+        if store.has(&ResourceName::new(kind_names::TEXTURE, name)) {
             if self.entries.len() >= TEXTURES_MAX {
                 return Err(error!("{TEXTURES_MAX} textures were requested (TEXTURES_MAX)"));
             }
@@ -452,7 +453,7 @@ impl Textures {
     ) -> Result<TextureNumber, Error> {
         for (at, _) in name.rmatch_indices('/') {
             let (sheet, frame) = (&name[..at], &name[at + 1..]);
-            if !store.has(&ResourceName::new("sheet", sheet)) {
+            if !store.has(&ResourceName::new(kind_names::SHEET, sheet)) {
                 continue;
             }
             let index = self.sheet_index(store, sheet)?;
@@ -467,11 +468,11 @@ impl Textures {
             let source = TextureOrigin::Frame { sheet: index, frame: frame.to_string() };
             return Ok(self.add(name.to_string(), source, None, entry));
         }
-        let resource = ResourceName::new("texture", name);
+        let resource = ResourceName::new(kind_names::TEXTURE, name);
         store.record_request(&resource);
         let message = store.missing_message(&resource);
         let exported = name.rmatch_indices('/').map(|(at, _)| &name[..at]);
-        let json = |sheet: &&str| store.has(&ResourceName::new("config", sheet));
+        let json = |sheet: &&str| store.has(&ResourceName::new(kind_names::CONFIG, sheet));
         match exported.into_iter().find(json) {
             Some(sheet) => Err(error!(
                 "{message}; if '{sheet}' is a sheet, its file must end in .sheet: rename it"

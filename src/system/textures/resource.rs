@@ -14,11 +14,11 @@ use engine_resource::image::{
     decode as decode_bytes, level_size,
 };
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 
 /// The resource kind of pictures and the settings next to them.
 pub static TEXTURE: ResourceKind = ResourceKind {
-    name: "texture",
+    name: kind_names::TEXTURE,
     doc: "A picture, or settings for the picture of the same name next to it",
     extensions: &[
         ("texture", SourceForm::Own),

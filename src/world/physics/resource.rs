@@ -9,13 +9,13 @@ use engine_physics::{COLLISION_TYPES_MAX, ColliderDesc, CollisionFilter};
 use engine_resource::data_resources::{read_document, read_tree, write_tree};
 use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 
 /// The resource kind of physics materials and collision filters.
 pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
-    name: "physics_properties",
+    name: kind_names::PHYSICS_PROPERTIES,
     doc: "Materials and collision filters of a game's physics",
     extensions: &[("physics_properties", SourceForm::Own)],
     version: 1,

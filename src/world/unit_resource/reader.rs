@@ -10,6 +10,7 @@ use engine_foundation::sjson::{self, SjsonTree};
 use engine_models::{Model, primitives};
 use engine_resource::data_resources::read_tree;
 use engine_resource::panic_report::contain;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 
@@ -139,13 +140,13 @@ impl UnitReader {
 }
 
 fn source(store: &mut ResourceStore, name: &str) -> Result<SjsonTree, Error> {
-    let resource = ResourceName::new("unit", name);
+    let resource = ResourceName::new(kind_names::UNIT, name);
     let core = CORE_UNITS.iter().find(|(known, _)| *known == name);
     match core.filter(|_| !store.has(&resource)) {
         Some((_, text)) => Ok(sjson::parse(text).expect("the engine's own are right").to_tree()),
         None => {
             let is_shape = primitives::NAMES.contains(&name);
-            let is_model = is_shape || store.has(&ResourceName::new("model", name));
+            let is_model = is_shape || store.has(&ResourceName::new(kind_names::MODEL, name));
             if is_model && !store.has(&resource) {
                 // A model can replace a unit that consists of the model alone.
                 return Ok(SjsonTree::Object(vec![(

@@ -9,6 +9,7 @@ use crate::types::{ApiType, ValueShape};
 use engine_foundation::{Error, Vec3};
 use engine_input::MOUSE;
 use engine_input::button_names::MOUSE_CURSOR;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
 use engine_textures as textures;
@@ -72,7 +73,7 @@ pub fn set_cursor(
 }
 
 fn picture(engine: &mut Engine, name: &str) -> Result<IconImage, Error> {
-    let bytes = engine.assets.store.read(&ResourceName::new("texture", name))?;
+    let bytes = engine.assets.store.read(&ResourceName::new(kind_names::TEXTURE, name))?;
     let (width, height, rgba) = textures::picture(&bytes)?;
     if width.max(height) > IMAGE_SIDE_MAX {
         return Err(engine_foundation::error!(

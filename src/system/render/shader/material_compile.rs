@@ -9,12 +9,12 @@ use engine_resource::material_data::{
     BLENDS, FILTERS, MaterialData, ShaderData, ShaderVariableType, TextureBinding, WRAPS,
 };
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use engine_resource::surface_source::SurfaceSource;
 
 /// The kind `material`.
 pub static MATERIAL: ResourceKind = ResourceKind {
-    name: "material",
+    name: kind_names::MATERIAL,
     doc: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
     version: 2,
@@ -39,20 +39,20 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
             .map_err(|(line, message)| compiling.fault(line, &message))?;
     }
     if let Some(name) = &data.shader {
-        compiling.refer("shader", name);
+        compiling.refer(kind_names::SHADER, name);
     }
     for texture in &data.textures {
-        compiling.refer("texture", &texture.texture);
+        compiling.refer(kind_names::TEXTURE, &texture.texture);
     }
     if let Some(texture) = &data.texture {
-        compiling.refer("texture", texture);
+        compiling.refer(kind_names::TEXTURE, texture);
     }
     if let (Some(surface), Some(block)) = (&data.surface, document.root().get("surface")) {
         let checked = surface.check_textures(compiling);
         checked.map_err(|message| compiling.fault(block.line(), &message))?;
     }
     for texture in data.surface.iter().flat_map(|surface| surface.textures.iter().flatten()) {
-        compiling.refer("texture", texture);
+        compiling.refer(kind_names::TEXTURE, texture);
     }
     let root = document.root();
     if data.surface.is_some() {

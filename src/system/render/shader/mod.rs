@@ -37,7 +37,7 @@ use engine_foundation::error;
 use engine_foundation::hash::murmur32;
 use engine_resource::material_data::ShaderData;
 use engine_resource::reload_steps::ReloadStep;
-use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm};
+use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 
 pub use material_compile::MATERIAL;
 pub use nesting_limits::STACK_BYTES;
@@ -48,7 +48,7 @@ const PRELUDE: &str = include_str!("../gui.wgsl");
 
 /// The kind `shader`, in WGSL.
 pub static SHADER: ResourceKind = ResourceKind {
-    name: "shader",
+    name: kind_names::SHADER,
     doc: "A shader in WGSL",
     extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
     // A different prelude produces different data from the same source.

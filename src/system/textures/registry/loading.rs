@@ -2,6 +2,7 @@
 //! the renderer's capabilities.
 
 use super::*;
+use engine_resource::resource_kind::kind_names;
 
 impl Textures {
     /// Loads a texture's data into the renderer, in place of the old texture.
@@ -12,7 +13,7 @@ impl Textures {
         old: Option<RendererTexture>,
     ) -> Result<RendererTexture, Error> {
         engine_foundation::owner!("resources/textures");
-        let resource = ResourceName::new("texture", name);
+        let resource = ResourceName::new(kind_names::TEXTURE, name);
         let data = store.read(&resource)?;
         // The renderer owns the data from now on. It is read again when it is needed again.
         store.evict(std::iter::once(resource.id()));
@@ -197,7 +198,7 @@ impl Textures {
                 return Ok(());
             }
             TextureOrigin::File => {
-                let resource = ResourceName::new("texture", &name);
+                let resource = ResourceName::new(kind_names::TEXTURE, &name);
                 let bytes = store.read(&resource)?;
                 store.evict(std::iter::once(resource.id()));
                 let all = 0..bytes.len();
@@ -209,7 +210,7 @@ impl Textures {
                 (bytes, range)
             }
             TextureOrigin::Frame { sheet, frame } => {
-                let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
+                let resource = ResourceName::new(kind_names::SHEET, &self.sheets[sheet].name);
                 let bytes = store.read(&resource)?;
                 store.evict(std::iter::once(resource.id()));
                 let known = &self.sheets[sheet].sheet;

@@ -4,6 +4,7 @@
 
 use super::*;
 use engine_frame_packet::texture::ATLAS_GUTTER;
+use engine_resource::resource_kind::kind_names;
 
 /// Location of a picture for a scene.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,7 +84,7 @@ impl Textures {
         store: &mut ResourceStore,
         sheet: usize,
     ) -> Result<(), Error> {
-        let resource = ResourceName::new("sheet", &self.sheets[sheet].name);
+        let resource = ResourceName::new(kind_names::SHEET, &self.sheets[sheet].name);
         let bytes = store.read(&resource)?;
         store.evict(std::iter::once(resource.id()));
         contain(&resource, || self.draw_page(&bytes, sheet))

@@ -1,6 +1,7 @@
 //! Sheets that are loaded. A sheet is loaded as a whole when a frame or a tag is first requested.
 
 use super::*;
+use engine_resource::resource_kind::kind_names;
 
 impl Textures {
     /// Returns the index of a sheet by name. Loads the sheet if necessary.
@@ -36,7 +37,7 @@ impl Textures {
         name: &str,
         old: Option<usize>,
     ) -> Result<(SheetData, Vec<RendererTexture>), Error> {
-        let resource = ResourceName::new("sheet", name);
+        let resource = ResourceName::new(kind_names::SHEET, name);
         let bytes = store.read(&resource)?;
         store.evict(std::iter::once(resource.id()));
         contain(&resource, || self.take_sheet(&bytes, name, old))
