@@ -9,6 +9,7 @@ use engine::foundation::blob::FRAME_BYTES;
 use engine::resource::data_resources::{read_members, read_package, read_tree};
 use engine::resource::material_data::{MaterialData, ShaderData};
 use engine::resource::panic_report::contain;
+use engine::resource::resource_kind::ResourceKind;
 use engine::resource::resource_name::ResourceName;
 use engine::system::models::data::ModelData;
 use engine::system::particles::data::EffectData;
@@ -22,7 +23,7 @@ use engine::world::physics::PhysicsProperties;
 use std::borrow::Cow;
 
 pub fn targets() -> Vec<Target> {
-    let target = |kind: &&'static engine::resource::resource_kind::ResourceKind| {
+    let target = |kind: &&'static ResourceKind| {
         let name = kind.name;
         Target::new(format!("data.{name}"), bytes_max(name), move |bytes| read(name, bytes))
     };
@@ -43,12 +44,13 @@ fn has_reader(kind: &str) -> bool {
     !["lua", "text", "binary"].contains(&kind)
 }
 
-/// Kinds with a checksum frame around their data.
-const FRAMED: [&str; 3] = ["font", "model", "particles"];
+fn row(kind: &str) -> &'static ResourceKind {
+    KINDS.by_name(kind).expect("a kind of the table")
+}
 
 /// Returns data of a kind with a corrected frame, because an attacker can forge a checksum.
 pub fn forged<'a>(kind: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-    match FRAMED.contains(&kind) {
+    match row(kind).framed {
         true => files::reframed(bytes).into(),
         false => bytes.into(),
     }
@@ -56,8 +58,7 @@ pub fn forged<'a>(kind: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
 
 /// Validates data of a kind as its readers do.
 pub fn validate(kind: &str, bytes: &[u8]) -> Result<(), Error> {
-    let row = KINDS.by_name(kind).expect("a kind of the table");
-    contained(|| contain(&ResourceName::new(kind, "x"), || (row.validate)(bytes)))
+    contained(|| contain(&ResourceName::new(kind, "x"), || (row(kind).validate)(bytes)))
 }
 
 /// Returns true if changed data is judged by its content: it is accepted, or refused by a check
@@ -67,7 +68,7 @@ pub fn is_judged_by_content(kind: &str, good: &[u8], changed: &[u8]) -> bool {
     const FRAME_ERRORS: [&str; 4] =
         ["its checksum does not fit", "its first bytes are not", "it is of version", "cut short"];
     let (good, changed) = (forged(kind, good), forged(kind, changed));
-    let head = if FRAMED.contains(&kind) { FRAME_BYTES } else { 0 };
+    let head = if row(kind).framed { FRAME_BYTES } else { 0 };
     let body = |bytes: &[u8]| bytes.get(head..).map(<[u8]>::to_vec);
     let refused = |error: &Error| FRAME_ERRORS.iter().any(|text| error.message.contains(text));
     body(&good) != body(&changed) && !validate(kind, &changed).is_err_and(|error| refused(&error))

@@ -17,6 +17,7 @@ const TEXT: ResourceKind = ResourceKind {
     doc: "Text in capitals",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |context| {
         let text = context.text()?.to_string();

@@ -16,6 +16,7 @@ pub static TEXT: ResourceKind = ResourceKind {
     doc: "Plain text (UTF-8)",
     extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw), ("md", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |context| {
         context.text()?;
@@ -30,6 +31,7 @@ pub static BINARY: ResourceKind = ResourceKind {
     doc: "Bytes that the game interprets itself",
     extensions: &[("binary", SourceForm::Own), ("bin", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |context| Ok(std::mem::take(&mut context.bytes)),
     // Games interpret the bytes themselves.
@@ -42,6 +44,7 @@ pub static CONFIG: ResourceKind = ResourceKind {
     doc: "A table for the game, written in SJSON or JSON",
     extensions: &[("config", SourceForm::Own), ("json", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |context| {
         let tree = document(context)?.to_tree();
@@ -56,6 +59,7 @@ pub static STRINGS: ResourceKind = ResourceKind {
     doc: "Translations: for each key one text, or one text per language",
     extensions: &[("strings", SourceForm::Own)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: compile_strings,
     validate: |bytes| {
@@ -69,6 +73,7 @@ pub static PACKAGE: ResourceKind = ResourceKind {
     doc: "A set of resources that are loaded and unloaded together",
     extensions: &[("package", SourceForm::Own)],
     version: 4,
+    framed: false,
     reload: &[],
     compile: compile_package,
     validate: |bytes| match bytes.first() {
@@ -368,6 +373,7 @@ mod tests {
         doc: "A picture",
         extensions: &[("png", SourceForm::Raw)],
         version: 1,
+        framed: false,
         reload: &[],
         compile: |context| Ok(std::mem::take(&mut context.bytes)),
         validate: |_| Ok(()),

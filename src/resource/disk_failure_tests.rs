@@ -20,6 +20,7 @@ static KINDS: &[&ResourceKind] = &[&ResourceKind {
     doc: "Text in capitals",
     extensions: &[("txt", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |compiling| Ok(compiling.text()?.to_uppercase().into_bytes()),
     validate: |_| Ok(()),

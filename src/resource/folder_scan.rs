@@ -254,6 +254,7 @@ mod tests {
             ("jpg", SourceForm::Raw),
         ],
         version: 1,
+        framed: false,
         reload: &[],
         compile: |compiling| Ok(compiling.bytes.clone()),
         validate: |_| Ok(()),

@@ -28,6 +28,9 @@ pub struct ResourceKind {
     /// Version of the compiled format. If it changes, all resources of this kind are compiled
     /// again.
     pub version: u32,
+    /// True if a frame with a checksum is around the compiled data
+    /// ([`FRAME_BYTES`](engine_foundation::blob::FRAME_BYTES)).
+    pub framed: bool,
     /// Steps of a hot reload that a changed resource of this kind goes through.
     pub reload: &'static [ReloadStep],
     /// Compiles a source. All other files that it reads, and all resources that it refers to, go

@@ -139,6 +139,7 @@ mod tests {
         doc: "A picture",
         extensions: &[("texture", SourceForm::Own), ("png", SourceForm::Raw)],
         version: 1,
+        framed: false,
         reload: &[],
         compile: |compiling| Ok(compiling.bytes.clone()),
         validate: |_| Ok(()),

@@ -10,6 +10,7 @@ const TEXTURE: ResourceKind = ResourceKind {
     doc: "A picture",
     extensions: &[("png", SourceForm::Raw)],
     version: 1,
+    framed: false,
     reload: &[],
     compile: |compiling| Ok(std::mem::take(&mut compiling.bytes)),
     validate: |_| Ok(()),

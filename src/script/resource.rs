@@ -15,6 +15,7 @@ pub static LUA: ResourceKind = ResourceKind {
     doc: "A script",
     extensions: &[("lua", SourceForm::Own)],
     version: 3,
+    framed: false,
     reload: &[ReloadStep::Scripts],
     compile: |compiling| {
         if is_compiled(&compiling.bytes) {

@@ -24,6 +24,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
     version: 1,
+    framed: false,
     reload: &[ReloadStep::Levels],
     compile,
     validate: |bytes| {

@@ -22,6 +22,7 @@ pub static MODEL: ResourceKind = ResourceKind {
             the same name",
     extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],
     version: VERSION,
+    framed: true,
     reload: &[ReloadStep::Models, ReloadStep::CollisionShapes, ReloadStep::UnitResources],
     compile,
     validate: |bytes| {

@@ -26,6 +26,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
     version: 1,
+    framed: false,
     reload: &[ReloadStep::UnitResources],
     compile,
     validate,

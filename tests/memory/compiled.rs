@@ -63,10 +63,7 @@ fn extent() -> Extent {
 
 /// Returns the form of a kind's data. Data with a frame has its own checksum.
 fn form(kind: &ResourceKind) -> Form {
-    match kind.name {
-        "font" | "model" | "particles" => Form::Framed,
-        _ => Form::Plain,
-    }
+    if kind.framed { Form::Framed } else { Form::Plain }
 }
 
 /// Returns changes spread over a sample: all of them, or at most `most`.

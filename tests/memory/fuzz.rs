@@ -153,7 +153,9 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, report: &dyn Fn(Pr
     }
     if kind.is_some() && judged == 0 {
         let name = &target.name;
-        report(Progress::Failed(format!("{name}: no change passes the frame (FRAMED in data.rs)")));
+        report(Progress::Failed(format!(
+            "{name}: no change passes the frame (`framed` in the row of its kind)"
+        )));
     }
     if std::env::var_os("FUZZ_TELL").is_some() {
         let (seconds, seeds) = (began.elapsed().as_secs_f64(), seeds.len());

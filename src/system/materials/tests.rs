@@ -17,6 +17,7 @@ macro_rules! kind {
             doc: "data",
             extensions: &[($text, SourceForm::Own)],
             version: 1,
+            framed: false,
             reload: &[ReloadStep::$step],
             compile: |compiling| match compiling.bytes.starts_with(b"broken") {
                 true => Err(error!("broken")),

@@ -13,6 +13,7 @@ pub static PARTICLES: ResourceKind = ResourceKind {
     doc: "A particle effect: emitters, and the motion and appearance of their particles",
     extensions: &[("particles", SourceForm::Own)],
     version: VERSION,
+    framed: true,
     reload: &[ReloadStep::Particles],
     compile,
     validate: |bytes| EffectData::read(bytes).map(drop),

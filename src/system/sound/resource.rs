@@ -22,6 +22,7 @@ pub static SOUND: ResourceKind = ResourceKind {
         ("mp3", SourceForm::Raw),
     ],
     version: 1,
+    framed: false,
     reload: &[ReloadStep::Sounds],
     compile: compile_sound,
     validate: |bytes| view(bytes)?.1.map_or(Ok(()), |clip| clip.check()),
@@ -33,6 +34,7 @@ pub static MIXER: ResourceKind = ResourceKind {
     doc: "The buses that sounds play on, with their effects",
     extensions: &[("mixer", SourceForm::Own)],
     version: 1,
+    framed: false,
     reload: &[ReloadStep::Mixers],
     compile: |compiling| {
         let document = document(compiling)?;

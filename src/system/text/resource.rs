@@ -41,6 +41,7 @@ pub static FONT: ResourceKind = ResourceKind {
         ("fnt", SourceForm::Raw),
     ],
     version: VERSION,
+    framed: true,
     reload: &[ReloadStep::Fonts],
     compile,
     validate: |bytes| {

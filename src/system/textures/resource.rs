@@ -34,6 +34,7 @@ pub static TEXTURE: ResourceKind = ResourceKind {
         ("dds", SourceForm::Raw),
     ],
     version: 2,
+    framed: false,
     reload: &[ReloadStep::Textures],
     compile,
     validate: |bytes| data::read(bytes).map(drop),

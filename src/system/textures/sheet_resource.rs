@@ -31,6 +31,7 @@ pub static SHEET: ResourceKind = ResourceKind {
         ("ase", SourceForm::Raw),
     ],
     version: 2,
+    framed: false,
     reload: &[ReloadStep::Sheets, ReloadStep::Sequences, ReloadStep::UnitResources],
     compile,
     validate: |bytes| read(bytes).map(drop),

@@ -21,6 +21,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
         ("ldtk", SourceForm::Raw),
     ],
     version: 2,
+    framed: false,
     reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
     compile,
     validate: |bytes| MapFile::read(bytes).map(drop),

@@ -19,6 +19,7 @@ pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
     doc: "Materials and collision filters of a game's physics",
     extensions: &[("physics_properties", SourceForm::Own)],
     version: 1,
+    framed: false,
     reload: &[ReloadStep::PhysicsProperties],
     compile,
     validate: |bytes| {

@@ -18,6 +18,7 @@ pub static MATERIAL: ResourceKind = ResourceKind {
     doc: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
     version: 2,
+    framed: false,
     reload: &[ReloadStep::Materials],
     compile,
     validate: |bytes| MaterialData::read(bytes).map(drop),

@@ -53,6 +53,7 @@ pub static SHADER: ResourceKind = ResourceKind {
     extensions: &[("shader", SourceForm::Own), ("wgsl", SourceForm::Raw)],
     // A different prelude produces different data from the same source.
     version: murmur32(PRELUDE.as_bytes(), 1),
+    framed: false,
     reload: &[ReloadStep::Shaders],
     compile: |compiling: &mut CompileContext| -> Result<Vec<u8>, Error> {
         let source = compiling.text()?;
