@@ -6,7 +6,7 @@ use super::recording::{Recorder, Recording, RecordingOrigin, Replay, changed_sin
 use super::{App, RunOptions, game_id};
 use engine_foundation::{Error, log};
 use engine_resource::store::ResourceStore;
-use engine_runtime::{Engine, GAME_HASHES, OpenedGame};
+use engine_runtime::{Engine, HashedSystem, OpenedGame};
 use engine_script::ErrorReport;
 use std::path::Path;
 
@@ -173,7 +173,7 @@ fn write(recording: &Recording, path: &Path) -> bool {
             let and = if recording.failure.is_some() { " and the error after them" } else { "" };
             engine_foundation::error_line!("engine: recorded {frames} frames{and} in {path}");
             let mut changes = recording.frames.iter().flat_map(|frame| &frame.changes);
-            if !changes.any(|change| usize::from(change.system) == GAME_HASHES) {
+            if !changes.any(|change| change.system == HashedSystem::Game as u8) {
                 engine_foundation::error_line!(
                     "engine: a replay compares nothing of what scripts hold: have them pass what \
                      matters to Application.hash in each frame"

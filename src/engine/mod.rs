@@ -52,7 +52,7 @@ pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use game::OpenedGame;
 pub use screenshots::CAPTURES_MAX;
-pub use state_hash::{FrameState, GAME_HASHES, GameHashes, HASHED_SYSTEMS, ObjectState};
+pub use state_hash::{FrameState, GameHashes, HashedSystem, ObjectState};
 use std::path::PathBuf;
 pub use tilemaps::TilemapDrawOptions;
 pub use world_draws::WorldDraw;

@@ -8,27 +8,50 @@ use engine_foundation::{Handle, HandleKind};
 use engine_input::{DEVICES, DeviceId, PAD};
 use engine_world::component_table::COMPONENTS;
 
-/// Names of the hashed systems, in the order of the hashes.
-pub const HASHED_SYSTEMS: [&str; 8] = [
-    "time",
-    "random numbers",
-    "worlds",
-    "physics",
-    "particles",
-    "sound",
-    "input",
-    "what the game hashed",
-];
+/// A hashed system, in the order of the hashes. Its number is stored in recordings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HashedSystem {
+    Time,
+    RandomNumbers,
+    Worlds,
+    Physics,
+    Particles,
+    Sound,
+    Input,
+    /// Hashes that the game computed.
+    Game,
+}
 
-const TIME: usize = 0;
-const RANDOM: usize = 1;
-const WORLDS: usize = 2;
-const PHYSICS: usize = 3;
-const PARTICLES: usize = 4;
-const SOUND: usize = 5;
-const INPUT: usize = 6;
-/// Index of the hashes that the game computed.
-pub const GAME_HASHES: usize = 7;
+impl HashedSystem {
+    /// All systems, by number.
+    pub const ALL: [HashedSystem; 8] = [
+        HashedSystem::Time,
+        HashedSystem::RandomNumbers,
+        HashedSystem::Worlds,
+        HashedSystem::Physics,
+        HashedSystem::Particles,
+        HashedSystem::Sound,
+        HashedSystem::Input,
+        HashedSystem::Game,
+    ];
+
+    /// Number of systems.
+    pub const COUNT: usize = HashedSystem::ALL.len();
+
+    /// Returns the display name.
+    pub fn name(self) -> &'static str {
+        match self {
+            HashedSystem::Time => "time",
+            HashedSystem::RandomNumbers => "random numbers",
+            HashedSystem::Worlds => "worlds",
+            HashedSystem::Physics => "physics",
+            HashedSystem::Particles => "particles",
+            HashedSystem::Sound => "sound",
+            HashedSystem::Input => "input",
+            HashedSystem::Game => "what the game hashed",
+        }
+    }
+}
 
 /// Object numbers of input state that belongs to no device, for [`ObjectState::object`].
 const FINGERS: u64 = 1 << 8;
@@ -38,8 +61,7 @@ const WINDOW: u64 = FINGERS + 2;
 /// State hash of one object at the end of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectState {
-    /// Index in [`HASHED_SYSTEMS`].
-    pub system: u8,
+    pub system: HashedSystem,
     /// Object in the system: its handle as scripts see it, or its number.
     pub object: u64,
     pub hash: u64,
@@ -48,26 +70,26 @@ pub struct ObjectState {
 /// State hashes of all systems at the end of a frame.
 #[derive(Clone, Debug, Default)]
 pub struct FrameState {
-    pub hashes: [u64; HASHED_SYSTEMS.len()],
+    pub hashes: [u64; HashedSystem::COUNT],
     /// Objects in the order in which they were hashed.
     pub objects: Vec<ObjectState>,
 }
 
 /// Accumulates the hashes of objects.
 struct StateHasher {
-    systems: [StateHash; HASHED_SYSTEMS.len()],
+    systems: [StateHash; HashedSystem::COUNT],
     objects: Vec<ObjectState>,
 }
 
 impl StateHasher {
-    fn record(&mut self, system: usize, object: u64, hash: u64) {
-        self.systems[system].write_u64(object);
-        self.systems[system].write_u64(hash);
-        self.objects.push(ObjectState { system: system as u8, object, hash });
+    fn record(&mut self, system: HashedSystem, object: u64, hash: u64) {
+        self.systems[system as usize].write_u64(object);
+        self.systems[system as usize].write_u64(hash);
+        self.objects.push(ObjectState { system, object, hash });
     }
 
     /// Hashes an object; `write` writes its state.
-    fn write(&mut self, system: usize, object: u64, write: impl FnOnce(&mut StateHash)) {
+    fn write(&mut self, system: HashedSystem, object: u64, write: impl FnOnce(&mut StateHash)) {
         let mut hash = StateHash::new(0);
         write(&mut hash);
         self.record(system, object, hash.finish());
@@ -104,7 +126,7 @@ impl GameHashes {
         std::mem::swap(&mut self.locations, &mut self.last_locations);
         self.locations.clear();
         for (at, hash) in self.calls.drain(..).enumerate() {
-            hasher.record(GAME_HASHES, at as u64 + 1, hash);
+            hasher.record(HashedSystem::Game, at as u64 + 1, hash);
         }
     }
 }
@@ -112,24 +134,24 @@ impl GameHashes {
 impl Engine {
     /// Returns the state at the end of a frame, and resets the game's own hashes.
     pub fn take_state(&mut self) -> FrameState {
-        let systems = [const { StateHash::new(0) }; HASHED_SYSTEMS.len()];
+        let systems = [const { StateHash::new(0) }; HashedSystem::COUNT];
         let mut hasher = StateHasher { systems, objects: Vec::new() };
-        hasher.write(TIME, 0, |hash| {
+        hasher.write(HashedSystem::Time, 0, |hash| {
             hash.write_u64(self.frame.index);
             hash.write_f64(self.frame.total);
         });
-        hasher.write(RANDOM, 0, |hash| {
+        hasher.write(HashedSystem::RandomNumbers, 0, |hash| {
             self.frame.random.state().into_iter().for_each(|word| hash.write_u64(word));
         });
         for (handle, world) in self.worlds.slots.iter() {
-            hasher.write(WORLDS, number(handle), |hash| {
+            hasher.write(HashedSystem::Worlds, number(handle), |hash| {
                 hash.write_f64(world.time);
                 hash.write_f64(world.delta);
             });
         }
         let view = self.worlds.component_view(&self.assets);
         for (handle, _) in self.worlds.units.slots.iter() {
-            hasher.write(WORLDS, number(handle), |hash| {
+            hasher.write(HashedSystem::Worlds, number(handle), |hash| {
                 let row = handle.index() as u32;
                 self.worlds.units.scene.floats(row).for_each(|float| hash.write_f32(float));
                 COMPONENTS.write_state(&view, row, hash);
@@ -137,11 +159,18 @@ impl Engine {
         }
         self.worlds
             .physics
-            .each_state(|handle, write| hasher.write(PHYSICS, number(handle), write));
+            .each_state(|handle, write| hasher.write(HashedSystem::Physics, number(handle), write));
         for (handle, effect) in self.worlds.particles.slots().iter() {
-            hasher.record(PARTICLES, number(handle), self.worlds.particles.hash_of(effect));
+            hasher.record(
+                HashedSystem::Particles,
+                number(handle),
+                self.worlds.particles.hash_of(effect),
+            );
         }
-        self.devices.sounds.voices.each_hash(|object, hash| hasher.record(SOUND, object, hash));
+        self.devices
+            .sounds
+            .voices
+            .each_hash(|object, hash| hasher.record(HashedSystem::Sound, object, hash));
         self.devices.hash_input(&mut hasher);
         self.frame.game_hash.take(&mut hasher);
         let StateHasher { systems, objects } = hasher;
@@ -150,19 +179,19 @@ impl Engine {
 
     /// Returns the display name of an object of the state. An object that no longer exists is named
     /// by its number.
-    pub fn state_name(&self, system: usize, object: u64) -> String {
+    pub fn state_name(&self, system: HashedSystem, object: u64) -> String {
         match system {
-            TIME => "the frame's number and the game's time".to_string(),
-            RANDOM => "the random numbers of the game".to_string(),
-            WORLDS => self.worlds.name_in_worlds(object),
-            PHYSICS => self.worlds.name_in_physics(object),
-            PARTICLES => self.worlds.name_in_particles(object),
-            SOUND => match self.devices.sounds.voices.name_of(object) {
+            HashedSystem::Time => "the frame's number and the game's time".to_string(),
+            HashedSystem::RandomNumbers => "the random numbers of the game".to_string(),
+            HashedSystem::Worlds => self.worlds.name_in_worlds(object),
+            HashedSystem::Physics => self.worlds.name_in_physics(object),
+            HashedSystem::Particles => self.worlds.name_in_particles(object),
+            HashedSystem::Sound => match self.devices.sounds.voices.name_of(object) {
                 Some(sound) => format!("voice {object} '{sound}'"),
                 None if object == 0 => "the time of the mixer and its choices".to_string(),
                 None => format!("voice {object}"),
             },
-            INPUT => match object {
+            HashedSystem::Input => match object {
                 FINGERS => "the fingers on the touch panel".to_string(),
                 COMPOSING => "the text that is being composed".to_string(),
                 WINDOW => "the window".to_string(),
@@ -172,7 +201,7 @@ impl Engine {
                 window if window >> 40 > 0 => self.devices.name_of_window(window),
                 device => format!("pad {}", device - u64::from(PAD.0) + 1),
             },
-            _ => {
+            HashedSystem::Game => {
                 let location = self.frame.game_hash.last_locations.get(object as usize - 1);
                 let location = location.map_or(String::new(), |location| format!(" ({location})"));
                 format!("call {object} of Application.hash in that frame{location}")
@@ -184,23 +213,23 @@ impl Engine {
 impl Devices {
     fn hash_input(&self, hasher: &mut StateHasher) {
         for at in 0..DEVICES as u8 {
-            hasher.write(INPUT, u64::from(at), |hash| {
+            hasher.write(HashedSystem::Input, u64::from(at), |hash| {
                 let state = self.input.device(DeviceId(at)).state();
                 let motors = self.input.motors(DeviceId(at)).state();
                 state.chain(motors).for_each(|number| hash.write_f64(number));
             });
         }
-        hasher.write(INPUT, FINGERS, |hash| {
+        hasher.write(HashedSystem::Input, FINGERS, |hash| {
             for finger in self.input.fingers().iter().flatten() {
                 finger.at.to_array().into_iter().for_each(|number| hash.write_f32(number));
             }
         });
-        hasher.write(INPUT, COMPOSING, |hash| {
+        hasher.write(HashedSystem::Input, COMPOSING, |hash| {
             hash.write_bytes(self.input.composing().text.as_bytes());
         });
-        hasher.write(INPUT, WINDOW, |hash| self.window.write_state(hash));
+        hasher.write(HashedSystem::Input, WINDOW, |hash| self.window.write_state(hash));
         for (id, window) in self.windows.iter() {
-            hasher.write(INPUT, id.number(), |hash| window.write_state(hash));
+            hasher.write(HashedSystem::Input, id.number(), |hash| window.write_state(hash));
         }
     }
 
@@ -237,4 +266,16 @@ impl Worlds {
 /// Returns the number of a handle, as scripts see it.
 fn number(handle: Handle) -> u64 {
     handle.to_number() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_systems_are_indices_of_their_list() {
+        for (at, system) in HashedSystem::ALL.into_iter().enumerate() {
+            assert_eq!(system as usize, at, "{}", system.name());
+        }
+    }
 }

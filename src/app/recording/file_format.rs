@@ -10,7 +10,7 @@ use crate::recording::saved_state::InitialSaves;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
-use engine_runtime::HASHED_SYSTEMS;
+use engine_runtime::HashedSystem;
 
 /// Maximum duration of a frame, in seconds: thirty years.
 const MEASURED_SECONDS_MAX: f64 = 1e9;
@@ -27,13 +27,13 @@ fn read_measured(reader: &mut BlobReader) -> Result<f64, Error> {
 impl RecordedFrame {
     fn read(reader: &mut BlobReader) -> Result<RecordedFrame, Error> {
         let (measured, input) = (read_measured(reader)?, FrameInput::read(reader)?);
-        let mut hashes = [0; HASHED_SYSTEMS.len()];
+        let mut hashes = [0; HashedSystem::COUNT];
         for hash in &mut hashes {
             *hash = reader.u64()?;
         }
         let changes = reader.list(|reader| {
             let (system, object, hash) = (reader.u8()?, reader.u64()?, reader.u32()?);
-            match usize::from(system) < HASHED_SYSTEMS.len() {
+            match usize::from(system) < HashedSystem::COUNT {
                 true => Ok(ObjectDifference { system, object, hash }),
                 false => Err(error!("it is damaged: there is no system {system}")),
             }

@@ -10,7 +10,7 @@ use super::output_files;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, readers};
-use engine_runtime::{Engine, FrameState, HASHED_SYSTEMS};
+use engine_runtime::{Engine, FrameState, HashedSystem};
 use engine_script::ErrorReport;
 use saved_state::InitialSaves;
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub struct RecordingOrigin {
 /// An object with a state that differs from the previous frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObjectDifference {
-    /// Index of its system in [`HASHED_SYSTEMS`].
+    /// Number of its system in [`HashedSystem::ALL`].
     pub system: u8,
     pub object: u64,
     /// Half of the hash of its state, never 0. 0 if the object no longer exists.
@@ -67,8 +67,8 @@ pub struct RecordedFrame {
     pub measured: f64,
     /// Input of devices and the window.
     pub input: FrameInput,
-    /// One hash for each of [`HASHED_SYSTEMS`].
-    pub hashes: [u64; HASHED_SYSTEMS.len()],
+    /// One hash for each of [`HashedSystem::ALL`].
+    pub hashes: [u64; HashedSystem::COUNT],
     /// The objects that changed. Present only in the first [`Recording::frames_with_changes`]
     /// frames.
     pub changes: Vec<ObjectDifference>,
@@ -109,9 +109,10 @@ impl KnownHashes {
         let mut changes = Vec::new();
         for one in &state.objects {
             let hash = truncate_hash(one.hash);
-            let known = self.0.insert((one.system, one.object), (hash, frame));
+            let (system, object) = (one.system as u8, one.object);
+            let known = self.0.insert((system, object), (hash, frame));
             if known.is_none_or(|(old, _)| old != hash) {
-                changes.push(ObjectDifference { system: one.system, object: one.object, hash });
+                changes.push(ObjectDifference { system, object, hash });
             }
         }
         if self.0.len() > state.objects.len() {
@@ -139,19 +140,24 @@ impl KnownHashes {
     }
 
     /// Returns a message for each object of a system that differs from the known hashes.
-    fn differences(&self, system: usize, state: &FrameState, engine: &Engine) -> Vec<String> {
-        let own = |one: &&engine_runtime::ObjectState| usize::from(one.system) == system;
+    fn differences(
+        &self,
+        system: HashedSystem,
+        state: &FrameState,
+        engine: &Engine,
+    ) -> Vec<String> {
+        let own = |one: &&engine_runtime::ObjectState| one.system == system;
         let mut messages = Vec::new();
         for one in state.objects.iter().filter(own) {
             let name = || engine.state_name(system, one.object);
-            match self.0.get(&(one.system, one.object)) {
+            match self.0.get(&(system as u8, one.object)) {
                 None => messages.push(format!("{}, which the recording does not have", name())),
                 Some((hash, _)) if *hash != truncate_hash(one.hash) => messages.push(name()),
                 Some(_) => {}
             }
         }
         let there = |object| state.objects.iter().filter(own).any(|one| one.object == object);
-        let known = self.0.keys().filter(|(of, _)| usize::from(*of) == system);
+        let known = self.0.keys().filter(|(of, _)| *of == system as u8);
         let mut gone: Vec<u64> = known.map(|(_, object)| *object).collect();
         gone.retain(|object| !there(*object));
         gone.sort_unstable();
@@ -319,12 +325,14 @@ impl Replay {
         let Some(frame) = self.recording.frames.get(at) else { return self.end() };
         self.known.apply(&frame.changes, at);
         let state = engine.take_state();
-        let differs = |system: &usize| frame.hashes[*system] != state.hashes[*system];
-        let systems: Vec<usize> = (0..HASHED_SYSTEMS.len()).filter(differs).collect();
+        let differs = |system: &HashedSystem| {
+            frame.hashes[*system as usize] != state.hashes[*system as usize]
+        };
+        let systems: Vec<HashedSystem> = HashedSystem::ALL.into_iter().filter(differs).collect();
         if systems.is_empty() {
             return Ok(());
         }
-        let names: Vec<&str> = systems.iter().map(|system| HASHED_SYSTEMS[*system]).collect();
+        let names: Vec<&str> = systems.iter().map(|system| system.name()).collect();
         let (number, names) = (at + 1, names.join(", "));
         let mut message =
             format!("the replay differs from the recording in frame {number}: {names}");
@@ -342,10 +350,10 @@ impl Replay {
             let differences = self.known.differences(system, &state, engine);
             let more = differences.len().saturating_sub(NAMED_MAX);
             for difference in differences.iter().take(NAMED_MAX) {
-                message += &format!("\n  {}: {difference}", HASHED_SYSTEMS[system]);
+                message += &format!("\n  {}: {difference}", system.name());
             }
             if more > 0 {
-                message += &format!("\n  {}: and {more} more", HASHED_SYSTEMS[system]);
+                message += &format!("\n  {}: and {more} more", system.name());
             }
         }
         Err(message)
@@ -434,7 +442,7 @@ pub mod tests {
         let frame = RecordedFrame {
             measured: 0.016,
             input: input.clone(),
-            hashes: [1; HASHED_SYSTEMS.len()],
+            hashes: [1; HashedSystem::COUNT],
             changes,
         };
         let saves = [("best.1.save".to_string(), vec![1, 2])].into();
@@ -466,7 +474,7 @@ pub mod tests {
         let state = |objects: &[(u64, u64)]| FrameState {
             objects: objects
                 .iter()
-                .map(|(object, hash)| ObjectState { system: 2, object: *object, hash: *hash })
+                .map(|&(object, hash)| ObjectState { system: HashedSystem::Worlds, object, hash })
                 .collect(),
             ..FrameState::default()
         };
