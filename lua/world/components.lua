@@ -16,7 +16,7 @@ local begin_update, update_systems = core.begin_update, core.update_systems
 
 -- Native steps of a world's update, in execution order. Scripts can run between these steps. A
 -- script runs before the first step unless it names a step under `after`.
-local NATIVE = { "physics", "scene_graph" }
+local NATIVE = core.update_steps()
 
 -- Component types by name. Of the engine: { native = true }. Of scripts: { name =, module =,
 -- units = { by world: list }, destroyed = { by world: set of units that were destroyed and are

@@ -28,6 +28,12 @@ pub struct UpdateSteps {
     pub scene_graph: bool,
 }
 
+impl UpdateSteps {
+    /// Names of the steps, in execution order. Scripts can run before, between and after them. A
+    /// step has the name of its first system in [`UPDATE_SYSTEMS`](engine_world::UPDATE_SYSTEMS).
+    pub const NAMES: [&str; 2] = ["physics", "scene_graph"];
+}
+
 impl Engine {
     /// Runs systems of a world, and blocks until they are finished. The table of these systems
     /// lists the data that each reads and writes. The order follows from the table, see
@@ -129,6 +135,14 @@ mod tests {
     use engine_world::scene_graph;
 
     const ALL: UpdateSteps = UpdateSteps { physics: true, scene_graph: true };
+
+    #[test]
+    fn steps_are_named_like_systems_in_their_order() {
+        let systems = engine_world::UPDATE_SYSTEMS;
+        let positions =
+            UpdateSteps::NAMES.map(|name| systems.iter().position(|system| *system == name));
+        assert!(positions.iter().all(Option::is_some) && positions.is_sorted(), "{positions:?}");
+    }
 
     #[test]
     fn effects_follow_units_moved_by_physics_in_the_same_update() {

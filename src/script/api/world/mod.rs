@@ -185,6 +185,13 @@ pub static CORE: ModuleRows = module(
         .public_name("World.update")
         .when_full(),
         func(
+            "update_steps",
+            update_steps,
+            &[],
+            "Returns the names of the native steps of an update, in execution order.",
+        )
+        .pure(),
+        func(
             "update_systems",
             update_systems,
             &[("world", ""), ("delta", ""), ("physics", ""), ("scene_graph", "")],
@@ -204,6 +211,10 @@ fn begin_update(engine: &mut Engine, world: WorldId, delta: f64) -> Result<(), E
     }
     engine.worlds.world(world).begin_update(delta);
     Ok(())
+}
+
+fn update_steps(_: &mut Engine) -> Vec<String> {
+    UpdateSteps::NAMES.map(str::to_string).to_vec()
 }
 
 fn update_systems(
