@@ -6,6 +6,7 @@
 //! measured.
 
 mod allocator;
+mod child_process;
 mod gui;
 mod particles;
 #[cfg(unix)]

@@ -18,7 +18,7 @@ mod markdown;
 mod processes;
 
 use crate::gui::textures as gui_textures;
-use crate::reload::{child, files, folder};
+use crate::reload::{files, folder};
 use crate::run::Run;
 use crate::table::Group;
 use environment::Environment;

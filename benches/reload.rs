@@ -6,7 +6,6 @@
 //!     cargo bench -- reload saves           one part
 
 mod assets;
-pub mod child;
 pub mod files;
 pub mod folder;
 mod saves;

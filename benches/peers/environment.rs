@@ -1,8 +1,8 @@
 //! Environment in which both engines play: a virtual display, the folders of the games, and the
 //! commands that start them. It does not know the workloads.
 
-use super::child::{ResourceUsage, run_command};
 use super::gui_textures;
+use crate::child_process::{ResourceUsage, run_command};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};

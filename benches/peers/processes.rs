@@ -1,11 +1,11 @@
 //! Workloads of whole processes: startup, tests, a game of many files.
 
 use super::bare;
-use super::child::ResourceUsage;
 use super::environment::{Drawing, Environment, Game};
 use super::files;
 use super::folder::Folder;
 use super::frames::compared_row;
+use crate::child_process::ResourceUsage;
 use crate::table::{Group, Row, median, named};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! Benchmark of a game of 2,000 files: from its bundle to the first frame, and its compilation.
 
-use super::child::{self, Argument, ResourceUsage};
 use super::files::{self, PICTURES, SCRIPTS, TEXT_BYTES, TEXTS};
 use super::{Folder, Random};
+use crate::child_process::{self, Argument, ResourceUsage};
 use crate::table::{Group, median, row};
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn compile(folder: &Folder, out: &Path, bundle: bool) -> ResourceUsage {
     if bundle {
         arguments.push(&"--bundle");
     }
-    child::run(&arguments, folder.saves())
+    child_process::run(&arguments, folder.saves())
 }
 
 /// Returns the median CPU time of a bundle's start, first frame and end.
@@ -38,7 +38,7 @@ fn first_frame(folder: &Folder) -> f64 {
     let bundle = folder.saves().join("game.bundle");
     compile(folder, &bundle, true);
     let arguments: [Argument; 5] = [&"run", &bundle, &"--headless", &"--frames", &"1"];
-    let once = || child::run(&arguments, folder.saves()).cpu;
+    let once = || child_process::run(&arguments, folder.saves()).cpu;
     once();
     median((0..RUNS).map(|_| once()).collect())
 }

@@ -1,8 +1,8 @@
 //! Benchmark of hot reload: the time from saving a file until the new code runs, and the cost of
 //! watching the folder.
 
-use super::child::{self, Argument};
 use super::{Folder, Random};
+use crate::child_process::{self, Argument};
 use crate::table::{Group, median, named, row};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -129,7 +129,7 @@ fn save(path: &Path, text: &str, in_place: bool) {
 fn latencies(folder: &Folder) -> Vec<f64> {
     let path = folder.path();
     let arguments: [Argument; 4] = [&"run", &path, &"--headless", &"--realtime"];
-    let mut command = child::command(&arguments, folder.saves());
+    let mut command = child_process::command(&arguments, folder.saves());
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the engine starts");
     let (sender, arrivals) = channel();
     let out = child.stdout.take().expect("it was piped");
@@ -163,7 +163,7 @@ fn frame_cost(folder: &Folder, watched: bool) -> f64 {
         if !watched {
             arguments.push(&"--no-watch");
         }
-        child::run(&arguments, folder.saves()).cpu
+        child_process::run(&arguments, folder.saves()).cpu
     };
     (cpu(FRAMES) - cpu(1)) / FRAMES as f64
 }

@@ -1,43 +1,13 @@
 //! Startup benchmark: the executable plays one frame of the template and ends.
 
 use super::{MIB, cpu, game::Game};
+use crate::child_process::{self, ResourceUsage};
 use crate::table::{Group, median, row};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// Resource usage of one child.
-struct ResourceUsage {
-    cpu_milliseconds: f64,
-    peak_mib: f64,
-}
 
 /// Runs the executable on a game's folder for one frame.
-#[allow(clippy::zombie_processes, reason = "wait4 waits for it, and says what it used")]
 fn run_once(folder: &Path, saves: &Path) -> ResourceUsage {
-    let child = Command::new(env!("CARGO_BIN_EXE_engine"))
-        .args(["run".as_ref(), folder.as_os_str()])
-        .args(["--headless", "--frames", "1"])
-        .env("ENGINE_SAVE_DIR", saves)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the engine starts");
-    let mut status = 0;
-    // SAFETY: a record of plain numbers, filled by the call below for our own child, for which no
-    // other code waits.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        let waited = libc::wait4(child.id() as i32, &mut status, 0, &mut usage);
-        assert!(waited == child.id() as i32, "the child was lost");
-        usage
-    };
-    assert!(status == 0, "engine run {} ended with status {status}", folder.display());
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
-    ResourceUsage {
-        cpu_milliseconds: (seconds(usage.ru_utime) + seconds(usage.ru_stime)) * 1e3,
-        // Linux reports KiB.
-        peak_mib: usage.ru_maxrss as f64 / 1024.0,
-    }
+    child_process::run(&[&"run", &folder, &"--headless", &"--frames", &"1"], saves)
 }
 
 /// Creates an empty folder for saves.
@@ -63,7 +33,7 @@ pub fn measure() -> Group {
     let size = std::fs::metadata(env!("CARGO_BIN_EXE_engine")).expect("it was just run").len();
     // A scratch folder; the operating system cleans up remaining files.
     let _ = std::fs::remove_dir_all(&saves);
-    let peak = runs.iter().map(|used| used.peak_mib).fold(0.0, f64::max);
+    let peak = runs.iter().map(|used| used.peak).fold(0.0, f64::max);
     Group {
         name: "start",
         title: "engine run game_template --headless --frames 1",
@@ -76,7 +46,7 @@ pub fn measure() -> Group {
         rows: vec![
             row(
                 "CPU from start to exit",
-                median(runs.iter().map(|used| used.cpu_milliseconds).collect()),
+                median(runs.iter().map(|used| used.cpu).collect()),
                 "ms",
                 Some(25.0),
             ),

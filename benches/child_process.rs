@@ -13,7 +13,6 @@ pub type Argument<'a> = &'a dyn AsRef<OsStr>;
 pub struct ResourceUsage {
     pub cpu: f64,
     pub wall: f64,
-    #[allow(dead_code, reason = "benches/reload.rs has no use for it")]
     pub peak: f64,
 }
 
