@@ -10,6 +10,7 @@ mod check;
 mod confinement;
 mod examples;
 mod explain;
+mod game_folder;
 mod golden;
 mod hot_reload;
 mod libraries;

@@ -4,22 +4,19 @@
 mod corruption;
 mod forged;
 
+use crate::game_folder::{GameFolder, outcome};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// The test's own folder, removed on drop. Games save below it.
-struct Scratch(PathBuf);
+/// A folder with a game in its subfolder `game`.
+struct Scratch(GameFolder);
 
 impl Scratch {
     /// Creates the folder, with these files in its subfolder `game`.
     fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("engine-bundle-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("game")).unwrap();
-        let scratch = Scratch(folder);
+        let scratch = Scratch(GameFolder::new("bundle", name));
+        fs::create_dir(scratch.path("game")).unwrap();
         for (path, text) in files {
             scratch.save(path, text);
         }
@@ -31,22 +28,13 @@ impl Scratch {
     }
 
     fn save(&self, path: &str, text: &str) {
-        let path = self.0.join("game").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        self.0.write(&format!("game/{path}"), text);
     }
 
     /// Runs a program in the folder.
     fn run<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> RunResult {
-        let output = Command::new(program)
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let code = output.status.code().unwrap();
-        RunResult { code, out: text(output.stdout), err: text(output.stderr) }
+        let (code, out, err) = outcome(&mut self.0.program(program, arguments));
+        RunResult { code, out, err }
     }
 
     fn engine(&self, arguments: &str) -> RunResult {
@@ -67,12 +55,6 @@ impl Scratch {
         let files = games.flat_map(|game| fs::read_dir(game.path()).unwrap().flatten());
         let reports = files.filter(|file| file.file_name().to_string_lossy().starts_with("crash"));
         reports.map(|file| fs::read_to_string(file.path()).unwrap()).collect()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -3,14 +3,14 @@
 
 mod edit_storm;
 
+use super::game_folder::{GameFolder, output_lines};
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
 use engine::frame_packet::FramePacket;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 const MANUAL: &str = include_str!("../docs/hot_reload.md");
@@ -18,16 +18,12 @@ const MANUAL: &str = include_str!("../docs/hot_reload.md");
 /// Maximum wait, longer than any step takes on a busy machine.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// A folder with a game, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game in its subfolder `game`.
+struct Scratch(GameFolder);
 
 impl Scratch {
     fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("engine-playing-{}-{name}", std::process::id()));
-        // A leftover of an earlier process with the same id.
-        let _ = fs::remove_dir_all(&folder);
-        let scratch = Scratch(folder);
+        let scratch = Scratch(GameFolder::new("playing", name));
         files.iter().for_each(|(path, text)| scratch.save(path, text));
         scratch
     }
@@ -46,9 +42,8 @@ impl Scratch {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.arg("run").arg(self.path("")).current_dir(&self.0);
-        command.env("ENGINE_SAVE_DIR", self.0.join("saves")).stdin(Stdio::null());
+        let mut command = self.0.command(&["run"]);
+        command.arg(self.path("")).stdin(Stdio::null());
         command
     }
 
@@ -56,12 +51,6 @@ impl Scratch {
         let mut command = self.command();
         command.args(["--headless", "--realtime"]);
         GameProcess::start(command)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -79,21 +68,7 @@ impl GameProcess {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the engine starts");
-        let (send, lines) = channel();
-        let streams: [Box<dyn Read + Send>; 2] = [
-            Box::new(process.stdout.take().expect("it is piped")),
-            Box::new(process.stderr.take().expect("it is piped")),
-        ];
-        for stream in streams {
-            let send = send.clone();
-            std::thread::spawn(move || {
-                for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
+        let lines = output_lines(&mut process);
         GameProcess { process, lines, output: Vec::new() }
     }
 

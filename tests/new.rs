@@ -3,53 +3,24 @@
 
 mod bounce;
 
+use crate::game_folder::GameFolder;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let folder = std::env::temp_dir().join(format!("engine-new-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
-    }
+fn scratch(name: &str) -> GameFolder {
+    GameFolder::new("new", name)
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Exit code, standard output, standard error.
-type Outcome = (i32, String, String);
-
-fn engine<A: AsRef<OsStr>>(folder: &Scratch, arguments: &[A]) -> Outcome {
-    let output = Command::new(env!("CARGO_BIN_EXE_engine"))
-        .args(arguments)
-        .current_dir(&folder.0)
-        .env("ENGINE_SAVE_DIR", folder.0.join("saves"))
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
-
-fn check_refused(folder: &Scratch, argument: &str, message: &str) {
-    let (code, out, err) = engine(folder, &["new", argument]);
+fn check_refused(folder: &GameFolder, argument: &str, message: &str) {
+    let (code, out, err) = folder.engine(&["new", argument]);
     assert_eq!((code, out.as_str()), (1, ""), "{argument}: {err}");
     assert_eq!(err, format!("error: {message}\n"), "{argument}");
 }
 
 #[test]
 fn new_game_runs_deterministically() {
-    let scratch = Scratch::new("play");
-    let (code, out, err) = engine(&scratch, &["new", "games/my yard"]);
+    let scratch = scratch("play");
+    let (code, out, err) = scratch.engine(&["new", "games/my yard"]);
     assert_eq!((code, err.as_str()), (0, ""));
     let program = env!("CARGO_BIN_EXE_engine");
     assert_eq!(
@@ -60,14 +31,14 @@ fn new_game_runs_deterministically() {
         )
     );
     let play =
-        |more: &[&str]| engine(&scratch, &[&["run", "games/my yard", "--headless"], more].concat());
+        |more: &[&str]| scratch.engine(&[&["run", "games/my yard", "--headless"], more].concat());
     let (code, out, err) = play(&["--frames", "150", "--record", "a.recording"]);
     assert_eq!((code, out.as_str()), (0, ""));
     assert_eq!(err, "engine: recorded 150 frames in a.recording\n");
     let (code, _, err) = play(&["--replay", "a.recording"]);
     assert_eq!(code, 0, "{err}");
     // The folder for saves is created before the game starts. This game saves nothing.
-    let mut folders = vec![scratch.0.join("saves")];
+    let mut folders = vec![scratch.join("saves")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
             let path = entry.unwrap().path();
@@ -79,9 +50,9 @@ fn new_game_runs_deterministically() {
 
 #[test]
 fn new_game_is_named_after_its_folder() {
-    let scratch = Scratch::new("name");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    let read = |file: &str| fs::read_to_string(scratch.0.join("yard").join(file)).unwrap();
+    let scratch = scratch("name");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    let read = |file: &str| fs::read_to_string(scratch.join("yard").join(file)).unwrap();
     assert!(read("README.md").starts_with("# yard\n"));
     let settings = read("settings.sjson");
     assert!(settings.contains("\nname = \"yard\"\nid = \"yard\" "), "{settings}");
@@ -92,18 +63,18 @@ fn new_game_is_named_after_its_folder() {
 
 #[test]
 fn new_game_passes_its_tests() {
-    let scratch = Scratch::new("test");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    let (code, out, err) = engine(&scratch, &["test", "yard"]);
+    let scratch = scratch("test");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    let (code, out, err) = scratch.engine(&["test", "yard"]);
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     assert!(out.ends_with("5 passed, 0 failed, 0 skipped\n"), "{out}");
 }
 
 #[test]
 fn template_in_the_repository_runs() {
-    let scratch = Scratch::new("template");
+    let scratch = scratch("template");
     let template = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template");
-    let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "1"]);
+    let (code, out, err) = scratch.engine(&["run", template, "--headless", "--frames", "1"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert_eq!(out, "");
 }
@@ -116,24 +87,24 @@ fn template_sound_matches_its_generator() {
 
 #[test]
 fn empty_folder_or_git_repository_is_accepted() {
-    let scratch = Scratch::new("empty");
-    fs::create_dir(scratch.0.join("empty")).unwrap();
-    assert_eq!(engine(&scratch, &["new", "empty"]).0, 0);
-    fs::create_dir_all(scratch.0.join("cloned/.git")).unwrap();
-    assert_eq!(engine(&scratch, &["new", "cloned"]).0, 0);
-    let here = Scratch::new("here");
-    let (code, out, _) = engine(&here, &["new", "."]);
+    let scratch = scratch("empty");
+    fs::create_dir(scratch.join("empty")).unwrap();
+    assert_eq!(scratch.engine(&["new", "empty"]).0, 0);
+    fs::create_dir_all(scratch.join("cloned/.git")).unwrap();
+    assert_eq!(scratch.engine(&["new", "cloned"]).0, 0);
+    let here = scratch("here");
+    let (code, out, _) = here.engine(&["new", "."]);
     assert_eq!(code, 0);
     assert!(!out.contains("cd "), "{out}");
-    assert!(here.0.join("main.lua").is_file());
+    assert!(here.join("main.lua").is_file());
 }
 
 #[test]
 fn invalid_target_is_refused_without_changes() {
-    let scratch = Scratch::new("refused");
-    fs::create_dir(scratch.0.join("full")).unwrap();
-    fs::write(scratch.0.join("full/notes.txt"), "mine").unwrap();
-    fs::write(scratch.0.join("file"), "mine").unwrap();
+    let scratch = scratch("refused");
+    fs::create_dir(scratch.join("full")).unwrap();
+    fs::write(scratch.join("full/notes.txt"), "mine").unwrap();
+    fs::write(scratch.join("file"), "mine").unwrap();
     check_refused(
         &scratch,
         "full",
@@ -151,30 +122,30 @@ fn invalid_target_is_refused_without_changes() {
         "nowhere/..",
         "'nowhere/..' does not end in a name: give the folder to create",
     );
-    let (code, _, err) = engine(&scratch, &["new", "file/game"]);
+    let (code, _, err) = scratch.engine(&["new", "file/game"]);
     assert_eq!(code, 1);
     assert!(err.contains("file/game"), "{err}");
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 2);
-    assert_eq!(fs::read_dir(scratch.0.join("full")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(scratch.join("full")).unwrap().count(), 1);
 }
 
 #[test]
 fn game_name_is_required() {
-    let scratch = Scratch::new("usage");
+    let scratch = scratch("usage");
     for arguments in [&["new"][..], &["new", ""], &["new", "a", "b"]] {
-        let (code, _, err) = engine(&scratch, arguments);
+        let (code, _, err) = scratch.engine(arguments);
         assert_eq!(code, 2, "{arguments:?}");
         assert!(err.contains("<DIR>"), "{err}");
     }
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn unwritable_folder_is_reported_with_its_reason() {
-    let scratch = Scratch::new("read-only");
+    let scratch = scratch("read-only");
     // No user can create a folder there.
-    let (code, _, err) = engine(&scratch, &["new", "/proc/game"]);
+    let (code, _, err) = scratch.engine(&["new", "/proc/game"]);
     assert_eq!(code, 1);
     assert!(err.starts_with("error: the folder '/proc/game' cannot be made: "), "{err}");
 }
@@ -183,8 +154,8 @@ fn unwritable_folder_is_reported_with_its_reason() {
 #[test]
 fn non_utf8_name_is_refused() {
     use std::os::unix::ffi::OsStrExt;
-    let scratch = Scratch::new("utf8");
-    let (code, _, err) = engine(&scratch, &[OsStr::new("new"), OsStr::from_bytes(b"a\xff")]);
+    let scratch = scratch("utf8");
+    let (code, _, err) = scratch.engine(&[OsStr::new("new"), OsStr::from_bytes(b"a\xff")]);
     assert_eq!(code, 1);
     assert_eq!(
         err,
@@ -194,9 +165,9 @@ fn non_utf8_name_is_refused() {
 
 #[test]
 fn definitions_are_rewritten_only_for_another_engine() {
-    let scratch = Scratch::new("definitions");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    let own = scratch.0.join("yard/.engine");
+    let scratch = scratch("definitions");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    let own = scratch.join("yard/.engine");
     assert_eq!(fs::read_to_string(own.join(".gitignore")).unwrap(), "*\n");
     let all = || {
         let files = fs::read_dir(own.join("definitions")).unwrap();
@@ -208,10 +179,10 @@ fn definitions_are_rewritten_only_for_another_engine() {
     }
     let play = ["run", "yard", "--headless", "--frames", "1"];
     fs::write(own.join("definitions/mark.lua"), "").unwrap();
-    assert_eq!(engine(&scratch, &play).0, 0);
+    assert_eq!(scratch.engine(&play).0, 0);
     assert!(own.join("definitions/mark.lua").exists(), "the same engine leaves them");
     fs::write(own.join("definitions/written_by.txt"), "engine 0.0.1").unwrap();
-    assert_eq!(engine(&scratch, &play).0, 0);
+    assert_eq!(scratch.engine(&play).0, 0);
     assert!(!own.join("definitions/mark.lua").exists(), "another engine's are replaced");
     assert!(all().contains("function Timer.after("));
 }
@@ -220,9 +191,9 @@ fn definitions_are_rewritten_only_for_another_engine() {
 /// engine has a definition of it.
 #[test]
 fn editor_settings_disable_unavailable_libraries() {
-    let scratch = Scratch::new("libraries");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    let yard = scratch.0.join("yard");
+    let scratch = scratch("libraries");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    let yard = scratch.join("yard");
     let settings = fs::read_to_string(yard.join(".luarc.json")).unwrap();
     let name = |line: &str| line.trim().strip_suffix(": \"disable\"").map(str::to_string);
     let lines = settings.lines().filter_map(|line| name(line.trim_end_matches(',')));
@@ -235,16 +206,16 @@ fn editor_settings_disable_unavailable_libraries() {
     assert!(checks.contains("assert(io == nil") && !checks.contains("assert(os == nil"));
     assert!(library.contains("\nfunction require(name) end"));
     fs::write(yard.join("main.lua"), checks).unwrap();
-    let (code, out, err) = engine(&scratch, &["run", "yard", "--headless", "--frames", "1"]);
+    let (code, out, err) = scratch.engine(&["run", "yard", "--headless", "--frames", "1"]);
     assert_eq!(code, 0, "{out}{err}");
 }
 
 /// Editors must not offer names that suites do not have.
 #[test]
 fn suite_definitions_match_the_test_library() {
-    let scratch = Scratch::new("suite_functions");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    let yard = scratch.0.join("yard");
+    let scratch = scratch("suite_functions");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    let yard = scratch.join("yard");
     let text = fs::read_to_string(yard.join(".engine/definitions/tests.lua")).unwrap();
     let calls = text.lines().filter_map(|line| line.strip_prefix("function ")?.split('(').next());
     let paths: Vec<&str> = calls.chain(["test", "match._", "spy", "assert.is.equal"]).collect();
@@ -263,17 +234,17 @@ fn suite_definitions_match_the_test_library() {
          it('knows its functions', function()\n{checks}{calls}end)\n"
     );
     fs::write(yard.join("tests/functions_test.lua"), suite).unwrap();
-    let (code, out, err) = engine(&scratch, &["test", "yard"]);
+    let (code, out, err) = scratch.engine(&["test", "yard"]);
     assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]
 fn unwritable_definitions_give_one_warning() {
-    let scratch = Scratch::new("warning");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
-    fs::remove_dir_all(scratch.0.join("yard/.engine")).unwrap();
-    fs::write(scratch.0.join("yard/.engine"), "a file in the way").unwrap();
-    let (code, _, err) = engine(&scratch, &["run", "yard", "--headless", "--frames", "1"]);
+    let scratch = scratch("warning");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
+    fs::remove_dir_all(scratch.join("yard/.engine")).unwrap();
+    fs::write(scratch.join("yard/.engine"), "a file in the way").unwrap();
+    let (code, _, err) = scratch.engine(&["run", "yard", "--headless", "--frames", "1"]);
     assert_eq!(code, 0);
     let warnings: Vec<&str> = err.lines().filter(|line| line.contains("definitions")).collect();
     let message = "warning: .engine/definitions: the definitions for editors are not written: ";
@@ -282,17 +253,17 @@ fn unwritable_definitions_give_one_warning() {
 
 #[test]
 fn editor_files_are_strict_json() {
-    let scratch = Scratch::new("json");
-    assert_eq!(engine(&scratch, &["new", "yard"]).0, 0);
+    let scratch = scratch("json");
+    assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
     let files =
         [".luarc.json", ".vscode/extensions.json", ".vscode/settings.json", ".vscode/tasks.json"];
     for file in files {
-        let text = fs::read_to_string(scratch.0.join("yard").join(file)).unwrap();
+        let text = fs::read_to_string(scratch.join("yard").join(file)).unwrap();
         assert_eq!(json::check(&text), Ok(()), "{file}");
     }
-    let luarc = fs::read_to_string(scratch.0.join("yard/.luarc.json")).unwrap();
+    let luarc = fs::read_to_string(scratch.join("yard/.luarc.json")).unwrap();
     assert!(luarc.contains("\"workspace.library\": [\".engine/definitions\"]"));
-    assert!(Path::new(&scratch.0).join("yard/.engine/definitions").is_dir());
+    assert!(scratch.join("yard/.engine/definitions").is_dir());
 }
 
 /// Strict JSON (RFC 8259): no comments, no trailing commas, one value.
@@ -386,16 +357,16 @@ mod json {
 
 #[test]
 fn every_template_runs_and_passes_its_tests() {
-    let scratch = Scratch::new("templates");
+    let scratch = scratch("templates");
     for template in ["2d", "3d", "empty"] {
-        let (code, _, err) = engine(&scratch, &["new", template, "--template", template]);
+        let (code, _, err) = scratch.engine(&["new", template, "--template", template]);
         assert_eq!((code, err.as_str()), (0, ""), "{template}");
-        let (code, out, err) = engine(&scratch, &["run", template, "--headless", "--frames", "30"]);
+        let (code, out, err) = scratch.engine(&["run", template, "--headless", "--frames", "30"]);
         assert_eq!((code, err.as_str()), (0, ""), "{template}: {out}");
-        let (code, out, err) = engine(&scratch, &["test", template]);
+        let (code, out, err) = scratch.engine(&["test", template]);
         assert_eq!(code, 0, "{template}: {out}{err}");
     }
-    let (code, _, err) = engine(&scratch, &["new", "other", "--template", "4d"]);
+    let (code, _, err) = scratch.engine(&["new", "other", "--template", "4d"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("[possible values: 2d, 3d, empty]"), "{err}");
 }

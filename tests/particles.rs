@@ -1,11 +1,10 @@
 //! Tests of particles in a running game: files that are saved, broken and deleted during the game,
 //! and the viewer. Their motion is tested next to the code, the API in tests/lua.
 
+use crate::game_folder::{GameFolder, output_lines};
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 /// Maximum wait, longer than any step takes on a busy machine.
@@ -23,36 +22,25 @@ function update(dt)
 end
 "#;
 
-/// A folder with a game, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game.
+struct Scratch(GameFolder);
 
 impl Scratch {
     fn new(name: &str, effect: &str) -> Scratch {
-        let folder = format!("engine-particles-{}-{name}", std::process::id());
-        let folder = std::env::temp_dir().join(folder);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("fx")).expect("it can be made");
-        fs::write(folder.join("main.lua"), MAIN).expect("it can be written");
-        let scratch = Scratch(folder);
+        let scratch = Scratch(GameFolder::new("particles", name));
+        scratch.0.write("main.lua", MAIN);
         scratch.save(effect);
         scratch
     }
 
     fn save(&self, effect: &str) {
-        fs::write(self.0.join("fx/a.particles"), effect).expect("it can be written");
+        self.0.write("fx/a.particles", effect);
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.arg("run").arg(&self.0).args(["--headless", "--renderer", "null"]);
-        command.env("ENGINE_SAVE_DIR", self.0.join("saves")).stdin(Stdio::null());
+        let mut command = self.0.command(&["run"]);
+        command.arg(&*self.0).args(["--headless", "--renderer", "null"]).stdin(Stdio::null());
         command
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -63,13 +51,7 @@ impl GameProcess {
     fn start(mut command: Command) -> GameProcess {
         let command = command.arg("--realtime").stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("the engine starts");
-        let (send, lines) = channel();
-        let (out, err) = (process.stdout.take(), process.stderr.take());
-        let also = send.clone();
-        let out = BufReader::new(out.expect("it is piped")).lines().map_while(Result::ok);
-        std::thread::spawn(move || out.for_each(|line| drop(send.send(line))));
-        let err = BufReader::new(err.expect("it is piped")).lines().map_while(Result::ok);
-        std::thread::spawn(move || err.for_each(|line| drop(also.send(line))));
+        let lines = output_lines(&mut process);
         GameProcess(process, lines)
     }
 

@@ -1,12 +1,11 @@
 //! Tests of the profiling output of `engine run`: the report, traces, tables, memory leaks; and the
 //! measurements of a release.
 
+use crate::game_folder::{GameFolder, Outcome};
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game in its subfolder `game`.
+struct Scratch(GameFolder);
 
 /// A game with its own scopes and counters, and a list that grows.
 const GAME: &str = r#"
@@ -31,34 +30,17 @@ end
 
 impl Scratch {
     fn new(name: &str, game: &str) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("engine-profile-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("game")).unwrap();
-        fs::write(folder.join("game/main.lua"), game).unwrap();
+        let folder = GameFolder::new("profile", name);
+        folder.write("game/main.lua", game);
         Scratch(folder)
     }
 
-    /// Runs the engine. Returns exit code, standard output and standard error.
-    fn engine(&self, arguments: &str) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
-            .args(arguments.split(' '))
-            .current_dir(&self.0)
-            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    fn engine(&self, arguments: &str) -> Outcome {
+        self.0.engine(&arguments.split(' ').collect::<Vec<_>>())
     }
 
     fn read(&self, name: &str) -> String {
         fs::read_to_string(self.0.join(name)).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

@@ -2,6 +2,7 @@
 //! documented, and sentences are complete. The files in docs/ are those that the engine generates.
 //! Examples run.
 
+use crate::game_folder::{GameFolder, Outcome};
 use engine::script::api::{CORE_MODULES, MODULES};
 use engine::script::api_row::FunctionRow;
 use engine::script::docgen::model::{ApiModel, FunctionDoc, FunctionSource};
@@ -12,20 +13,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+struct Scratch(GameFolder);
 
 impl Scratch {
     fn new(name: &str) -> Scratch {
-        let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("engine-reference-{process}-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
+        Scratch(GameFolder::new("reference", name))
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -34,16 +31,8 @@ impl Scratch {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs the engine in the folder. Returns exit code, standard output and standard error.
-    fn engine(&self, arguments: &[&str]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
-            .args(arguments)
-            .current_dir(&self.0)
-            .env("ENGINE_SAVE_DIR", self.0.join("saves"))
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    fn engine(&self, arguments: &[&str]) -> Outcome {
+        self.0.engine(arguments)
     }
 
     /// Plays `main` for one frame and returns its output.
@@ -53,12 +42,6 @@ impl Scratch {
         let (code, out, err) = self.engine(&["run", ".", "--headless", "--frames", "1"]);
         assert_eq!((code, err.as_str()), (0, ""), "{main}");
         out
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

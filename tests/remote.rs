@@ -10,12 +10,13 @@ mod inspection;
 mod page_escaping;
 mod recordings;
 
+use crate::game_folder::GameFolder;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::{ClientMessage, RemoteClient};
 use engine::system::remote::endpoint_file::{self, EndpointFile};
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,31 +29,23 @@ const COUNTING: &str = "frames = 0\nfunction update() frames = frames + 1 end\n"
 /// A game played in its own process, in a folder that is removed on drop.
 struct GameProcess {
     process: Child,
-    folder: PathBuf,
+    folder: GameFolder,
     session: EndpointFile,
 }
 
 /// Creates a folder with a game.
-fn create_game(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("engine-tools-{}-{name}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
+fn create_game(name: &str, files: &[(&str, &str)]) -> GameFolder {
+    let folder = GameFolder::new("tools", name);
     for (path, text) in files {
-        let path = folder.join("game").join(path);
-        std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it is made");
-        std::fs::write(path, text).expect("it is written");
+        folder.write(&format!("game/{path}"), text);
     }
     folder
 }
 
 /// Returns the command of the engine in a scratch folder.
-fn engine(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-    command
-        .args(arguments)
-        .env("ENGINE_SAVE_DIR", folder.join("saves"))
-        .env("NO_COLOR", "1")
-        .current_dir(folder)
-        .stdin(Stdio::null());
+fn engine(folder: &GameFolder, arguments: &[&str]) -> Command {
+    let mut command = folder.command(arguments);
+    command.env("NO_COLOR", "1").stdin(Stdio::null());
     command
 }
 
@@ -138,7 +131,6 @@ impl Drop for GameProcess {
         // The process may have ended, and no data of it is needed.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -528,7 +520,6 @@ fn release_cannot_be_inspected() {
     assert_eq!(run.status.code(), Some(1));
     let message = String::from_utf8_lossy(&run.stderr);
     assert!(message.contains("a bundle is a release, which tools cannot connect to"), "{message}");
-    std::fs::remove_dir_all(&folder).expect("a scratch folder can be removed");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of saves from outside: a game killed at any moment loses nothing that was reported as
 //! saved; damaged files; saves of a newer game; full disks.
 
+use crate::game_folder::GameFolder;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -8,22 +9,18 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game in its subfolder `game`.
+struct Scratch(GameFolder);
 
 impl Scratch {
     fn new(name: &str, main: &str) -> Scratch {
-        let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("engine-save-{process}-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("game")).unwrap();
-        let scratch = Scratch(folder);
+        let scratch = Scratch(GameFolder::new("save", name));
         scratch.write("game/main.lua", main);
         scratch
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.join(name), text).unwrap();
+        self.0.write(name, text);
     }
 
     /// Returns the folder of the game's saves.
@@ -40,10 +37,7 @@ impl Scratch {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.args(["run", "game", "--headless", "--no-watch"]);
-        command.current_dir(&self.0).env("ENGINE_SAVE_DIR", self.0.join("saves"));
-        command
+        self.0.command(&["run", "game", "--headless", "--no-watch"])
     }
 
     /// Plays one frame with arguments for the game. Returns standard output and standard error.
@@ -52,12 +46,6 @@ impl Scratch {
         let mut command = self.command();
         command.args(["--frames", "1", "--"]).args(arguments);
         run(command)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

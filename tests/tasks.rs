@@ -4,12 +4,12 @@
 #[path = "../benches/tasks/particles.rs"]
 mod particles;
 
+use crate::game_folder::{GameFolder, combined_output};
 use engine::foundation::hash::StateHash;
 use engine::foundation::tasks::{TaskPool, split};
 use particles::{Particles, Piece};
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 const PARTICLES: usize = 10_000;
 const FRAMES: usize = 1000;
@@ -99,8 +99,8 @@ fn frames_are_identical_on_any_number_of_threads() {
     }
 }
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game.
+struct Scratch(GameFolder);
 
 const MAIN: &str = "local world
 function init() world = Application.new_world() end
@@ -112,32 +112,19 @@ end
 
 impl Scratch {
     fn new(name: &str, settings: &str) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("engine-tasks-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("main.lua"), MAIN).unwrap();
-        fs::write(folder.join("settings.sjson"), settings).unwrap();
-        fs::write(folder.join("a_test.lua"), "it(\"holds\", function() end)\n").unwrap();
+        let folder = GameFolder::new("tasks", name);
+        folder.write("main.lua", MAIN);
+        folder.write("settings.sjson", settings);
+        folder.write("a_test.lua", "it(\"holds\", function() end)\n");
         Scratch(folder)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.args(arguments).current_dir(&self.0).env("ENGINE_SAVE_DIR", self.0.join("saves"));
-        command
+        self.0.command(arguments)
     }
 
     fn engine(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        let text = [stdout, stderr].concat();
-        (status.code(), String::from_utf8(text).unwrap())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        combined_output(&mut self.command(arguments))
     }
 }
 

@@ -10,44 +10,23 @@ mod recordings;
 mod screenshots;
 mod watch;
 
+use crate::game_folder::{GameFolder, Outcome, outcome};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with suites.
+struct Scratch(GameFolder);
 
 impl Scratch {
     fn new(name: &str, files: &[(&str, &str)]) -> Scratch {
-        let folder =
-            std::env::temp_dir().join(format!("engine-test-{}-{name}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).unwrap();
-        for (path, text) in files {
-            let path = folder.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
+        let folder = GameFolder::new("test", name);
+        files.iter().for_each(|(path, text)| folder.write(path, text));
         Scratch(folder)
     }
 
     /// Runs `engine test`. Returns exit code, standard output and standard error.
-    fn test<A: AsRef<OsStr>>(&self, arguments: &[A]) -> (i32, String, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
-            .arg("test")
-            .args(arguments)
-            .current_dir(&self.0)
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+    fn test<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Outcome {
+        outcome(self.0.command(&["test"]).args(arguments))
     }
 }
 

@@ -1,14 +1,14 @@
 //! Tests of workers from outside: real time and recordings, the messages of failures, and processes
 //! that end while workers run. The API is tested in tests/lua/worker_test.lua.
 
+use crate::game_folder::{GameFolder, combined_output};
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The test's own folder, removed on drop.
-struct Scratch(PathBuf);
+/// A folder with a game.
+struct Scratch(GameFolder);
 
 /// Module with a worker function for every test.
 const JOBS: &str = r#"-- Jobs.
@@ -47,33 +47,19 @@ end
 
 impl Scratch {
     fn new(name: &str, main: &str) -> Scratch {
-        let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("engine-workers-{process}-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(folder.join("scripts")).unwrap();
-        fs::write(folder.join("main.lua"), main).unwrap();
-        fs::write(folder.join("scripts/jobs.lua"), JOBS).unwrap();
+        let folder = GameFolder::new("workers", name);
+        folder.write("main.lua", main);
+        folder.write("scripts/jobs.lua", JOBS);
         Scratch(folder)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.args(["run", ".", "--headless"]).args(arguments).current_dir(&self.0);
-        command.env("ENGINE_SAVE_DIR", self.0.join("saves"));
-        command
+        self.0.command(&[&["run", ".", "--headless"], arguments].concat())
     }
 
     /// Runs the game. Returns the exit code and all output.
     fn play(&self, arguments: &[&str]) -> (Option<i32>, String) {
-        let output = self.command(arguments).output().unwrap();
-        let text = [output.stdout, output.stderr].concat();
-        (output.status.code(), String::from_utf8(text).unwrap())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        combined_output(&mut self.command(arguments))
     }
 }
 

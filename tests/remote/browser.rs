@@ -2,11 +2,11 @@
 //! protocol. Keys are pressed as by a person.
 
 use super::{GameProcess, TOWER, UNITS, WAIT_MAX, ask, create_game, number, text};
+use crate::game_folder::GameFolder;
 use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use std::io::Write;
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
@@ -31,7 +31,8 @@ pub fn has_adapter() -> bool {
 /// A browser with one page.
 pub struct Browser {
     process: Child,
-    folder: PathBuf,
+    /// Removed on drop.
+    _folder: GameFolder,
     socket: WebSocket<TcpStream>,
     session: Option<String>,
     last: u64,
@@ -76,7 +77,7 @@ impl Browser {
         let address = format!("ws://127.0.0.1:{port}{path}");
         let (socket, _) = tungstenite::client(address, stream).expect("it lets us in");
         let (session, problems) = (None, Vec::new());
-        let mut browser = Browser { process, folder, socket, session, last: 0, problems };
+        let mut browser = Browser { process, _folder: folder, socket, session, last: 0, problems };
         let created = browser.call("Target.createTarget", vec![("url", json::text("about:blank"))]);
         let target = json::text(text(&created, "targetId"));
         let flat = ("flatten", SjsonTree::Bool(true));
@@ -183,7 +184,6 @@ impl Drop for Browser {
         // No data of the browser is needed any more.
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 

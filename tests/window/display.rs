@@ -1,10 +1,11 @@
 //! A virtual display (Xvfb), and a game played on it with synthesized keys and mouse input
 //! (xdotool). It does not know the games.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::game_folder::output_lines;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 /// Maximum wait for the game, on a busy machine.
@@ -114,21 +115,7 @@ impl GameProcess {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the engine starts");
-        let (send, lines) = channel();
-        let streams: [Box<dyn Read + Send>; 2] = [
-            Box::new(process.stdout.take().expect("it is piped")),
-            Box::new(process.stderr.take().expect("it is piped")),
-        ];
-        for stream in streams {
-            let send = send.clone();
-            std::thread::spawn(move || {
-                for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                    if send.send(line).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
+        let lines = output_lines(&mut process);
         GameProcess { process, lines, window: String::new(), output: Vec::new() }
     }
 

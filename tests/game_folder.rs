@@ -1,0 +1,108 @@
+//! Scratch folders with a game, for tests of the executable: files, commands that run the engine in
+//! the folder, and the output of processes. Saves go below the folder, which is removed on drop.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output};
+use std::sync::mpsc::{Receiver, channel};
+
+/// Exit code, standard output and standard error of a process.
+pub type Outcome = (i32, String, String);
+
+/// A test's own folder.
+pub struct GameFolder(PathBuf);
+
+impl GameFolder {
+    /// Creates an empty folder. No two tests use the same subject and name.
+    pub fn new(subject: &str, name: &str) -> GameFolder {
+        let process = std::process::id();
+        let folder = std::env::temp_dir().join(format!("engine-{subject}-{process}-{name}"));
+        // A leftover of an earlier process with the same id.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("a scratch folder can be made");
+        GameFolder(folder)
+    }
+
+    /// Writes a file, and creates the folders that it is in.
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.join(path);
+        fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it can be made");
+        fs::write(path, bytes).expect("a scratch file can be written");
+    }
+
+    /// Returns the command of a program that is run in the folder.
+    pub fn program<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(self).env("ENGINE_SAVE_DIR", self.join("saves"));
+        command
+    }
+
+    /// Returns the command of the engine.
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Command {
+        self.program(env!("CARGO_BIN_EXE_engine"), arguments)
+    }
+
+    /// Runs the engine to its end.
+    #[track_caller]
+    pub fn engine<A: AsRef<OsStr>>(&self, arguments: &[A]) -> Outcome {
+        outcome(&mut self.command(arguments))
+    }
+}
+
+impl Deref for GameFolder {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl AsRef<Path> for GameFolder {
+    fn as_ref(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for GameFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs a command to its end. The process must not be ended by a signal.
+#[track_caller]
+pub fn outcome(command: &mut Command) -> Outcome {
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("its output is text");
+    (status.code().expect("no signal ended it"), text(stdout), text(stderr))
+}
+
+/// Runs a command to its end. Returns its exit code, and standard output and standard error as one
+/// text.
+pub fn combined_output(command: &mut Command) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    (status.code(), String::from_utf8([stdout, stderr].concat()).expect("its output is text"))
+}
+
+/// Reads the lines of a process, whose standard output and standard error are pipes.
+pub fn output_lines(process: &mut Child) -> Receiver<String> {
+    let (send, lines) = channel();
+    let streams: [Box<dyn Read + Send>; 2] = [
+        Box::new(process.stdout.take().expect("it is piped")),
+        Box::new(process.stderr.take().expect("it is piped")),
+    ];
+    for stream in streams {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stream).lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+    }
+    lines
+}
