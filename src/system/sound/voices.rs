@@ -6,7 +6,9 @@ use super::bus::BusStates;
 use super::container_selection::{self, SelectedClips, ValueSource};
 use super::data::{LAYERS_MAX, VoiceLimitPolicy};
 use super::music_clock::{CLOCKS_MAX, MusicClock};
-use super::parameters::{PARAMETERS_MAX, ParameterList, ParameterTable, ParameterWrite, ValueTag};
+use super::parameters::{
+    PARAMETERS_MAX, ParameterError, ParameterList, ParameterTable, ParameterWrite, ValueTag,
+};
 use super::registry::SoundRegistry;
 pub use super::voice::*;
 use super::{messages, voice_group};
@@ -448,6 +450,45 @@ impl Voices {
         set.map_err(|refused| Error::new(self.parameters.message(refused)))?;
         voice.stale_choice |= setting.tag() == ValueTag::Text;
         Ok(true)
+    }
+
+    /// Sets a global parameter. The error says why it cannot be set.
+    pub fn set_global_parameter(
+        &mut self,
+        key: IdString32,
+        setting: ParameterWrite,
+    ) -> Result<(), Error> {
+        let set = self.parameters.set(&mut self.global, key, setting);
+        self.end_shared_set(set, setting.tag())
+    }
+
+    /// Sets a parameter of a bus. The error says why it cannot be set.
+    pub fn set_bus_parameter(
+        &mut self,
+        bus: usize,
+        key: IdString32,
+        setting: ParameterWrite,
+    ) -> Result<(), Error> {
+        let set = self.parameters.set(&mut self.buses.states[bus].parameters, key, setting);
+        self.end_shared_set(set, setting.tag())
+    }
+
+    /// Ends the setting of a parameter that several voices read. After a new text, loops choose
+    /// their sound again.
+    fn end_shared_set(
+        &mut self,
+        set: Result<(), ParameterError>,
+        tag: ValueTag,
+    ) -> Result<(), Error> {
+        set.map_err(|refused| Error::new(self.parameters.message(refused)))?;
+        if tag == ValueTag::Text {
+            for index in &self.active {
+                if let Some(voice) = &mut self.voices[*index as usize] {
+                    voice.stale_choice = true;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Moves a voice, which is spatialized from now on. Returns true if the voice existed.

@@ -14,10 +14,7 @@ use engine_foundation::hash::IdString32;
 use engine_foundation::{Error, Handle, Vec3};
 use engine_runtime::Engine;
 use engine_sound::music_clock::ClockGrid;
-use engine_sound::parameters::ParameterList;
-use engine_sound::voices::{
-    ParameterValue, SoundEvent, SoundEventKind, TriggerDesc, VOICES_MAX, Voice as State,
-};
+use engine_sound::voices::{SoundEvent, SoundEventKind, TriggerDesc, VOICES_MAX, Voice as State};
 use engine_world::unit::UnitId;
 
 pub static VOICE: ModuleRows = module(
@@ -353,35 +350,13 @@ fn set_parameter(
     voices.set_parameter(voice.0, IdString32::new(name), value.setting(), &describe)
 }
 
-/// Sets a parameter in a list. If the value is a text, loops select their sound again.
-fn set_in(
-    engine: &mut Engine,
-    name: &str,
-    value: &ParameterValue,
-    list: impl Fn(&mut Engine) -> &mut ParameterList,
-) -> Result<(), Error> {
-    let mut own = *list(engine);
-    let voices = &mut engine.devices.sounds.voices;
-    let set = voices.parameters.set(&mut own, IdString32::new(name), value.setting());
-    set.map_err(|refused| Error::new(voices.parameters.message(refused)))?;
-    *list(engine) = own;
-    if matches!(value, ParameterValue::Text(_)) {
-        let voices = &mut engine.devices.sounds.voices;
-        for index in &voices.active {
-            if let Some(voice) = &mut voices.voices[*index as usize] {
-                voice.stale_choice = true;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn set_global_parameter(
     engine: &mut Engine,
     name: TextArgument,
     value: ParameterArgument,
 ) -> Result<(), Error> {
-    set_in(engine, name.as_str(), &value.0, |engine| &mut engine.devices.sounds.voices.global)
+    let voices = &mut engine.devices.sounds.voices;
+    voices.set_global_parameter(IdString32::new(name.as_str()), value.0.setting())
 }
 
 fn bus(engine: &Engine, name: TextArgument) -> Result<usize, Error> {
@@ -396,9 +371,8 @@ fn set_bus_parameter(
     value: ParameterArgument,
 ) -> Result<(), Error> {
     let bus = self::bus(engine, bus)?;
-    set_in(engine, name.as_str(), &value.0, |engine| {
-        &mut engine.devices.sounds.voices.buses.states[bus].parameters
-    })
+    let voices = &mut engine.devices.sounds.voices;
+    voices.set_bus_parameter(bus, IdString32::new(name.as_str()), value.0.setting())
 }
 
 fn seconds_of(seconds: Option<f64>, argument: &str) -> Result<Option<f32>, Error> {
