@@ -392,7 +392,8 @@ impl App {
         let frame = self.vm.engine().frame.index as u32;
         let index = CALLBACKS.iter().position(|known| *known == name);
         let index = index.expect("every callback is in the list") as u32;
-        self.vm.number_strings(1 + frame.wrapping_mul(CALLBACKS.len() as u32).wrapping_add(index));
+        self.vm
+            .reseed_string_ids(1 + frame.wrapping_mul(CALLBACKS.len() as u32).wrapping_add(index));
     }
 
     /// Returns the exit code, if the game has asked to end.

@@ -47,7 +47,7 @@ pub struct FrameBuilder {
     pub(super) error_gui: Option<GuiId>,
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,
-    pub(super) notice_gui: Option<GuiId>,
+    pub(super) reload_overlay_gui: Option<GuiId>,
     /// Views of the newest frame.
     pub(super) last_views: Vec<View>,
     /// The last complete frame of a stopped game, which is shown below the error report.

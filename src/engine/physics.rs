@@ -167,7 +167,7 @@ impl Engine {
         }
         let physics = self.physics_world(world)?;
         let (tables, units) = (&mut self.worlds.physics, &mut self.worlds.units);
-        tables.switch_unit(unit, units, physics, enabled)
+        tables.set_unit_enabled(unit, units, physics, enabled)
     }
 }
 

@@ -49,7 +49,9 @@ pub(super) struct SurfaceKey {
 
 impl SpriteResources {
     /// Returns all surfaces with a material, and the slot of that material.
-    pub(super) fn painted(&self) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
+    pub(super) fn surfaces_with_material(
+        &self,
+    ) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
         self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
     }
 

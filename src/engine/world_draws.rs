@@ -155,11 +155,11 @@ impl Assets {
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
         let all = || self.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.sprites.painted().filter_map(|(surface, slot)| {
+        let sprites = self.sprites.surfaces_with_material().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
-        meshes.chain(painted).collect()
+        meshes.chain(sprites).collect()
     }
 }
 

@@ -40,7 +40,7 @@ impl Position {
 }
 
 #[inline(always)]
-fn put_rect(
+fn submit_rect(
     engine: &mut Engine,
     target: DrawTarget,
     position: Position,
@@ -70,7 +70,7 @@ pub(super) fn rect(
     size: Size,
     color: Tint,
 ) -> Created {
-    put_rect(engine, DrawTarget::new(gui), position, size, color).map(NewObject)
+    submit_rect(engine, DrawTarget::new(gui), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -82,7 +82,7 @@ pub(super) fn update_rect(
     size: Size,
     color: Tint,
 ) -> Changed {
-    put_rect(engine, DrawTarget::change(gui, object), position, size, color).map(drop)
+    submit_rect(engine, DrawTarget::change(gui, object), position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -97,7 +97,7 @@ pub(super) fn rect_3d(
 ) -> Created {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    put_rect(engine, target, layer.origin(), size, color).map(NewObject)
+    submit_rect(engine, target, layer.origin(), size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -113,11 +113,11 @@ pub(super) fn update_rect_3d(
 ) -> Changed {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_rect(engine, target, layer.origin(), size, color).map(drop)
+    submit_rect(engine, target, layer.origin(), size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_box(
+fn submit_box(
     engine: &mut Engine,
     target: DrawTarget,
     (position, size): (Position, Size),
@@ -141,7 +141,7 @@ pub(super) fn rect_outline(
     color: Tint,
 ) -> Created {
     let target = DrawTarget::new(gui);
-    put_box(engine, target, (position, size), 0.0, thickness.0, color).map(NewObject)
+    submit_box(engine, target, (position, size), 0.0, thickness.0, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -155,7 +155,7 @@ pub(super) fn rounded_rect(
     outline: Option<Length>,
 ) -> Created {
     let (target, outline) = (DrawTarget::new(gui), outline_width(outline));
-    put_box(engine, target, (position, size), radius.0, outline, color).map(NewObject)
+    submit_box(engine, target, (position, size), radius.0, outline, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -170,12 +170,12 @@ pub(super) fn update_rounded_rect(
     outline: Option<Length>,
 ) -> Changed {
     let (target, outline) = (DrawTarget::change(gui, object), outline_width(outline));
-    put_box(engine, target, (position, size), radius.0, outline, color).map(drop)
+    submit_box(engine, target, (position, size), radius.0, outline, color).map(drop)
 }
 
 /// Draws an image; in its own size if `size` is `None`.
 #[inline(always)]
-fn put_bitmap(
+fn submit_bitmap(
     engine: &mut Engine,
     target: DrawTarget,
     source: SourceNumber,
@@ -201,7 +201,7 @@ pub(super) fn bitmap(
     size: Option<Size>,
     color: Tint,
 ) -> Created {
-    put_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
+    submit_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -214,7 +214,7 @@ pub(super) fn update_bitmap(
     size: Option<Size>,
     color: Tint,
 ) -> Changed {
-    put_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
+    submit_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -230,7 +230,7 @@ pub(super) fn bitmap_3d(
 ) -> Created {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
+    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
 }
 
 #[inline(always)]
@@ -247,12 +247,12 @@ pub(super) fn update_bitmap_3d(
 ) -> Changed {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
+    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
 }
 
 /// Draws the part of an image between two points of it.
 #[inline(always)]
-fn put_bitmap_uv(
+fn submit_bitmap_uv(
     engine: &mut Engine,
     target: DrawTarget,
     (source, uv00, uv11): (SourceNumber, Uv, Uv),
@@ -288,7 +288,7 @@ pub(super) fn bitmap_uv(
     color: Tint,
 ) -> Created {
     let target = DrawTarget::new(gui);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -304,7 +304,7 @@ pub(super) fn update_bitmap_uv(
     color: Tint,
 ) -> Changed {
     let target = DrawTarget::change(gui, object);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -323,7 +323,7 @@ pub(super) fn bitmap_3d_uv(
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
     let part = (source, uv00, uv11);
-    put_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
+    submit_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -342,11 +342,11 @@ pub(super) fn update_bitmap_3d_uv(
 ) -> Changed {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_nine_patch(
+fn submit_nine_patch(
     engine: &mut Engine,
     target: DrawTarget,
     (source, borders): (SourceNumber, Borders),
@@ -376,7 +376,7 @@ pub(super) fn nine_patch(
     color: Tint,
 ) -> Created {
     let target = DrawTarget::new(gui);
-    put_nine_patch(engine, target, (source, borders), position, size, color).map(NewObject)
+    submit_nine_patch(engine, target, (source, borders), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -391,11 +391,11 @@ pub(super) fn update_nine_patch(
     color: Tint,
 ) -> Changed {
     let target = DrawTarget::change(gui, object);
-    put_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
+    submit_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_triangle(
+fn submit_triangle(
     engine: &mut Engine,
     target: DrawTarget,
     corners: [Point; 3],
@@ -420,7 +420,7 @@ pub(super) fn triangle(
     layer: Option<Layer>,
     color: Tint,
 ) -> Created {
-    put_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
+    submit_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -434,7 +434,7 @@ pub(super) fn update_triangle(
     layer: Option<Layer>,
     color: Tint,
 ) -> Changed {
-    put_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
+    submit_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
 }
 
 #[inline(always)]

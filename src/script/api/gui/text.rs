@@ -78,7 +78,7 @@ impl TextStyleFloats {
 
 /// Draws a text.
 #[inline(always)]
-fn put_text(
+fn submit_text(
     engine: &mut Engine,
     target: DrawTarget,
     (text, font, size): (ByteArgument, FontNumber, f32),
@@ -154,7 +154,7 @@ pub(super) fn text(
     options: TextOptions,
 ) -> Created {
     let (target, text) = (DrawTarget::new(gui), (text, font, size));
-    put_text(engine, target, text, material, position, color, options).map(NewObject)
+    submit_text(engine, target, text, material, position, color, options).map(NewObject)
 }
 
 #[inline(always)]
@@ -171,7 +171,7 @@ pub(super) fn update_text(
     options: TextOptions,
 ) -> Changed {
     let (target, text) = (DrawTarget::change(gui, object), (text, font, size));
-    put_text(engine, target, text, material, position, color, options).map(drop)
+    submit_text(engine, target, text, material, position, color, options).map(drop)
 }
 
 #[inline(always)]
@@ -190,7 +190,7 @@ pub(super) fn text_3d(
 ) -> Created {
     let plane = pose.plane_at(position);
     let (target, text) = (DrawTarget::new(gui).on(&plane), (text, font, size));
-    put_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
+    submit_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
 }
 
 #[inline(always)]
@@ -211,7 +211,7 @@ pub(super) fn update_text_3d(
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
     let text = (text, font, size);
-    put_text(engine, target, text, material, layer.origin(), color, options).map(drop)
+    submit_text(engine, target, text, material, layer.origin(), color, options).map(drop)
 }
 
 /// Measures a text. Colours and effects do not change its bounds.
