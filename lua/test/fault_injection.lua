@@ -87,8 +87,8 @@ function engine_test.fault(kind, file)
 end
 
 ---Ends every fault that this test injected.
-function engine_test.mend()
-  request("mend", { fault = "none" })
+function engine_test.clear_fault()
+  request("clear_fault", { fault = "none" })
   core.forget_texts()
 end
 
