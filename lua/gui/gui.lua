@@ -1,6 +1,6 @@
 -- `Gui`: two-dimensional drawing. This file creates Guis, and finds the textures and materials that
 -- drawing functions name. Drawing functions are native: their rows are in
--- src/script/api/gui/drawing.rs, and rows.lua is generated from them.
+-- src/script/api/gui/rows.rs, and rows.lua is generated from them.
 local core = ...
 
 local raise, bad_argument = core.raise, core.bad_argument

@@ -1,5 +1,5 @@
 -- Fault injection and external control of the game under test: expected errors in the log, script
--- reloads, disk failures, player input, closing the window. Time is in engine.lua.
+-- reloads, disk failures, player input, closing the window. Time is in test_api.lua.
 local core = ...
 
 local type, error, rawget = type, error, rawget

@@ -1,8 +1,8 @@
 //! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
 //! renderer. The systems themselves are independent of each other.
 
-use super::draw_list::FrameRetention;
 use super::error_overlay::LastFrame;
+use super::frame_description::FrameRetention;
 use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
 use super::{Assets, BuildMode, Devices, Drawing, Engine, OpenedGame, Worlds};

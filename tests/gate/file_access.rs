@@ -170,7 +170,7 @@ const ALLOWED: &[Allowed] = &[
         "what a confined process may ask for: checked in the file itself, without links",
     ),
     (
-        "src/platform/broker/drops.rs",
+        "src/platform/broker/dropped_files.rs",
         &[".metadata(", ".is_file(", "fs::read_link(", "File::options(", "create_dir_all"],
         "dropped files for a confined process: checked in the file itself, without links; its log",
     ),

@@ -1,7 +1,7 @@
 //! The broker process itself: it checks requests and answers them.
 
 use super::channel::{BrokerChannel, MESSAGE_BYTES_MAX};
-use super::drops::{Drops, is_hidden};
+use super::dropped_files::{Drops, is_hidden};
 use super::{BrokerDuties, answer, kind};
 use engine_foundation::atomic_file::Replacement;
 use engine_foundation::output_file;

@@ -1,6 +1,6 @@
 //! Arguments and results of the drawing functions of `Gui`: how Lua checks and unpacks them, and
-//! what the functions in draw.rs and text.rs receive. The Lua names in the forms are declared in
-//! unpacked_chunk.rs and in the files of lua/gui/.
+//! what the functions in draw_functions.rs and text.rs receive. The Lua names in the forms are
+//! declared in unpacked_chunk.rs and in the files of lua/gui/.
 
 use super::text::TextStyleFloats;
 use crate::argument::{ByteArgument, UnboxedArgument, gui_message};

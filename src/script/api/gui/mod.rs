@@ -1,11 +1,11 @@
 //! The Rust part of the Lua module `Gui`: transforms, clipping, removal of objects, queries, and
 //! the functions that the prelude needs to create Guis. The rows of the drawing functions are in
-//! gui/drawing.rs.
+//! gui/rows.rs.
 
 mod arguments;
-mod draw;
 mod draw_call;
-pub(super) mod drawing;
+mod draw_functions;
+pub(super) mod rows;
 mod text;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};

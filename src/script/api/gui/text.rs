@@ -1,4 +1,4 @@
-//! The text functions of `Gui`. Their rows are in drawing.rs, and lua/gui/text.lua turns options
+//! The text functions of `Gui`. Their rows are in rows.rs, and lua/gui/text.lua turns options
 //! into floats. The text system lays out the text, and the Gui system draws it.
 
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]

@@ -8,7 +8,7 @@ use engine_materials::MaterialId;
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
 use engine_world::sprite::{SpriteId, SpritePlacement};
-use engine_world::tilemap_instances::TilemapInstance;
+use engine_world::tilemap::TilemapInstance;
 
 pub static SPRITE: ModuleRows = more(
     "Sprite",

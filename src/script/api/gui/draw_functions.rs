@@ -1,5 +1,5 @@
 //! The drawing functions of `Gui`, without texts, which are in text.rs. Their rows are in
-//! drawing.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
+//! rows.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
 //! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that

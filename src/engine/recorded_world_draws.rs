@@ -1,9 +1,9 @@
 //! Recorded output of worlds in the newest frame, for tests: the draw calls of their meshes,
 //! sprites, tile maps and particles with the names of the drawn objects, and the lines for text
-//! descriptions. The output of Guis is in draw_list.rs.
+//! descriptions. The output of Guis is in frame_description.rs.
 
-use super::draw_list::{color, short};
-use super::sprite_templates::SpriteOrTilemap;
+use super::frame_description::{color, short};
+use super::sprite_draws::SpriteOrTilemap;
 use super::{Assets, Engine, Worlds};
 use engine_foundation::{Handle, Vec3};
 use engine_frame_packet::mesh::SurfaceSlot;
