@@ -155,7 +155,7 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, report: &dyn Fn(Pr
         let name = &target.name;
         report(Progress::Failed(format!("{name}: no change passes the frame (FRAMED in data.rs)")));
     }
-    if std::env::var_os("FUZZ_TELL").is_some() {
+    if std::env::var_os("FUZZ_REPORT").is_some() {
         let (seconds, seeds) = (began.elapsed().as_secs_f64(), seeds.len());
         let MaxCost { cases, cpu_seconds, bytes } = most;
         let (name, mib) = (&target.name, bytes >> 20);

@@ -89,8 +89,8 @@ pub static CORE: ModuleRows = module(
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Logs a warning, once for each location.").pure(),
         func(
-            "holds_errors",
-            holds_errors,
+            "has_captured_errors",
+            has_captured_errors,
             &[],
             "Returns true if errors were logged while a test ran.",
         )
@@ -269,8 +269,8 @@ fn write_log(_: &mut Engine, level: TextArgument, message: ByteArgument) {
     log::write(level, &String::from_utf8_lossy(message.as_slice()));
 }
 
-fn holds_errors(_: &mut Engine) -> bool {
-    log::holds_errors()
+fn has_captured_errors(_: &mut Engine) -> bool {
+    log::has_captured_errors()
 }
 
 fn keep_frames(engine: &mut Engine, packets: bool) {

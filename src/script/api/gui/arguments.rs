@@ -102,8 +102,8 @@ pub(super) struct TextBounds(pub [[f32; 2]; 3]);
 /// The size of an image, in texels.
 pub(super) struct ImageSize(pub [f32; 2]);
 
-pub(super) type Created = Result<NewObject, DrawRefused>;
-pub(super) type Changed = Result<(), DrawRefused>;
+pub(super) type CreateResult = Result<NewObject, DrawRefused>;
+pub(super) type ChangeResult = Result<(), DrawRefused>;
 
 /// Implements an argument from its documented type, its Lua form, and its scalars.
 macro_rules! argument {
@@ -344,18 +344,19 @@ fn refuse_gui(number: f64, cx: &mut ScriptContext) {
     let _ = engine.drawing.guis.refuse::<()>(message);
 }
 
-impl UnpackedReturn for Created {
+impl UnpackedReturn for CreateResult {
     const TYPES: &'static [ApiType] = &[documented("GuiObject").or_nil()];
-    const LUA: &'static str = "if r == 0 then return end if r > 0 then return r end refused(@)\n";
+    const LUA: &'static str =
+        "if r == 0 then return end if r > 0 then return r end raise_refusal(@)\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |object| object.0)
     }
 }
 
-impl UnpackedReturn for Changed {
+impl UnpackedReturn for ChangeResult {
     const TYPES: &'static [ApiType] = &[];
-    const LUA: &'static str = "if r < 0 then refused(@) end return\n";
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end return\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |()| 0.0)
@@ -364,7 +365,7 @@ impl UnpackedReturn for Changed {
 
 impl UnpackedReturn for Result<bool, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("boolean")];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn r ~= 0\n";
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end\nreturn r ~= 0\n";
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, f64::from)
     }
@@ -372,7 +373,8 @@ impl UnpackedReturn for Result<bool, DrawRefused> {
 
 impl UnpackedReturn for Result<ImageSize, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("Vector2")];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn V2(scratch[0], scratch[1])\n";
+    const LUA: &'static str =
+        "if r < 0 then raise_refusal(@) end\nreturn V2(scratch[0], scratch[1])\n";
     fn into_number(self, cx: &mut ScriptContext) -> f64 {
         let Ok(ImageSize(size)) = self else { return REFUSED };
         cx.scratch[..2].copy_from_slice(&size);
@@ -382,7 +384,7 @@ impl UnpackedReturn for Result<ImageSize, DrawRefused> {
 
 impl UnpackedReturn for Result<TextBounds, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("Vector3"); 3];
-    const LUA: &'static str = "if r < 0 then refused(@) end\n\
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end\n\
         return V3(scratch[0], scratch[1], 0), V3(scratch[2], scratch[3], 0), \
         V3(scratch[4], scratch[5], 0)\n";
     fn into_number(self, cx: &mut ScriptContext) -> f64 {

@@ -4,8 +4,8 @@
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 
 use crate::api::gui::arguments::{
-    Changed, Created, ImageSize, Layer, NewObject, ObjectNumber, OptionalSource, PlanePosition,
-    Pose, Position, TextBounds, TextOptions, Tint,
+    ChangeResult, CreateResult, ImageSize, Layer, NewObject, ObjectNumber, OptionalSource,
+    PlanePosition, Pose, Position, TextBounds, TextOptions, Tint,
 };
 use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget};
 use crate::argument::ByteArgument;
@@ -152,7 +152,7 @@ pub(super) fn text(
     position: Position,
     color: Tint,
     options: TextOptions,
-) -> Created {
+) -> CreateResult {
     let (target, text) = (DrawTarget::new(gui), (text, font, size));
     submit_text(engine, target, text, material, position, color, options).map(NewObject)
 }
@@ -169,7 +169,7 @@ pub(super) fn update_text(
     position: Position,
     color: Tint,
     options: TextOptions,
-) -> Changed {
+) -> ChangeResult {
     let (target, text) = (DrawTarget::change(gui, object), (text, font, size));
     submit_text(engine, target, text, material, position, color, options).map(drop)
 }
@@ -187,7 +187,7 @@ pub(super) fn text_3d(
     layer: Layer,
     color: Tint,
     options: TextOptions,
-) -> Created {
+) -> CreateResult {
     let plane = pose.plane_at(position);
     let (target, text) = (DrawTarget::new(gui).on(&plane), (text, font, size));
     submit_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
@@ -207,7 +207,7 @@ pub(super) fn update_text_3d(
     layer: Layer,
     color: Tint,
     options: TextOptions,
-) -> Changed {
+) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
     let text = (text, font, size);
