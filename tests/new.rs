@@ -230,8 +230,8 @@ fn editor_settings_disable_unavailable_libraries() {
     assert!(off.len() >= 6, "{off:?}");
     let library = fs::read_to_string(yard.join(".engine/definitions/library.lua")).unwrap();
     let here = |name: &&String| library.contains(&format!("\n{name} = {{}}"));
-    let gone = off.iter().filter(|name| !here(name));
-    let checks: String = gone.map(|name| format!("assert({name} == nil, '{name}')\n")).collect();
+    let removed = off.iter().filter(|name| !here(name));
+    let checks: String = removed.map(|name| format!("assert({name} == nil, '{name}')\n")).collect();
     assert!(checks.contains("assert(io == nil") && !checks.contains("assert(os == nil"));
     assert!(library.contains("\nfunction require(name) end"));
     fs::write(yard.join("main.lua"), checks).unwrap();

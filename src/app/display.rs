@@ -224,7 +224,7 @@ impl Display {
             ForeignWindowStatus::Resized(width, height) => {
                 self.pending_changes.push(WindowChange::Resized { width, height })
             }
-            ForeignWindowStatus::Gone => {
+            ForeignWindowStatus::Closed => {
                 self.detach();
                 log::info("the tool's window is gone: pictures are drawn without one");
             }
@@ -407,7 +407,7 @@ impl Display {
                     ) {
                         // A window that cannot be drawn to is treated as closed.
                         self.pending_changes
-                            .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
+                            .push(WindowChange::Of(window, Box::new(WindowChange::Removed)));
                     }
                 }
                 RendererEvent::Failed { message } => {

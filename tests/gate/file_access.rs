@@ -310,8 +310,8 @@ fn files_are_opened_in_one_module_or_with_a_reason() {
             && !file.path.contains("/tests/")
     };
     let mut found: Vec<String> = files.iter().filter(reads).flat_map(unlisted).collect();
-    let gone = |(path, ..): &&Allowed| !files.iter().any(|file| file.path == *path);
-    found.extend(ALLOWED.iter().filter(gone).map(|(path, ..)| format!("{path} is gone")));
+    let is_missing = |(path, ..): &&Allowed| !files.iter().any(|file| file.path == *path);
+    found.extend(ALLOWED.iter().filter(is_missing).map(|(path, ..)| format!("{path} is gone")));
     check_findings(
         found,
         "read files through src/foundation/file_access/, by a row of its readers.rs; or add the \

@@ -184,7 +184,7 @@ mod tests {
         let other_user = folder.join("others.png");
         std::fs::write(&other_user, "x").unwrap();
         // Only the superuser can change a file's owner.
-        let given_away = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
+        let is_foreign = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
         let status =
             std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
         assert!(status.success());
@@ -213,7 +213,7 @@ mod tests {
             assert_eq!(message, REFUSED, "{name}");
         }
         assert_eq!(drops.open(Path::new("picture.png")).unwrap_err().to_string(), REFUSED);
-        assert_eq!(drops.open(&other_user).is_err(), given_away);
+        assert_eq!(drops.open(&other_user).is_err(), is_foreign);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

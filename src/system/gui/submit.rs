@@ -369,7 +369,7 @@ impl Guis {
         let Some((handle, found)) = found else {
             let stale = handle.map_or(StaleHandle::Never, |handle| self.objects.stale(handle));
             return self.refuse(match stale {
-                StaleHandle::Gone { frame, location, .. } => {
+                StaleHandle::Destroyed { frame, location, .. } => {
                     let at =
                         if location.is_empty() { String::new() } else { format!(" at {location}") };
                     format!("this object of a Gui was destroyed in frame {frame}{at}")

@@ -334,7 +334,8 @@ fn the_draw_recording_lists_all_draws() {
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     rect(&mut guis, request(gui, 5), PLAIN, 2.0).unwrap();
     rect(&mut guis, request(gui, 1), PLAIN, 0.0).unwrap();
-    let layers = |seen: Vec<DrawnObject>| seen.iter().map(|seen| seen.layer).collect::<Vec<_>>();
+    let layers =
+        |objects: Vec<DrawnObject>| objects.iter().map(|object| object.layer).collect::<Vec<_>>();
     assert_eq!(layers(guis.inspect(gui)), [1, 5]);
     frame(&mut guis, gui);
     assert_eq!(guis.inspect(gui)[1].bounds, [2.0, 0.0, 3.0, 1.0]);
@@ -364,7 +365,7 @@ fn bounds_in_the_draw_recording_exclude_antialiasing() {
         let set = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
         set.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
     }
-    let rounded = |seen: &DrawnObject| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
+    let rounded = |object: &DrawnObject| object.bounds.map(|side| (side * 1000.0).round() / 1000.0);
     let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();
     assert_eq!(
         found,

@@ -176,7 +176,7 @@ argument!(Option<Size>, documented("Vector2").or_nil(),
     )
     .usual("istype(V2, $)")
     .usual_values(&["$._x", "$._y", "1"]),
-    (width: f32, height: f32, given: u32) => (given != 0).then_some(Size { width, height }));
+    (width: f32, height: f32, has_size: u32) => (has_size != 0).then_some(Size { width, height }));
 argument!(Radii, documented("Vector2"),
     SIZE.usual("istype(V2, $) and $._x >= 0 and $._y >= 0")
         .convert("if min($._x, $._y) < 0 then below_zero(@, min($._x, $._y)) end"),

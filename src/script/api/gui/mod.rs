@@ -350,13 +350,13 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
         return ExpectedResult(Err("a release keeps no copy of what Guis show".to_string()));
     }
     engine.drawing.guis.enable_recording();
-    let table = |seen: DrawnObject| {
-        let [left, bottom, right, top] = seen.bounds;
-        let [red, green, blue, alpha] = seen.color;
+    let table = |drawn: DrawnObject| {
+        let [left, bottom, right, top] = drawn.bounds;
+        let [red, green, blue, alpha] = drawn.color;
         let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
         let mut fields = vec![
-            ("kind".to_string(), ScriptValue::Text(seen.primitive.to_string())),
-            number("layer", seen.layer.into()),
+            ("kind".to_string(), ScriptValue::Text(drawn.primitive.to_string())),
+            number("layer", drawn.layer.into()),
             number("left", left.into()),
             number("bottom", bottom.into()),
             number("right", right.into()),
@@ -366,12 +366,12 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
             number("blue", blue.into()),
             number("alpha", alpha.into()),
         ];
-        if !seen.name.is_empty() {
-            fields.push(("name".to_string(), ScriptValue::Text(seen.name)));
+        if !drawn.name.is_empty() {
+            fields.push(("name".to_string(), ScriptValue::Text(drawn.name)));
         }
-        fields.extend(seen.text.map(|text| ("text".to_string(), ScriptValue::Text(text))));
-        if seen.object > 0 {
-            fields.push(number("object", seen.object as f64));
+        fields.extend(drawn.text.map(|text| ("text".to_string(), ScriptValue::Text(text))));
+        if drawn.object > 0 {
+            fields.push(number("object", drawn.object as f64));
         }
         ScriptValue::Table(fields)
     };

@@ -413,8 +413,8 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
              tag)"
         ));
     };
-    let goes_on = playing.tag.as_deref() == tag && !engine.worlds.scenes.sprites.is_over(sprite);
-    if goes_on {
+    let continues = playing.tag.as_deref() == tag && !engine.worlds.scenes.sprites.is_over(sprite);
+    if continues {
         return Ok(());
     }
     let sheet = playing.sheet.clone();
