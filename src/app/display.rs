@@ -489,7 +489,7 @@ impl Display {
                 false
             }
             (ScreenshotState::Asked, _) => {
-                log::error("there is no screenshot: the renderer did not make it");
+                log::error("there is no screenshot: the renderer returned no image");
                 false
             }
             (ScreenshotState::Failed, _) => false,

@@ -170,7 +170,7 @@ impl Assets {
             }
             if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
-                    "the model '{}' is gone: what was made from it stays until it is destroyed",
+                    "the model '{}' was removed: existing objects keep the previous version",
                     name.name
                 ));
                 continue;
@@ -181,7 +181,9 @@ impl Assets {
                     let meshes = model.meshes.clone();
                     worlds.scenes.mark_meshes_changed(&meshes);
                 }
-                Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
+                Err(fault) => {
+                    log::error(&format!("{fault}: existing objects keep the previous version"))
+                }
             }
         }
     }

@@ -354,7 +354,7 @@ mod tests {
             StaleHandle::Never,
             "a slot that lives has no next handle yet"
         );
-        assert_eq!(slots.stale(first), gone, "the slot lives again, its last death is known");
+        assert_eq!(slots.stale(first), destroyed, "the slot lives again, its last death is known");
         slots.remove(second, "cave", 900, "main.lua:1").unwrap();
         assert_eq!(slots.stale(first), StaleHandle::Reused);
         assert_eq!(slots.stale(next), StaleHandle::Never, "nor does one that waits");

@@ -158,7 +158,7 @@ fn a_panic_in_a_scan_loses_no_change() {
     assert_eq!(changed, ["a.text"]);
     assert_eq!(*panic::lock(&FAILURES), 0);
     let errors_logged = log::errors_since(errors);
-    let start = "the watch over the game's folder failed: the engine failed: the watch fell";
+    let start = "watching the game's folder failed: the engine failed: the watch fell";
     assert!(errors_logged.iter().any(|message| message.starts_with(start)), "{errors_logged:?}");
     // A persistent failure is not retried forever; the next change triggers a new attempt.
     *panic::lock(&FAILURES) = 2;

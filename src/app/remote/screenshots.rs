@@ -245,7 +245,7 @@ fn encode_and_send(job: EncodeJob) {
             match panic::contain(png) {
                 Ok(png) => encoded.push((width, height, png)),
                 Err(error) => {
-                    log::error(&format!("no picture was made for a tool: {error}"));
+                    log::error(&format!("a tool's screenshot could not be encoded: {error}"));
                     if let ScreenshotReceiver::Answer(reply, _) = receiver {
                         reply.refuse(Refusal::of(&error.message));
                     }

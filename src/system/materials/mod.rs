@@ -274,7 +274,7 @@ impl Materials {
                 continue;
             }
             if let Err(fault) = self.load_shader(store, name) {
-                log::error(&format!("{fault}: what was made from it before stays"));
+                log::error(&format!("{fault}: existing objects keep the previous version"));
             }
         }
         let ids: Vec<MaterialId> =
@@ -290,7 +290,7 @@ impl Materials {
             if (own_file_changed || of_shader || of_texture)
                 && let Err(fault) = self.refill(store, id, own_file_changed, resolve)
             {
-                log::error(&format!("{fault}: what was made from it before stays"));
+                log::error(&format!("{fault}: existing objects keep the previous version"));
             }
         }
     }
