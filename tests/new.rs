@@ -111,7 +111,10 @@ fn template_in_the_repository_runs() {
 #[test]
 fn template_sound_matches_its_generator() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/sounds/bounce.wav");
-    assert!(fs::read(file).unwrap() == bounce::wav(), "write {file} anew: see tests/new/bounce.rs");
+    assert!(
+        fs::read(file).unwrap() == bounce::wav(),
+        "write {file} again: see tests/new/bounce.rs"
+    );
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn all_errors_are_reported_and_the_last_good_data_is_kept() {
     assert_eq!(compiled.problems, wanted);
     assert!(compiled.changed.is_empty());
     assert_eq!(game.data(&compiled, "a", ""), "ONE");
-    assert_eq!(game.compile().problems, wanted, "an error is told until it is mended");
+    assert_eq!(game.compile().problems, wanted, "an error is reported until it is fixed");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn broken_sources_are_not_recompiled_until_they_change() {
     assert_eq!(count().0, 0, "another time and the same content");
     game.save("a.txt", "? and more");
     game.save("late.inc", "y");
-    assert_eq!(count(), (0, Vec::new()), "what was missing is there, and the other one is mended");
+    assert_eq!(count(), (0, Vec::new()), "the missing file exists, and the other error is fixed");
     game.save("a.txt", "?");
     assert_eq!(count(), (1, vec![message.to_string()]));
     assert_eq!(game.data(&game.compile(), "a", ""), "? AND MORE");

@@ -110,7 +110,7 @@ fn only_a_lasting_removal_of_a_file_is_reported() {
 fn a_panic_while_compiling_does_not_end_the_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::write(scene.path("a.txt"), "fall").unwrap();
-    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
+    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the panic is reported");
     let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
     assert!(message.starts_with("a.txt: the engine failed at the text 'a': "), "{message}");
     assert!(message.contains("the compiler fell"), "{message}");

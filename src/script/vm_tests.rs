@@ -183,7 +183,7 @@ Application.data('text', 'bad')";
     let start = "Application.data: the engine failed at bad.text: the reader fell";
     assert!(report.message.starts_with(start), "{report}");
     assert_eq!(report.location.as_ref().unwrap().line, 6, "{report}");
-    assert!(report.engine_fault, "it is told from an error of the script's");
+    assert!(report.engine_fault, "it is distinguished from an error of the script");
 }
 
 #[test]

@@ -169,7 +169,7 @@ fn every_dependency_has_a_reason_and_a_home() {
             let Dependency { line, name, for_tests, explained } = dependency;
             let at = format!("{}:{line}", file.path);
             if !explained {
-                found.push(format!("{at}: no reason stands above {name}"));
+                found.push(format!("{at}: no comment with a reason is above {name}"));
             }
             let home = HOMES.iter().find(|(known, _)| *known == name);
             match home {

@@ -296,7 +296,7 @@ fn unlisted(file: &File) -> Vec<String> {
     for call in
         allowed.iter().filter(|call| !calls.iter().any(|(_, found_call)| found_call == *call))
     {
-        found.push(format!("{}: {call} stands in ALLOWED, and is not called", file.path));
+        found.push(format!("{}: {call} is listed in ALLOWED, but is not called", file.path));
     }
     found
 }

@@ -42,7 +42,7 @@ fn logged_error_fails_test_unless_expected() {
         assert!(out.contains(message), "no '{message}' in:\n{out}\n{err}");
     }
     assert!(!out.contains("FAILED log expects\n"), "{out}");
-    assert_eq!(err, "", "errors that tests hear of are not told twice");
+    assert_eq!(err, "", "expected errors are not reported again");
 }
 
 const GAME: [(&str, &str); 4] = [

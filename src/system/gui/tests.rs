@@ -397,7 +397,7 @@ fn a_moved_gui_scrolls_its_content() {
     let quarter = Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2);
     assert!(moved(quarter, none)[1] < -199.9, "turned: what was to the right is below");
     let flat = Mat4::from_scale(Vec2::ZERO.extend(1.0));
-    assert_eq!(moved(flat, none)[0], f32::MIN, "nothing can be told of what has no size");
+    assert_eq!(moved(flat, none)[0], f32::MIN, "an object without a size has no bounds");
     let world = GuiDesc { space: GuiSpace::World, size: [3.0, 2.0], ..desc(GuiMode::Immediate) };
     assert_eq!(world.visible_area([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }

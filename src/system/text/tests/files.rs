@@ -355,5 +355,5 @@ fn a_reloaded_font_keeps_its_id_and_updates_its_glyphs() {
     texts.reload(&mut ResourceStore::default(), &changed);
     assert_eq!(texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap(), font);
     assert_eq!(texts.layout(&request(font, "ab", 20.0)).unwrap().len(), 2);
-    assert_eq!(flush(&mut texts, &mut atlas), 2, "they are made anew");
+    assert_eq!(flush(&mut texts, &mut atlas), 2, "they are created again");
 }
