@@ -542,7 +542,7 @@ impl Gui {
         Ok(self.batches.len() - 1)
     }
 
-    /// Replaces the parts of an object.
+    /// Records the changed parts of a retained object, and the end of parts that it no longer has.
     fn change<'a>(
         &mut self,
         object: u64,

@@ -202,7 +202,7 @@ impl ShaderFile<'_> {
         self.source.match_indices(name).map(|(at, _)| at).find(alone)
     }
 
-    /// Returns "did you mean" for an unknown name.
+    /// Returns a suggestion for the unknown name in an error message, or an empty text.
     fn hint(&self, message: &str) -> String {
         let unknown = message.contains("no definition") || message.contains("unknown");
         let Some(word) = message.split(['`', '\'']).nth(1).filter(|_| unknown) else {
