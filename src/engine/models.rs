@@ -48,7 +48,7 @@ impl ModelLoader<'_> {
         // From here on the renderer has the data; it is read again if it is needed again.
         store.evict(std::iter::once(resource.id()));
         let data = contain(&resource, || {
-            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
+            ModelData::read(&bytes).map_err(|error| error!("model '{name}': {}", error.message))
         })?;
         for warning in &data.warnings {
             log::warning(&format!("model '{name}': {warning}"));
@@ -181,8 +181,8 @@ impl Assets {
                     let meshes = model.meshes.clone();
                     worlds.scenes.mark_meshes_changed(&meshes);
                 }
-                Err(fault) => {
-                    log::error(&format!("{fault}: existing objects keep the previous version"))
+                Err(error) => {
+                    log::error(&format!("{error}: existing objects keep the previous version"))
                 }
             }
         }

@@ -109,7 +109,7 @@ impl Worlds {
             Some(known) => assets.models.update_game_mesh(known, mesh),
             None => match assets.models.add_game_mesh(mesh) {
                 Ok(number) => piece.mesh = Some(number),
-                Err(fault) => log::error(&fault.message),
+                Err(error) => log::error(&error.message),
             },
         }
     }

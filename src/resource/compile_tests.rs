@@ -31,7 +31,7 @@ const TEXT: ResourceKind = ResourceKind {
                 fs::write(REPLACED.get().unwrap(), "something new").unwrap();
             } else if line == "?" {
                 FAILURES.fetch_add(1, Ordering::Relaxed);
-                return Err(context.fault(i + 1, "a '?' cannot be compiled: remove it"));
+                return Err(context.error_at(i + 1, "a '?' cannot be compiled: remove it"));
             } else if line == "fall" {
                 panic!("it fell at line {}", i + 1);
             } else if line == "fall beside" {
@@ -41,7 +41,7 @@ const TEXT: ResourceKind = ResourceKind {
                 let error = error!("{}: no thread could be started", context.path);
                 return Err(Error { is_transient: true, ..error });
             } else if line == "!" {
-                return Err(context.fault(i + 1, "a '!' cannot be compiled: remove it"));
+                return Err(context.error_at(i + 1, "a '!' cannot be compiled: remove it"));
             }
             out += &line.to_uppercase();
         }

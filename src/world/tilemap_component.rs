@@ -192,14 +192,14 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         if !changed.has(ReloadStep::Tilemaps, &host.tilemaps.of(map.map).name) {
             continue;
         }
-        if let Err(fault) = host.tilemaps.renew(host.store, map.map) {
-            log::error(&format!("{}: the map stays as it was", fault.message));
+        if let Err(error) = host.tilemaps.renew(host.store, map.map) {
+            log::error(&format!("{}: the map stays as it was", error.message));
             continue;
         }
         let world = host.units.of(map.unit).world;
         empty(host.scenes.of(world), host.models, map);
-        if let Err(fault) = fill(host, world, map) {
-            log::error(&fault.message);
+        if let Err(error) = fill(host, world, map) {
+            log::error(&error.message);
         }
         map.flags |= flag::NEW;
     }

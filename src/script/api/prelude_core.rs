@@ -365,7 +365,7 @@ fn find(
             PatternMatch::Match((found.start + 1) as f64, found.end as f64, pieces)
         }
         Err(PatternError::OutOfSteps) => PatternMatch::Fault(None),
-        Err(fault) => PatternMatch::Fault(Some(fault.to_string())),
+        Err(error) => PatternMatch::Fault(Some(error.to_string())),
     }
 }
 
@@ -410,7 +410,7 @@ fn load_user_settings(engine: &mut Engine) -> ExpectedResult<ScriptValue> {
     };
     ExpectedResult(match sjson::parse_bytes(&bytes) {
         Ok(document) => Ok(ScriptValue::from_tree(&document.to_tree())),
-        Err(fault) => Err(fault.in_file(&path.display().to_string())),
+        Err(error) => Err(error.in_file(&path.display().to_string())),
     })
 }
 
@@ -419,7 +419,7 @@ fn save_user_settings(
     tree: ScriptValue,
     set_aside: bool,
 ) -> Result<ExpectedResult<bool>, Error> {
-    let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
+    let text = sjson::write(&tree.to_tree()).map_err(|error| Error::new(error.to_string()))?;
     if engine.game.saves.is_simulating_full_disk() {
         let reason = std::io::Error::from(ErrorKind::StorageFull);
         return Ok(ExpectedResult(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));

@@ -386,7 +386,7 @@ fn gui_refusal(engine: &mut Engine) -> String {
 
 fn gui_material(engine: &mut Engine, _gui: GuiId, name: TextArgument) -> Result<MaterialId, Error> {
     let found = engine.assets.find_material(name.as_str());
-    found.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+    found.map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))
 }
 
 fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64> {

@@ -81,7 +81,7 @@ fn check_material(
     engine
         .assets
         .check_image_material(material)
-        .map_err(|fault| engine_foundation::error!("argument #2 'material': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'material': {}", error.message))?;
     match placement.lit {
         false => Ok(Some(material.0)),
         true => Err(engine_foundation::error!(

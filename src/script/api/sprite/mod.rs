@@ -259,7 +259,7 @@ fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
     let found = engine.assets.find_drawable_texture(texture.as_str());
     let found = found
-        .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'texture': {}", error.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Picture(found));
     Ok(())
 }
@@ -421,7 +421,7 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
     let sequence = engine
         .worlds
         .sequence(&mut engine.assets, &sheet, tag)
-        .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'tag': {}", error.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }
