@@ -8,7 +8,7 @@
 mod assets;
 pub mod files;
 pub mod folder;
-mod saves;
+mod hot_reload;
 
 use crate::run::Run;
 use crate::table::Group;
@@ -17,7 +17,7 @@ use folder::{Folder, Random};
 /// A group's name and its measuring function.
 type Measure = (&'static str, fn() -> Group);
 
-const GROUPS: &[Measure] = &[("saves", saves::measure), ("assets", assets::measure)];
+const GROUPS: &[Measure] = &[("saves", hot_reload::measure), ("assets", assets::measure)];
 
 pub fn run(run: &mut Run) {
     for (name, measure) in GROUPS {

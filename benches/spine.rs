@@ -279,7 +279,7 @@ fn wide() -> Group {
     const FRAMES: usize = 200;
     const EARLY: usize = 20;
     let play = |config| {
-        let mut game = Game::open_with("wide", &[FUNCTIONS], config);
+        let mut game = Game::open_with("many_functions", &[FUNCTIONS], config);
         let mut times = Vec::new();
         for _ in 0..FRAMES {
             times.push(cpu(|| game.call("render")) * 1e3);
@@ -291,7 +291,7 @@ fn wide() -> Group {
     let (interpreted, _) = play(VmConfig { jit: false, ..VmConfig::DEFAULT });
     let (_, mut watched) = play(VmConfig { sandbox: false, ..VmConfig::DEFAULT });
     watched.call("shutdown");
-    let flushes = watched.vm.engine().frame.quit.expect("wide.lua gives an exit code");
+    let flushes = watched.vm.engine().frame.quit.expect("many_functions.lua gives an exit code");
     let late = |times: &[f64]| median(times[FRAMES / 2..].to_vec());
     Group {
         name: "wide",

@@ -157,7 +157,7 @@ fn rust_code_is_formatted() {
 #[test]
 fn clippy_finds_nothing() {
     let arguments = ["clippy", "--quiet", "--all-targets", "--", "-D", "warnings"];
-    run_tool("clippy", &arguments, "mend each; where a lint is wrong, allow it with a reason");
+    run_tool("clippy", &arguments, "fix each; where a lint is wrong, allow it with a reason");
 }
 
 /// Files that contribute to state hashes. Their results must be the same on every machine.
@@ -236,7 +236,7 @@ fn layers_below_script_do_not_mention_lua() {
     check_findings(
         found,
         "say it in words of the layer (a script, a value), or move it to src/script/. Where the \
-         word is data, add the file and the reason to SAY_LUA.",
+         word is data, add the file and the reason to LUA_MENTIONS_ALLOWED.",
     );
 }
 
@@ -267,7 +267,7 @@ fn files_are_short_and_begin_with_a_summary() {
         let lines = file.text.lines().count();
         let excused = LONG_FILES.iter().any(|(path, _)| *path == file.path);
         if excused != (lines > LINES_MAX) {
-            let stale = if excused { ", and stands in LONG_FILES" } else { "" };
+            let stale = if excused { ", but it is listed in LONG_FILES" } else { "" };
             found.push(format!("{}: {lines} lines{stale}", file.path));
         }
         let first = if file.ends_with(&[".rs"]) { "//! " } else { "" };

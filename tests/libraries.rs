@@ -186,7 +186,7 @@ fn busted_file_sets_order_repeats_and_output() {
 #[test]
 fn lua_is_complete_without_sandbox() {
     const SUITE: &str = r#"
-    it("loads modules anew", function()
+    it("loads modules again", function()
       local first = require "m"
       assert.equal(first, package.loaded.m)
       package.loaded.m = nil

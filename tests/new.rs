@@ -82,16 +82,19 @@ fn template_in_the_repository_runs() {
 #[test]
 fn template_sound_matches_its_generator() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/game_template/sounds/bounce.wav");
-    assert!(fs::read(file).unwrap() == bounce::wav(), "write {file} anew: see tests/new/bounce.rs");
+    assert!(
+        fs::read(file).unwrap() == bounce::wav(),
+        "write {file} again: see tests/new/bounce.rs"
+    );
 }
 
 #[test]
 fn empty_folder_or_git_repository_is_accepted() {
-    let scratch = scratch("empty");
-    fs::create_dir(scratch.join("empty")).unwrap();
-    assert_eq!(scratch.engine(&["new", "empty"]).0, 0);
-    fs::create_dir_all(scratch.join("cloned/.git")).unwrap();
-    assert_eq!(scratch.engine(&["new", "cloned"]).0, 0);
+    let folder = scratch("empty");
+    fs::create_dir(folder.join("empty")).unwrap();
+    assert_eq!(folder.engine(&["new", "empty"]).0, 0);
+    fs::create_dir_all(folder.join("cloned/.git")).unwrap();
+    assert_eq!(folder.engine(&["new", "cloned"]).0, 0);
     let here = scratch("here");
     let (code, out, _) = here.engine(&["new", "."]);
     assert_eq!(code, 0);
@@ -201,8 +204,8 @@ fn editor_settings_disable_unavailable_libraries() {
     assert!(off.len() >= 6, "{off:?}");
     let library = fs::read_to_string(yard.join(".engine/definitions/library.lua")).unwrap();
     let here = |name: &&String| library.contains(&format!("\n{name} = {{}}"));
-    let gone = off.iter().filter(|name| !here(name));
-    let checks: String = gone.map(|name| format!("assert({name} == nil, '{name}')\n")).collect();
+    let removed = off.iter().filter(|name| !here(name));
+    let checks: String = removed.map(|name| format!("assert({name} == nil, '{name}')\n")).collect();
     assert!(checks.contains("assert(io == nil") && !checks.contains("assert(os == nil"));
     assert!(library.contains("\nfunction require(name) end"));
     fs::write(yard.join("main.lua"), checks).unwrap();

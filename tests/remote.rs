@@ -448,8 +448,8 @@ fn units_are_listed_and_inspected() {
     let message = ask_refused(&mut client, "unit", vec![("unit", SjsonTree::Number(1.0))]);
     assert_eq!(message, "1 is not a handle of a unit");
     eval(&mut client, "gone = tower World.destroy_unit(world, tower)");
-    let gone: f64 = eval(&mut client, "gone").parse().expect("a number");
-    let message = ask_refused(&mut client, "unit", vec![("unit", SjsonTree::Number(gone))]);
+    let destroyed: f64 = eval(&mut client, "gone").parse().expect("a number");
+    let message = ask_refused(&mut client, "unit", vec![("unit", SjsonTree::Number(destroyed))]);
     assert_eq!(message, "the unit is gone");
 }
 

@@ -12,7 +12,6 @@ mod watch;
 
 use crate::game_folder::{GameFolder, Outcome, outcome};
 use std::ffi::OsStr;
-use std::fs;
 
 /// A folder with suites.
 struct Scratch(GameFolder);

@@ -332,7 +332,7 @@ fn error_keeps_window_open_and_saved_fix_resumes() {
 #[test]
 fn game_that_failed_to_start_restarts_when_fixed() {
     let Some(display) = Display::start() else { return };
-    let folder = scratch("anew");
+    let folder = scratch("again");
     let broken = "error('not yet')";
     let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
     game.wait_for_line("engine: save a file to try again");

@@ -136,7 +136,7 @@ end
 function update()
   if Worker.status(worker) == "running" then
     running = running + 1
-    -- All of it can be told, too, before the worker's end is.
+    -- All of it can be sent, too, before the worker's end is.
     local progress = Worker.progress(worker)
     seen = progress < 1 and math.max(seen, progress) or seen
     return

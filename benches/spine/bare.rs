@@ -42,7 +42,7 @@ unsafe extern "C" fn allocate(
 
 impl Bare {
     /// Loads a file of benches/lua/work, of which a sample runs `times` frames. `seed` is for
-    /// stir.lua.
+    /// randomize_hot_counters.lua.
     pub fn open(name: &str, times: u32, seed: usize, jit: bool) -> Bare {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/lua");
         let mut used = Box::new(0usize);
@@ -62,9 +62,9 @@ impl Bare {
                 let text = std::fs::read_to_string(format!("{folder}/{file}.lua"));
                 text.expect("the workload is there")
             };
-            run(l, "stir", &text("stir"), 1);
+            run(l, "randomize_hot_counters", &text("randomize_hot_counters"), 1);
             lua_pushnumber(l, seed as f64);
-            check(l, "stir", lua_pcall(l, 1, 0, 0));
+            check(l, "randomize_hot_counters", lua_pcall(l, 1, 0, 0));
             for (file, global) in [(format!("work/{name}"), c"frame"), ("repeated".into(), c"run")]
             {
                 run(l, &file, &text(&file), 1);

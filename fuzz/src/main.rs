@@ -1,6 +1,6 @@
 //! The fuzzer: libFuzzer around one target of the table, named by the environment variable
 //! FUZZ_TARGET. FUZZ_LAST names a folder in which the last cases are kept, for a target with cases
-//! that depend on earlier ones. FUZZ_TELL prints the CPU time of each case. Without a target, the
+//! that depend on earlier ones. FUZZ_REPORT prints the CPU time of each case. Without a target, the
 //! program writes the files that fuzz/run needs: with FUZZ_SEEDS, a folder of seeds and a
 //! dictionary for each target; otherwise the names of all targets.
 
@@ -91,7 +91,7 @@ fuzz_target!(init: begin(), |data: &[u8]| {
         }
         let before = cpu_seconds();
         (target.run)(data);
-        if var_os("FUZZ_TELL").is_some() {
+        if var_os("FUZZ_REPORT").is_some() {
             println!("cpu {:.0} ms", (cpu_seconds() - before) * 1000.0);
         }
     });

@@ -189,8 +189,8 @@ impl CompiledGame {
     /// Returns an index with a few of the resources, one of each kind.
     pub fn small_index(&self) -> ResourceIndex {
         let mut index = self.index.clone();
-        let mut seen = std::collections::BTreeSet::new();
-        index.entries.retain(|entry| seen.insert(entry.resource.kind.clone()));
+        let mut visited = std::collections::BTreeSet::new();
+        index.entries.retain(|entry| visited.insert(entry.resource.kind.clone()));
         index.broken.truncate(1);
         index.failed.truncate(1);
         index

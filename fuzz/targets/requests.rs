@@ -6,7 +6,7 @@ use engine::platform::AxisRange;
 use engine::system::input::pads::{DeviceCodes, MappingDatabase};
 use engine::system::remote::endpoint_file::EndpointFile;
 use engine::system::text::bmfont;
-use engine::system::text::sdf_converter::{GrayImage, shrink};
+use engine::system::text::sdf_converter::{GrayImage, convert};
 use std::fs;
 
 pub fn targets() -> Vec<Target> {
@@ -38,7 +38,7 @@ fn large_font(bytes: &[u8]) {
         let (width, height) = (width as usize, height as usize);
         let page = || GrayImage { width, height, bytes: vec![255; width * height] };
         let pages: Vec<_> = font.pages.iter().map(|_| page()).collect();
-        if let Ok((font, _)) = shrink(&font, &pages, 8, 4) {
+        if let Ok((font, _)) = convert(&font, &pages, 8, 4) {
             bmfont::read(font.to_xml().as_bytes(), "y.fnt").expect("what was written is read");
         }
     }

@@ -121,8 +121,8 @@ fn sources_of(ending: &str) -> Vec<Vec<u8>> {
         // Paths in sources are relative to the game's folder, which is one of the file's ancestors.
         let second = RefCell::new(None);
         let read = |named_path: &str| {
-            let locations = folder.ancestors().take(4).map(|place| place.join(named_path));
-            let found = locations.filter_map(|place| fs::read(place).ok()).next();
+            let locations = folder.ancestors().take(4).map(|folder| folder.join(named_path));
+            let found = locations.filter_map(|folder| fs::read(folder).ok()).next();
             let found = found.ok_or_else(|| engine::error!("{named_path} is not there"))?;
             second.borrow_mut().get_or_insert(found.clone());
             Ok(found)

@@ -134,12 +134,12 @@ fn names(bytes: &[u8]) {
     let (first, rest) = two(bytes);
     let _ = (ResourceName::parse(&first), is_inside(&first), check_name(&first));
     let _ = VariantProperties::of(first.split('.'));
-    let words = rest.split('\n').map(str::to_string).collect();
-    if let Ok(preferences) = VariantPreferences::new(words) {
+    let lines = rest.split('\n').map(str::to_string).collect();
+    if let Ok(preferences) = VariantPreferences::new(lines) {
         preferences.candidates();
         let variants: Vec<_> = rest
             .split('\n')
-            .filter_map(|words| VariantProperties::of(words.split('.')).ok())
+            .filter_map(|line| VariantProperties::of(line.split('.')).ok())
             .collect();
         preferences.winner(&variants);
     }

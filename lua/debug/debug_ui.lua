@@ -1,7 +1,7 @@
 -- `DebugUi`: an immediate-mode GUI for debug windows, with the names that users of Dear ImGui's Lua
 -- bindings expect. Each call draws a widget and returns its state in the same frame. This file has
 -- the frame, the mouse, the windows and their z-order. Widgets are in debug_ui_widgets.lua and
--- debug_ui_data.lua. In a release, no window is shown and every widget returns its input value.
+-- debug_ui_tables.lua. In a release, no window is shown and every widget returns its input value.
 local core = ...
 
 local type, format = type, string.format

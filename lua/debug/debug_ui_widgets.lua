@@ -1,5 +1,5 @@
 -- `DebugUi`: the common widgets. Windows and the frame are in debug_ui.lua; text fields, plots and
--- tables are in debug_ui_data.lua.
+-- tables are in debug_ui_tables.lua.
 local core = ...
 
 local type, tostring, format = type, tostring, string.format

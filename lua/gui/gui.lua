@@ -1,6 +1,6 @@
 -- `Gui`: two-dimensional drawing. This file creates Guis, and finds the textures and materials that
 -- drawing functions name. Drawing functions are native: their rows are in
--- src/script/api/gui/drawing.rs, and rows.lua is generated from them.
+-- src/script/api/gui/rows.rs, and rows.lua is generated from them.
 local core = ...
 
 local raise, bad_argument = core.raise, core.bad_argument
@@ -33,7 +33,7 @@ shared.check_name = check_name
 -- aborted and recorded again later, without this path, which each name takes only once. This
 -- function is not part of `source_of` because LuaJIT also does not record the return from a
 -- function that has closures.
-local function learn(name, index, argument, material)
+local function look_up_source(name, index, argument, material)
   local function find()
     check_name(name, index, argument, material)
     local source, message = find_source(material)
@@ -50,7 +50,7 @@ end
 local function source_of(name, index, argument, material)
   local known = sources[material]
   if known ~= nil then return known end
-  return learn(name, index, argument, material)
+  return look_up_source(name, index, argument, material)
 end
 shared.source_of = source_of
 

@@ -9,7 +9,8 @@ local sources, fonts = shared.sources, shared.fonts
 local source_of, font_of = shared.source_of, shared.font_of
 local style_of, borders_of = shared.style_of, shared.borders_of
 local take_points, points_buffer = shared.take_points, shared.points_buffer
-local below_zero, refused, wrong = shared.below_zero, shared.refused, shared.wrong
+local below_zero, raise_refusal = shared.below_zero, shared.raise_refusal
+local raise_argument_error = shared.raise_argument_error
 local cx, scratch, types, addresses = core.unpacked_rows()
 cx, scratch = cast('void *', cx), cast('const float *', scratch)
 
@@ -18,14 +19,14 @@ local native = cast(types[1], addresses[1])
 functions.rect = function(a1, a2, a3, a4)
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and istype(C, a4) then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
-istype(V3, a3)) and (istype(C, a4) or a4 == nil)) then wrong(1, a1, a2, a3, a4) end
+istype(V3, a3)) and (istype(C, a4) or a4 == nil)) then raise_argument_error(1, a1, a2, a3, a4) end
 a4 = a4 or WHITE
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3._x, a3._y, a4._r, a4._g,
 a4._b, a4._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[2], addresses[2])
@@ -33,15 +34,15 @@ functions.update_rect = function(a1, a2, a3, a4, a5)
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and istype(C,
 a5) then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5._r, a5._g, a5._b, a5._a)
-if r < 0 then refused('Gui.update_rect') end return
+if r < 0 then raise_refusal('Gui.update_rect') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (istype(V2, a3) or istype(V3, a3)) and
-(istype(V2, a4) or istype(V3, a4)) and (istype(C, a5) or a5 == nil)) then wrong(2, a1, a2, a3, a4,
-a5) end
+(istype(V2, a4) or istype(V3, a4)) and (istype(C, a5) or a5 == nil)) then raise_argument_error(2,
+a1, a2, a3, a4, a5) end
 a5 = a5 or WHITE
 local r = native(cx, a1, a2, a3._x, a3._y, istype(V3, a3) and a3._z or 0, a4._x, a4._y, a5._r,
 a5._g, a5._b, a5._a)
-if r < 0 then refused('Gui.update_rect') end return
+if r < 0 then raise_refusal('Gui.update_rect') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[3], addresses[3])
@@ -49,15 +50,15 @@ functions.rect_3d = function(a1, a2, a3, a4, a5, a6)
 if type(a1) == 'number' and istype(M, a2) and istype(V3, a3) and type(a4) == 'number' and istype(V2,
 a5) and istype(C, a6) then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4, a5._x, a5._y, a6._r, a6._g, a6._b, a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect_3d')
 end
 if not (type(a1) == 'number' and istype(M, a2) and (istype(V2, a3) or istype(V3, a3)) and type(a4)
-== 'number' and (istype(V2, a5) or istype(V3, a5)) and (istype(C, a6) or a6 == nil)) then wrong(3,
-a1, a2, a3, a4, a5, a6) end
+== 'number' and (istype(V2, a5) or istype(V3, a5)) and (istype(C, a6) or a6 == nil)) then
+raise_argument_error(3, a1, a2, a3, a4, a5, a6) end
 a6 = a6 or WHITE
 local r = native(cx, a1, a2, a3._x, a3._y, istype(V3, a3) and a3._z or 0, a4, a5._x, a5._y, a6._r,
 a6._g, a6._b, a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect_3d')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[4], addresses[4])
@@ -65,15 +66,15 @@ functions.update_rect_3d = function(a1, a2, a3, a4, a5, a6, a7)
 if type(a1) == 'number' and type(a2) == 'number' and istype(M, a3) and istype(V3, a4) and type(a5)
 == 'number' and istype(V2, a6) and istype(C, a7) then
 local r = native(cx, a1, a2, a3, a4._x, a4._y, a4._z, a5, a6._x, a6._y, a7._r, a7._g, a7._b, a7._a)
-if r < 0 then refused('Gui.update_rect_3d') end return
+if r < 0 then raise_refusal('Gui.update_rect_3d') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and istype(M, a3) and (istype(V2, a4) or
 istype(V3, a4)) and type(a5) == 'number' and (istype(V2, a6) or istype(V3, a6)) and (istype(C, a7)
-or a7 == nil)) then wrong(4, a1, a2, a3, a4, a5, a6, a7) end
+or a7 == nil)) then raise_argument_error(4, a1, a2, a3, a4, a5, a6, a7) end
 a7 = a7 or WHITE
 local r = native(cx, a1, a2, a3, a4._x, a4._y, istype(V3, a4) and a4._z or 0, a5, a6._x, a6._y,
 a7._r, a7._g, a7._b, a7._a)
-if r < 0 then refused('Gui.update_rect_3d') end return
+if r < 0 then raise_refusal('Gui.update_rect_3d') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[5], addresses[5])
@@ -81,16 +82,16 @@ functions.rect_outline = function(a1, a2, a3, a4, a5)
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and type(a4) == 'number' and a4 >= 0
 and istype(C, a5) then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect_outline')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect_outline')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
-istype(V3, a3)) and type(a4) == 'number' and (istype(C, a5) or a5 == nil)) then wrong(5, a1, a2, a3,
-a4, a5) end
+istype(V3, a3)) and type(a4) == 'number' and (istype(C, a5) or a5 == nil)) then
+raise_argument_error(5, a1, a2, a3, a4, a5) end
 if a4 < 0 then below_zero('Gui.rect_outline', 4, 'thickness', a4) end
 a5 = a5 or WHITE
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3._x, a3._y, a4, a5._r,
 a5._g, a5._b, a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rect_outline')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect_outline')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[6], addresses[6])
@@ -98,17 +99,17 @@ functions.rounded_rect = function(a1, a2, a3, a4, a5, a6)
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and type(a4) == 'number' and a4 >= 0
 and istype(C, a5) and a6 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a, -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rounded_rect')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rounded_rect')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
 istype(V3, a3)) and type(a4) == 'number' and (istype(C, a5) or a5 == nil) and (a6 == nil or type(a6)
-== 'number')) then wrong(6, a1, a2, a3, a4, a5, a6) end
+== 'number')) then raise_argument_error(6, a1, a2, a3, a4, a5, a6) end
 if a4 < 0 then below_zero('Gui.rounded_rect', 4, 'radius', a4) end
 a5 = a5 or WHITE
 if a6 and a6 < 0 then below_zero('Gui.rounded_rect', 6, 'outline', a6) end
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3._x, a3._y, a4, a5._r,
 a5._g, a5._b, a5._a, a6 or -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.rounded_rect')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rounded_rect')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[7], addresses[7])
@@ -116,17 +117,17 @@ functions.update_rounded_rect = function(a1, a2, a3, a4, a5, a6, a7)
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and type(a5)
 == 'number' and a5 >= 0 and istype(C, a6) and a7 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a, -1)
-if r < 0 then refused('Gui.update_rounded_rect') end return
+if r < 0 then raise_refusal('Gui.update_rounded_rect') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (istype(V2, a3) or istype(V3, a3)) and
 (istype(V2, a4) or istype(V3, a4)) and type(a5) == 'number' and (istype(C, a6) or a6 == nil) and (a7
-== nil or type(a7) == 'number')) then wrong(7, a1, a2, a3, a4, a5, a6, a7) end
+== nil or type(a7) == 'number')) then raise_argument_error(7, a1, a2, a3, a4, a5, a6, a7) end
 if a5 < 0 then below_zero('Gui.update_rounded_rect', 5, 'radius', a5) end
 a6 = a6 or WHITE
 if a7 and a7 < 0 then below_zero('Gui.update_rounded_rect', 7, 'outline', a7) end
 local r = native(cx, a1, a2, a3._x, a3._y, istype(V3, a3) and a3._z or 0, a4._x, a4._y, a5, a6._r,
 a6._g, a6._b, a6._a, a7 or -1)
-if r < 0 then refused('Gui.update_rounded_rect') end return
+if r < 0 then raise_refusal('Gui.update_rounded_rect') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[8], addresses[8])
@@ -135,16 +136,16 @@ local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and istype(V3, a3) and istype(V2, a4) and istype(C, a5) then
 local r = native(cx, a1, source_a2, a3._x, a3._y, a3._z, a4._x, a4._y, 1, a5._r, a5._g, a5._b,
 a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap')
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and (istype(V2, a3)
 or istype(V3, a3)) and (istype(V2, a4) or istype(V3, a4) or a4 == nil) and (istype(C, a5) or a5 ==
-nil)) then wrong(8, a1, a2, a3, a4, a5) end
+nil)) then raise_argument_error(8, a1, a2, a3, a4, a5) end
 source_a2 = source_a2 or source_of('Gui.bitmap', 2, 'material', a2)
 a5 = a5 or WHITE
 local r = native(cx, a1, source_a2, a3._x, a3._y, istype(V3, a3) and a3._z or 0, a4 and a4._x or 0,
 a4 and a4._y or 0, a4 and 1 or 0, a5._r, a5._g, a5._b, a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[9], addresses[9])
@@ -154,16 +155,16 @@ if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(V3, a4
 and istype(C, a6) then
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, a4._z, a5._x, a5._y, 1, a6._r, a6._g, a6._b,
 a6._a)
-if r < 0 then refused('Gui.update_bitmap') end return
+if r < 0 then raise_refusal('Gui.update_bitmap') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (type(a3) == 'string' or type(a3) ==
 'number') and (istype(V2, a4) or istype(V3, a4)) and (istype(V2, a5) or istype(V3, a5) or a5 == nil)
-and (istype(C, a6) or a6 == nil)) then wrong(9, a1, a2, a3, a4, a5, a6) end
+and (istype(C, a6) or a6 == nil)) then raise_argument_error(9, a1, a2, a3, a4, a5, a6) end
 source_a3 = source_a3 or source_of('Gui.update_bitmap', 3, 'material', a3)
 a6 = a6 or WHITE
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, istype(V3, a4) and a4._z or 0, a5 and a5._x or
 0, a5 and a5._y or 0, a5 and 1 or 0, a6._r, a6._g, a6._b, a6._a)
-if r < 0 then refused('Gui.update_bitmap') end return
+if r < 0 then raise_refusal('Gui.update_bitmap') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[10], addresses[10])
@@ -173,16 +174,16 @@ if type(a1) == 'number' and source_a2 and istype(M, a3) and istype(V3, a4) and t
 and istype(V2, a6) and istype(C, a7) then
 local r = native(cx, a1, source_a2, a3, a4._x, a4._y, a4._z, a5, a6._x, a6._y, a7._r, a7._g, a7._b,
 a7._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_3d')
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and istype(M, a3)
 and (istype(V2, a4) or istype(V3, a4)) and type(a5) == 'number' and (istype(V2, a6) or istype(V3,
-a6)) and (istype(C, a7) or a7 == nil)) then wrong(10, a1, a2, a3, a4, a5, a6, a7) end
+a6)) and (istype(C, a7) or a7 == nil)) then raise_argument_error(10, a1, a2, a3, a4, a5, a6, a7) end
 source_a2 = source_a2 or source_of('Gui.bitmap_3d', 2, 'material', a2)
 a7 = a7 or WHITE
 local r = native(cx, a1, source_a2, a3, a4._x, a4._y, istype(V3, a4) and a4._z or 0, a5, a6._x,
 a6._y, a7._r, a7._g, a7._b, a7._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_3d')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[11], addresses[11])
@@ -192,17 +193,17 @@ if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(M, a4)
 and type(a6) == 'number' and istype(V2, a7) and istype(C, a8) then
 local r = native(cx, a1, a2, source_a3, a4, a5._x, a5._y, a5._z, a6, a7._x, a7._y, a8._r, a8._g,
 a8._b, a8._a)
-if r < 0 then refused('Gui.update_bitmap_3d') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_3d') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (type(a3) == 'string' or type(a3) ==
 'number') and istype(M, a4) and (istype(V2, a5) or istype(V3, a5)) and type(a6) == 'number' and
-(istype(V2, a7) or istype(V3, a7)) and (istype(C, a8) or a8 == nil)) then wrong(11, a1, a2, a3, a4,
-a5, a6, a7, a8) end
+(istype(V2, a7) or istype(V3, a7)) and (istype(C, a8) or a8 == nil)) then raise_argument_error(11,
+a1, a2, a3, a4, a5, a6, a7, a8) end
 source_a3 = source_a3 or source_of('Gui.update_bitmap_3d', 3, 'material', a3)
 a8 = a8 or WHITE
 local r = native(cx, a1, a2, source_a3, a4, a5._x, a5._y, istype(V3, a5) and a5._z or 0, a6, a7._x,
 a7._y, a8._r, a8._g, a8._b, a8._a)
-if r < 0 then refused('Gui.update_bitmap_3d') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_3d') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[12], addresses[12])
@@ -212,16 +213,16 @@ if type(a1) == 'number' and source_a2 and istype(V2, a3) and istype(V2, a4) and 
 istype(V2, a6) and istype(C, a7) then
 local r = native(cx, a1, source_a2, a3._x, a3._y, a4._x, a4._y, a5._x, a5._y, a5._z, a6._x, a6._y,
 a7._r, a7._g, a7._b, a7._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_uv')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_uv')
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and istype(V2, a3)
 and istype(V2, a4) and (istype(V2, a5) or istype(V3, a5)) and (istype(V2, a6) or istype(V3, a6)) and
-(istype(C, a7) or a7 == nil)) then wrong(12, a1, a2, a3, a4, a5, a6, a7) end
+(istype(C, a7) or a7 == nil)) then raise_argument_error(12, a1, a2, a3, a4, a5, a6, a7) end
 source_a2 = source_a2 or source_of('Gui.bitmap_uv', 2, 'material', a2)
 a7 = a7 or WHITE
 local r = native(cx, a1, source_a2, a3._x, a3._y, a4._x, a4._y, a5._x, a5._y, istype(V3, a5) and
 a5._z or 0, a6._x, a6._y, a7._r, a7._g, a7._b, a7._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_uv')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_uv')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[13], addresses[13])
@@ -231,17 +232,17 @@ if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(V2, a4
 and istype(V3, a6) and istype(V2, a7) and istype(C, a8) then
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, a5._x, a5._y, a6._x, a6._y, a6._z, a7._x,
 a7._y, a8._r, a8._g, a8._b, a8._a)
-if r < 0 then refused('Gui.update_bitmap_uv') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_uv') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (type(a3) == 'string' or type(a3) ==
 'number') and istype(V2, a4) and istype(V2, a5) and (istype(V2, a6) or istype(V3, a6)) and
-(istype(V2, a7) or istype(V3, a7)) and (istype(C, a8) or a8 == nil)) then wrong(13, a1, a2, a3, a4,
-a5, a6, a7, a8) end
+(istype(V2, a7) or istype(V3, a7)) and (istype(C, a8) or a8 == nil)) then raise_argument_error(13,
+a1, a2, a3, a4, a5, a6, a7, a8) end
 source_a3 = source_a3 or source_of('Gui.update_bitmap_uv', 3, 'material', a3)
 a8 = a8 or WHITE
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, a5._x, a5._y, a6._x, a6._y, istype(V3, a6) and
 a6._z or 0, a7._x, a7._y, a8._r, a8._g, a8._b, a8._a)
-if r < 0 then refused('Gui.update_bitmap_uv') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_uv') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[14], addresses[14])
@@ -251,17 +252,17 @@ if type(a1) == 'number' and source_a2 and istype(V2, a3) and istype(V2, a4) and 
 istype(V3, a6) and type(a7) == 'number' and istype(V2, a8) and istype(C, a9) then
 local r = native(cx, a1, source_a2, a3._x, a3._y, a4._x, a4._y, a5, a6._x, a6._y, a6._z, a7, a8._x,
 a8._y, a9._r, a9._g, a9._b, a9._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_3d_uv')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_3d_uv')
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and istype(V2, a3)
 and istype(V2, a4) and istype(M, a5) and (istype(V2, a6) or istype(V3, a6)) and type(a7) == 'number'
-and (istype(V2, a8) or istype(V3, a8)) and (istype(C, a9) or a9 == nil)) then wrong(14, a1, a2, a3,
-a4, a5, a6, a7, a8, a9) end
+and (istype(V2, a8) or istype(V3, a8)) and (istype(C, a9) or a9 == nil)) then
+raise_argument_error(14, a1, a2, a3, a4, a5, a6, a7, a8, a9) end
 source_a2 = source_a2 or source_of('Gui.bitmap_3d_uv', 2, 'material', a2)
 a9 = a9 or WHITE
 local r = native(cx, a1, source_a2, a3._x, a3._y, a4._x, a4._y, a5, a6._x, a6._y, istype(V3, a6) and
 a6._z or 0, a7, a8._x, a8._y, a9._r, a9._g, a9._b, a9._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.bitmap_3d_uv')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.bitmap_3d_uv')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[15], addresses[15])
@@ -272,17 +273,17 @@ and istype(M, a6) and istype(V3, a7) and type(a8) == 'number' and istype(V2, a9)
 then
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, a5._x, a5._y, a6, a7._x, a7._y, a7._z, a8,
 a9._x, a9._y, a10._r, a10._g, a10._b, a10._a)
-if r < 0 then refused('Gui.update_bitmap_3d_uv') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_3d_uv') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (type(a3) == 'string' or type(a3) ==
 'number') and istype(V2, a4) and istype(V2, a5) and istype(M, a6) and (istype(V2, a7) or istype(V3,
 a7)) and type(a8) == 'number' and (istype(V2, a9) or istype(V3, a9)) and (istype(C, a10) or a10 ==
-nil)) then wrong(15, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) end
+nil)) then raise_argument_error(15, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) end
 source_a3 = source_a3 or source_of('Gui.update_bitmap_3d_uv', 3, 'material', a3)
 a10 = a10 or WHITE
 local r = native(cx, a1, a2, source_a3, a4._x, a4._y, a5._x, a5._y, a6, a7._x, a7._y, istype(V3, a7)
 and a7._z or 0, a8, a9._x, a9._y, a10._r, a10._g, a10._b, a10._a)
-if r < 0 then refused('Gui.update_bitmap_3d_uv') end return
+if r < 0 then raise_refusal('Gui.update_bitmap_3d_uv') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[16], addresses[16])
@@ -292,17 +293,17 @@ if type(a1) == 'number' and source_a2 and type(a3) == 'number' and a3 >= 0 and i
 istype(V2, a5) and istype(C, a6) then
 local r = native(cx, a1, source_a2, a3, a3, a3, a3, a4._x, a4._y, a4._z, a5._x, a5._y, a6._r, a6._g,
 a6._b, a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.nine_patch')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.nine_patch')
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and (type(a3) ==
 'number' or type(a3) == 'table') and (istype(V2, a4) or istype(V3, a4)) and (istype(V2, a5) or
-istype(V3, a5)) and (istype(C, a6) or a6 == nil)) then wrong(16, a1, a2, a3, a4, a5, a6) end
-source_a2 = source_a2 or source_of('Gui.nine_patch', 2, 'material', a2)
+istype(V3, a5)) and (istype(C, a6) or a6 == nil)) then raise_argument_error(16, a1, a2, a3, a4, a5,
+a6) end source_a2 = source_a2 or source_of('Gui.nine_patch', 2, 'material', a2)
 local left_a3, bottom_a3, right_a3, top_a3 = borders_of('Gui.nine_patch', 3, 'borders', a3)
 a6 = a6 or WHITE
 local r = native(cx, a1, source_a2, left_a3, bottom_a3, right_a3, top_a3, a4._x, a4._y, istype(V3,
 a4) and a4._z or 0, a5._x, a5._y, a6._r, a6._g, a6._b, a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.nine_patch')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.nine_patch')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[17], addresses[17])
@@ -312,18 +313,18 @@ if type(a1) == 'number' and type(a2) == 'number' and source_a3 and type(a4) == '
 and istype(V3, a5) and istype(V2, a6) and istype(C, a7) then
 local r = native(cx, a1, a2, source_a3, a4, a4, a4, a4, a5._x, a5._y, a5._z, a6._x, a6._y, a7._r,
 a7._g, a7._b, a7._a)
-if r < 0 then refused('Gui.update_nine_patch') end return
+if r < 0 then raise_refusal('Gui.update_nine_patch') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (type(a3) == 'string' or type(a3) ==
 'number') and (type(a4) == 'number' or type(a4) == 'table') and (istype(V2, a5) or istype(V3, a5))
-and (istype(V2, a6) or istype(V3, a6)) and (istype(C, a7) or a7 == nil)) then wrong(17, a1, a2, a3,
-a4, a5, a6, a7) end
+and (istype(V2, a6) or istype(V3, a6)) and (istype(C, a7) or a7 == nil)) then
+raise_argument_error(17, a1, a2, a3, a4, a5, a6, a7) end
 source_a3 = source_a3 or source_of('Gui.update_nine_patch', 3, 'material', a3)
 local left_a4, bottom_a4, right_a4, top_a4 = borders_of('Gui.update_nine_patch', 4, 'borders', a4)
 a7 = a7 or WHITE
 local r = native(cx, a1, a2, source_a3, left_a4, bottom_a4, right_a4, top_a4, a5._x, a5._y,
 istype(V3, a5) and a5._z or 0, a6._x, a6._y, a7._r, a7._g, a7._b, a7._a)
-if r < 0 then refused('Gui.update_nine_patch') end return
+if r < 0 then raise_refusal('Gui.update_nine_patch') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[18], addresses[18])
@@ -331,15 +332,15 @@ functions.triangle = function(a1, a2, a3, a4, a5, a6)
 if type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or istype(V3,
 a3)) and (istype(V2, a4) or istype(V3, a4)) and type(a5) == 'number' and istype(C, a6) then
 local r = native(cx, a1, a2._x, a2._y, a3._x, a3._y, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.triangle')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.triangle')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
 istype(V3, a3)) and (istype(V2, a4) or istype(V3, a4)) and (a5 == nil or type(a5) == 'number') and
-(istype(C, a6) or a6 == nil)) then wrong(18, a1, a2, a3, a4, a5, a6) end
+(istype(C, a6) or a6 == nil)) then raise_argument_error(18, a1, a2, a3, a4, a5, a6) end
 a6 = a6 or WHITE
 local r = native(cx, a1, a2._x, a2._y, a3._x, a3._y, a4._x, a4._y, a5 or 0, a6._r, a6._g, a6._b,
 a6._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.triangle')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.triangle')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[19], addresses[19])
@@ -349,15 +350,16 @@ if type(a1) == 'number' and type(a2) == 'number' and (istype(V2, a3) or istype(V
 and istype(C, a7) then
 local r = native(cx, a1, a2, a3._x, a3._y, a4._x, a4._y, a5._x, a5._y, a6, a7._r, a7._g, a7._b,
 a7._a)
-if r < 0 then refused('Gui.update_triangle') end return
+if r < 0 then raise_refusal('Gui.update_triangle') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and (istype(V2, a3) or istype(V3, a3)) and
 (istype(V2, a4) or istype(V3, a4)) and (istype(V2, a5) or istype(V3, a5)) and (a6 == nil or type(a6)
-== 'number') and (istype(C, a7) or a7 == nil)) then wrong(19, a1, a2, a3, a4, a5, a6, a7) end
+== 'number') and (istype(C, a7) or a7 == nil)) then raise_argument_error(19, a1, a2, a3, a4, a5, a6,
+a7) end
 a7 = a7 or WHITE
 local r = native(cx, a1, a2, a3._x, a3._y, a4._x, a4._y, a5._x, a5._y, a6 or 0, a7._r, a7._g, a7._b,
 a7._a)
-if r < 0 then refused('Gui.update_triangle') end return
+if r < 0 then raise_refusal('Gui.update_triangle') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[20], addresses[20])
@@ -365,39 +367,39 @@ functions.line = function(a1, a2, a3, a4, a5)
 if type(a1) == 'number' and istype(V3, a2) and (istype(V2, a3) or istype(V3, a3)) and type(a4) ==
 'number' and a4 >= 0 and istype(C, a5) then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.line')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.line')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
-istype(V3, a3)) and type(a4) == 'number' and (istype(C, a5) or a5 == nil)) then wrong(20, a1, a2,
-a3, a4, a5) end
+istype(V3, a3)) and type(a4) == 'number' and (istype(C, a5) or a5 == nil)) then
+raise_argument_error(20, a1, a2, a3, a4, a5) end
 if a4 < 0 then below_zero('Gui.line', 4, 'thickness', a4) end
 a5 = a5 or WHITE
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3._x, a3._y, a4, a5._r,
 a5._g, a5._b, a5._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.line')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.line')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[21], addresses[21])
 functions.polyline = function(a1, a2, a3, a4, a5, a6)
 if not (type(a1) == 'number' and type(a2) == 'table' and type(a3) == 'number' and (a4 == nil or
 type(a4) == 'number') and (istype(C, a5) or a5 == nil) and (a6 == nil or type(a6) == 'boolean'))
-then wrong(21, a1, a2, a3, a4, a5, a6) end
+then raise_argument_error(21, a1, a2, a3, a4, a5, a6) end
 local count_a2 = take_points('Gui.polyline', 2, 'points', a2, 2)
 if a3 < 0 then below_zero('Gui.polyline', 3, 'thickness', a3) end
 a5 = a5 or WHITE
 local r = native(cx, a1, points_buffer, count_a2, a3, a4 or 0, a5._r, a5._g, a5._b, a5._a, a6 and 1
 or 0)
-if r == 0 then return end if r > 0 then return r end refused('Gui.polyline')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.polyline')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[22], addresses[22])
 functions.polygon = function(a1, a2, a3, a4)
 if not (type(a1) == 'number' and type(a2) == 'table' and (a3 == nil or type(a3) == 'number') and
-(istype(C, a4) or a4 == nil)) then wrong(22, a1, a2, a3, a4) end
+(istype(C, a4) or a4 == nil)) then raise_argument_error(22, a1, a2, a3, a4) end
 local count_a2 = take_points('Gui.polygon', 2, 'points', a2, 3)
 a4 = a4 or WHITE
 local r = native(cx, a1, points_buffer, count_a2, a3 or 0, a4._r, a4._g, a4._b, a4._a)
-if r == 0 then return end if r > 0 then return r end refused('Gui.polygon')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.polygon')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[23], addresses[23])
@@ -405,17 +407,17 @@ functions.circle = function(a1, a2, a3, a4, a5)
 if type(a1) == 'number' and istype(V3, a2) and type(a3) == 'number' and a3 >= 0 and istype(C, a4)
 and a5 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3, a4._r, a4._g, a4._b, a4._a, -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.circle')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.circle')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and type(a3) == 'number' and
-(istype(C, a4) or a4 == nil) and (a5 == nil or type(a5) == 'number')) then wrong(23, a1, a2, a3, a4,
-a5) end
+(istype(C, a4) or a4 == nil) and (a5 == nil or type(a5) == 'number')) then raise_argument_error(23,
+a1, a2, a3, a4, a5) end
 if a3 < 0 then below_zero('Gui.circle', 3, 'radius', a3) end
 a4 = a4 or WHITE
 if a5 and a5 < 0 then below_zero('Gui.circle', 5, 'outline', a5) end
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3, a4._r, a4._g, a4._b,
 a4._a, a5 or -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.circle')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.circle')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[24], addresses[24])
@@ -423,17 +425,17 @@ functions.ellipse = function(a1, a2, a3, a4, a5)
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and a3._x >= 0 and a3._y >= 0 and
 istype(C, a4) and a5 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a, -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.ellipse')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.ellipse')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or
 istype(V3, a3)) and (istype(C, a4) or a4 == nil) and (a5 == nil or type(a5) == 'number')) then
-wrong(24, a1, a2, a3, a4, a5) end
+raise_argument_error(24, a1, a2, a3, a4, a5) end
 if min(a3._x, a3._y) < 0 then below_zero('Gui.ellipse', 3, 'radii', min(a3._x, a3._y)) end
 a4 = a4 or WHITE
 if a5 and a5 < 0 then below_zero('Gui.ellipse', 5, 'outline', a5) end
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3._x, a3._y, a4._r, a4._g,
 a4._b, a4._a, a5 or -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.ellipse')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.ellipse')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[25], addresses[25])
@@ -441,17 +443,17 @@ functions.arc = function(a1, a2, a3, a4, a5, a6, a7)
 if type(a1) == 'number' and istype(V3, a2) and type(a3) == 'number' and a3 >= 0 and type(a4) ==
 'number' and type(a5) == 'number' and istype(C, a6) and a7 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3, a4, a5, a6._r, a6._g, a6._b, a6._a, -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.arc')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.arc')
 end
 if not (type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and type(a3) == 'number' and
 type(a4) == 'number' and type(a5) == 'number' and (istype(C, a6) or a6 == nil) and (a7 == nil or
-type(a7) == 'number')) then wrong(25, a1, a2, a3, a4, a5, a6, a7) end
+type(a7) == 'number')) then raise_argument_error(25, a1, a2, a3, a4, a5, a6, a7) end
 if a3 < 0 then below_zero('Gui.arc', 3, 'radius', a3) end
 a6 = a6 or WHITE
 if a7 and a7 < 0 then below_zero('Gui.arc', 7, 'thickness', a7) end
 local r = native(cx, a1, a2._x, a2._y, istype(V3, a2) and a2._z or 0, a3, a4, a5, a6._r, a6._g,
 a6._b, a6._a, a7 or -1)
-if r == 0 then return end if r > 0 then return r end refused('Gui.arc')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.arc')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[26], addresses[26])
@@ -461,19 +463,19 @@ if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'nu
 and istype(V3, a6) and istype(C, a7) and a8 == nil then
 local r = native(cx, a1, a2, #a2, font_a3, a4, 0, a6._x, a6._y, a6._z, a7._r, a7._g, a7._b, a7._a,
 nil)
-if r == 0 then return end if r > 0 then return r end refused('Gui.text')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.text')
 end
 if not (type(a1) == 'number' and type(a2) == 'string' and (a3 == nil or type(a3) == 'string') and
 type(a4) == 'number' and (a5 == nil or type(a5) == 'string' or type(a5) == 'number') and (istype(V2,
 a6) or istype(V3, a6)) and (istype(C, a7) or a7 == nil) and (a8 == nil or type(a8) == 'table')) then
-wrong(26, a1, a2, a3, a4, a5, a6, a7, a8) end
+raise_argument_error(26, a1, a2, a3, a4, a5, a6, a7, a8) end
 font_a3 = font_a3 or font_of('Gui.text', 3, 'font', a3)
 local source_a5 = a5 == nil and 0 or source_of('Gui.text', 5, 'material', a5)
 a7 = a7 or WHITE
 local style_a8 = style_of('Gui.text', 8, 'options', a8)
 local r = native(cx, a1, a2, #a2, font_a3, a4, source_a5, a6._x, a6._y, istype(V3, a6) and a6._z or
 0, a7._r, a7._g, a7._b, a7._a, style_a8)
-if r == 0 then return end if r > 0 then return r end refused('Gui.text')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.text')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[27], addresses[27])
@@ -483,19 +485,19 @@ if type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and fo
 == 'number' and a6 == nil and istype(V3, a7) and istype(C, a8) and a9 == nil then
 local r = native(cx, a1, a2, a3, #a3, font_a4, a5, 0, a7._x, a7._y, a7._z, a8._r, a8._g, a8._b,
 a8._a, nil)
-if r < 0 then refused('Gui.update_text') end return
+if r < 0 then raise_refusal('Gui.update_text') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and (a4 == nil or
 type(a4) == 'string') and type(a5) == 'number' and (a6 == nil or type(a6) == 'string' or type(a6) ==
 'number') and (istype(V2, a7) or istype(V3, a7)) and (istype(C, a8) or a8 == nil) and (a9 == nil or
-type(a9) == 'table')) then wrong(27, a1, a2, a3, a4, a5, a6, a7, a8, a9) end
+type(a9) == 'table')) then raise_argument_error(27, a1, a2, a3, a4, a5, a6, a7, a8, a9) end
 font_a4 = font_a4 or font_of('Gui.update_text', 4, 'font', a4)
 local source_a6 = a6 == nil and 0 or source_of('Gui.update_text', 6, 'material', a6)
 a8 = a8 or WHITE
 local style_a9 = style_of('Gui.update_text', 9, 'options', a9)
 local r = native(cx, a1, a2, a3, #a3, font_a4, a5, source_a6, a7._x, a7._y, istype(V3, a7) and a7._z
 or 0, a8._r, a8._g, a8._b, a8._a, style_a9)
-if r < 0 then refused('Gui.update_text') end return
+if r < 0 then raise_refusal('Gui.update_text') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[28], addresses[28])
@@ -505,20 +507,20 @@ if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'nu
 and istype(M, a6) and istype(V3, a7) and type(a8) == 'number' and istype(C, a9) and a10 == nil then
 local r = native(cx, a1, a2, #a2, font_a3, a4, 0, a6, a7._x, a7._y, a7._z, a8, a9._r, a9._g, a9._b,
 a9._a, nil)
-if r == 0 then return end if r > 0 then return r end refused('Gui.text_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.text_3d')
 end
 if not (type(a1) == 'number' and type(a2) == 'string' and (a3 == nil or type(a3) == 'string') and
 type(a4) == 'number' and (a5 == nil or type(a5) == 'string' or type(a5) == 'number') and istype(M,
 a6) and (istype(V2, a7) or istype(V3, a7)) and type(a8) == 'number' and (istype(C, a9) or a9 == nil)
-and (a10 == nil or type(a10) == 'table')) then wrong(28, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
-end
+and (a10 == nil or type(a10) == 'table')) then raise_argument_error(28, a1, a2, a3, a4, a5, a6, a7,
+a8, a9, a10) end
 font_a3 = font_a3 or font_of('Gui.text_3d', 3, 'font', a3)
 local source_a5 = a5 == nil and 0 or source_of('Gui.text_3d', 5, 'material', a5)
 a9 = a9 or WHITE
 local style_a10 = style_of('Gui.text_3d', 10, 'options', a10)
 local r = native(cx, a1, a2, #a2, font_a3, a4, source_a5, a6, a7._x, a7._y, istype(V3, a7) and a7._z
 or 0, a8, a9._r, a9._g, a9._b, a9._a, style_a10)
-if r == 0 then return end if r > 0 then return r end refused('Gui.text_3d')
+if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.text_3d')
 end end
 do local functions = core.module('Gui')
 local native = cast(types[29], addresses[29])
@@ -529,20 +531,20 @@ if type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and fo
 istype(C, a10) and a11 == nil then
 local r = native(cx, a1, a2, a3, #a3, font_a4, a5, 0, a7, a8._x, a8._y, a8._z, a9, a10._r, a10._g,
 a10._b, a10._a, nil)
-if r < 0 then refused('Gui.update_text_3d') end return
+if r < 0 then raise_refusal('Gui.update_text_3d') end return
 end
 if not (type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and (a4 == nil or
 type(a4) == 'string') and type(a5) == 'number' and (a6 == nil or type(a6) == 'string' or type(a6) ==
 'number') and istype(M, a7) and (istype(V2, a8) or istype(V3, a8)) and type(a9) == 'number' and
-(istype(C, a10) or a10 == nil) and (a11 == nil or type(a11) == 'table')) then wrong(29, a1, a2, a3,
-a4, a5, a6, a7, a8, a9, a10, a11) end
+(istype(C, a10) or a10 == nil) and (a11 == nil or type(a11) == 'table')) then
+raise_argument_error(29, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11) end
 font_a4 = font_a4 or font_of('Gui.update_text_3d', 4, 'font', a4)
 local source_a6 = a6 == nil and 0 or source_of('Gui.update_text_3d', 6, 'material', a6)
 a10 = a10 or WHITE
 local style_a11 = style_of('Gui.update_text_3d', 11, 'options', a11)
 local r = native(cx, a1, a2, a3, #a3, font_a4, a5, source_a6, a7, a8._x, a8._y, istype(V3, a8) and
 a8._z or 0, a9, a10._r, a10._g, a10._b, a10._a, style_a11)
-if r < 0 then refused('Gui.update_text_3d') end return
+if r < 0 then raise_refusal('Gui.update_text_3d') end return
 end end
 do local functions = core.module('Gui')
 local native = cast(types[30], addresses[30])
@@ -551,15 +553,15 @@ local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'number' and a5 == nil
 then
 local r = native(cx, a1, a2, #a2, font_a3, a4, nil)
-if r < 0 then refused('Gui.text_extents') end
+if r < 0 then raise_refusal('Gui.text_extents') end
 return V3(scratch[0], scratch[1], 0), V3(scratch[2], scratch[3], 0), V3(scratch[4], scratch[5], 0)
 end
 if not (type(a1) == 'number' and type(a2) == 'string' and (a3 == nil or type(a3) == 'string') and
-type(a4) == 'number' and (a5 == nil or type(a5) == 'table')) then wrong(30, a1, a2, a3, a4, a5) end
-font_a3 = font_a3 or font_of('Gui.text_extents', 3, 'font', a3)
+type(a4) == 'number' and (a5 == nil or type(a5) == 'table')) then raise_argument_error(30, a1, a2,
+a3, a4, a5) end font_a3 = font_a3 or font_of('Gui.text_extents', 3, 'font', a3)
 local style_a5 = style_of('Gui.text_extents', 5, 'options', a5)
 local r = native(cx, a1, a2, #a2, font_a3, a4, style_a5)
-if r < 0 then refused('Gui.text_extents') end
+if r < 0 then raise_refusal('Gui.text_extents') end
 return V3(scratch[0], scratch[1], 0), V3(scratch[2], scratch[3], 0), V3(scratch[4], scratch[5], 0)
 end end
 do local functions = core.module('Gui')
@@ -568,14 +570,14 @@ functions.has_all_glyphs = function(a1, a2, a3)
 local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 then
 local r = native(cx, a1, a2, #a2, font_a3)
-if r < 0 then refused('Gui.has_all_glyphs') end
+if r < 0 then raise_refusal('Gui.has_all_glyphs') end
 return r ~= 0
 end
 if not (type(a1) == 'number' and type(a2) == 'string' and (a3 == nil or type(a3) == 'string')) then
-wrong(31, a1, a2, a3) end
+raise_argument_error(31, a1, a2, a3) end
 font_a3 = font_a3 or font_of('Gui.has_all_glyphs', 3, 'font', a3)
 local r = native(cx, a1, a2, #a2, font_a3)
-if r < 0 then refused('Gui.has_all_glyphs') end
+if r < 0 then raise_refusal('Gui.has_all_glyphs') end
 return r ~= 0
 end end
 do local functions = core.module('Gui')
@@ -584,13 +586,13 @@ functions.texture_size = function(a1, a2)
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 then
 local r = native(cx, a1, source_a2)
-if r < 0 then refused('Gui.texture_size') end
+if r < 0 then raise_refusal('Gui.texture_size') end
 return V2(scratch[0], scratch[1])
 end
-if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number')) then wrong(32, a1,
-a2) end
+if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number')) then
+raise_argument_error(32, a1, a2) end
 source_a2 = source_a2 or source_of('Gui.texture_size', 2, 'material', a2)
 local r = native(cx, a1, source_a2)
-if r < 0 then refused('Gui.texture_size') end
+if r < 0 then raise_refusal('Gui.texture_size') end
 return V2(scratch[0], scratch[1])
 end end

@@ -1,5 +1,5 @@
 -- `Gui` text: fonts and options of texts, and line breaks. The functions that draw and measure
--- texts are native: their rows are in src/script/api/gui/drawing.rs.
+-- texts are native: their rows are in src/script/api/gui/rows.rs.
 local core = ...
 
 local ffi, raise, bad_argument = core.ffi, core.raise, core.bad_argument

@@ -1,6 +1,6 @@
 -- Matrix4x4: an immutable 4×4 matrix, its operators, constructors and algebra. Axes, poses and
 -- conversions from and to quaternions are in matrix_pose.lua; the mutable box for a matrix is in
--- boxes.lua.
+-- boxed_values.lua.
 local core = ...
 
 local ffi, raise, bad_argument, values = core.ffi, core.raise, core.bad_argument, core.values

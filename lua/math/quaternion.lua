@@ -1,6 +1,6 @@
 -- Quaternion: an immutable rotation, its operators and its algebra. Angles, looking and turning are
 -- in quaternion_angles.lua; conversions from and to matrices are in matrix_pose.lua; the mutable
--- box is in boxes.lua.
+-- box is in boxed_values.lua.
 local core = ...
 
 local ffi, raise, bad_argument, values = core.ffi, core.raise, core.bad_argument, core.values

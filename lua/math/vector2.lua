@@ -1,5 +1,5 @@
 -- Vector2: an immutable pair of 32-bit floats, its operators and functions.
--- Functions shared by the value types are in vector.lua; mutable boxes are in boxes.lua.
+-- Functions shared by the value types are in vector.lua; mutable boxes are in boxed_values.lua.
 local core = ...
 
 local ffi, bad_argument, values = core.ffi, core.bad_argument, core.values

@@ -1,6 +1,6 @@
 -- Vector3: an immutable triple of 32-bit floats, its operators and functions.
 -- Directions, angles and movement are in vector3_space.lua; functions shared by the value types are
--- in vector.lua; mutable boxes are in boxes.lua.
+-- in vector.lua; mutable boxes are in boxed_values.lua.
 local core = ...
 
 local ffi, bad_argument, values = core.ffi, core.bad_argument, core.values

@@ -13,7 +13,7 @@ local reload = core.reloader
 local same = reload.same
 
 -- Pairs an array that a file creates with the array of the previous load. Arrays that existed
--- before the trial are not paired.
+-- before the dry run are not paired.
 function reload.pair_arrays(plan, o, n, a, b)
   local number = core.float32_array_number(b)
   if not number or number <= n.arrays_before or n.arrays[b] == nil or o.arrays[a] == nil

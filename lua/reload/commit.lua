@@ -1,4 +1,4 @@
--- Hot reload: runs changed files in a trial with a substitute for the globals and, if all of them
+-- Hot reload: runs changed files in a dry run with a substitute for the globals and, if all of them
 -- succeed, exchanges old objects for new ones. The exchange is planned in plan.lua; the walk over
 -- the heap is native (heap_snapshot.rs).
 local core = ...
@@ -31,9 +31,9 @@ core.live_world = {
   end,
 }
 
--- The trial -------------------------------------------------------------------------------------
+-- The dry run -----------------------------------------------------------------------------------
 
-local trial_of
+local dry_run_of
 
 local function copy(table)
   local result = {}
@@ -78,16 +78,16 @@ end
 local function first_load(box, entry)
   box.log = box.log or save(box)
   local log = save(box)
-  local result = trial_of(box, entry)
+  local result = dry_run_of(box, entry)
   local changes = core.heap_restore(log)
   reapply(changes, identity)
   box.lasting[#box.lasting + 1] = changes
   return result
 end
 
--- `require` during a trial. Returns the trial result of a changed file, a module that is already
--- loaded, or a module that the edit newly needs, which is loaded as part of the trial.
-local function trial_require(box, name)
+-- `require` during a dry run. Returns the result of a changed file, a module that is
+-- already loaded, or a module that the edit newly needs, which is loaded as part of the dry run.
+local function dry_run_require(box, name)
   if type(name) ~= "string" then
     core.bad_argument("require", 1, "name", "string", name)
   end
@@ -116,7 +116,7 @@ local function trial_require(box, name)
     core.raise("require: modules need each other in a circle: " .. name .. " is being reloaded: "
       .. "require one of them inside a function")
   end
-  return trial_of(box, entry)
+  return dry_run_of(box, entry)
 end
 
 -- Returns true if a load created anything that other code can reach.
@@ -136,7 +136,7 @@ local function keep_emptied(box, entry, live)
   return live == nil and entry.old.result or live
 end
 
-function trial_of(box, entry)
+function dry_run_of(box, entry)
   if entry.record then
     return box.results[entry.name]
   end
@@ -167,7 +167,7 @@ function trial_of(box, entry)
   return result
 end
 
--- Reverts the trial's writes to tables that existed before.
+-- Reverts the dry run's writes to tables that existed before.
 local function undo(box)
   for i = #box.undo, 1, -1 do
     local at = box.undo[i]
@@ -274,7 +274,7 @@ local function kept_closures(kept)
   return list
 end
 
--- Performs the commit. It cannot be interrupted: after a trial no hook raises until core.settle.
+-- Performs the commit. It cannot be interrupted: after a dry run no hook raises until core.settle.
 local function commit(box)
   local pairs_of, old, new, sources = lists(box)
   local hidden = { box, reload, records, reload.owners, reload.successors, reload.state }
@@ -388,21 +388,21 @@ local function compile_all(box)
   end
 end
 
-local function run_trials(box)
+local function dry_run_all(box)
   compile_all(box)
   box.log = not box.harmless and save(box) or nil
   for i = 1, #box.list do
-    trial_of(box, box.list[i])
+    dry_run_of(box, box.list[i])
   end
 end
 
 local function reload_all(files)
   local box = begin(files)
   box.sources, box.harmless = {}, true
-  reload.make_shadow(box, trial_require)
+  reload.make_shadow(box, dry_run_require)
   local innermost, before = reload.state.innermost, copy(loaded)
-  local ran, message, location, report = core.trial(function()
-    run_trials(box)
+  local ran, message, location, report = core.dry_run(function()
+    dry_run_all(box)
   end)
   reload.state.innermost = innermost
   for name, value in next, copy(loaded) do

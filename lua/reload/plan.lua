@@ -306,8 +306,8 @@ local function decide_names(plan, o, holder, old, new)
 end
 
 -- Creates the plan for a list of `{ old = record, new = record }`. `existed` contains objects of
--- the new records that existed before the trial; `stand_ins` maps the trial's substitutes to the
--- engine's own objects.
+-- the new records that existed before the dry run; `stand_ins` maps the dry run's substitutes to
+-- the engine's own objects.
 function reload.plan(list, existed, stand_ins)
   local plan = {
     existed = existed, exchange = {}, back = {}, taken = {}, joined = {}, candidates = {},

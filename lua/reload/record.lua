@@ -1,6 +1,6 @@
 -- Records of file loads: the result, assigned globals and top-level locals of a load, the tables
 -- and functions in them, and its writes to tables of other files. Hot reload compares with these
--- records. Pairing of old and new objects is in plan.lua; trial and commit are in commit.lua.
+-- records. Pairing of old and new objects is in plan.lua; dry run and commit are in commit.lua.
 local core = ...
 
 -- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.

@@ -124,7 +124,7 @@ function test.reload(file, text) end
 function test.fault(kind, file) end
 
 ---Ends every fault that this test injected.
-function test.mend() end
+function test.clear_fault() end
 
 ---Simulates player input. The next frame that runs receives it through the queue of the real
 ---devices. An event is a table with one of `press`, `release`, `tap` (a key, or "mouse:left",

@@ -1,5 +1,5 @@
 -- Fault injection and external control of the game under test: expected errors in the log, script
--- reloads, disk failures, player input, closing the window. Time is in engine.lua.
+-- reloads, disk failures, player input, closing the window. Time is in test_api.lua.
 local core = ...
 
 local type, error, rawget = type, error, rawget
@@ -87,8 +87,8 @@ function engine_test.fault(kind, file)
 end
 
 ---Ends every fault that this test injected.
-function engine_test.mend()
-  request("mend", { fault = "none" })
+function engine_test.clear_fault()
+  request("clear_fault", { fault = "none" })
   core.forget_texts()
 end
 

@@ -3,7 +3,7 @@
 local core = ...
 
 local type, find, pcall, format, concat = type, string.find, pcall, string.format, table.concat
-local error, remove, holds_errors = error, table.remove, core.holds_errors
+local error, remove, has_captured_errors = error, table.remove, core.has_captured_errors
 
 local kit = core.test.kit
 local report = kit.report
@@ -48,7 +48,7 @@ end
 ---Ends a test. Returns its problem, given `problem` so far.
 function kit.check_log(problem, element)
   open = false
-  if #expected == 0 and not holds_errors() then
+  if #expected == 0 and not has_captured_errors() then
     return problem
   end
   local left = unexpected(core.take_errors())
@@ -72,7 +72,7 @@ end
 
 ---Returns a problem if errors were logged while no test ran, or nil.
 function kit.log_outside()
-  if holds_errors() then
+  if has_captured_errors() then
     local errors = core.take_errors()
     return report.plain("error", join_messages(errors) .. " (only a test can expect errors)")
   end

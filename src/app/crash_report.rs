@@ -6,7 +6,7 @@ use engine_foundation::{atomic_file, log, panic, terminal};
 use engine_platform as platform;
 use engine_resource::settings::Settings;
 use engine_runtime::{BuildMode, Engine};
-use engine_script::{ErrorReport, StuckCause, Vm};
+use engine_script::{ErrorReport, HangCause, Vm};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -129,10 +129,10 @@ fn print_within(limit: Duration, text: String) {
 pub fn watch(vm: &mut Vm) {
     let (folder, game) =
         (vm.engine().game.save_folder.clone(), game_line(&vm.engine().game.settings));
-    vm.interrupt().set_on_stuck(Box::new(move |stuck| {
-        let who = match stuck {
-            StuckCause::Script => "a script",
-            StuckCause::Engine => "the engine",
+    vm.interrupt().set_on_hang(Box::new(move |cause| {
+        let who = match cause {
+            HangCause::Script => "a script",
+            HangCause::Engine => "the engine",
         };
         let message =
             format!("the process was asked to end, and {who} did not let it end within a second");

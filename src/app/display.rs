@@ -225,7 +225,7 @@ impl Display {
             ForeignWindowStatus::Resized(width, height) => {
                 self.pending_changes.push(WindowChange::Resized { width, height })
             }
-            ForeignWindowStatus::Gone => {
+            ForeignWindowStatus::Closed => {
                 self.detach();
                 log::info("the tool's window is gone: pictures are drawn without one");
             }
@@ -408,7 +408,7 @@ impl Display {
                     ) {
                         // A window that cannot be drawn to is treated as closed.
                         self.pending_changes
-                            .push(WindowChange::Of(window, Box::new(WindowChange::Gone)));
+                            .push(WindowChange::Of(window, Box::new(WindowChange::Removed)));
                     }
                 }
                 RendererEvent::Failed { message } => {
@@ -490,7 +490,7 @@ impl Display {
                 false
             }
             (ScreenshotState::Asked, _) => {
-                log::error("there is no screenshot: the renderer did not make it");
+                log::error("there is no screenshot: the renderer returned no image");
                 false
             }
             (ScreenshotState::Failed, _) => false,

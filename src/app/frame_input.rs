@@ -32,7 +32,7 @@ impl FrameInput {
             || self
                 .changes
                 .iter()
-                .any(|change| matches!(change, WindowChange::Close | WindowChange::Gone))
+                .any(|change| matches!(change, WindowChange::Close | WindowChange::Removed))
     }
 
     pub fn write(&self, writer: &mut BlobWriter) {

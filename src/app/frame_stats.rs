@@ -85,13 +85,13 @@ fn count_objects(engine: &mut Engine) {
     counter!("sound/voices") += engine.devices.sounds.voices.active.len();
     counter!("resources/kept") += engine.assets.store.cached_count();
     counter!("workers/workers") += engine.devices.workers.slots().len();
-    let (textures, handed) = engine.assets.textures.count();
+    let (textures, uploaded) = engine.assets.textures.count();
     counter!("textures/loaded") += textures.textures;
-    counter!("textures/own") += textures.slots;
+    counter!("textures/separate") += textures.slots;
     counter!("textures/atlas_layers") += textures.atlas_layers;
     counter!("textures/held_bytes") += textures.bytes;
-    counter!("textures/handed") += handed.textures;
-    counter!("textures/handed_bytes") += handed.bytes;
+    counter!("textures/uploaded") += uploaded.textures;
+    counter!("textures/uploaded_bytes") += uploaded.bytes;
 }
 
 /// Ids of the counters of one memory owner (0 until they are registered), and its number of
@@ -140,7 +140,7 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
     counter!("renderer/latency_milliseconds") += f64::from(statistics.latency_seconds) * 1e3;
     counter!("renderer/latency_frames") += f64::from(statistics.latency_frames);
     counter!("renderer/world_draws") += statistics.scene.draws;
-    counter!("renderer/world_draws_seen") += statistics.scene.visible;
+    counter!("renderer/world_draws_visible") += statistics.scene.visible;
     counter!("renderer/world_draw_calls") += statistics.scene.draw_calls;
     counter!("renderer/shadow_draw_calls") += statistics.scene.shadow_draw_calls;
     counter!("renderer/meshes") += statistics.scene.meshes;

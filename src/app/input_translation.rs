@@ -48,7 +48,7 @@ pub fn has_focus(devices: &Devices, changes: &[WindowChange]) -> bool {
         let mut focus_change = changes.iter().rev().filter_map(|change| change.of(number));
         let focus_change = focus_change.find_map(|change| match change {
             WindowChange::Focus(focused) => Some(*focused),
-            WindowChange::Gone => Some(false),
+            WindowChange::Removed => Some(false),
             _ => None,
         });
         focus_change.unwrap_or(window.focused)

@@ -380,7 +380,7 @@ impl GameRun {
         if frame_input
             .changes
             .iter()
-            .any(|change| matches!(change, WindowChange::Close | WindowChange::Gone))
+            .any(|change| matches!(change, WindowChange::Close | WindowChange::Removed))
         {
             self.app.resume();
         }

@@ -322,14 +322,14 @@ impl App {
         let (now, closing) = (engine.devices.has_focus(), engine.devices.windows.closing());
         let window = &mut engine.devices.window;
         let wants_close = std::mem::take(&mut window.asked_to_close) || window.closing;
-        let is_gone = changes.contains(&WindowChange::Gone);
+        let is_removed = changes.contains(&WindowChange::Removed);
         if now != focused {
             self.call("on_activate", &[ScriptValue::Boolean(now)], self.update_seconds)?;
         }
         for window in closing {
             self.window_close_requested(window)?;
         }
-        if is_gone {
+        if is_removed {
             // The main window no longer exists, so the game cannot keep it open.
             self.vm.engine().frame.quit.get_or_insert(exit::SUCCESS);
         } else if wants_close {
@@ -380,7 +380,7 @@ impl App {
     fn reseed_string_ids(&mut self, callback: Option<&str>) {
         let frame = self.vm.engine().frame.index as u32;
         if let Some(seed) = callbacks::string_seed(callback, frame) {
-            self.vm.number_strings(seed);
+            self.vm.reseed_string_ids(seed);
         }
     }
 

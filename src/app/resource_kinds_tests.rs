@@ -101,9 +101,9 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
 #[test]
 fn damaged_sources_never_make_a_compiler_panic_or_hang() {
     let samples = samples();
-    let beside: HashMap<&str, &[u8]> =
+    let other_files: HashMap<&str, &[u8]> =
         samples.iter().map(|(path, bytes, _)| (&path[..], &bytes[..])).collect();
-    let read = |path: &str| match beside.get(path) {
+    let read = |path: &str| match other_files.get(path) {
         Some(bytes) => Ok(bytes.to_vec()),
         None => Err(engine_foundation::error!("{path}: there is no such file")),
     };

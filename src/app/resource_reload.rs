@@ -278,7 +278,7 @@ impl App {
     /// Reloads the systems' resources and the scripts among `changed`, and reports the changes to
     /// the game.
     pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<ErrorReport>> {
-        let (mut files, mut gone) = (Vec::new(), Vec::new());
+        let (mut files, mut removed) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
         let resources = ChangedResources::new(changed, KINDS);
         for (system, reload) in RELOADS {
@@ -290,11 +290,11 @@ impl App {
         let (release, store) = (engine.game.build == BuildMode::Release, &mut engine.assets.store);
         for name in resources.of(ReloadStep::Scripts) {
             let path = store.path(name);
-            let is_gone = path.is_none();
+            let is_removed = path.is_none();
             let path = path.unwrap_or_else(|| name.to_string());
             let chunk = store.script_path(name).cloned().unwrap_or(path);
-            if is_gone {
-                gone.push(ScriptValue::Text(chunk));
+            if is_removed {
+                removed.push(ScriptValue::Text(chunk));
                 continue;
             }
             match store.read(name) {
@@ -313,7 +313,7 @@ impl App {
         }
         let names = changed.iter().map(|name| ScriptValue::Text(name.to_string())).collect();
         let arguments =
-            [ScriptValue::List(files), ScriptValue::List(names), ScriptValue::List(gone)];
+            [ScriptValue::List(files), ScriptValue::List(names), ScriptValue::List(removed)];
         let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
         self.awaits_fix = waits == ScriptValue::Boolean(true);
         Ok(())

@@ -34,14 +34,14 @@ pub(super) fn game_id(settings: &Settings, project: &Project) -> Result<String, 
     let chosen = chosen.into_iter().find(|(_, text)| !text.is_empty());
     let (source, text) = chosen.unwrap_or(("the game's folder is called", &folder));
     let name = folder_name(text);
-    let fault = match name.len() {
+    let problem = match name.len() {
         0 => "which names no folder for saves",
         1..=NAME_BYTES_MAX => return Ok(name),
         _ => "which is too long for the name of a folder",
     };
     let shown: String = text.chars().take(40).collect();
     Err(error!(
-        "settings.sjson: {source} '{shown}', {fault}: write an 'id' of letters, digits, '-', '_' \
+        "settings.sjson: {source} '{shown}', {problem}: write an 'id' of letters, digits, '-', '_' \
          and '.' that begins with a letter or digit"
     ))
 }

@@ -96,7 +96,7 @@ fn close(number: u64, desktop: &mut Desktop, renderer: Option<&mut Renderer>) {
 pub fn perform(desktop: &mut Desktop, number: Option<u64>, window: &mut Window) {
     for command in window.take_commands() {
         if let Err(message) = desktop.perform(number, command) {
-            log::warning(&format!("the desktop refused what the game wants: {message}"));
+            log::warning(&format!("the desktop refused a request for a window: {message}"));
         }
     }
 }

@@ -16,7 +16,7 @@ use engine_foundation::json;
 use engine_platform::RawTerminal;
 use engine_remote::client::{ClientMessage, RemoteClient};
 use engine_remote::endpoint_file::EndpointFile;
-use line::{Asked, Line};
+use line::{Line, LineEvent};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -285,10 +285,10 @@ fn run_interactive(
         line.take(&typed);
         while let Some(asked) = line.next() {
             match asked {
-                Asked::End => done = true,
-                Asked::Clear => terminal::print_styled(&StyledText::command("\x1b[2J\x1b[H")),
-                Asked::Line(text) => run(caller, &screen, &line, &text, args.seconds),
-                Asked::Complete(before) => complete(caller, &screen, &mut line, &before),
+                LineEvent::End => done = true,
+                LineEvent::Clear => terminal::print_styled(&StyledText::command("\x1b[2J\x1b[H")),
+                LineEvent::Line(text) => run(caller, &screen, &line, &text, args.seconds),
+                LineEvent::Complete(before) => complete(caller, &screen, &mut line, &before),
             }
         }
         if done {

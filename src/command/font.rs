@@ -11,7 +11,7 @@ use engine_foundation::{Error, log, output_file};
 use engine_resource::image::{DecodedImage, PixelFormat, decode};
 use engine_text::bitmap_font::BitmapFont;
 use engine_text::bmfont;
-use engine_text::sdf_converter::{GrayImage, SCALE_MAX, SPREAD_MAX, shrink};
+use engine_text::sdf_converter::{GrayImage, SCALE_MAX, SPREAD_MAX, convert};
 use std::path::{Path, PathBuf};
 
 /// Convert a bitmap font (.fnt) with large pages into one with small pages of distance fields
@@ -72,7 +72,7 @@ fn run(args: &Args) -> Result<String, Error> {
     let pages: Result<Vec<GrayImage>, Error> =
         font.pages.iter().map(|file| read_page(&folder.join(name(file)))).collect();
     let at_fault = |error: Error| error!("{shown}: {}", error.message);
-    let (mut font, pages) = shrink(&font, &pages?, args.scale, args.spread).map_err(at_fault)?;
+    let (mut font, pages) = convert(&font, &pages?, args.scale, args.spread).map_err(at_fault)?;
     write(&mut font, &pages, &args.output)?;
     Ok(format!(
         "{}: {} glyphs on {} page{} of {} x {}",

@@ -2,7 +2,7 @@
 //! worlds and drawings refer to assets by number or handle.
 
 use super::render_targets::RenderTargets;
-use super::sprite_templates::SpriteResources;
+use super::sprite_draws::SpriteResources;
 use engine_materials::Materials;
 use engine_models::Models;
 use engine_resource::package::Packages;

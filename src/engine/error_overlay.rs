@@ -141,7 +141,7 @@ impl Drawing {
         {
             packet.views.push(fullscreen_view(gui.0, None));
         }
-        self.fill_notice(game, assets, devices, packet);
+        self.fill_reload_overlay(game, assets, devices, packet);
         if let Some(report) = self.builder.error.take() {
             if let Ok(gui) = self.draw_error(assets, devices, &report) {
                 let views = self.builder.last.as_ref().map(|last| last.views.clone());

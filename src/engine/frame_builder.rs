@@ -1,8 +1,8 @@
 //! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
 //! renderer. The systems themselves are independent of each other.
 
-use super::draw_list::FrameRetention;
 use super::error_overlay::LastFrame;
+use super::frame_description::FrameRetention;
 use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
 use super::{Assets, BuildMode, Devices, Drawing, Engine, OpenedGame, Worlds};
@@ -48,7 +48,7 @@ pub struct FrameBuilder {
     pub(super) error_gui: Option<GuiId>,
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,
-    pub(super) notice_gui: Option<GuiId>,
+    pub(super) reload_overlay_gui: Option<GuiId>,
     /// Views of the newest frame.
     pub(super) last_views: Vec<View>,
     /// The last complete frame of a stopped game, which is shown below the error report.
@@ -262,31 +262,31 @@ impl Drawing {
         if textures_moved {
             assets.follow_textures();
         }
-        let (mut anew, mut pages) = (Vec::new(), Vec::new());
+        let (mut updated, mut pages) = (Vec::new(), Vec::new());
         for index in 0..self.builder.origins.len() {
             let number = SourceNumber(index as u32 + 1);
             match self.builder.origins[index] {
                 SourceOrigin::Texture(texture) if textures_moved => {
                     let name = &self.guis.source(number).expect("it is there").name;
-                    anew.push((number, source_of(name, assets.textures.entry(texture))));
+                    updated.push((number, source_of(name, assets.textures.entry(texture))));
                 }
                 SourceOrigin::Material(material) => {
-                    anew.push((number, assets.source_of_material(material)));
+                    updated.push((number, assets.source_of_material(material)));
                 }
                 SourceOrigin::Page(page, with) => pages.push((number, page, with)),
                 SourceOrigin::Texture(_) | SourceOrigin::Ended => {}
             }
         }
-        self.guis.change_sources(anew);
+        self.guis.change_sources(updated);
         // These sources use the materials of others. A page that can no longer be read keeps its
         // source; the error was reported when the page was loaded.
-        let mut anew = Vec::with_capacity(pages.len());
+        let mut updated = Vec::with_capacity(pages.len());
         for (number, page, with) in pages {
             if let Ok(source) = self.source_of_page(assets, page, with) {
-                anew.push((number, source));
+                updated.push((number, source));
             }
         }
-        self.guis.change_sources(anew);
+        self.guis.change_sources(updated);
         // The lookups may have loaded further textures.
         self.builder.origins_version = (assets.materials.version(), assets.textures.version());
     }

@@ -116,7 +116,7 @@ impl Drawing {
                     self.builder.origins[index] = SourceOrigin::Material(material);
                     self.builder.origins_version = STALE;
                 }
-                Err(fault) => log::error(&fault.to_string()),
+                Err(error) => log::error(&error.to_string()),
             }
         }
     }
@@ -149,8 +149,8 @@ impl Assets {
         // may be missing by now, or the file may name another texture.
         let known = self.targets.find(&texture).or_else(|| self.textures.get_loaded(&texture));
         let found = known.map_or_else(|| self.textures.find(&mut self.store, &texture), Ok);
-        let found = found.unwrap_or_else(|fault| {
-            log::warn(&format!("material '{name}'"), &fault.message);
+        let found = found.unwrap_or_else(|error| {
+            log::warn(&format!("material '{name}'"), &error.message);
             TextureNumber::MISSING
         });
         let entry = *self.textures.entry(found);
@@ -180,7 +180,7 @@ impl Drawing {
         let named = named.and_then(|known| Some((known.name.clone(), known.texture.clone()?)));
         if let Some((name, texture)) = named {
             let found = assets.find_drawable_texture(&texture);
-            found.map_err(|fault| error!("the material '{name}': {}", fault.message))?;
+            found.map_err(|error| error!("the material '{name}': {}", error.message))?;
         }
         let source = assets.source_of_material(material);
         let number = self.add_source(assets, source, SourceOrigin::Material(material))?;

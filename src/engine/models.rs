@@ -49,7 +49,7 @@ impl ModelLoader<'_> {
         // From here on the renderer has the data; it is read again if it is needed again.
         store.evict(std::iter::once(resource.id()));
         let data = contain(&resource, || {
-            ModelData::read(&bytes).map_err(|fault| error!("model '{name}': {}", fault.message))
+            ModelData::read(&bytes).map_err(|error| error!("model '{name}': {}", error.message))
         })?;
         for warning in &data.warnings {
             log::warning(&format!("model '{name}': {warning}"));
@@ -171,7 +171,7 @@ impl Assets {
             }
             if !self.store.has(name) && !primitives::NAMES.contains(&name.name.as_str()) {
                 log::error(&format!(
-                    "the model '{}' is gone: what was made from it stays until it is destroyed",
+                    "the model '{}' was removed: existing objects keep the previous version",
                     name.name
                 ));
                 continue;
@@ -182,7 +182,9 @@ impl Assets {
                     let meshes = model.meshes.clone();
                     worlds.scenes.mark_meshes_changed(&meshes);
                 }
-                Err(fault) => log::error(&format!("{fault}: what was made from it before stays")),
+                Err(error) => {
+                    log::error(&format!("{error}: existing objects keep the previous version"))
+                }
             }
         }
     }

@@ -47,7 +47,7 @@ impl Assets {
         }
         let bytes = self.store.read(&resource)?;
         contain(&resource, || {
-            EffectData::read(&bytes).map_err(|fault| error!("effect \"{name}\": {}", fault.message))
+            EffectData::read(&bytes).map_err(|error| error!("effect \"{name}\": {}", error.message))
         })
     }
 }
@@ -90,10 +90,10 @@ impl Worlds {
                 assets.check_particle_textures(&resource.name, &data)?;
                 self.particles.redefine(index, data)
             });
-            if let Err(fault) = done {
+            if let Err(error) = done {
                 log::error(&format!(
                     "{}: effects that are playing continue unchanged",
-                    fault.message
+                    error.message
                 ));
             }
         }
@@ -104,8 +104,8 @@ impl Assets {
     /// Refuses an effect with an emitter that cannot be drawn.
     fn check_particle_textures(&mut self, name: &str, data: &EffectData) -> Result<(), Error> {
         for def in &data.emitters {
-            self.particle_texture(def, false).map_err(|fault| {
-                error!("the effect \"{name}\", emitter '{}': {}", def.name, fault.message)
+            self.particle_texture(def, false).map_err(|error| {
+                error!("the effect \"{name}\", emitter '{}': {}", def.name, error.message)
             })?;
         }
         Ok(())
@@ -237,8 +237,8 @@ impl Worlds {
                 refused = done.err().or(refused.take());
             }
         });
-        if let Some(fault) = refused {
-            log::warn("particles", &fault.message);
+        if let Some(error) = refused {
+            log::warn("particles", &error.message);
         }
         self.draw_scenes(devices, packet);
     }
@@ -276,8 +276,8 @@ impl Worlds {
                 }
             }
         });
-        if let Some(fault) = refused {
-            log::warn("particles in a world", &fault.message);
+        if let Some(error) = refused {
+            log::warn("particles in a world", &error.message);
         }
     }
 

@@ -58,9 +58,9 @@ impl Worlds {
     /// Returns the maximum latency in seconds of worlds with pipelined physics: the time by which
     /// the visible state is behind the newest step.
     pub fn physics_latency(&self) -> f64 {
-        let beside = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
+        let asynchronous = self.physics.worlds.iter().filter(|(_, it)| it.simulation.is_async());
         let delta = |world: Handle| self.slots.get(world).map_or(0.0, |world| world.delta);
-        beside.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
+        asynchronous.map(|(_, physics)| delta(physics.world.0)).fold(0.0, f64::max)
     }
 
     /// Draws the bodies of a physics world as debug lines, if enabled.
@@ -167,7 +167,7 @@ impl Engine {
         }
         let physics = self.physics_world(world)?;
         let (tables, units) = (&mut self.worlds.physics, &mut self.worlds.units);
-        tables.switch_unit(unit, units, physics, enabled)
+        tables.set_unit_enabled(unit, units, physics, enabled)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The notice of a failed hot reload, drawn over the running game: a saved file was refused, and
+//! The overlay of a failed hot reload, drawn over the running game: a saved file was refused, and
 //! the reason. Errors that stop the game are in error_overlay.rs.
 
 use super::error_overlay::fullscreen_view;
@@ -19,12 +19,12 @@ const GROUND: [u8; 4] = [24, 10, 14, 250];
 const YELLOW: [u8; 4] = [255, 214, 110, 255];
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 
-/// First line of the notice.
+/// First line of the overlay.
 const TITLE: &str = "Not reloaded; the game continues with the previous version:";
 /// Marker for omitted lines.
 const MORE: &str = "… (all of it is on the terminal)";
 
-/// Returns the lines of the notice for refused files.
+/// Returns the lines of the overlay for refused files.
 fn lines_of(refused: &[String]) -> Vec<String> {
     // In reports of scripts, "Error: " and similar headings are on separate lines.
     let lines = refused.iter().flat_map(|report| report.lines());
@@ -52,8 +52,8 @@ impl Drawing {
         &self.builder.refusals
     }
 
-    /// Adds the notice to a packet that has its views.
-    pub(super) fn fill_notice(
+    /// Adds the overlay to a packet that has its views.
+    pub(super) fn fill_reload_overlay(
         &mut self,
         game: &OpenedGame,
         assets: &mut Assets,
@@ -65,24 +65,24 @@ impl Drawing {
             return;
         }
         let lines = std::mem::take(&mut self.builder.refusals);
-        // A notice that exceeds the Gui's capacity is left out; the terminal has the messages.
-        if let Ok(gui) = self.draw_notice(assets, devices, &lines) {
+        // An overlay that exceeds the Gui's capacity is left out; the terminal has the messages.
+        if let Ok(gui) = self.draw_reload_overlay(assets, devices, &lines) {
             packet.views.push(fullscreen_view(gui.0, None));
         }
         self.builder.refusals = lines;
     }
 
-    fn draw_notice(
+    fn draw_reload_overlay(
         &mut self,
         assets: &mut Assets,
         devices: &Devices,
         lines: &[String],
     ) -> Result<GuiId, Error> {
-        let gui = match self.builder.notice_gui {
+        let gui = match self.builder.reload_overlay_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
-        self.builder.notice_gui = Some(gui);
+        self.builder.reload_overlay_gui = Some(gui);
         let size = devices.window.logical();
         let draw_request =
             DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None };

@@ -245,9 +245,9 @@ impl Engine {
             let number = packet.views[at].scene.and_then(|one| Handle::from_number(one as f64));
             if let Some(world) = number
                 && self.worlds.slots.get(world).is_some()
-                && let Err(fault) = self.worlds.update_scene(&self.devices, WorldId(world))
+                && let Err(error) = self.worlds.update_scene(&self.devices, WorldId(world))
             {
-                log::error(&fault.to_string());
+                log::error(&error.to_string());
             }
         }
         // These calls may create meshes and surfaces.

@@ -3,7 +3,7 @@
 //! animation frame.
 
 use super::particles::is_in_frustum;
-use super::sprite_templates::SurfaceKey;
+use super::sprite_draws::SurfaceKey;
 use super::{Assets, Worlds};
 use engine_foundation::{Mat4, Vec3, log};
 use engine_frame_packet::View;
@@ -11,7 +11,7 @@ use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as dr
 use engine_tilemaps::TilemapId;
 use engine_world::WorldId;
 use engine_world::instance_table::flag;
-use engine_world::tilemap_instances::{TilemapInstance, TilemapPiece};
+use engine_world::tilemap::{TilemapInstance, TilemapPiece};
 use engine_world::unit::UnitId;
 
 impl Worlds {
@@ -109,7 +109,7 @@ impl Worlds {
             Some(known) => assets.models.update_game_mesh(known, mesh),
             None => match assets.models.add_game_mesh(mesh) {
                 Ok(number) => piece.mesh = Some(number),
-                Err(fault) => log::error(&fault.message),
+                Err(error) => log::error(&error.message),
             },
         }
     }

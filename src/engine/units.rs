@@ -30,7 +30,7 @@ impl Worlds {
         let mut resolved = Vec::with_capacity(unit.references.len());
         for reference in &unit.references {
             let found = self.resolve(assets, &reference.resource);
-            resolved.push(found.map_err(|fault| reference.fault(fault))?);
+            resolved.push(found.map_err(|error| reference.in_component(error))?);
         }
         let resource = Arc::new(unit.finish(&resolved)?);
         self.units.resources.insert(name.to_string(), resource.clone());

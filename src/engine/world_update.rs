@@ -68,7 +68,7 @@ impl Engine {
             if particles && steps.physics {
                 frame.system("particles", effects.write(), move |effects| {
                     owner!("particles");
-                    effects.step_free(world.0, delta, pool)
+                    effects.step_unlinked(world.0, delta, pool)
                 });
             }
             if steps.scene_graph {

@@ -143,7 +143,7 @@ pub enum StaleHandle {
     Never,
     /// The handle named an object that was destroyed: the object's name, and the frame and script
     /// line of its destruction.
-    Gone { name: String, frame: u64, location: String },
+    Destroyed { name: String, frame: u64, location: String },
     /// The handle named an object that was destroyed, and its slot has been reused since.
     Reused,
 }
@@ -259,8 +259,11 @@ impl<T> Slots<T> {
                 *stale_reason = None;
             }
         } else {
-            let stale_reason =
-                StaleHandle::Gone { name: name.to_string(), frame, location: location.to_string() };
+            let stale_reason = StaleHandle::Destroyed {
+                name: name.to_string(),
+                frame,
+                location: location.to_string(),
+            };
             if self.stale_reasons.len() <= index {
                 self.stale_reasons.resize_with(index + 1, || None);
             }
@@ -337,12 +340,12 @@ mod tests {
         let mut slots = Slots::new(HandleKind::World, 4);
         let first = slots.add("yard").unwrap();
         slots.remove(first, "yard", 812, "enemy.lua:40").unwrap();
-        let gone = StaleHandle::Gone {
+        let destroyed = StaleHandle::Destroyed {
             name: "yard".into(),
             frame: 812,
             location: "enemy.lua:40".to_string(),
         };
-        assert_eq!((slots.get(first), slots.stale(first)), (None, gone.clone()));
+        assert_eq!((slots.get(first), slots.stale(first)), (None, destroyed.clone()));
         let second = slots.add("cave").unwrap();
         assert_ne!(first, second);
         let next = Handle::new(HandleKind::World, second.generation() + 1, second.index());
@@ -351,7 +354,7 @@ mod tests {
             StaleHandle::Never,
             "a slot that lives has no next handle yet"
         );
-        assert_eq!(slots.stale(first), gone, "the slot lives again, its last death is known");
+        assert_eq!(slots.stale(first), destroyed, "the slot lives again, its last death is known");
         slots.remove(second, "cave", 900, "main.lua:1").unwrap();
         assert_eq!(slots.stale(first), StaleHandle::Reused);
         assert_eq!(slots.stale(next), StaleHandle::Never, "nor does one that waits");
@@ -369,7 +372,7 @@ mod tests {
         let fresh = slots.add(()).unwrap();
         assert_eq!(fresh.index(), 1, "the first slot is never used again");
         assert!(slots.get(last.unwrap()).is_none());
-        assert!(matches!(slots.stale(last.unwrap()), StaleHandle::Gone { .. }));
+        assert!(matches!(slots.stale(last.unwrap()), StaleHandle::Destroyed { .. }));
     }
 
     #[test]

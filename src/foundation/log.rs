@@ -176,7 +176,7 @@ pub fn capture_errors() {
 }
 
 /// Returns true if errors are held back for [`take_errors`].
-pub fn holds_errors() -> bool {
+pub fn has_captured_errors() -> bool {
     with(|log| log.captured.as_ref().is_some_and(|captured| !captured.is_empty()))
 }
 

@@ -32,7 +32,7 @@ const TEXT: ResourceKind = ResourceKind {
                 fs::write(REPLACED.get().unwrap(), "something new").unwrap();
             } else if line == "?" {
                 FAILURES.fetch_add(1, Ordering::Relaxed);
-                return Err(context.fault(i + 1, "a '?' cannot be compiled: remove it"));
+                return Err(context.error_at(i + 1, "a '?' cannot be compiled: remove it"));
             } else if line == "fall" {
                 panic!("it fell at line {}", i + 1);
             } else if line == "fall beside" {
@@ -42,7 +42,7 @@ const TEXT: ResourceKind = ResourceKind {
                 let error = error!("{}: no thread could be started", context.path);
                 return Err(Error { is_transient: true, ..error });
             } else if line == "!" {
-                return Err(context.fault(i + 1, "a '!' cannot be compiled: remove it"));
+                return Err(context.error_at(i + 1, "a '!' cannot be compiled: remove it"));
             }
             out += &line.to_uppercase();
         }
@@ -214,7 +214,7 @@ fn all_errors_are_reported_and_the_last_good_data_is_kept() {
     assert_eq!(compiled.problems, wanted);
     assert!(compiled.changed.is_empty());
     assert_eq!(game.data(&compiled, "a", ""), "ONE");
-    assert_eq!(game.compile().problems, wanted, "an error is told until it is mended");
+    assert_eq!(game.compile().problems, wanted, "an error is reported until it is fixed");
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn broken_sources_are_not_recompiled_until_they_change() {
     assert_eq!(count().0, 0, "another time and the same content");
     game.save("a.txt", "? and more");
     game.save("late.inc", "y");
-    assert_eq!(count(), (0, Vec::new()), "what was missing is there, and the other one is mended");
+    assert_eq!(count(), (0, Vec::new()), "the missing file exists, and the other error is fixed");
     game.save("a.txt", "?");
     assert_eq!(count(), (1, vec![message.to_string()]));
     assert_eq!(game.data(&game.compile(), "a", ""), "? AND MORE");

@@ -87,7 +87,7 @@ fn document(context: &CompileContext) -> Result<sjson::Document, Error> {
 }
 
 fn error_at(context: &CompileContext, value: &SjsonValue, message: &str) -> Error {
-    context.fault(value.line(), message)
+    context.error_at(value.line(), message)
 }
 
 /// Returns compiled data as text, or an error if it is not UTF-8.
@@ -176,7 +176,7 @@ fn compile_package(context: &mut CompileContext) -> Result<Vec<u8>, Error> {
             let hint = suggest::hint(kind, kinds.clone());
             let known = kinds.collect::<Vec<_>>().join(", ");
             let message = format!("there is no type '{kind}'{hint} (known: {known})");
-            return Err(context.fault(entry.line(), &message));
+            return Err(context.error_at(entry.line(), &message));
         }
         let type_message = format!("'{kind}' must be a list of names: {kind} = [\"name\", …]");
         let items =

@@ -190,7 +190,7 @@ mod tests {
     }
 
     impl Scene {
-        fn new(name: &str, data: &[u8], index_says: &[u8]) -> Scene {
+        fn new(name: &str, data: &[u8], indexed_data: &[u8]) -> Scene {
             let name = format!("engine-{}-folder-data-{name}", std::process::id());
             let folder = std::env::temp_dir().join(name);
             let _ = fs::remove_dir_all(&folder);
@@ -203,7 +203,7 @@ mod tests {
                 properties,
                 form: SourceForm::Raw,
                 kind_version: 1,
-                data_content: murmur64a(index_says, 0),
+                data_content: murmur64a(indexed_data, 0),
                 files: vec![index::FileStamp {
                     path: "a.txt".to_string(),
                     state: FileState::default(),

@@ -81,7 +81,7 @@ fn walk(
     if depth > FOLDERS_DEEP_MAX {
         found.problems.push(format!(
             "{prefix}: folders are nested more than {FOLDERS_DEEP_MAX} deep (FOLDERS_DEEP_MAX): \
-             what is in it is left out"
+             its contents are ignored"
         ));
         return Ok(());
     }
@@ -94,7 +94,7 @@ fn walk(
                 return Err(error!("the folder '{}' cannot be read: {reason}", root.display()));
             }
             found.problems.push(format!(
-                "{prefix}: the folder cannot be read ({reason}): what is in it is left out"
+                "{prefix}: the folder cannot be read ({reason}): its contents are ignored"
             ));
             return Ok(());
         }
@@ -310,8 +310,8 @@ mod tests {
         assert_eq!(
             found.problems,
             [format!(
-                "{deep}: folders are nested more than 64 deep (FOLDERS_DEEP_MAX): what is in it is \
-                 left out"
+                "{deep}: folders are nested more than 64 deep (FOLDERS_DEEP_MAX): its contents are \
+                 ignored"
             )]
         );
         let scan = group_by_resource(found, &KINDS, "linux");

@@ -223,7 +223,7 @@ impl<'a> CompileContext<'a> {
     }
 
     /// Returns an error at a line of the source.
-    pub fn fault(&self, line: usize, message: &str) -> Error {
+    pub fn error_at(&self, line: usize, message: &str) -> Error {
         engine_foundation::error!("{}:{line}: {message}", self.path)
     }
 }

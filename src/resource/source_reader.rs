@@ -29,7 +29,7 @@ const UNKNOWN_SIZE: u64 = u64::MAX;
 const TICK: Duration = Duration::from_millis(20);
 const COARSE_TICK: Duration = Duration::from_secs(2);
 
-/// The sources of one compile.
+/// Reader of the source files of one compile, with a limit on the bytes in memory.
 pub struct Sources<'a> {
     root: &'a Path,
     kinds: ResourceKinds,
@@ -46,7 +46,8 @@ impl<'a> Sources<'a> {
         Sources { root, kinds, in_memory, beyond, limit: SOURCES_IN_MEMORY_BYTES_MAX }
     }
 
-    /// Returns the sources for one job. Their bytes count until the returned value is dropped.
+    /// Returns the reader of one job's source files. The bytes that it reads count against the
+    /// limit until it is dropped.
     pub fn job(&self) -> JobSources<'_> {
         JobSources {
             sources: self,
@@ -57,7 +58,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The sources that one job reads.
+/// Reader of one job's source files.
 pub struct JobSources<'a> {
     sources: &'a Sources<'a>,
     /// Bytes of this job that count as in memory.

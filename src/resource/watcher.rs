@@ -297,7 +297,9 @@ fn watcher(
         Ok(Box::new(SystemWatcher(watcher)) as Box<dyn WatcherGuard>)
     });
     native.or_else(|reason| {
-        log::warning(&format!("file events do not come ({reason}): looking every half second"));
+        log::warning(&format!(
+            "file events are unavailable ({reason}): the folder is scanned every half second"
+        ));
         polling(canonical_root, wake_sender)
     })
 }
@@ -383,7 +385,7 @@ impl PollingWatcher {
             let mut look = move || match look() {
                 Err(error) if error.is_engine_fault => {
                     if last_fault.as_ref() != Some(&error.message) {
-                        log::error(&format!("a look at the game's folder failed: {error}"));
+                        log::error(&format!("scanning the game's folder failed: {error}"));
                         last_fault = Some(error.message);
                     }
                     None
@@ -495,7 +497,7 @@ impl WatchedFolder {
         scan_and_watch_links(&mut *state.guard, &self.root, &self.canonical_root);
         let mut failed_at = None;
         while let Err(error) = panic::contain(|| self.run(state)) {
-            log::error(&format!("the watch over the game's folder failed: {error}"));
+            log::error(&format!("watching the game's folder failed: {error}"));
             if failed_at.replace(state.look_count) != Some(state.look_count) {
                 // The receiver belongs to this thread.
                 let _ = restart_sender.send(WakeReason::Changed);

@@ -110,7 +110,7 @@ fn only_a_lasting_removal_of_a_file_is_reported() {
 fn a_panic_while_compiling_does_not_end_the_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
     std::fs::write(scene.path("a.txt"), "fall").unwrap();
-    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the fault is told");
+    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the panic is reported");
     let [message] = &compiled.problems[..] else { panic!("{:?}", compiled.problems) };
     assert!(message.starts_with("a.txt: the engine failed at the text 'a': "), "{message}");
     assert!(message.contains("the compiler fell"), "{message}");
@@ -158,7 +158,7 @@ fn a_panic_in_a_scan_loses_no_change() {
     assert_eq!(changed, ["a.text"]);
     assert_eq!(*panic::lock(&FAILURES), 0);
     let errors_logged = log::errors_since(errors);
-    let start = "the watch over the game's folder failed: the engine failed: the watch fell";
+    let start = "watching the game's folder failed: the engine failed: the watch fell";
     assert!(errors_logged.iter().any(|message| message.starts_with(start)), "{errors_logged:?}");
     // A persistent failure is not retried forever; the next change triggers a new attempt.
     *panic::lock(&FAILURES) = 2;

@@ -76,15 +76,15 @@ pub struct Interrupt {
     cancelled: AtomicBool,
     watcher: Mutex<Option<Thread>>,
     /// Called when the process cannot end by itself.
-    on_stuck: Mutex<Option<OnStuck>>,
+    on_hang: Mutex<Option<OnHang>>,
 }
 
 /// A callback for a process that cannot end by itself.
-type OnStuck = Box<dyn Fn(StuckCause) + Send>;
+type OnHang = Box<dyn Fn(HangCause) + Send>;
 
 /// The part of the program that prevents the process from ending.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum StuckCause {
+pub enum HangCause {
     Script,
     Engine,
 }
@@ -137,7 +137,7 @@ impl Interrupt {
             lines: AtomicBool::new(false),
             cancelled: AtomicBool::new(false),
             watcher: Mutex::new(None),
-            on_stuck: Mutex::new(None),
+            on_hang: Mutex::new(None),
         })
     }
 
@@ -186,8 +186,8 @@ impl Interrupt {
     }
 
     /// Sets the function to call if the process does not end after a request.
-    pub fn set_on_stuck(&self, f: OnStuck) {
-        *panic::lock(&self.on_stuck) = Some(f);
+    pub fn set_on_hang(&self, f: OnHang) {
+        *panic::lock(&self.on_hang) = Some(f);
     }
 
     /// Stops watching, because the state is about to be closed.
@@ -309,9 +309,9 @@ impl Interrupt {
             }
             if seconds > KILL_SECONDS
                 && !self.closing.load(SeqCst)
-                && let Some(on_stuck) = &*panic::lock(&self.on_stuck)
+                && let Some(on_hang) = &*panic::lock(&self.on_hang)
             {
-                on_stuck(if turn % 2 == 1 { StuckCause::Script } else { StuckCause::Engine });
+                on_hang(if turn % 2 == 1 { HangCause::Script } else { HangCause::Engine });
             }
         }
     }
@@ -548,15 +548,12 @@ mod tests {
     fn the_last_message_distinguishes_scripts_from_the_engine() {
         let interrupt = Interrupt::new();
         let (sender, receiver) = std::sync::mpsc::channel();
-        interrupt.set_on_stuck(Box::new(move |stuck| sender.send(stuck).unwrap()));
+        interrupt.set_on_hang(Box::new(move |cause| sender.send(cause).unwrap()));
         interrupt.check(Some(KILL_SECONDS / 2.0));
         interrupt.check(Some(KILL_SECONDS * 2.0));
         interrupt.begin(f64::INFINITY);
         interrupt.check(Some(KILL_SECONDS * 2.0));
-        assert_eq!(
-            receiver.try_iter().collect::<Vec<_>>(),
-            [StuckCause::Engine, StuckCause::Script]
-        );
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [HangCause::Engine, HangCause::Script]);
     }
 
     #[test]

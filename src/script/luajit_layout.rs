@@ -149,7 +149,7 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
         let globals = (*l.cast::<RawState>()).global.cast_mut().cast::<u32>();
         let next = |text: &CStr| {
             lua_pushstring(l, text.as_ptr());
-            number_of_top(l).wrapping_add(1)
+            string_id_on_top(l).wrapping_add(1)
         };
         let first = next(c"a string that no script has, one");
         let offsets = (0..GLOBAL_U32S).filter(|at| *globals.add(*at) == first);
@@ -167,11 +167,11 @@ unsafe fn find_string_number(l: *mut lua_State) -> Option<usize> {
     }
 }
 
-/// Returns the number of the string on top of the stack.
+/// Returns LuaJIT's string id (`GCstr.sid`) of the string on top of the stack.
 ///
 /// # Safety
 /// `l` is a live state with a string on top.
-unsafe fn number_of_top(l: *mut lua_State) -> u32 {
+unsafe fn string_id_on_top(l: *mut lua_State) -> u32 {
     // SAFETY: as the caller promised; a string object has the layout above.
     unsafe {
         let object = (*(*l.cast::<RawState>()).top.sub(1) & POINTER) as *const u8;
@@ -439,7 +439,7 @@ mod tests {
             let l = luaL_newstate();
             let number = |text: &String| {
                 lua_pushlstring(l, text.as_ptr().cast(), text.len());
-                let number = number_of_top(l);
+                let number = string_id_on_top(l);
                 lua_settop(l, 0);
                 number
             };

@@ -56,7 +56,7 @@ pub fn pattern_fits(text: &str, pattern: &str) -> Option<bool> {
 const STEPS_MAX: u64 = 1_000_000;
 
 pub use context::script_location;
-pub use interrupt::{Interrupt, StuckCause};
+pub use interrupt::{HangCause, Interrupt};
 pub use report::{ErrorReport, SourceLocation, StackFrame};
 pub use serialize::check_save;
 pub use source_scanner::KEYWORDS;

@@ -304,8 +304,8 @@ fn compile(pattern: &[u8]) -> Result<(bool, Vec<PatternItem>), PatternError> {
                 items.push(item);
                 rest = after;
             }
-            Err(fault) => {
-                items.push(PatternItem::Malformed(fault));
+            Err(error) => {
+                items.push(PatternItem::Malformed(error));
                 break;
             }
         }
@@ -443,7 +443,7 @@ impl Matcher<'_> {
                 }
                 PatternItem::BackReference(digit) => self.repeat_capture(at, *digit)?,
                 PatternItem::SubjectEnd => (at == self.subject.len()).then_some(at),
-                PatternItem::Malformed(fault) => return Err(*fault),
+                PatternItem::Malformed(error) => return Err(*error),
             };
             match next {
                 Some(next) => at = next,

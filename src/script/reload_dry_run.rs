@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_int};
 
 /// Name and function, for the core table.
 pub const NATIVES: &[(&CStr, lua_CFunction)] =
-    &[(c"trial", trial), (c"settle", settle), (c"source", source)];
+    &[(c"dry_run", dry_run), (c"settle", settle), (c"source", source)];
 
 unsafe fn set_reloading(l: *mut lua_State, cx: &mut ScriptContext, on: bool) {
     cx.reloading = on;
@@ -22,11 +22,11 @@ unsafe fn set_reloading(l: *mut lua_State, cx: &mut ScriptContext, on: bool) {
     }
 }
 
-/// `trial(fn)`: runs a function while engine calls with effects are refused, and restores the state
-/// of the random number generator afterwards. Returns true and the function's result; or false, the
-/// error's message, its location and the whole report as text. Until `settle` is called nothing can
-/// interrupt the caller, so that the following steps are atomic.
-unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
+/// `dry_run(fn)`: runs a function while engine calls with effects are refused, and restores the
+/// state of the random number generator afterwards. Returns true and the function's result; or
+/// false, the error's message, its location and the whole report as text. Until `settle` is called
+/// nothing can interrupt the caller, so that the following steps are atomic.
+unsafe extern "C-unwind" fn dry_run(l: *mut lua_State) -> c_int {
     // SAFETY: the prelude passes a function. What raises in it ends at lua_pcall.
     unsafe {
         let cx = ScriptContext::of(l);
@@ -64,7 +64,7 @@ unsafe extern "C-unwind" fn trial(l: *mut lua_State) -> c_int {
 
 /// `settle()`: allows interruptions again.
 unsafe extern "C-unwind" fn settle(l: *mut lua_State) -> c_int {
-    // SAFETY: called once after every `trial`.
+    // SAFETY: called once after every `dry_run`.
     unsafe { ScriptContext::of(l).memory.end_lenient() };
     0
 }

@@ -19,7 +19,7 @@ pub static LUA: ResourceKind = ResourceKind {
     reload: &[ReloadStep::Scripts],
     compile: |compiling| {
         if is_compiled(&compiling.bytes) {
-            return Err(compiling.fault(1, "this is a compiled chunk: games are text"));
+            return Err(compiling.error_at(1, "this is a compiled chunk: games are text"));
         }
         let text = compiling.text()?.to_string();
         // During development a broken script is reported when it is loaded, and the old version

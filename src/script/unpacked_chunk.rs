@@ -40,7 +40,8 @@ local sources, fonts = shared.sources, shared.fonts
 local source_of, font_of = shared.source_of, shared.font_of
 local style_of, borders_of = shared.style_of, shared.borders_of
 local take_points, points_buffer = shared.take_points, shared.points_buffer
-local below_zero, refused, wrong = shared.below_zero, shared.refused, shared.wrong
+local below_zero, raise_refusal = shared.below_zero, shared.raise_refusal
+local raise_argument_error = shared.raise_argument_error
 ";
 
 /// Returns the text of lua/gui/rows.lua, which declares the functions of the unpacked rows.
@@ -154,9 +155,10 @@ fn function(
     // A fast form for all legal values needs no other form below it.
     let covered = form.arguments.iter().all(|form| form.usual == form.legal);
     let general = match covered {
-        true => format!("wrong({index}, {variables})\n"),
+        true => format!("raise_argument_error({index}, {variables})\n"),
         false => format!(
-            "if not ({}) then wrong({index}, {variables}) end\n{}local r = native(cx{})\n{result}",
+            "if not ({}) then raise_argument_error({index}, {variables}) end\n\
+             {}local r = native(cx{})\n{result}",
             conditions(&|form| form.legal),
             all(&|one| one.statement(one.form.convert)),
             all(&|one| one.values(one.form.values)),

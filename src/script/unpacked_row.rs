@@ -243,10 +243,10 @@ macro_rules! scalar_entry {
 
 /// Implements the entries for a list of scalars and for all its beginnings.
 macro_rules! scalar_entries {
-    ($($done:ident $seen:ident),*;) => { scalar_entry!($($done $seen),*); };
-    ($($done:ident $seen:ident),*; $next:ident $name:ident $(, $more:ident $other:ident)*) => {
-        scalar_entry!($($done $seen),*);
-        scalar_entries!($($done $seen,)* $next $name; $($more $other),*);
+    ($($done:ident $used:ident),*;) => { scalar_entry!($($done $used),*); };
+    ($($done:ident $used:ident),*; $next:ident $name:ident $(, $more:ident $other:ident)*) => {
+        scalar_entry!($($done $used),*);
+        scalar_entries!($($done $used,)* $next $name; $($more $other),*);
     };
 }
 

@@ -298,7 +298,7 @@ impl Vm {
     /// now on alike in every run, regardless of earlier strings such as file names or strings of
     /// tools. The numbers of different values of `at` lie far apart, because close numbers would
     /// collide in tables.
-    pub fn number_strings(&mut self, at: u32) {
+    pub fn reseed_string_ids(&mut self, at: u32) {
         // The golden ratio, of 32 bits (Knuth, The Art of Computer Programming 3, 6.4).
         let number = at.wrapping_mul(0x9e37_79b1);
         // SAFETY: the address is valid as long as the state.

@@ -183,7 +183,7 @@ Application.data('text', 'bad')";
     let start = "Application.data: the engine failed at bad.text: the reader fell";
     assert!(report.message.starts_with(start), "{report}");
     assert_eq!(report.location.as_ref().unwrap().line, 6, "{report}");
-    assert!(report.engine_fault, "it is told from an error of the script's");
+    assert!(report.engine_fault, "it is distinguished from an error of the script");
 }
 
 #[test]
@@ -248,8 +248,8 @@ load(pad, '@main.lua')";
 
 #[test]
 fn an_error_in_a_dry_run_restores_strict_mode() {
-    let (mut vm, _) = booted("trial", "");
-    let text = "local core = ... core.trial(function() end) error('between')";
+    let (mut vm, _) = booted("dry_run", "");
+    let text = "local core = ... core.dry_run(function() end) error('between')";
     let file = crate::prelude::PreludeFile { name: "between", text, bytecode: &[] };
     let report = vm.run_prelude(file, &ScriptValue::Nil).unwrap_err();
     assert!(report.message.starts_with("between\n"), "{report}");

@@ -332,8 +332,8 @@ impl Broadphase {
             if far <= radius * radius {
                 return Some(0.0);
             }
-            let beside = (to - way * along).length_squared();
-            let depth = radius * radius - beside;
+            let distance_squared = (to - way * along).length_squared();
+            let depth = radius * radius - distance_squared;
             let first = along - depth.max(0.0).sqrt();
             (depth >= 0.0 && first >= 0.0 && first <= f64::from(length)).then_some(first as f32)
         };

@@ -305,8 +305,8 @@ mod tests {
             let point = camera.pose.transform_point3(Vec3::new(1.0, 7.0, -0.5));
             let (position, _) = camera.world_to_screen(point, SIZE);
             let (from, way) = camera.ray(position, SIZE);
-            let beside = (point - from).cross(way).length();
-            assert!(beside < 1e-3 && (way.length() - 1.0).abs() < 1e-6, "{camera:?}");
+            let distance = (point - from).cross(way).length();
+            assert!(distance < 1e-3 && (way.length() - 1.0).abs() < 1e-6, "{camera:?}");
             let (_, depth) = camera.world_to_screen(from, SIZE);
             assert!((depth - camera.near).abs() < 1e-3);
         }

@@ -166,7 +166,7 @@ fn check_field<'a>(
         FieldKind::Numbers(count) if !numbers(count) => format!("a list of {count} numbers"),
         FieldKind::Checked(check) => {
             return check(&value.to_tree(), whole)
-                .map_err(|fault| (fault.locate(value), format!("'{part}': {}", fault.message)));
+                .map_err(|error| (error.locate(value), format!("'{part}': {}", error.message)));
         }
         FieldKind::Resource(kind) => match value.as_str() {
             None => format!("the name of a {kind}"),

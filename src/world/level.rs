@@ -192,9 +192,9 @@ impl Levels {
                 chain.join(" → ")
             ));
         }
-        let found = self.wanted(store, name, object_sets).map_err(|fault| match &chain[..] {
-            [.., above, _] => engine_foundation::error!("level \"{above}\": {}", fault.message),
-            _ => fault,
+        let found = self.wanted(store, name, object_sets).map_err(|error| match &chain[..] {
+            [.., above, _] => engine_foundation::error!("level \"{above}\": {}", error.message),
+            _ => error,
         });
         let (resource, wanted) = found?;
         *units += resource.units.len();

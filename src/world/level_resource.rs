@@ -254,7 +254,7 @@ type LevelError<'a> = (SjsonValue<'a>, String);
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let mut named = Vec::new();
     let checked = check(document.root(), &mut named);
     if let Err((value, message)) = checked {

@@ -52,20 +52,20 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
 /// refer to. Returns the model's scale.
 fn settings(compiling: &mut CompileContext) -> Result<f32, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let (mut scale, mut source) = (1.0, compiling.files.first().cloned());
     for entry in document.root().entries().into_iter().flatten() {
-        let fault = |message: &str| compiling.fault(entry.line(), message);
+        let error = |message: &str| compiling.error_at(entry.line(), message);
         match entry.key {
             "source" => {
                 let path = entry.value.as_str().map(str::to_string);
-                source = Some(path.ok_or_else(|| fault("'source' must be a path in quotes"))?);
+                source = Some(path.ok_or_else(|| error("'source' must be a path in quotes"))?);
             }
             "scale" => match entry.value.as_f64() {
                 Some(number) if number > 0.0 && number <= 1e6 => scale = number as f32,
-                _ => return Err(fault("'scale' must be a number above 0")),
+                _ => return Err(error("'scale' must be a number above 0")),
             },
-            key => return Err(fault(&format!("unknown setting '{key}'{}", hint(key, KEYS)))),
+            key => return Err(error(&format!("unknown setting '{key}'{}", hint(key, KEYS)))),
         }
     }
     let Some(source) = source else {
@@ -271,8 +271,8 @@ mod tests {
         let (name, path) = (ResourceName::new("model", "wall"), "wall.gltf".to_string());
         let file = TRIANGLE.as_bytes().to_vec();
         let mut compiling = CompileContext::new(name, path, SourceForm::Raw, file, false, &read);
-        let compiled = compile(&mut compiling).map_err(|fault| fault.message)?;
-        let model = ModelData::read(&compiled).map_err(|fault| fault.message)?;
+        let compiled = compile(&mut compiling).map_err(|error| error.message)?;
+        let model = ModelData::read(&compiled).map_err(|error| error.message)?;
         let of = |range: &std::ops::Range<usize>| {
             let bytes = &compiled[range.clone()];
             let (head, start) = read_head(bytes).unwrap();

@@ -9,7 +9,7 @@ use super::instance_table::flag;
 use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes};
 use super::sprite::Sprites;
-use super::tilemap_instances::TilemapInstances;
+use super::tilemap::TilemapInstances;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::mesh::SLOTS_MAX;

@@ -1,6 +1,6 @@
 //! The component `sprite`: 2D images in a world. The sprites of all units are rows of one table.
 //! This module stores the image and settings of each sprite, and the playback of sheet frames. The
-//! transfer to the renderer is in src/engine/sprite_templates.rs.
+//! transfer to the renderer is in src/engine/sprite_draws.rs.
 
 use super::instance_table::{Instance, InstanceTable, flag};
 pub use super::sprite_sequence::{SequenceNumber, SpriteSequence};

@@ -426,10 +426,10 @@ mod tests {
         };
         let unit = UnresolvedUnit::read(unit);
         let resolved = unit.references.iter().map(|reference| {
-            resolve(&reference.resource).map_err(|fault| reference.fault(fault).message)
+            resolve(&reference.resource).map_err(|error| reference.in_component(error).message)
         });
         let resolved: Vec<_> = resolved.collect::<Result<_, String>>()?;
-        unit.finish(&resolved).map(|unit| unit.template).map_err(|fault| fault.message)
+        unit.finish(&resolved).map(|unit| unit.template).map_err(|error| error.message)
     }
 
     #[test]

@@ -85,9 +85,9 @@ impl Sprites {
                 }
                 match make_sequence(textures, store, (sheet, tag.as_deref())) {
                     Ok(sequence) => self.redefine(SequenceNumber(index as u32), sequence),
-                    Err(fault) => {
+                    Err(error) => {
                         let note = "sprites that play it continue unchanged";
-                        log::error(&format!("{}: {note}", fault.message));
+                        log::error(&format!("{}: {note}", error.message));
                     }
                 }
             }

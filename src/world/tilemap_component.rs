@@ -1,5 +1,5 @@
 //! The row of the component `tilemap`: its fields, and what the engine does with it. The table of
-//! tile maps is in tilemap_instances.rs.
+//! tile maps is in tilemap.rs.
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};
@@ -12,7 +12,7 @@ use super::sprite_component::{
     LAYER, LIT, MATERIAL, PIXELS, PLANE, SetResource, TINT, inspect_hidden, inspect_material,
     placement,
 };
-use super::tilemap_instances::{TilemapInstance, TilemapPiece};
+use super::tilemap::{TilemapInstance, TilemapPiece};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
@@ -193,14 +193,14 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         if !changed.has(ReloadStep::Tilemaps, &host.tilemaps.of(map.map).name) {
             continue;
         }
-        if let Err(fault) = host.tilemaps.renew(host.store, map.map) {
-            log::error(&format!("{}: the map stays as it was", fault.message));
+        if let Err(error) = host.tilemaps.renew(host.store, map.map) {
+            log::error(&format!("{}: the map stays as it was", error.message));
             continue;
         }
         let world = host.units.of(map.unit).world;
         empty(host.scenes.of(world), host.models, map);
-        if let Err(fault) = fill(host, world, map) {
-            log::error(&fault.message);
+        if let Err(error) = fill(host, world, map) {
+            log::error(&error.message);
         }
         map.flags |= flag::NEW;
     }

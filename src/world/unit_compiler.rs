@@ -20,7 +20,7 @@ type UnitError<'a> = (SjsonValue<'a>, String);
 /// Validates a unit's text and compiles it.
 pub fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let mut named = Vec::new();
     if let Err((value, message)) = check(document.root(), &mut named) {
         return Err(engine_foundation::error!("{}:{}: {message}", compiling.path, value.line()));

@@ -102,7 +102,7 @@ pub struct ComponentReference {
 
 impl ComponentReference {
     /// Adds the name of the component to the error of a resource that cannot be resolved.
-    pub fn fault(&self, error: Error) -> Error {
+    pub fn in_component(&self, error: Error) -> Error {
         in_component(&self.component, error)
     }
 }
@@ -129,10 +129,10 @@ impl TemplateBuilder {
         self.references.push(ComponentReference { component, resource, entry, set });
     }
 
-    /// Reads the components of a unit that are in a table, up to the first fault.
+    /// Reads the components of a unit that are in a table, up to the first error.
     ///
     /// # Errors
-    /// Returns the first fault, with the name of the component.
+    /// Returns the first error, with the name of the component.
     pub fn read(&mut self, unit: &UnitResource, table: &Components) -> Result<(), Error> {
         let mut parts: Vec<(u16, &ComponentSource, &Component)> = Vec::new();
         for part in &unit.parts {
@@ -145,15 +145,15 @@ impl TemplateBuilder {
         for (node, part, component) in parts {
             self.component.clone_from(&part.name);
             let read = (component.read)(part, node, self);
-            read.map_err(|fault| in_component(&part.name, fault))?;
+            read.map_err(|error| in_component(&part.name, error))?;
         }
         Ok(())
     }
 }
 
 /// Adds the name of the component to the message of an error.
-fn in_component(name: &str, fault: Error) -> Error {
-    error!("component '{name}': {}", fault.message)
+fn in_component(name: &str, error: Error) -> Error {
+    error!("component '{name}': {}", error.message)
 }
 
 /// A unit resource whose references are not resolved.
@@ -161,27 +161,27 @@ pub struct UnresolvedUnit {
     unit: UnitResource,
     /// Resources to be resolved, in this order.
     pub references: Vec<ComponentReference>,
-    /// First fault of the components. An error of a reference that is listed is reported instead,
-    /// because it was read before the fault.
-    fault: Result<(), Error>,
+    /// First error of the components. An error of a reference that is listed is reported instead,
+    /// because it was read before the error.
+    read_result: Result<(), Error>,
 }
 
 impl UnresolvedUnit {
     /// Reads the components of a unit.
     pub fn read(unit: UnitResource) -> UnresolvedUnit {
         let mut builder = TemplateBuilder::default();
-        let fault = builder.read(&unit, &COMPONENTS);
+        let read_result = builder.read(&unit, &COMPONENTS);
         let TemplateBuilder { template, references, .. } = builder;
-        UnresolvedUnit { unit: UnitResource { template, ..unit }, references, fault }
+        UnresolvedUnit { unit: UnitResource { template, ..unit }, references, read_result }
     }
 
     /// Stores the resolved resources in the template, and returns the unit. They are in the order
     /// of the references.
     ///
     /// # Errors
-    /// Returns the first fault of the components.
+    /// Returns the first error of the components.
     pub fn finish(mut self, resolved: &[ResolvedResource]) -> Result<UnitResource, Error> {
-        self.fault?;
+        self.read_result?;
         assert_eq!(self.references.len(), resolved.len(), "each reference is resolved once");
         for (reference, resolved) in self.references.iter().zip(resolved) {
             (reference.set)(&mut self.unit.template, reference.entry, resolved);

@@ -214,7 +214,7 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     let arguments = [&start[..], arguments].concat();
     let mut child = game.command(&arguments).spawn().expect("the engine starts");
     let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let (sender, said) = channel();
+    let (sender, incoming) = channel();
     let reader = std::thread::spawn(move || {
         // Calls may print bytes that are not text.
         for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
@@ -231,7 +231,7 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
     });
     let (mut lines, mut silent) = (Vec::new(), false);
     loop {
-        match said.recv_timeout(SILENCE_MAX) {
+        match incoming.recv_timeout(SILENCE_MAX) {
             Ok(line) => lines.push(line),
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
@@ -241,7 +241,7 @@ fn walk(game: &Game, arguments: &[&str]) -> Walk {
             }
         }
     }
-    while let Ok(line) = said.recv() {
+    while let Ok(line) = incoming.recv() {
         lines.push(line);
     }
     reader.join().unwrap();

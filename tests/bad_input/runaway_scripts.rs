@@ -14,7 +14,7 @@ fn check_stopped(name: &str, main: &str, expected: &[&str]) {
         let settings = format!("limits = {{ update_seconds = 0.05 }}\nlua = {{ jit = {jit} }}");
         let expected = [&["When calling: update\n", STOPPED], expected].concat();
         let err = check_error(&format!("{name}_{jit}"), &settings, main, &expected);
-        assert_eq!(err.matches("Error:").count(), 1, "told once: {err}");
+        assert_eq!(err.matches("Error:").count(), 1, "reported once: {err}");
     }
 }
 

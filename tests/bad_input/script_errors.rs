@@ -46,7 +46,7 @@ Lua stack, innermost first:
         let main = format!("function {callback}()\n  error(\"boom\")\nend");
         let calling = format!("When calling: {callback}\nError: boom\n    In main.lua:2\n");
         let err = check_error(&format!("error_in_{callback}"), "", &main, &[&calling]);
-        assert_eq!(err.matches("boom\n").count(), 1, "told once: {err}");
+        assert_eq!(err.matches("boom\n").count(), 1, "reported once: {err}");
     }
 }
 

@@ -240,9 +240,9 @@ fn start_program() -> i32 {
 #[test]
 fn attacking_process() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
-    let (go, gone) = std::sync::mpsc::channel::<()>();
+    let (go, begin) = std::sync::mpsc::channel::<()>();
     let old = std::thread::spawn(move || {
-        gone.recv().expect("the other one sends");
+        begin.recv().expect("the other one sends");
         start_program()
     });
     confine(&folder);
@@ -301,10 +301,10 @@ fn confined_process_reaches_only_its_own_files() {
         .stdin(Stdio::null())
         .output()
         .expect("it starts");
-    let said = String::from_utf8_lossy(&attacker.stdout);
-    let output = format!("{said}{}", String::from_utf8_lossy(&attacker.stderr));
-    assert!(attacker.status.success() && said.contains("all tried"), "{output}");
-    let wrong: Vec<&str> = said.lines().filter(|line| line.starts_with("WRONG")).collect();
+    let stdout = String::from_utf8_lossy(&attacker.stdout);
+    let output = format!("{stdout}{}", String::from_utf8_lossy(&attacker.stderr));
+    assert!(attacker.status.success() && stdout.contains("all tried"), "{output}");
+    let wrong: Vec<&str> = stdout.lines().filter(|line| line.starts_with("WRONG")).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(folder_content(&folder.join("outside")), before);
     assert_eq!(about(), about_before);

@@ -244,8 +244,8 @@ fn forked_process_does_not_keep_the_broker_alive() {
         wait_for("the half-written file stayed", || (half() == 2).then_some(()));
     });
     let broker = broker.expect("there was one");
-    let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
-    wait_for("the broker stayed", gone);
+    let has_ended = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
+    wait_for("the broker stayed", has_ended);
     let holder = output.split("holder ").nth(1).and_then(|text| text.lines().next());
     let holder: i32 = holder.and_then(|text| text.parse().ok()).expect(&output);
     assert!(Path::new(&format!("/proc/{holder}")).exists(), "the copy kept the connection");

@@ -162,15 +162,15 @@ fn missing_landlock_is_warned_about_once() {
         // SAFETY: only system calls run between the fork of the process and its program.
         unsafe { std::os::unix::process::CommandExt::pre_exec(&mut command, hide_landlock) };
         let ended = command.output().expect("the engine starts");
-        let said = [ended.stdout, ended.stderr].concat();
-        String::from_utf8_lossy(&said).into_owned()
+        let output = [ended.stdout, ended.stderr].concat();
+        String::from_utf8_lossy(&output).into_owned()
     };
     for command in COMMANDS {
         let warning = "warning: confinement: files are not limited: the kernel has no Landlock";
-        let said = run(command);
-        assert_eq!(said.matches(warning).count(), 1, "{command:?}: {said}");
-        let said = run(&[*command, &["--unconfined"]].concat());
-        assert!(!said.contains("confinement"), "{command:?}: {said}");
+        let output = run(command);
+        assert_eq!(output.matches(warning).count(), 1, "{command:?}: {output}");
+        let output = run(&[*command, &["--unconfined"]].concat());
+        assert!(!output.contains("confinement"), "{command:?}: {output}");
     }
 }
 
@@ -200,11 +200,14 @@ fn run_without_broker_for_its_outputs_does_not_start() {
             .expect("it starts");
         (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
     };
-    let (code, said) = run("--frames 1 --record outside/a.recording");
-    assert_eq!(code, Some(1), "{said}");
+    let (code, output) = run("--frames 1 --record outside/a.recording");
+    assert_eq!(code, Some(1), "{output}");
     let warning = "warning: confinement: there is no broker (";
-    assert_eq!(said.matches(warning).count(), 1, "{said}");
-    assert!(said.contains("no file that the command line names is replaced"), "{said}");
-    assert!(said.contains("the files that the command line names cannot be written, "), "{said}");
+    assert_eq!(output.matches(warning).count(), 1, "{output}");
+    assert!(output.contains("no file that the command line names is replaced"), "{output}");
+    assert!(
+        output.contains("the files that the command line names cannot be written, "),
+        "{output}"
+    );
     assert!(!folder.join("outside/a.recording").exists());
 }

@@ -57,8 +57,8 @@ fn wrong_commands(file: &File, names: &Names) -> Vec<String> {
                 found.push(format!("{}:{line}: there is no {kind} {name}: {known}", file.path));
             }
         };
-        for words in commands(text, "cargo test").chain(commands(text, "cargo bench")) {
-            for pair in words.windows(2) {
+        for arguments in commands(text, "cargo test").chain(commands(text, "cargo bench")) {
+            for pair in arguments.windows(2) {
                 match pair[0] {
                     "--test" => check("test program", pair[1], &names.tests),
                     "-p" => check("package", pair[1], &names.packages),
@@ -66,8 +66,8 @@ fn wrong_commands(file: &File, names: &Names) -> Vec<String> {
                 }
             }
         }
-        for words in commands(text, "cargo bench") {
-            if let ["--", subject, ..] = words[..] {
+        for arguments in commands(text, "cargo bench") {
+            if let ["--", subject, ..] = arguments[..] {
                 check("benchmark", subject, &names.benchmarks);
             }
         }

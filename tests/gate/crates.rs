@@ -159,7 +159,7 @@ fn planted_dependency_on_higher_layer_is_found() {
 
 #[test]
 fn every_dependency_has_a_reason_and_a_home() {
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
+    let (mut found, mut checked) = (Vec::new(), Vec::new());
     for file in manifests() {
         let folder = file.path.trim_end_matches("Cargo.toml");
         for dependency in read(&file.text).1 {
@@ -169,7 +169,7 @@ fn every_dependency_has_a_reason_and_a_home() {
             let Dependency { line, name, for_tests, explained } = dependency;
             let at = format!("{}:{line}", file.path);
             if !explained {
-                found.push(format!("{at}: no reason stands above {name}"));
+                found.push(format!("{at}: no comment with a reason is above {name}"));
             }
             let home = HOMES.iter().find(|(known, _)| *known == name);
             match home {
@@ -179,11 +179,11 @@ fn every_dependency_has_a_reason_and_a_home() {
                 Some((_, homes)) if !homes.iter().any(|home| home.starts_with(folder)) => {
                     found.push(format!("{at}: the home of {name} is {homes:?}"));
                 }
-                Some(_) => seen.push(name),
+                Some(_) => checked.push(name),
             }
         }
     }
-    for (name, _) in HOMES.iter().filter(|(name, _)| !seen.iter().any(|known| known == name)) {
+    for (name, _) in HOMES.iter().filter(|(name, _)| !checked.iter().any(|known| known == name)) {
         found.push(format!("tests/gate.rs: {name} has a home and is in no manifest"));
     }
     check_findings(

@@ -33,15 +33,15 @@ pub fn dead_names(document: &File, files: &[File]) -> Vec<String> {
     for (line, text) in document.lines() {
         let fence = text.trim_start().starts_with("```");
         in_block ^= fence;
-        let mut quoted_words: Vec<&str> = Vec::new();
+        let mut quoted_paths: Vec<&str> = Vec::new();
         if in_block || text.starts_with("    ") {
-            quoted_words.extend(text.split_whitespace().filter(|word| word.contains('/')));
+            quoted_paths.extend(text.split_whitespace().filter(|word| word.contains('/')));
         } else {
             let quoted = text.split('`').skip(1).step_by(2);
-            quoted_words.extend(quoted.filter(|text| !text.contains(' ')));
+            quoted_paths.extend(quoted.filter(|text| !text.contains(' ')));
         }
         let folder = folder_of(&document.path);
-        for word in quoted_words.iter().filter(|word| is_path(word) && !exists(word, folder, files))
+        for word in quoted_paths.iter().filter(|word| is_path(word) && !exists(word, folder, files))
         {
             found.push(format!("{}:{line}: there is no {word}", document.path));
         }
@@ -91,8 +91,8 @@ fn exists(word: &str, folder: &str, files: &[File]) -> bool {
     let word = trim(word).trim_end_matches('/');
     let general = |part: &&str| {
         let capitals = part.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let made_up = capitals.len() > 2 && capitals.chars().all(|c| c.is_uppercase());
-        part.contains(['*', '{']) || (made_up && !part.ends_with(".md"))
+        let is_placeholder = capitals.len() > 2 && capitals.chars().all(|c| c.is_uppercase());
+        part.contains(['*', '{']) || (is_placeholder && !part.ends_with(".md"))
     };
     let fixed: Vec<&str> = word.split('/').take_while(|part| !general(part)).collect();
     let path = fixed.join("/");
@@ -150,8 +150,8 @@ fn is_source_path(word: &str) -> bool {
 pub fn dead_paths_in_comments(source: &File, files: &[File]) -> Vec<String> {
     let mut found = Vec::new();
     for (line, comment) in comments(source) {
-        let words = comment.split(|c: char| !(c.is_alphanumeric() || "._-/*{}".contains(c)));
-        for word in words.map(|word| word.trim_end_matches('.')).filter(|word| is_source_path(word))
+        let parts = comment.split(|c: char| !(c.is_alphanumeric() || "._-/*{}".contains(c)));
+        for word in parts.map(|word| word.trim_end_matches('.')).filter(|word| is_source_path(word))
         {
             let page = word.strip_suffix(".html").map(|page| format!("{page}.md"));
             let ending = format!("/{word}");

@@ -170,7 +170,7 @@ const ALLOWED: &[Allowed] = &[
         "what a confined process may ask for: checked in the file itself, without links",
     ),
     (
-        "src/platform/broker/drops.rs",
+        "src/platform/broker/dropped_files.rs",
         &[".metadata(", ".is_file(", "fs::read_link(", "File::options(", "create_dir_all"],
         "dropped files for a confined process: checked in the file itself, without links; its log",
     ),
@@ -296,7 +296,7 @@ fn unlisted(file: &File) -> Vec<String> {
     for call in
         allowed.iter().filter(|call| !calls.iter().any(|(_, found_call)| found_call == *call))
     {
-        found.push(format!("{}: {call} stands in ALLOWED, and is not called", file.path));
+        found.push(format!("{}: {call} is listed in ALLOWED, but is not called", file.path));
     }
     found
 }
@@ -310,8 +310,8 @@ fn files_are_opened_in_one_module_or_with_a_reason() {
             && !file.path.contains("/tests/")
     };
     let mut found: Vec<String> = files.iter().filter(reads).flat_map(unlisted).collect();
-    let gone = |(path, ..): &&Allowed| !files.iter().any(|file| file.path == *path);
-    found.extend(ALLOWED.iter().filter(gone).map(|(path, ..)| format!("{path} is gone")));
+    let is_missing = |(path, ..): &&Allowed| !files.iter().any(|file| file.path == *path);
+    found.extend(ALLOWED.iter().filter(is_missing).map(|(path, ..)| format!("{path} is gone")));
     check_findings(
         found,
         "read files through src/foundation/file_access/, by a row of its readers.rs; or add the \

@@ -132,12 +132,12 @@ fn planted_names_in_lua_are_found() {
         let file = File { path: "lua/a.lua".into(), text: text.into() };
         assert_eq!(wrong_names(&file), wanted, "{text}");
     };
-    let place = "lua/a.lua:1: place has 'place': say position, location, slot, index";
-    check("local count, place = 1, 2", &[place]);
-    check("local function place(a) end", &[place]);
-    check("function Unit.place(a) end", &[place]);
-    check("run(function(a, b, place) end)", &[place]);
-    check("for i, place in ipairs(list) do end", &[place]);
+    let expected = "lua/a.lua:1: place has 'place': say position, location, slot, index";
+    check("local count, place = 1, 2", &[expected]);
+    check("local function place(a) end", &[expected]);
+    check("function Unit.place(a) end", &[expected]);
+    check("run(function(a, b, place) end)", &[expected]);
+    check("for i, place in ipairs(list) do end", &[expected]);
     check(
         "function draw_thing()\nend",
         &["lua/a.lua:1: draw_thing has 'thing': say object, request"],

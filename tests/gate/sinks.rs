@@ -152,7 +152,7 @@ fn differences(count_calls: &CallCounts, listed_calls: &CallCounts) -> Vec<Strin
     let differs = all.into_iter().filter(|key| count(count_calls, key) != count(listed_calls, key));
     let describe = |key: &(String, String)| {
         let (of, listed_count) = (count(count_calls, key), count(listed_calls, key));
-        format!("{}: `{}` stands there {of} times, {DOCUMENT} says {listed_count}", key.1, key.0)
+        format!("{}: `{}` is called {of} times, {DOCUMENT} lists {listed_count}", key.1, key.0)
     };
     differs.map(describe).collect()
 }
@@ -185,7 +185,7 @@ fn planted_interpreter_call_is_found() {
         differences(&count_calls(&all), &listed_calls(&document()))
     };
     let check = |path: &str, text: &str, call: &str| {
-        let expected = format!("{path}: `{call}` stands there 1 times, docs/security.md says 0");
+        let expected = format!("{path}: `{call}` is called 1 times, docs/security.md lists 0");
         assert_eq!(plant(path, text), [expected], "{text}");
     };
     check("src/app/new.rs", "fn f(name: &str) { Command::new(name); }", "Command::new(");

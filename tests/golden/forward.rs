@@ -183,9 +183,9 @@ pub fn lights() -> FramePacket {
         casts_shadows: true,
     };
     builder.light(LightFrame { kind, color: [14.0, 13.0, 11.0], shadow_bias: 1.0 });
-    let mut seen = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
-    seen.clear = Some([0.02, 0.02, 0.05, 1.0]);
-    builder.build(vec![seen])
+    let mut main_view = view(Vec3::new(0.0, -6.0, 3.4), Vec3::new(0.0, 0.3, 0.4));
+    main_view.clear = Some([0.02, 0.02, 0.05, 1.0]);
+    builder.build(vec![main_view])
 }
 
 /// Returns three translucent panes in front of a white box, added in an order that is not by depth.
@@ -410,7 +410,7 @@ pub fn gui_and_particles() -> FramePacket {
     let batches = vec![QuadBatch { key: GuiBatchKey { ..KEY }, instances: vec![sign] }];
     let gui = GuiFrame { gui: 3, space: GuiSpace::World, pose, batches, ..GuiFrame::default() };
     builder.packet.guis.push(gui);
-    let mut seen = view(Vec3::new(0.0, -5.0, 1.9), Vec3::new(0.0, 1.0, 0.8));
-    seen.guis = vec![3];
-    builder.build(vec![seen])
+    let mut main_view = view(Vec3::new(0.0, -5.0, 1.9), Vec3::new(0.0, 1.0, 0.8));
+    main_view.guis = vec![3];
+    builder.build(vec![main_view])
 }

@@ -163,7 +163,7 @@ fn sprites_and_tile_maps_among_meshes() {
                     = true }";
     let files = [
         ("settings.sjson", settings.as_bytes().to_vec()),
-        ("main.lua", read("tests/golden/game/flat.lua")),
+        ("main.lua", read("tests/golden/game/world_sprites.lua")),
         ("pictures/hero.png", read("tests/lua/pictures/hero.png")),
         ("pictures/hero.sheet", read("tests/lua/pictures/hero.sheet")),
         ("pictures/ring.tga", ring()),
@@ -174,11 +174,11 @@ fn sprites_and_tile_maps_among_meshes() {
         ("units/ground.unit", ground.into_bytes()),
         ("units/wall.unit", wall.into_bytes()),
     ];
-    let Some(mut game) = RenderedGame::game("flat", &files) else { return };
+    let Some(mut game) = RenderedGame::game("world_sprites", &files) else { return };
     for _ in 0..20 {
         game.frame();
     }
-    compare("flat", &game.frame());
+    compare("world_sprites", &game.frame());
 }
 
 /// Returns an image of a ring: red, green, blue and alpha.

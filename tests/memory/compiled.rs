@@ -86,7 +86,7 @@ fn mutated_compiled_data_never_panics_or_hangs() {
             continue;
         }
         let form = form(kind);
-        let (mut seen, mut accepted) = (HashSet::new(), Vec::new());
+        let (mut visited, mut accepted) = (HashSet::new(), Vec::new());
         let of_kind: Vec<&Sample> = samples.of(kind.name).collect();
         assert!(!of_kind.is_empty(), "there is no sample of {}", kind.name);
         let (mut row, mut costs) = ([0; 3], [Cost::default(); 2]);
@@ -102,7 +102,7 @@ fn mutated_compiled_data_never_panics_or_hangs() {
                 costs[0] = costs[0].max(cost);
                 if let Err(fault) = &opened {
                     assert!(!fault.message.is_empty(), "{sample:?}: {mutation:?}");
-                } else if seen.insert(murmur64a(&data, 7)) {
+                } else if visited.insert(murmur64a(&data, 7)) {
                     accepted.push((*sample, mutation));
                 }
             }

@@ -157,7 +157,7 @@ fn try_target(target: &Target, panic_message: &Mutex<String>, report: &dyn Fn(Pr
             "{name}: no change passes the frame (`framed` in the row of its kind)"
         )));
     }
-    if std::env::var_os("FUZZ_TELL").is_some() {
+    if std::env::var_os("FUZZ_REPORT").is_some() {
         let (seconds, seeds) = (began.elapsed().as_secs_f64(), seeds.len());
         let MaxCost { cases, cpu_seconds, bytes } = most;
         let (name, mib) = (&target.name, bytes >> 20);

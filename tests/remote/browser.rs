@@ -7,6 +7,7 @@ use engine::foundation::json;
 use engine::foundation::sjson::SjsonTree;
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tungstenite::{Message, WebSocket};
@@ -136,8 +137,8 @@ impl Browser {
         while self.value(expression) != "true" {
             let page = || "document.body.innerText.slice(0, 2000)";
             if Instant::now() > end {
-                let seen = self.value(page());
-                panic!("{expression} does not come; the page:\n{seen}\n{:?}", self.problems);
+                let page_text = self.value(page());
+                panic!("{expression} does not come; the page:\n{page_text}\n{:?}", self.problems);
             }
             std::thread::sleep(Duration::from_millis(30));
         }

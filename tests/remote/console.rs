@@ -141,17 +141,17 @@ fn terminal_console_completes_and_prints_the_log_above() {
             }
         }
     });
-    let mut seen = String::new();
+    let mut received = String::new();
     let mut wait_for = |expected: &str| {
         let end = std::time::Instant::now() + super::WAIT_MAX;
-        while !seen.contains(expected) {
+        while !received.contains(expected) {
             let left = end.saturating_duration_since(std::time::Instant::now());
             match pieces.recv_timeout(left) {
-                Ok(piece) => seen += &piece,
-                Err(_) => panic!("no {expected:?} in {seen:?}"),
+                Ok(piece) => received += &piece,
+                Err(_) => panic!("no {expected:?} in {received:?}"),
             }
         }
-        seen = seen.split_off(seen.find(expected).unwrap_or_default() + expected.len());
+        received = received.split_off(received.find(expected).unwrap_or_default() + expected.len());
     };
     let mut press = |bytes: &str| keys.write_all(bytes.as_bytes()).expect("it reads");
     wait_for("Tab completes");

@@ -183,7 +183,7 @@ fn emptied_file_keeps_its_module() {
 
 #[test]
 fn component_uses_its_new_table_or_keeps_the_old_one() {
-    let component = |said: u32| format!("return {{ update = function() said = {said} end }}");
+    let component = |number: u32| format!("return {{ update = function() said = {number} end }}");
     let unit = ("units/a.unit", "components = { c = {} }");
     let files = [unit, ("components/c.lua", &component(1)), ("other.lua", "return 1")];
     let mut game = Game::start(&files);

@@ -200,10 +200,10 @@ fn run_is_written_as_audio_explained_and_replayed() {
     assert!(!right && output.starts_with("error: there is no sound 'stp', did you mean 'step'?"));
     let (right, output) = engine(&["explain", &root, "stpe"]);
     assert!(!right && output.starts_with("error: there is no sound 'stpe', did you mean 'step'?"));
-    let tape = at("run.recording");
-    let recorded = engine(&["run", &root, "--headless", "--frames", "60", "--record", &tape]);
+    let recording = at("run.recording");
+    let recorded = engine(&["run", &root, "--headless", "--frames", "60", "--record", &recording]);
     assert!(recorded.0, "{}", recorded.1);
-    let replayed = engine(&["run", &root, "--headless", "--replay", &tape]);
+    let replayed = engine(&["run", &root, "--headless", "--replay", &recording]);
     assert!(replayed.0, "{}", replayed.1);
 }
 

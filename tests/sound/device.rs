@@ -114,10 +114,10 @@ fn stream_limit_is_reported() {
         (0..STREAMS_MAX + 1).map(|_| play(&mut game, &mut sounds, world, "s")).collect();
     sounds.step(FRAME, 1);
     assert_eq!(sounds.streams(), STREAMS_MAX);
-    let said = log::last_lines().join("\n");
+    let logged = log::last_lines().join("\n");
     let expected = "recording 'long' is not heard: 32 are decoded while they play already \
                   (STREAMS_MAX): stop some, or set stream = false in its sound";
-    assert!(said.contains(expected), "{said}");
+    assert!(logged.contains(expected), "{logged}");
     // Voices that were stopped before they had begun, and voices that play, all release their
     // streams.
     for voice in voices.drain(..10) {

@@ -42,7 +42,7 @@ fn logged_error_fails_test_unless_expected() {
         assert!(out.contains(message), "no '{message}' in:\n{out}\n{err}");
     }
     assert!(!out.contains("FAILED log expects\n"), "{out}");
-    assert_eq!(err, "", "errors that tests hear of are not told twice");
+    assert_eq!(err, "", "expected errors are not reported again");
 }
 
 const GAME: [(&str, &str); 4] = [
@@ -129,7 +129,7 @@ it("is full", function()
   assert.is_nil(ok)
   assert.matches("^user_settings.sjson cannot be written: no storage space", problem)
   local request = Save.write_async and Save.write_async("slot", { a = 3 })
-  test.mend()
+  test.clear_fault()
   assert.is_true(Save.write("slot", { a = 4 }))
   test.fault("disk full")
 end)

@@ -113,6 +113,6 @@ end
     assert_eq!(broker_of(game.process.id()), Some(broker));
     // A killed game ends its broker, too.
     game.process.kill().expect("it is ours");
-    let gone = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
-    wait_for("the broker stayed", gone);
+    let has_ended = || (!Path::new(&format!("/proc/{broker}")).exists()).then_some(());
+    wait_for("the broker stayed", has_ended);
 }

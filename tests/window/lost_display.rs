@@ -48,9 +48,9 @@ fn check_clean_exit(
             "{line} is not in:\n{output}"
         );
     }
-    let gone = "error: the display is gone: its server ended, or closed the connection; the game \
-                was ended as if its window had been closed";
-    assert_eq!(game.output.iter().filter(|line| *line == gone).count(), 1, "{output}");
+    let message = "error: the display is gone: its server ended, or closed the connection; the \
+                   game was ended as if its window had been closed";
+    assert_eq!(game.output.iter().filter(|line| *line == message).count(), 1, "{output}");
     assert!(!output.contains("the engine failed"), "{output}");
     Some(folder)
 }

@@ -112,8 +112,9 @@ fn second_window_receives_input_and_close_requests() {
     let out = String::from_utf8_lossy(&replay.stdout);
     let err = String::from_utf8_lossy(&replay.stderr);
     assert_eq!(replay.status.code(), Some(0), "{out}\n{err}");
-    let engine_says = |line: &&String| line.starts_with("engine:") || line.starts_with("warning:");
-    let output: Vec<_> = game.output.iter().filter(|line| !engine_says(line)).collect();
+    let is_from_engine =
+        |line: &&String| line.starts_with("engine:") || line.starts_with("warning:");
+    let output: Vec<_> = game.output.iter().filter(|line| !is_from_engine(line)).collect();
     assert_eq!(out.lines().collect::<Vec<_>>(), output);
 }
 

@@ -198,24 +198,25 @@ fn collection() -> Vec<u8> {
 /// Returns an Aseprite file with two frames of 2 x 1 texels: two layers, a linked cel, a palette
 /// and a tag.
 fn aseprite(depth: u16) -> Vec<u8> {
-    let words = |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
+    let le_bytes =
+        |list: &[u16]| -> Vec<u8> { list.iter().flat_map(|w| w.to_le_bytes()).collect() };
     let chunk = |kind: u16, body: &[u8]| {
         let size = (body.len() as u32 + 6).to_le_bytes();
         [&size[..], &kind.to_le_bytes(), body].concat()
     };
     let layer = |opacity: u8, name: &[u8]| {
-        let name = [&words(&[name.len() as u16])[..], name].concat();
-        let head = words(&[1, 0, 0, 0, 0, 0]);
+        let name = [&le_bytes(&[name.len() as u16])[..], name].concat();
+        let head = le_bytes(&[1, 0, 0, 0, 0, 0]);
         chunk(0x2004, &[&head[..], &[opacity, 0, 0, 0], &name].concat())
     };
     let cel = |layer: u16, kind: u16, rest: &[u8]| {
-        let head = [words(&[layer, 0, 0]), vec![255], words(&[kind, 0]), vec![0; 5]].concat();
+        let head = [le_bytes(&[layer, 0, 0]), vec![255], le_bytes(&[kind, 0]), vec![0; 5]].concat();
         chunk(0x2005, &[&head[..], rest].concat())
     };
     let texels = &TEXELS[..usize::from(depth / 4)];
-    let raw = [&words(&[2, 1])[..], texels].concat();
-    let tag = [&words(&[1])[..], &[0; 8], &words(&[0, 1]), &[1], &words(&[0]), &[0; 10]];
-    let tag = [&tag.concat()[..], &words(&[2]), b"go"].concat();
+    let raw = [&le_bytes(&[2, 1])[..], texels].concat();
+    let tag = [&le_bytes(&[1])[..], &[0; 8], &le_bytes(&[0, 1]), &[1], &le_bytes(&[0]), &[0; 10]];
+    let tag = [&tag.concat()[..], &le_bytes(&[2]), b"go"].concat();
     let palette = [
         &[2u8, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0][..],
         &[0; 8],
@@ -231,13 +232,13 @@ fn aseprite(depth: u16) -> Vec<u8> {
     ];
     let frame = |milliseconds: u16, chunks: &[u8], count: u16| {
         let size = (chunks.len() as u32 + 16).to_le_bytes();
-        let head = words(&[0xf1fa, count, milliseconds, 0, 0, 0]);
+        let head = le_bytes(&[0xf1fa, count, milliseconds, 0, 0, 0]);
         [&size[..], &head, chunks].concat()
     };
     let mut head = vec![0; 128];
-    head[4..14].copy_from_slice(&words(&[0xa5e0, 2, 2, 1, depth]));
+    head[4..14].copy_from_slice(&le_bytes(&[0xa5e0, 2, 2, 1, depth]));
     head[14] = 1;
-    [head, frame(70, &first.concat(), 6), frame(30, &cel(0, 1, &words(&[0])), 1)].concat()
+    [head, frame(70, &first.concat(), 6), frame(30, &cel(0, 1, &le_bytes(&[0])), 1)].concat()
 }
 
 /// Returns inputs of the targets that read no resources.

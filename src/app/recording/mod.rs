@@ -158,11 +158,11 @@ impl KnownHashes {
         }
         let there = |object| state.objects.iter().filter(own).any(|one| one.object == object);
         let known = self.0.keys().filter(|(of, _)| *of == system as u8);
-        let mut gone: Vec<u64> = known.map(|(_, object)| *object).collect();
-        gone.retain(|object| !there(*object));
-        gone.sort_unstable();
-        let gone = gone.into_iter().map(|object| engine.state_name(system, object));
-        messages.extend(gone.map(|name| format!("{name}, which does not exist now")));
+        let mut missing: Vec<u64> = known.map(|(_, object)| *object).collect();
+        missing.retain(|object| !there(*object));
+        missing.sort_unstable();
+        let missing = missing.into_iter().map(|object| engine.state_name(system, object));
+        messages.extend(missing.map(|name| format!("{name}, which does not exist now")));
         messages
     }
 }

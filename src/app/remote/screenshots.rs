@@ -48,7 +48,7 @@ pub struct ScreenshotQueue {
     waiting: Vec<(PendingReply, u32)>,
     /// Captures requested from the renderer: id, frame, time of the request.
     requests: VecDeque<(u64, u64, Instant)>,
-    /// Streams rest until this time, because the last capture was slow.
+    /// Streams capture nothing before this time, because the last capture was slow.
     rests_until: Option<Instant>,
     /// The frame to capture and hold for a pause of the game, even if no client has asked for it.
     frame_to_hold: Option<u64>,
@@ -245,7 +245,7 @@ fn encode_and_send(job: EncodeJob) {
             match panic::contain(png) {
                 Ok(png) => encoded.push((width, height, png)),
                 Err(error) => {
-                    log::error(&format!("no picture was made for a tool: {error}"));
+                    log::error(&format!("a tool's screenshot could not be encoded: {error}"));
                     if let ScreenshotReceiver::Answer(reply, _) = receiver {
                         reply.refuse(Refusal::of(&error.message));
                     }

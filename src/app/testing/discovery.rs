@@ -127,7 +127,7 @@ pub fn is_game(root: &Path) -> bool {
     ["main.lua", settings::FILE].iter().any(|file| file_access::is_file(root, file))
 }
 
-/// One search through folders.
+/// Recursive search of the game's folders for test files, with its options.
 struct FolderWalk<'a> {
     root: &'a Path,
     /// True if the user named the folder, so that specs anywhere below it are included.

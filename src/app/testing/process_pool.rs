@@ -188,10 +188,10 @@ impl ProcessPool<'_> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let gone = || std::io::Error::other("it has no pipes");
-        let mut stdin = child.stdin.take().ok_or_else(gone)?;
-        let stdout = child.stdout.take().ok_or_else(gone)?;
-        let stderr = child.stderr.take().ok_or_else(gone)?;
+        let no_pipes = || std::io::Error::other("it has no pipes");
+        let mut stdin = child.stdin.take().ok_or_else(no_pipes)?;
+        let stdout = child.stdout.take().ok_or_else(no_pipes)?;
+        let stderr = child.stderr.take().ok_or_else(no_pipes)?;
         let nonce = nonce(child.id());
         *lock(&self.running[job]) = Some(child);
         if self.stop.load(SeqCst) {

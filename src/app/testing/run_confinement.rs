@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn the_main_process_can_write_outputs_and_start_workers() {
         let root = scratch("parent", None);
-        let beside = root.with_extension("xml");
+        let report_file = root.with_extension("xml");
         let mut options = TestOptions::new(root.clone());
         let plan = parent_plan(&root, &options);
         let mut read = paths(&root, &[""]);
@@ -131,11 +131,11 @@ mod tests {
         assert_eq!(plan.file_access.driver_cache.as_deref(), name);
         assert!(plan.duties.outputs.is_empty() && plan.duties.appends.is_none());
         assert!(!plan.duties.drops && plan.duties.open_address.is_none());
-        options.output_file = Some(beside.clone());
+        options.output_file = Some(report_file.clone());
         options.coverage = Some(root.join("c.info"));
         options.api_coverage = Some(root.join("api.json"));
         let plan = parent_plan(&root, &options);
-        assert_eq!(plan.file_access.files, std::slice::from_ref(&beside));
+        assert_eq!(plan.file_access.files, std::slice::from_ref(&report_file));
         assert_eq!(plan.duties.outputs, paths(&root, &["c.info", "api.json"]));
         assert!(plan.named_outputs && plan.duties.appends.is_none());
         // A folder's `.busted` file can name files in the folder, if it is read.
@@ -147,7 +147,7 @@ mod tests {
         assert!(!plan.named_outputs);
         options.config = false;
         assert!(parent_plan(&root, &options).broker_work().is_empty());
-        std::fs::remove_file(beside).unwrap();
+        std::fs::remove_file(report_file).unwrap();
         std::fs::remove_dir_all(root).unwrap();
     }
 }

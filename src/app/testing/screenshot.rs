@@ -183,7 +183,8 @@ fn to_answer(verdict: ReportVerdict) -> ScriptValue {
     ScriptValue::Table(fields.map(|(key, text)| (key.to_string(), ScriptValue::Text(text))).into())
 }
 
-/// Returns the answer without an adapter: the test is skipped, unless everything must run.
+/// Returns the reply to `test.screenshot` when no graphics adapter exists: skip the test, or fail
+/// it if `ENGINE_TEST_REQUIRE_ALL=1`.
 pub fn no_adapter(message: String) -> ScriptValue {
     to_answer(no_adapter_verdict(message))
 }

@@ -1,4 +1,4 @@
-//! Events of a suite's step, read from the plain data that lua/test/engine.lua creates.
+//! Events of a suite's step, read from the plain data that lua/test/test_api.lua creates.
 
 use super::result::{TestFailure, TestResult, TestStatus};
 use super::screenshot::{ExpectedScreenshot, TOLERANCE};

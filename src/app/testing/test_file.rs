@@ -370,7 +370,7 @@ impl TestFileDriver<'_> {
             Ok(text) => {
                 // Earlier strings, such as names of folders and files, must not affect the order of
                 // its tables.
-                self.app.vm().number_strings(1);
+                self.app.vm().reseed_string_ids(1);
                 self.call("test_load", &[shown, ScriptValue::Text(text)])?
             }
             Err(message) => self.call("test_unreadable", &[shown, ScriptValue::Text(message)])?,

@@ -10,9 +10,9 @@ const HISTORY_MAX: usize = 500;
 /// Maximum length of a line, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 10;
 
-/// Request of a key to the owner of the line.
+/// An event that a key causes, for the owner of the line.
 #[derive(Debug, PartialEq)]
-pub enum Asked {
+pub enum LineEvent {
     /// The line is complete.
     Line(String),
     /// Complete the name before the cursor.
@@ -85,7 +85,7 @@ impl Line {
 
     /// Processes the added bytes up to the next key that returns a request, because later keys may
     /// depend on the response.
-    pub fn next(&mut self) -> Option<Asked> {
+    pub fn next(&mut self) -> Option<LineEvent> {
         while let Some((key, length)) = key(&self.pending) {
             self.pending.drain(..length);
             let asked = self.press(key);
@@ -101,18 +101,18 @@ impl Line {
         self.pending.clear();
     }
 
-    fn press(&mut self, key: Key) -> Option<Asked> {
+    fn press(&mut self, key: Key) -> Option<LineEvent> {
         match key {
             Key::Letter(letter) => self.insert(&letter.to_string()),
-            Key::Enter => return Some(Asked::Line(self.enter())),
+            Key::Enter => return Some(LineEvent::Line(self.enter())),
             Key::Tab => {
-                return Some(Asked::Complete(self.letters[..self.cursor].iter().collect()));
+                return Some(LineEvent::Complete(self.letters[..self.cursor].iter().collect()));
             }
             Key::Backspace | Key::Control('h') if self.cursor > 0 => {
                 self.cursor -= 1;
                 self.letters.remove(self.cursor);
             }
-            Key::Control('d') if self.letters.is_empty() => return Some(Asked::End),
+            Key::Control('d') if self.letters.is_empty() => return Some(LineEvent::End),
             Key::Delete | Key::Control('d') if self.cursor < self.letters.len() => {
                 self.letters.remove(self.cursor);
             }
@@ -136,8 +136,8 @@ impl Line {
                 self.letters.drain(start..self.cursor);
                 self.cursor = start;
             }
-            Key::Control('l') => return Some(Asked::Clear),
-            Key::Control('c') if self.letters.is_empty() => return Some(Asked::End),
+            Key::Control('l') => return Some(LineEvent::Clear),
+            Key::Control('c') if self.letters.is_empty() => return Some(LineEvent::End),
             Key::Control('c') => {
                 self.letters.clear();
                 (self.cursor, self.back) = (0, 0);
@@ -328,7 +328,7 @@ mod tests {
         let mut line = Line::new(vec!["one".into()]);
         line.take(b"two\rtwo\r  \r");
         for wanted in ["two", "two", "  "] {
-            assert_eq!(line.next(), Some(Asked::Line(wanted.into())));
+            assert_eq!(line.next(), Some(LineEvent::Line(wanted.into())));
         }
         assert_eq!(line.history(), ["one", "two"]);
         check(&mut line, "thr\x1b[A", "two|");
@@ -340,13 +340,13 @@ mod tests {
     fn keys_request_completion_and_exit() {
         let mut line = Line::default();
         line.take(b"Unit.lo\t(u)");
-        assert_eq!(line.next(), Some(Asked::Complete("Unit.lo".into())));
+        assert_eq!(line.next(), Some(LineEvent::Complete("Unit.lo".into())));
         line.complete("lo", "local_position");
         check(&mut line, "", "Unit.local_position(u)|");
         check(&mut line, "\x03", "|");
         line.take(b"\x0c\x04");
-        assert_eq!((line.next(), line.next()), (Some(Asked::Clear), Some(Asked::End)));
+        assert_eq!((line.next(), line.next()), (Some(LineEvent::Clear), Some(LineEvent::End)));
         line.take(b"\x03");
-        assert_eq!(line.next(), Some(Asked::End));
+        assert_eq!(line.next(), Some(LineEvent::End));
     }
 }

@@ -30,7 +30,7 @@ pub struct CounterResults {
     pub frame: u64,
     newest: LazyZeroed<f64>,
     /// Totals of the other threads' arrays at the end of the last frame.
-    last_seen: Vec<(*const ThreadCounters, LazyZeroed<f64>)>,
+    last_values: Vec<(*const ThreadCounters, LazyZeroed<f64>)>,
     histories: Vec<CounterHistory>,
     pub alarms: AlarmTable,
     pub export: Option<CounterExport>,
@@ -51,7 +51,7 @@ impl CounterResults {
         CounterResults {
             frame: 0,
             newest: all_counters(),
-            last_seen: Vec::new(),
+            last_values: Vec::new(),
             histories: Vec::new(),
             alarms: AlarmTable::default(),
             export: None,
@@ -87,19 +87,19 @@ impl CounterResults {
         if touched == 0 {
             return;
         }
-        let known = self.last_seen.iter().position(|(block, _)| std::ptr::eq(*block, other));
+        let known = self.last_values.iter().position(|(block, _)| std::ptr::eq(*block, other));
         let at = known.unwrap_or_else(|| {
-            self.last_seen.push((other, all_counters()));
-            self.last_seen.len() - 1
+            self.last_values.push((other, all_counters()));
+            self.last_values.len() - 1
         });
-        let last_seen = &mut self.last_seen[at].1;
+        let last_values = &mut self.last_values[at].1;
         while touched != 0 {
             let chunk = touched.trailing_zeros() as usize;
             touched &= touched - 1;
             for number in chunk * CHUNK..(chunk + 1) * CHUNK {
                 let value = other.value(number);
-                self.newest[number] += value - last_seen[number];
-                last_seen[number] = value;
+                self.newest[number] += value - last_values[number];
+                last_values[number] = value;
             }
         }
     }

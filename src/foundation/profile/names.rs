@@ -62,7 +62,7 @@ pub fn name_id(name: &str) -> Option<u32> {
     }
     if names.list.len() >= SCOPES_MAX {
         drop(names);
-        let message = format!("{SCOPES_MAX} names of scopes already exist: '{name}' is left out");
+        let message = format!("{SCOPES_MAX} names of scopes already exist: '{name}' is ignored");
         log::warn("profiler", &message);
         return None;
     }

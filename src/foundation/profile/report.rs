@@ -63,7 +63,7 @@ pub fn report() -> String {
     let lost = super::dropped_scopes();
     if lost > 0 {
         text.0 +=
-            &format!("{lost} scopes were left out: they were nested too deep, or were too many\n");
+            &format!("{lost} scopes were ignored: they were nested too deep, or were too many\n");
     }
     text.0
 }

@@ -121,7 +121,7 @@ fn take() -> Option<&'static ThreadBuffer> {
         (None, Some(buffer)) => **buffer,
         (None, None) => {
             drop(buffers);
-            log::warn("profiler", &format!("more than {LANES_MAX} threads: some are left out"));
+            log::warn("profiler", &format!("more than {LANES_MAX} threads: some are ignored"));
             return None;
         }
     };

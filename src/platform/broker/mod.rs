@@ -7,7 +7,7 @@
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod drops;
+mod dropped_files;
 #[cfg(target_os = "linux")]
 mod serve;
 

@@ -1,7 +1,7 @@
 //! The broker process itself: it checks requests and answers them.
 
 use super::channel::{BrokerChannel, MESSAGE_BYTES_MAX};
-use super::drops::{Drops, is_hidden};
+use super::dropped_files::{DroppedFileLimiter, is_hidden};
 use super::{BrokerDuties, answer, kind};
 use engine_foundation::atomic_file::Replacement;
 use engine_foundation::output_file;
@@ -25,7 +25,7 @@ const END_SECONDS: libc::c_uint = 5;
 pub fn run(channel: BrokerChannel, duties: BrokerDuties, parent: u32) -> ! {
     let served = catch_unwind(AssertUnwindSafe(|| {
         let channel = detach(channel, parent)?;
-        BrokerServer::new(duties, Drops::of_user()).serve(&channel)
+        BrokerServer::new(duties, DroppedFileLimiter::of_user()).serve(&channel)
     }));
     // SAFETY: the call ends the child process without running cleanup code that belongs to the
     // parent.
@@ -104,7 +104,7 @@ struct PendingOutput {
 struct BrokerServer {
     duties: BrokerDuties,
     pending: Vec<PendingOutput>,
-    drops: Drops,
+    drops: DroppedFileLimiter,
 }
 
 fn request_error(message: &str) -> Error {
@@ -112,7 +112,7 @@ fn request_error(message: &str) -> Error {
 }
 
 impl BrokerServer {
-    fn new(duties: BrokerDuties, drops: Drops) -> BrokerServer {
+    fn new(duties: BrokerDuties, drops: DroppedFileLimiter) -> BrokerServer {
         BrokerServer { duties, pending: Vec::new(), drops }
     }
 
@@ -225,7 +225,7 @@ impl BrokerServer {
 /// Answers requests until the other end is closed, as the broker process does, but refuses every
 /// dropped file after all other checks.
 pub fn serve_requests(channel: &BrokerChannel, duties: BrokerDuties) -> Result<()> {
-    BrokerServer::new(duties, Drops::without_log()).serve(channel)
+    BrokerServer::new(duties, DroppedFileLimiter::without_log()).serve(channel)
 }
 
 fn error_bytes(reason: &Error) -> Vec<u8> {
@@ -258,7 +258,7 @@ mod tests {
             drops: true,
             ..BrokerDuties::default()
         };
-        let drops = Drops::new(Some(folder.join("dropped.log")));
+        let drops = DroppedFileLimiter::new(Some(folder.join("dropped.log")));
         (folder, BrokerServer::new(duties, drops))
     }
 

@@ -253,7 +253,7 @@ fn decode_pixels(mut decoder: impl ImageDecoder, extension: &str) -> Result<Imag
 
 fn limit_message(reason: &ImageError, extension: &str) -> String {
     match reason {
-        ImageError::IoError(fault) if fault.kind() == std::io::ErrorKind::UnexpectedEof => {
+        ImageError::IoError(problem) if problem.kind() == std::io::ErrorKind::UnexpectedEof => {
             "the file is cut short: copy or export it again".to_string()
         }
         ImageError::Unsupported(name) => {
@@ -265,9 +265,9 @@ fn limit_message(reason: &ImageError, extension: &str) -> String {
             TEXELS_MAX / 1_000_000
         ),
         other => {
-            let fault = other.to_string();
-            let fault = fault.trim_end_matches('.');
-            format!("the file is damaged ({fault}): export it again")
+            let problem = other.to_string();
+            let problem = problem.trim_end_matches('.');
+            format!("the file is damaged ({problem}): export it again")
         }
     }
 }

@@ -8,7 +8,7 @@ use engine_test_support::images::{SMALL, dds_file, ktx2_file, samples};
 
 /// Decodes a file with this extension, which must be an uncompressed image.
 fn image(bytes: &[u8], extension: &str) -> Image {
-    match decode(bytes, extension).unwrap_or_else(|fault| panic!("{extension}: {fault}")) {
+    match decode(bytes, extension).unwrap_or_else(|error| panic!("{extension}: {error}")) {
         DecodedImage::Image(image) => image,
         DecodedImage::Blocks(_) => panic!("{extension}: a picture was wanted"),
     }

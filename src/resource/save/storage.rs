@@ -52,7 +52,10 @@ impl SaveStorage {
                 // A link may lead anywhere.
                 Ok(_) if SaveSlot::from_file_name(&name).is_some() => {
                     let path = entry.path();
-                    log::warn(&path.display().to_string(), "it is no plain file, and not read");
+                    log::warn(
+                        &path.display().to_string(),
+                        "it is not a regular file and is skipped",
+                    );
                 }
                 Ok(_) => {}
                 // Another process removed the file in the meantime.

@@ -85,9 +85,10 @@ impl ReturnValue for SystemResult {
                         lua_rawseti(l, -2, i as lua_Integer + 1);
                     }
                 }
-                SystemResult::About(facts) => {
-                    let facts = facts.into_iter().map(|(key, value)| (key.to_string(), value));
-                    return ScriptValue::Table(facts.collect()).push(l, cx);
+                SystemResult::About(attributes) => {
+                    let fields =
+                        attributes.into_iter().map(|(key, value)| (key.to_string(), value));
+                    return ScriptValue::Table(fields.collect()).push(l, cx);
                 }
                 SystemResult::Refused(reason) => {
                     lua_pushnil(l);
@@ -124,7 +125,7 @@ fn bytes(path: &Path) -> Vec<u8> {
 fn about(_: &mut Engine, file: ByteArgument, follow: bool) -> SystemResult {
     let file = path(file);
     let about = if follow { file.metadata() } else { file.symlink_metadata() };
-    SystemResult::of(about, |about| SystemResult::About(facts(&about)))
+    SystemResult::of(about, |about| SystemResult::About(attributes(&about)))
 }
 
 /// Returns the file type in the terms of LuaFileSystem.
@@ -152,7 +153,7 @@ fn kind(about: &Metadata) -> &'static str {
 }
 
 #[cfg(unix)]
-fn facts(about: &Metadata) -> Vec<(&'static str, ScriptValue)> {
+fn attributes(about: &Metadata) -> Vec<(&'static str, ScriptValue)> {
     use std::os::unix::fs::MetadataExt;
     let mode = about.mode();
     let letters = (0..9).map(|index| match mode >> (8 - index) & 1 {
@@ -181,7 +182,7 @@ fn facts(about: &Metadata) -> Vec<(&'static str, ScriptValue)> {
 
 /// Returns the file attributes that every system provides.
 #[cfg(not(unix))]
-fn facts(about: &Metadata) -> Vec<(&'static str, ScriptValue)> {
+fn attributes(about: &Metadata) -> Vec<(&'static str, ScriptValue)> {
     let seconds = |time: std::io::Result<SystemTime>| {
         let since = time.ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         ScriptValue::Number(since.map_or(0, |since| since.as_secs()) as f64)

@@ -246,7 +246,7 @@ fn set_type(engine: &mut Engine, light: LightId, kind: TextArgument) -> Result<(
     };
     let changed = LightSettings { kind, ..settings(engine, light) };
     check_light(&changed)
-        .map_err(|fault| engine_foundation::error!("argument #2 'type': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'type': {}", error.message))?;
     *change(engine, light) = changed;
     Ok(())
 }
@@ -340,7 +340,7 @@ fn casts_shadows(engine: &mut Engine, light: LightId) -> bool {
 fn set_casts_shadows(engine: &mut Engine, light: LightId, casts: bool) -> Result<(), Error> {
     let changed = LightSettings { casts_shadows: casts, ..settings(engine, light) };
     check_light(&changed)
-        .map_err(|fault| engine_foundation::error!("argument #2 'casts': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'casts': {}", error.message))?;
     *change(engine, light) = changed;
     Ok(())
 }

@@ -88,7 +88,7 @@ end"#,
 
 fn new(engine: &mut Engine, name: TextArgument) -> Result<MaterialId, Error> {
     let created = engine.assets.new_material(name.as_str());
-    created.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
+    created.map_err(|error| engine_foundation::error!("argument #1 'name': {}", error.message))
 }
 
 /// Native functions for the prelude, which also removes the number by which Guis draw with the
@@ -112,7 +112,7 @@ fn destroy(engine: &mut Engine, material: MaterialId) -> Result<(), Error> {
         engine.worlds.forget_material(material);
         engine.drawing.end_material_source(material);
     }
-    ended.map_err(|fault| engine_foundation::error!("argument #1 'material': {}", fault.message))
+    ended.map_err(|error| engine_foundation::error!("argument #1 'material': {}", error.message))
 }
 
 fn name(engine: &mut Engine, material: MaterialId) -> String {
@@ -135,7 +135,7 @@ fn set(
         ));
     }
     let set = engine.assets.materials.set(material, name.as_str(), numbers, type_name);
-    set.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+    set.map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))
 }
 
 fn set_scalar(

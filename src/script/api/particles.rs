@@ -83,7 +83,7 @@ pub fn create(
             name.as_str(),
             pose,
         )
-        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+        .map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))
 }
 
 /// Returns an error if an effect is in another world.
@@ -218,7 +218,7 @@ pub fn find_variable(
     let resource = engine
         .worlds
         .find_particles(&mut engine.assets, name.as_str())
-        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))?;
     let found = engine.worlds.particles.variable(resource, variable.as_str());
     found
         .map(|index| index as f64)
@@ -282,7 +282,7 @@ fn create_in_gui(
             name.as_str(),
             pose,
         )
-        .map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+        .map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))
 }
 
 fn move_in_gui(

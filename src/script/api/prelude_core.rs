@@ -97,8 +97,8 @@ pub static CORE: ModuleRows = module(
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Logs a warning, once for each location.").pure(),
         func(
-            "holds_errors",
-            holds_errors,
+            "has_captured_errors",
+            has_captured_errors,
             &[],
             "Returns true if errors were logged while a test ran.",
         )
@@ -281,8 +281,8 @@ fn write_log(_: &mut Engine, level: TextArgument, message: ByteArgument) {
     log::write(level, &String::from_utf8_lossy(message.as_slice()));
 }
 
-fn holds_errors(_: &mut Engine) -> bool {
-    log::holds_errors()
+fn has_captured_errors(_: &mut Engine) -> bool {
+    log::has_captured_errors()
 }
 
 fn keep_frames(engine: &mut Engine, packets: bool) {
@@ -377,7 +377,7 @@ fn find(
             PatternMatch::Match((found.start + 1) as f64, found.end as f64, pieces)
         }
         Err(PatternError::OutOfSteps) => PatternMatch::Fault(None),
-        Err(fault) => PatternMatch::Fault(Some(fault.to_string())),
+        Err(error) => PatternMatch::Fault(Some(error.to_string())),
     }
 }
 
@@ -422,7 +422,7 @@ fn load_user_settings(engine: &mut Engine) -> ExpectedResult<ScriptValue> {
     };
     ExpectedResult(match sjson::parse_bytes(&bytes) {
         Ok(document) => Ok(ScriptValue::from_tree(&document.to_tree())),
-        Err(fault) => Err(fault.in_file(&path.display().to_string())),
+        Err(error) => Err(error.in_file(&path.display().to_string())),
     })
 }
 
@@ -431,7 +431,7 @@ fn save_user_settings(
     tree: ScriptValue,
     set_aside: bool,
 ) -> Result<ExpectedResult<bool>, Error> {
-    let text = sjson::write(&tree.to_tree()).map_err(|fault| Error::new(fault.to_string()))?;
+    let text = sjson::write(&tree.to_tree()).map_err(|error| Error::new(error.to_string()))?;
     if engine.game.saves.is_simulating_full_disk() {
         let reason = std::io::Error::from(ErrorKind::StorageFull);
         return Ok(ExpectedResult(Err(format!("{USER_SETTINGS} cannot be written: {reason}"))));

@@ -83,7 +83,7 @@ fn find_texture(
     name: TextArgument,
 ) -> Result<engine_textures::TextureNumber, Error> {
     let found = engine.assets.textures.find(&mut engine.assets.store, name.as_str());
-    found.map_err(|fault| engine_foundation::error!("argument #1 'name': {}", fault.message))
+    found.map_err(|error| engine_foundation::error!("argument #1 'name': {}", error.message))
 }
 
 fn size(engine: &mut Engine, name: TextArgument) -> Result<(f64, f64), Error> {
@@ -123,7 +123,7 @@ fn statistics(engine: &mut Engine) -> ScriptValue {
 fn sheet_data(engine: &mut Engine, name: TextArgument) -> ExpectedResult<ScriptValue> {
     let sheet = match engine.assets.textures.sheet(&mut engine.assets.store, name.as_str()) {
         Ok(sheet) => sheet,
-        Err(fault) => return ExpectedResult(Err(fault.message)),
+        Err(error) => return ExpectedResult(Err(error.message)),
     };
     let field = |name: &str, value: ScriptValue| (name.to_string(), value);
     let frames = sheet.frames.iter().map(|frame| {

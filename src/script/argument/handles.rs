@@ -45,7 +45,7 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
         StaleHandle::Reused => {
             format!("this {name} was destroyed long ago, and its slot is used again")
         }
-        StaleHandle::Gone { name, frame, location } => {
+        StaleHandle::Destroyed { name, frame, location } => {
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
             let location =
                 if location.is_empty() { String::new() } else { format!(" at {location}") };

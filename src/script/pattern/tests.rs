@@ -10,7 +10,7 @@ fn answer(subject: &[u8], pattern: &[u8], init: usize, budget: u64) -> String {
     let found = match find(subject, pattern, init, &mut budget) {
         Ok(Some(found)) => found,
         Ok(None) => return "none".into(),
-        Err(fault) => return fault.to_string(),
+        Err(error) => return error.to_string(),
     };
     let mut text = format!("{}..{}", found.start, found.end);
     for capture in found.captures() {

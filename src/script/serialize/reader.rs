@@ -1,5 +1,5 @@
 //! Deserializer: pushes values from bytes on Lua's stack, except for the value types, which the
-//! prelude creates (lua/boot/save.lua).
+//! prelude creates (lua/boot/value_decoding.lua).
 
 use super::super::context::ScriptContext;
 use super::super::value::{ITEMS_UNCHECKED, check_pushing};

@@ -81,7 +81,7 @@ pub unsafe fn pack(
         lua_settop(l, top);
         packed
     };
-    packed.map(|()| SerializedValue(packer.out)).map_err(|fault| fault.text())
+    packed.map(|()| SerializedValue(packer.out)).map_err(|error| error.text())
 }
 
 struct ValueEncoder<'a> {
@@ -200,8 +200,8 @@ impl ValueEncoder<'_> {
             }
             let address = lua_topointer(l, i);
             if let Some(depth) = self.open.iter().position(|open| *open == address) {
-                let fault = SerializeError::new("leads back to");
-                return Err(Box::new(SerializeError { back_to: Some(depth), ..*fault }));
+                let error = SerializeError::new("leads back to");
+                return Err(Box::new(SerializeError { back_to: Some(depth), ..*error }));
             }
             if self.open.len() == DEPTH_MAX {
                 return Err(SerializeError::new(format!(
@@ -230,7 +230,7 @@ impl ValueEncoder<'_> {
             self.u32(0);
             for index in 1..=items {
                 lua_rawgeti(l, i, index as lua_Integer);
-                self.value(-1).map_err(|fault| fault.in_entry(format!("[{index}]")))?;
+                self.value(-1).map_err(|error| error.in_entry(format!("[{index}]")))?;
                 lua_settop(l, -2);
             }
             let mut entries = 0u32;
@@ -248,12 +248,12 @@ impl ValueEncoder<'_> {
                     return Err(SerializeError::new(message));
                 }
                 let (key, value) = (lua_gettop(l) - 1, lua_gettop(l));
-                self.value(key).map_err(|fault| {
-                    SerializeError::new(format!("has a key that {}", fault.message))
+                self.value(key).map_err(|error| {
+                    SerializeError::new(format!("has a key that {}", error.message))
                 })?;
-                if let Err(fault) = self.value(value) {
+                if let Err(error) = self.value(value) {
                     lua_settop(l, value);
-                    return Err(fault.in_entry(key_text(l, key, self.cx)));
+                    return Err(error.in_entry(key_text(l, key, self.cx)));
                 }
                 entries += 1;
                 lua_settop(l, -2);

@@ -369,7 +369,7 @@ impl Guis {
         let Some((handle, found)) = found else {
             let stale = handle.map_or(StaleHandle::Never, |handle| self.objects.stale(handle));
             return self.refuse(match stale {
-                StaleHandle::Gone { frame, location, .. } => {
+                StaleHandle::Destroyed { frame, location, .. } => {
                     let at =
                         if location.is_empty() { String::new() } else { format!(" at {location}") };
                     format!("this object of a Gui was destroyed in frame {frame}{at}")
@@ -542,7 +542,7 @@ impl Gui {
         Ok(self.batches.len() - 1)
     }
 
-    /// Replaces the parts of an object.
+    /// Records the changed parts of a retained object, and the end of parts that it no longer has.
     fn change<'a>(
         &mut self,
         object: u64,

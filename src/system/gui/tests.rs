@@ -334,7 +334,8 @@ fn the_draw_recording_lists_all_draws() {
     let gui = guis.create(desc(GuiMode::Immediate)).unwrap();
     rect(&mut guis, request(gui, 5), PLAIN, 2.0).unwrap();
     rect(&mut guis, request(gui, 1), PLAIN, 0.0).unwrap();
-    let layers = |seen: Vec<DrawnObject>| seen.iter().map(|seen| seen.layer).collect::<Vec<_>>();
+    let layers =
+        |objects: Vec<DrawnObject>| objects.iter().map(|object| object.layer).collect::<Vec<_>>();
     assert_eq!(layers(guis.inspect(gui)), [1, 5]);
     frame(&mut guis, gui);
     assert_eq!(guis.inspect(gui)[1].bounds, [2.0, 0.0, 3.0, 1.0]);
@@ -364,7 +365,7 @@ fn bounds_in_the_draw_recording_exclude_antialiasing() {
         let set = guis.submit_quads(request(gui, layer as i32), PLAIN, shape.iter().copied());
         set.unwrap_or_else(|_| panic!("{}", guis.take_refusal()));
     }
-    let rounded = |seen: &DrawnObject| seen.bounds.map(|side| (side * 1000.0).round() / 1000.0);
+    let rounded = |object: &DrawnObject| object.bounds.map(|side| (side * 1000.0).round() / 1000.0);
     let found: Vec<[f32; 4]> = guis.inspect(gui).iter().map(rounded).collect();
     assert_eq!(
         found,
@@ -396,7 +397,7 @@ fn a_moved_gui_scrolls_its_content() {
     let quarter = Mat4::from_rotation_z(std::f32::consts::FRAC_PI_2);
     assert!(moved(quarter, none)[1] < -199.9, "turned: what was to the right is below");
     let flat = Mat4::from_scale(Vec2::ZERO.extend(1.0));
-    assert_eq!(moved(flat, none)[0], f32::MIN, "nothing can be told of what has no size");
+    assert_eq!(moved(flat, none)[0], f32::MIN, "an object without a size has no bounds");
     let world = GuiDesc { space: GuiSpace::World, size: [3.0, 2.0], ..desc(GuiMode::Immediate) };
     assert_eq!(world.visible_area([200.0, 100.0])[1], Vec2::new(3.0, 2.0));
 }

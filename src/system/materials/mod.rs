@@ -273,8 +273,8 @@ impl Materials {
             if !self.shaders.contains_key(*name) {
                 continue;
             }
-            if let Err(fault) = self.load_shader(store, name) {
-                log::error(&format!("{fault}: what was made from it before stays"));
+            if let Err(error) = self.load_shader(store, name) {
+                log::error(&format!("{error}: existing objects keep the previous version"));
             }
         }
         let ids: Vec<MaterialId> =
@@ -288,9 +288,9 @@ impl Materials {
             let of_texture =
                 textures.into_iter().flatten().any(|changed| material.uses_texture(&changed.name));
             if (own_file_changed || of_shader || of_texture)
-                && let Err(fault) = self.refill(store, id, own_file_changed, resolve)
+                && let Err(error) = self.refill(store, id, own_file_changed, resolve)
             {
-                log::error(&format!("{fault}: what was made from it before stays"));
+                log::error(&format!("{error}: existing objects keep the previous version"));
             }
         }
     }
@@ -338,8 +338,8 @@ fn moved(
 ) -> Option<TextureSlot> {
     match resolve(store, name) {
         Ok((now, _)) => (now != known).then_some(now),
-        Err(fault) => {
-            log::error(&fault.to_string());
+        Err(error) => {
+            log::error(&error.to_string());
             None
         }
     }

@@ -24,9 +24,9 @@ impl Materials {
             MaterialSlot(self.next - 1)
         });
         let mut material = Material::new(name, slot, MaterialData::default(), shared);
-        if let Err(fault) = self.fill(store, &mut material, data, resolve) {
+        if let Err(error) = self.fill(store, &mut material, data, resolve) {
             self.free.push(slot);
-            return Err(fault);
+            return Err(error);
         }
         let change = material.to_change();
         let Some(handle) = self.slots.add(material) else {
@@ -46,7 +46,7 @@ impl Materials {
             let bytes = store.read(&resource)?;
             return contain(&resource, || {
                 MaterialData::read(&bytes)
-                    .map_err(|fault| error!("material '{name}': {}", fault.message))
+                    .map_err(|error| error!("material '{name}': {}", error.message))
             });
         }
         if store.has(&ResourceName::new(kind_names::TEXTURE, name)) {
@@ -64,7 +64,7 @@ impl Materials {
         let resource = ResourceName::new(kind_names::SHADER, name);
         let bytes = store.read(&resource)?;
         let data = contain(&resource, || {
-            ShaderData::read(&bytes).map_err(|fault| error!("shader '{name}': {}", fault.message))
+            ShaderData::read(&bytes).map_err(|error| error!("shader '{name}': {}", error.message))
         })?;
         let packet = Arc::new(packet::ShaderFrame {
             name: name.to_string(),
@@ -115,8 +115,8 @@ impl Materials {
                         material.name
                     )
                 })?;
-                let (slot, sampling) = resolve(store, texture).map_err(|fault| {
-                    error!("the material '{}': {}", material.name, fault.message)
+                let (slot, sampling) = resolve(store, texture).map_err(|error| {
+                    error!("the material '{}': {}", material.name, error.message)
                 })?;
                 let sampling = sampling_of(&data, name, sampling);
                 textures.push((texture.clone(), slot, sampling));

@@ -113,7 +113,7 @@ impl SurfaceMaterial {
         for (index, texture) in file.textures.iter().enumerate() {
             let Some(texture) = texture else { continue };
             let found = resolve(store, texture)
-                .map_err(|fault| error!("the material '{name}': {}", fault.message))?;
+                .map_err(|error| error!("the material '{name}': {}", error.message))?;
             state.set_texture_slot(index, Some(texture.clone()), found);
         }
         Ok(state)

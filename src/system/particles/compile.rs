@@ -94,13 +94,13 @@ pub fn parse(path: &str, root: SjsonValue) -> Result<EffectData, Error> {
         return Err(effect.block_error("it has no 'emitters': emitters = { sparks = { … } }"));
     };
     let entries = block.entries().ok_or_else(|| {
-        effect.fault(block, "'emitters' must be a block of names: { sparks = { … } }")
+        effect.error_at(block, "'emitters' must be a block of names: { sparks = { … } }")
     })?;
     let entries: Vec<_> = entries.collect();
     if entries.is_empty() || entries.len() > EMITTERS_MAX {
         let message =
             format!("it has {} emitters: 1 to {EMITTERS_MAX} (EMITTERS_MAX)", entries.len());
-        return Err(effect.fault(block, &message));
+        return Err(effect.error_at(block, &message));
     }
     let names: Vec<&str> = entries.iter().map(|entry| entry.key).collect();
     let mut emitters = Vec::new();
@@ -118,7 +118,7 @@ fn variables(effect: &SourceFields) -> Result<Vec<EffectVariable>, Error> {
     let Some(block) = effect.get("variables") else { return Ok(Vec::new()) };
     let Some(entries) = block.entries() else {
         let message = "'variables' must be a block of names and defaults: { power = 1 }";
-        return Err(effect.fault(block, message));
+        return Err(effect.error_at(block, message));
     };
     let mut variables = Vec::new();
     for entry in entries {
@@ -133,7 +133,7 @@ fn variables(effect: &SourceFields) -> Result<Vec<EffectVariable>, Error> {
             "it has {} variables: at most {VARIABLES_MAX} (VARIABLES_MAX)",
             variables.len()
         );
-        return Err(effect.fault(block, &message));
+        return Err(effect.error_at(block, &message));
     }
     Ok(variables)
 }
@@ -181,13 +181,13 @@ impl EmitterParser<'_> {
                  (TRAIL_PARTICLES_MAX), got {}",
                 data.max
             );
-            return Err(fields.fault(fields.get("max").unwrap_or(value), &message));
+            return Err(fields.error_at(fields.get("max").unwrap_or(value), &message));
         }
         let text = |key| fields.text(key).map(|text| text.unwrap_or("").to_string());
         let (texture, material) = (text("texture")?, text("material")?);
         if !material.is_empty() && fields.get("blend").is_some() {
             let message = "'blend' comes from the material: leave it out";
-            return Err(fields.fault(fields.get("blend").expect("it is there"), message));
+            return Err(fields.error_at(fields.get("blend").expect("it is there"), message));
         }
         Ok(EmitterDef { name: name.to_string(), texture, material, numbers })
     }
@@ -205,7 +205,7 @@ impl EmitterParser<'_> {
         fields.boolean("loop", &mut data.repeats)?;
         if data.repeats > 0 && data.duration == 0.0 {
             let at = fields.get("loop").expect("it was read");
-            return Err(fields.fault(at, "'loop' needs a 'duration' after which it restarts"));
+            return Err(fields.error_at(at, "'loop' needs a 'duration' after which it restarts"));
         }
         let bursts = fields.list("bursts", BURSTS_MAX, "BURSTS_MAX")?;
         data.burst_count = bursts.len() as u32;
@@ -218,7 +218,7 @@ impl EmitterParser<'_> {
             burst.read_count_range("count", EMITTER_PARTICLES_MAX, &mut target.count)?;
             if target.times > 1 && target.every == 0.0 {
                 let at = burst.get("times").expect("it was read");
-                return Err(burst.fault(at, "'times' needs 'every': the seconds in between"));
+                return Err(burst.error_at(at, "'times' needs 'every': the seconds in between"));
             }
         }
         Ok(())
@@ -263,7 +263,7 @@ impl EmitterParser<'_> {
         if fields.get("spread").is_some() && fields.get("direction").is_none() {
             let at = fields.get("spread").expect("it was read");
             let message = "'spread' is an angle around 'direction': set that too";
-            return Err(fields.fault(at, message));
+            return Err(fields.error_at(at, message));
         }
         fields.range("speed", COORDINATES, &mut data.speed)?;
         fields.number("inherit_velocity", INHERIT, &mut data.inherit)?;
@@ -283,7 +283,7 @@ impl EmitterParser<'_> {
         let Some(target) = self.names.iter().position(|known| *known == name) else {
             let hint = suggest::hint(name, self.names.iter().copied());
             let at = block.get("emitter").expect("it was read");
-            return Err(block.fault(at, &format!("there is no emitter '{name}'{hint}")));
+            return Err(block.error_at(at, &format!("there is no emitter '{name}'{hint}")));
         };
         sub.emitter = target as u32 + 1;
         block.read_count_range("count", SUB_COUNT_MAX, &mut sub.count)?;

@@ -55,7 +55,7 @@ impl EmitterParser<'_> {
                 let count = data.collider_count as usize;
                 if count == COLLIDERS_MAX {
                     let message = format!("more than {COLLIDERS_MAX} colliders (COLLIDERS_MAX)");
-                    return Err(block.fault(value, &message));
+                    return Err(block.error_at(value, &message));
                 }
                 data.colliders[count] = collider(&block, kind, value)?;
                 data.collider_count += 1;
@@ -104,7 +104,7 @@ impl EmitterParser<'_> {
         fields.number("stretch", STRETCH, &mut data.stretch)?;
         if fields.get("stretch").is_some() && billboard != Billboard::Stretched {
             let at = fields.get("stretch").expect("it was read");
-            return Err(fields.fault(at, "'stretch' is for billboard = \"stretched\""));
+            return Err(fields.error_at(at, "'stretch' is for billboard = \"stretched\""));
         }
         fields.direction("axis", &mut data.axis)?;
         if (billboard == Billboard::Aligned) != fields.get("axis").is_some() {
@@ -128,7 +128,7 @@ impl EmitterParser<'_> {
         let pair: Vec<SjsonValue> = value.items().map_or(Vec::new(), |items| items.collect());
         let [a, b] = pair[..] else {
             let message = "'tint' must be a colour, or a list of two colours";
-            return Err(fields.fault(value, message));
+            return Err(fields.error_at(value, message));
         };
         data.tint = [fields.color_of("tint", a)?, fields.color_of("tint", b)?];
         Ok(())
@@ -157,7 +157,9 @@ impl EmitterParser<'_> {
         fields.boolean("ribbon", &mut data.ribbon)?;
         let Some(value) = fields.get("trail") else { return Ok(()) };
         if data.ribbon > 0 {
-            return Err(fields.fault(value, "an emitter has a 'trail' or is a 'ribbon', not both"));
+            return Err(
+                fields.error_at(value, "an emitter has a 'trail' or is a 'ribbon', not both")
+            );
         }
         let block = fields.open_block(value, "'trail'", &TRAIL_KEYS)?;
         data.trail_points = 12;
@@ -175,7 +177,7 @@ impl EmitterParser<'_> {
             let [first, last] = match items[..] {
                 [pair] => [pair, pair],
                 [first, last] => [first, last],
-                _ => return Err(block.fault(width, "'width' must be a number, or two")),
+                _ => return Err(block.error_at(width, "'width' must be a number, or two")),
             };
             let of = |value| block.number_of("width", value, TRAIL_WIDTH);
             data.trail_width = [of(first)?, of(last)?];
@@ -194,14 +196,14 @@ impl EmitterParser<'_> {
                 let at = block.get(key).expect("it was read");
                 let message =
                     format!("'{key}' names the variable '{name}', which does not exist{hint}");
-                return Err(block.fault(at, &message));
+                return Err(block.error_at(at, &message));
             };
             data.binds[*bind as usize] = index as u32 + 1;
         }
         if data.binds[Bind::Target as usize] > 0 && data.force_count == 0 {
             let at = block.get("target").expect("it was read");
             return Err(
-                block.fault(at, "'target' is the position of the first of 'forces': add one")
+                block.error_at(at, "'target' is the position of the first of 'forces': add one")
             );
         }
         Ok(())

@@ -82,7 +82,7 @@ pub fn check(data: &EffectData) -> Result<(), Error> {
     }
     for emitter in emitters {
         let checked = emitter.numbers.check(emitters.len(), variables.len());
-        checked.map_err(|fault| error!("emitter '{}': {}", emitter.name, fault.message))?;
+        checked.map_err(|error| error!("emitter '{}': {}", emitter.name, error.message))?;
     }
     let leads_back = |at: usize| {
         find_cycle(emitters, at, &mut vec![at], &mut vec![false; emitters.len()]).is_some()

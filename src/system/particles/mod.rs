@@ -449,7 +449,7 @@ impl Particles {
         frame: u64,
         pool: &TaskPool,
     ) -> Result<(), Error> {
-        self.step_free(world, delta, pool)?;
+        self.step_unlinked(world, delta, pool)?;
         self.step_linked(world, delta, pool)?;
         self.end_finished(world, frame);
         Ok(())
@@ -460,7 +460,12 @@ impl Particles {
     ///
     /// # Errors
     /// Returns an error if the worker threads cannot be created.
-    pub fn step_free(&mut self, world: Handle, delta: f64, pool: &TaskPool) -> Result<(), Error> {
+    pub fn step_unlinked(
+        &mut self,
+        world: Handle,
+        delta: f64,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
         let own = self.effects.iter_mut().filter(|(_, effect)| effect.world == world);
         own.for_each(|(_, effect)| effect.waits = effect.link.is_some());
         self.step_active(|it| it.world == world && !it.waits, delta, pool)

@@ -24,7 +24,7 @@ pub static PARTICLES: ResourceKind = ResourceKind {
 /// # Errors
 /// Returns an error with file and line if the text is invalid.
 pub fn read_text(path: &str, bytes: &[u8]) -> Result<EffectData, Error> {
-    let document = sjson::parse_bytes(bytes).map_err(|fault| Error::new(fault.in_file(path)))?;
+    let document = sjson::parse_bytes(bytes).map_err(|error| Error::new(error.in_file(path)))?;
     compile::parse(path, document.root())
 }
 

@@ -48,13 +48,13 @@ impl<'a> SourceFields<'a> {
     }
 
     /// Returns an error at a value of the block.
-    pub fn fault(&self, value: SjsonValue, message: &str) -> Error {
+    pub fn error_at(&self, value: SjsonValue, message: &str) -> Error {
         error!("{}:{}: {}: {message}", self.path, value.line(), self.subject)
     }
 
     /// Returns an error at the block itself.
     pub fn block_error(&self, message: &str) -> Error {
-        self.fault(self.value, message)
+        self.error_at(self.value, message)
     }
 
     pub fn get(&self, key: &str) -> Option<SjsonValue<'a>> {
@@ -76,10 +76,10 @@ impl<'a> SourceFields<'a> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let items = value
             .items()
-            .ok_or_else(|| self.fault(value, &format!("'{key}' must be a list: [ … ]")))?;
+            .ok_or_else(|| self.error_at(value, &format!("'{key}' must be a list: [ … ]")))?;
         if items.len() > most {
             let message = format!("'{key}' has {}: at most {most} ({limit})", items.len());
-            return Err(self.fault(value, &message));
+            return Err(self.error_at(value, &message));
         }
         Ok(items.collect())
     }
@@ -88,7 +88,7 @@ impl<'a> SourceFields<'a> {
     pub fn number_of(&self, key: &str, value: SjsonValue, range: (f32, f32)) -> Result<f32, Error> {
         let Some(number) = value.as_f64() else {
             let message = format!("'{key}' must be a number, got {}", value.kind());
-            return Err(self.fault(value, &message));
+            return Err(self.error_at(value, &message));
         };
         let (min, max) = range;
         // Rounded before the check: the decimal 0.001 is slightly less than its nearest float.
@@ -97,7 +97,7 @@ impl<'a> SourceFields<'a> {
             return Ok(rounded);
         }
         let message = format!("'{key}' must be {min} to {max}, got {number}");
-        Err(self.fault(value, &message))
+        Err(self.error_at(value, &message))
     }
 
     /// Stores the number of a key in `target`, if the key exists.
@@ -130,11 +130,11 @@ impl<'a> SourceFields<'a> {
                 let limit = if limit.is_empty() { String::new() } else { format!(" ({limit})") };
                 let message =
                     format!("'{key}' must be a whole number, {min} to {max}{limit}, got {number}");
-                Err(self.fault(value, &message))
+                Err(self.error_at(value, &message))
             }
             None => {
                 let message = format!("'{key}' must be a whole number, got {}", value.kind());
-                Err(self.fault(value, &message))
+                Err(self.error_at(value, &message))
             }
         }
     }
@@ -143,7 +143,7 @@ impl<'a> SourceFields<'a> {
         let Some(value) = self.get(key) else { return Ok(()) };
         match value.as_bool() {
             Some(boolean) => *target = u32::from(boolean),
-            None => return Err(self.fault(value, &format!("'{key}' must be true or false"))),
+            None => return Err(self.error_at(value, &format!("'{key}' must be true or false"))),
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ impl<'a> SourceFields<'a> {
         let Some(value) = self.get(key) else { return Ok(None) };
         match value.as_str() {
             Some(text) => Ok(Some(text)),
-            None => Err(self.fault(value, &format!("'{key}' must be text in quotes"))),
+            None => Err(self.error_at(value, &format!("'{key}' must be text in quotes"))),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a> SourceFields<'a> {
         let hint = suggest::hint(keyword, names.iter().copied());
         let value = self.get(key).expect("its text was read");
         let message = format!("'{key}' cannot be '{keyword}'{hint} (known: {})", names.join(", "));
-        Err(self.fault(value, &message))
+        Err(self.error_at(value, &message))
     }
 
     /// Stores a number or a range of two numbers.
@@ -179,7 +179,7 @@ impl<'a> SourceFields<'a> {
         let items: Vec<SjsonValue> = items.collect();
         let [low, high] = items[..] else {
             let message = format!("'{key}' must be a number, or two: [least, most]");
-            return Err(self.fault(value, &message));
+            return Err(self.error_at(value, &message));
         };
         *target = [self.number_of(key, low, within)?, self.number_of(key, high, within)?];
         if target[0] > target[1] {
@@ -187,7 +187,7 @@ impl<'a> SourceFields<'a> {
                 "'{key}' must have the smaller number first, got [{}, {}]",
                 target[0], target[1]
             );
-            return Err(self.fault(value, &message));
+            return Err(self.error_at(value, &message));
         }
         Ok(())
     }
@@ -203,7 +203,7 @@ impl<'a> SourceFields<'a> {
         self.range(key, (0.0, most as f32), &mut range)?;
         if range.iter().any(|count| count.fract() != 0.0) {
             let value = self.get(key).expect("it was read");
-            return Err(self.fault(value, &format!("'{key}' must be whole")));
+            return Err(self.error_at(value, &format!("'{key}' must be whole")));
         }
         *target = range.map(|count| count as u32);
         Ok(())
@@ -214,7 +214,7 @@ impl<'a> SourceFields<'a> {
         let message = format!("'{key}' must be two or three numbers: [x, y] or [x, y, z]");
         let items: Vec<SjsonValue> = match value.items() {
             Some(items) if (2..=3).contains(&items.len()) => items.collect(),
-            _ => return Err(self.fault(value, &message)),
+            _ => return Err(self.error_at(value, &message)),
         };
         let mut out = [0.0; 3];
         for (target, item) in out.iter_mut().zip(items) {
@@ -236,7 +236,7 @@ impl<'a> SourceFields<'a> {
         let vector = self.vector_of(key, value)?;
         let length = vector.iter().map(|part| part * part).sum::<f32>().sqrt();
         if length < 1e-6 {
-            return Err(self.fault(value, &format!("'{key}' must have a direction, got zeros")));
+            return Err(self.error_at(value, &format!("'{key}' must have a direction, got zeros")));
         }
         *target = vector.map(|part| part / length);
         Ok(())
@@ -289,20 +289,20 @@ impl<'a> SourceFields<'a> {
 
     /// Parses a color: `#rgb`, `#rrggbb` or `#rrggbbaa`.
     pub fn color_of(&self, key: &str, value: SjsonValue) -> Result<[u8; 4], Error> {
-        let fault = || {
+        let error = || {
             let message =
                 format!("'{key}' must be a colour: \"#rgb\", \"#rrggbb\" or \"#rrggbbaa\"");
-            self.fault(value, &message)
+            self.error_at(value, &message)
         };
-        let digits = value.as_str().and_then(|text| text.strip_prefix('#')).ok_or_else(fault)?;
+        let digits = value.as_str().and_then(|text| text.strip_prefix('#')).ok_or_else(error)?;
         let digits: Option<Vec<u32>> = digits.chars().map(|digit| digit.to_digit(16)).collect();
-        let digits = digits.ok_or_else(fault)?;
+        let digits = digits.ok_or_else(error)?;
         let pair = |i: usize| (digits[2 * i] * 16 + digits[2 * i + 1]) as u8;
         match digits.len() {
             3 => Ok([digits[0], digits[1], digits[2], 15].map(|digit| (digit * 17) as u8)),
             6 => Ok([pair(0), pair(1), pair(2), 255]),
             8 => Ok([pair(0), pair(1), pair(2), pair(3)]),
-            _ => Err(fault()),
+            _ => Err(error()),
         }
     }
 
@@ -319,30 +319,30 @@ impl<'a> SourceFields<'a> {
             let block = SourceFields::open(self.path, self.subject, value, &["points", "shape"])?;
             let table: Vec<(&str, usize)> = CURVE_SHAPES.into_iter().zip(0..).collect();
             shape = block.choice("shape", &table)?.unwrap_or(0);
-            list = block
-                .get("points")
-                .ok_or_else(|| self.fault(value, &format!("the curve '{key}' has no 'points'")))?;
+            list = block.get("points").ok_or_else(|| {
+                self.error_at(value, &format!("the curve '{key}' has no 'points'"))
+            })?;
         }
-        let fault = |at: SjsonValue| {
+        let error = |at: SjsonValue| {
             let message = format!("'{key}' must be a list of points, each {form}");
-            self.fault(at, &message)
+            self.error_at(at, &message)
         };
-        let items: Vec<SjsonValue> = list.items().ok_or_else(|| fault(list))?.collect();
+        let items: Vec<SjsonValue> = list.items().ok_or_else(|| error(list))?.collect();
         if items.is_empty() || items.len() > CURVE_POINTS_MAX {
             let message = format!(
                 "the curve '{key}' has {} points: 1 to {CURVE_POINTS_MAX} (CURVE_POINTS_MAX)",
                 items.len()
             );
-            return Err(self.fault(list, &message));
+            return Err(self.error_at(list, &message));
         }
         let mut points: Vec<(f32, SjsonValue)> = Vec::with_capacity(items.len());
         for item in items {
-            let pair: Vec<SjsonValue> = item.items().ok_or_else(|| fault(item))?.collect();
-            let [time, number] = pair[..] else { return Err(fault(item)) };
+            let pair: Vec<SjsonValue> = item.items().ok_or_else(|| error(item))?.collect();
+            let [time, number] = pair[..] else { return Err(error(item)) };
             let time = self.number_of(&format!("{key}' time"), time, (0.0, 1.0))?;
             if points.last().is_some_and(|(before, _)| *before > time) {
                 let message = format!("the curve '{key}' goes back in time: sort its points");
-                return Err(self.fault(item, &message));
+                return Err(self.error_at(item, &message));
             }
             points.push((time, number));
         }

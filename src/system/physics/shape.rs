@@ -194,8 +194,8 @@ impl ColliderShape {
                     engine_foundation::error!("its points lie in a plane: a hull needs volume")
                 })?,
             ColliderShape::Mesh { points, triangles } => {
-                ColliderBuilder::trimesh(points.clone(), triangles.clone()).map_err(|fault| {
-                    engine_foundation::error!("the mesh cannot be used for collisions: {fault}")
+                ColliderBuilder::trimesh(points.clone(), triangles.clone()).map_err(|error| {
+                    engine_foundation::error!("the mesh cannot be used for collisions: {error}")
                 })?
             }
             ColliderShape::Plane { normal } => {

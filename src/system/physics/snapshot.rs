@@ -87,8 +87,8 @@ impl Simulation {
                 snapshot.changes.clone(),
             );
         }
-        let is_gone = |owner: BodyOwner| owner != 0 && !alive(owner as u64);
-        let bodies = self.world.bodies.iter().filter(|(_, body)| is_gone(body.user_data));
+        let is_destroyed = |owner: BodyOwner| owner != 0 && !alive(owner as u64);
+        let bodies = self.world.bodies.iter().filter(|(_, body)| is_destroyed(body.user_data));
         let ended: Vec<_> = bodies.map(|(handle, _)| handle).collect();
         for handle in ended {
             self.change(move |it| {
@@ -97,7 +97,7 @@ impl Simulation {
         }
         let joints = self.world.impulse_joints.iter();
         let ended: Vec<_> = joints
-            .filter(|(_, joint)| is_gone(joint.data.user_data))
+            .filter(|(_, joint)| is_destroyed(joint.data.user_data))
             .map(|(handle, _)| handle)
             .collect();
         for handle in ended {
@@ -109,7 +109,8 @@ impl Simulation {
         let back: HashSet<BodyOwner> =
             self.world.bodies.iter().map(|(_, body)| body.user_data).collect();
         for (_, body) in old.bodies.iter() {
-            if body.user_data == 0 || is_gone(body.user_data) || back.contains(&body.user_data) {
+            if body.user_data == 0 || is_destroyed(body.user_data) || back.contains(&body.user_data)
+            {
                 continue;
             }
             let shapes = body.colliders().iter().filter_map(|shape| old.colliders.get(*shape));

@@ -267,10 +267,10 @@ fn hulls_have_a_vertex_limit_without_interior_points() {
         let radius = (1.0 - z * z).sqrt();
         Vec3::new(radius * cosine, radius * sine, z) * 100.0
     };
-    let fault =
+    let error =
         ColliderShape::Hull { points: (0..count).map(ball).collect() }.shared().err().unwrap();
     assert_eq!(
-        fault.message,
+        error.message,
         "a hull has at most 65536 corners (HULL_CORNERS_MAX), and more than that of its 65537 \
          points may be corners: give it fewer points"
     );

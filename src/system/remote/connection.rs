@@ -106,8 +106,8 @@ impl RemoteConnection {
 
 /// Counts messages that are put into a client's queue.
 fn count_sent(bytes: usize) {
-    counter!("tools/told") += 1;
-    counter!("tools/told_bytes") += bytes;
+    counter!("tools/messages_sent") += 1;
+    counter!("tools/bytes_sent") += bytes;
 }
 
 /// Serves a client whose WebSocket is open, until it ends. `rest`: the bytes that followed its

@@ -320,7 +320,7 @@ mod tests {
 
     #[test]
     fn an_answered_connection_is_closed_after_a_second() {
-        for goes_on in [false, true] {
+        for continues in [false, true] {
             let mut pair = SocketPair::new();
             let port = pair.own.port;
             let head = format!("GET /page.css HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
@@ -328,7 +328,7 @@ mod tests {
             assert_eq!(pair.step_at(0.1), HandshakeStep::Waits);
             assert!(pair.server.is_answered());
             assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX - 0.01), HandshakeStep::Waits);
-            if goes_on {
+            if continues {
                 pair.send(&[b'x'; 100]);
             }
             assert_eq!(pair.step_at(0.1 + LINGER_SECONDS_MAX + 0.01), HandshakeStep::Ended);

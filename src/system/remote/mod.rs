@@ -194,8 +194,8 @@ impl RemoteServer {
         let incoming = self.incoming.try_recv().ok()?;
         if let ClientEventKind::Message(_, bytes) = incoming.kind {
             incoming.peer.note_received(bytes);
-            counter!("tools/heard") += 1;
-            counter!("tools/heard_bytes") += bytes;
+            counter!("tools/messages_received") += 1;
+            counter!("tools/bytes_received") += bytes;
         }
         Some(incoming)
     }

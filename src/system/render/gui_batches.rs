@@ -299,8 +299,9 @@ impl RetainedGui {
             return;
         }
         let at = (batch.start + object.start) as usize;
-        let had = if object.pending.take().is_some() { object.room } else { object.count };
-        let end = at + count.max(had) as usize;
+        let previous_count =
+            if object.pending.take().is_some() { object.room } else { object.count };
+        let end = at + count.max(previous_count) as usize;
         self.instances[at..at + count as usize].copy_from_slice(source);
         self.instances[at + count as usize..end].fill(QuadInstance::default());
         object.count = count;

@@ -221,7 +221,8 @@ fn objects_follow_their_source_and_keep_their_order() {
     assert_eq!(bench.drawn(), [(0, 0, vec![1, 3]), (0, 7, vec![20, 4, 5])]);
 }
 
-/// An object: its number, its key, its source and its marks.
+/// An object of the model: its number, its batch key, the number of its source, and a value for
+/// each of its quads, by which the test recognizes them.
 type ModelObject = (u64, GuiBatchKey, u32, Vec<u32>);
 
 /// A simple model of the batches: keys with their objects in order.

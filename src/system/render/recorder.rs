@@ -28,7 +28,7 @@ pub struct DrawRecorder {
 }
 
 impl DrawRecorder {
-    /// Processes a packet.
+    /// Applies a packet's changes to the recorded state and lists its draw calls, without a GPU.
     pub fn apply(&mut self, packet: &FramePacket) {
         for change in &packet.textures {
             match change {

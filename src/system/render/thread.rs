@@ -325,7 +325,7 @@ mod tests {
         thread.command(RenderCommand::LoseDevice);
         thread.submit(FramePacket::default());
         thread.finish();
-        assert_eq!(thread.events().len(), 2, "both panics are told");
+        assert_eq!(thread.events().len(), 2, "both panics are reported");
         drop(thread);
         let clumsy = drawing.join().unwrap();
         assert_eq!(clumsy.packets, 3);

@@ -54,8 +54,8 @@ pub fn explain(
     for (i, layer) in definition.layers.iter().enumerate() {
         let repeats = if layer.repeat.is_some() { ", repeated" } else { "" };
         writeln!(text, "\nLayer {}{repeats}:", i + 1).expect("a string can be written to");
-        let teller = ExplainWriter { definition, values: &values, name };
-        let chosen = teller.node(&mut text, layer.root, 1, true);
+        let writer = ExplainWriter { definition, values: &values, name };
+        let chosen = writer.node(&mut text, layer.root, 1, true);
         layer_result(&mut text, definition, layer, whole, &values, chosen);
     }
     Ok(text)

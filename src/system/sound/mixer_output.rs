@@ -348,7 +348,7 @@ impl MixerOutput {
         let track = start.bus.min(self.tracks.len() as u32 - 1) as usize;
         if self.tracks[track].play(playing).is_err() {
             // Happens only if the mixer stops while the game continues.
-            log::warn("sound", "a bus plays as many recordings as it can: one was left out");
+            log::warn("sound", "a bus plays as many recordings as it can: one was dropped");
             return;
         }
         let index = start.part as usize;

@@ -18,6 +18,7 @@ pub mod device;
 mod device_names;
 mod duration_limit;
 pub mod explain;
+mod inherited_parameters;
 mod limits;
 mod messages;
 pub mod mixer;
@@ -29,7 +30,6 @@ pub mod resource;
 pub mod source_fields;
 pub mod spatialization;
 pub mod voice;
-mod voice_group;
 pub mod voice_update;
 pub mod voices;
 mod wav_writer;
@@ -217,14 +217,15 @@ impl SoundSystem {
     fn count(&mut self) {
         let Voices { active, levels, parameters, .. } = &self.voices;
         counter!("sound/voices") += active.len();
-        counter!("sound/heard") += active.iter().filter(|i| levels[**i as usize].is_mixed).count();
+        counter!("sound/audible_voices") +=
+            active.iter().filter(|i| levels[**i as usize].is_mixed).count();
         counter!("sound/parameters") += parameters.used();
         if let Some(output) = &self.output {
             counter!("sound/recordings") += output.playing();
             counter!("sound/streams") += output.streams();
             let busy = output.mixing_nanoseconds();
             let before = std::mem::replace(&mut self.counted_nanoseconds, busy);
-            counter!("sound/mixing_ms") += (busy - before) as f64 / 1e6;
+            counter!("sound/mixing_milliseconds") += (busy - before) as f64 / 1e6;
         }
     }
 

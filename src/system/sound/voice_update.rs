@@ -210,7 +210,7 @@ impl Voices {
                     }
                 }
                 let values = |index: u32| sources.bits(&sound.definition, index);
-                let goes_on = part.state != VoicePartState::Playing
+                let continues = part.state != VoicePartState::Playing
                     || rules.repeat.is_none()
                     || (sound.recording(part.chosen.file) == Some(part.recording)
                         && container_selection::leads_to(
@@ -219,7 +219,7 @@ impl Voices {
                             &values,
                             part.chosen.file,
                         ));
-                if goes_on {
+                if continues {
                     continue;
                 }
                 let chosen = container_selection::choose(

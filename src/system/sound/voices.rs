@@ -11,7 +11,7 @@ use super::parameters::{
 };
 use super::registry::SoundRegistry;
 pub use super::voice::*;
-use super::{messages, voice_group};
+use super::{inherited_parameters, messages};
 use engine_foundation::error;
 use engine_foundation::hash::IdString32;
 use engine_foundation::random::Random;
@@ -204,8 +204,10 @@ impl Voices {
         };
         if self.checked {
             for index in 0..definition.parameters.len() as u32 {
-                voice_group::check(parameters, buses, global, bus, definition, index, *list)
-                    .map_err(at)?;
+                inherited_parameters::check(
+                    parameters, buses, global, bus, definition, index, *list,
+                )
+                .map_err(at)?;
             }
         }
         let has_no_value = |parameter: &u32| value(*parameter).is_none();
@@ -233,7 +235,7 @@ impl Voices {
                     trigger.parameters.iter().find(|(name, _)| IdString32::new(name) == key);
                 let case_value = match case_value.map(|(_, value)| value) {
                     Some(ParameterValue::Text(text)) => ValueSource::Text(text),
-                    _ => voice_group::inherited_value(
+                    _ => inherited_parameters::inherited_value(
                         parameters, buses, global, bus, definition, index,
                     ),
                 };

@@ -24,8 +24,8 @@ pub fn read(bytes: &[u8], path: &str) -> Result<BitmapFont, Error> {
     let font = if bytes.starts_with(b"BMF") {
         binary(bytes).map_err(|error| error!("{path}: {}", error.message))?
     } else {
-        let text = std::str::from_utf8(bytes).map_err(|fault| {
-            let line = 1 + bytes[..fault.valid_up_to()].iter().filter(|b| **b == b'\n').count();
+        let text = std::str::from_utf8(bytes).map_err(|error| {
+            let line = 1 + bytes[..error.valid_up_to()].iter().filter(|b| **b == b'\n').count();
             error!("{path}:{line}: the file is not UTF-8: save it as UTF-8 text")
         })?;
         let text = text.trim_start_matches('\u{feff}');

@@ -341,7 +341,7 @@ fn pair_result(
     if half(before).font != half(now).font || half(now).font == MISSING.0 {
         return PairResult::Kern(0.0);
     }
-    if !fonts[half(now).font as usize].has_simple_pairs() {
+    if !fonts[half(now).font as usize].uses_kerning_table() {
         return PairResult::Complex;
     }
     kerning::shape_pair(fonts, number.0, half(before), half(now), letter.encode_utf8(&mut [0; 4]))

@@ -111,9 +111,9 @@ impl Font {
     }
 
     /// Returns true if simple text can be laid out with a table of pairs.
-    pub fn has_simple_pairs(&self) -> bool {
+    pub fn uses_kerning_table(&self) -> bool {
         match &self.body {
-            GlyphSource::Outlines(face) => face.has_simple_pairs,
+            GlyphSource::Outlines(face) => face.uses_kerning_table,
             GlyphSource::Pages(_) => true,
         }
     }

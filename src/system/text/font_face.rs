@@ -49,7 +49,7 @@ pub struct FontFace {
     units_per_em: f32,
     pub metrics: FontMetrics,
     /// True if simple text can be laid out with a table of pairs.
-    pub has_simple_pairs: bool,
+    pub uses_kerning_table: bool,
 }
 
 impl FontFace {
@@ -68,12 +68,12 @@ impl FontFace {
             descent: -metrics.descent / units,
             line_height: if height > 0.0 { height / units } else { 1.2 },
         };
-        let has_simple_pairs = !has_contexts(&font);
+        let uses_kerning_table = !has_contexts(&font);
         let shared: Arc<dyn AsRef<[u8]> + Send + Sync> = data.clone();
         let blob = harfrust::font::Blob::from(shared);
         let shaping = Font::new(blob, index)
             .ok_or_else(|| error!("the font's tables cannot be read: the file is damaged"))?;
-        Ok(FontFace { data, index, shaping, units_per_em: units, metrics, has_simple_pairs })
+        Ok(FontFace { data, index, shaping, units_per_em: units, metrics, uses_kerning_table })
     }
 
     /// Returns the glyph of a character.

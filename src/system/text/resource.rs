@@ -143,29 +143,29 @@ fn raw_font_path(compiling: &CompileContext) -> Option<String> {
 
 fn settings(compiling: &CompileContext) -> Result<FontSettings, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let mut settings = FontSettings::default();
     for entry in document.root().entries().into_iter().flatten() {
         let value = entry.value;
-        let fault = |message: &str| compiling.fault(value.line(), message);
+        let error = |message: &str| compiling.error_at(value.line(), message);
         match entry.key {
             "source" => {
                 let must = "source must be the path of a font file: source = \"fonts/name.ttf\"";
-                settings.source = Some(value.as_str().ok_or_else(|| fault(must))?.to_string());
+                settings.source = Some(value.as_str().ok_or_else(|| error(must))?.to_string());
             }
             "face" => {
                 let number = value.as_f64().filter(|n| *n >= 0.0 && n.fract() == 0.0 && *n < 1e6);
                 let must = "face must be a whole number from 0: the font of a .ttc to use";
-                settings.face = number.ok_or_else(|| fault(must))? as u32;
+                settings.face = number.ok_or_else(|| error(must))? as u32;
             }
             "fallback" => settings.fallback = fallback(compiling, value)?,
             "prewarm" => {
                 let text = value.as_str().ok_or_else(|| {
-                    fault("prewarm must be text: the characters that are created in advance")
+                    error("prewarm must be text: the characters that are created in advance")
                 })?;
                 let count = text.chars().count();
                 if count > PREWARM_MAX {
-                    return Err(fault(&format!(
+                    return Err(error(&format!(
                         "prewarm has {count} characters, more than {PREWARM_MAX} (PREWARM_MAX): \
                          list fewer"
                     )));
@@ -176,11 +176,11 @@ fn settings(compiling: &CompileContext) -> Result<FontSettings, Error> {
                 let must = "spread must be pixels, 0 to 1024: how far the distance field of the \
                             pages goes to either side; 0 for pictures";
                 let spread = value.as_f64().filter(|n| (0.0..=1024.0).contains(n));
-                settings.spread = Some(spread.ok_or_else(|| fault(must))? as f32);
+                settings.spread = Some(spread.ok_or_else(|| error(must))? as f32);
             }
             key => {
                 let hint = suggest::hint(key, KEYS.iter().copied());
-                return Err(fault(&format!("a font has no '{key}'{hint}")));
+                return Err(error(&format!("a font has no '{key}'{hint}")));
             }
         }
     }
@@ -189,12 +189,12 @@ fn settings(compiling: &CompileContext) -> Result<FontSettings, Error> {
 
 fn fallback(compiling: &CompileContext, value: SjsonValue) -> Result<Vec<String>, Error> {
     let must = "fallback must be a list of names of fonts: fallback = [\"fonts/name\"]";
-    let fault = |message: &str| compiling.fault(value.line(), message);
-    let items = value.items().ok_or_else(|| fault(must))?;
+    let error = |message: &str| compiling.error_at(value.line(), message);
+    let items = value.items().ok_or_else(|| error(must))?;
     let names: Option<Vec<String>> = items.map(|item| item.as_str().map(String::from)).collect();
-    let names = names.ok_or_else(|| fault(must))?;
+    let names = names.ok_or_else(|| error(must))?;
     if names.len() > FALLBACKS_MAX {
-        return Err(fault(&format!(
+        return Err(error(&format!(
             "{} fallback fonts are more than {FALLBACKS_MAX} (FALLBACKS_MAX): name fewer",
             names.len()
         )));
@@ -278,7 +278,7 @@ impl FontData {
             }
             1 => {
                 let font = pages_from(&mut reader)?;
-                bmfont::check(&font).map_err(|fault| error!("it is damaged: {}", fault.message))?;
+                bmfont::check(&font).map_err(|error| error!("it is damaged: {}", error.message))?;
                 FontBody::Pages(font)
             }
             other => return Err(error!("it is damaged: form {other}")),

@@ -19,20 +19,21 @@ pub struct GrayImage {
     pub bytes: Vec<u8>,
 }
 
-/// Shrinks a font and its pages. Every length is divided by `scale`. The resulting pages contain
-/// the distance to the edges of the letters, up to `spread` resulting pixels on either side.
+/// Converts a font and its pages to distance fields. Every length is divided by `scale`. The
+/// resulting pages contain the distance to the edges of the letters, up to `spread` resulting
+/// pixels on either side.
 ///
 /// # Errors
 /// Returns an error if the pages do not match the font or cannot be divided by `scale`, or if
 /// glyphs are so close together that their distance fields would overlap.
-pub fn shrink(
+pub fn convert(
     font: &BitmapFont,
     pages: &[GrayImage],
     scale: u32,
     spread: u32,
 ) -> Result<(BitmapFont, Vec<GrayImage>), Error> {
     check(font, pages, scale, spread)?;
-    let fields = pages.iter().map(|page| shrink_page(page, scale as usize, spread as f32));
+    let fields = pages.iter().map(|page| convert_page(page, scale as usize, spread as f32));
     let fields = fields.collect();
     // The spread is already in pixels of the resulting pages.
     let font = BitmapFont { spread: spread as f32, ..font.divided(scale as f32) };
@@ -71,7 +72,7 @@ fn check(font: &BitmapFont, pages: &[GrayImage], scale: u32, spread: u32) -> Res
     Ok(())
 }
 
-fn shrink_page(page: &GrayImage, scale: usize, spread: f32) -> GrayImage {
+fn convert_page(page: &GrayImage, scale: usize, spread: f32) -> GrayImage {
     let distances = signed_distances(page);
     let (width, height) = (page.width / scale, page.height / scale);
     // The middle of a block of even size lies between two pixels.
@@ -219,7 +220,7 @@ mod tests {
 
     #[test]
     fn distances_are_in_pixels_of_the_output() {
-        let (small, pages) = shrink(&font(256.0, 32.0), &[disc(256, 64.0)], 8, 4).unwrap();
+        let (small, pages) = convert(&font(256.0, 32.0), &[disc(256, 64.0)], 8, 4).unwrap();
         assert_eq!((small.page_width, pages[0].width, pages[0].height), (32.0, 32, 32));
         for (i, byte) in pages[0].bytes.iter().enumerate() {
             let (x, y) = ((i % 32) as f32 + 0.5 - 16.0, (i / 32) as f32 + 0.5 - 16.0);
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn every_length_is_converted() {
-        let (small, _) = shrink(&font(256.0, 32.0), &[disc(256, 9.0)], 8, 4).unwrap();
+        let (small, _) = convert(&font(256.0, 32.0), &[disc(256, 9.0)], 8, 4).unwrap();
         let glyph = small.glyphs[0];
         assert_eq!((small.size, small.line_height, small.base), (12.0, 14.0, 11.0));
         assert_eq!((small.padding, small.spacing), ([4.0; 4], [1.0, 2.0]));
@@ -248,7 +249,7 @@ mod tests {
     fn uniform_pages_have_the_maximum_distance() {
         for (light, wanted) in [(0, 0), (255, 255)] {
             let page = GrayImage { width: 16, height: 16, bytes: vec![light; 256] };
-            let (_, pages) = shrink(&font(16.0, 16.0), &[page], 4, 4).unwrap();
+            let (_, pages) = convert(&font(16.0, 16.0), &[page], 4, 4).unwrap();
             assert!(pages[0].bytes.iter().all(|byte| *byte == wanted));
         }
     }
@@ -257,7 +258,7 @@ mod tests {
     fn fonts_that_cannot_be_converted_are_reported_with_a_remedy() {
         #[track_caller]
         fn check(font: &BitmapFont, side: usize, scale: u32, message: &str) {
-            let error = shrink(font, &[disc(side, 9.0)], scale, 4).unwrap_err();
+            let error = convert(font, &[disc(side, 9.0)], scale, 4).unwrap_err();
             assert_eq!(error.message, message);
         }
         check(

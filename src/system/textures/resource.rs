@@ -114,7 +114,7 @@ fn read_import(compiling: &CompileContext) -> Result<ImportSettings, Error> {
         .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
     let mut import = ImportSettings::DEFAULT;
     for entry in document.root().entries().into_iter().flatten() {
-        set(&mut import, &entry).map_err(|message| compiling.fault(entry.line(), &message))?;
+        set(&mut import, &entry).map_err(|message| compiling.error_at(entry.line(), &message))?;
     }
     Ok(import)
 }

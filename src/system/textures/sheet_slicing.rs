@@ -62,12 +62,12 @@ pub fn read(
                 true => format!("unknown setting '{key}'{}", hint(key, KEYS)),
                 false => message,
             };
-            compiling.fault(entry.line(), &message)
+            compiling.error_at(entry.line(), &message)
         })?;
     }
     if let Some(source) = root.get("source") {
         let path = source.as_str().ok_or_else(|| {
-            compiling.fault(source.line(), "'source' must be the path of a file, in quotes")
+            compiling.error_at(source.line(), "'source' must be the path of a file, in quotes")
         })?;
         if path.ends_with(".aseprite") || path.ends_with(".ase") {
             return Ok((SheetSlices::Aseprite(path.to_string()), import));

@@ -117,7 +117,7 @@ impl Desktop {
 
     fn handle_display_loss(&mut self) {
         if !std::mem::replace(&mut self.lost, true) {
-            self.listener.pending_events.push(WindowEvent::Change(WindowChange::Gone));
+            self.listener.pending_events.push(WindowEvent::Change(WindowChange::Removed));
         }
     }
 
@@ -198,7 +198,7 @@ impl EventListener {
                         ));
                         self.pending_events.push(WindowEvent::Change(WindowChange::Of(
                             number,
-                            Box::new(WindowChange::Gone),
+                            Box::new(WindowChange::Removed),
                         )));
                     }
                 },

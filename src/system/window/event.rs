@@ -60,7 +60,7 @@ pub enum WindowChange {
     /// The player asks to close the window.
     Close,
     /// The desktop has removed the window without a request to close it.
-    Gone,
+    Removed,
     /// A file was dropped on the window.
     Dropped(String),
     Monitors(Vec<Monitor>),
@@ -185,7 +185,7 @@ impl WindowChange {
                 writer.u8(10);
                 writer.text(path);
             }
-            WindowChange::Gone => writer.u8(12),
+            WindowChange::Removed => writer.u8(12),
             WindowChange::Monitors(monitors) => {
                 writer.u8(11);
                 writer.list(monitors, |writer, monitor| {
@@ -259,7 +259,7 @@ impl WindowChange {
                     refresh: finite(reader.f64()?)?,
                 })
             })?),
-            12 => WindowChange::Gone,
+            12 => WindowChange::Removed,
             13 => WindowChange::Modes(reader.list(|reader| {
                 let monitor = reader.u32()?;
                 let pixels = (side(reader.u32()?)?, side(reader.u32()?)?);
@@ -301,7 +301,7 @@ mod tests {
             WindowChange::Maximized(true),
             WindowChange::MouseInside(true),
             WindowChange::Close,
-            WindowChange::Gone,
+            WindowChange::Removed,
             WindowChange::Dropped("a/ö.png".into()),
             WindowChange::Monitors(vec![monitor]),
             WindowChange::Modes(vec![mode]),

@@ -10,7 +10,7 @@ pub enum ForeignWindowStatus {
     /// The window has a new size, in pixels.
     Resized(u32, u32),
     /// The window was closed, or its display is gone.
-    Gone,
+    Closed,
 }
 
 #[cfg(target_os = "linux")]
@@ -80,13 +80,13 @@ mod platform {
                         self.size = (u32::from(event.width), u32::from(event.height));
                     }
                     Ok(Some(Event::DestroyNotify(event))) if event.window == window => {
-                        return ForeignWindowStatus::Gone;
+                        return ForeignWindowStatus::Closed;
                     }
                     // Includes errors of the renderer's requests to a closed window.
                     Ok(Some(_)) => {}
                     Ok(None) if self.size == before => return ForeignWindowStatus::Same,
                     Ok(None) => return ForeignWindowStatus::Resized(self.size.0, self.size.1),
-                    Err(_) => return ForeignWindowStatus::Gone,
+                    Err(_) => return ForeignWindowStatus::Closed,
                 }
             }
         }

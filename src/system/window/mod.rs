@@ -331,7 +331,7 @@ impl Window {
             WindowChange::Maximized(maximized) => self.maximized = *maximized,
             WindowChange::MouseInside(inside) => self.mouse_inside = *inside,
             WindowChange::Close => self.closing = true,
-            WindowChange::Gone => {
+            WindowChange::Removed => {
                 self.closing = true;
                 self.shut();
             }
@@ -470,7 +470,7 @@ mod tests {
         window.listen();
         window.begin_frame(&[WindowChange::Opened, WindowChange::Focus(true)]);
         window.push_command(WindowCommand::Minimize);
-        window.begin_frame(&[WindowChange::Gone]);
+        window.begin_frame(&[WindowChange::Removed]);
         assert!(window.closing && window.shut && !window.is_open && !window.focused);
         window.push_command(WindowCommand::Focus);
         assert_eq!(window.take_commands().count(), 0);

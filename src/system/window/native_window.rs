@@ -311,7 +311,7 @@ impl NativeWindow {
             }
             WinitEvent::Moved(at) => self.change(events, WindowChange::Moved { x: at.x, y: at.y }),
             WinitEvent::CloseRequested => self.change(events, WindowChange::Close),
-            WinitEvent::Destroyed => self.change(events, WindowChange::Gone),
+            WinitEvent::Destroyed => self.change(events, WindowChange::Removed),
             WinitEvent::DroppedFile(path) => {
                 self.change(events, WindowChange::Dropped(path.to_string_lossy().into_owned()));
             }

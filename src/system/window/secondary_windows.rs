@@ -143,7 +143,7 @@ mod tests {
         assert_eq!((main.pixels, others.of(first).pixels), ((9, 9), (300, 200)));
         assert_eq!((others.of(second).pixels, main.closing), ((30, 20), false));
         assert_eq!(others.closing(), [second]);
-        others.begin_frame(&[of(second, WindowChange::Gone)]);
+        others.begin_frame(&[of(second, WindowChange::Removed)]);
         assert!(others.of(second).closing && others.of(second).shut);
         assert_eq!(others.closing(), [], "nobody is asked");
     }

@@ -60,9 +60,9 @@ fn messages_are_ordered_and_the_result_is_last() {
 #[test]
 fn lockstep_results_appear_in_the_frame_that_ends_the_turn() {
     let mut workers = workers(true);
-    let (go, goes) = channel();
+    let (go, started) = channel();
     let id = start(&mut workers, b"", move |inside, _| {
-        goes.recv().unwrap();
+        started.recv().unwrap();
         inside.send(vec![1])?;
         inside.set_progress(0.25);
         let mut polls = 0;

@@ -200,8 +200,9 @@ impl PhysicsTables {
 
     /// Destroys an actor. The unit keeps the actor's index unused.
     pub fn end_actor(&mut self, actor: ActorId, frame: u64, location: &str) {
-        let Some(gone) = self.actors.get(actor.0) else { return };
-        let (physics, body, name, unit) = (gone.physics, gone.body, gone.name.clone(), gone.unit);
+        let Some(known) = self.actors.get(actor.0) else { return };
+        let (physics, body, name, unit) =
+            (known.physics, known.body, known.name.clone(), known.unit);
         if let Some(world) = self.worlds.get_mut(physics.0) {
             world.simulation.remove(body);
         }

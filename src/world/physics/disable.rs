@@ -12,7 +12,7 @@ impl PhysicsTables {
     ///
     /// # Errors
     /// Returns an error if a node is outside the allowed range.
-    pub fn switch_unit(
+    pub fn set_unit_enabled(
         &mut self,
         unit: UnitId,
         units: &mut Units,
@@ -31,13 +31,13 @@ impl PhysicsTables {
             self.teleport_unit(unit, units)?;
         }
         self.parts[unit.row() as usize].as_mut().expect("it was made").disabled = !enabled;
-        own.into_iter().for_each(|actor| self.switch(actor, enabled));
+        own.into_iter().for_each(|actor| self.set_enabled(actor, enabled));
         let Some(mover) = self.unit_mover(unit) else { return Ok(()) };
         let (actor, position) = (self.mover(mover).actor, self.mover(mover).position);
         if self.is_enabled(actor) == enabled {
             return Ok(());
         }
-        self.switch(actor, enabled);
+        self.set_enabled(actor, enabled);
         // The mover has no ground until its next move.
         self.set_mover_position(mover, position)
     }
@@ -52,7 +52,7 @@ impl PhysicsTables {
     pub(super) fn sync_enabled(&mut self, actor: ActorId) {
         let enabled = !self.is_disabled(actor);
         if self.is_enabled(actor) != enabled {
-            self.switch(actor, enabled);
+            self.set_enabled(actor, enabled);
         }
     }
 
@@ -61,7 +61,7 @@ impl PhysicsTables {
         simulation.is_enabled(body)
     }
 
-    fn switch(&mut self, actor: ActorId, enabled: bool) {
+    fn set_enabled(&mut self, actor: ActorId, enabled: bool) {
         let known = self.actor(actor);
         let (filter, collides, found) = (known.filter, known.collides, known.found);
         let (simulation, body) = self.body_mut(actor);

@@ -35,8 +35,8 @@ impl FieldError {
 }
 
 impl From<FieldError> for Error {
-    fn from(fault: FieldError) -> Error {
-        Error::new(fault.message)
+    fn from(error: FieldError) -> Error {
+        Error::new(error.message)
     }
 }
 

@@ -112,9 +112,9 @@ impl PhysicsTables {
     }
 
     pub fn end_joint(&mut self, joint: JointId, frame: u64, location: &str) {
-        let Some(gone) = self.joints.remove(joint.0, "", frame, location) else { return };
-        if let Some(world) = self.worlds.get_mut(gone.physics.0) {
-            world.simulation.remove_joint(gone.hold);
+        let Some(removed) = self.joints.remove(joint.0, "", frame, location) else { return };
+        if let Some(world) = self.worlds.get_mut(removed.physics.0) {
+            world.simulation.remove_joint(removed.hold);
         }
     }
 

@@ -52,13 +52,13 @@ impl PhysicsTables {
     /// velocity of its last ground.
     pub(super) fn record_ground(&mut self, mover: MoverId) {
         let known = self.mover(mover);
-        let (at, stands) = (known.position, known.standing_frames > 0);
-        let on = known.standing_on.filter(|actor| stands && !self.is_own(mover, *actor));
+        let (at, is_standing) = (known.position, known.standing_frames > 0);
+        let on = known.standing_on.filter(|actor| is_standing && !self.is_own(mover, *actor));
         let ground = on.and_then(|actor| self.ground_of(actor));
         let velocity = ground.map(|ground| self.velocity_at(ground.actor, at));
         let known = self.movers.get_mut(mover.0).expect("it is there");
         known.ground = ground;
-        if let Some(velocity) = velocity.or(stands.then_some(Vec3::ZERO)) {
+        if let Some(velocity) = velocity.or(is_standing.then_some(Vec3::ZERO)) {
             known.ground_velocity = velocity;
         }
     }

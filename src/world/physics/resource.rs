@@ -24,7 +24,7 @@ pub static PHYSICS_PROPERTIES: ResourceKind = ResourceKind {
     compile,
     validate: |bytes| {
         let tree = read_document(bytes)?.to_tree();
-        PhysicsProperties::read(&tree).map(drop).map_err(|fault| Error::new(fault.message))
+        PhysicsProperties::read(&tree).map(drop).map_err(|error| Error::new(error.message))
     },
 };
 
@@ -89,9 +89,9 @@ impl PhysicsProperties {
             PhysicsProperties { materials: Vec::new(), ..PhysicsProperties::default() };
         if let Some(tree) = fields.get("materials") {
             let entries = named(tree, "materials", "ice = { friction = 0.02 }");
-            for (name, tree) in entries.map_err(|fault| fault.in_block("materials"))? {
+            for (name, tree) in entries.map_err(|error| error.in_block("materials"))? {
                 let read = PhysicsMaterial::read(name, tree);
-                let read = read.map_err(|fault| fault.in_block(name).in_block("materials"))?;
+                let read = read.map_err(|error| error.in_block(name).in_block("materials"))?;
                 properties.materials.push(read);
             }
         }
@@ -108,7 +108,7 @@ impl PhysicsProperties {
         if let Some(tree) = fields.get("collision_filters") {
             let example = "player = { is = [\"player\"], collides_with = [\"level\"] }";
             let entries = named(tree, "collision_filters", example);
-            let entries = entries.map_err(|fault| fault.in_block("collision_filters"))?;
+            let entries = entries.map_err(|error| error.in_block("collision_filters"))?;
             if entries.len() > FILTERS_MAX {
                 let message = format!("at most {FILTERS_MAX} filters (FILTERS_MAX)");
                 return Err(fields.invalid("collision_filters", &message));
@@ -207,11 +207,11 @@ impl PhysicsMaterial {
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let tree = document.to_tree();
-    if let Err(fault) = PhysicsProperties::read(&tree) {
-        let line = fault.locate(document.root()).line();
-        return Err(engine_foundation::error!("{}:{line}: {}", compiling.path, fault.message));
+    if let Err(error) = PhysicsProperties::read(&tree) {
+        let line = error.locate(document.root()).line();
+        return Err(engine_foundation::error!("{}:{line}: {}", compiling.path, error.message));
     }
     Ok(write_tree(&tree))
 }

@@ -326,7 +326,7 @@ fn shapes(
         let subject = format!("shape {} of actor '{name}'", at + 1);
         let read = FieldReader::of(item, &subject, &SHAPE_FIELDS);
         let read = read.and_then(|fields| ShapeDesc::read(&fields, &subject));
-        read.map_err(|fault| fault.in_block(&at.to_string()).in_block("shapes"))
+        read.map_err(|error| error.in_block(&at.to_string()).in_block("shapes"))
     };
     items.iter().enumerate().map(one).collect()
 }

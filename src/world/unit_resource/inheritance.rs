@@ -11,8 +11,8 @@ use std::collections::HashMap;
 pub(super) fn check_merged(merged: &SjsonTree) -> Result<(), Error> {
     let Some(components) = merged.get("components") else { return Ok(()) };
     let alone = SjsonTree::Object(vec![("components".to_string(), components.clone())]);
-    let text = sjson::write(&alone).map_err(|fault| engine_foundation::error!("{fault}"))?;
-    let document = sjson::parse(&text).map_err(|fault| engine_foundation::error!("{fault}"))?;
+    let text = sjson::write(&alone).map_err(|error| engine_foundation::error!("{error}"))?;
+    let document = sjson::parse(&text).map_err(|error| engine_foundation::error!("{error}"))?;
     let components = document.root().get("components").expect("it was written");
     component::check(&components, true, &mut Vec::new()).map_err(|(_, message)| Error::new(message))
 }

@@ -63,8 +63,8 @@ impl UnitReader {
                 ));
             }
             let heir = bases.last().map_or(name, String::as_str);
-            let tree = source(store, &base).map_err(|fault| {
-                engine_foundation::error!("unit '{heir}' inherits from '{base}': {}", fault.message)
+            let tree = source(store, &base).map_err(|error| {
+                engine_foundation::error!("unit '{heir}' inherits from '{base}': {}", error.message)
             })?;
             trees.push(tree);
             bases.push(base);
@@ -114,8 +114,8 @@ impl UnitReader {
         let laid_over = (trees.len() > 1 || modelled.is_some())
             && trees.iter().any(|tree| tree.get("components").is_some());
         if laid_over {
-            check_merged(&merged).map_err(|fault| {
-                engine_foundation::error!("unit '{name}' with what it inherits: {}", fault.message)
+            check_merged(&merged).map_err(|error| {
+                engine_foundation::error!("unit '{name}' with what it inherits: {}", error.message)
             })?;
         }
         let unit = UnitResource { bases, duplicate_names, ..UnitResource::of(&name, &merged)? };
@@ -129,9 +129,9 @@ impl UnitReader {
         let replaced = self.modelled.is_some_and(|nearest| nearest < at)
             && self.trees[at..].iter().any(|tree| tree.get("model").is_some());
         if !replaced {
-            check_taken(&self.merged, tree).map_err(|fault| {
+            check_taken(&self.merged, tree).map_err(|error| {
                 let heir = at.checked_sub(1).map_or(&self.name, |at| &self.bases[at]);
-                engine_foundation::error!("unit '{heir}': {}", fault.message)
+                engine_foundation::error!("unit '{heir}': {}", error.message)
             })?;
         }
         merge(&mut self.merged, tree);

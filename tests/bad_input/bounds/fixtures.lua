@@ -67,7 +67,7 @@ local questions = {
     assert(World.are_particles_playing(M.get("World"), effect))
   end,
   Walker = function(unit) assert(Unit.alive(unit)) end,
-  PhysicsSnapshot = function() error("is made anew for each call") end,
+  PhysicsSnapshot = function() error("is created again for each call") end,
 }
 
 local enders = {

@@ -132,9 +132,14 @@ end"#;
     // Texels of 64 MiB, and as much again while mip levels are created.
     save(&game.folder, "large.tga", &picture(4096, 7));
     save(&game.folder, "done.config", b"done = true");
-    let said = lines.next().map(Result::unwrap);
+    let last_line = lines.next().map(Result::unwrap);
     let result = run_result(child.wait_with_output().expect("it ends"));
-    assert_eq!((result.code, said.as_deref()), (Some(0), Some("done\ttrue")), "{}", result.err);
+    assert_eq!(
+        (result.code, last_line.as_deref()),
+        (Some(0), Some("done\ttrue")),
+        "{}",
+        result.err
+    );
 }
 
 /// Saves a file atomically, as editors do.

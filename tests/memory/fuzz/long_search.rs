@@ -47,11 +47,11 @@ fn long_search_counts_crashes_and_repeatedly_slow_inputs() {
         .env_remove("FUZZ_TARGET")
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&searched.stdout);
-    let all = format!("{said}\n{}", String::from_utf8_lossy(&searched.stderr));
+    let stdout = String::from_utf8_lossy(&searched.stdout);
+    let all = format!("{stdout}\n{}", String::from_utf8_lossy(&searched.stderr));
     assert_eq!(searched.status.code(), Some(1), "{all}");
-    assert!(said.ends_with("2 faults found\n"), "{all}");
-    assert!(said.contains("use.kept-crash-0a: it fails only after other cases"), "{all}");
+    assert!(stdout.ends_with("2 faults found\n"), "{all}");
+    assert!(stdout.contains("use.kept-crash-0a: it fails only after other cases"), "{all}");
     let mut names: Vec<String> = fs::read_dir(folder.join("findings"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -1,6 +1,6 @@
 //! Arguments and results of the drawing functions of `Gui`: how Lua checks and unpacks them, and
-//! what the functions in draw.rs and text.rs receive. The Lua names in the forms are declared in
-//! unpacked_chunk.rs and in the files of lua/gui/.
+//! what the functions in draw_functions.rs and text.rs receive. The Lua names in the forms are
+//! declared in unpacked_chunk.rs and in the files of lua/gui/.
 
 use super::text::TextStyleFloats;
 use crate::argument::{ByteArgument, UnboxedArgument, gui_message};
@@ -102,8 +102,8 @@ pub(super) struct TextBounds(pub [[f32; 2]; 3]);
 /// The size of an image, in texels.
 pub(super) struct ImageSize(pub [f32; 2]);
 
-pub(super) type Created = Result<NewObject, DrawRefused>;
-pub(super) type Changed = Result<(), DrawRefused>;
+pub(super) type CreateResult = Result<NewObject, DrawRefused>;
+pub(super) type ChangeResult = Result<(), DrawRefused>;
 
 /// Implements an argument from its documented type, its Lua form, and its scalars.
 macro_rules! argument {
@@ -176,7 +176,7 @@ argument!(Option<Size>, documented("Vector2").or_nil(),
     )
     .usual("istype(V2, $)")
     .usual_values(&["$._x", "$._y", "1"]),
-    (width: f32, height: f32, given: u32) => (given != 0).then_some(Size { width, height }));
+    (width: f32, height: f32, has_size: u32) => (has_size != 0).then_some(Size { width, height }));
 argument!(Radii, documented("Vector2"),
     SIZE.usual("istype(V2, $) and $._x >= 0 and $._y >= 0")
         .convert("if min($._x, $._y) < 0 then below_zero(@, min($._x, $._y)) end"),
@@ -344,18 +344,19 @@ fn refuse_gui(number: f64, cx: &mut ScriptContext) {
     let _ = engine.drawing.guis.refuse::<()>(message);
 }
 
-impl UnpackedReturn for Created {
+impl UnpackedReturn for CreateResult {
     const TYPES: &'static [ApiType] = &[documented("GuiObject").or_nil()];
-    const LUA: &'static str = "if r == 0 then return end if r > 0 then return r end refused(@)\n";
+    const LUA: &'static str =
+        "if r == 0 then return end if r > 0 then return r end raise_refusal(@)\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |object| object.0)
     }
 }
 
-impl UnpackedReturn for Changed {
+impl UnpackedReturn for ChangeResult {
     const TYPES: &'static [ApiType] = &[];
-    const LUA: &'static str = "if r < 0 then refused(@) end return\n";
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end return\n";
     #[inline(always)]
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, |()| 0.0)
@@ -364,7 +365,7 @@ impl UnpackedReturn for Changed {
 
 impl UnpackedReturn for Result<bool, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("boolean")];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn r ~= 0\n";
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end\nreturn r ~= 0\n";
     fn into_number(self, _: &mut ScriptContext) -> f64 {
         self.map_or(REFUSED, f64::from)
     }
@@ -372,7 +373,8 @@ impl UnpackedReturn for Result<bool, DrawRefused> {
 
 impl UnpackedReturn for Result<ImageSize, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("Vector2")];
-    const LUA: &'static str = "if r < 0 then refused(@) end\nreturn V2(scratch[0], scratch[1])\n";
+    const LUA: &'static str =
+        "if r < 0 then raise_refusal(@) end\nreturn V2(scratch[0], scratch[1])\n";
     fn into_number(self, cx: &mut ScriptContext) -> f64 {
         let Ok(ImageSize(size)) = self else { return REFUSED };
         cx.scratch[..2].copy_from_slice(&size);
@@ -382,7 +384,7 @@ impl UnpackedReturn for Result<ImageSize, DrawRefused> {
 
 impl UnpackedReturn for Result<TextBounds, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("Vector3"); 3];
-    const LUA: &'static str = "if r < 0 then refused(@) end\n\
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end\n\
         return V3(scratch[0], scratch[1], 0), V3(scratch[2], scratch[3], 0), \
         V3(scratch[4], scratch[5], 0)\n";
     fn into_number(self, cx: &mut ScriptContext) -> f64 {

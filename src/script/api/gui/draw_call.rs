@@ -134,7 +134,7 @@ impl<'a> DrawCall<'a> {
     }
 
     #[inline(always)]
-    pub fn look(&mut self, color: [u8; 4], radius: f32, outline: f32) -> ShapeStyle {
+    pub fn shape_style(&mut self, color: [u8; 4], radius: f32, outline: f32) -> ShapeStyle {
         let reach = tessellation::EDGE_MARGIN * self.logical_pixel();
         ShapeStyle { color, radius, outline, reach }
     }

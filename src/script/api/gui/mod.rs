@@ -1,11 +1,11 @@
 //! The Rust part of the Lua module `Gui`: transforms, clipping, removal of objects, queries, and
 //! the functions that the prelude needs to create Guis. The rows of the drawing functions are in
-//! gui/drawing.rs.
+//! gui/rows.rs.
 
 mod arguments;
-mod draw;
 mod draw_call;
-pub(super) mod drawing;
+mod draw_functions;
+pub(super) mod rows;
 mod text;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};
@@ -358,13 +358,13 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
         return ExpectedResult(Err("a release keeps no copy of what Guis show".to_string()));
     }
     engine.drawing.guis.enable_recording();
-    let table = |seen: DrawnObject| {
-        let [left, bottom, right, top] = seen.bounds;
-        let [red, green, blue, alpha] = seen.color;
+    let table = |drawn: DrawnObject| {
+        let [left, bottom, right, top] = drawn.bounds;
+        let [red, green, blue, alpha] = drawn.color;
         let number = |name: &str, value: f64| (name.to_string(), ScriptValue::Number(value));
         let mut fields = vec![
-            ("kind".to_string(), ScriptValue::Text(seen.primitive.to_string())),
-            number("layer", seen.layer.into()),
+            ("kind".to_string(), ScriptValue::Text(drawn.primitive.to_string())),
+            number("layer", drawn.layer.into()),
             number("left", left.into()),
             number("bottom", bottom.into()),
             number("right", right.into()),
@@ -374,12 +374,12 @@ fn inspect(engine: &mut Engine, gui: GuiId) -> ExpectedResult<ScriptValue> {
             number("blue", blue.into()),
             number("alpha", alpha.into()),
         ];
-        if !seen.name.is_empty() {
-            fields.push(("name".to_string(), ScriptValue::Text(seen.name)));
+        if !drawn.name.is_empty() {
+            fields.push(("name".to_string(), ScriptValue::Text(drawn.name)));
         }
-        fields.extend(seen.text.map(|text| ("text".to_string(), ScriptValue::Text(text))));
-        if seen.object > 0 {
-            fields.push(number("object", seen.object as f64));
+        fields.extend(drawn.text.map(|text| ("text".to_string(), ScriptValue::Text(text))));
+        if drawn.object > 0 {
+            fields.push(number("object", drawn.object as f64));
         }
         ScriptValue::Table(fields)
     };
@@ -394,7 +394,7 @@ fn gui_refusal(engine: &mut Engine) -> String {
 
 fn gui_material(engine: &mut Engine, _gui: GuiId, name: TextArgument) -> Result<MaterialId, Error> {
     let found = engine.assets.find_material(name.as_str());
-    found.map_err(|fault| engine_foundation::error!("argument #2 'name': {}", fault.message))
+    found.map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))
 }
 
 fn gui_source(engine: &mut Engine, material: ScriptValue) -> ExpectedResult<f64> {

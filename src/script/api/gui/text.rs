@@ -1,11 +1,11 @@
-//! The text functions of `Gui`. Their rows are in drawing.rs, and lua/gui/text.lua turns options
+//! The text functions of `Gui`. Their rows are in rows.rs, and lua/gui/text.lua turns options
 //! into floats. The text system lays out the text, and the Gui system draws it.
 
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 
 use crate::api::gui::arguments::{
-    Changed, Created, ImageSize, Layer, NewObject, ObjectNumber, OptionalSource, PlanePosition,
-    Pose, Position, TextBounds, TextOptions, Tint,
+    ChangeResult, CreateResult, ImageSize, Layer, NewObject, ObjectNumber, OptionalSource,
+    PlanePosition, Pose, Position, TextBounds, TextOptions, Tint,
 };
 use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget};
 use crate::argument::ByteArgument;
@@ -78,7 +78,7 @@ impl TextStyleFloats {
 
 /// Draws a text.
 #[inline(always)]
-fn put_text(
+fn submit_text(
     engine: &mut Engine,
     target: DrawTarget,
     (text, font, size): (ByteArgument, FontNumber, f32),
@@ -152,9 +152,9 @@ pub(super) fn text(
     position: Position,
     color: Tint,
     options: TextOptions,
-) -> Created {
+) -> CreateResult {
     let (target, text) = (DrawTarget::new(gui), (text, font, size));
-    put_text(engine, target, text, material, position, color, options).map(NewObject)
+    submit_text(engine, target, text, material, position, color, options).map(NewObject)
 }
 
 #[inline(always)]
@@ -169,9 +169,9 @@ pub(super) fn update_text(
     position: Position,
     color: Tint,
     options: TextOptions,
-) -> Changed {
+) -> ChangeResult {
     let (target, text) = (DrawTarget::change(gui, object), (text, font, size));
-    put_text(engine, target, text, material, position, color, options).map(drop)
+    submit_text(engine, target, text, material, position, color, options).map(drop)
 }
 
 #[inline(always)]
@@ -187,10 +187,10 @@ pub(super) fn text_3d(
     layer: Layer,
     color: Tint,
     options: TextOptions,
-) -> Created {
+) -> CreateResult {
     let plane = pose.plane_at(position);
     let (target, text) = (DrawTarget::new(gui).on(&plane), (text, font, size));
-    put_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
+    submit_text(engine, target, text, material, layer.origin(), color, options).map(NewObject)
 }
 
 #[inline(always)]
@@ -207,11 +207,11 @@ pub(super) fn update_text_3d(
     layer: Layer,
     color: Tint,
     options: TextOptions,
-) -> Changed {
+) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
     let text = (text, font, size);
-    put_text(engine, target, text, material, layer.origin(), color, options).map(drop)
+    submit_text(engine, target, text, material, layer.origin(), color, options).map(drop)
 }
 
 /// Measures a text. Colours and effects do not change its bounds.

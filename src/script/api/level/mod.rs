@@ -511,10 +511,10 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
         }
         engine.spawn_unit(world, &resource, &pose)
     };
-    let id = spawn().map_err(|fault| {
+    let id = spawn().map_err(|error| {
         let (level, name) = (&resource.name, &unit.name);
-        let message = format!("level \"{level}\", unit '{name}': {}", fault.message);
-        Error { message, ..fault }
+        let message = format!("level \"{level}\", unit '{name}': {}", error.message);
+        Error { message, ..error }
     })?;
     engine.worlds.levels.spawned(level, index, id);
     Ok(Some(id))

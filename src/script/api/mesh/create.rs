@@ -138,8 +138,8 @@ pub(in crate::api) fn new(
 ) -> Result<MeshId, Error> {
     let node = node_of(engine, unit, node)?;
     if let Some(name) = source {
-        let mesh = engine.assets.find_mesh(name.as_str()).map_err(|fault| {
-            engine_foundation::error!("argument #2 'source': {}", fault.message)
+        let mesh = engine.assets.find_mesh(name.as_str()).map_err(|error| {
+            engine_foundation::error!("argument #2 'source': {}", error.message)
         })?;
         return engine.worlds.add_mesh(unit, &part(name.as_str(), node, mesh));
     }

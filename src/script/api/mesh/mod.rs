@@ -339,8 +339,8 @@ pub(in crate::api) fn set_material(
 ) -> Result<(), Error> {
     let at = index_of(engine, mesh, index.0)?;
     if let Some(material) = material {
-        engine.assets.check_mesh_material(material).map_err(|fault| {
-            engine_foundation::error!("argument #3 'material': {}", fault.message)
+        engine.assets.check_mesh_material(material).map_err(|error| {
+            engine_foundation::error!("argument #3 'material': {}", error.message)
         })?;
     }
     let materials = &mut extra(engine, mesh).materials;

@@ -158,8 +158,8 @@ fn set_gravity(engine: &mut Engine, physics: PhysicsWorldId, gravity: Vec3) -> R
 
 fn latency(engine: &mut Engine, physics: PhysicsWorldId) -> f64 {
     let known = engine.worlds.physics.world(physics);
-    let (world, beside) = (known.world, known.simulation.is_async());
-    if beside { engine.worlds.world(world).delta } else { 0.0 }
+    let (world, is_async) = (known.world, known.simulation.is_async());
+    if is_async { engine.worlds.world(world).delta } else { 0.0 }
 }
 
 fn num_actors(engine: &mut Engine, physics: PhysicsWorldId) -> u64 {

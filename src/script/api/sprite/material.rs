@@ -8,7 +8,7 @@ use engine_materials::MaterialId;
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
 use engine_world::sprite::{SpriteId, SpritePlacement};
-use engine_world::tilemap_instances::TilemapInstance;
+use engine_world::tilemap::TilemapInstance;
 
 pub static SPRITE: ModuleRows = more(
     "Sprite",
@@ -81,7 +81,7 @@ fn check_material(
     engine
         .assets
         .check_image_material(material)
-        .map_err(|fault| engine_foundation::error!("argument #2 'material': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'material': {}", error.message))?;
     match placement.lit {
         false => Ok(Some(material.0)),
         true => Err(engine_foundation::error!(

@@ -213,7 +213,7 @@ fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
     let found = engine.assets.find_drawable_texture(texture.as_str());
     let found = found
-        .map_err(|fault| engine_foundation::error!("argument #2 'texture': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'texture': {}", error.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Picture(found));
     Ok(())
 }
@@ -367,15 +367,15 @@ fn play(engine: &mut Engine, sprite: SpriteId, tag: Option<TextArgument>) -> Res
              tag)"
         ));
     };
-    let goes_on = playing.tag.as_deref() == tag && !engine.worlds.scenes.sprites.is_over(sprite);
-    if goes_on {
+    let continues = playing.tag.as_deref() == tag && !engine.worlds.scenes.sprites.is_over(sprite);
+    if continues {
         return Ok(());
     }
     let sheet = playing.sheet.clone();
     let sequence = engine
         .worlds
         .sequence(&mut engine.assets, &sheet, tag)
-        .map_err(|fault| engine_foundation::error!("argument #2 'tag': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #2 'tag': {}", error.message))?;
     engine.worlds.scenes.sprites.show(sprite, SpriteSource::Plays(sequence));
     Ok(())
 }

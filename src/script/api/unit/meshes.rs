@@ -415,7 +415,7 @@ fn set_material(
     let material: MaterialId = engine
         .assets
         .find_mesh_material(name)
-        .map_err(|fault| engine_foundation::error!("argument #3 'material': {}", fault.message))?;
+        .map_err(|error| engine_foundation::error!("argument #3 'material': {}", error.message))?;
     for (mesh, index) in found {
         mesh::set_material(engine, mesh, Integer(index as i64 + 1), Some(material))?;
     }

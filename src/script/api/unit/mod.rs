@@ -416,8 +416,8 @@ fn debug_name(engine: &mut Engine, unit: UnitId) -> String {
 }
 
 fn is_a(engine: &mut Engine, unit: UnitId, resource: TextArgument) -> bool {
-    let (name, made_of) = (resource.as_str(), &engine.worlds.units.of(unit).resource);
-    made_of.name == name || made_of.bases.iter().any(|base| base == name)
+    let (name, resource) = (resource.as_str(), &engine.worlds.units.of(unit).resource);
+    resource.name == name || resource.bases.iter().any(|base| base == name)
 }
 
 /// Returns the unit resource with a name, which is read at the first request.
@@ -436,17 +436,17 @@ fn spawn_unit(
     rotation: Option<Quat>,
     scale: Option<Vec3>,
 ) -> Result<UnitId, Error> {
-    let made_of = resource(engine, name.as_str())?;
+    let resource = resource(engine, name.as_str())?;
     if let Some(wrong) = rotation.filter(|turn| (turn.length_squared() - 1.0).abs() > 1e-3) {
         return Err(not_a_rotation(wrong, 4));
     }
-    let first = made_of.poses[0];
+    let first = resource.poses[0];
     let pose = NodePose {
         position: position.unwrap_or(first.position),
         rotation: rotation.unwrap_or(first.rotation),
         scale: scale.unwrap_or(first.scale),
     };
-    engine.spawn_unit(world, &made_of, &pose)
+    engine.spawn_unit(world, &resource, &pose)
 }
 
 /// Returns an error if a unit is in another world.

@@ -130,8 +130,8 @@ pub fn set_clipboard(
         let most = CLIPBOARD_BYTES_MAX >> 20;
         return Err(engine_foundation::error!("argument #1 'text' must have at most {most} MiB"));
     }
-    if let Some(fault) = clipboard_error(text) {
-        return Err(engine_foundation::error!("argument #1 'text' {fault}"));
+    if let Some(problem) = clipboard_error(text) {
+        return Err(engine_foundation::error!("argument #1 'text' {problem}"));
     }
     Ok(ExpectedResult(engine.devices.window.clipboard.set_text(text).map(|()| true)))
 }

@@ -465,7 +465,8 @@ fn title(engine: &mut Engine, window: Option<WindowId>) -> String {
 }
 
 pub fn check_title(argument: &str, title: &str) -> Result<(), Error> {
-    title_error(title).map_or(Ok(()), |fault| Err(engine_foundation::error!("{argument} {fault}")))
+    title_error(title)
+        .map_or(Ok(()), |problem| Err(engine_foundation::error!("{argument} {problem}")))
 }
 
 fn set_title(

@@ -147,11 +147,11 @@ impl ForwardRenderer {
         (frame, view, index): (&SceneResources, &ViewPlan, usize),
         group: &InstancedDraw,
     ) {
-        let had_custom_shader = set.class.is_some_and(|(_, material)| material != 0);
+        let was_custom = set.class.is_some_and(|(_, material)| material != 0);
         self.batch(to, set, frame.scenes, group, |to, key| {
             let (scene, offset) = self.buffers.scene(view.scene, index);
             let Some(slot) = custom_shaders::slot(key) else {
-                if had_custom_shader {
+                if was_custom {
                     to.set_bind_group(0, scene, &[offset]);
                 }
                 to.set_pipeline(self.pipelines.get(PipelineKey::Mesh(key.class)));

@@ -173,7 +173,7 @@ fn number(token: &WgslToken) -> Option<u64> {
 
 /// The kinds of declarations.
 #[derive(Clone, Copy, Default, PartialEq)]
-enum Declares {
+enum DeclarationKind {
     #[default]
     Nothing,
     /// A type or a constant at module scope.
@@ -186,7 +186,7 @@ enum Declares {
 /// A statement, or a declaration outside of functions.
 #[derive(Default)]
 struct Part<'a> {
-    declares: Declares,
+    declares: DeclarationKind,
     name: Option<&'a str>,
     /// True if the next word is the name.
     names: bool,
@@ -325,7 +325,7 @@ impl<'a> Arrays<'a> {
         match (token.kind, token.text) {
             (WgslTokenKind::Sign, "{") => {
                 self.blocks += 1;
-                if self.open.declares != Declares::Struct {
+                if self.open.declares != DeclarationKind::Struct {
                     self.end_part();
                 }
             }
@@ -334,7 +334,9 @@ impl<'a> Arrays<'a> {
                 self.end_part();
             }
             (WgslTokenKind::Sign, ";") => self.end_part(),
-            (WgslTokenKind::Sign, ":") if part.declares == Declares::Struct => part.elements += 1,
+            (WgslTokenKind::Sign, ":") if part.declares == DeclarationKind::Struct => {
+                part.elements += 1
+            }
             (WgslTokenKind::Sign, _) => {}
             (WgslTokenKind::Number, _) => part.listed += 1,
             (WgslTokenKind::Word, word) if part.names => {
@@ -342,12 +344,12 @@ impl<'a> Arrays<'a> {
             }
             (WgslTokenKind::Word, word) => {
                 let declares = match word {
-                    "struct" if is_outside => Declares::Struct,
-                    "alias" | "const" | "override" if is_outside => Declares::Global,
-                    "const" | "let" => Declares::Local,
-                    _ => Declares::Nothing,
+                    "struct" if is_outside => DeclarationKind::Struct,
+                    "alias" | "const" | "override" if is_outside => DeclarationKind::Global,
+                    "const" | "let" => DeclarationKind::Local,
+                    _ => DeclarationKind::Nothing,
                 };
-                if declares != Declares::Nothing {
+                if declares != DeclarationKind::Nothing {
                     (part.declares, part.names) = (declares, true);
                 } else if self.before != "." {
                     // Members have names of their own.
@@ -370,7 +372,9 @@ impl<'a> Arrays<'a> {
     pub fn end(mut self) -> Result<(), LimitExceeded> {
         self.end_part();
         let parts = &self.parts;
-        let is_global = |part: &Part| matches!(part.declares, Declares::Global | Declares::Struct);
+        let is_global = |part: &Part| {
+            matches!(part.declares, DeclarationKind::Global | DeclarationKind::Struct)
+        };
         let globals = parts.iter().enumerate().filter(|(_, part)| is_global(part));
         let globals = globals.filter_map(|(index, part)| Some((part.name?, index))).collect();
         let mut sizes = Sizes { parts, globals, known: vec![None; parts.len()] };
@@ -393,7 +397,7 @@ impl<'a> Arrays<'a> {
                 );
                 return Err(excess(Some(part.at), message));
             }
-            if let (Declares::Local, Some(name)) = (part.declares, part.name) {
+            if let (DeclarationKind::Local, Some(name)) = (part.declares, part.name) {
                 // A variable of the same name in an enclosing block may be the larger one.
                 let known = locals.entry(name).or_default();
                 *known = size.max(*known);
@@ -455,7 +459,7 @@ impl Sizes<'_, '_> {
         }
         // A value is one of the named values, or of a named type. If a type is left out, or is
         // declared here, it may hold all of them.
-        let holds_all = part.lists || matches!(part.declares, Declares::Struct);
+        let holds_all = part.lists || matches!(part.declares, DeclarationKind::Struct);
         (written, if holds_all { written } else { largest })
     }
 }

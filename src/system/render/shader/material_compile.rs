@@ -29,15 +29,15 @@ const KEYS: [&str; 7] =
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
-        .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
     let mut data = MaterialData::default();
     for entry in document.root().entries().into_iter().flatten() {
-        set(&mut data, &entry).map_err(|(line, message)| compiling.fault(line, &message))?;
+        set(&mut data, &entry).map_err(|(line, message)| compiling.error_at(line, &message))?;
     }
     // Samplers refer to textures, wherever they are in the file.
     if let Some(samplers) = document.root().get("samplers") {
         set_samplers(&mut data, samplers)
-            .map_err(|(line, message)| compiling.fault(line, &message))?;
+            .map_err(|(line, message)| compiling.error_at(line, &message))?;
     }
     if let Some(name) = &data.shader {
         compiling.refer(kind_names::SHADER, name);
@@ -50,7 +50,7 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     }
     if let (Some(surface), Some(block)) = (&data.surface, document.root().get("surface")) {
         let checked = surface.check_textures(compiling);
-        checked.map_err(|message| compiling.fault(block.line(), &message))?;
+        checked.map_err(|message| compiling.error_at(block.line(), &message))?;
     }
     for texture in data.surface.iter().flat_map(|surface| surface.textures.iter().flatten()) {
         compiling.refer(kind_names::TEXTURE, texture);
@@ -64,7 +64,7 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
                  meshes: make two materials",
                 entry.key
             );
-            return Err(compiling.fault(entry.line(), &message));
+            return Err(compiling.error_at(entry.line(), &message));
         }
         return Ok(data.write());
     }
@@ -209,7 +209,7 @@ fn without_shader(compiling: &CompileContext, root: SjsonValue) -> Result<(), Er
                 "'{key}' belong to a shader, and this material names none: add shader = \"name\", \
                  or remove them (the picture that bitmaps show is texture = \"name\")"
             );
-            return Err(compiling.fault(value.line(), &message));
+            return Err(compiling.error_at(value.line(), &message));
         }
     }
     Ok(())
@@ -233,12 +233,12 @@ fn against_shader(
             return Ok(());
         }
         let message = format!("there is no shader '{name}': neither {name}.wgsl nor {name}.shader");
-        return Err(compiling.fault(line, &message));
+        return Err(compiling.error_at(line, &message));
     };
     let source = String::from_utf8_lossy(&bytes).into_owned();
     // Errors of the shader itself are reported with its file.
     let Ok(shader) = check(&path, &source) else { return Ok(()) };
-    compare(&shader, name, root, data).map_err(|(line, message)| compiling.fault(line, &message))
+    compare(&shader, name, root, data).map_err(|(line, message)| compiling.error_at(line, &message))
 }
 
 fn compare(

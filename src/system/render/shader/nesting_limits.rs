@@ -158,7 +158,7 @@ fn number(text: &str) -> usize {
     let exponents: &[char] = if is_hex { &['p', 'P'] } else { &['e', 'E'] };
     let (mut point, mut sign, mut before) = (false, false, ' ');
     for (at, c) in text.char_indices() {
-        let goes_on = match c {
+        let continues = match c {
             '.' if !point && !sign => {
                 point = true;
                 true
@@ -169,7 +169,7 @@ fn number(text: &str) -> usize {
             }
             c => c.is_ascii_alphanumeric() || c == '_',
         };
-        if !goes_on {
+        if !continues {
             return at;
         }
         before = c;

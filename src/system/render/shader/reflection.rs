@@ -41,23 +41,23 @@ pub fn check(path: &str, source: &str) -> Result<ShaderData, Error> {
 
 /// Parses, reflects and validates a file. It needs a large stack.
 fn parse(file: &ShaderFile) -> Result<ShaderData, Error> {
-    let module = wgsl::parse_str(file.whole).map_err(|fault| file.unparsed(&fault))?;
+    let module = wgsl::parse_str(file.whole).map_err(|error| file.unparsed(&error))?;
     file.entry(&module)?;
     let data = file.reflect(&module)?;
-    size_limits::check(&module).map_err(|fault| file.fault(&[fault.at], &fault.message))?;
+    size_limits::check(&module).map_err(|error| file.error_at(&[error.at], &error.message))?;
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
-    validator.validate(&module).map_err(|fault| {
-        let inner: &dyn std::error::Error = fault.as_inner();
-        let spans: Vec<Span> = fault.spans().map(|(span, _)| *span).collect();
-        file.fault(&spans, &simplify_message(&chain(inner)))
+    validator.validate(&module).map_err(|error| {
+        let inner: &dyn std::error::Error = error.as_inner();
+        let spans: Vec<Span> = error.spans().map(|(span, _)| *span).collect();
+        file.error_at(&spans, &simplify_message(&chain(inner)))
     })?;
     Ok(data)
 }
 
 /// Returns an error's message with those of its causes.
-fn chain(fault: &dyn std::error::Error) -> String {
-    let mut message = fault.to_string();
-    let mut next = fault.source();
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut message = error.to_string();
+    let mut next = error.source();
     while let Some(cause) = next {
         message += &format!(": {cause}");
         next = cause.source();
@@ -124,7 +124,7 @@ impl ShaderFile<'_> {
     }
 
     /// Returns an error at the narrowest of the spans that are in the file.
-    fn fault(&self, spans: &[Span], message: &str) -> Error {
+    fn error_at(&self, spans: &[Span], message: &str) -> Error {
         let known = spans.iter().filter(|span| self.line_and_column(**span).is_some());
         let narrow = known.min_by_key(|span| span.to_range().map(|range| range.len()));
         match narrow.and_then(|span| self.line_and_column(*span)) {
@@ -142,9 +142,9 @@ impl ShaderFile<'_> {
         }
     }
 
-    fn unparsed(&self, fault: &wgsl::ParseError) -> Error {
-        let spans: Vec<Span> = fault.labels().map(|(span, _)| span).collect();
-        let message = fault.message().trim_end_matches('.');
+    fn unparsed(&self, error: &wgsl::ParseError) -> Error {
+        let spans: Vec<Span> = error.labels().map(|(span, _)| span).collect();
+        let message = error.message().trim_end_matches('.');
         if message.contains("type is too large") {
             return size_limits::size_overflow_error(self.path);
         }
@@ -152,11 +152,11 @@ impl ShaderFile<'_> {
             return self.engine_part_error(message);
         }
         let mut full_message = message.to_string();
-        for note in fault.notes() {
+        for note in error.notes() {
             full_message += &format!("; {note}");
         }
         full_message += &self.hint(message);
-        self.fault(&spans, &full_message)
+        self.error_at(&spans, &full_message)
     }
 
     /// Returns an error that occurs only in the engine's part.
@@ -166,15 +166,16 @@ impl ShaderFile<'_> {
         // Without the entry points, which call `paint`, errors of `paint` itself can be found.
         let head = PRELUDE.split("@fragment").next().expect("there is a first part");
         if let Ok(module) = wgsl::parse_str(&format!("{}\n{head}", self.source))
-            && let Err(fault) = self.entry(&module)
+            && let Err(error) = self.entry(&module)
         {
-            return fault;
+            return error;
         }
         let name = message.split(['`', '"', '\'']).nth(1).unwrap_or_default();
         if let Some(start) = self.first(name) {
             let message =
                 format!("the name '{name}' hides a name of WGSL or of the engine: rename it");
-            return self.fault(&[Span::new(start as u32, (start + name.len()) as u32)], &message);
+            return self
+                .error_at(&[Span::new(start as u32, (start + name.len()) as u32)], &message);
         }
         let (open, closed) = (self.source.matches('{').count(), self.source.matches('}').count());
         if open != closed {
@@ -202,7 +203,7 @@ impl ShaderFile<'_> {
         self.source.match_indices(name).map(|(at, _)| at).find(alone)
     }
 
-    /// Returns "did you mean" for an unknown name.
+    /// Returns a suggestion for the unknown name in an error message, or an empty text.
     fn hint(&self, message: &str) -> String {
         let unknown = message.contains("no definition") || message.contains("unknown");
         let Some(word) = message.split(['`', '\'']).nth(1).filter(|_| unknown) else {
@@ -234,7 +235,9 @@ impl ShaderFile<'_> {
         });
         if !takes || !gives {
             let span = module.functions.get_span(handle);
-            return Err(self.fault(&[span], &format!("'paint' must be {PAINT_SIGNATURE} {{ … }}")));
+            return Err(
+                self.error_at(&[span], &format!("'paint' must be {PAINT_SIGNATURE} {{ … }}"))
+            );
         }
         for point in &module.entry_points {
             if !point.name.starts_with("engine_") {
@@ -263,7 +266,7 @@ impl ShaderFile<'_> {
             };
             let name = global.name.clone().unwrap_or_default();
             if binding.group != MATERIAL_GROUP {
-                return Err(self.fault(
+                return Err(self.error_at(
                     &[span],
                     &format!(
                         "'{name}' is in group {}, and a shader's own group is {MATERIAL_GROUP}: \
@@ -285,7 +288,7 @@ impl ShaderFile<'_> {
                     self.block(module, global, binding.binding, span, &mut data)?
                 }
                 _ => {
-                    return Err(self.fault(
+                    return Err(self.error_at(
                         &[span],
                         &format!(
                             "'{name}' is of a kind that materials cannot set: they set one \
@@ -305,7 +308,7 @@ impl ShaderFile<'_> {
             return Ok(());
         }
         let name = global.name.as_deref().unwrap_or_default();
-        Err(self.fault(
+        Err(self.error_at(
             &[span],
             &format!(
                 "'{name}' has no binding: write @group({MATERIAL_GROUP}) @binding(n) before it, \
@@ -330,18 +333,18 @@ impl ShaderFile<'_> {
                 "the block of variables '{name}' is at binding {binding}, and must be at \
                  {VARIABLES}"
             );
-            return Err(self.fault(&[span], &message));
+            return Err(self.error_at(&[span], &message));
         }
         let TypeInner::Struct { members, span: size } = &module.types[global.ty].inner else {
             let message = format!("'{name}' must be a struct, whose members are the variables");
-            return Err(self.fault(&[span], &message));
+            return Err(self.error_at(&[span], &message));
         };
         if *size > VARIABLE_BYTES_MAX {
             let message = format!(
                 "the block of variables '{name}' has {size} bytes, and {VARIABLE_BYTES_MAX} is the \
                  most (VARIABLE_BYTES_MAX)"
             );
-            return Err(self.fault(&[span], &message));
+            return Err(self.error_at(&[span], &message));
         }
         data.variable_bytes = size.next_multiple_of(16);
         for member in members {
@@ -352,7 +355,7 @@ impl ShaderFile<'_> {
                     "the variable '{member_name}' is of a type that materials cannot set: use f32, \
                      i32, u32, vec2f, vec3f, vec4f or mat4x4f"
                 );
-                return Err(self.fault(&[span], &message));
+                return Err(self.error_at(&[span], &message));
             };
             data.variables.push(ShaderVariable { name: member_name, kind, offset: member.offset });
         }
@@ -372,7 +375,7 @@ impl ShaderFile<'_> {
             if index == TEXTURES_MAX {
                 let message =
                     format!("a shader has at most {TEXTURES_MAX} textures (TEXTURES_MAX)");
-                return Err(self.fault(&[span], &message));
+                return Err(self.error_at(&[span], &message));
             }
             let wanted = texture_binding(index);
             if binding != wanted {
@@ -380,7 +383,7 @@ impl ShaderFile<'_> {
                     "the texture '{name}' is at binding {binding}, and must be at {wanted}: \
                      textures are at 1, 3, 5 … in order, their samplers after them"
                 );
-                return Err(self.fault(&[span], &message));
+                return Err(self.error_at(&[span], &message));
             }
             if !samplers.iter().any(|sampler| sampler.0 == sampler_binding(index)) {
                 let message = format!(
@@ -388,7 +391,7 @@ impl ShaderFile<'_> {
                     @binding({}) var {name}_sampler: sampler;",
                     sampler_binding(index)
                 );
-                return Err(self.fault(&[span], &message));
+                return Err(self.error_at(&[span], &message));
             }
             data.textures.push(name);
         }
@@ -399,7 +402,7 @@ impl ShaderFile<'_> {
                     "the sampler '{name}' is at binding {binding}, and must be right after its \
                      texture: 2, 4, 6 …"
                 );
-                return Err(self.fault(&[span], &message));
+                return Err(self.error_at(&[span], &message));
             }
         }
         Ok(())

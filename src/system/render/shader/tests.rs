@@ -157,7 +157,7 @@ fn material(text: &str) -> Result<(MaterialData, Vec<String>), String> {
     let bytes = text.as_bytes().to_vec();
     let mut compiling =
         CompileContext::new(name, "m.material".into(), SourceForm::Own, bytes, false, &read);
-    let data = (MATERIAL.compile)(&mut compiling).map_err(|fault| fault.message)?;
+    let data = (MATERIAL.compile)(&mut compiling).map_err(|error| error.message)?;
     let references = compiling.references.iter().map(|name| name.to_string()).collect();
     Ok((MaterialData::read(&data).unwrap(), references))
 }

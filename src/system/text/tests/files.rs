@@ -322,7 +322,8 @@ fn damaged_tables_never_panic() {
 #[test]
 fn unknown_fonts_and_cycles_are_reported() {
     let mut texts = TextSystem::new();
-    let mut store = ResourceStore::empty(ResourceKinds(&[&FONT]));
+    static KINDS: ResourceKinds = ResourceKinds(&[&FONT]);
+    let mut store = ResourceStore::empty(KINDS);
     let error = texts.find(&mut store, "fonts/none").unwrap_err();
     assert_eq!(error.contexts, ["When loading font: fonts/none"]);
     assert_eq!(
@@ -356,5 +357,5 @@ fn a_reloaded_font_keeps_its_id_and_updates_its_glyphs() {
     texts.reload(&mut ResourceStore::default(), &changed);
     assert_eq!(texts.find(&mut ResourceStore::default(), DEFAULT_FONT).unwrap(), font);
     assert_eq!(texts.layout(&request(font, "ab", 20.0)).unwrap().len(), 2);
-    assert_eq!(flush(&mut texts, &mut atlas), 2, "they are made anew");
+    assert_eq!(flush(&mut texts, &mut atlas), 2, "they are created again");
 }

@@ -5,7 +5,7 @@ use engine_foundation::sjson;
 
 fn read(text: &str, whole: bool) -> Result<ActorDesc, String> {
     let tree = sjson::parse(text).unwrap().to_tree();
-    ActorDesc::read("body", &tree, whole).map_err(|fault| fault.message)
+    ActorDesc::read("body", &tree, whole).map_err(|error| error.message)
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn an_error_has_its_path() {
                 \"sphere\", radius = 0 }\n    ]\n  }\n}";
     let document = sjson::parse(text).unwrap();
     let actors = document.root().get("actors").unwrap();
-    let fault = check_actors(&actors.to_tree(), true).unwrap_err();
-    assert_eq!(fault.path, ["body", "shapes", "0", "radius"]);
-    assert_eq!(fault.locate(actors).line(), 5);
+    let error = check_actors(&actors.to_tree(), true).unwrap_err();
+    assert_eq!(error.path, ["body", "shapes", "0", "radius"]);
+    assert_eq!(error.locate(actors).line(), 5);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn node_extras_can_describe_an_actor() {
     let mesh = || Some("models/a/b".to_string());
     let read = |extra: &SjsonTree| {
         let tree = from_extras(extra, "crate", mesh());
-        ActorDesc::read("crate", tree.get("crate").unwrap(), true).map_err(|fault| fault.message)
+        ActorDesc::read("crate", tree.get("crate").unwrap(), true).map_err(|error| error.message)
     };
     let still = read(&SjsonTree::String("static".to_string())).unwrap();
     let hull = |hull| ShapeForm::Model { mesh: "models/a/b".to_string(), hull };

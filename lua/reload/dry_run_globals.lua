@@ -1,5 +1,5 @@
--- The trial's substitute for the globals, which hides the trial from the game until it succeeds.
--- The trial itself is in commit.lua.
+-- The dry run's substitute for the globals, which hides the dry run from the game until it
+-- succeeds. The dry run itself is in commit.lua.
 local core = ...
 
 -- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
@@ -12,7 +12,7 @@ local reload = core.reloader
 
 -- Creates the substitute for the globals. Assignments are stored in it. Other names are read from
 -- the real globals, except names that the changed files assigned in their last load.
-function reload.make_shadow(box, trial_require)
+function reload.make_shadow(box, dry_run_require)
   local shadow, copied, hidden = {}, {}, box.hidden
   local stand_in
   local function read(_, name)
@@ -23,7 +23,7 @@ function reload.make_shadow(box, trial_require)
       return globals[name]
     end
   end
-  -- Moves a global that the trial assigns into the shadow.
+  -- Moves a global that the dry run assigns into the shadow.
   local function write(_, name, value)
     rawset(shadow, name, value)
     rawset(stand_in, name, nil)
@@ -39,7 +39,7 @@ function reload.make_shadow(box, trial_require)
   box.shadow, box.stand_in, box.copied = shadow, stand_in, copied
   reload.owners[shadow], reload.owners[stand_in] = "[engine]", "[engine]"
   local function require(name)
-    return trial_require(box, name)
+    return dry_run_require(box, name)
   end
   local function load(text, name, mode, env)
     return core.load(text, name, mode, env == nil and shadow or env)

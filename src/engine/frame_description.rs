@@ -1,6 +1,6 @@
 //! Recording of the newest frame for tests: as text, from the copy that Guis keep on request, and
 //! as packets that can be drawn later. Games with a window do not use it. The output of worlds is
-//! in world_draws.rs.
+//! in recorded_world_draws.rs.
 
 use super::{Assets, Devices, Drawing, Engine, Frame};
 use engine_foundation::Handle;

@@ -1,5 +1,5 @@
 //! The drawing functions of `Gui`, without texts, which are in text.rs. Their rows are in
-//! drawing.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
+//! rows.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
 //! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that
@@ -9,8 +9,8 @@
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 
 use crate::api::gui::arguments::{
-    Borders, Changed, Created, Layer, Length, LineEnd, LinePoints, NewObject, ObjectNumber,
-    PlanePosition, Point, PolygonPoints, Pose, Position, Radii, Size, Tint, Uv,
+    Borders, ChangeResult, CreateResult, Layer, Length, LineEnd, LinePoints, NewObject,
+    ObjectNumber, PlanePosition, Point, PolygonPoints, Pose, Position, Radii, Size, Tint, Uv,
 };
 use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget};
 use engine_frame_packet::gui::QuadInstance;
@@ -40,7 +40,7 @@ impl Position {
 }
 
 #[inline(always)]
-fn put_rect(
+fn submit_rect(
     engine: &mut Engine,
     target: DrawTarget,
     position: Position,
@@ -51,8 +51,8 @@ fn put_rect(
     let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Rect, position.z, sum)?;
     let edges = position.edges(size);
     if !draw.is_straight() {
-        let look = draw.look(color.0, 0.0, 0.0);
-        return draw.one(PLAIN, |_| tessellation::box_quad(sorted(edges), look));
+        let shape_style = draw.shape_style(color.0, 0.0, 0.0);
+        return draw.one(PLAIN, |_| tessellation::box_quad(sorted(edges), shape_style));
     }
     draw.one(PLAIN, |of| tessellation::quad(edges, of, color.0))
 }
@@ -69,8 +69,8 @@ pub(super) fn rect(
     position: Position,
     size: Size,
     color: Tint,
-) -> Created {
-    put_rect(engine, DrawTarget::new(gui), position, size, color).map(NewObject)
+) -> CreateResult {
+    submit_rect(engine, DrawTarget::new(gui), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -81,8 +81,8 @@ pub(super) fn update_rect(
     position: Position,
     size: Size,
     color: Tint,
-) -> Changed {
-    put_rect(engine, DrawTarget::change(gui, object), position, size, color).map(drop)
+) -> ChangeResult {
+    submit_rect(engine, DrawTarget::change(gui, object), position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -94,10 +94,10 @@ pub(super) fn rect_3d(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    put_rect(engine, target, layer.origin(), size, color).map(NewObject)
+    submit_rect(engine, target, layer.origin(), size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -110,14 +110,14 @@ pub(super) fn update_rect_3d(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Changed {
+) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_rect(engine, target, layer.origin(), size, color).map(drop)
+    submit_rect(engine, target, layer.origin(), size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_box(
+fn submit_box(
     engine: &mut Engine,
     target: DrawTarget,
     (position, size): (Position, Size),
@@ -127,8 +127,8 @@ fn put_box(
 ) -> DrawResult {
     let sum = position.sum(size) + radius + outline;
     let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Rect, position.z, sum)?;
-    let look = draw.look(color.0, radius, outline);
-    draw.one(PLAIN, |_| tessellation::box_quad(sorted(position.edges(size)), look))
+    let shape_style = draw.shape_style(color.0, radius, outline);
+    draw.one(PLAIN, |_| tessellation::box_quad(sorted(position.edges(size)), shape_style))
 }
 
 #[inline(always)]
@@ -139,9 +139,9 @@ pub(super) fn rect_outline(
     size: Size,
     thickness: Length,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let target = DrawTarget::new(gui);
-    put_box(engine, target, (position, size), 0.0, thickness.0, color).map(NewObject)
+    submit_box(engine, target, (position, size), 0.0, thickness.0, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -153,9 +153,9 @@ pub(super) fn rounded_rect(
     radius: Length,
     color: Tint,
     outline: Option<Length>,
-) -> Created {
+) -> CreateResult {
     let (target, outline) = (DrawTarget::new(gui), outline_width(outline));
-    put_box(engine, target, (position, size), radius.0, outline, color).map(NewObject)
+    submit_box(engine, target, (position, size), radius.0, outline, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -168,14 +168,14 @@ pub(super) fn update_rounded_rect(
     radius: Length,
     color: Tint,
     outline: Option<Length>,
-) -> Changed {
+) -> ChangeResult {
     let (target, outline) = (DrawTarget::change(gui, object), outline_width(outline));
-    put_box(engine, target, (position, size), radius.0, outline, color).map(drop)
+    submit_box(engine, target, (position, size), radius.0, outline, color).map(drop)
 }
 
 /// Draws an image; in its own size if `size` is `None`.
 #[inline(always)]
-fn put_bitmap(
+fn submit_bitmap(
     engine: &mut Engine,
     target: DrawTarget,
     source: SourceNumber,
@@ -200,8 +200,8 @@ pub(super) fn bitmap(
     position: Position,
     size: Option<Size>,
     color: Tint,
-) -> Created {
-    put_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
+) -> CreateResult {
+    submit_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -213,8 +213,8 @@ pub(super) fn update_bitmap(
     position: Position,
     size: Option<Size>,
     color: Tint,
-) -> Changed {
-    put_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
+) -> ChangeResult {
+    submit_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -227,10 +227,10 @@ pub(super) fn bitmap_3d(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
+    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
 }
 
 #[inline(always)]
@@ -244,15 +244,15 @@ pub(super) fn update_bitmap_3d(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Changed {
+) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
+    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
 }
 
 /// Draws the part of an image between two points of it.
 #[inline(always)]
-fn put_bitmap_uv(
+fn submit_bitmap_uv(
     engine: &mut Engine,
     target: DrawTarget,
     (source, uv00, uv11): (SourceNumber, Uv, Uv),
@@ -286,9 +286,9 @@ pub(super) fn bitmap_uv(
     position: Position,
     size: Size,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let target = DrawTarget::new(gui);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -302,9 +302,9 @@ pub(super) fn update_bitmap_uv(
     position: Position,
     size: Size,
     color: Tint,
-) -> Changed {
+) -> ChangeResult {
     let target = DrawTarget::change(gui, object);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
 }
 
 #[inline(always)]
@@ -319,11 +319,11 @@ pub(super) fn bitmap_3d_uv(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
     let part = (source, uv00, uv11);
-    put_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
+    submit_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -339,14 +339,14 @@ pub(super) fn update_bitmap_3d_uv(
     layer: Layer,
     size: Size,
     color: Tint,
-) -> Changed {
+) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    put_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
+    submit_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_nine_patch(
+fn submit_nine_patch(
     engine: &mut Engine,
     target: DrawTarget,
     (source, borders): (SourceNumber, Borders),
@@ -374,9 +374,9 @@ pub(super) fn nine_patch(
     position: Position,
     size: Size,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let target = DrawTarget::new(gui);
-    put_nine_patch(engine, target, (source, borders), position, size, color).map(NewObject)
+    submit_nine_patch(engine, target, (source, borders), position, size, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -389,13 +389,13 @@ pub(super) fn update_nine_patch(
     position: Position,
     size: Size,
     color: Tint,
-) -> Changed {
+) -> ChangeResult {
     let target = DrawTarget::change(gui, object);
-    put_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
+    submit_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
 }
 
 #[inline(always)]
-fn put_triangle(
+fn submit_triangle(
     engine: &mut Engine,
     target: DrawTarget,
     corners: [Point; 3],
@@ -405,9 +405,9 @@ fn put_triangle(
     let (sum, z) =
         (corners.iter().map(|corner| corner.x + corner.y).sum(), layer_or_default(layer));
     let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Triangle, z, sum)?;
-    let look = draw.look(color.0, 0.0, 0.0);
+    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
     let corners = corners.map(|corner| [corner.x, corner.y]);
-    draw.one(PLAIN, |_| tessellation::triangle(corners, look.color, look.reach))
+    draw.one(PLAIN, |_| tessellation::triangle(corners, shape_style.color, shape_style.reach))
 }
 
 #[inline(always)]
@@ -419,8 +419,8 @@ pub(super) fn triangle(
     p3: Point,
     layer: Option<Layer>,
     color: Tint,
-) -> Created {
-    put_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
+) -> CreateResult {
+    submit_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
 }
 
 #[inline(always)]
@@ -433,8 +433,8 @@ pub(super) fn update_triangle(
     p3: Point,
     layer: Option<Layer>,
     color: Tint,
-) -> Changed {
-    put_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
+) -> ChangeResult {
+    submit_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
 }
 
 #[inline(always)]
@@ -445,13 +445,13 @@ pub(super) fn line(
     to: LineEnd,
     thickness: Length,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let (Position { x, y, z }, LineEnd(to), Length(thickness)) = (from, to, thickness);
     let sum = x + y + to.x + to.y + thickness;
     let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let look = draw.look(color.0, 0.0, 0.0);
-    let drawn =
-        draw.one(PLAIN, |_| tessellation::line([x, y], [to.x, to.y], thickness, false, look));
+    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
+    let drawn = draw
+        .one(PLAIN, |_| tessellation::line([x, y], [to.x, to.y], thickness, false, shape_style));
     drawn.map(NewObject)
 }
 
@@ -464,13 +464,13 @@ pub(super) fn polyline(
     layer: Option<Layer>,
     color: Tint,
     closed: Option<bool>,
-) -> Created {
+) -> CreateResult {
     let (target, z) = (DrawTarget::new(gui), layer_or_default(layer));
     let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Shape, z, thickness.0)?;
     draw.check_points(points.as_slice())?;
-    let look = draw.look(color.0, 0.0, 0.0);
+    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
     let (mut instances, closed) = (Vec::new(), closed == Some(true));
-    tessellation::polyline(points.as_slice(), closed, thickness.0, look, &mut instances);
+    tessellation::polyline(points.as_slice(), closed, thickness.0, shape_style, &mut instances);
     draw.many(PLAIN, &instances).map(NewObject)
 }
 
@@ -481,7 +481,7 @@ pub(super) fn polygon(
     points: PolygonPoints,
     layer: Option<Layer>,
     color: Tint,
-) -> Created {
+) -> CreateResult {
     let (target, z) = (DrawTarget::new(gui), layer_or_default(layer));
     let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Shape, z, 0.0)?;
     draw.check_points(points.as_slice())?;
@@ -501,7 +501,7 @@ pub(super) fn circle(
     radius: Length,
     color: Tint,
     outline: Option<Length>,
-) -> Created {
+) -> CreateResult {
     ellipse(engine, gui, center, Radii { x: radius.0, y: radius.0 }, color, outline)
 }
 
@@ -513,12 +513,12 @@ pub(super) fn ellipse(
     radii: Radii,
     color: Tint,
     outline: Option<Length>,
-) -> Created {
+) -> CreateResult {
     let (Position { x, y, z }, outline) = (center, outline_width(outline));
     let sum = x + y + radii.x + radii.y + outline;
     let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let look = draw.look(color.0, 0.0, outline);
-    let drawn = draw.one(PLAIN, |_| tessellation::ellipse([x, y], [radii.x, radii.y], look));
+    let shape_style = draw.shape_style(color.0, 0.0, outline);
+    let drawn = draw.one(PLAIN, |_| tessellation::ellipse([x, y], [radii.x, radii.y], shape_style));
     drawn.map(NewObject)
 }
 
@@ -533,7 +533,7 @@ pub(super) fn arc(
     until: f32,
     color: Tint,
     thickness: Option<Length>,
-) -> Created {
+) -> CreateResult {
     let (Position { x, y, z }, Length(radius)) = (center, radius);
     // A thickness that is not a number is kept here, and refused below.
     let thickness = match thickness {
@@ -542,8 +542,8 @@ pub(super) fn arc(
     };
     let sum = x + y + radius + thickness + from + until;
     let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let look = draw.look(color.0, 0.0, 0.0);
-    let drawn =
-        draw.one(PLAIN, |_| tessellation::arc([x, y], radius, thickness, (from, until), look));
+    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
+    let drawn = draw
+        .one(PLAIN, |_| tessellation::arc([x, y], radius, thickness, (from, until), shape_style));
     drawn.map(NewObject)
 }

@@ -32,7 +32,7 @@ pub const REFUSED: &str = "it does not exist, or is not a file that a confined g
 const SYSTEM: [&str; 4] = ["/proc", "/sys", "/dev", "/run/user"];
 
 /// The state of a run's requests.
-pub struct Drops {
+pub struct DroppedFileLimiter {
     count: u32,
     /// Number of files that may be opened at once. `last` is the time of its last update.
     available: u32,
@@ -41,21 +41,27 @@ pub struct Drops {
     log: Option<PathBuf>,
 }
 
-impl Drops {
+impl DroppedFileLimiter {
     /// Creates the state with the log in the user's cache folder.
-    pub fn of_user() -> Drops {
+    pub fn of_user() -> DroppedFileLimiter {
         let cache = super::super::cache_folder();
-        Drops::new(cache.map(|cache| cache.join("engine/dropped.log")))
+        DroppedFileLimiter::new(cache.map(|cache| cache.join("engine/dropped.log")))
     }
 
-    pub fn new(log: Option<PathBuf>) -> Drops {
-        Drops { count: 0, available: BURST_MAX, last: Instant::now(), pause: PAUSE, log }
+    pub fn new(log: Option<PathBuf>) -> DroppedFileLimiter {
+        DroppedFileLimiter {
+            count: 0,
+            available: BURST_MAX,
+            last: Instant::now(),
+            pause: PAUSE,
+            log,
+        }
     }
 
     /// Creates a state without pauses and without a log. Without the log, every file is refused
     /// after all other checks. For tests with very many requests.
-    pub fn without_log() -> Drops {
-        Drops { pause: Duration::ZERO, ..Drops::new(None) }
+    pub fn without_log() -> DroppedFileLimiter {
+        DroppedFileLimiter { pause: Duration::ZERO, ..DroppedFileLimiter::new(None) }
     }
 
     /// Opens a file for reading.
@@ -158,7 +164,7 @@ mod tests {
     use std::io::Read;
     use std::os::unix::fs::symlink;
 
-    fn scratch(name: &str) -> (PathBuf, Drops) {
+    fn scratch(name: &str) -> (PathBuf, DroppedFileLimiter) {
         let folder =
             std::env::temp_dir().join(format!("engine-{}-drops-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
@@ -167,7 +173,7 @@ mod tests {
             std::fs::write(folder.join(name), name).unwrap();
         }
         let log = folder.join("cache/engine/dropped.log");
-        (folder, Drops::new(Some(log)))
+        (folder, DroppedFileLimiter::new(Some(log)))
     }
 
     #[test]
@@ -178,7 +184,7 @@ mod tests {
         let other_user = folder.join("others.png");
         std::fs::write(&other_user, "x").unwrap();
         // Only the superuser can change a file's owner.
-        let given_away = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
+        let is_foreign = std::os::unix::fs::chown(&other_user, Some(12345), None).is_ok();
         let status =
             std::process::Command::new("mkfifo").arg(folder.join("pipe")).status().unwrap();
         assert!(status.success());
@@ -207,7 +213,7 @@ mod tests {
             assert_eq!(message, REFUSED, "{name}");
         }
         assert_eq!(drops.open(Path::new("picture.png")).unwrap_err().to_string(), REFUSED);
-        assert_eq!(drops.open(&other_user).is_err(), given_away);
+        assert_eq!(drops.open(&other_user).is_err(), is_foreign);
         std::fs::remove_dir_all(folder).unwrap();
     }
 

@@ -1,7 +1,7 @@
 //! The rows of the drawing functions of `Gui`, and of its queries of texts and images. Lua unpacks
-//! their arguments (arguments.rs). The functions are in draw.rs and text.rs.
+//! their arguments (arguments.rs). The functions are in draw_functions.rs and text.rs.
 
-use crate::api::gui::draw::{
+use crate::api::gui::draw_functions::{
     arc, bitmap, bitmap_3d, bitmap_3d_uv, bitmap_uv, circle, ellipse, line, nine_patch, polygon,
     polyline, rect, rect_3d, rect_outline, rounded_rect, triangle, update_bitmap, update_bitmap_3d,
     update_bitmap_3d_uv, update_bitmap_uv, update_nine_patch, update_rect, update_rect_3d,

@@ -114,9 +114,9 @@ fn await_version(arrivals: &Receiver<(usize, Instant)>, version: usize) -> Insta
 }
 
 /// Saves a file as editors do: in place, or to a temporary file that then replaces it.
-fn save(path: &Path, text: &str, in_place: bool) {
+fn save(path: &Path, text: &str, overwrite: bool) {
     let temporary = path.with_extension("lua~");
-    match in_place {
+    match overwrite {
         true => fs::write(path, text).expect("the file can be written"),
         false => {
             fs::write(&temporary, text).expect("the file can be written");

@@ -13,13 +13,13 @@ local shared = core.drawing
 shared.white = C(255, 255, 255, 255)
 
 -- Raises the error that native code reported for the last call.
-function shared.refused(name)
+function shared.raise_refusal(name)
   no_reload(name)
   raise(name .. ": " .. refusal())
 end
 
 -- Raises the error for the first wrong argument of a function, whose row has this index.
-function shared.wrong(index, ...)
+function shared.raise_argument_error(index, ...)
   core.unpacked_check(index)(core, ...)
 end
 

@@ -49,7 +49,9 @@ pub(super) struct SurfaceKey {
 
 impl SpriteResources {
     /// Returns all surfaces with a material, and the slot of that material.
-    pub(super) fn painted(&self) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
+    pub(super) fn surfaces_with_material(
+        &self,
+    ) -> impl Iterator<Item = (SurfaceSlot, MaterialSlot)> + '_ {
         self.surfaces.iter().filter_map(|(key, surface)| Some((*surface, key.material_slot?)))
     }
 
@@ -264,8 +266,8 @@ impl Assets {
             return known;
         }
         let (textures, store) = (&mut self.textures, &mut self.store);
-        let placed = textures.scene_texture(store, number).or_else(|fault| {
-            log::error(&format!("{fault}: it is shown as a checkerboard"));
+        let placed = textures.scene_texture(store, number).or_else(|error| {
+            log::error(&format!("{error}: it is shown as a checkerboard"));
             textures.scene_texture(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");

@@ -1,4 +1,4 @@
--- Wide, flat code: n distinct functions (argument), each with a short loop over a shared table and
+-- Many functions: n distinct functions (argument), each with a short loop over a shared table and
 -- a branch, called once a frame. Each function is hot enough to be compiled, as in a big game.
 
 local n = tonumber((Application.argv()))
@@ -23,7 +23,7 @@ for first = 1, n, 100 do
       end,]], i % 13 + 1, 1000 + i, 900 + i)
   end
   lines[#lines + 1] = "}"
-  for _, made in ipairs(assert(load(table.concat(lines, "\n"), "=wide"))()) do
+  for _, made in ipairs(assert(load(table.concat(lines, "\n"), "=many_functions"))()) do
     functions[#functions + 1] = made
   end
 end

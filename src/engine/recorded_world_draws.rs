@@ -1,9 +1,9 @@
 //! Recorded output of worlds in the newest frame, for tests: the draw calls of their meshes,
 //! sprites, tile maps and particles with the names of the drawn objects, and the lines for text
-//! descriptions. The output of Guis is in draw_list.rs.
+//! descriptions. The output of Guis is in frame_description.rs.
 
-use super::draw_list::{color, short};
-use super::sprite_templates::SpriteOrTilemap;
+use super::frame_description::{color, short};
+use super::sprite_draws::SpriteOrTilemap;
 use super::{Assets, Engine, Worlds};
 use engine_foundation::{Handle, Vec3};
 use engine_frame_packet::mesh::SurfaceSlot;
@@ -155,11 +155,11 @@ impl Assets {
     fn surface_names(&self) -> HashMap<SurfaceSlot, String> {
         let all = || self.materials.slots().iter().map(|(_, material)| material);
         let meshes = all().filter_map(|it| Some((it.surface()?, it.name.clone())));
-        let painted = self.sprites.painted().filter_map(|(surface, slot)| {
+        let sprites = self.sprites.surfaces_with_material().filter_map(|(surface, slot)| {
             let material = all().find(|it| it.surface().is_none() && it.slot == slot)?;
             Some((surface, material.name.clone()))
         });
-        meshes.chain(painted).collect()
+        meshes.chain(sprites).collect()
     }
 }
 
