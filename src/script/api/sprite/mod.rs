@@ -1,5 +1,5 @@
-//! The Lua module `Sprite`, and the functions of `Tilemap` for maps of units. Playing frames without
-//! a unit is in the prelude (lua/gui/sprite.lua).
+//! The Lua module `Sprite`, and the functions of `Tilemap` for maps of units. Playing frames
+//! without a unit is in the prelude (lua/gui/sprite.lua).
 
 pub(super) mod material;
 
