@@ -298,7 +298,8 @@ end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number') and (type(a3) ==
 'number' or type(a3) == 'table') and (istype(V2, a4) or istype(V3, a4)) and (istype(V2, a5) or
 istype(V3, a5)) and (istype(C, a6) or a6 == nil)) then raise_argument_error(16, a1, a2, a3, a4, a5,
-a6) end source_a2 = source_a2 or source_of('Gui.nine_patch', 2, 'material', a2)
+a6) end
+source_a2 = source_a2 or source_of('Gui.nine_patch', 2, 'material', a2)
 local left_a3, bottom_a3, right_a3, top_a3 = borders_of('Gui.nine_patch', 3, 'borders', a3)
 a6 = a6 or WHITE
 local r = native(cx, a1, source_a2, left_a3, bottom_a3, right_a3, top_a3, a4._x, a4._y, istype(V3,
@@ -558,7 +559,8 @@ return V3(scratch[0], scratch[1], 0), V3(scratch[2], scratch[3], 0), V3(scratch[
 end
 if not (type(a1) == 'number' and type(a2) == 'string' and (a3 == nil or type(a3) == 'string') and
 type(a4) == 'number' and (a5 == nil or type(a5) == 'table')) then raise_argument_error(30, a1, a2,
-a3, a4, a5) end font_a3 = font_a3 or font_of('Gui.text_extents', 3, 'font', a3)
+a3, a4, a5) end
+font_a3 = font_a3 or font_of('Gui.text_extents', 3, 'font', a3)
 local style_a5 = style_of('Gui.text_extents', 5, 'options', a5)
 local r = native(cx, a1, a2, #a2, font_a3, a4, style_a5)
 if r < 0 then raise_refusal('Gui.text_extents') end

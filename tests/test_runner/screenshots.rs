@@ -162,7 +162,7 @@ fn invalid_test_calls_are_reported() {
         "test.screenshot: 'tolerance' must be from 0 to 255, got number 256",
         "test.screenshot: no frame was played yet: test.frames(1) first",
         "there is no 'test.frame', did you mean 'test.frames'?",
-        "there is no 'test.zebra' (there are boot, close, ",
+        "there is no 'test.zebra' (there are boot, clear_fault, ",
         "test.fault: no frame was played yet",
     ] {
         assert!(out.contains(message), "no '{message}' in:\n{out}\n{err}");
