@@ -1,33 +1,19 @@
--- `World` as a whole: its update, its release, and the data that games store with it. Functions for
--- what a world contains are next to it, in the files of this folder and in lua/gui/gui.lua.
+-- `World` as a whole: its update, and the data that games store with it. Functions for what a world
+-- contains are next to it, in the files of this folder and in lua/gui/gui.lua.
 local core = ...
 
-local type = type
 local no_reload = core.no_reload
 local check, set, get = core.user_data.check, core.user_data.set, core.user_data.get
 
-local Application, World = core.module("Application"), core.module("World")
+local World = core.module("World")
 
 local world_update = core.event("world_update")
-local world_release, world_released = core.event("world_release"), core.event("world_released")
 
 ---Advances everything in the world by a time step. Call it once in `update(dt)`.
 ---@param world World the world to advance
 ---@param delta number seconds, zero or more
 function World.update(...)
   world_update(...)
-end
-
----Destroys a world and everything in it. Its handle is stale afterwards.
----@param world World the world to release
-function Application.release_world(...)
-  local world = ...
-  -- The native function refuses any other argument.
-  if type(world) == "number" and World.alive(world) then
-    world_release(world)
-  end
-  core.release_world(...)
-  world_released(world)
 end
 
 ---Stores a value with a world under one or more keys. The value is removed with the world.

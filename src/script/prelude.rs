@@ -73,6 +73,7 @@ pub const FILES: &[PreludeFile] = files![
     "reload/commit",
     "boot/shared_data",
     "boot/user_settings",
+    "boot/release_world",
     "input/bindings",
     "input/input",
     "text/localizer",

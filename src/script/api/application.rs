@@ -1,6 +1,5 @@
 //! The Rust part of the Lua module `Application`: the process, the frame, and worlds. The other
-//! parts are in the prelude: lua/boot/user_settings.lua, lua/boot/shared_data.lua and
-//! lua/world/world.lua (the release of worlds).
+//! parts are in the prelude: lua/boot/user_settings.lua, shared_data.lua and release_world.lua.
 
 use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;

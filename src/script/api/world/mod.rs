@@ -228,10 +228,14 @@ fn update_systems(
     Ok(engine.worlds.physics.of_world(world).is_some())
 }
 
+// Without link-time optimization, the fast form calls a function that is not inline, and looks up
+// the handle twice.
+#[inline]
 fn time(engine: &mut Engine, world: WorldId) -> f64 {
     engine.worlds.world(world).time
 }
 
+#[inline]
 fn delta_time(engine: &mut Engine, world: WorldId) -> f64 {
     engine.worlds.world(world).delta
 }
