@@ -48,7 +48,7 @@ impl HashedSystem {
             HashedSystem::Particles => "particles",
             HashedSystem::Sound => "sound",
             HashedSystem::Input => "input",
-            HashedSystem::Game => "what the game hashed",
+            HashedSystem::Game => "game hashes",
         }
     }
 }

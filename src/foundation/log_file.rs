@@ -61,7 +61,7 @@ fn rotate(folder: &Path, files_max: usize) -> Result<()> {
 }
 
 /// Rotates the files and creates the newest. Two games of one folder can do this at the same time:
-/// the one whose name is taken first rotates again.
+/// the one whose name is taken first rotates again. An older log can be lost then.
 fn create_newest(folder: &Path, files_max: usize) -> Result<File> {
     for _ in 1..ROTATIONS_MAX {
         rotate(folder, files_max)?;

@@ -268,11 +268,11 @@ fn diverging_objects_are_named() {
     let (code, out, err) = scratch.test(&["."]);
     assert_eq!(code, 1, "{out}{err}");
     for message in [
-        "the replay differs from the recording in frame 6: worlds, what the game hashed (the \
+        "the replay differs from the recording in frame 6: worlds, game hashes (the \
          game's files changed since the recording)\n",
         "    worlds: unit ",
         " 'lid' at (12.000, 0.000, 0.000)\n",
-        "    what the game hashed: call 2 of Application.hash in that frame (main.lua:16)\n",
+        "    game hashes: call 2 of Application.hash in that frame (main.lua:16)\n",
     ] {
         assert!(out.contains(message), "no '{message}' in:\n{out}");
     }
