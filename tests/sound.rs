@@ -5,5 +5,7 @@ mod bad_input;
 mod device;
 mod game;
 mod level_chart;
+mod loops;
 mod mixing;
+mod output;
 mod reload;

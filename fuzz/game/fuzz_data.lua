@@ -87,6 +87,8 @@ function use.sound(name)
   if voice then
     try(Sound.set_pitch, voice, 2)
     try(Sound.seconds, voice)
+    try(Sound.seek, voice, 0.5)
+    try(Sound.true_peak)
   end
 end
 

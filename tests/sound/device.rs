@@ -103,6 +103,35 @@ fn long_clip_is_streamed_and_can_start_anywhere() {
 }
 
 #[test]
+fn streamed_loops_repeat_without_a_gap() {
+    for (name, bytes) in
+        [("t.ogg", &include_bytes!("tone.ogg")[..]), ("t.flac", include_bytes!("tone.flac"))]
+    {
+        let files: &[(&str, &[u8])] =
+            &[("s.sound", b"play = \"t\" stream = true loop = true"), (name, bytes)];
+        let mut game = Game::new(&format!("stream-{name}"), files);
+        let fake = FakeDevice::default();
+        fake.plugged.store(true, Ordering::Relaxed);
+        let (mut sounds, world) = sound_system(MixerData::standard(), 8, Some(fake.setup()));
+        play(&mut game, &mut sounds, world, "s");
+        // The tone takes half a second.
+        let heard = fake.heard.clone();
+        let count = move |_: &SoundSystem| {
+            let heard = heard.lock().unwrap();
+            let first = heard.iter().position(|sample| sample.abs() > 0.4);
+            first.is_some_and(|first| heard.len() > first + 3 * 48_000)
+        };
+        play_until(&mut sounds, "three turns are heard", count);
+        let heard: Vec<f32> = fake.heard.lock().unwrap().iter().step_by(2).copied().collect();
+        let first = heard.iter().position(|sample| sample.abs() > 0.4).unwrap();
+        // A wave of 440 Hz has 109 samples, and passes zero within a few of them.
+        let is_gap = |window: &[f32]| window.iter().all(|sample| sample.abs() < 0.05);
+        let gap = heard[first..].windows(16).position(is_gap);
+        assert_eq!(gap, None, "{name}");
+    }
+}
+
+#[test]
 fn stream_limit_is_reported() {
     let rules = b"play = \"long\" stream = true loop = true";
     let files: &[(&str, &[u8])] = &[("s.sound", rules), ("long.wav", &tone(440.0, 1.0))];

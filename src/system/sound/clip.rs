@@ -2,6 +2,7 @@
 //! when they are first played, or while they play. Hostile files are rejected with a message, and a
 //! panic of a decoder never ends the engine. Knows no rules of sounds.
 
+use super::clip_decoder::ClipDecoder;
 use super::duration_limit;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::error;
@@ -9,9 +10,7 @@ use engine_foundation::memory::limit;
 use engine_foundation::{Error, panic};
 use kira::Frame;
 use kira::sound::FromFileError;
-use kira::sound::static_sound::StaticSoundData;
 use kira::sound::streaming::StreamingSoundData;
-use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -114,22 +113,21 @@ pub fn check(bytes: Vec<u8>) -> Result<SoundClipData, String> {
     // The length that the file states is checked first, so that no memory is allocated for too long
     // a recording.
     let declared_frames = guarded(|| {
-        let data = StreamingSoundData::from_cursor(Cursor::new(bytes.clone()))?;
-        Ok((data.num_frames() as u64, data.duration().as_secs_f64()))
+        let decoder = ClipDecoder::open(bytes.clone())?;
+        Ok((decoder.sample_rate, decoder.declared_frames))
     })?;
-    let declared_frames = match declared_frames {
-        Ok((frames, seconds)) => {
-            if seconds > WAVE_SECONDS_MAX {
-                return Err(format!(
-                    "it says that it is {seconds:.0} seconds long, and {WAVE_SECONDS_MAX} can be \
-                     played (WAVE_SECONDS_MAX): cut it in pieces"
-                ));
-            }
-            Some(frames)
-        }
-        Err(FromFileError::UnknownSampleRate) => None,
-        Err(reason) => return Err(decode_error_message(&reason)),
-    };
+    let (sample_rate, declared_frames) =
+        declared_frames.map_err(|reason| decode_error_message(&reason))?;
+    check_rate(sample_rate)?;
+    if let Some(frames) = declared_frames
+        && frames > frames_max(sample_rate)
+    {
+        let seconds = frames as f64 / f64::from(sample_rate);
+        return Err(format!(
+            "it says that it is {seconds:.0} seconds long, and {WAVE_SECONDS_MAX} can be played \
+             (WAVE_SECONDS_MAX): cut it in pieces"
+        ));
+    }
     duration_limit::check_duration(&bytes)?;
     let clip = decode_bytes(bytes.clone())?;
     let frames = clip.frames.len() as u64;
@@ -148,7 +146,6 @@ pub fn check(bytes: Vec<u8>) -> Result<SoundClipData, String> {
             "it says that it has {declared_frames} samples, and has {frames}: export it again"
         ));
     }
-    check_rate(clip.sample_rate)?;
     if clip.frames.iter().any(|frame| !frame.left.is_finite() || !frame.right.is_finite()) {
         return Err("it has samples that are not numbers: export it again".to_string());
     }
@@ -176,15 +173,29 @@ pub fn decode(file: &SoundClipData) -> Result<DecodedClip, String> {
 
 /// Opens a recording that is decoded while it plays.
 pub fn stream(file: &SoundClipData) -> Result<StreamingSoundData<FromFileError>, String> {
-    let bytes = file.bytes.clone();
-    let data = guarded(|| StreamingSoundData::from_cursor(Cursor::new(bytes)))?;
-    data.map_err(|reason| decode_error_message(&reason))
+    let decoder = guarded(|| ClipDecoder::open(file.bytes.clone()))?;
+    let decoder = decoder.map_err(|reason| decode_error_message(&reason))?;
+    match (decoder.sample_rate, decoder.declared_frames) == (file.sample_rate, Some(file.frames)) {
+        true => Ok(StreamingSoundData::from_decoder(decoder)),
+        false => Err("it is damaged: it states another length than its data".to_string()),
+    }
 }
 
 fn decode_bytes(bytes: Arc<[u8]>) -> Result<DecodedClip, String> {
-    let data = guarded(|| StaticSoundData::from_cursor(Cursor::new(bytes)))?;
-    let data = data.map_err(|reason| decode_error_message(&reason))?;
-    Ok(DecodedClip { sample_rate: data.sample_rate, frames: data.frames })
+    let decode = || -> Result<(u32, Vec<Frame>), FromFileError> {
+        let mut decoder = ClipDecoder::open(bytes)?;
+        let most = frames_max(decoder.sample_rate);
+        let mut frames = Vec::new();
+        // One sample too many is enough to see that a recording is too long.
+        while frames.len() as u64 <= most
+            && let Some(chunk) = decoder.next_chunk()?
+        {
+            frames.extend(chunk);
+        }
+        Ok((decoder.sample_rate, frames))
+    };
+    let (sample_rate, frames) = guarded(decode)?.map_err(|reason| decode_error_message(&reason))?;
+    Ok(DecodedClip { sample_rate, frames: frames.into() })
 }
 
 /// Runs a decoder. A panic means that the file is damaged.

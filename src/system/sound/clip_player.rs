@@ -4,6 +4,7 @@
 
 use super::clip::DecodedClip;
 use super::decoder::StreamSlot;
+use super::low_pass::LowPass;
 use super::voice_update::OPEN_HZ;
 use super::voices::MixLevels;
 use kira::Frame;
@@ -90,6 +91,8 @@ pub struct DecodedSource {
     position: f64,
     /// First sample of the loop, and the one after its last.
     repeat: Option<(usize, usize)>,
+    /// True after the first jump to the start of the loop.
+    has_repeated: bool,
 }
 
 impl DecodedSource {
@@ -100,7 +103,8 @@ impl DecodedSource {
         let frame = |seconds: f64| ((seconds * rate).round() as usize).min(length);
         let repeat = repeat.map(|(start, end)| (frame(start), frame(end)));
         let repeat = repeat.filter(|(start, end)| start < end);
-        DecodedSource { position: (seconds * rate).max(0.0), clip, repeat }
+        let position = (seconds * rate).max(0.0);
+        DecodedSource { position, clip, repeat, has_repeated: false }
     }
 
     fn is_finished(&self) -> bool {
@@ -114,6 +118,10 @@ impl DecodedSource {
         let index = match self.repeat {
             Some((start, end)) if index >= end as isize => {
                 start + (index as usize - end) % (end - start)
+            }
+            // Before the start of a loop comes its end.
+            Some((start, end)) if self.has_repeated && index < start as isize => {
+                end - 1 - (start as isize - index - 1) as usize % (end - start)
             }
             _ if index < 0 => return Frame::ZERO,
             _ => index as usize,
@@ -143,6 +151,7 @@ impl DecodedSource {
             && self.position >= end as f64
         {
             let length = (end - start) as f64;
+            self.has_repeated = true;
             self.position = start as f64 + (self.position - end as f64) % length;
         }
         frame
@@ -165,33 +174,6 @@ fn hermite([a, b, c, d]: [Frame; 4], t: f32) -> Frame {
     }
 }
 
-/// A low-pass filter of second order without resonance, for both channels. After Andrew Simper,
-/// "Linear Trapezoidal Integrated State Variable Filter" (Cytomic, 2013).
-#[derive(Clone, Copy)]
-struct LowPass {
-    first: Frame,
-    second: Frame,
-}
-
-impl LowPass {
-    #[inline]
-    fn next(&mut self, input: Frame, [a1, a2, a3]: [f32; 3]) -> Frame {
-        let v3 = input - self.second;
-        let v1 = self.first * a1 + v3 * a2;
-        let v2 = self.second + self.first * a2 + v3 * a3;
-        self.first = v1 * 2.0 - self.first;
-        self.second = v2 * 2.0 - self.second;
-        v2
-    }
-
-    fn factors(cutoff_hz: f32, dt: f64) -> [f32; 3] {
-        let part = (f64::from(cutoff_hz) * dt).clamp(0.0001, 0.49);
-        let g = (std::f64::consts::PI * part).tan();
-        let a1 = 1.0 / (1.0 + g * (g + std::f64::consts::SQRT_2));
-        [a1 as f32, (g * a1) as f32, (g * g * a1) as f32]
-    }
-}
-
 /// Configuration of a player.
 pub struct PlaybackConfig {
     pub control: Arc<PlayerControl>,
@@ -211,8 +193,7 @@ impl SoundData for PlaybackConfig {
     fn into_sound(self) -> Result<(Box<dyn Sound>, ()), ()> {
         let mix = self.control.mix();
         let (left, right) = if self.rises { (0.0, 0.0) } else { (mix.left, mix.right) };
-        let filter = LowPass { first: Frame::ZERO, second: Frame::ZERO };
-        let filters = mix.cutoff_hz < OPEN_HZ;
+        let filter = (mix.cutoff_hz < OPEN_HZ).then(|| LowPass::at(mix.cutoff_hz, Frame::ZERO));
         Ok((
             Box::new(ClipPlayer {
                 playing: self,
@@ -220,7 +201,6 @@ impl SoundData for PlaybackConfig {
                 now: 0,
                 gate: 1.0,
                 filter,
-                filters,
                 finished: false,
             }),
             (),
@@ -236,8 +216,8 @@ struct ClipPlayer {
     now: u64,
     /// Gate gain of pause and stop. 1: open; 0: paused, or stopped.
     gate: f32,
-    filter: LowPass,
-    filters: bool,
+    /// The filter, from the first time on that it removes something audible.
+    filter: Option<LowPass>,
     finished: bool,
 }
 
@@ -302,19 +282,15 @@ impl ClipPlayer {
 
     /// Applies the filter, the volume, and the gate of pause and stop.
     fn shape(&mut self, out: &mut [Frame], dt: f64, target: MixLevels, state: u32) {
-        if !self.filters && target.cutoff_hz < OPEN_HZ {
-            self.filters = true;
+        if self.filter.is_none() && target.cutoff_hz < OPEN_HZ {
             // The filter starts in the steady state of the next sample.
-            self.filter.second = out.first().copied().unwrap_or(Frame::ZERO);
+            let first = out.first().copied().unwrap_or(Frame::ZERO);
+            self.filter = Some(LowPass::at(self.mix.cutoff_hz, first));
         }
-        // Covers half of the distance in each batch, because a jump of the filter would be audible.
-        self.mix.cutoff_hz += (target.cutoff_hz - self.mix.cutoff_hz) * 0.5;
-        if self.filters {
-            let factors = LowPass::factors(self.mix.cutoff_hz, dt);
-            for frame in out.iter_mut() {
-                *frame = self.filter.next(*frame, factors);
-            }
+        if let Some(filter) = &mut self.filter {
+            filter.process(out, target.cutoff_hz, dt);
         }
+        self.mix.cutoff_hz = target.cutoff_hz;
         let dt = dt as f32;
         let near = 1.0 - (-dt / SMOOTH_SECONDS).exp();
         let stop_seconds =

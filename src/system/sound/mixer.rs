@@ -1,13 +1,14 @@
 //! Mixers: the buses that voices play on, their effects and their ducking; the text of a `.mixer`
 //! and its compiled form. Plays nothing: mixer_output.rs creates the tracks.
 
+use super::limiter::{self, LimiterSettings};
 use super::limits::{ATTENUATION_DECIBELS, DECIBELS};
 use super::source_fields::{self, SourceBlock};
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
 use engine_foundation::error;
 use engine_foundation::hash::IdString32;
-use engine_foundation::sjson::SjsonValue;
+use engine_foundation::sjson::{SjsonValue, ValueKind};
 
 /// The most buses of a mixer.
 pub const BUSES_MAX: usize = 32;
@@ -143,6 +144,8 @@ impl MixerBus {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixerData {
     pub buses: Vec<MixerBus>,
+    /// The limiter of the master; `None` if it is switched off.
+    pub limiter: Option<LimiterSettings>,
 }
 
 impl MixerData {
@@ -152,7 +155,7 @@ impl MixerData {
         buses.extend(
             ["effects", "music", "voice", "interface"].map(|name| MixerBus::new(name, Some(0))),
         );
-        MixerData { buses }
+        MixerData { buses, limiter: Some(LimiterSettings::DEFAULT) }
     }
 
     /// Returns the index of a bus.
@@ -171,6 +174,10 @@ impl MixerData {
 
     pub fn write(&self) -> Vec<u8> {
         let mut writer = BlobWriter::default();
+        writer.u8(u8::from(self.limiter.is_some()));
+        let limiter = self.limiter.unwrap_or(LimiterSettings::DEFAULT);
+        writer.u32(limiter.ceiling_db.to_bits());
+        writer.u32(limiter.release_seconds.to_bits());
         writer.list(&self.buses, |writer, bus| {
             writer.text(&bus.name);
             writer.u32(bus.parent.map_or(u32::MAX, |parent| parent as u32));
@@ -192,6 +199,7 @@ impl MixerData {
         let damaged = || error!("it is damaged: a bus leads nowhere");
         let index = |word: u32| (word != u32::MAX).then_some(word as usize);
         let mut reader = BlobReader::new(bytes);
+        let limiter = read_limiter(&mut reader)?;
         let buses = reader.list_at_most((BUSES_MAX, "BUSES_MAX"), |reader| {
             let mut bus = MixerBus::new(reader.text()?, index(reader.u32()?));
             bus.volume_db = reader.finite()?;
@@ -221,8 +229,17 @@ impl MixerData {
         let mut ids: Vec<u32> = buses.iter().map(|bus| bus.id.0).collect();
         ids.sort_unstable();
         let are_distinct = ids.is_sorted_by(|a, b| a < b) && whole && buses[0].name == MASTER;
-        if are_distinct { Ok(MixerData { buses }) } else { Err(damaged()) }
+        if are_distinct { Ok(MixerData { buses, limiter }) } else { Err(damaged()) }
     }
+}
+
+/// Reads the compiled form of the limiter.
+fn read_limiter(reader: &mut BlobReader) -> Result<Option<LimiterSettings>, Error> {
+    let is_on = reader.flag()?;
+    let [ceiling_db, release_seconds] = [reader.finite()?, reader.finite()?];
+    within("ceiling_db", ceiling_db, limiter::CEILING_DB)?;
+    within("release_seconds", release_seconds, limiter::RELEASE_SECONDS)?;
+    Ok(is_on.then_some(LimiterSettings { ceiling_db, release_seconds }))
 }
 
 const BUS_KEYS: &[&str] = &["parent", "volume_db", "effects", "duck"];
@@ -231,9 +248,12 @@ const BUS_KEYS: &[&str] = &["parent", "volume_db", "effects", "duck"];
 pub fn parse(path: &str, root: SjsonValue) -> Result<MixerData, Error> {
     let mixer = SourceBlock::open(path, root, "a mixer", &["master", "buses"])?;
     let mut buses = vec![MixerBus::new(MASTER, None)];
+    let mut limiter = Some(LimiterSettings::DEFAULT);
     if let Some(value) = mixer.get("master") {
-        let block = SourceBlock::open(path, value, "'master'", &["volume_db", "effects"])?;
+        let known = &["volume_db", "effects", "limiter"];
+        let block = SourceBlock::open(path, value, "'master'", known)?;
         read_bus(&block, &mut buses[0])?;
+        limiter = parse_limiter(&block)?;
     }
     let must = "'buses' must be a block of names and buses: { music = { volume_db = -6 } }";
     let blocks = match mixer.get("buses") {
@@ -270,7 +290,28 @@ pub fn parse(path: &str, root: SjsonValue) -> Result<MixerData, Error> {
             bus.expect("it was created above").duck = Some(duck);
         }
     }
-    Ok(MixerData { buses })
+    Ok(MixerData { buses, limiter })
+}
+
+/// Parses the limiter of the master, which is on unless it is switched off.
+fn parse_limiter(master: &SourceBlock) -> Result<Option<LimiterSettings>, Error> {
+    let mut limiter = LimiterSettings::DEFAULT;
+    let Some(value) = master.get("limiter") else { return Ok(Some(limiter)) };
+    match (value.as_bool(), value.kind()) {
+        (Some(is_on), _) => return Ok(is_on.then_some(limiter)),
+        (None, ValueKind::Object) => {}
+        (None, kind) => {
+            let message = format!(
+                "'limiter' must be false or a block: limiter = {{ ceiling_db = -1 }}, got {kind}"
+            );
+            return Err(master.fault(value, &message));
+        }
+    }
+    let known = &["ceiling_db", "release_seconds"];
+    let block = SourceBlock::open(master.path, value, "'limiter'", known)?;
+    block.read("ceiling_db", limiter::CEILING_DB, &mut limiter.ceiling_db)?;
+    block.read("release_seconds", limiter::RELEASE_SECONDS, &mut limiter.release_seconds)?;
+    Ok(Some(limiter))
 }
 
 fn read_bus(block: &SourceBlock, bus: &mut MixerBus) -> Result<(), Error> {
@@ -396,6 +437,43 @@ mod tests {
         let nowhere = "a bus leads nowhere";
         check(|mixer| mixer.buses[1].name = "b".to_string(), nowhere);
         check(|mixer| mixer.buses[0].name = "m".to_string(), nowhere);
+    }
+
+    #[test]
+    fn the_limiter_is_on_unless_it_is_switched_off() {
+        let limiter = |text: &str| read(text).unwrap().limiter;
+        let default = Some(LimiterSettings { ceiling_db: -1.0, release_seconds: 0.1 });
+        assert_eq!(MixerData::standard().limiter, default);
+        assert_eq!(limiter("master = { limiter = true }"), default);
+        assert_eq!(limiter("buses = {}"), default);
+        assert_eq!(limiter("master = { limiter = false }"), None);
+        let own = limiter("master = { limiter = { ceiling_db = -3, release_seconds = 0.5 } }");
+        assert_eq!(own, Some(LimiterSettings { ceiling_db: -3.0, release_seconds: 0.5 }));
+        for limiter in [None, own] {
+            let mixer = MixerData { limiter, ..MixerData::standard() };
+            assert_eq!(MixerData::read(&mixer.write()).unwrap(), mixer);
+        }
+        let damaged = MixerData {
+            limiter: Some(LimiterSettings { ceiling_db: 7.0, release_seconds: 0.1 }),
+            ..MixerData::standard()
+        };
+        assert_eq!(
+            MixerData::read(&damaged.write()).unwrap_err().message,
+            "it is damaged: 'ceiling_db' must be -24 to 0, got 7"
+        );
+        check(
+            "master = { limiter = { ceiling_db = 1 } }",
+            "a.mixer:1: 'ceiling_db' must be -24 to 0, got 1",
+        );
+        check(
+            "master = { limiter = -1 }",
+            "a.mixer:1: 'limiter' must be false or a block: limiter = { ceiling_db = -1 }, got \
+             number",
+        );
+        check(
+            "master = { limiter = { treshold_db = -1 } }",
+            "a.mixer:1: 'limiter' has no 'treshold_db' (known: ceiling_db, release_seconds)",
+        );
     }
 
     #[test]

@@ -98,6 +98,7 @@ impl MixerOutput {
         })?;
         let shared = manager.backend_mut().shared.clone();
         let tracks = tracks(&mut manager, mixer, voices_max)?;
+        shared.output.set(mixer.limiter);
         Ok(MixerOutput {
             manager,
             shared,
@@ -115,6 +116,7 @@ impl MixerOutput {
     /// Replaces the mixer. Playing recordings must be started again, on the new tracks.
     pub fn exchange_mixer(&mut self, mixer: &MixerData) -> Result<(), String> {
         self.tracks = tracks(&mut self.manager, mixer, self.voices_max)?;
+        self.shared.output.set(mixer.limiter);
         Ok(())
     }
 
@@ -163,6 +165,11 @@ impl MixerOutput {
     /// Returns the total time of mixing so far, in nanoseconds.
     pub fn mixing_nanoseconds(&self) -> u64 {
         self.shared.busy_nanoseconds.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Returns the highest true peak of the last second, in decibels.
+    pub fn true_peak_db(&self) -> f32 {
+        self.shared.output.true_peak_db()
     }
 
     /// Returns the state of a live device.

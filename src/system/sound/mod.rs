@@ -8,6 +8,7 @@ mod alsa;
 pub mod bus;
 pub mod clip;
 mod clip_cache;
+mod clip_decoder;
 mod clip_player;
 mod compile;
 pub mod container_selection;
@@ -19,7 +20,9 @@ mod device_names;
 mod duration_limit;
 pub mod explain;
 mod inherited_parameters;
+pub mod limiter;
 mod limits;
+mod low_pass;
 mod messages;
 pub mod mixer;
 pub mod mixer_output;
@@ -27,8 +30,10 @@ pub mod music_clock;
 pub mod parameters;
 pub mod registry;
 pub mod resource;
+mod seek;
 pub mod source_fields;
 pub mod spatialization;
+mod true_peak;
 pub mod voice;
 pub mod voice_update;
 pub mod voices;
@@ -254,6 +259,12 @@ impl SoundSystem {
     /// Returns the number of recordings that are decoded while they play, or are about to.
     pub fn streams(&self) -> usize {
         self.output.as_ref().map_or(0, MixerOutput::streams)
+    }
+
+    /// Returns the highest true peak of the mix in the last second, in decibels of the full scale;
+    /// `None` if nothing is mixed.
+    pub fn true_peak_db(&self) -> Option<f32> {
+        self.output.as_ref().map(MixerOutput::true_peak_db)
     }
 
     /// Returns the state of a live device, if there is one.

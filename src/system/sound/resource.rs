@@ -21,7 +21,7 @@ pub static SOUND: ResourceKind = ResourceKind {
         ("flac", SourceForm::Raw),
         ("mp3", SourceForm::Raw),
     ],
-    version: 1,
+    version: 2,
     framed: false,
     reload: &[ReloadStep::Sounds],
     compile: compile_sound,
@@ -33,7 +33,7 @@ pub static MIXER: ResourceKind = ResourceKind {
     name: kind_names::MIXER,
     doc: "The buses that sounds play on, with their effects",
     extensions: &[("mixer", SourceForm::Own)],
-    version: 1,
+    version: 2,
     framed: false,
     reload: &[ReloadStep::Mixers],
     compile: |compiling| {

@@ -202,7 +202,7 @@ impl Voices {
                     // current position.
                     let recordings = &self.library.recordings;
                     let length = recordings[part.recording as usize].file.seconds();
-                    if rules.repeat.map(|repeat| region(repeat, length)) != part.repeat {
+                    if rules.repeat.map(|repeat| loop_region(repeat, length)) != part.repeat {
                         part.sent = false;
                         let part = (index * LAYERS_MAX + layer) as u32;
                         self.commands
@@ -341,7 +341,7 @@ impl Voices {
                 } else if level.is_mixed && !paused && part.start_at < soon {
                     let repeat = sound.definition.layers[layer].repeat;
                     let length = self.library.recordings[part.recording as usize].file.seconds();
-                    part.repeat = repeat.map(|repeat| region(repeat, length));
+                    part.repeat = repeat.map(|repeat| loop_region(repeat, length));
                     self.commands.push(MixerCommand::Start(ClipStart {
                         part: number,
                         sound: voice.sound,
@@ -386,7 +386,7 @@ impl Voices {
                 let passed = (self.time + delta - part.start_at.max(self.time)).max(0.0);
                 part.seconds += passed * f64::from(part.mix.rate);
                 let length = self.library.recordings[part.recording as usize].file.seconds();
-                match rules.repeat.map(|repeat| region(repeat, length)) {
+                match rules.repeat.map(|repeat| loop_region(repeat, length)) {
                     Some((start, end)) if part.seconds >= end => {
                         part.seconds = start + (part.seconds - end) % (end - start);
                         alive = true;
@@ -535,7 +535,7 @@ fn mix_of(level: &super::voices::VoiceLevel, part: &VoicePart) -> MixLevels {
 
 /// Returns start and end of a loop in a recording of `length` seconds. An invalid loop becomes the
 /// whole recording.
-fn region(repeat: LoopRange, length: f64) -> (f64, f64) {
+pub(super) fn loop_region(repeat: LoopRange, length: f64) -> (f64, f64) {
     let end = match repeat.end_seconds {
         0.0 => length,
         end => f64::from(end).min(length),

@@ -184,6 +184,17 @@ Application.release_world(world)"#,
         )
         .pure(),
         func(
+            "seek",
+            seek,
+            &[
+                ("voice", "a voice"),
+                ("seconds", "0 to 3600: a position in the recording of its first layer"),
+            ],
+            "Moves a voice to another position in its recordings, without a click. Returns true if \
+             the voice still existed. A position beyond the end of a loop is a position in the \
+             loop. Without a loop, the voice ends there.",
+        ),
+        func(
             "set_bus_volume",
             set_bus_volume,
             &[
@@ -242,6 +253,16 @@ Application.release_world(world)"#,
              with `voice`, `sound`, `recording`, `bus`, `seconds` (in sound time), `volume`, \
              `pitch`, `pan`, `cutoff_hz`. For tests: the list is the same with and without a \
              device.",
+        )
+        .pure(),
+        func(
+            "true_peak",
+            true_peak,
+            &[],
+            "Returns the highest true peak of the mix in the last second, in decibels of the full \
+             scale: -120 is silence, and more than 0 distorts. Returns nil if nothing is mixed, \
+             because there is no device. The level depends on the device: do not let the game \
+             depend on it.",
         )
         .pure(),
         func(
@@ -432,12 +453,12 @@ fn link(
     engine: &mut Engine,
     voice: VoiceArgument,
     unit: UnitId,
-    node: Option<f64>,
+    node: Option<Integer>,
 ) -> Result<bool, Error> {
     if let Some(world) = engine.devices.sounds.voices.voice(voice.0).map(|voice| voice.world) {
         same_world(engine, unit, world, "argument #2 'unit'")?;
     }
-    let owner = owner_of(engine, unit, node, "argument #3 'node'")?;
+    let owner = owner_of(engine, unit, node.map(|node| node.0 as f64), "argument #3 'node'")?;
     if let Some(position) = engine.worlds.sound_owner_position(owner) {
         engine.devices.sounds.voices.set_position(voice.0, position);
     }
@@ -446,6 +467,15 @@ fn link(
 
 fn seconds(engine: &mut Engine, voice: VoiceArgument) -> f64 {
     engine.devices.sounds.voices.seconds(voice.0).unwrap_or(0.0)
+}
+
+fn seek(engine: &mut Engine, voice: VoiceArgument, seconds: f64) -> Result<bool, Error> {
+    in_range("#2 'seconds'", seconds, 0.0, SECONDS_MAX)?;
+    Ok(engine.devices.sounds.voices.seek(voice.0, seconds))
+}
+
+fn true_peak(engine: &mut Engine) -> Option<f64> {
+    engine.devices.sounds.true_peak_db().map(f64::from)
 }
 
 fn set_bus_volume(
