@@ -33,6 +33,7 @@ const CASES: &[Case] = &[
     ("moved", 10_000, "10,000 retained, all moved", Some(0.5), None),
     ("strings", 2_000, "2,000 strings, changing each frame", Some(0.4), None),
     ("same_strings", 2_000, "2,000 strings, the same in each frame", None, None),
+    ("long_strings", 300, "300 strings of 95 letters, new in each frame", Some(0.7), None),
     ("rects", 5_000, "5,000 filled rectangles", None, None),
     ("widgets", 5_000, "5,000 widgets: fill, outline, label", Some(1.2), Some(8.0)),
 ];

@@ -25,14 +25,18 @@ fn texts() -> (TextSystem, FontNumber) {
     (texts, font)
 }
 
-/// Returns the milliseconds of a frame of strings. `make` creates each string from its number and
-/// the number of the frame.
+/// Returns the milliseconds of a frame of [`STRINGS`] strings. `make` creates each string from its
+/// number and the number of the frame.
 fn frame_ms(request: TextRequest, make: impl Fn(usize, usize) -> String) -> f64 {
+    frame_ms_of(STRINGS, request, make)
+}
+
+fn frame_ms_of(count: usize, request: TextRequest, make: impl Fn(usize, usize) -> String) -> f64 {
     let (mut texts, font) = texts();
     let (pool, clock) = (TaskPool::new(Some(1)), ThreadClock::of_this_thread());
     let (mut times, mut changes) = (Vec::new(), Vec::new());
     for frame in 0..WARM + FRAMES {
-        let strings: Vec<String> = (0..STRINGS).map(|i| make(i, frame)).collect();
+        let strings: Vec<String> = (0..count).map(|i| make(i, frame)).collect();
         let before = clock.seconds();
         for text in &strings {
             let request = TextRequest { font, text: text.as_bytes(), ..request };
@@ -74,6 +78,12 @@ fn rows() -> Vec<Row> {
     let changing = |i: usize, frame: usize| format!("HP {}", (i * 7 + frame) % 1000);
     let arabic = |i: usize, _: usize| format!("e\u{301} \u{5d0}\u{5d1} {}", i % 500);
     let sentence = |i: usize, frame: usize| format!("Łódź: office {i} of {frame} is affluent, Ωμ");
+    let long = |i: usize, frame: usize| {
+        format!(
+            "The caravan {i} left the harbour on day {frame} with salt, wool and 40 barrels of oil \
+             for the north"
+        )
+    };
     let [first, rasterized] = first_ms();
     vec![
         row("\"HP 123\", changing", frame_ms(plain, changing), "ms", Some(0.2)),
@@ -84,6 +94,7 @@ fn rows() -> Vec<Row> {
             None,
         ),
         row("sentences with ligatures, changing", frame_ms(plain, sentence), "ms", None),
+        row("300 strings of 95 letters, changing", frame_ms_of(300, plain, long), "ms", None),
         row("shaped and kept, 500 different", frame_ms(plain, arabic), "ms", None),
         row(
             "wrapped, 500 different",
@@ -102,7 +113,7 @@ pub fn run(run: &mut Run) {
     run.part("layout", || Group {
         name: "text",
         title: "the cost of text layout",
-        workload: "2,000 strings a frame, 12 units high, in the engine's own font.",
+        workload: "2,000 strings a frame where no count is given, 12 units high, in the engine's own font.",
         rows: rows(),
     });
 }

@@ -83,6 +83,15 @@ local modes = {
       Gui.text(gui, labels[i], FONT, 12, nil, Vector3(x, y, 1), white)
     end
   end,
+  -- Strings of about 95 letters, each new in every frame. They differ in a few letters in the middle.
+  long_strings = function()
+    for i = 1, count do
+      local x, y = (i - 1) % 2 * 400, floor((i - 1) / 2) * 4
+      local text = "The caravan " .. i .. " left the harbour on day " .. frame
+        .. " with salt, wool and 40 barrels of oil for the north"
+      Gui.text(gui, text, FONT, 12, nil, Vector3(x, y, 1), white)
+    end
+  end,
   rects = function()
     for i = 1, count do
       local x, y = (i - 1) % 50 * 16, floor((i - 1) / 50) * 6

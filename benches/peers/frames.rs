@@ -181,6 +181,7 @@ const DRAWING_CASES: &[(&str, &str, &str)] = &[
     ("kept", "10000", "10,000 retained, unchanged (LÖVE: SpriteBatch)"),
     ("moved", "10000", "10,000 retained, all moved (LÖVE: SpriteBatch)"),
     ("strings", "2000", "2,000 strings, changing in each frame"),
+    ("long_strings", "300", "300 strings of 95 letters, new in each frame"),
     ("widgets", "5000", "5,000 widgets: fill, outline, label"),
 ];
 
@@ -198,8 +199,8 @@ pub fn gui(environment: &Environment) -> Group {
         name: "gui",
         title: "sprites, strings and widgets, drawn one by one from Lua",
         workload: "benches/gui/main.lua against benches/peers/gui/love/main.lua: sprites of 16 x \
-                   16, strings of 12 units in a grid of 40 x 6, widgets of 14 x 5 in a grid of 16 \
-                   x 6. CPU time of the main thread for a whole frame, the median of 120 after 60, \
+                   16, strings of 12 units in a grid of 40 x 6, long strings in two columns, \
+                   widgets of 14 x 5 in a grid of 16 x 6. CPU time of the main thread for a whole frame, the median of 120 after 60, \
                    in a window of 800 x 600; both draw through Mesa's GL, which drops its input \
                    (GALLIUM_NOOP). First everything on one thread, as in LÖVE, then with a \
                    separate render thread.",

@@ -53,8 +53,8 @@ local cases = {
   end,
   image_size = function()
     for _ = 1, count do
-      local size = Gui.texture_size(gui, "sprite1")
-      sum = sum + size.x + size.y
+      local width, height = Gui.texture_size(gui, "sprite1")
+      sum = sum + width + height
     end
   end,
   transform = function()

@@ -1,7 +1,7 @@
 -- The workloads of benches/gui/main.lua in LÖVE, one for each run: `MODE N`. Sprites of 16 x 16 at
 -- integer positions in the window, drawn one by one: with one texture, with 8 textures in turn, and
 -- retained in a SpriteBatch (which supports only one texture). Strings of size 12 in a grid of 40 x
--- 6, and widgets of 14 x 5 in a grid of 16 x 6: each has a filled rectangle, an outline and a
+-- 6, long strings in two columns, and widgets of 14 x 5 in a grid of 16 x 6: each has a filled rectangle, an outline and a
 -- label. `nothing` is a frame that draws nothing.
 local measure = require("measure")
 local graphics = love.graphics
@@ -66,6 +66,13 @@ local modes = {
   strings = function()
     for i = 1, count do
       graphics.print("HP " .. (frame + i) % 1000, (i - 1) % 20 * 40, floor((i - 1) / 20) * 6)
+    end
+  end,
+  long_strings = function()
+    for i = 1, count do
+      local text = "The caravan " .. i .. " left the harbour on day " .. frame
+        .. " with salt, wool and 40 barrels of oil for the north"
+      graphics.print(text, (i - 1) % 2 * 400, floor((i - 1) / 2) * 4)
     end
   end,
   widgets = function()
