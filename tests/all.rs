@@ -16,6 +16,7 @@ mod hot_reload;
 mod libraries;
 mod lua_suites;
 mod manual;
+mod manual_search;
 mod new;
 mod particles;
 mod profile;

@@ -1,36 +1,85 @@
 // The manual's search, and a link to each heading. search.js contains the list of all headings:
-// title, address, page, and the text below.
+// title, address, page, the text below, and terms of other engines. src/command/docs/search.rs ranks
+// in the same way for `engine docs`; a test compares the two.
 "use strict";
 
-const SHOWN_MAX = 40;
+const SHOWN_MAX = 12;
+// Length of the text that is shown below a result, in characters.
+const TEXT_MAX = 160;
+const FILLERS = new Set(
+  "a an the how to do i of in on is my can with for and take make use using".split(" "),
+);
 const input = document.getElementById("search");
 const found = document.getElementById("found");
 const up = document.body.dataset.up;
 let chosen = 0;
 
-// Returns how well an entry matches one search term, or 0 for no match.
-function matchScore(term, title, page, below) {
-  const last = title.slice(title.lastIndexOf(".") + 1);
-  if (title === term) return 100;
-  if (last === term) return 90;
-  if (title.startsWith(term)) return 60;
-  if (last.startsWith(term)) return 50;
-  if (title.includes(term)) return 30;
-  if (page.includes(term)) return 8;
-  return below.includes(term) ? 3 : 0;
+const isLetter = (c) => /[\p{L}\p{N}]/u.test(c);
+
+// Returns the letters and digits of a text, in lower case.
+function squash(text) {
+  return [...text.toLowerCase()].filter(isLetter).join("");
 }
 
+// Returns the terms of a text in lower case: "Gui.drawImage" has "gui", "draw" and "image".
+function termsOf(text) {
+  const split = text.replace(/(\p{Ll})(?=\p{Lu})/gu, "$1 ").toLowerCase();
+  const terms = split.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+  const meaningful = terms.filter((term) => !FILLERS.has(term));
+  return meaningful.length ? meaningful : terms;
+}
+
+const INDEX = ENTRIES.map((entry) => {
+  const [title, , page, below, aliases] = entry;
+  const lower = title.toLowerCase();
+  const list = aliases ? aliases.split(",") : [];
+  return {
+    entry,
+    title: lower,
+    squashed: squash(title),
+    name: squash(lower.slice(lower.lastIndexOf(".") + 1)),
+    titleTerms: termsOf(title),
+    aliases: list.map(squash),
+    aliasTerms: list.flatMap(termsOf),
+    page: page.toLowerCase(),
+    below: below.toLowerCase(),
+  };
+});
+
+// Returns how well an entry matches one search term, or 0 for no match.
+function termScore(term, item) {
+  if (item.titleTerms.includes(term)) return 40;
+  if (item.titleTerms.some((known) => known.startsWith(term))) return 25;
+  if (item.aliasTerms.includes(term)) return 20;
+  if (item.aliasTerms.some((known) => known.startsWith(term))) return 12;
+  if (item.title.includes(term)) return 10;
+  if (item.page.includes(term)) return 8;
+  return item.below.includes(term) ? 3 : 0;
+}
+
+// Returns how many terms an entry has, and its score.
+function score(item, whole, terms) {
+  const alias = item.aliases.indexOf(whole);
+  if (item.squashed === whole) return [terms.length, 300];
+  if (item.name === whole) return [terms.length, 250];
+  if (alias >= 0) return [terms.length, 200 - alias * 0.1];
+  const scores = terms.map((term) => termScore(term, item)).filter((value) => value > 0);
+  return [scores.length, scores.reduce((sum, value) => sum + value, 0)];
+}
+
+// Returns the best entries for a query. If no entry has all of its terms, entries that have the
+// most of them are returned.
 function find(text) {
-  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const [whole, terms] = [squash(text), termsOf(text)];
   const hits = [];
-  for (const entry of terms.length ? ENTRIES : []) {
-    const [title, , page, below] = entry.map((part) => part.toLowerCase());
-    const scores = terms.map((term) => matchScore(term, title, page, below));
-    if (scores.every((value) => value > 0)) {
-      hits.push([scores.reduce((sum, value) => sum + value) - title.length / 100, entry]);
-    }
-  }
-  return hits.sort((a, b) => b[0] - a[0]).slice(0, SHOWN_MAX).map((hit) => hit[1]);
+  INDEX.forEach((item, at) => {
+    const [count, value] = score(item, whole, terms);
+    if (count > 0) hits.push([count, value - [...item.entry[0]].length * 0.01, at]);
+  });
+  const most = Math.max(0, ...hits.map((hit) => hit[0]));
+  const best = hits.filter((hit) => hit[0] === most);
+  best.sort((a, b) => b[1] - a[1] || a[2] - b[2]);
+  return best.slice(0, SHOWN_MAX).map((hit) => ENTRIES[hit[2]]);
 }
 
 function element(kind, className, text) {
@@ -50,7 +99,8 @@ function choose(index) {
 
 function show() {
   const open = input.value.trim() !== "";
-  const items = find(input.value).map(([title, address, page, below], index) => {
+  const items = find(input.value).map(([title, address, page, text], index) => {
+    const below = text.slice(0, TEXT_MAX);
     const link = element("a", "", title);
     link.href = up + address;
     link.append(element("small", "", title === page ? below : `${page}: ${below}`));

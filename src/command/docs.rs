@@ -2,10 +2,14 @@
 //! src/script/docgen generates the content.
 
 mod html;
+mod lookup;
 mod lua_highlight;
 mod manual;
+pub mod search;
+#[cfg(test)]
+mod searches;
 mod server;
-mod site;
+pub mod site;
 
 use engine_app::exit;
 use engine_foundation::{Error, log};
@@ -16,9 +20,10 @@ use std::path::{Path, PathBuf};
 /// Show the reference of the API, or write it as files for editors and people
 #[derive(clap::Args)]
 pub struct Args {
-    /// A module, function or setting, such as Vector3 or Vector3.length
-    #[arg(conflicts_with_all = ["json", "luacats", "markdown", "html"])]
-    name: Option<String>,
+    /// A module, function, setting or page of the manual, such as Vector3.length or physics, or
+    /// words to search for, such as draw image
+    #[arg(value_name = "WORDS", conflicts_with_all = ["json", "luacats", "markdown", "html"])]
+    query: Vec<String>,
     /// Write the whole API as JSON
     #[arg(long, group = "form")]
     json: bool,
@@ -52,18 +57,15 @@ pub fn main(args: Args) -> i32 {
 /// Runs the command. Returns an error with its exit code.
 fn run(args: &Args) -> Result<(), (Error, i32)> {
     let api = ApiModel::new();
-    if let Some(name) = &args.name {
-        let help = text::help(&api, name).map_err(|error| (error, exit::USAGE))?;
-        if !args.open {
-            print(&help);
-            return Ok(());
-        }
-    }
+    let query = args.query.join(" ");
     if args.open {
         let site = Site::new(&api);
-        let path =
-            args.name.as_deref().map_or_else(|| FIRST.to_string(), |name| site.path_of_name(name));
+        let path = if query.is_empty() { FIRST.to_string() } else { site.path_of_name(&query) };
         return server::serve(site, &path).map_err(|error| (error, exit::FAILED));
+    }
+    if !query.is_empty() {
+        print(&lookup::answer(&api, &query).map_err(|error| (error, exit::USAGE))?);
+        return Ok(());
     }
     write(args, &api).map_err(|error| (error, exit::FAILED))
 }

@@ -4,6 +4,7 @@
 use super::context::ScriptContext;
 use super::describe_value::bytes;
 use super::docgen::standard_library::{ABSENT, NO_LOVE};
+use super::familiar_names::{self, equivalent};
 use super::handle_hints::article;
 use super::report::SourceLocation;
 use engine_foundation::{Handle, HandleKind, suggest};
@@ -13,50 +14,6 @@ use std::mem::MaybeUninit;
 
 /// LuaJIT's messages for a full stack, and for a stack full of native calls.
 const OVERFLOWS: [&str; 2] = ["stack overflow", "C stack overflow"];
-
-/// Function names that users look for but that do not exist, with the functions that exist instead.
-const EQUIVALENTS: &[(&str, &str)] = &[
-    ("Actor.apply_force", "Actor.add_force"),
-    ("Actor.apply_impulse", "Actor.add_impulse"),
-    ("Actor.set_position", "Actor.teleport_position"),
-    ("Actor.set_rotation", "Actor.teleport_rotation"),
-    ("Camera.look_at", "Quaternion.look"),
-    ("Camera.new", "Application.create_camera"),
-    ("Gui.create", "World.create_screen_gui"),
-    ("Gui.draw", "Gui.bitmap"),
-    ("Gui.image", "Gui.bitmap"),
-    ("Gui.draw_image", "Gui.bitmap"),
-    ("Gui.new", "World.create_screen_gui"),
-    ("Gui.print", "Gui.text"),
-    ("Keyboard.down", "Keyboard.button"),
-    ("Keyboard.held", "Keyboard.button"),
-    ("Keyboard.is_down", "Keyboard.button"),
-    ("Level.destroy", "World.destroy_level"),
-    ("Level.load", "World.spawn_level"),
-    ("Level.spawn", "World.spawn_level"),
-    ("Mouse.down", "Mouse.button"),
-    ("Mouse.is_down", "Mouse.button"),
-    ("Mouse.position", "Mouse.axis"),
-    ("PhysicsWorld.on_collision", "PhysicsWorld.contacts"),
-    ("PhysicsWorld.on_contact", "PhysicsWorld.contacts"),
-    ("PhysicsWorld.on_trigger", "PhysicsWorld.triggers"),
-    ("Quaternion.look_at", "Quaternion.look"),
-    ("Sound.load", "Sound.preload"),
-    ("Sound.play", "Sound.trigger"),
-    ("Texture.create", "Texture.load"),
-    ("Texture.new", "Texture.load"),
-    ("Unit.create", "World.spawn_unit"),
-    ("Unit.destroy", "World.destroy_unit"),
-    ("Unit.look_at", "Quaternion.look"),
-    ("Unit.new", "World.spawn_unit"),
-    ("Unit.set_velocity", "Actor.set_velocity"),
-    ("Unit.spawn", "World.spawn_unit"),
-    ("Unit.velocity", "Actor.velocity"),
-    ("World.create", "Application.new_world"),
-    ("World.destroy", "Application.release_world"),
-    ("World.new", "Application.new_world"),
-    ("World.raycast", "PhysicsWorld.raycast"),
-];
 
 /// Name and function for the core table.
 pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"hint", hint)];
@@ -93,12 +50,14 @@ pub unsafe fn hint_for(
     unsafe {
         let top = lua_gettop(l);
         let message = match missing(message) {
-            Some(MissingName::Global(name)) => no_global(l, name),
+            Some(MissingName::Global(name)) => no_global(l, level, name),
             Some(MissingName::Called(name)) => no_function(l, source, name).unwrap_or_default(),
             Some(MissingName::Number(name)) => {
                 let kind = level.and_then(|level| kind_of(l, level, name));
                 on_a_number(l, source, name, kind).unwrap_or_default()
             }
+            Some(MissingName::Item) => item_of(source).unwrap_or_default(),
+            Some(MissingName::Iterator) => iterator_of(source).unwrap_or_default(),
             None => String::new(),
         };
         lua_settop(l, top);
@@ -123,10 +82,19 @@ enum MissingName<'a> {
     Called(&'a str),
     /// A number that was indexed as if it were an object.
     Number(&'a str),
+    /// A value without a name that was nil, such as `items[3]`.
+    Item,
+    /// A table that was called, as in `for i, v in items do`.
+    Iterator,
 }
 
 /// Parses LuaJIT's own messages.
 fn missing(message: &str) -> Option<MissingName<'_>> {
+    match message {
+        "attempt to index a nil value" => return Some(MissingName::Item),
+        "attempt to call a table value" => return Some(MissingName::Iterator),
+        _ => {}
+    }
     let between = |start: &str, end: &str| message.strip_prefix(start)?.strip_suffix(end);
     for operation in ["call", "index"] {
         let start = format!("attempt to {operation} global '");
@@ -149,7 +117,7 @@ fn missing(message: &str) -> Option<MissingName<'_>> {
     None
 }
 
-unsafe fn no_global(l: *mut lua_State, name: &str) -> String {
+unsafe fn no_global(l: *mut lua_State, level: Option<c_int>, name: &str) -> String {
     if name == "love" {
         return format!(": {NO_LOVE}");
     }
@@ -157,9 +125,45 @@ unsafe fn no_global(l: *mut lua_State, name: &str) -> String {
         return format!(": games do not have Lua's '{name}': {why}");
     }
     // SAFETY: as for `hint_for`.
-    let names = unsafe { string_keys(l, LUA_GLOBALSINDEX) };
-    let hint = suggest::hint(name, names.iter().map(String::as_str));
+    let names = unsafe {
+        let mut names = level.map_or_else(Vec::new, |level| variables(l, level));
+        names.extend(string_keys(l, LUA_GLOBALSINDEX));
+        names
+    };
+    let mut hint = suggest::hint(name, names.iter().map(String::as_str));
+    if hint.is_empty()
+        && let Some(meaning) = familiar_names::meaning(name)
+    {
+        hint = format!(", {meaning}");
+    }
     format!(": there is no global '{name}'{hint}")
+}
+
+/// Returns the hint for an item that is nil: `items[3]` of `items[3].hp`, if the line has one.
+fn item_of(source: &str) -> Option<String> {
+    let mut items = source.match_indices(']').filter_map(|(end, _)| {
+        let start = source[..end].rfind('[')?;
+        let name = source[..start].rsplit(|c: char| !is_of_name(c) && c != '.').next()?;
+        let next = source[end + 1..].chars().next()?;
+        let is_whole = !source[start..end].contains(']');
+        let is_item = is_whole && !name.is_empty() && ".[:".contains(next);
+        is_item.then(|| format!("{name}{}", &source[start..=end]))
+    });
+    let item = items.next()?;
+    // With two of them, it is not known which is nil.
+    items.next().is_none().then(|| format!(": {item} is nil"))
+}
+
+/// Returns the hint for a loop over a table without `pairs`.
+fn iterator_of(source: &str) -> Option<String> {
+    let (_, after) = source.split_once("for ")?.1.split_once(" in ")?;
+    let table = after.split(" do").next()?.trim();
+    let is_name = !table.is_empty() && table.chars().all(|c| is_of_name(c) || c == '.');
+    is_name.then(|| format!(": write pairs({table}) or, for a list, ipairs({table})"))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<String> {
@@ -171,6 +175,7 @@ unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<Str
         if lua_type(l, -1) == LUA_TTABLE {
             let names = string_keys(l, -1);
             let hint = match equivalent(table, name) {
+                Some(other) if other == table => format!(": write {other}(…)"),
                 Some(other) => format!(", did you mean {other}?"),
                 None => suggest::hint_of_functions(name, names.iter().map(String::as_str)),
             };
@@ -189,27 +194,33 @@ unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<Str
     }
 }
 
-/// Returns the equivalent of a function that users look for under another name.
-fn equivalent(module: &str, name: &str) -> Option<&'static str> {
-    let wanted = |known: &str| known.split_once('.') == Some((module, name));
-    EQUIVALENTS.iter().find(|(known, _)| wanted(known)).map(|(_, other)| *other)
+/// How a line uses a number as if it were an object.
+enum ObjectUse<'a> {
+    Method(&'a str),
+    /// `unit.position`
+    Read(&'a str),
+    /// `unit.position = p`
+    Write(&'a str),
 }
 
-/// Returns every name of [`EQUIVALENTS`] with its equivalent.
-#[cfg(test)]
-pub fn all_equivalents() -> &'static [(&'static str, &'static str)] {
-    EQUIVALENTS
-}
-
-/// Returns the hint for a method call on a number. Engine objects are numbers, which have no
-/// methods, so the hint shows how to write the call instead.
+/// Returns the hint for a method call on a number, or for one of its fields. Engine objects are
+/// numbers, which have neither, so the hint shows how to write the call instead.
 unsafe fn on_a_number(
     l: *mut lua_State,
     source: &str,
     name: &str,
     kind: Option<HandleKind>,
 ) -> Option<String> {
-    let method = method_of(source, name)?;
+    let used = object_use(source, name)?;
+    let (wanted, absent) = match used {
+        ObjectUse::Method(method) => (method.to_string(), "methods"),
+        ObjectUse::Read(field) => (field.to_string(), "fields"),
+        ObjectUse::Write(field) => (format!("set_{field}"), "fields"),
+    };
+    // A number that is no handle of a known kind may be any number.
+    if kind.is_none() && absent == "fields" {
+        return None;
+    }
     let module = kind.map_or("Unit", HandleKind::name);
     let hint_start =
         kind.map(HandleKind::noun).map(|word| format!("{name} is {} {word}, and ", article(word)));
@@ -222,12 +233,17 @@ unsafe fn on_a_number(
     };
     let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
     let near = || {
-        let near = suggest::nearest(method, functions.iter().copied());
-        let fits = || suggest::names_by_parts(method, functions.iter().copied()).first().copied();
+        let near = suggest::nearest(&wanted, functions.iter().copied());
+        let fits = || suggest::names_by_parts(&wanted, functions.iter().copied()).first().copied();
         near.or_else(fits)
     };
-    let call = match (kind, equivalent(module, method)) {
-        (Some(_), _) if functions.contains(&method) => format!("{module}.{method}({name}, …)"),
+    let call = match (kind, equivalent(module, &wanted)) {
+        (Some(_), _) if functions.contains(&wanted.as_str()) => {
+            format!("{module}.{wanted}({name}, …)")
+        }
+        (Some(_), Some(other)) if other.starts_with(&format!("{module}.")) => {
+            format!("{other}({name}, …)")
+        }
         (Some(_), Some(other)) => other.to_string(),
         (Some(_), None) => near().map_or_else(
             || format!("{module}.NAME({name}, …)"),
@@ -236,14 +252,27 @@ unsafe fn on_a_number(
         (None, _) => format!("{module}.NAME({name}, …)"),
     };
     let other = if kind.is_none() { ", or the module that it belongs to" } else { "" };
-    Some(format!(": {hint_start}engine objects are numbers without methods: write {call}{other}"))
+    Some(format!(": {hint_start}engine objects are numbers without {absent}: write {call}{other}"))
 }
 
-/// Returns the name of the method that a source line calls on `name`.
-fn method_of<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    let rest = &source[source.find(&format!("{name}:"))? + name.len() + 1..];
-    let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_')?;
-    Some(&rest[..end])
+/// Returns how a source line uses `name` as an object.
+fn object_use<'a>(source: &'a str, name: &str) -> Option<ObjectUse<'a>> {
+    let after = |sign: char| {
+        let path = format!("{name}{sign}");
+        let starts = source.match_indices(&path).map(|(at, _)| at);
+        let at = starts.filter(|at| !source[..*at].ends_with(is_of_name)).last()?;
+        let rest = &source[at + path.len()..];
+        let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
+        (end > 0).then(|| (&rest[..end], rest[end..].trim_start()))
+    };
+    if let Some((method, rest)) = after(':')
+        && !rest.is_empty()
+    {
+        return Some(ObjectUse::Method(method));
+    }
+    let (field, rest) = after('.')?;
+    let is_written = rest.starts_with('=') && !rest.starts_with("==");
+    Some(if is_written { ObjectUse::Write(field) } else { ObjectUse::Read(field) })
 }
 
 /// Returns the handle kind of a variable of the function at `level`.
@@ -290,6 +319,40 @@ unsafe fn kind_of(l: *mut lua_State, level: c_int, name: &str) -> Option<HandleK
     }
 }
 
+/// Returns the names of the variables of the function at `level`.
+unsafe fn variables(l: *mut lua_State, level: c_int) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+    // SAFETY: as for `kind_of`; names that are read live as long as the function.
+    unsafe {
+        if lua_checkstack(l, 4) == 0 || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+            return names;
+        }
+        let ar = ar.as_mut_ptr();
+        for i in 1.. {
+            let found = lua_getlocal(l, ar, i);
+            if found.is_null() {
+                break;
+            }
+            names.push(CStr::from_ptr(found).to_string_lossy().into_owned());
+            lua_settop(l, -2);
+        }
+        lua_getinfo(l, c"f".as_ptr(), ar);
+        for i in 1.. {
+            let found = lua_getupvalue(l, -1, i);
+            if found.is_null() {
+                break;
+            }
+            names.push(CStr::from_ptr(found).to_string_lossy().into_owned());
+            lua_settop(l, -2);
+        }
+        lua_settop(l, -2);
+    }
+    // LuaJIT's own variables have names such as `(for index)`.
+    names.retain(|name| name.chars().all(is_of_name) && !name.is_empty());
+    names
+}
+
 /// Returns the word before `.name` or `:name` in a line of source, and the separator between them.
 fn word_before<'a>(source: &'a str, name: &str) -> Option<(&'a str, char)> {
     let find = |sign: char| Some((source.find(&format!("{sign}{name}"))?, sign));
@@ -329,9 +392,35 @@ mod tests {
     }
 
     #[test]
-    fn a_method_call_on_a_number_is_parsed_from_the_line() {
-        assert_eq!(method_of("  w:update(1)", "w"), Some("update"));
-        assert_eq!(method_of("  w.x = 1", "w"), None);
+    fn uses_of_a_number_as_an_object_are_parsed_from_the_line() {
+        let used = |source: &str, name: &str| match object_use(source, name) {
+            Some(ObjectUse::Method(name)) => format!(":{name}"),
+            Some(ObjectUse::Read(name)) => format!(".{name}"),
+            Some(ObjectUse::Write(name)) => format!(".{name} ="),
+            None => String::new(),
+        };
+        assert_eq!(used("  w:update(1)", "w"), ":update");
+        assert_eq!(used("  w.x = 1", "w"), ".x =");
+        assert_eq!(used("if u.x == 1 then", "u"), ".x");
+        assert_eq!(used("local p = menu.x + u.position", "u"), ".position");
+        assert_eq!(used("local p = menu.x", "u"), "");
+    }
+
+    #[test]
+    fn items_that_are_nil_are_named_if_only_one_can_be_it() {
+        assert_eq!(item_of("hp = enemies[i].hp").as_deref(), Some(": enemies[i] is nil"));
+        assert_eq!(item_of("a.b[1][2] = 3").as_deref(), Some(": a.b[1] is nil"));
+        assert_eq!(item_of("hp = a[1].hp + b[2].hp"), None);
+        assert_eq!(item_of("hp = f().hp"), None);
+        assert_eq!(item_of("hp = a[b[1]].hp"), None);
+    }
+
+    #[test]
+    fn loops_over_a_table_get_pairs() {
+        let hint = ": write pairs(self.items) or, for a list, ipairs(self.items)";
+        assert_eq!(iterator_of("for i, v in self.items do").as_deref(), Some(hint));
+        assert_eq!(iterator_of("items()"), None);
+        assert_eq!(iterator_of("for i, v in f() do"), None);
     }
 
     #[test]

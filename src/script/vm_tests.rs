@@ -3,7 +3,9 @@
 
 use super::super::api_row::{ModuleRows, func, hot, module};
 use super::{CallOutcome, Vm, VmConfig, lua_memory};
+use crate::callbacks::CALLBACKS;
 use crate::context::{LOADED_BYTES_MAX, ScriptContext};
+use crate::familiar_names::FAMILIAR_NAMES;
 use crate::heap::{MarkTable, lua_upvalueid};
 #[cfg(debug_assertions)]
 use crate::prelude::{FILES, PreludeFile};
@@ -116,16 +118,26 @@ fn a_panic_in_an_engine_call_is_an_error_at_the_lua_line() {
 }
 
 #[test]
-fn every_function_that_error_hints_name_exists() {
-    let equivalents = crate::error_hints::all_equivalents();
-    let calls =
-        crate::handle_hints::conversions().chain(equivalents.iter().map(|(_, other)| *other));
+fn every_name_that_error_hints_suggest_exists() {
     let mut main = String::new();
-    for name in calls.flat_map(|call| call.split('(')).filter(|name| name.contains('.')) {
-        main += &format!("assert(type({name}) == 'function', '{name}')\n");
+    for name in crate::handle_hints::conversions().flat_map(|call| call.split('(')) {
+        if name.contains('.') {
+            main += &format!("assert(type({name}) == 'function', '{name}')\n");
+        }
     }
-    for (name, _) in equivalents {
-        main += &format!("assert({name} == nil, '{name} is there')\n");
+    for row in FAMILIAR_NAMES.iter().filter(|row| !row.target.starts_with("docs/")) {
+        let target = row.target;
+        let is_callback = CALLBACKS.iter().any(|callback| callback.name == target);
+        if !is_callback {
+            main += &format!("assert({target} ~= nil, '{target}')\n");
+        }
+        let calls = row.aliases().filter_map(|alias| Some((alias, alias.split_once('.')?)));
+        for (alias, (module, name)) in calls {
+            main += &format!(
+                "assert(type(rawget(_G, '{module}')) ~= 'table' or {module}['{name}'] == nil, \
+                 '{alias} is there')\n"
+            );
+        }
     }
     booted("answers", &main).1.unwrap();
 }

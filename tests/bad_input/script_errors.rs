@@ -213,63 +213,106 @@ Error: the global 'init' is a number, and should be the function that the engine
     );
 }
 
+/// Code that names what does not exist or misuses a value, with the message.
+const MISSPELLED: &[(&str, &str)] = &[
+    (
+        "World.updte(1)",
+        "attempt to call field 'updte' (a nil value): World has no function 'updte', did you mean 'update'?",
+    ),
+    (
+        "prnt(1)",
+        "attempt to call global 'prnt' (a nil value): there is no global 'prnt', did you mean 'print'?",
+    ),
+    (
+        "love.graphics.print('x')",
+        "attempt to index global 'love' (a nil value): this is not LÖVE: 'Coming from LÖVE' in the manual lists the replacements (engine docs --open)",
+    ),
+    (
+        "dofile('x')",
+        "attempt to call global 'dofile' (a nil value): games do not have Lua's 'dofile': use require",
+    ),
+    (
+        "Wolrd.update(1)",
+        "attempt to index global 'Wolrd' (a nil value): there is no global 'Wolrd', did you mean 'World'?",
+    ),
+    (
+        "local s = \"x\" s:uper()",
+        "attempt to call method 'uper' (a nil value): if 's' is a string, did you mean 'upper'?",
+    ),
+    (
+        "local w = Application.new_world() w:update(1)",
+        "attempt to index local 'w' (a number value): w is a world, and engine objects are numbers without methods: write World.update(w, …)",
+    ),
+    (
+        "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:set_position()",
+        "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write Unit.set_local_position(u, …)",
+    ),
+    (
+        "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:destroy()",
+        "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write World.destroy_unit",
+    ),
+    (
+        "local hp = 3 hp:heal(1)",
+        "attempt to index local 'hp' (a number value): engine objects are numbers without methods: write Unit.NAME(hp, …), or the module that it belongs to",
+    ),
+    (
+        "Unit.set_position(1)",
+        "attempt to call field 'set_position' (a nil value): Unit has no function 'set_position', did you mean Unit.set_local_position?",
+    ),
+    (
+        "Sound.play('x')",
+        "attempt to call field 'play' (a nil value): Sound has no function 'play', did you mean Sound.trigger?",
+    ),
+    (
+        "Keyboard.isDown('x')",
+        "attempt to call field 'isDown' (a nil value): Keyboard has no function 'isDown', did you mean Keyboard.button?",
+    ),
+    (
+        "local v = Vector3.new(1, 2, 3)",
+        "attempt to call field 'new' (a nil value): Vector3 has no function 'new': write Vector3(…)",
+    ),
+    (
+        "local n = Math.floor(1.5)",
+        "attempt to call field 'floor' (a nil value): Math has no function 'floor', did you mean math.floor?",
+    ),
+    (
+        "os.exit()",
+        "attempt to call field 'exit' (a nil value): os has no function 'exit', did you mean Application.quit?",
+    ),
+    (
+        "WwiseWorld.trigger_event(1)",
+        "attempt to index global 'WwiseWorld' (a nil value): there is no global 'WwiseWorld', did you mean Sound.trigger?",
+    ),
+    (
+        "Imgui.begin_window('x')",
+        "attempt to index global 'Imgui' (a nil value): there is no global 'Imgui', see: engine docs debug_ui",
+    ),
+    (
+        "local enemies = {} enmies[1] = 2",
+        "attempt to index global 'enmies' (a nil value): there is no global 'enmies', did you mean 'enemies'?",
+    ),
+    ("local enemies = {} enemies[3].hp = 2", "attempt to index a nil value: enemies[3] is nil"),
+    (
+        "local t = {} for i, v in t do print(i, v) end",
+        "attempt to call a table value: write pairs(t) or, for a list, ipairs(t)",
+    ),
+    (
+        "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u.position = 1",
+        "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without fields: write Unit.set_local_position(u, …)",
+    ),
+    (
+        "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") print(u.x)",
+        "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without fields: write Unit.world_position(u, …)",
+    ),
+    (
+        "local v = Vector3(1, 2, 3) v.x = 1",
+        "Vector3s are values: use Vector3.with_x(v, value), which returns a new one",
+    ),
+];
+
 #[test]
 fn misspelled_name_gets_suggestion_when_called() {
-    let rows = [
-        (
-            "World.updte(1)",
-            "attempt to call field 'updte' (a nil value): World has no function 'updte', did you mean 'update'?",
-        ),
-        (
-            "prnt(1)",
-            "attempt to call global 'prnt' (a nil value): there is no global 'prnt', did you mean 'print'?",
-        ),
-        (
-            "love.graphics.print('x')",
-            "attempt to index global 'love' (a nil value): this is not LÖVE: 'Coming from LÖVE' in the manual lists the replacements (engine docs --open)",
-        ),
-        (
-            "dofile('x')",
-            "attempt to call global 'dofile' (a nil value): games do not have Lua's 'dofile': use require",
-        ),
-        (
-            "Wolrd.update(1)",
-            "attempt to index global 'Wolrd' (a nil value): there is no global 'Wolrd', did you mean 'World'?",
-        ),
-        (
-            "local s = \"x\" s:uper()",
-            "attempt to call method 'uper' (a nil value): if 's' is a string, did you mean 'upper'?",
-        ),
-        (
-            "local w = Application.new_world() w:update(1)",
-            "attempt to index local 'w' (a number value): w is a world, and engine objects are numbers without methods: write World.update(w, …)",
-        ),
-        (
-            "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:set_position()",
-            "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write Unit.set_local_position(u, …)",
-        ),
-        (
-            "local u = World.spawn_unit(Application.new_world(), \"core/units/light\") u:destroy()",
-            "attempt to index local 'u' (a number value): u is a unit, and engine objects are numbers without methods: write World.destroy_unit",
-        ),
-        (
-            "local hp = 3 hp:heal(1)",
-            "attempt to index local 'hp' (a number value): engine objects are numbers without methods: write Unit.NAME(hp, …), or the module that it belongs to",
-        ),
-        (
-            "Unit.set_position(1)",
-            "attempt to call field 'set_position' (a nil value): Unit has no function 'set_position', did you mean 'set_local_position'?",
-        ),
-        (
-            "Sound.play('x')",
-            "attempt to call field 'play' (a nil value): Sound has no function 'play', did you mean Sound.trigger?",
-        ),
-        (
-            "local v = Vector3(1, 2, 3) v.x = 1",
-            "Vector3s are values: use Vector3.with_x(v, value), which returns a new one",
-        ),
-    ];
-    for (i, (code, message)) in rows.iter().enumerate() {
+    for (i, (code, message)) in MISSPELLED.iter().enumerate() {
         let main =
             format!("assert(World.updte == nil and prnt == nil)\nfunction init()\n  {code}\nend");
         let expected = format!("Error: {message}\n    In main.lua:3\n");

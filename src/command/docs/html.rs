@@ -23,7 +23,7 @@ pub struct HtmlPage {
     pub entries: Vec<SearchEntry>,
 }
 
-/// Search entry: a heading with the first words below it.
+/// Search entry: a heading with the text below it, tables included.
 #[derive(Debug, PartialEq)]
 pub struct SearchEntry {
     pub title: String,
@@ -32,7 +32,7 @@ pub struct SearchEntry {
 }
 
 /// Length of an entry's text, in bytes, at which no more text is added.
-const TEXT_BYTES_MAX: usize = 160;
+const TEXT_BYTES_MAX: usize = 4000;
 
 /// Converts a document to a page; `path` is the document's path in the project.
 pub fn page(path: &str, markdown: &str, targets: &LinkTargets) -> HtmlPage {

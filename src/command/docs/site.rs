@@ -3,10 +3,10 @@
 
 use super::html::{self, HtmlPage, LinkTargets, page, page_path, path_to_root};
 use super::manual::{DOCUMENTS, PICTURES};
+use super::search::SearchIndex;
 use engine_foundation::Error;
 use engine_foundation::atomic_file;
 use engine_foundation::error;
-use engine_foundation::json::quoted;
 use engine_foundation::xml;
 use engine_resource::settings::SETTINGS;
 use engine_script::docgen::ApiModel;
@@ -26,7 +26,8 @@ pub struct SiteFile {
 /// All files of the site.
 pub struct Site {
     pub files: Vec<SiteFile>,
-    targets: LinkTargets,
+    pub targets: LinkTargets,
+    index: SearchIndex,
 }
 
 /// Start page of the site; the page at the root redirects to it.
@@ -54,12 +55,17 @@ impl Site {
             .map(|(path, page)| text_file(&page_path(path), framed(path, page, &pages)))
             .collect();
         files.push(text_file("index.html", forward()));
-        files.push(text_file("search.js", search(&pages)));
+        let index = SearchIndex::new(&pages, &targets);
+        files.push(text_file("search.js", index.script()));
         files.extend(FILES.iter().chain(PICTURES).map(|(name, bytes)| SiteFile {
             name: name.to_string(),
             bytes: Cow::Borrowed(*bytes),
         }));
-        Site { files, targets }
+        Site { files, targets, index }
+    }
+
+    pub fn search_index(&self) -> &SearchIndex {
+        &self.index
     }
 
     pub fn file(&self, path: &str) -> Option<&SiteFile> {
@@ -70,7 +76,7 @@ impl Site {
     /// is missing or ambiguous.
     pub fn path_of_name(&self, name: &str) -> String {
         let found = self.targets.names.get(name).cloned();
-        found.unwrap_or_else(|| format!("{FIRST}?q={name}"))
+        found.unwrap_or_else(|| format!("{FIRST}?q={}", percent_encoded(name)))
     }
 
     /// Writes all files to a folder.
@@ -86,6 +92,15 @@ impl Site {
         }
         Ok(())
     }
+}
+
+/// Returns a text as a value in the query of an address.
+fn percent_encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    text.bytes().map(byte).collect()
 }
 
 fn text_file(name: &str, text: String) -> SiteFile {
@@ -177,27 +192,6 @@ fn forward() -> String {
     )
 }
 
-/// Returns the search index for manual.js: for every heading, its text, location, page, and the
-/// text below.
-fn search(pages: &[(&str, HtmlPage)]) -> String {
-    let mut text = String::from("const ENTRIES = [\n");
-    for (path, page) in pages {
-        for (index, entry) in page.entries.iter().enumerate() {
-            let location = match index {
-                0 => page_path(path),
-                _ => format!("{}#{}", page_path(path), entry.anchor),
-            };
-            text.push('[');
-            for part in [entry.title.as_str(), &location, &page.title, entry.text.trim()] {
-                text += &quoted(part);
-                text.push(',');
-            }
-            text += "],\n";
-        }
-    }
-    text + "];\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,6 +258,7 @@ mod tests {
         assert_eq!(site.path_of_name("Gui.text"), "docs/reference/Gui.html#guitext");
         assert_eq!(site.path_of_name("Vector3"), "docs/reference/Vector3.html");
         assert_eq!(site.path_of_name("length"), "docs/README.html?q=length");
+        assert_eq!(site.path_of_name("a b&c#"), "docs/README.html?q=a%20b%26c%23");
     }
 
     #[test]

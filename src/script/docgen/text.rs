@@ -22,39 +22,53 @@ pub fn index(api: &ApiModel) -> String {
         text += &table(functions.iter().map(|function| (function.path(), &*function.doc)));
     }
     text += "\nengine docs NAME shows more: a module (Vector3), a function (Vector3.length, or\n\
-             length), a setting (limits.update_seconds), or all of them (settings).\n";
+             length), a setting (limits.update_seconds), all of them (settings), or a page of the\n\
+             manual (physics). engine docs WORDS searches: engine docs draw image.\n";
     text
 }
 
-/// Returns the documentation of a name.
+/// The error for a name that is not in the API.
+pub struct UnknownName {
+    pub error: Error,
+    /// True if the error names a similar name, or says why games do not have this one.
+    pub has_suggestion: bool,
+}
+
+/// Returns the documentation of a name. Upper and lower case count only between names that differ
+/// in nothing else.
 ///
 /// # Errors
 /// Returns an error that suggests similar names if the name is unknown.
-pub fn help(api: &ApiModel, name: &str) -> Result<String, Error> {
-    if let Some(module) = api.modules.iter().find(|module| module.name == name) {
-        return Ok(module_text(module));
-    }
-    let mut all = api.functions().chain(&api.callbacks).chain(&api.testing);
-    if let Some(function) = all.find(|function| function.path() == name) {
-        return Ok(function_text(function));
-    }
-    if name == "settings" {
-        return Ok(table(SETTINGS.iter().map(|item| (item.key.to_string(), item.doc))));
-    }
-    if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == name) {
-        return Ok(setting_text(setting));
-    }
-    if let Some(doc) = standard_library::documentation_of(name) {
-        return Ok(format!("{name}\n\n{}", wrap(&doc)));
-    }
-    let same: Vec<&FunctionDoc> = api.functions().filter(|item| item.name == name).collect();
-    if !same.is_empty() {
-        return Ok(table(same.iter().map(|function| (function.path(), &*function.doc))));
-    }
-    Err(unknown(api, name))
+pub fn help(api: &ApiModel, name: &str) -> Result<String, UnknownName> {
+    let same = |known: &str| known == name;
+    let same_but_case = |known: &str| known.eq_ignore_ascii_case(name);
+    let found = documentation(api, name, same).or_else(|| documentation(api, name, same_but_case));
+    found.ok_or_else(|| unknown(api, name))
 }
 
-fn unknown(api: &ApiModel, name: &str) -> Error {
+fn documentation(api: &ApiModel, name: &str, is_same: impl Fn(&str) -> bool) -> Option<String> {
+    if let Some(module) = api.modules.iter().find(|module| is_same(&module.name)) {
+        return Some(module_text(module));
+    }
+    let mut all = api.functions().chain(&api.callbacks).chain(&api.testing);
+    if let Some(function) = all.find(|function| is_same(&function.path())) {
+        return Some(function_text(function));
+    }
+    if is_same("settings") {
+        return Some(table(SETTINGS.iter().map(|item| (item.key.to_string(), item.doc))));
+    }
+    if let Some(setting) = SETTINGS.iter().find(|setting| is_same(setting.key)) {
+        return Some(setting_text(setting));
+    }
+    if let Some(doc) = standard_library::documentation_of(name) {
+        return Some(format!("{name}\n\n{}", wrap(&doc)));
+    }
+    let same: Vec<&FunctionDoc> = api.functions().filter(|item| is_same(&item.name)).collect();
+    let list = || table(same.iter().map(|function| (function.path(), &*function.doc)));
+    (!same.is_empty()).then(list)
+}
+
+fn unknown(api: &ApiModel, name: &str) -> UnknownName {
     let mut names: Vec<String> = api.modules.iter().map(|module| module.name.clone()).collect();
     let others = api.callbacks.iter().chain(&api.testing);
     names.extend(api.functions().chain(others).map(FunctionDoc::path));
@@ -63,16 +77,20 @@ fn unknown(api: &ApiModel, name: &str) -> Error {
     let hint = suggest::hint(name, names.iter().map(String::as_str));
     let library = name.split('.').next().unwrap_or_default();
     let is_absent = |absent: &str| absent == name || absent == library;
+    let suggesting = |error| UnknownName { error, has_suggestion: true };
     if let Some((absent, why)) =
         standard_library::ABSENT.iter().find(|(absent, _)| is_absent(absent))
     {
-        return error!("games do not have Lua's '{absent}': {why}");
+        return suggesting(error!("games do not have Lua's '{absent}': {why}"));
     }
     if library == "love" {
-        return error!("there is no '{name}': {}", standard_library::NO_LOVE);
+        return suggesting(error!("there is no '{name}': {}", standard_library::NO_LOVE));
     }
-    let list = if hint.is_empty() { ": engine docs lists the modules" } else { "" };
-    error!("there is no '{name}' in the API{hint}{list}")
+    if !hint.is_empty() {
+        return suggesting(error!("there is no '{name}' in the API{hint}"));
+    }
+    let error = error!("there is no '{name}' in the API: engine docs lists the modules");
+    UnknownName { error, has_suggestion: false }
 }
 
 fn module_text(module: &ModuleDoc) -> String {
@@ -128,7 +146,8 @@ fn table<'a>(entries: impl Iterator<Item = (String, &'a str)>) -> String {
     columns(&entries.map(|(name, doc)| (name, first_sentence(doc))).collect::<Vec<_>>())
 }
 
-fn columns(entries: &[(String, String)]) -> String {
+/// Formats pairs of a name and a description as two columns.
+pub fn columns(entries: &[(String, String)]) -> String {
     let width = entries.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, doc) in entries {

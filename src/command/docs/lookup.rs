@@ -1,0 +1,98 @@
+//! The output of `engine docs WORDS`: the documentation of a name, a page of the manual, or the
+//! results of a search.
+
+use super::manual::DOCUMENTS;
+use super::search::IndexEntry;
+use super::site::Site;
+use engine_foundation::Error;
+use engine_script::docgen::ApiModel;
+use engine_script::docgen::model::first_sentence;
+use engine_script::docgen::text;
+
+/// Maximum length of a result's description, in characters.
+const DESCRIPTION_LENGTH_MAX: usize = 160;
+
+/// Returns the text for a name or a search.
+///
+/// # Errors
+/// Returns an error with a suggestion, if there is one, for a name that nothing matches.
+pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
+    let unknown = match text::help(api, query) {
+        Ok(help) => return Ok(help),
+        Err(unknown) => unknown,
+    };
+    if let Some(page) = manual_page(query) {
+        return Ok(page.to_string());
+    }
+    let site = Site::new(api);
+    let index = site.search_index();
+    let found = index.find(query);
+    // A misspelled name is not searched for: its suggestion is more useful than similar words.
+    if found.is_empty() || (unknown.has_suggestion && !index.has_alias(query)) {
+        return Err(unknown.error);
+    }
+    let rows: Vec<(String, String)> = found.iter().map(|entry| result_row(api, entry)).collect();
+    let results = text::columns(&rows);
+    Ok(format!(
+        "Found for '{query}':\n{results}\nengine docs NAME shows more; with --open, in a browser\n"
+    ))
+}
+
+/// Returns a page of the manual by the name of its file, such as `physics`, in any case.
+fn manual_page(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let name = name.strip_prefix("docs/").unwrap_or(&name);
+    let name = name.strip_suffix(".md").unwrap_or(name).replace(' ', "_");
+    let is_it = |path: &str| {
+        path.strip_prefix("docs/").and_then(|file| file.strip_suffix(".md")) == Some(name.as_str())
+    };
+    let (_, bytes) = DOCUMENTS.iter().find(|(path, _)| is_it(path))?;
+    std::str::from_utf8(bytes).ok()
+}
+
+/// Returns what to pass to `engine docs` for an entry, and its description.
+fn result_row(api: &ApiModel, entry: &IndexEntry) -> (String, String) {
+    let others = api.callbacks.iter().chain(&api.testing);
+    if let Some(function) = api.functions().chain(others).find(|item| item.path() == entry.title) {
+        return (entry.title.clone(), first_sentence(&function.doc));
+    }
+    let page = entry.address.split('#').next().unwrap_or_default();
+    let page = page.strip_suffix(".html").unwrap_or(page);
+    let name = page.strip_prefix("docs/").unwrap_or(page);
+    let name = name.strip_prefix("reference/").unwrap_or(name);
+    let text: String = first_sentence(&entry.text).chars().take(DESCRIPTION_LENGTH_MAX).collect();
+    match entry.title == name {
+        true => (name.to_string(), text),
+        false => (name.to_string(), format!("{}: {text}", entry.title)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(query: &str, wanted: &str) {
+        let answer = answer(&ApiModel::new(), query).unwrap_or_else(|error| error.to_string());
+        assert!(answer.contains(wanted), "{query}: {answer}");
+    }
+
+    #[test]
+    fn names_pages_and_searches_are_answered() {
+        check("gui.BITMAP", "Gui.bitmap(");
+        check("vector3", "Vector3\n\n");
+        check("physics", "# Physics\n");
+        check("docs/hot_reload.md", "# Hot reload of Lua\n");
+        check("first game", "# ");
+        check("draw image", "Found for 'draw image':\n  Gui.bitmap ");
+        check("Sound.play", "  Sound.trigger ");
+        check("love.graphics.draw", "  Gui.bitmap ");
+        check("gamepad", "  input ");
+    }
+
+    #[test]
+    fn misspelled_names_get_a_suggestion() {
+        check("Vector3.lenght", "did you mean 'Vector3.length'?");
+        check("xyzzy", "there is no 'xyzzy' in the API: engine docs lists the modules");
+    }
+}

@@ -1,0 +1,130 @@
+//! Tests of the lint: what it finds in a script, and what it leaves alone.
+
+use super::*;
+
+/// Returns the findings of a game of one script, as `line: message`.
+fn findings(text: &str) -> Vec<String> {
+    game(&[("main.lua", text)])
+}
+
+fn game(scripts: &[(&str, &str)]) -> Vec<String> {
+    let scripts: Vec<LintScript> =
+        scripts.iter().map(|(path, text)| LintScript { path, text }).collect();
+    let line = |finding: LintFinding| match finding.path.as_str() {
+        "main.lua" => format!("{}: {}", finding.line, finding.message),
+        path => format!("{path}:{}: {}", finding.line, finding.message),
+    };
+    lint(&scripts).into_iter().map(line).collect()
+}
+
+#[track_caller]
+fn check(text: &str, wanted: &str) {
+    assert_eq!(findings(text).join("\n"), wanted, "{text}");
+}
+
+#[test]
+fn unknown_functions_of_the_api_are_found() {
+    let wanted = "1: World has no function 'updte', did you mean 'update'?";
+    check("local w = 1 World.updte(w)", wanted);
+    check("Sound.play('x')", "1: Sound has no function 'play', did you mean Sound.trigger?");
+    check("local f = math.flor", "1: math has no function 'flor', did you mean 'floor'?");
+}
+
+#[test]
+fn functions_that_exist_or_are_added_are_not_found() {
+    check("local w = 1 World.update(w, 0) math.floor(1) print(Vector3(1, 2, 3).x)", "");
+    check("Math.half = function(x) return x / 2 end print(Math.half(1))", "");
+    check("function Math.twice(x) return 2 * x end print(Math.twice(1))", "");
+    check("if Gui.future then Gui.bitmap(1) end", "");
+    check("local World = {} World.updte(1)", "");
+    check("World = {} World.updte(1)", "");
+}
+
+#[test]
+fn unknown_globals_are_found_where_they_fail() {
+    check("local a\nenmies[1] = a", "2: there is no global 'enmies'");
+    check("prnt('x')", "1: there is no global 'prnt', did you mean 'print'?");
+    check("local hp = 1 print(hp + hpp)", "1: there is no global 'hpp'");
+    check(
+        "io.open('x')",
+        "1: games do not have Lua's 'io': files of the game are resources, and what it \
+         keeps is written with Save",
+    );
+    check(
+        "score = 0 function update() scoer.x = 1 end",
+        "1: there is no global 'scoer', did you mean 'score'?",
+    );
+}
+
+#[test]
+fn globals_that_are_tested_or_assigned_are_not_found() {
+    check("if love then love.graphics.print('x') end", "");
+    check("local unpack = table.unpack or unpack print(unpack({}))", "");
+    check("local jit = jit if type(utf8) == 'table' then utf8.char(1) end", "");
+    check("x = 1 print(x) _G.y = 2 print(y) function z() end z()", "");
+    check("setmetatable(_G, {}) foo()", "");
+    check(
+        "local function f(a) local b = a return b end f() for i, v in pairs({}) do f(i, v) end",
+        "",
+    );
+    check("local t = { foo = 1, [2] = 3, 4 } print(t.bar, t.x.y)", "");
+    check("goto done ::done:: for i = 1, 2 do continue end", "");
+}
+
+#[test]
+fn extensions_of_the_language_are_read() {
+    check("local a = 1 a += 2 a = a != 1 ? a : 2 local b = a?.x ?? 3 print(b)", "");
+    check("const c = x -> x + 1 local d = |p, q| -> p + q print(c(1), d(1, 2), !c)", "");
+    check("local e = true && 1 || 2 print(e << 1, e >> 1, e ~>> 1, e & 1, e | 2, ~e)", "");
+    check("local f = .5 local s = [==[ x ]==] local t = s:rep(2) print(f, #t, -f ^ 2)", "");
+}
+
+#[test]
+fn numbers_as_conditions_are_found() {
+    let message = "Keyboard.button returns a number, and 0 is true in Lua: write \
+                   Keyboard.button(…) > 0";
+    for text in [
+        "if Keyboard.button('x') then end",
+        "local a = Keyboard.button('x') and 1 or 2",
+        "while not Keyboard.button('x') do end",
+        "local a = true and Keyboard.button('x') ? 1 : 2",
+    ] {
+        check(text, &format!("1: {message}"));
+    }
+    for text in [
+        "if Keyboard.button('x') > 0 then end",
+        "if 0 < Keyboard.button('x') and true then end",
+        "local a = Keyboard.button('x') + 1 print(a)",
+        "local a = true and Keyboard.button('x') == 1",
+        "if Keyboard.pressed('x') then end",
+    ] {
+        check(text, "");
+    }
+}
+
+#[test]
+fn unknown_fields_of_own_modules_are_found() {
+    let hero = "local Hero = { speed = 1 }\nfunction Hero.jump() end\n\
+                function Hero:run() end\nreturn Hero";
+    let wanted = "2: the module 'actors.hero' has no 'jmp', did you mean 'jump'?";
+    let main =
+        "local Hero = require 'actors.hero'\nHero.jmp() Hero.jump() Hero:run() print(Hero.speed)";
+    assert_eq!(game(&[("actors/hero.lua", hero), ("main.lua", main)]), [wanted]);
+    let added = "local Hero = require 'actors/hero' Hero.fly = 1 print(Hero.fly)";
+    assert_eq!(game(&[("actors/hero.lua", hero), ("main.lua", added)]), [""; 0]);
+    let open = "local Hero = {} for k, v in pairs({}) do Hero[k] = v end return Hero";
+    assert_eq!(game(&[("actors/hero.lua", open), ("main.lua", main)]), [""; 0]);
+    let class = "local Hero = setmetatable({}, {}) return Hero";
+    assert_eq!(game(&[("actors/hero.lua", class), ("main.lua", main)]), [""; 0]);
+}
+
+#[test]
+fn scripts_that_are_not_understood_have_no_findings() {
+    for text in ["prnt(", "local = 3 prnt()", "if x then", "'", &"(".repeat(10_000)] {
+        check(text, "");
+    }
+    let deep = format!("local a = {}1{}", "(".repeat(5000), ")".repeat(5000));
+    check(&deep, "");
+    check(&format!("local a = 1{}", " + 1".repeat(50_000)), "");
+    check(&format!("local a = {{}} a{} = 1", ".x".repeat(50_000)), "");
+}
