@@ -53,6 +53,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("strsim", &["src/foundation/suggest.rs"]),
+    ("sysinfo", &["src/platform/"]),
     ("tungstenite", &["src/system/remote/"]),
     ("skrifa", &["src/system/text/"]),
     ("unicode_bidi", &["src/system/text/"]),
@@ -76,6 +77,7 @@ const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),
+    ("src/resource/settings_table.rs", "keys and words that people write in settings.sjson"),
 ];
 
 /// Crates that bind C code or an operating system's interface, with the reason why they need no

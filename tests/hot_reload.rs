@@ -2,6 +2,7 @@
 //! and replaced files, ten thousand files at once, two engines in one folder, a full disk.
 
 mod edit_storm;
+mod spawned_objects;
 
 use super::game_folder::{GameFolder, output_lines};
 use super::start::start;

@@ -2,6 +2,7 @@
 //! (xdotool). If one of the two programs is missing, the tests report this and pass.
 
 mod broker;
+mod console_and_errors;
 pub mod display;
 mod input_devices;
 mod lost_display;

@@ -96,11 +96,11 @@ end
 
 -- Swaps in changed scripts (`files` has their chunk names and texts) and passes the names of all
 -- new resources to the game's `on_reload`. Names of scripts that cannot be reloaded are held back
--- until a reload succeeds. `deleted` has the chunk names of deleted scripts. Returns true if any
--- names are held back.
+-- until a reload succeeds. `deleted` has the chunk names of deleted scripts, and `respawned` the
+-- names of units that are respawned. Returns true if any names are held back.
 local waiting = {}
 
-function core.swap(files, names, deleted)
+function core.swap(files, names, deleted, respawned)
   resources_changed()
   local name_set = {}
   for i = 1, #names do
@@ -129,6 +129,7 @@ function core.swap(files, names, deleted)
   end
   return #waiting > 0
 end
+  if #respawned > 0 then core.respawn_units(respawned) end
 
 -- Runs the Lua part of a frame's rendering. If the game has no `render`, the default world is
 -- drawn.

@@ -1,38 +1,28 @@
--- In-game console: an input line that runs Lua in the game, drawn over the frame with the latest
--- lines of the log. A key opens and closes it (settings.sjson: console.key). Releases have no
--- console.
+-- In-game console: an input line that runs Lua in the game, drawn over the frame with the lines of
+-- the log (console_view.lua). A key opens and closes it (settings.sjson: console.key), and Escape
+-- closes it. While it is open, it takes the keyboard: native code splits the input
+-- (src/system/input/capture.rs). Releases have no console.
 local core = ...
 
 local tostring, pcall, select = tostring, pcall, select
-local sub, gmatch, concat = string.sub, string.gmatch, table.concat
+local sub, gmatch, gsub, concat = string.sub, string.gmatch, string.gsub, table.concat
 local floor, max, min = math.floor, math.max, math.min
-local log = core.log
-local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
+local log, view = core.log, core.console_view
 
-local Gui, Keyboard = core.module("Gui"), core.module("Keyboard")
-local Application = core.module("Application")
+local Window = core.module("Window")
 
 local HISTORY_MAX = 100
 local INPUT_BYTES_MAX = 4096
 local COMPLETIONS_SHOWN = 40 -- completions shown
-local SIZE, LINE, MARGIN = 14, 18, 10 -- logical pixels
-local GROUND, EDGE = C(224, 14, 16, 22), C(255, 80, 160, 255)
-local TEXT_COLOR, INPUT_COLOR = C(255, 200, 204, 210), C(255, 255, 255, 255)
-local ERROR_COLOR, WARNING_COLOR = C(255, 255, 120, 110), C(255, 255, 206, 110)
+local ROWS_A_NOTCH = 3 -- rows that a notch of the wheel scrolls
 
 local open = false
-local key -- name of the toggle key; false if there is no console
 local before, after = "", "" -- the input before and after the cursor
+local composing = "" -- what an input method composes at the cursor
 local history = {}
 local history_index = 0 -- index of the shown history entry from the newest, 0 for none
-
-local function toggle_key()
-  if key == nil then
-    key = Application.build() ~= "release" and core.console_key() or false
-    if key == "" then key = false end
-  end
-  return key
-end
+local draft = "" -- the input before an entry of the history was recalled
+local notches = 0 -- parts of a notch that the wheel was turned
 
 -- Logs the results of a line, formatted as for tools: tables with their fields.
 local function report(ok, ...)
@@ -70,6 +60,7 @@ end
 local function enter()
   local text = before .. after
   before, after, history_index = "", "", 0
+  view.scroll_to_newest()
   if text == "" then return end
   if history[#history] ~= text then
     history[#history + 1] = text
@@ -79,9 +70,9 @@ local function enter()
 end
 
 local function recall(step)
-  if #history == 0 then return end
+  if history_index == 0 then draft = before .. after end
   history_index = max(0, min(#history, history_index + step))
-  before, after = history_index > 0 and history[#history + 1 - history_index] or "", ""
+  before, after = history_index > 0 and history[#history + 1 - history_index] or draft, ""
 end
 
 -- Inserts the common prefix of all completions of the name before the cursor. If there are several
@@ -99,59 +90,65 @@ local function complete()
   end
 end
 
+-- Inserts the text of the clipboard. Its line ends become spaces, because the input is one line.
+local function paste()
+  local text, problem = Window.clipboard()
+  if not text then
+    log("warning", problem)
+    return
+  end
+  text = gsub(text, "[\r\n\t]+", " ")
+  for character in gmatch(text, "[^\128-\191][\128-\191]*") do
+    before, after = core.type_into(before, after, character, INPUT_BYTES_MAX)
+  end
+end
+
+-- Applies `home` or `end`: without input they scroll, otherwise they move the cursor.
+local function go(stroke, scroll)
+  if before .. after == "" then
+    scroll()
+  else
+    before, after = core.type_into(before, after, stroke, INPUT_BYTES_MAX)
+  end
+end
+
 local keys = {
   up = function() recall(1) end,
   down = function() recall(-1) end,
   enter = enter,
   tab = complete,
+  ["page up"] = function() view.scroll_pages(1) end,
+  ["page down"] = function() view.scroll_pages(-1) end,
+  home = function() go("home", view.scroll_to_oldest) end,
+  ["end"] = function() go("end", view.scroll_to_newest) end,
+  ["ctrl+home"] = view.scroll_to_oldest,
+  ["ctrl+end"] = view.scroll_to_newest,
+  ["ctrl+v"] = paste,
 }
 
--- Processes the keys typed since the last frame.
+-- Processes what was typed since the last frame.
 core.on("frame_update", "console", function()
-  local name = toggle_key()
-  if not name then return end
-  if Keyboard.pressed(name) then
-    -- The character that the toggle key types is not input.
-    open = not open
-    return
-  end
+  local typed, wheel
+  typed, wheel, composing = core.console_input()
+  open = typed ~= nil
   if not open then return end
-  local strokes = Keyboard.keystrokes()
-  for i = 1, #strokes do
-    local stroke = strokes[i]
+  for i = 1, #typed do
+    local stroke = typed[i]
     if keys[stroke] then
       keys[stroke]()
     else
       before, after = core.type_into(before, after, stroke, INPUT_BYTES_MAX)
+      view.scroll_to_newest()
     end
   end
+  -- Some devices report parts of notches.
+  notches = notches + wheel * ROWS_A_NOTCH
+  local rows = notches < 0 and -floor(-notches) or floor(notches)
+  notches = notches - rows
+  if rows ~= 0 then view.scroll_by(rows) end
 end)
-
-local function color_of(line)
-  if sub(line, 1, 7) == "error: " then return ERROR_COLOR end
-  if sub(line, 1, 9) == "warning: " then return WARNING_COLOR end
-  return TEXT_COLOR
-end
 
 -- Draws the console over the frame.
 core.on("frame_render", "console", function()
-  if not open then return end
-  local gui = core.console_gui()
-  local width, height = Gui.resolution(gui)
-  local tall = floor(height * 0.4)
-  local bottom = height - tall
-  Gui.rect(gui, V3(0, bottom, 0), V2(width, tall), GROUND)
-  Gui.rect(gui, V3(0, bottom, 1), V2(width, 2), EDGE)
-  local y = bottom + MARGIN
-  local options = { markup = false }
-  Gui.text(gui, "> " .. before .. after, nil, SIZE, nil, V3(MARGIN, y, 2), INPUT_COLOR, options)
-  local _, _, caret = Gui.text_extents(gui, "> " .. before, nil, SIZE, options)
-  Gui.rect(gui, V3(MARGIN + caret.x, y - 3, 2), V2(2, SIZE), EDGE)
-  local lines = core.log_lines(floor((tall - 2 * MARGIN) / LINE))
-  for i = #lines, 1, -1 do
-    y = y + LINE
-    if y > height - LINE then break end
-    local line = lines[i]:gsub("\n.*", " …")
-    Gui.text(gui, line, nil, SIZE, nil, V3(MARGIN, y, 2), color_of(line), options)
-  end
+  if open then view.draw(before .. composing, after) end
 end)

@@ -527,7 +527,7 @@ function core.reload(files)
     waiting = {}
     log_result(result)
   else
-    core.log("error", "The old code continues to run, because the new code cannot be loaded:\n"
+    core.log("error", "The saved code cannot be loaded, so the previous code stays in use:\n"
       .. result.report)
   end
   return result

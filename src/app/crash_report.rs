@@ -2,14 +2,14 @@
 //! code.
 
 use super::exit;
-use engine_foundation::{atomic_file, log, panic, terminal};
+use engine_foundation::{atomic_file, log, panic, terminal, utc_date};
 use engine_platform as platform;
 use engine_resource::settings::Settings;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::{ErrorReport, HangCause, Vm};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Maximum time that a hung process waits for a line to be printed.
 const PRINT_TIMEOUT: Duration = Duration::from_millis(200);
@@ -59,25 +59,38 @@ fn headline(frame_index: u64) -> String {
     }
 }
 
-/// Returns the text of a crash report: the error, versions, the frame, the last lines of the log.
-pub fn text(engine: &Engine, report: &str) -> String {
+/// Returns the facts about a run that reports and logs begin with: when it is, which game and engine
+/// run, on which machine. One fact a line.
+pub fn facts(engine: &Engine) -> String {
     let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing was drawn",
         adapter => adapter,
     };
-    let mut text = format!(
-        "Crash report\n\n{}\nEngine: {} ({}, {})\nAdapter: {adapter}\nFrame: {}\n\n{report}\n\
-         Last lines of the log:\n",
+    let machine = platform::machine::facts();
+    format!(
+        "{}\nEngine: {} ({}, {})\nDate: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
+         Adapter: {adapter}",
         game_line(&engine.game.settings),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
         engine.game.build.name(),
-        engine.frame.index,
-    );
-    for line in log::last_lines() {
-        text += &format!("  {line}\n");
-    }
-    text
+        utc_date::text(SystemTime::now()),
+        machine.system,
+        machine.processor,
+        machine.memory,
+    )
+}
+
+/// Returns the text of a crash report: the facts about the run, the error, the last lines of the
+/// log.
+pub fn text(engine: &Engine, report: &str) -> String {
+    let frame = format!("Frame: {}\n\n{report}", engine.frame.index);
+    compose(&facts(engine), &frame)
+}
+
+fn compose(facts: &str, report: &str) -> String {
+    let lines: String = log::last_lines().iter().map(|line| format!("  {line}\n")).collect();
+    format!("Crash report\n\n{facts}\n{report}\nLast lines of the log:\n{lines}")
 }
 
 /// Returns a line with the game's name and version.
@@ -92,7 +105,7 @@ pub fn write(engine: &Engine, report: &str) -> Result<PathBuf, String> {
 }
 
 fn write_in(folder: &Path, text: &str) -> Result<PathBuf, String> {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.map_or(0, |since| since.as_secs());
     let path = folder.join(format!("crash-{seconds}-{}.txt", std::process::id()));
     atomic_file::write_durably(&path, terminal::escape(text).as_bytes())
@@ -127,8 +140,9 @@ fn print_within(limit: Duration, text: String) {
 /// Lets the watchdog write a report and end the process if the process hangs when it is asked to
 /// end.
 pub fn watch(vm: &mut Vm) {
-    let (folder, game) =
-        (vm.engine().game.save_folder.clone(), game_line(&vm.engine().game.settings));
+    let (folder, facts) = (vm.engine().game.save_folder.clone(), facts(vm.engine()));
+    // The date in the facts is that of the start; the report of a hang has its own.
+    let facts = facts.replace("\nDate: ", "\nStarted: ");
     vm.interrupt().set_on_hang(Box::new(move |cause| {
         let who = match cause {
             HangCause::Script => "a script",
@@ -137,17 +151,11 @@ pub fn watch(vm: &mut Vm) {
         let message =
             format!("the process was asked to end, and {who} did not let it end within a second");
         print_within(PRINT_TIMEOUT, format!("error: {message}\n"));
-        let (folder, game) = (folder.clone(), game.clone());
+        let (folder, facts) = (folder.clone(), facts.clone());
         let report = run_within(REPORT_TIMEOUT, move || {
             let folder = folder.as_ref()?;
-            let lines = log::last_lines();
-            let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
-            let text = format!(
-                "Crash report\n\n{game}\nEngine: {} ({})\n\n{message}\n\nLast lines of the log:\n\
-                 {lines}",
-                env!("CARGO_PKG_VERSION"),
-                platform::NAME
-            );
+            let date = utc_date::text(SystemTime::now());
+            let text = compose(&facts, &format!("Date: {date}\n\n{message}\n"));
             Some(match write_in(folder, &text) {
                 Ok(path) => format!("error: the report is in {}\n", path.display()),
                 Err(reason) => format!("error: the report could not be written: {reason}\n"),

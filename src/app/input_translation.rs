@@ -2,13 +2,34 @@
 //! window system.
 
 use super::frame_input::FrameInput;
-use engine_foundation::Vec3;
-use engine_input::button_names::{MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, key_of_code};
-use engine_input::{
-    DEVICES, DeviceId, EventKind, Input, InputEvent, KEYBOARD, MOUSE, PAD, TOUCH, TouchPhase,
+use engine_foundation::{Error, Vec3};
+use engine_input::button_names::{
+    DeviceClass, MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, hint, key_of_code,
 };
-use engine_runtime::Devices;
+use engine_input::{
+    DEVICES, DeviceId, EventKind, Input, InputCapture, InputEvent, KEYBOARD, MOUSE, PAD, TOUCH,
+    TouchPhase,
+};
+use engine_runtime::{BuildMode, Devices, OpenedGame};
 use engine_window::{PointerPhase, WindowChange, WindowEvent};
+
+/// Returns the input capture of the game's console. A release has no console.
+///
+/// # Errors
+/// Returns an error if the setting `console.key` names no key.
+pub fn console_capture(game: &OpenedGame) -> Result<InputCapture, Error> {
+    let name = game.settings.text("console.key");
+    if game.build == BuildMode::Release || name.is_empty() {
+        return Ok(InputCapture::new(None));
+    }
+    let key = DeviceClass::Keyboard.button(name).ok_or_else(|| {
+        let hint = hint(name, DeviceClass::Keyboard.buttons());
+        engine_foundation::error!(
+            "settings.sjson: 'console.key' is \"{name}\", which is not a key{hint}"
+        )
+    })?;
+    Ok(InputCapture::new(Some(key as u16)))
+}
 
 fn reset(device: DeviceId) -> InputEvent {
     InputEvent { device, age: 0.0, kind: EventKind::Reset }
@@ -128,7 +149,6 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_input::button_names::DeviceClass;
 
     #[test]
     fn every_key_name_has_a_window_key_code() {

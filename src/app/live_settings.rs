@@ -1,6 +1,6 @@
 //! Live settings: settings saved while the game is played. Those that can take effect at once do.
 //! The others are reported, because they take effect at the next start. The settings themselves are
-//! defined in src/resource/settings.rs.
+//! defined in src/resource/settings_table.rs.
 
 use super::{App, apply_collection, apply_priorities, apply_time_step, window_options};
 use engine_foundation::{Error, log};

@@ -1,11 +1,11 @@
 //! Plays a game from its start to its end: the main loop, and the messages at the end of the run.
 
+mod error_state;
 mod launch;
 
 use super::confinement;
 use super::display::{Display, DisplayPolicy};
 use super::frame_input::FrameInput;
-use super::redraw_throttle::{RedrawThrottle, RedrawTrigger};
 use super::replay_session::ReplaySession;
 use super::run_permissions::{check_outputs, plan};
 use super::{App, Game, GameLaunch, ProfileOutputs, crash_report, exit};
@@ -15,10 +15,10 @@ use engine_foundation::{Error, log, panic, profile, terminal};
 use engine_input::{EventKind, InputEvent, TouchPhase};
 use engine_platform as platform;
 use engine_render::has_abandoned_thread;
-use engine_runtime::BuildMode;
 use engine_script::ErrorReport;
 use engine_sound::AudioDestination;
 use engine_window::WindowChange;
+use error_state::ErrorState;
 use launch::{game_launch, open_app, open_display};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -82,6 +82,8 @@ pub struct RunOptions {
 pub fn play(options: RunOptions) -> i32 {
     let mut options = options;
     options.profile_outputs.begin();
+    // A confined process could not read them.
+    platform::machine::facts();
     let mut checked = check_outputs(&options);
     if options.confined && checked.is_ok() {
         plan(&options).begin();
@@ -156,6 +158,7 @@ fn open_log_file(run: &mut GameRun) {
     match LogFile::open(&folder, files) {
         Ok(file) => {
             log::attach_file(Some(file));
+            log::note(&crash_report::facts(run.app.vm().engine()));
             confinement::log_status();
         }
         Err(reason) => {
@@ -177,17 +180,6 @@ struct GameRun {
     held_input: FrameInput,
 }
 
-/// State of a game in development that an error stopped.
-struct ErrorState {
-    report: Box<ErrorReport>,
-    /// True if the game had started. A game that had not started is restarted.
-    started: bool,
-    /// Throttle for the redraws of the report.
-    throttle: RedrawThrottle,
-}
-
-/// Sleep between two polls while the game is in the error state.
-const ERROR_SLEEP: Duration = Duration::from_millis(15);
 /// Sleep between two polls while a remote tool pauses the game. Shorter, because tools wait for
 /// answers.
 const PAUSED_SLEEP: Duration = Duration::from_millis(3);
@@ -422,84 +414,6 @@ impl GameRun {
             None => Err("no tool has provided a window".to_string()),
         };
         self.app.answer_window_request(outcome);
-    }
-
-    /// Handles an unexpected error. In development with an open window, reports the error and stops
-    /// the game; otherwise ends the run.
-    fn enter_error_state(
-        &mut self,
-        report: Box<ErrorReport>,
-        started: bool,
-    ) -> Result<(), Box<ErrorReport>> {
-        let can_recover = self.display.has_window()
-            && self.options.watch
-            && self.launch.build == BuildMode::Development
-            && platform::end_requested().is_none();
-        if !can_recover {
-            return Err(report);
-        }
-        crash_report::report_error(self.app.vm(), &report);
-        engine_foundation::error_line!(
-            "engine: save a file to try again; Escape, or closing the window, ends"
-        );
-        self.app.vm().engine().drawing.show_error(&report.to_string());
-        self.app.report_error_state(Some(report.to_string()));
-        self.error_state =
-            Some(ErrorState { report, started, throttle: RedrawThrottle::default() });
-        Ok(())
-    }
-
-    /// Polls once in the error state, and resumes the game if a file was saved. Returns the error
-    /// if the player ends the game.
-    fn poll_error_state(&mut self, frame_input: FrameInput) -> Result<(), Box<ErrorReport>> {
-        let Some(error_state) = &self.error_state else { return Ok(()) };
-        let ends = frame_input.requests_quit();
-        let used = !frame_input.events.is_empty();
-        let changed = !frame_input.changes.is_empty() | self.display.take_exposed();
-        let engine = self.app.vm().engine();
-        engine.devices.begin_windows(&frame_input.changes);
-        // A button released during the error state must not be down when the game resumes.
-        engine.devices.input.begin_frame(frame_input.events);
-        if ends {
-            return Err(error_state.report.clone());
-        }
-        let started = error_state.started;
-        let outcome = match started {
-            true => self.app.swap_resources(),
-            false if self.app.has_pending_changes() => self.restart().map(|()| true),
-            false => Ok(false),
-        };
-        match outcome {
-            Ok(true) => {
-                self.error_state = None;
-                self.app.vm().engine().drawing.hide_error();
-                self.app.report_error_state(None);
-                engine_foundation::error_line!("engine: a file was saved: continuing");
-            }
-            Ok(false) => {
-                self.app.answer_tools(false);
-                let is_last = platform::end_requested().is_some();
-                let changed = changed | self.app.take_redraw() | is_last;
-                self.show_report(RedrawTrigger { changed, used }, is_last);
-                std::thread::sleep(ERROR_SLEEP);
-            }
-            Err(report) => self.enter_error_state(report, started)?,
-        }
-        Ok(())
-    }
-
-    /// Draws the error report, if a redraw is due. The report itself does not change.
-    fn show_report(&mut self, trigger: RedrawTrigger, is_last: bool) {
-        let now = platform::seconds_since_start();
-        let due = self
-            .error_state
-            .as_mut()
-            .is_some_and(|error_state| error_state.throttle.is_due(now, trigger));
-        let engine = self.app.vm().engine();
-        match due {
-            true => self.display.show(engine, is_last),
-            false => self.display.handle_events(engine),
-        }
     }
 
     /// Opens the game again and starts it in the existing window.

@@ -10,6 +10,7 @@ mod game;
 mod input_translation;
 mod live_settings;
 mod main_loop;
+pub mod missing_references;
 pub mod output_files;
 mod profile_output;
 pub mod progress;
@@ -122,6 +123,8 @@ pub struct App {
     awaits_fix: bool,
     /// Messages about saved files that were not reloaded, except problems of resources.
     refusals: Vec<String>,
+    /// Errors of the newest reload, for the error state.
+    new_problems: Option<Vec<String>>,
     /// The input of the next frame.
     frame_input: FrameInput,
     init_seconds: f64,
@@ -170,6 +173,7 @@ impl App {
             save_folder,
         });
         engine.devices.window = Window::new(&window);
+        engine.devices.console = input_translation::console_capture(&engine.game)?;
         engine.devices.tasks = TaskPool::new(launch.threads);
         let checked = launch.build != BuildMode::Release;
         let (settings, store) = (&mut engine.game.settings, &mut engine.assets.store);
@@ -187,6 +191,7 @@ impl App {
             boot,
             awaits_fix: false,
             refusals: Vec::new(),
+            new_problems: None,
             frame_input,
             init_seconds,
             update_seconds,
@@ -318,6 +323,7 @@ impl App {
         let engine = self.vm.engine();
         let focused = engine.devices.windows.take_lost_focus() | engine.devices.has_focus();
         engine.devices.begin_windows(&changes);
+        let events = engine.devices.console.split(events, &engine.devices.input);
         engine.devices.input.begin_frame(events);
         let (now, closing) = (engine.devices.has_focus(), engine.devices.windows.closing());
         let window = &mut engine.devices.window;

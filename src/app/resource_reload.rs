@@ -10,12 +10,13 @@ use engine_platform as platform;
 use engine_resource::compile::{self, CompileResult, CompileTarget, data_folder};
 use engine_resource::index::ResourceIndex;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::{DataSource, ResourceStore};
 use engine_resource::watcher::ProjectWatcher;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::resource::LUA;
-use engine_script::{ErrorReport, ScriptValue};
+use engine_script::{ErrorReport, ScriptValue, syntax_check};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
@@ -138,7 +139,9 @@ fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
 /// Watches a game's folder. If that is impossible, warns, and the game runs without hot reload.
 pub fn watch(root: &Path) -> Option<ProjectWatcher> {
     let data = data_of(root, platform::NAME).map_err(|error| error.message);
-    match data.and_then(|data| ProjectWatcher::start(root, &data, platform::NAME, KINDS)) {
+    match data.and_then(|data| {
+        ProjectWatcher::start(root, &data, platform::NAME, KINDS, syntax_check::problem)
+    }) {
         Ok(watch) => Some(watch),
         Err(reason) => {
             log::warning(&format!("saved files will not be noticed: {reason}"));
@@ -223,25 +226,43 @@ impl App {
 
     fn swap_and_report(&mut self, compiled: Vec<CompileResult>) -> Result<bool, Box<ErrorReport>> {
         let errors = log::error_count();
-        let swapped = self.swap(compiled)?;
-        self.show_refused(log::errors_since(errors));
+        let swapped = self.swap(compiled);
+        let new_errors = log::errors_since(errors);
+        self.new_problems = Some(new_errors.clone());
+        let swapped = swapped?;
+        self.show_refused(new_errors);
         Ok(swapped)
+    }
+
+    /// Returns the errors of the newest reload, or `None` if there was none since the last call.
+    pub(super) fn take_new_problems(&mut self) -> Option<Vec<String>> {
+        self.new_problems.take()
+    }
+
+    /// Returns true if a message about a saved file is still true.
+    pub(super) fn is_refused(&self, message: &String) -> bool {
+        let reported = self.watch.as_ref().map(|watch| &watch.reported_problems);
+        self.refusals.contains(message) || reported.is_some_and(|all| all.contains(message))
     }
 
     /// Shows refused files in the game's window until they are fixed: files that cannot be
     /// compiled, and new errors such as those of scripts.
     fn show_refused(&mut self, new_errors: Vec<String>) {
-        let mut reported =
+        let reported =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.reported_problems.clone());
         let others: Vec<String> =
             new_errors.into_iter().filter(|message| !reported.contains(message)).collect();
         if !others.is_empty() || !self.awaits_fix {
             self.refusals = others;
         }
-        reported.extend(self.refusals.iter().cloned());
-        match reported.is_empty() {
+        // A deleted picture has no previous version any more: a checkerboard is shown.
+        let is_deletion = |message: &String| message.contains("checkerboard");
+        let keeps_previous = !reported.is_empty() || !self.refusals.iter().all(is_deletion);
+        // The newest problem comes first.
+        let shown: Vec<String> = self.refusals.iter().cloned().chain(reported).collect();
+        match shown.is_empty() {
             true => self.vm.engine().drawing.hide_refusals(),
-            false => self.vm.engine().drawing.show_refusals(reported),
+            false => self.vm.engine().drawing.show_refusals(&shown, keeps_previous),
         }
     }
 
@@ -278,7 +299,6 @@ impl App {
     /// Reloads the systems' resources and the scripts among `changed`, and reports the changes to
     /// the game.
     pub fn reload(&mut self, changed: &[ResourceName]) -> Result<(), Box<ErrorReport>> {
-        let (mut files, mut removed) = (Vec::new(), Vec::new());
         let engine = self.vm.engine();
         let resources = ChangedResources::new(changed, KINDS);
         for (system, reload) in RELOADS {
@@ -287,35 +307,63 @@ impl App {
                 log::error(&format!("{system} may be unchanged: {error}"));
             }
         }
-        let (release, store) = (engine.game.build == BuildMode::Release, &mut engine.assets.store);
-        for name in resources.of(ReloadStep::Scripts) {
-            let path = store.path(name);
-            let is_removed = path.is_none();
-            let path = path.unwrap_or_else(|| name.to_string());
-            let chunk = store.script_path(name).cloned().unwrap_or(path);
-            if is_removed {
-                removed.push(ScriptValue::Text(chunk));
-                continue;
-            }
-            match store.read(name) {
-                Ok(bytes) => files.push(ScriptValue::Table(vec![
-                    ("chunk".to_string(), ScriptValue::Text(chunk)),
-                    (
-                        "text".to_string(),
-                        ScriptValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
-                    ),
-                ])),
-                Err(error) if release => {
-                    return Err(Box::new(ErrorReport::from_message(error.to_string())));
-                }
-                Err(error) => log::error(&error.to_string()),
-            }
-        }
+        let respawned = report_existing_objects(engine, &resources);
+        let (files, removed) = read_scripts(engine, &resources)?;
         let names = changed.iter().map(|name| ScriptValue::Text(name.to_string())).collect();
-        let arguments =
-            [ScriptValue::List(files), ScriptValue::List(names), ScriptValue::List(removed)];
+        let arguments = [files, names, removed, respawned].map(ScriptValue::List);
         let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
         self.awaits_fix = waits == ScriptValue::Boolean(true);
         Ok(())
     }
+}
+
+/// Logs which units, levels and tile maps use the changed resources, for developers. Returns the
+/// names of the units that the prelude respawns.
+fn report_existing_objects(engine: &mut Engine, changed: &ChangedResources) -> Vec<ScriptValue> {
+    if engine.game.build != BuildMode::Development {
+        return Vec::new();
+    }
+    let respawns = engine.game.settings.boolean("reload.respawn");
+    if respawns {
+        engine.renew_script_tilemaps(changed);
+    }
+    for note in engine.reload_notes(changed, respawns) {
+        log::info(&note);
+    }
+    let units = changed.of(ReloadStep::UnitResources);
+    let units = units.filter(|name| name.kind == kind_names::UNIT && engine.assets.store.has(name));
+    units.filter(|_| respawns).map(|name| ScriptValue::Text(name.name.clone())).collect()
+}
+
+/// Returns the changed scripts, and the chunk names of the deleted ones.
+fn read_scripts(
+    engine: &mut Engine,
+    changed: &ChangedResources,
+) -> Result<(Vec<ScriptValue>, Vec<ScriptValue>), Box<ErrorReport>> {
+    let (mut files, mut removed) = (Vec::new(), Vec::new());
+    let (release, store) = (engine.game.build == BuildMode::Release, &mut engine.assets.store);
+    for name in changed.of(ReloadStep::Scripts) {
+        let path = store.path(name);
+        let is_removed = path.is_none();
+        let path = path.unwrap_or_else(|| name.to_string());
+        let chunk = store.script_path(name).cloned().unwrap_or(path);
+        if is_removed {
+            removed.push(ScriptValue::Text(chunk));
+            continue;
+        }
+        match store.read(name) {
+            Ok(bytes) => files.push(ScriptValue::Table(vec![
+                ("chunk".to_string(), ScriptValue::Text(chunk)),
+                (
+                    "text".to_string(),
+                    ScriptValue::Text(String::from_utf8_lossy(&bytes).into_owned()),
+                ),
+            ])),
+            Err(error) if release => {
+                return Err(Box::new(ErrorReport::from_message(error.to_string())));
+            }
+            Err(error) => log::error(&error.to_string()),
+        }
+    }
+    Ok((files, removed))
 }

@@ -3,7 +3,7 @@
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Handle, Vec2};
 use engine_frame_packet::ViewTarget;
-use engine_input::Input;
+use engine_input::{Input, InputCapture};
 use engine_remote::outbox::RemoteOutbox;
 use engine_sound::SoundSystem;
 use engine_window::{SecondaryWindows, Window, WindowChange};
@@ -13,6 +13,8 @@ use engine_world::camera::Viewport;
 /// Input, windows, sound, threads, and the messages for connected tools.
 pub struct Devices {
     pub input: Input,
+    /// The part of the input that the console takes while it is open.
+    pub console: InputCapture,
     /// The main window.
     pub window: Window,
     /// All windows except the main one.

@@ -4,7 +4,7 @@
 use super::{Assets, Devices, Drawing, OpenedGame};
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::gui::GuiFrame;
-use engine_frame_packet::text::{PageNumber, TextRequest};
+use engine_frame_packet::text::{FontNumber, PageNumber, TextRequest};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::tessellation;
 use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
@@ -16,14 +16,16 @@ const SIZE: f32 = 16.0;
 const TITLE_SIZE: f32 = 22.0;
 const MARGIN: f32 = 32.0;
 const BAND: f32 = 6.0;
+/// Width of the bar that shows which part of a long report is visible.
+const BAR: f32 = 6.0;
+/// Maximum number of lines of all reports together.
+const REPORT_LINES_MAX: usize = 1000;
 
 /// Background color that leaves the last image barely visible, so that bright text in it does not
 /// mix with the text of the report.
 const GROUND: [u8; 4] = [24, 10, 14, 253];
-/// Maximum number of lines of a message, so that its location and stack remain visible.
-const MESSAGE_LINES: usize = 10;
-/// Maximum height of a line of the report, as a fraction of the screen's height.
-const LINE_SHARE: f32 = 0.4;
+/// Background of the edges, under which a long report scrolls.
+const EDGE_GROUND: [u8; 4] = [24, 10, 14, 255];
 /// Marker for omitted text.
 const MORE: &str = "… (all of it is on the terminal)";
 const RED: [u8; 4] = [224, 48, 56, 255];
@@ -33,6 +35,47 @@ const YELLOW: [u8; 4] = [255, 214, 110, 255];
 
 /// Hint below the report.
 const REMEDY: &str = "Save a file to try again.  Escape, or closing the window, ends the game.";
+/// Addition to the hint if the report is longer than the window.
+const SCROLL_HINT: &str = "  ↑ ↓, Page Down or the wheel show the rest.";
+/// Heading of the report of an earlier error that still stops the game.
+pub const ALSO_STOPPED: &str = "The game is also stopped by this error:";
+
+/// A request to scroll the report.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ErrorScroll {
+    /// Scrolls by this many lines; positive numbers show what follows.
+    Lines(f32),
+    /// Scrolls by this many heights of the visible part.
+    Pages(f32),
+    Start,
+    End,
+}
+
+/// The report of the error that stopped the game, and which part of it is visible.
+#[derive(Debug, Default)]
+pub(super) struct ErrorScreen {
+    lines: Vec<ReportLine>,
+    /// Distance between the start of the report and the top of its visible part, in logical pixels.
+    scroll: f32,
+    /// Heights of the visible part and of the report when it was drawn last.
+    visible: f32,
+    height: f32,
+}
+
+impl ErrorScreen {
+    /// Scrolls the report. Returns true if another part is visible now.
+    fn scroll(&mut self, scroll: ErrorScroll) -> bool {
+        let wanted = match scroll {
+            ErrorScroll::Lines(lines) => self.scroll + lines * SIZE * 1.4,
+            ErrorScroll::Pages(pages) => self.scroll + pages * (self.visible - 2.0 * SIZE),
+            ErrorScroll::Start => 0.0,
+            ErrorScroll::End => self.height,
+        };
+        let before = self.scroll;
+        self.scroll = wanted.min(self.height - self.visible).max(0.0);
+        self.scroll != before
+    }
+}
 
 /// The last complete frame of a stopped game, shown below the report.
 pub struct LastFrame {
@@ -48,34 +91,49 @@ struct ReportLine {
     color: [u8; 4],
 }
 
-/// Returns the lines of a report: the engine's activity, the error, its location, and the stack.
-fn lines_of(report: &str) -> Vec<ReportLine> {
-    let title = report.lines().position(|line| line.starts_with("Error")).unwrap_or(0);
-    let mut stack = false;
-    let offset = report.lines().skip(title).position(|line| line.starts_with("    In "));
-    let end = offset.map_or(usize::MAX, |offset| title + offset);
-    let cut = title + MESSAGE_LINES..end;
-    let whole = report.lines().enumerate().filter(|(i, _)| !cut.contains(i) || *i == cut.start);
-    let lines = whole.map(|(i, text)| {
-        let text = if cut.contains(&i) { MORE } else { text };
-        stack |= text.starts_with("Lua stack") || text.starts_with("stack traceback");
-        let number = text.trim_start().split(' ').next().unwrap_or_default();
-        let source = text.contains(" | ") && number.parse::<u32>().is_ok();
-        let (size, color) = match i {
-            _ if i == title => (TITLE_SIZE, WHITE),
-            _ if source => (SIZE, YELLOW),
-            _ if stack || i < title => (SIZE, GRAY),
-            _ => (SIZE, WHITE),
-        };
-        ReportLine { text: text.to_string(), size, color }
-    });
-    lines.collect()
+/// Returns the lines of reports, the newest first. A report has the engine's activity, the error, its
+/// location, and the stack.
+fn lines_of(reports: &[String]) -> Vec<ReportLine> {
+    let mut lines = Vec::new();
+    let line = |text: &str, size, color| ReportLine { text: text.to_string(), size, color };
+    for (number, report) in reports.iter().enumerate() {
+        if number > 0 {
+            lines.extend([line(" ", SIZE, GRAY), line(ALSO_STOPPED, SIZE, RED)]);
+        }
+        let title = report.lines().position(|line| line.starts_with("Error")).unwrap_or(0);
+        let title_size = if number == 0 { TITLE_SIZE } else { SIZE };
+        let mut stack = false;
+        for (i, text) in report.lines().enumerate() {
+            stack |= text.starts_with("Lua stack") || text.starts_with("stack traceback");
+            let start = text.trim_start().split(' ').next().unwrap_or_default();
+            let source = text.contains(" | ") && start.parse::<u32>().is_ok();
+            let (size, color) = match i {
+                _ if i == title => (title_size, WHITE),
+                _ if source => (SIZE, YELLOW),
+                _ if stack || i < title => (SIZE, GRAY),
+                _ => (SIZE, WHITE),
+            };
+            // An empty line has a height, too.
+            lines.push(line(if text.is_empty() { " " } else { text }, size, color));
+        }
+    }
+    if lines.len() > REPORT_LINES_MAX {
+        lines.truncate(REPORT_LINES_MAX - 1);
+        lines.push(line(MORE, SIZE, GRAY));
+    }
+    lines
 }
 
 impl Drawing {
-    /// Shows the report of an error over everything, until [`Drawing::hide_error`].
-    pub fn show_error(&mut self, report: &str) {
-        self.builder.error = Some(report.to_string());
+    /// Shows reports of errors over everything, the newest first, until [`Drawing::hide_error`].
+    pub fn show_error(&mut self, reports: &[String]) {
+        self.builder.error =
+            Some(ErrorScreen { lines: lines_of(reports), ..ErrorScreen::default() });
+    }
+
+    /// Scrolls the shown reports. Returns true if another part of them is visible now.
+    pub fn scroll_error(&mut self, scroll: ErrorScroll) -> bool {
+        self.builder.error.as_mut().is_some_and(|screen| screen.scroll(scroll))
     }
 
     pub fn hide_error(&mut self) {
@@ -142,14 +200,14 @@ impl Drawing {
             packet.views.push(fullscreen_view(gui.0, None));
         }
         self.fill_reload_overlay(game, assets, devices, packet);
-        if let Some(report) = self.builder.error.take() {
-            if let Ok(gui) = self.draw_error(assets, devices, &report) {
+        if let Some(mut screen) = self.builder.error.take() {
+            if let Ok(gui) = self.draw_error(assets, devices, &mut screen) {
                 let views = self.builder.last.as_ref().map(|last| last.views.clone());
                 packet.views = views.unwrap_or_default();
                 let empty = packet.views.iter().all(|view| view.target != ViewTarget::Screen);
                 packet.views.push(fullscreen_view(gui.0, empty.then_some([0.0, 0.0, 0.0, 1.0])));
             }
-            self.builder.error = Some(report);
+            self.builder.error = Some(screen);
         }
     }
 
@@ -157,63 +215,93 @@ impl Drawing {
         &mut self,
         assets: &mut Assets,
         devices: &Devices,
-        report: &str,
+        screen: &mut ErrorScreen,
     ) -> Result<GuiId, Error> {
         let gui = match self.builder.error_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
             _ => self.new_screen_gui(None, GuiMode::Immediate)?,
         };
         self.builder.error_gui = Some(gui);
-        let size = devices.window.logical();
-        let draw_request =
-            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None };
-        // Shapes that exceed the Gui's capacity are left out, here and below.
-        let whole = [0.0, 0.0, size.x, size.y];
-        let _ =
-            self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
-        let band = [0.0, size.y - BAND, size.x, size.y];
-        let _ = self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(band, of, RED));
         let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
-        let mut top = size.y - BAND - MARGIN;
-        let remedy = ReportLine { text: REMEDY.to_string(), size: SIZE, color: RED };
-        let room = MARGIN + 2.0 * SIZE;
-        let last = lines_of(report).into_iter().map(|line| (line, room)).chain([(remedy, 0.0)]);
-        for (line, left) in last {
-            let request = TextRequest {
-                font,
-                text: line.text.as_bytes(),
-                size: line.size,
-                max_width: (size.x - 2.0 * MARGIN).max(line.size),
-                markup: false,
-                ..TextRequest::DEFAULT
-            };
-            let metrics = assets.text.metrics(font);
-            let Ok(extents) = assets.text.extents(&request) else { continue };
-            let mut height = extents.lines as f32 * metrics.line_height * line.size;
-            let most = (size.y * LINE_SHARE).min(top - left);
-            let short;
-            let mut request = request;
-            if left > 0.0 && height > most {
-                // Keeps as much text as fits, with a margin for lines that wrap badly.
-                let lines = (most / (metrics.line_height * line.size)).floor();
-                if lines < 1.0 {
-                    continue;
-                }
-                let share = (lines - 0.5).max(0.5) / extents.lines as f32;
-                let kept = (line.text.chars().count() as f32 * share) as usize;
-                short = line.text.chars().take(kept).collect::<String>() + MORE;
-                request.text = short.as_bytes();
-                height = lines * metrics.line_height * line.size;
+        let metrics = assets.text.metrics(font);
+        let size = devices.window.logical();
+        let width = size.x - 2.0 * MARGIN - BAR;
+        let heights: Vec<f32> = screen
+            .lines
+            .iter()
+            .map(|line| {
+                let extents = assets.text.extents(&line.request(font, width));
+                let rows = extents.map_or(1, |extents| extents.lines);
+                rows as f32 * metrics.line_height * line.size
+            })
+            .collect();
+        let (top, bottom) = (size.y - BAND - MARGIN, 2.0 * MARGIN);
+        screen.height = heights.iter().sum();
+        screen.visible = (top - bottom).max(SIZE);
+        screen.scroll(ErrorScroll::Lines(0.0));
+        let is_long = screen.height > screen.visible;
+        self.fill_rectangle(gui, [0.0, 0.0, size.x, size.y], GROUND);
+        let mut y = top + screen.scroll;
+        for (line, height) in screen.lines.iter().zip(heights) {
+            if y - height < top && y > bottom {
+                self.draw_report_line(assets, gui, line.request(font, width), line.color, y);
             }
-            let (x, y) =
-                (MARGIN, if left > 0.0 { top } else { MARGIN } - metrics.ascent * line.size);
-            let Ok(quads) = assets.text.layout(&request) else { continue };
-            let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
-            let each: Vec<_> = shared.map(|quad| quad.instance(x, y, line.color, 0)).collect();
-            let _ = self.guis.submit_quads(draw_request, PLAIN, each.into_iter());
-            top -= height;
+            y -= height;
         }
+        self.fill_rectangle(gui, [0.0, top, size.x, size.y], EDGE_GROUND);
+        self.fill_rectangle(gui, [0.0, 0.0, size.x, bottom - SIZE * 0.25], EDGE_GROUND);
+        self.fill_rectangle(gui, [0.0, size.y - BAND, size.x, size.y], RED);
+        if is_long {
+            let length = screen.visible * screen.visible / screen.height;
+            let from = top - screen.scroll * screen.visible / screen.height;
+            let right = size.x - MARGIN * 0.5;
+            self.fill_rectangle(gui, [right - BAR, from - length, right, from], GRAY);
+        }
+        let text = if is_long { format!("{REMEDY}{SCROLL_HINT}") } else { REMEDY.to_string() };
+        let remedy = ReportLine { text, size: SIZE, color: RED };
+        self.draw_report_line(assets, gui, remedy.request(font, width), RED, MARGIN);
         Ok(gui)
+    }
+
+    /// Fills a rectangle: left, bottom, right, top. Shapes that exceed the Gui's capacity are left
+    /// out, here and below.
+    fn fill_rectangle(&mut self, gui: GuiId, rectangle: [f32; 4], color: [u8; 4]) {
+        let request = draw_request(gui);
+        let _ =
+            self.guis.submit_quad(request, PLAIN, |of| tessellation::quad(rectangle, of, color));
+    }
+
+    /// Draws a line of the report whose top edge is at `top`.
+    fn draw_report_line(
+        &mut self,
+        assets: &mut Assets,
+        gui: GuiId,
+        request: TextRequest,
+        color: [u8; 4],
+        top: f32,
+    ) {
+        let baseline = top - assets.text.metrics(request.font).ascent * request.size;
+        let Ok(quads) = assets.text.layout(&request) else { return };
+        let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
+        let each: Vec<_> = shared.map(|quad| quad.instance(MARGIN, baseline, color, 0)).collect();
+        let _ = self.guis.submit_quads(draw_request(gui), PLAIN, each.into_iter());
+    }
+}
+
+fn draw_request(gui: GuiId) -> DrawRequest<'static> {
+    DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None }
+}
+
+impl ReportLine {
+    fn request(&self, font: FontNumber, width: f32) -> TextRequest<'_> {
+        TextRequest {
+            font,
+            text: self.text.as_bytes(),
+            size: self.size,
+            max_width: width.max(self.size),
+            markup: false,
+            ..TextRequest::DEFAULT
+        }
     }
 }
 
@@ -234,13 +322,38 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
 mod tests {
     use super::*;
 
+    const REPORT: &str = "When calling: render\nError: no such thing\n    In main.lua:61\n       \
+                          61 | draw()\nLua stack, innermost first:\n  main.lua:61 in draw";
+
     #[test]
     fn a_report_begins_with_the_error_and_separates_source_lines() {
-        let report = "When calling: render\nError: no such thing\n    In main.lua:61\n       \
-                      61 | draw()\nLua stack, innermost first:\n  main.lua:61 in draw";
-        let lines = lines_of(report);
+        let lines = lines_of(&[REPORT.to_string()]);
         let colors: Vec<_> = lines.iter().map(|line| line.color).collect();
         assert_eq!(colors, [GRAY, WHITE, WHITE, YELLOW, GRAY, GRAY]);
         assert_eq!((lines[0].size, lines[1].size), (SIZE, TITLE_SIZE));
+    }
+
+    #[test]
+    fn the_newest_report_is_first_and_the_earlier_one_follows() {
+        let lines = lines_of(&["main.lua:3: '=' expected\n\nlast".to_string(), REPORT.to_string()]);
+        assert_eq!((lines[0].size, &lines[0].text[..]), (TITLE_SIZE, "main.lua:3: '=' expected"));
+        let heading = lines.iter().position(|line| line.text == ALSO_STOPPED).unwrap();
+        assert_eq!((heading, lines[heading].color), (4, RED));
+        let error = lines.iter().find(|line| line.text.starts_with("Error")).unwrap();
+        assert_eq!((error.size, error.color), (SIZE, WHITE));
+        let long = lines_of(&["x\n".repeat(REPORT_LINES_MAX + 5)]);
+        assert_eq!((long.len(), &long[REPORT_LINES_MAX - 1].text[..]), (REPORT_LINES_MAX, MORE));
+    }
+
+    #[test]
+    fn a_report_scrolls_between_its_start_and_its_end() {
+        let mut screen = ErrorScreen { height: 1000.0, visible: 300.0, ..ErrorScreen::default() };
+        assert!(!screen.scroll(ErrorScroll::Lines(-1.0)), "it is at the start");
+        assert!(screen.scroll(ErrorScroll::Pages(1.0)) && screen.scroll < 300.0);
+        assert!(screen.scroll(ErrorScroll::End) && screen.scroll == 700.0);
+        assert!(!screen.scroll(ErrorScroll::Lines(3.0)));
+        assert!(screen.scroll(ErrorScroll::Start) && screen.scroll == 0.0);
+        let mut short = ErrorScreen { height: 100.0, visible: 300.0, ..ErrorScreen::default() };
+        assert!(!short.scroll(ErrorScroll::End), "all of it is visible");
     }
 }

@@ -1,7 +1,7 @@
 //! Frame building: combines worlds, cameras, Guis, textures and texts into the packet for the
 //! renderer. The systems themselves are independent of each other.
 
-use super::error_overlay::LastFrame;
+use super::error_overlay::{ErrorScreen, LastFrame};
 use super::frame_description::FrameRetention;
 use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
@@ -44,7 +44,7 @@ pub struct FrameBuilder {
     pub(super) console: Option<GuiId>,
     pub(super) console_shown: bool,
     /// Report of the error that stopped the game.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<ErrorScreen>,
     pub(super) error_gui: Option<GuiId>,
     /// Messages about refused files while the game runs.
     pub(super) refusals: Vec<String>,

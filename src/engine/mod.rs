@@ -2,6 +2,7 @@
 //! functions receive only this struct; the code that combines systems takes the groups it needs.
 
 mod assets;
+pub mod built_in_resources;
 mod debug_draw;
 mod devices;
 mod drawing;
@@ -16,9 +17,11 @@ mod models;
 mod particles;
 mod physics;
 mod recorded_world_draws;
+mod reload_notes;
 mod reload_overlay;
 mod render_scene;
 mod render_targets;
+mod respawn;
 mod screenshots;
 mod sprite_draws;
 mod state_hash;
@@ -35,7 +38,7 @@ pub use devices::Devices;
 pub use drawing::Drawing;
 use engine_foundation::tasks::TaskPool;
 use engine_frame_packet::{FramePacket, WindowFrame};
-use engine_input::Input;
+use engine_input::{Input, InputCapture};
 use engine_platform as platform;
 use engine_remote::outbox::RemoteOutbox;
 use engine_resource::project::Project;
@@ -47,6 +50,7 @@ use engine_window::{SecondaryWindows, Window, WindowOptions};
 use engine_workers::Workers;
 use engine_world::WorldId;
 pub use engine_world::render_scenes::RenderScenes;
+pub use error_overlay::{ALSO_STOPPED, ErrorScroll};
 pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;
@@ -137,6 +141,7 @@ impl Engine {
             frame: Frame::new(start.seed),
             devices: Devices {
                 input: Input::default(),
+                console: InputCapture::default(),
                 window: Window::new(&WindowOptions::default()),
                 windows: SecondaryWindows::default(),
                 tasks: TaskPool::new(None),

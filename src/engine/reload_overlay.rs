@@ -13,14 +13,18 @@ use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
 /// Text size in logical pixels.
 const SIZE: f32 = 15.0;
 const MARGIN: f32 = 12.0;
-/// Maximum number of lines, each as long as the window is wide.
+/// Maximum number of lines of the messages. A line that is longer than the window is wrapped.
 const LINES_MAX: usize = 8;
+/// Maximum height of the overlay, as a fraction of the window's height.
+const HEIGHT_SHARE: f32 = 0.5;
 const GROUND: [u8; 4] = [24, 10, 14, 250];
 const YELLOW: [u8; 4] = [255, 214, 110, 255];
 const WHITE: [u8; 4] = [255, 255, 255, 255];
 
 /// First line of the overlay.
-const TITLE: &str = "Not reloaded; the game continues with the previous version:";
+const TITLE: &str = "The game continues. Changed files have problems:";
+/// Last line of the overlay if a file could not be reloaded.
+const KEPT: &str = "What cannot be reloaded keeps its previous version.";
 /// Marker for omitted lines.
 const MORE: &str = "… (all of it is on the terminal)";
 
@@ -38,9 +42,13 @@ fn lines_of(refused: &[String]) -> Vec<String> {
 }
 
 impl Drawing {
-    /// Shows messages about refused files, until [`Drawing::hide_refusals`].
-    pub fn show_refusals(&mut self, refused: Vec<String>) {
-        self.builder.refusals = lines_of(&refused);
+    /// Shows messages about refused files, until [`Drawing::hide_refusals`]. `keeps_previous` is
+    /// true if an earlier version of a refused file stays in use.
+    pub fn show_refusals(&mut self, refused: &[String], keeps_previous: bool) {
+        self.builder.refusals = lines_of(refused);
+        if keeps_previous {
+            self.builder.refusals.push(KEPT.to_string());
+        }
     }
 
     pub fn hide_refusals(&mut self) {
@@ -89,27 +97,41 @@ impl Drawing {
         let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
         let metrics = assets.text.metrics(font);
         let height = metrics.line_height * SIZE;
-        let ground = size.y - 2.0 * MARGIN - height * (lines.len() + 1) as f32;
-        let whole = [0.0, ground, size.x, size.y];
+        let request = |text| TextRequest {
+            font,
+            text,
+            size: SIZE,
+            max_width: (size.x - 2.0 * MARGIN).max(SIZE),
+            markup: false,
+            ..TextRequest::DEFAULT
+        };
+        let mut shown = Vec::new();
+        let mut left = size.y * HEIGHT_SHARE;
+        for text in std::iter::once(TITLE).chain(lines.iter().map(String::as_str)) {
+            let extents = assets.text.extents(&request(text.as_bytes()));
+            let tall = extents.map_or(1, |extents| extents.lines) as f32 * height;
+            // The title is always shown.
+            if tall > left && !shown.is_empty() {
+                shown.push((MORE, height));
+                break;
+            }
+            left -= tall;
+            shown.push((text, tall));
+        }
+        let all: f32 = shown.iter().map(|(_, tall)| tall).sum();
+        let whole = [0.0, size.y - 2.0 * MARGIN - all, size.x, size.y];
         let _ =
             self.guis.submit_quad(draw_request, PLAIN, |of| tessellation::quad(whole, of, GROUND));
         let mut baseline = size.y - MARGIN - metrics.ascent * SIZE;
-        let titled = std::iter::once((TITLE, YELLOW));
-        for (text, color) in titled.chain(lines.iter().map(|line| (line.as_str(), WHITE))) {
-            let request = TextRequest {
-                font,
-                text: text.as_bytes(),
-                size: SIZE,
-                markup: false,
-                ..TextRequest::DEFAULT
-            };
-            if let Ok(quads) = assets.text.layout(&request) {
+        for (text, tall) in shown {
+            let color = if text == TITLE || text == KEPT { YELLOW } else { WHITE };
+            if let Ok(quads) = assets.text.layout(&request(text.as_bytes())) {
                 let shared = quads.iter().filter(|quad| quad.page == PageNumber::SHARED);
                 let each: Vec<_> =
                     shared.map(|quad| quad.instance(MARGIN, baseline, color, 0)).collect();
                 let _ = self.guis.submit_quads(draw_request, PLAIN, each.into_iter());
             }
-            baseline -= height;
+            baseline -= tall;
         }
         Ok(gui)
     }

@@ -96,7 +96,7 @@ impl Engine {
         }
     }
 
-    fn spawn_components(
+    pub(super) fn spawn_components(
         &mut self,
         world: WorldId,
         unit: UnitId,
@@ -111,8 +111,13 @@ impl Engine {
 
     /// Destroys a unit with its native components. `location` is the script line.
     pub fn end_unit(&mut self, unit: UnitId, location: &str) {
-        COMPONENTS.end(&mut self.component_host(), unit, location);
+        self.end_components(unit, location);
         self.worlds.units.destroy(unit, self.frame.index, location);
+    }
+
+    /// Destroys the native components of a unit. `location` is the script line.
+    pub(super) fn end_components(&mut self, unit: UnitId, location: &str) {
+        COMPONENTS.end(&mut self.component_host(), unit, location);
     }
 
     /// Applies changed resources to the components of units (hot reload).

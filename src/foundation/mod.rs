@@ -25,6 +25,7 @@ pub mod suggest;
 pub mod tasks;
 pub mod terminal;
 pub mod text_format;
+pub mod utc_date;
 pub mod xml;
 
 pub use color::Color;

@@ -6,6 +6,7 @@ mod clocks;
 pub mod confinement;
 mod directories;
 mod evdev;
+pub mod machine;
 mod process;
 mod signals;
 mod terminal;

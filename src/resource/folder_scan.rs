@@ -140,12 +140,18 @@ fn leads_to_folder(root: &Path, path: &str) -> bool {
     root.join(path).is_dir()
 }
 
+/// Returns true for the reference files of a suite's screenshots, in a folder such as
+/// `ui/hud_test.golden`. They are not resources of the game.
+fn is_reference(path: &str) -> bool {
+    path.rsplit('/').skip(1).any(|folder| folder.ends_with(".golden"))
+}
+
 /// Sorts files into resources and their variants, for a platform.
 pub fn group_by_resource(found: FolderFiles, kinds: &ResourceKinds, platform: &str) -> FolderScan {
     let mut scan = FolderScan { problems: found.problems, ..FolderScan::default() };
     let mut sources: BTreeMap<(ResourceName, VariantProperties), Vec<(SourceForm, ScannedFile)>> =
         BTreeMap::new();
-    for file in found.files {
+    for file in found.files.into_iter().filter(|file| !is_reference(&file.path)) {
         match SourceName::of(&file.path, kinds) {
             None => {}
             Some(Err(message)) => scan.problems.push(message),
@@ -275,6 +281,13 @@ mod tests {
         assert_eq!(wall.file.path, "wall.texture");
         assert_eq!(wall.raw.as_ref().unwrap().path, "wall.png");
         assert_eq!(scan.resources[&ResourceName::new("texture", "floor")][0].form, SourceForm::Raw);
+    }
+
+    #[test]
+    fn references_of_screenshots_are_not_resources() {
+        let paths = ["ui/hud_test.golden/menu.png", "a.golden/b/c.png", "d.golden.png", "e.png"];
+        let names: Vec<_> = scan(&paths, "linux").resources.into_keys().map(|it| it.name).collect();
+        assert_eq!(names, ["d", "e"], "only folders count; d has the property 'golden'");
     }
 
     #[test]

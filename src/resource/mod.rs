@@ -24,6 +24,7 @@ pub mod resource_name;
 pub mod save;
 pub mod settings;
 mod slow_compile_warning;
+mod settings_table;
 pub mod source_reader;
 pub mod store;
 pub mod surface_source;

@@ -3,35 +3,39 @@
 //! A file event is only a trigger for a compile; the compiler's content hashes decide which
 //! resources changed.
 //!
+//! A file that was just written and looks unfinished (it is empty, or its text cannot be parsed) is
+//! read again a moment later: many programs empty a file before they write it, or write it in parts.
+//!
 //! A panic costs one compile. Events that arrive in the meantime are kept, and the folder is
 //! compiled once more.
+
+mod debouncer;
+mod polling;
 
 use super::compile::{self, CompileResult, CompileTarget, OnCompileProgress, write_index};
 use super::folder_scan;
 use super::index::ResourceIndex;
 use super::resource_kind::ResourceKinds;
+use super::resource_name::{ResourceName, is_script};
+use debouncer::{Debouncer, WakeReason};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::memory::OwnerScope;
-use engine_foundation::{Error, log, panic};
+use engine_foundation::{Error, log, panic, sjson};
 use notify::Watcher as _;
 use notify::event::{AccessKind, AccessMode, CreateKind, ModifyKind};
 use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode};
+use polling::polling;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A burst of events ends after this long without a new event.
-const QUIET: Duration = Duration::from_millis(2);
-/// Maximum duration of a burst, after which the folder is compiled even if events continue.
-const BURST_MAX: Duration = Duration::from_millis(50);
-/// Maximum time to wait for the end of writing to a file. An editor that writes in place empties
-/// the file first, and an empty script is a valid script.
-const WRITING_MAX: Duration = Duration::from_millis(100);
-/// Maximum time to wait for a missing file to return. Many programs save by moving the old file
-/// away before they write the new one.
-const ABSENCE_MAX: Duration = Duration::from_millis(100);
+/// Time for which a file that looks unfinished may be completed before its problem is reported.
+const COMPLETION: Duration = Duration::from_millis(200);
+/// Maximum number of files of a burst that are examined. A change of more files is no save of an
+/// editor.
+const EXAMINED_MAX: usize = 64;
 /// Polling interval, for systems without file events.
 const POLL: Duration = Duration::from_millis(500);
 
@@ -44,108 +48,22 @@ pub struct ProjectWatcher {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Event that wakes the thread.
-enum WakeReason {
-    Changed,
-    /// The content of a file is changing, and its writer will close the file.
-    Writing(PathBuf),
-    Written(PathBuf),
-    /// Files or folders were removed or renamed.
-    Moved(Vec<PathBuf>),
-    Stop,
-}
-
-/// Combines events in quick succession into one burst.
-struct Debouncer {
-    began: Instant,
-    /// Files that are being written and are not closed yet.
-    writing: HashSet<PathBuf>,
-    /// Files and folders that were removed, and may already exist again.
-    moved: HashSet<PathBuf>,
-}
-
-impl Debouncer {
-    fn of(first: WakeReason) -> Debouncer {
-        let (writing, moved) = (HashSet::new(), HashSet::new());
-        let mut debouncer = Debouncer { began: Instant::now(), writing, moved };
-        debouncer.record(first);
-        debouncer
-    }
-
-    fn record(&mut self, reason: WakeReason) {
-        match reason {
-            WakeReason::Writing(path) => _ = self.writing.insert(path),
-            WakeReason::Written(path) => _ = self.writing.remove(&path),
-            WakeReason::Moved(paths) => self.moved.extend(paths),
-            WakeReason::Changed | WakeReason::Stop => {}
-        }
-    }
-
-    /// Returns the time to wait for the next event of the burst, or `None` if the burst is over.
-    fn quiet_wait(&self) -> Option<Duration> {
-        let elapsed = self.began.elapsed();
-        match self.writing.is_empty() {
-            true => (elapsed < BURST_MAX).then_some(QUIET),
-            false => WRITING_MAX.checked_sub(elapsed),
-        }
-    }
-
-    /// Returns the time to wait for missing sources to return, or `None` if all sources exist or
-    /// the time is used up.
-    fn absence_wait(&self, root: &Path, known: &ResourceIndex) -> Option<Duration> {
-        let remaining = ABSENCE_MAX.checked_sub(self.began.elapsed())?;
-        if self.moved.is_empty() {
-            return None;
-        }
-        let mut sources: Vec<&str> =
-            known.entries.iter().map(|entry| entry.files[0].path.as_str()).collect();
-        sources.sort_unstable();
-        // True for a source itself and for a folder that contains a source.
-        let is_source = |path: &Path| {
-            let Ok(relative) = path.strip_prefix(root) else { return false };
-            let relative = relative.to_string_lossy().replace('\\', "/");
-            let next = sources.partition_point(|source| *source < relative.as_str());
-            sources[next..].iter().take_while(|source| source.starts_with(&relative)).any(
-                |source| {
-                    source.len() == relative.len() || source.as_bytes()[relative.len()] == b'/'
-                },
-            )
-        };
-        let is_away = |path: &PathBuf| is_source(path) && !path.exists();
-        self.moved.iter().any(is_away).then_some(remaining)
-    }
-
-    /// Blocks until the burst is over. Returns false if the thread has to end first.
-    fn wait_until_quiet(
-        &mut self,
-        inbox: &Receiver<WakeReason>,
-        root: &Path,
-        known: &ResourceIndex,
-    ) -> bool {
-        let mut wait = self.quiet_wait();
-        while let Some(limit) = wait {
-            match inbox.recv_timeout(limit) {
-                Ok(WakeReason::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Ok(next) => {
-                    self.record(next);
-                    wait = self.quiet_wait().or_else(|| self.absence_wait(root, known));
-                }
-                Err(RecvTimeoutError::Timeout) => wait = self.absence_wait(root, known),
-            }
-        }
-        true
-    }
-}
+/// Returns the problem of a script's text, given its path, if it cannot be parsed.
+pub type SyntaxCheck = fn(&str, &str) -> Option<String>;
 
 impl ProjectWatcher {
     /// Starts watching a game's folder. Its data for `platform` is compiled into the folder `data`.
+    /// `syntax_check` examines scripts that were just written.
     pub fn start(
         root: &Path,
         data: &Path,
         platform: &str,
         kinds: ResourceKinds,
+        syntax_check: SyntaxCheck,
     ) -> Result<ProjectWatcher, String> {
-        ProjectWatcher::with(root, data, platform, kinds, (watcher, compile::compile_without_index))
+        let compiler = compile::compile_without_index;
+        let how = WatchFunctions { watcher, compiler, syntax_check, completion: COMPLETION };
+        ProjectWatcher::with(root, data, platform, kinds, how)
     }
 
     fn with(
@@ -153,31 +71,33 @@ impl ProjectWatcher {
         data: &Path,
         platform: &str,
         kinds: ResourceKinds,
-        (watcher, compiler): (Watcher, CompileFn),
+        how: WatchFunctions,
     ) -> Result<ProjectWatcher, String> {
         let (wake_sender, inbox) = channel();
         let (outbox, results) = channel();
         // Events have the root's real path.
         let canonical_root = std::fs::canonicalize(root).map_err(|reason| reason.to_string())?;
-        let guard = watcher(&canonical_root, wake_sender.clone())?;
+        let guard = (how.watcher)(&canonical_root, wake_sender.clone())?;
         let last_index = compile::read_index(data);
-        let reported_problems =
+        let reported_problems: Vec<String> =
             last_index.failed.iter().map(|(_, message)| message.clone()).collect();
+        let reported = reported_problems.clone();
         let watched = WatchedFolder {
             root: root.to_path_buf(),
             canonical_root,
             data: data.to_path_buf(),
             platform: platform.to_string(),
             kinds,
-            compiler,
+            how,
             inbox,
             outbox,
         };
         let (restart_sender, settings) = (wake_sender.clone(), watched.read_settings());
         let work = move || {
             OwnerScope::of_thread("resources/watch");
+            let failed = last_index.failed.clone();
             let mut state =
-                WatchState { last_index, settings, reported: Vec::new(), look_count: 0, guard };
+                WatchState { last_index, settings, reported, failed, look_count: 0, guard };
             watched.watch_with_restarts(&mut state, &restart_sender);
         };
         let thread = panic::spawn("watch", work);
@@ -266,6 +186,16 @@ type Watcher = fn(&Path, Sender<WakeReason>) -> Result<Box<dyn WatcherGuard>, St
 type CompileFn =
     fn(&CompileTarget, OnCompileProgress) -> Result<(CompileResult, ResourceIndex), Error>;
 
+/// The functions that a watch uses, and its pace. Tests replace them.
+#[derive(Clone, Copy)]
+struct WatchFunctions {
+    watcher: Watcher,
+    compiler: CompileFn,
+    syntax_check: SyntaxCheck,
+    /// As [`COMPLETION`].
+    completion: Duration,
+}
+
 /// Watcher based on file events of the operating system.
 struct SystemWatcher(RecommendedWatcher);
 
@@ -312,7 +242,7 @@ fn send_wake_reason(
 ) {
     let wake_reason = panic::contain(wake_reason).unwrap_or_else(|error| {
         log::error(&format!("an event of the game's folder was lost: {error}"));
-        Some(WakeReason::Changed)
+        Some(WakeReason::Changed(Vec::new()))
     });
     if let Some(wake_reason) = wake_reason {
         // The thread ends before the watcher does.
@@ -346,93 +276,6 @@ fn is_hidden(relative: &Path) -> bool {
     relative.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
 }
 
-fn polling(
-    canonical_root: &Path,
-    wake_sender: Sender<WakeReason>,
-) -> Result<Box<dyn WatcherGuard>, String> {
-    let root = canonical_root.to_path_buf();
-    let look = move || folder_scan::files(&root).map(|found| found.files);
-    Ok(Box::new(PollingWatcher::start(POLL, look, wake_sender)?))
-}
-
-/// A thread that polls a folder: the names, sizes and times of all its files, in nanoseconds, so
-/// that any difference counts as a change.
-struct PollingWatcher {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl WatcherGuard for PollingWatcher {
-    /// Does nothing, because polling follows the same links as the compiler.
-    fn add(&mut self, _: &Path) {}
-}
-
-impl PollingWatcher {
-    fn start(
-        every: Duration,
-        look: impl Fn() -> Result<Vec<folder_scan::ScannedFile>, Error> + Send + 'static,
-        wake_sender: Sender<WakeReason>,
-    ) -> Result<PollingWatcher, String> {
-        let (stop, stopped) = channel();
-        let look = move || panic::contain(&look).flatten();
-        let mut last = look().map_err(|error| error.message)?;
-        let keeps_running =
-            move |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
-        let work = move || {
-            OwnerScope::of_thread("resources/watch");
-            let mut last_fault = None;
-            // A folder that cannot be read at the moment is polled again.
-            let mut look = move || match look() {
-                Err(error) if error.is_engine_fault => {
-                    if last_fault.as_ref() != Some(&error.message) {
-                        log::error(&format!("scanning the game's folder failed: {error}"));
-                        last_fault = Some(error.message);
-                    }
-                    None
-                }
-                found => found.ok(),
-            };
-            while keeps_running(every) {
-                let Some(mut now) = look() else { continue };
-                if has_missing_file(&last, &now) {
-                    if !keeps_running(ABSENCE_MAX) {
-                        return;
-                    }
-                    let Some(later) = look() else { continue };
-                    now = later;
-                }
-                if now != last && wake_sender.send(WakeReason::Changed).is_err() {
-                    return;
-                }
-                last = now;
-            }
-        };
-        let thread = panic::spawn("watch/poll", work);
-        let thread = thread.map_err(|reason| format!("no thread could be started: {reason}"))?;
-        Ok(PollingWatcher { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-/// Returns true if a file of the first list is missing in the second. Both lists are sorted by
-/// path.
-fn has_missing_file(before: &[folder_scan::ScannedFile], now: &[folder_scan::ScannedFile]) -> bool {
-    let still_exists = |file: &folder_scan::ScannedFile| {
-        now.binary_search_by(|other| other.path.cmp(&file.path)).is_ok()
-    };
-    !before.iter().all(still_exists)
-}
-
-impl Drop for PollingWatcher {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            log::warning("the thread that looks at the game's folder failed");
-        }
-    }
-}
-
 /// True if the system reports the closing of a written file.
 const REPORTS_CLOSING: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
@@ -457,7 +300,7 @@ fn wake_reason_of(root: &Path, event: Event, reports_closing: bool) -> Option<Wa
         (EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)), _) => {
             Some(WakeReason::Moved(event.paths))
         }
-        _ => Some(WakeReason::Changed),
+        _ => Some(WakeReason::Changed(event.paths)),
     }
 }
 
@@ -469,7 +312,7 @@ struct WatchedFolder {
     data: PathBuf,
     platform: String,
     kinds: ResourceKinds,
-    compiler: CompileFn,
+    how: WatchFunctions,
     inbox: Receiver<WakeReason>,
     outbox: Sender<CompileResult>,
 }
@@ -479,7 +322,9 @@ struct WatchState {
     /// The index that the game has. The index on disk may belong to another engine.
     last_index: ResourceIndex,
     settings: Option<Vec<u8>>,
+    /// Problems that the game knows, and the resources that fail for it.
     reported: Vec<String>,
+    failed: Vec<(ResourceName, String)>,
     /// Number of completed compiles of the folder.
     look_count: u64,
     /// Dropping the guard ends the watch.
@@ -500,32 +345,85 @@ impl WatchedFolder {
             log::error(&format!("watching the game's folder failed: {error}"));
             if failed_at.replace(state.look_count) != Some(state.look_count) {
                 // The receiver belongs to this thread.
-                let _ = restart_sender.send(WakeReason::Changed);
+                let _ = restart_sender.send(WakeReason::Changed(Vec::new()));
             }
         }
     }
 
     fn run(&self, state: &mut WatchState) {
         while let Ok(first) = self.inbox.recv() {
-            let stops = matches!(first, WakeReason::Stop);
-            if stops
-                || !Debouncer::of(first).wait_until_quiet(
-                    &self.inbox,
-                    &self.canonical_root,
-                    &state.last_index,
-                )
-            {
+            if matches!(first, WakeReason::Stop) || self.handle_burst(state, first).is_none() {
                 return;
             }
-            if !self.compile_changes(state) {
-                return;
-            }
-            state.look_count += 1;
         }
     }
 
-    /// Compiles the changes and sends the result. Returns false if there is no receiver any more.
-    fn compile_changes(&self, state: &mut WatchState) -> bool {
+    /// Compiles after a burst of events. Files that look unfinished, and new problems, are given
+    /// time to be completed. Returns `None` if the thread has to end.
+    fn handle_burst(&self, state: &mut WatchState, first: WakeReason) -> Option<()> {
+        let mut debouncer = Debouncer::of(first);
+        let began = Instant::now();
+        loop {
+            let root = &self.canonical_root;
+            if !debouncer.wait_until_quiet(&self.inbox, root, &state.last_index) {
+                return None;
+            }
+            let left = self.how.completion.saturating_sub(began.elapsed());
+            let is_patient = !left.is_zero();
+            if !(is_patient && self.is_unfinished(&debouncer.touched, state)) {
+                let is_complete = self.compile_changes(state, is_patient)?;
+                state.look_count += 1;
+                if is_complete {
+                    return Some(());
+                }
+            }
+            match self.inbox.recv_timeout(left) {
+                Ok(WakeReason::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(next) => {
+                    debouncer.begin_again();
+                    debouncer.record(next);
+                }
+                Err(RecvTimeoutError::Timeout) => debouncer.begin_again(),
+            }
+        }
+    }
+
+    /// Returns true if a file that was just written is empty and was not before, or has text that
+    /// cannot be parsed.
+    fn is_unfinished(&self, touched: &HashSet<PathBuf>, state: &WatchState) -> bool {
+        if touched.len() > EXAMINED_MAX {
+            return false;
+        }
+        touched.iter().any(|path| {
+            let Ok(relative) = path.strip_prefix(&self.canonical_root) else { return false };
+            let relative = relative.to_string_lossy().replace('\\', "/");
+            if relative == super::settings::FILE {
+                return self.are_settings_unfinished(state);
+            }
+            let known = state.last_index.entries.iter().map(|entry| &entry.files[0]);
+            let known = known.into_iter().find(|stamp| stamp.path == relative);
+            let size = std::fs::symlink_metadata(path).ok().filter(|it| it.is_file());
+            match (known, size.map(|it| it.len())) {
+                (Some(stamp), Some(0)) => stamp.state.size > 0,
+                (_, Some(_)) if is_script(&relative) => {
+                    let read = file_access::read(&self.root, &relative, &readers::SCRIPT);
+                    let text = read.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                    text.is_none_or(|text| (self.how.syntax_check)(&relative, &text).is_some())
+                }
+                _ => false,
+            }
+        })
+    }
+
+    fn are_settings_unfinished(&self, state: &WatchState) -> bool {
+        let Some(now) = self.read_settings() else { return false };
+        let was_filled = state.settings.as_ref().is_some_and(|before| !before.is_empty());
+        now.is_empty() && was_filled || sjson::parse_bytes(&now).is_err()
+    }
+
+    /// Compiles the changes and sends the result. If `is_patient` is set, new problems are not
+    /// sent. Returns true if everything was sent, and `None` if there is no receiver any more.
+    fn compile_changes(&self, state: &mut WatchState, is_patient: bool) -> Option<bool> {
         let target = CompileTarget {
             root: &self.root,
             data: self.data.clone(),
@@ -535,33 +433,42 @@ impl WatchedFolder {
             exclude: &[],
             threads: 1,
         };
-        let (compiled, previous_index) = match (self.compiler)(&target, &|_, _| {}) {
+        let (compiled, previous_index) = match (self.how.compiler)(&target, &|_, _| {}) {
             Ok(result) => result,
             Err(error) => {
                 log::error(&error.to_string());
-                return true;
+                return Some(true);
             }
         };
         watch_links(&mut *state.guard, &self.canonical_root, &compiled.linked);
         let mut compiled = compiled.since(&state.last_index);
         let settings = self.read_settings();
         compiled.settings = settings != state.settings;
+        let last_index = compiled.index.clone();
+        let is_new = |message: &String| !state.reported.contains(message);
+        let is_complete = !(is_patient && compiled.problems.iter().any(is_new));
+        if !is_complete {
+            // The problems stay as the game knows them until they are certain.
+            compiled.problems.clone_from(&state.reported);
+            compiled.index.failed.clone_from(&state.failed);
+        }
         let has_changes = !compiled.changed.is_empty()
             || !compiled.removed.is_empty()
             || compiled.settings
             || compiled.problems != state.reported;
-        let (last_index, reported) = (compiled.index.clone(), compiled.problems.clone());
+        let (reported, failed) = (compiled.problems.clone(), compiled.index.failed.clone());
         if has_changes && self.outbox.send(compiled).is_err() {
-            return false;
+            return None;
         }
         // After a panic before this point, the next compile reports all changes again.
-        (state.last_index, state.reported, state.settings) = (last_index, reported, settings);
+        (state.last_index, state.settings) = (last_index, settings);
+        (state.reported, state.failed) = (reported, failed);
         // The index is written after the result was sent, so the game does not wait for it. If it
         // cannot be written, the data is compiled again.
         if let Err(error) = write_index(&target, &state.last_index, &previous_index) {
             log::error(&error.to_string());
         }
-        true
+        Some(is_complete)
     }
 }
 

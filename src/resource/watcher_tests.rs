@@ -1,5 +1,7 @@
 //! Tests of the watcher: the reported changes, and that the watch continues after any failure.
 
+use super::debouncer::QUIET;
+use super::polling::PollingWatcher;
 use super::*;
 use crate::data_resources;
 use crate::resource_kind::ResourceKind;
@@ -12,11 +14,18 @@ static CLUMSY: ResourceKind = ResourceKind {
     compile: |compiling| {
         let text = compiling.text()?;
         assert!(text != "fall", "the compiler fell");
+        if text.is_empty() || text.starts_with("half") {
+            return Err(compiling.error_at(1, "the file is not complete"));
+        }
         Ok(text.as_bytes().to_vec())
     },
     ..data_resources::TEXT
 };
 const KINDS: ResourceKinds = ResourceKinds(&[&CLUMSY]);
+
+fn functions(watcher: Watcher, compiler: CompileFn) -> WatchFunctions {
+    WatchFunctions { watcher, compiler, syntax_check: |_, _| None, completion: COMPLETION }
+}
 
 /// A compiled folder with these files, and a watch on it.
 struct Scene {
@@ -26,10 +35,10 @@ struct Scene {
 
 impl Scene {
     fn new(name: &str, files: &[(&str, &str)], watcher: Watcher) -> Scene {
-        Scene::with(name, files, (watcher, compile::compile_without_index))
+        Scene::with(name, files, functions(watcher, compile::compile_without_index))
     }
 
-    fn with(name: &str, files: &[(&str, &str)], how: (Watcher, CompileFn)) -> Scene {
+    fn with(name: &str, files: &[(&str, &str)], how: WatchFunctions) -> Scene {
         let root = std::env::temp_dir().join(format!("engine-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).unwrap();
@@ -106,6 +115,92 @@ fn only_a_lasting_removal_of_a_file_is_reported() {
     assert!(debouncer.absence_wait(&scene.root, &known).is_some());
 }
 
+/// Longer than any test takes between two writes.
+const PATIENT: Duration = Duration::from_secs(60);
+
+fn patient(name: &str, completion: Duration) -> Scene {
+    let files =
+        [("a.txt", "one"), ("b.txt", "one"), ("a.lua", "return 1"), ("settings.sjson", "x")];
+    let check: SyntaxCheck = |_, text| text.ends_with('=').then(|| "'=' needs a value".into());
+    let how = functions(watcher, compile::compile_without_index);
+    Scene::with(name, &files, WatchFunctions { syntax_check: check, completion, ..how })
+}
+
+#[test]
+fn a_file_that_is_completed_in_time_reports_no_problem() {
+    let scene = patient("halves", PATIENT);
+    for unfinished in ["", "half of it"] {
+        std::fs::write(scene.path("a.txt"), unfinished).unwrap();
+        std::thread::sleep(QUIET * 30);
+        std::fs::write(scene.path("a.txt"), format!("all {}", unfinished.len())).unwrap();
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the change is noticed");
+        assert_eq!(compiled.problems, Vec::<String>::new(), "{unfinished:?}");
+        assert_eq!(compiled.changed.len(), 1, "{unfinished:?}");
+    }
+    // Nothing that was saved with the unfinished file waits for it.
+    std::fs::write(scene.path("a.txt"), "half of it").unwrap();
+    std::fs::write(scene.path("b.txt"), "two").unwrap();
+    let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("the change is noticed");
+    assert_eq!((compiled.changed.len(), compiled.problems.len()), (1, 0));
+}
+
+#[test]
+fn a_file_that_stays_incomplete_is_reported() {
+    let scene = patient("incomplete", QUIET * 10);
+    for (text, file) in [("half", "a.txt"), ("", "b.txt")] {
+        std::fs::write(scene.path(file), text).unwrap();
+        let compiled = scene.watch.as_ref().unwrap().wait(LONG).expect("it is reported");
+        let last = compiled.problems.iter().find(|message| message.starts_with(file));
+        assert_eq!(last, Some(&format!("{file}:1: the file is not complete")));
+        let failed = compiled.index.failed.iter().filter(|(_, message)| message.starts_with(file));
+        assert_eq!(failed.count(), 1);
+    }
+}
+
+#[test]
+fn scripts_and_settings_are_examined_before_they_are_used() {
+    let scene = patient("texts", PATIENT);
+    let state = |settings: &str| WatchState {
+        last_index: crate::compile::read_index(&scene.path(".data")),
+        settings: Some(settings.into()),
+        reported: Vec::new(),
+        failed: Vec::new(),
+        look_count: 0,
+        guard: watcher(&std::fs::canonicalize(&scene.root).unwrap(), channel().0).unwrap(),
+    };
+    let (outbox, _results) = channel();
+    let folder = WatchedFolder {
+        root: scene.root.clone(),
+        canonical_root: std::fs::canonicalize(&scene.root).unwrap(),
+        data: scene.path(".data"),
+        platform: "linux".into(),
+        kinds: KINDS,
+        how: WatchFunctions {
+            syntax_check: |_, text| text.ends_with('=').then(|| "no".into()),
+            ..functions(watcher, compile::compile_without_index)
+        },
+        inbox: channel().1,
+        outbox,
+    };
+    let check = |file: &str, text: &str, unfinished: bool| {
+        std::fs::write(scene.path(file), text).unwrap();
+        let touched = HashSet::from([folder.canonical_root.join(file)]);
+        assert_eq!(folder.is_unfinished(&touched, &state("x = 1")), unfinished, "{file}: {text:?}");
+    };
+    check("a.lua", "x =", true);
+    check("a.lua", "x = 1", false);
+    check("new.lua", "x =", true);
+    check("new.lua", "", false);
+    check("a.txt", "", true);
+    check("new.txt", "", false);
+    check("settings.sjson", "", true);
+    check("settings.sjson", "x = [", true);
+    check("settings.sjson", "x = 2", false);
+    let many = (0..=EXAMINED_MAX).map(|at| scene.path(&format!("{at}.lua"))).collect();
+    assert!(!folder.is_unfinished(&many, &state("")), "a checkout is no save of an editor");
+    assert!(!folder.is_unfinished(&HashSet::from([scene.path("gone.lua")]), &state("")));
+}
+
 #[test]
 fn a_panic_while_compiling_does_not_end_the_watch() {
     let scene = Scene::new("fault", &[("a.txt", "one"), ("b.txt", "one")], watcher);
@@ -142,7 +237,7 @@ fn compile_that_panics(
 #[test]
 fn a_panic_in_a_scan_loses_no_change() {
     let files = [("a.txt", "one"), ("b.txt", "one"), ("settings.sjson", "")];
-    let scene = Scene::with("watch_fault", &files, (watcher, compile_that_panics));
+    let scene = Scene::with("watch_fault", &files, functions(watcher, compile_that_panics));
     let errors = log::error_count();
     // The noticed changes are compiled again automatically, including the settings.
     *panic::lock(&FAILURES) = 1;
@@ -183,7 +278,7 @@ fn a_panic_at_an_event_causes_a_full_scan() {
     send_wake_reason(&wake_sender, || None);
     assert!(inbox.try_recv().is_err());
     send_wake_reason(&wake_sender, || panic!("at an event"));
-    assert!(matches!(inbox.try_recv(), Ok(WakeReason::Changed)));
+    assert!(matches!(inbox.try_recv(), Ok(WakeReason::Changed(_))));
 }
 
 #[test]
@@ -201,7 +296,7 @@ fn a_panic_fails_only_one_scan() {
     let _poll = PollingWatcher::start(Duration::from_millis(1), look, wake_sender).unwrap();
     for _ in 0..10 {
         let notice = inbox.recv_timeout(LONG);
-        assert!(matches!(notice, Ok(WakeReason::Changed)), "it goes on");
+        assert!(matches!(notice, Ok(WakeReason::Changed(_))), "it goes on");
     }
 }
 
@@ -246,7 +341,9 @@ fn links_are_followed_only_inside_the_game_folder() {
     until(&scene, "shared/c.text");
     // The same holds for a watch that finds an existing link. It may start to watch after the first
     // change.
-    let again = ProjectWatcher::start(&scene.root, &scene.path(".data"), "linux", KINDS).unwrap();
+    let again =
+        ProjectWatcher::start(&scene.root, &scene.path(".data"), "linux", KINDS, |_, _| None)
+            .unwrap();
     scene.watch = Some(again);
     let end = Instant::now() + LONG;
     for turn in 0.. {
@@ -312,7 +409,7 @@ fn a_directly_overwritten_file_is_compiled_when_closed() {
         threads: 1,
     };
     compile::compile(&target, &|_, _| {}).unwrap();
-    let watch = ProjectWatcher::start(&root, &data, "linux", KINDS).unwrap();
+    let watch = ProjectWatcher::start(&root, &data, "linux", KINDS, |_, _| None).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
     // Much longer than the quiet time that ends other bursts.
     assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");

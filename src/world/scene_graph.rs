@@ -297,7 +297,7 @@ impl SceneGraph {
     }
 
     /// Returns the units linked to a unit, by number.
-    fn linked_to(&self, unit: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
+    pub fn linked_to(&self, unit: u32) -> impl DoubleEndedIterator<Item = u32> + '_ {
         self.linked.range((unit, 0)..=(unit, u32::MAX)).map(|(_, child)| *child)
     }
 

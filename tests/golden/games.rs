@@ -217,13 +217,13 @@ fn error_overlay_over_the_last_frame() {
         game.frame();
     }
     // The failed frame had drawn something already, which is not shown.
-    game.app.vm().engine().drawing.show_error(REPORT);
+    game.app.vm().engine().drawing.show_error(&[REPORT.to_string()]);
     let picture = game.show();
     compare("error_overlay", &picture);
     assert!(picture == game.show(), "it stands still");
     game.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
-    game.app.vm().engine().drawing.show_refusals(vec![refused]);
+    game.app.vm().engine().drawing.show_refusals(&[refused], true);
     compare("reload_overlay", &game.frame());
 }
 
@@ -233,14 +233,14 @@ fn error_overlay_scales_with_the_display() {
     game.frame();
     let engine = game.app.vm().engine();
     (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
-    engine.drawing.show_error(REPORT);
+    engine.drawing.show_error(&[REPORT.to_string()]);
     game.renderer.resize(1920, 1280);
     game.show();
     let fine = game.show();
     // Every second pixel in both directions is close to the image of a display without scaling.
     let Some(mut plain) = RenderedGame::of("gui_modes") else { return };
     plain.frame();
-    plain.app.vm().engine().drawing.show_error(REPORT);
+    plain.app.vm().engine().drawing.show_error(&[REPORT.to_string()]);
     plain.show();
     let plain = plain.show();
     let lit =

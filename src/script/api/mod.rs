@@ -4,6 +4,7 @@ mod actor;
 mod application;
 mod broadphase;
 mod camera;
+mod console;
 mod debug;
 pub mod gui;
 mod input;
@@ -110,6 +111,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &prelude_core::CORE,
     &broadphase::CORE,
     &camera::CORE,
+    &console::CORE,
     &gui::CORE,
     &gui::GUI_CORE,
     &gui::WORLD_CORE,

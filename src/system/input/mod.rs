@@ -2,6 +2,7 @@
 //! window code: plain events in, arrays out. The submodule `pads` reads gamepads.
 
 pub mod button_names;
+mod capture;
 mod device;
 mod event;
 mod gestures;
@@ -12,6 +13,7 @@ use button_names::DeviceClass;
 use engine_foundation::{Vec2, Vec3, log};
 use gestures::TouchAction;
 
+pub use capture::{CapturedInput, InputCapture};
 pub use device::{AxisDirection, DeadZone, InputDevice, PRESSED_AT};
 pub use event::{DeviceId, EventKind, InputEvent, TouchPhase};
 pub use gestures::{Gestures, SwipeDirection, TwoFingerGesture};

@@ -51,7 +51,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use built_in_fonts::DEFAULT_FONT;
+pub use built_in_fonts::{DEFAULT_FONT, MONO_FONT, is_built_in_font};
 
 /// Largest size of text, in units per em.
 pub const SIZE_MAX: f32 = 4096.0;

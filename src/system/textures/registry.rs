@@ -400,6 +400,16 @@ fn no_frame(sheet: &str, frame: &str, known: &SheetData) -> String {
     let names: Vec<&str> = known.frames.iter().map(|frame| &frame.name[..]).collect();
     let near = if frame.len() > 2 { hint(frame, names.iter().copied()) } else { String::new() };
     let message = match names[..] {
+/// Returns the reason why a resource that was loaded is missing: its file was deleted, or none of
+/// its files can be used.
+fn removed_message(store: &ResourceStore, resource: &ResourceName) -> String {
+    let index = store.index();
+    match index.failure(resource).is_none() && index.variants(resource).is_empty() {
+        true => format!("the file of the {} '{}' was deleted", resource.kind, resource.name),
+        false => store.missing_message(resource),
+    }
+}
+
         _ if !near.is_empty() => near,
         [first, .., last] => format!(": it has {} frames, '{first}' to '{last}'", names.len()),
         _ => format!(": it has {}", names.join(", ")),
@@ -515,8 +525,8 @@ impl Textures {
         self.version += 1;
         if !store.has(resource) {
             log::error(&format!(
-                "{}: it is shown as a checkerboard",
-                store.missing_message(resource)
+                "{}: it is shown as a checkerboard until its file is back",
+                removed_message(store, resource)
             ));
             if let Some(held) = self.records[index].held.take() {
                 self.release_texture(held);

@@ -303,6 +303,12 @@ fn level_of(map_file: &MapFile, name: &str, level: Option<&str>) -> Result<usize
 /// Registry of all tile maps.
 pub struct Tilemaps {
     pub slots: Slots<Tilemap>,
+    /// Returns true if a tile map shows the newest version of its file that was read.
+    pub fn is_current(&self, id: TilemapId) -> bool {
+        let map = self.of(id);
+        self.map_files.get(&map.name).is_some_and(|newest| Arc::ptr_eq(newest, &map.map_file))
+    }
+
     /// Map files that were read, by name. A reload removes the changed files; existing maps keep
     /// the data that they were created from.
     map_files: HashMap<String, Arc<MapFile>>,

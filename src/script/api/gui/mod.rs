@@ -14,7 +14,7 @@ use crate::argument::{ByteArgument, HandleNumber, TextArgument, material_message
 use crate::describe_value;
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Mat4, Vec2, log};
+use engine_foundation::{Error, Handle, Mat4, Vec2};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::text::{FontNumber, TextRequest};
 use engine_gui::tessellation::POINTS_MAX;
@@ -255,8 +255,6 @@ pub static CORE: ModuleRows = module(
             &[],
             "Returns the Gui over everything else, and shows it in this frame.",
         ),
-        func("console_key", console_key, &[], "Returns the name of the console's key.").pure(),
-        func("log_lines", log_lines, &[("count", "")], "Returns the last lines of the log.").pure(),
         func(
             "points_max",
             points_max,
@@ -506,18 +504,8 @@ fn console_gui(engine: &mut Engine) -> Result<GuiId, Error> {
     engine.drawing.console_gui()
 }
 
-fn console_key(engine: &mut Engine) -> String {
-    engine.game.settings.text("console.key").to_string()
-}
-
 fn points_max(_: &mut Engine) -> f64 {
     POINTS_MAX as f64
-}
-
-fn log_lines(_: &mut Engine, count: f64) -> Vec<String> {
-    let mut lines = log::last_lines();
-    let first = lines.len().saturating_sub(count as usize);
-    lines.split_off(first)
 }
 
 fn draws(engine: &mut Engine) -> ScriptValue {

@@ -229,6 +229,20 @@ pub static UNIT_CORE: ModuleRows = module(
         )
         .pure(),
         func(
+            "spawned_resource",
+            spawned_resource,
+            &[UNIT_ARG],
+            "Returns the script components and the data of the resource that a unit was spawned \
+             from.",
+        )
+        .pure(),
+        func(
+            "respawn_unit",
+            respawn_unit,
+            &[UNIT_ARG],
+            "Replaces the nodes and native components of a unit by those of its newest resource.",
+        ),
+        func(
             "component_names",
             component_names,
             &[],
@@ -365,7 +379,7 @@ fn world_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<M
     Ok(engine.worlds.units.scene.world(row, node))
 }
 
-fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<f64, Error> {
+fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<u64, Error> {
     let (name, resource) = (name.as_str(), &engine.worlds.units.of(unit).resource);
     if resource.duplicate_names.iter().any(|known| known == name) {
         return Err(engine_foundation::error!(
@@ -374,7 +388,7 @@ fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<f64, Er
             resource.name
         ));
     }
-    resource.node(name).map(|node| node as f64 + 1.0).ok_or_else(|| {
+    resource.node(name).map(|node| node as u64 + 1).ok_or_else(|| {
         let names = resource.node_names.iter().map(String::as_str);
         let hint = suggest::hint(name, names);
         engine_foundation::error!(
@@ -388,8 +402,8 @@ fn has_node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> bool {
     engine.worlds.units.of(unit).resource.node(name.as_str()).is_some()
 }
 
-fn num_nodes(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.units.scene.count(unit.row()) as f64
+fn num_nodes(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.units.scene.count(unit.row()) as u64
 }
 
 fn node_name(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<String, Error> {
@@ -482,7 +496,24 @@ fn component_names(_: &mut Engine) -> ScriptValue {
 
 /// Returns `{ { { name, component, fields }, … }, data }`: the parts whose components are scripts.
 fn unit_resource(engine: &mut Engine, name: TextArgument) -> Result<ScriptValue, Error> {
-    let resource = resource(engine, name.as_str())?;
+    Ok(script_part(&*resource(engine, name.as_str())?))
+}
+
+/// Returns the resource that a unit was spawned or respawned from, as `unit_resource` does.
+fn spawned_resource(engine: &mut Engine, unit: UnitId) -> ScriptValue {
+    script_part(&engine.worlds.units.of(unit).resource)
+}
+
+/// Replaces the nodes and native components of a unit by those of the newest version of its
+/// resource.
+fn respawn_unit(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
+    let name = engine.worlds.units.of(unit).resource.name.clone();
+    let newest = resource(engine, &name)?;
+    engine.respawn_unit(unit, &newest)
+}
+
+/// Returns the script components and the data of a unit's resource.
+fn script_part(resource: &UnitResource) -> ScriptValue {
     let scripted =
         resource.parts.iter().filter(|part| component::engine_component(&part.component).is_none());
     let parts = scripted.map(|part| {
@@ -492,10 +523,10 @@ fn unit_resource(engine: &mut Engine, name: TextArgument) -> Result<ScriptValue,
             ScriptValue::from_tree(&part.fields),
         ])
     });
-    Ok(ScriptValue::List(vec![
+    ScriptValue::List(vec![
         ScriptValue::List(parts.collect()),
         ScriptValue::from_tree(&resource.data),
-    ]))
+    ])
 }
 
 fn link_unit(

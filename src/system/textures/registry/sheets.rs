@@ -118,7 +118,7 @@ impl Textures {
         if !store.has(resource) {
             log::error(&format!(
                 "{}: its frames are shown as checkerboards",
-                store.missing_message(resource)
+                removed_message(store, resource)
             ));
             return self.unload_sheet(index);
         }

@@ -1,0 +1,197 @@
+//! Notes for the log after a hot reload of units, levels and tile maps: which existing objects use
+//! the new version, and which keep the old one.
+
+use super::Engine;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
+use engine_tilemaps::TilemapId;
+use engine_world::unit_resource::UnitResource;
+
+const REMEDY: &str = "or set reload.respawn in settings.sjson";
+
+/// A note about a saved or deleted file.
+struct ReloadNote<'a> {
+    /// Source file, for people.
+    file: &'a str,
+    is_deleted: bool,
+}
+
+/// Returns a number with its noun: `1 unit`, `3 units`.
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// Returns the first text for one object and the second for any other number.
+fn choose(count: usize, one: &'static str, several: &'static str) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+impl ReloadNote<'_> {
+    fn units(&self, count: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let (units, are) = (counted(count, "unit"), choose(count, "is", "are"));
+        match (is_deleted, count) {
+            (true, 0) => format!("{file} was deleted: none of its units is spawned"),
+            (true, _) => {
+                let stay = choose(count, "stays", "stay");
+                format!("{file} was deleted: {units} that {are} spawned {stay}")
+            }
+            (false, 0) => format!("reloaded {file}: units that are spawned from now on use it"),
+            (false, _) => {
+                let (keep, its) = (choose(count, "keeps", "keep"), choose(count, "its", "their"));
+                let it = choose(count, "it", "them");
+                format!(
+                    "reloaded {file}: {units} that {are} spawned {keep} {its} old components; \
+                     spawn {it} again, {REMEDY}"
+                )
+            }
+        }
+    }
+
+    fn levels(&self, count: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let (levels, are) = (counted(count, "level"), choose(count, "is", "are"));
+        let keep = choose(count, "keeps", "keep");
+        match (is_deleted, count) {
+            (true, 0) => format!("{file} was deleted: the level is not spawned"),
+            (true, _) => {
+                format!("{file} was deleted: {levels} that {are} spawned {keep} the units")
+            }
+            (false, 0) => format!("reloaded {file}: levels that are spawned from now on use it"),
+            (false, _) => {
+                let it = choose(count, "it", "them");
+                format!(
+                    "reloaded {file}: {levels} that {are} spawned {keep} the old units; destroy \
+                     and spawn {it} again"
+                )
+            }
+        }
+    }
+
+    /// `new` and `old` are the numbers of maps that show the new and the old version.
+    fn tilemaps(&self, new: usize, old: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let kept =
+            format!("{} {} the old tiles", counted(old, "map"), choose(old, "keeps", "keep"));
+        match (is_deleted, new, old) {
+            (true, _, 0) => format!("{file} was deleted: no map of it exists"),
+            (true, ..) => format!("{file} was deleted: {kept}"),
+            (false, 0, 0) => format!("reloaded {file}: maps that are created from now on use it"),
+            (false, _, 0) => format!("reloaded {file}: {} it", shown(new)),
+            (false, ..) => {
+                let shown =
+                    if new == 0 { String::new() } else { format!("{} it, and ", shown(new)) };
+                let it = choose(old, "it", "them");
+                format!("reloaded {file}: {shown}{kept}; create {it} again, {REMEDY}")
+            }
+        }
+    }
+}
+
+/// Returns true if a unit's resource has that name or inherits from it.
+fn is_a(resource: &UnitResource, name: &str) -> bool {
+    resource.name == name || resource.bases.iter().any(|base| base == name)
+}
+
+fn shown(count: usize) -> String {
+    format!("{} {}", counted(count, "map"), choose(count, "shows", "show"))
+}
+
+impl Engine {
+    /// Brings tile maps that scripts created up to date with their changed files, as the maps of
+    /// units are. Tiles that the game set stay. Problems were reported when the files were read.
+    pub fn renew_script_tilemaps(&mut self, changed: &ChangedResources) {
+        let maps = &mut self.assets.tilemaps;
+        let of_scripts = maps.slots.iter().filter(|(_, map)| map.owner.is_none());
+        let of_scripts: Vec<TilemapId> = of_scripts
+            .filter(|(_, map)| changed.has(ReloadStep::Tilemaps, &map.name))
+            .map(|(handle, _)| TilemapId(handle))
+            .collect();
+        for map in of_scripts {
+            let _ = maps.renew(&mut self.assets.store, map);
+        }
+    }
+
+    /// Returns a note for each changed unit, level and tile map. If `respawns` is set, spawned units
+    /// are respawned by the prelude, which reports them.
+    pub fn reload_notes(&self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
+        let mut notes = Vec::new();
+        let is_unit = |name: &&ResourceName| name.kind == kind_names::UNIT;
+        for name in changed.of(ReloadStep::UnitResources).filter(is_unit) {
+            let units = self.worlds.units.slots.iter();
+            let count = units.filter(|(_, unit)| is_a(&unit.resource, &name.name)).count();
+            if !(respawns && count > 0 && self.assets.store.has(name)) {
+                notes.push(self.note(name, |note| note.units(count)));
+            }
+        }
+        for name in changed.of(ReloadStep::Levels) {
+            let levels = self.worlds.levels.slots.iter();
+            let count = levels.filter(|(_, level)| level.resource.name == name.name).count();
+            notes.push(self.note(name, |note| note.levels(count)));
+        }
+        for name in changed.of(ReloadStep::Tilemaps) {
+            let maps = &self.assets.tilemaps;
+            let of_file = maps.slots.iter().filter(|(_, map)| map.name == name.name);
+            let (new, old): (Vec<_>, Vec<_>) =
+                of_file.partition(|(handle, _)| maps.is_current(TilemapId(*handle)));
+            notes.push(self.note(name, |note| note.tilemaps(new.len(), old.len())));
+        }
+        notes
+    }
+
+    fn note(&self, name: &ResourceName, text: impl Fn(&ReloadNote) -> String) -> String {
+        let path = self.assets.store.path(name);
+        let file = path.clone().unwrap_or_else(|| name.to_string());
+        text(&ReloadNote { file: &file, is_deleted: path.is_none() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_say_what_uses_the_new_version() {
+        let saved = ReloadNote { file: "a.x", is_deleted: false };
+        let deleted = ReloadNote { file: "a.x", is_deleted: true };
+        assert_eq!(
+            [saved.units(0), saved.units(1), saved.units(3), deleted.units(2)],
+            [
+                "reloaded a.x: units that are spawned from now on use it".to_string(),
+                format!(
+                    "reloaded a.x: 1 unit that is spawned keeps its old components; spawn it \
+                     again, {REMEDY}"
+                ),
+                format!(
+                    "reloaded a.x: 3 units that are spawned keep their old components; spawn \
+                     them again, {REMEDY}"
+                ),
+                "a.x was deleted: 2 units that are spawned stay".to_string(),
+            ]
+        );
+        assert_eq!(
+            [saved.levels(1), deleted.levels(0)],
+            [
+                "reloaded a.x: 1 level that is spawned keeps the old units; destroy and spawn it \
+                 again",
+                "a.x was deleted: the level is not spawned",
+            ]
+        );
+        assert_eq!(
+            [saved.tilemaps(2, 0), saved.tilemaps(1, 1), saved.tilemaps(0, 2)],
+            [
+                "reloaded a.x: 2 maps show it".to_string(),
+                format!(
+                    "reloaded a.x: 1 map shows it, and 1 map keeps the old tiles; create it again, \
+                     {REMEDY}"
+                ),
+                format!("reloaded a.x: 2 maps keep the old tiles; create them again, {REMEDY}"),
+            ]
+        );
+        assert_eq!(deleted.tilemaps(0, 1), "a.x was deleted: 1 map keeps the old tiles");
+    }
+}

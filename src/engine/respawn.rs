@@ -1,0 +1,151 @@
+//! Respawn of a unit after a hot reload: its nodes and components are replaced by those of the
+//! newest version of its resource. Its handle, world, pose and links stay. The data and the script
+//! components of units are in the prelude (lua/world/respawn.lua).
+
+use super::Engine;
+use engine_foundation::Error;
+use engine_world::scene_graph::NodePose;
+use engine_world::unit::{UnitId, Units};
+use engine_world::unit_resource::UnitResource;
+use std::sync::Arc;
+
+/// Location that messages about handles of the old components show.
+const LOCATION: &str = "a hot reload of its unit";
+
+/// A link of another unit to one of the unit's nodes.
+struct LinkedChild {
+    row: u32,
+    /// Index of the node in the old resource.
+    node: usize,
+    pose: NodePose,
+}
+
+impl Engine {
+    /// Replaces the nodes and components of a unit by those of a resource.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many objects. The unit has no components then, and must be
+    /// destroyed.
+    pub fn respawn_unit(
+        &mut self,
+        unit: UnitId,
+        resource: &Arc<UnitResource>,
+    ) -> Result<(), Error> {
+        self.end_components(unit, LOCATION);
+        let old = self.worlds.units.of(unit).resource.clone();
+        replace_nodes(&mut self.worlds.units, unit, resource)?;
+        let new_node = |node: u32| new_index(&old, resource, node as usize) as u32;
+        for (_, effect) in self.worlds.particles.slots_mut().iter_mut() {
+            if let Some(link) = effect.link.as_mut().filter(|link| link.unit == unit.0) {
+                link.node = new_node(link.node);
+            }
+        }
+        for voice in self.devices.sounds.voices.voices.iter_mut().flatten() {
+            if let Some((_, node)) = voice.owner.as_mut().filter(|(owner, _)| *owner == unit.0) {
+                *node = new_node(*node);
+            }
+        }
+        let world = self.worlds.units.of(unit).world;
+        let spawned = self.spawn_components(world, unit, resource);
+        self.worlds.assign_new_scene_textures(&mut self.assets);
+        spawned
+    }
+}
+
+/// Returns the node of the new resource that has the name of a node of the old one; the root if there
+/// is none.
+fn new_index(old: &UnitResource, new: &UnitResource, node: usize) -> usize {
+    let name = old.node_names.get(node).map_or("", String::as_str);
+    new.node_names.iter().position(|other| other == name).unwrap_or(0)
+}
+
+/// Replaces the nodes of a unit. Its root keeps its pose and its parent, and linked units keep their
+/// poses relative to the nodes of the same names.
+fn replace_nodes(
+    units: &mut Units,
+    unit: UnitId,
+    resource: &Arc<UnitResource>,
+) -> Result<(), Error> {
+    let (row, old) = (unit.row(), units.of(unit).resource.clone());
+    let scene = &mut units.scene;
+    let (root, parent) = (scene.local(row, 0), scene.parent(row, 0));
+    let children = scene.linked_to(row).filter_map(|child| {
+        let (_, node) = scene.parent(child, 0)?;
+        Some(LinkedChild { row: child, node, pose: scene.local(child, 0) })
+    });
+    let children: Vec<LinkedChild> = children.collect();
+    scene.remove(row);
+    let added = scene.add(row, &resource.parents, &resource.poses);
+    let current = match added {
+        Ok(()) => resource,
+        // The nodes that were just removed fit again.
+        Err(_) => {
+            scene.add(row, &old.parents, &old.poses)?;
+            &old
+        }
+    };
+    if let Some((above, node)) = parent {
+        scene.link(row, above, node)?;
+    }
+    scene.set_local(row, 0, &root);
+    for child in children {
+        scene.link(child.row, row, new_index(&old, current, child.node))?;
+        scene.set_local(child.row, 0, &child.pose);
+    }
+    let current = current.clone();
+    if let Some(slot) = units.slots.get_mut(unit.0) {
+        slot.resource = current;
+    }
+    added
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::sjson::SjsonTree;
+    use engine_foundation::{HandleKind, Slots, Vec3};
+    use engine_world::WorldId;
+    use engine_world::scene_graph::NO_NODE;
+
+    fn resource(names: &[&str]) -> Arc<UnitResource> {
+        let moved = NodePose { position: Vec3::X, ..NodePose::IDENTITY };
+        Arc::new(UnitResource {
+            name: "rat".to_string(),
+            node_names: names.iter().map(ToString::to_string).collect(),
+            node_hashes: Vec::new(),
+            parents: (0..names.len()).map(|at| if at == 0 { NO_NODE } else { 0 }).collect(),
+            poses: vec![moved; names.len()],
+            parts: Vec::new(),
+            data: SjsonTree::Object(Vec::new()),
+            bases: Vec::new(),
+            duplicate_names: Vec::new(),
+            template: Default::default(),
+        })
+    }
+
+    #[test]
+    fn pose_and_links_of_a_respawned_unit_stay() {
+        let mut worlds = Slots::new(HandleKind::World, 1);
+        let world = WorldId(worlds.add(()).unwrap());
+        let mut units = Units::default();
+        let mut spawn = |names: &[&str], x: f32| {
+            let pose = NodePose { position: Vec3::new(x, 0.0, 0.0), ..NodePose::IDENTITY };
+            units.spawn(world, &resource(names), &pose).unwrap()
+        };
+        let (above, rat) = (spawn(&["root", "hook"], 5.0), spawn(&["root", "head", "tail"], 2.0));
+        let (hat, flea) = (spawn(&["root"], 1.0), spawn(&["root"], 3.0));
+        units.scene.link(rat.row(), above.row(), 1).unwrap();
+        units.scene.link(hat.row(), rat.row(), 1).unwrap();
+        units.scene.link(flea.row(), rat.row(), 2).unwrap();
+        // The head has another index, and the tail is gone.
+        replace_nodes(&mut units, rat, &resource(&["root", "ear", "neck", "head"])).unwrap();
+        let scene = &units.scene;
+        assert_eq!(scene.count(rat.row()), 4);
+        assert_eq!(scene.parent(rat.row(), 0), Some((above.row(), 1)));
+        assert_eq!(scene.local_position(rat.row(), 0).x, 2.0);
+        assert_eq!(scene.parent(hat.row(), 0), Some((rat.row(), 3)));
+        assert_eq!(scene.local_position(hat.row(), 0).x, 1.0);
+        assert_eq!(scene.parent(flea.row(), 0), Some((rat.row(), 0)));
+        assert_eq!(units.of(rat).resource.node_names.len(), 4);
+    }
+}

@@ -1,0 +1,324 @@
+//! The table of all settings: keys, types, ranges, defaults and descriptions.
+
+use super::settings::{Setting, SettingType};
+
+impl Setting {
+    /// Marks the setting as live.
+    const fn live(self) -> Setting {
+        Setting { live: true, ..self }
+    }
+}
+
+const fn setting(
+    key: &'static str,
+    kind: SettingType,
+    default: &'static str,
+    doc: &'static str,
+) -> Setting {
+    Setting { key, kind, default, doc, live: false }
+}
+
+/// All settings. The reference, the validation and the defaults are derived from this table.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "name",
+        SettingType::Text,
+        "\"\"",
+        "The game's name, shown to people. If empty, the folder's name.",
+    ),
+    setting(
+        "id",
+        SettingType::Text,
+        "\"\"",
+        "The name of the folder for saves and user settings. If empty, it is derived from `name`. \
+         Never change it after a release.",
+    ),
+    setting(
+        "version",
+        SettingType::Text,
+        "\"0.1.0\"",
+        "The game's version, for crash reports and saves. An older version does not read the saves \
+         of a newer one.",
+    ),
+    setting("boot_script", SettingType::Text, "\"main\"", "The module that starts the game."),
+    setting(
+        "log.files",
+        SettingType::Number(0.0, 100.0),
+        "5",
+        "The number of log files kept in `logs` of the save folder, each at most 4 MiB. Only runs \
+         that are paced by the clock are logged. 0: none.",
+    ),
+    setting(
+        "lua.jit",
+        SettingType::Boolean,
+        "true",
+        "If true, scripts are compiled to machine code while they run.",
+    ),
+    setting(
+        "limits.lua_memory_mib",
+        SettingType::Number(16.0, 65536.0),
+        "1024",
+        "The maximum memory of scripts, in MiB. More is an error.",
+    ),
+    setting(
+        "limits.engine_memory_mib",
+        SettingType::Number(16.0, 65536.0),
+        "2048",
+        "The maximum memory that the engine holds for the game, in MiB, without that of scripts: \
+         resources, units, pending saves, workers. More is an error.",
+    ),
+    setting(
+        "limits.update_seconds",
+        SettingType::Number(0.05, 3600.0),
+        "2",
+        "The maximum CPU time of one callback, in seconds. A callback that takes longer is stopped \
+         with an error.",
+    )
+    .live(),
+    setting(
+        "limits.init_seconds",
+        SettingType::Number(0.05, 3600.0),
+        "10",
+        "The maximum CPU time for loading the boot script and for `init`, in seconds.",
+    )
+    .live(),
+    setting(
+        "limits.worker_seconds",
+        SettingType::Number(0.05, 86400.0),
+        "10",
+        "The maximum CPU time of a worker between two messages that it waits for, in seconds. The \
+         option `seconds` of Worker.start sets it for one worker.",
+    )
+    .live(),
+    setting(
+        "limits.worker_memory_mib",
+        SettingType::Number(16.0, 65536.0),
+        "256",
+        "The maximum memory of the scripts of one worker, in MiB. More is an error in that worker.",
+    )
+    .live(),
+    setting(
+        "collector.milliseconds",
+        SettingType::Number(0.05, 1000.0),
+        "1",
+        "The time for Lua's garbage collector at the end of each frame, in milliseconds.",
+    )
+    .live(),
+    setting(
+        "collector.ceiling_mib",
+        SettingType::Number(0.0, 65536.0),
+        "0",
+        "The heap size above which the collector works harder, in MiB. 0: twice the size of the \
+         live objects, plus 64 MiB.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.physics",
+        SettingType::Number(0.0, 31.0),
+        "15",
+        "The priority of the task that moves actors, among the tasks of an update. 31 runs first.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.scene_graph",
+        SettingType::Number(0.0, 31.0),
+        "15",
+        "The priority of the task that computes the transforms of units' nodes. 31 runs first.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.sprites",
+        SettingType::Number(0.0, 31.0),
+        "15",
+        "The priority of the task that plays the frames of sprites. 31 runs first.",
+    )
+    .live(),
+    setting(
+        "tasks.priorities.particles",
+        SettingType::Number(0.0, 31.0),
+        "15",
+        "The priority of the task that moves particles. 31 runs first.",
+    )
+    .live(),
+    setting(
+        "physics.gravity",
+        SettingType::Number(-1000.0, 1000.0),
+        "9.81",
+        "The downward acceleration by gravity in new worlds, in metres per second squared.",
+    ),
+    setting(
+        "physics.steps_per_second",
+        SettingType::Number(10.0, 1000.0),
+        "60",
+        "The number of physics steps per second in new worlds. Frames between two steps are \
+         interpolated.",
+    ),
+    setting(
+        "console.key",
+        SettingType::Text,
+        "\"grave\"",
+        "The name of the key that opens and closes the console. \"\": no console.",
+    ),
+    setting(
+        "reload.respawn",
+        SettingType::Boolean,
+        "false",
+        "If true, saving a unit's file replaces the nodes and components of its spawned units (see \
+         hot reload).",
+    )
+    .live(),
+    setting(
+        "time_step",
+        SettingType::List,
+        "[\"smoothing\", 11, 2, 0.1]",
+        "The policy that computes the time step of a frame, as for \
+         Application.set_time_step_policy.",
+    )
+    .live(),
+    setting(
+        "window.title",
+        SettingType::Text,
+        "\"\"",
+        "The title of the window. If empty, the game's name.",
+    )
+    .live(),
+    setting(
+        "window.width",
+        SettingType::Number(1.0, 16384.0),
+        "1280",
+        "The initial width of the window, in logical pixels (the units of Guis).",
+    )
+    .live(),
+    setting(
+        "window.height",
+        SettingType::Number(1.0, 16384.0),
+        "720",
+        "The initial height of the window, in logical pixels.",
+    )
+    .live(),
+    setting(
+        "window.fullscreen",
+        SettingType::Choice(&["off", "borderless", "exclusive"]),
+        "\"off\"",
+        "The fullscreen mode of the window, as for Window.set_fullscreen.",
+    )
+    .live(),
+    setting(
+        "window.vsync",
+        SettingType::Choice(&["on", "off", "adaptive", "mailbox"]),
+        "\"on\"",
+        "The synchronization of frames with the monitor, as for Window.set_vsync.",
+    )
+    .live(),
+    setting(
+        "window.resizable",
+        SettingType::Boolean,
+        "true",
+        "If true, the player can change the window's size.",
+    )
+    .live(),
+    setting(
+        "window.monitor",
+        SettingType::Number(0.0, 64.0),
+        "0",
+        "The number of the monitor that the window opens on, from 1. 0: the desktop chooses.",
+    ),
+    setting(
+        "render.smooth_edges",
+        SettingType::Boolean,
+        "true",
+        "If true, worlds are drawn with four samples per pixel (MSAA).",
+    )
+    .live(),
+    setting(
+        "render.shadow_texels",
+        SettingType::Number(0.0, 8192.0),
+        "2048",
+        "The width and height of each shadow map of a sun, in texels. Shadow maps of spot lights \
+         have half of it. 0: no shadows.",
+    )
+    .live(),
+    setting(
+        "render.shadow_distance",
+        SettingType::Number(1.0, 10000.0),
+        "100",
+        "The distance from the camera up to which suns cast shadows, in metres. A shorter distance \
+         makes shadows finer.",
+    )
+    .live(),
+    setting(
+        "render.shadow_maps",
+        SettingType::Number(1.0, 4.0),
+        "3",
+        "The number of shadow maps (cascades) that share the shadow distance. The nearest is the \
+         finest.",
+    )
+    .live(),
+    setting(
+        "render.less_on_processor",
+        SettingType::Boolean,
+        "true",
+        "If true, and a software adapter draws in a window, worlds have one sample per pixel, and \
+         shadows use one map of at most 512 x 512 texels. This overrides the other settings. If \
+         false, a frame takes very long with such an adapter.",
+    )
+    .live(),
+    setting(
+        "sound.mixer",
+        SettingType::Text,
+        "\"main\"",
+        "The mixer whose buses sounds play on. If there is no mixer `main`, the buses are effects, \
+         music, voice and interface.",
+    ),
+    setting(
+        "sound.mixed_voices",
+        SettingType::Number(1.0, 512.0),
+        "64",
+        "The maximum number of recordings that are mixed at the same time: the most important and \
+         loudest. The others continue unheard.",
+    )
+    .live(),
+    setting(
+        "sound.device",
+        SettingType::Text,
+        "\"default\"",
+        "The output device for sound: `default`, `null`, or a name that the system lists (on \
+         Linux, an ALSA name).",
+    ),
+    setting(
+        "input.actions",
+        SettingType::Free,
+        "{}",
+        "The game's actions and their bindings, as for Input.set_actions.",
+    ),
+    setting(
+        "input.pads_in_background",
+        SettingType::Boolean,
+        "false",
+        "If true, pads are read even if the window does not have the focus, for example without a \
+         desktop.",
+    )
+    .live(),
+    setting(
+        "textures.nearest",
+        SettingType::Boolean,
+        "false",
+        "If true, textures without a filter in their own settings are drawn with hard-edged \
+         texels, for pixel art.",
+    ),
+    setting(
+        "bundle.exclude",
+        SettingType::List,
+        "[\"**/*_test.lua\", \"**/*_spec.lua\", \"**/*.golden/**\", \"**/*.recording\", \
+         \"spec/**\", \"test/**\", \"tests/**\"]",
+        "The files that bundles exclude, as patterns of their paths: `*` matches any part of a \
+         name, `**/` any folders. The default excludes tests.",
+    )
+    .live(),
+    setting(
+        "user_settings",
+        SettingType::Free,
+        "{}",
+        "The defaults of the game's user settings (Application.user_setting).",
+    ),
+];

@@ -1,0 +1,159 @@
+//! Tests of what a running game says and does when units, levels and tile maps are saved, and of
+//! saves that take a moment.
+
+use super::Scratch;
+use std::fs;
+use std::io::Write;
+use std::time::Duration;
+
+const RAT: &str = "nodes = { head = { position = [0, 0, 1] } }
+components = { legs = { count = 4 speed = 1 } }
+data = { food = \"cheese\" }
+";
+
+/// Spawns three rats and a flea on the head of one, and prints their state when it changes.
+const MAIN: &str = "local world, rats, flea, last
+function init()
+  world = Application.new_world()
+  rats = World.spawn_units(world, 'units/rat', { Vector3(1, 0, 0), Vector3(2, 0, 0), Vector3(3, 0, 0) })
+  flea = World.spawn_unit(world, 'units/flea')
+  World.link_unit(world, flea, rats[1], Unit.node(rats[1], 'head'))
+  Unit.set_data(rats[1], 'legs', 'speed', 9)
+  level = World.spawn_level(world, 'levels/yard')
+  map = Tilemap.new('maps/cave')
+  print('ready')
+end
+function update(dt)
+  World.update(world, dt)
+  local rat = rats[1]
+  local text = string.format('%s nodes %d legs %s speed %s food %s flea at %s', tostring(Unit.alive(rat)),
+    Unit.num_nodes(rat), tostring(Unit.get_data(rat, 'legs', 'count')),
+    tostring(Unit.get_data(rat, 'legs', 'speed')), tostring(Unit.get_data(rat, 'food')),
+    tostring(Unit.world_position(flea)))
+  if text ~= last then last = text print(text) end
+end
+";
+
+const LEGS: &str = "return {
+  spawned = function(units) print('legs spawned', #units) end,
+  unspawned = function(units) print('legs unspawned', #units) end,
+}
+";
+
+const MAP: &str = "<map orientation=\"orthogonal\" width=\"1\" height=\"1\" tilewidth=\"8\" \
+                   tileheight=\"8\"><layer name=\"floor\" width=\"1\" height=\"1\">\
+                   <data encoding=\"csv\">0</data></layer></map>";
+
+fn scratch(name: &str, settings: &str) -> Scratch {
+    let files = [
+        ("main.lua", MAIN),
+        ("components/legs.lua", LEGS),
+        ("units/rat.unit", RAT),
+        ("units/flea.unit", ""),
+        ("levels/yard.level", "units = { a = { unit = \"units/flea\" } }"),
+        ("maps/cave.tmx", MAP),
+        ("settings.sjson", settings),
+    ];
+    Scratch::new(name, &files)
+}
+
+#[test]
+fn saved_objects_say_what_keeps_the_old_version() {
+    let scratch = scratch("spawned", "");
+    let mut game = scratch.play();
+    game.wait_for_line("ready");
+    game.wait_for_line("true nodes 2 legs 4 speed 9 food cheese flea at Vector3(1, 0, 1)");
+    scratch.save("units/rat.unit", RAT.replace("count = 4", "count = 6"));
+    let remedy = "or set reload.respawn in settings.sjson";
+    game.wait_for_line(&format!(
+        "reloaded units/rat.unit: 3 units that are spawned keep their old components; spawn them \
+         again, {remedy}"
+    ));
+    scratch.save("levels/yard.level", "units = {}");
+    game.wait_for_line(
+        "reloaded levels/yard.level: 1 level that is spawned keeps the old units; destroy and \
+         spawn it again",
+    );
+    scratch.save("maps/cave.tmx", MAP.replace("floor", "ground"));
+    game.wait_for_line(&format!(
+        "reloaded maps/cave.tmx: 1 map keeps the old tiles; create it again, {remedy}"
+    ));
+    scratch.save("units/bat.unit", "");
+    game.wait_for_line("reloaded units/bat.unit: units that are spawned from now on use it");
+    fs::remove_file(scratch.path("units/rat.unit")).expect("it is there");
+    game.wait_for_line("units/rat.unit was deleted: 3 units that are spawned stay");
+    assert!(!game.output.iter().any(|line| line.contains("legs unspawned")));
+    game.check_running();
+}
+
+#[test]
+fn respawned_units_keep_handle_links_and_changed_data() {
+    let scratch = scratch("respawned", "reload = { respawn = true }");
+    let mut game = scratch.play();
+    game.wait_for_line("true nodes 2 legs 4 speed 9 food cheese flea at Vector3(1, 0, 1)");
+    let rat = RAT.replace("count = 4 speed = 1", "count = 6 speed = 2");
+    let rat =
+        rat.replace("head = { position = [0, 0, 1] }", "tail = {} head = { position = [0, 0, 4] }");
+    scratch.save("units/rat.unit", rat.replace("cheese", "bread"));
+    game.wait_for_lines(&[
+        "legs unspawned\t1",
+        "legs spawned\t3",
+        "reloaded units/rat.unit: 3 units were respawned, with the same handles, pose, links and \
+         changed data; nodes and components are new",
+        // The data that the game changed stays, and the rest is that of the file.
+        "true nodes 3 legs 6 speed 9 food bread flea at Vector3(1, 0, 4)",
+    ]);
+    scratch.save("maps/cave.tmx", MAP.replace("floor", "ground"));
+    game.wait_for_line("reloaded maps/cave.tmx: 1 map shows it");
+    // A unit that cannot be spawned changes nothing.
+    scratch.save("units/rat.unit", "components = { wings = {} }");
+    game.wait_for_line("error: units/rat.unit: ");
+    game.wait_for_line("The units that are spawned stay as they were.");
+    scratch.save("units/flea.unit", "data = { jumps = 3 }");
+    game.wait_for_line("reloaded units/flea.unit: 2 units were respawned");
+    game.check_running();
+}
+
+#[test]
+fn script_written_in_parts_reports_no_error() {
+    let main = "function update() if not said then said = true print('one') end end";
+    let scratch = Scratch::new("parts", &[("main.lua", main)]);
+    let mut game = scratch.play();
+    game.wait_for_line("one");
+    // The file is closed between the parts, as by programs that append to it.
+    for round in 0..5 {
+        let text = format!(
+            "said = nil function update() if not said then said = true print('{round}') end end"
+        );
+        let (first, second) = text.split_at(40);
+        fs::write(scratch.path("main.lua"), "").expect("it can be written");
+        std::thread::sleep(Duration::from_millis(20));
+        fs::write(scratch.path("main.lua"), first).expect("it can be written");
+        std::thread::sleep(Duration::from_millis(20));
+        let mut file = fs::File::options().append(true).open(scratch.path("main.lua"));
+        file.as_mut()
+            .expect("it is there")
+            .write_all(second.as_bytes())
+            .expect("it can be written");
+        drop(file);
+        game.wait_for_line("reloaded main.lua");
+    }
+    // A slow machine may have read a part as the whole.
+    let errors = game.output.iter().filter(|line| line.contains("error")).count();
+    assert!(errors <= 1, "{}", game.output.join("\n"));
+}
+
+#[test]
+fn references_of_suites_are_not_resources_of_the_game() {
+    let main = "function init() print('ready') end
+function on_reload(names) print('on_reload: ' .. table.concat(names, ', ')) end";
+    let scratch = Scratch::new("references", &[("main.lua", main)]);
+    scratch.save("tests/hud_test.golden/menu.png", super::picture(1));
+    let mut game = scratch.play();
+    game.wait_for_line("ready");
+    scratch.save("tests/hud_test.golden/menu.png", super::picture(2));
+    scratch.save("tests/hud_test.golden/other.png", "nothing");
+    scratch.save("ship.png", super::picture(3));
+    assert_eq!(game.wait_for_line("on_reload"), "on_reload: ship.texture");
+    assert!(!game.output.iter().any(|line| line.contains("error")), "{}", game.output.join("\n"));
+}

@@ -1,0 +1,152 @@
+//! Tests of the console over a game, and of the screen of a game that an error stopped, in a real
+//! window.
+
+use super::{Display, GameProcess, scratch, write};
+use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
+use engine::system::remote::client::RemoteClient;
+use engine::system::remote::endpoint_file::EndpointFile;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+const GAME: &str = r#"
+typed = 0
+function on_activate(active) print("active", active) end
+function update()
+  if Keyboard.pressed("w") then print("w") end
+  if Keyboard.released("w") then print("w released") end
+  if Keyboard.pressed("grave") then print("grave") end
+  if Keyboard.pressed("escape") then print("escape") end
+  for _, key in ipairs(Keyboard.keystrokes()) do print("typed", key) end
+  local wheel = Mouse.axis("wheel").y
+  if wheel ~= 0 then print("wheel") end
+end
+"#;
+
+#[test]
+fn console_takes_the_keyboard_of_a_real_window() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("console");
+    let mut game = GameProcess::start(&display, &folder, GAME, &["--renderer", "null"]);
+    game.focus(&display);
+    display.tool(&["keydown", "w"]);
+    game.wait_for_line("w");
+    display.tool(&["key", "grave"]);
+    game.wait_for_line("w released");
+    display.tool(&["mousemove", "--window", &game.window, "50", "20"]);
+    display.tool(&["click", "4"]);
+    display.tool(&["type", "print('from the console')"]);
+    display.tool(&["key", "Return"]);
+    game.wait_for_line("from the console");
+    display.tool(&["key", "Escape"]);
+    display.tool(&["keyup", "w"]);
+    display.tool(&["mousemove", "--window", &game.window, "50", "280"]);
+    display.tool(&["click", "4"]);
+    game.wait_for_line("wheel");
+    display.tool(&["key", "x"]);
+    game.wait_for_line("typed\tx");
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    let all = game.output.join("\n");
+    let unwanted = ["grave", "escape", "typed\tp", "typed\t`"];
+    assert!(!game.output.iter().any(|line| unwanted.contains(&&line[..])), "{all}");
+    assert_eq!(game.output.iter().filter(|line| *line == "wheel").count(), 1, "{all}");
+    // Held keys repeat on the desktop; those after the console was opened are not the game's.
+    let released = game.output.iter().position(|line| line == "w released").unwrap();
+    assert!(!game.output[released..].contains(&"typed\tw".to_string()), "{all}");
+}
+
+fn connect(game: &Path) -> RemoteClient {
+    let began = Instant::now();
+    loop {
+        if let Ok(session) = EndpointFile::read(game) {
+            return RemoteClient::connect(&session).expect("the game lets tools in");
+        }
+        assert!(began.elapsed() < WAIT_MAX, "no session");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn ask(client: &mut RemoteClient, kind: &str) -> SjsonTree {
+    let answer = client.request(kind, vec![], WAIT_MAX, |_| ());
+    answer.unwrap_or_else(|error| panic!("{kind}: {}", json::write(&error)))
+}
+
+/// Asks for the status until `is_so` accepts the problem and the pause.
+#[track_caller]
+fn wait_for_status(client: &mut RemoteClient, is_so: impl Fn(&str, bool) -> bool) {
+    let began = Instant::now();
+    loop {
+        let status = ask(client, "status");
+        let paused = status.get("paused") == Some(&SjsonTree::Bool(true));
+        let problem = match status.get("problem") {
+            Some(SjsonTree::String(problem)) => problem.clone(),
+            _ => String::new(),
+        };
+        if is_so(&problem, paused) {
+            return;
+        }
+        assert!(began.elapsed() < WAIT_MAX, "paused: {paused}, problem: {problem}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn newest_problem_comes_first_and_survives_a_pause() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("newest");
+    let broken = "function update() print(nothing.here) end";
+    let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
+    game.wait_for_line("engine: save a file to try again; Escape, or closing the window, ends");
+    let mut client = connect(&folder.join("game"));
+    let first = "attempt to index global 'nothing'";
+    wait_for_status(&mut client, |problem, _| problem.contains(first));
+    write(&folder, "function update() return return end");
+    let also = "The game is also stopped by this error:";
+    wait_for_status(&mut client, |problem, _| {
+        let newest = problem.find("unexpected symbol near 'return'");
+        let [also, older] = [also, first].map(|text| problem.find(text));
+        newest.is_some() && newest < also && also < older
+    });
+    // A texture that cannot be loaded is newer still, and the script still waits for its fix.
+    std::fs::write(folder.join("game/ship.png"), "nothing").expect("it can be written");
+    wait_for_status(&mut client, |problem, _| problem.starts_with("ship.png: "));
+    ask(&mut client, "pause");
+    wait_for_status(&mut client, |problem, paused| problem.contains(first) && paused);
+    ask(&mut client, "resume");
+    wait_for_status(&mut client, |problem, paused| problem.contains(first) && !paused);
+    ask(&mut client, "pause");
+    write(&folder, "function update() if not said then said = true print('it runs') end end");
+    game.wait_for_line("engine: a file was saved: the game is still paused");
+    wait_for_status(&mut client, |problem, paused| problem.is_empty() && paused);
+    ask(&mut client, "resume");
+    game.wait_for_line("it runs");
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+}
+
+#[test]
+fn keys_of_the_error_screen_scroll_it_and_do_not_reach_the_game() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("scrolled");
+    let broken = "function on_activate(active) print('active', active) end
+function update()
+  if Keyboard.pressed('x') then error(('line\\n'):rep(60)) end
+  if Keyboard.button('page down') > 0 then print('a key is down') end
+end";
+    let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
+    game.focus(&display);
+    display.tool(&["key", "x"]);
+    game.wait_for_line("engine: save a file to try again");
+    display.tool(&["key", "Next", "Next", "Prior", "Home", "End", "Up", "Down"]);
+    display.tool(&["click", "5"]);
+    write(&folder, &format!("{broken}\nprint('loaded again')"));
+    game.wait_for_line("engine: a file was saved: continuing");
+    display.tool(&["key", "x"]);
+    game.wait_for_line("engine: save a file to try again");
+    display.tool(&["key", "Escape"]);
+    assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
+    assert!(!game.output.iter().any(|line| line == "a key is down"));
+}
