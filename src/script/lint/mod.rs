@@ -36,6 +36,16 @@ const DEVICES: [&str; 3] = ["Keyboard", "Mouse", "TouchPanel"];
 /// Functions that test whether their argument exists.
 const TESTS: [&str; 6] = ["type", "rawget", "assert", "tostring", "print", "pcall"];
 
+/// Names of Lua's libraries in other versions of Lua, which libraries use where they exist.
+const OTHER_LUA: [(&str, &str); 3] = [
+    ("string", "dump pack packsize unpack gfind"),
+    ("table", "unpack pack new clear setn"),
+    ("math", "type tointeger ult mod maxinteger mininteger"),
+];
+/// Libraries and globals that games have in part or not at all: their use fails where it runs, and
+/// a library may never run it.
+const PARTIAL: [&str; 5] = ["os", "debug", "package", "coroutine", "bit"];
+
 /// The names that scripts of a game know.
 struct Names<'a> {
     /// Functions and fields by module.
@@ -99,6 +109,12 @@ impl<'a> Names<'a> {
             let members = modules.entry(library.name.to_string()).or_default();
             members.extend(library.names.iter().map(|name| name.to_string()));
         }
+        for (library, names) in OTHER_LUA {
+            let members = modules.entry(library.to_string()).or_default();
+            members.extend(names.split(' ').map(str::to_string));
+        }
+        let absent = standard_library::ABSENT.iter().map(|(name, _)| name);
+        globals.extend(absent.filter(|name| !name.contains('.')).map(|name| name.to_string()));
         globals.extend(modules.remove("").unwrap_or_default());
         globals.extend(modules.keys().cloned());
         globals.extend(api.globals.iter().map(|function| function.name.clone()));
@@ -110,6 +126,7 @@ impl<'a> Names<'a> {
         globals.extend(api.callbacks.iter().map(|callback| callback.name.clone()));
         // Suites replace Lua's assert by a table that can be called.
         modules.remove("assert");
+        modules.retain(|name, _| !PARTIAL.contains(&name.as_str()));
         Names { modules, globals, assigned: HashSet::new(), added: HashSet::new(), is_open: false }
     }
 
@@ -158,12 +175,7 @@ impl<'a> Names<'a> {
                 suggest::hint_of_functions(name, members)
             }
         };
-        let path = format!("{module}.{name}");
-        let reason = standard_library::ABSENT.iter().find(|(absent, _)| *absent == path);
-        match reason {
-            Some((_, reason)) => Some(format!("games do not have Lua's '{path}': {reason}")),
-            None => Some(format!("{module} has no function '{name}'{hint}")),
-        }
+        Some(format!("{module} has no function '{name}'{hint}"))
     }
 
     /// Returns the message for a global that nothing assigns and no script tests.
@@ -183,10 +195,6 @@ impl<'a> Names<'a> {
         }
         if name == "love" {
             return Some(format!("there is no global 'love': {}", standard_library::NO_LOVE));
-        }
-        if let Some((_, why)) = standard_library::ABSENT.iter().find(|(absent, _)| *absent == name)
-        {
-            return Some(format!("games do not have Lua's '{name}': {why}"));
         }
         let known = self.globals.iter().map(String::as_str);
         let hint = suggest::hint(name, known.chain(self.assigned.iter().copied()));
@@ -303,14 +311,14 @@ fn unknown_export(
 ) -> Option<String> {
     let name = module_of(use_, script)?;
     let fields = modules.get(&name)?;
-    let field = match (use_.path.get(1), &use_.ending) {
-        (Some(field), _) => field,
-        (None, UseEnding::Method(method)) => method,
+    // A field that is only read may be nil.
+    let field = match (use_.path.as_slice(), &use_.ending) {
+        ([_], UseEnding::Method(field)) => field,
+        ([_, field], UseEnding::Called(_) | UseEnding::Method(_) | UseEnding::Indexed) => field,
+        ([_, field, _, ..], _) => field,
         _ => return None,
     };
-    let is_tested = matches!(use_.context, UseContext::Condition | UseContext::Compared)
-        && use_.ending == UseEnding::Read;
-    if fields.contains(field) || is_tested {
+    if fields.contains(field) {
         return None;
     }
     let hint = suggest::hint(field, fields.iter().copied());
