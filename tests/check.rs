@@ -39,6 +39,8 @@ fn valid_game_passes_check() {
     );
     assert_eq!(code, Some(0), "{output}");
     assert!(output.contains("1 unit, 0 models and 1 level checked, 0 problems"), "{output}");
+    let last = "1 of 1 script compiled, 0 compile errors, 0 missing references\n";
+    assert!(output.ends_with(last), "{output}");
 }
 
 #[test]
@@ -85,7 +87,13 @@ fn all_errors_are_reported_at_once() {
          static, dynamic, kinematic, trigger, got 'dynamik', did you mean 'dynamic'?",
         "5 units, 1 model and 1 level checked, 8 problems",
         "scripts/loose.lua:1: <name> or '...' expected near 'end'",
-        "2 errors in addition, such as sources that do not compile: above",
+        "error: units/orphan.unit:1: there is no unit 'units/nobody'",
+        "error: units/flat.unit:1: there is no texture 'shp'",
+        "error: units/map.unit:1: there is no tilemap 'cave'",
+        "error: levels/gone.level:1: there is no unit 'units/gone'",
+        "error: levels/gone.level:1: there is no unit 'good', did you mean 'units/good'?",
+        "error: levels/gone.level:1: there is no unit 'units/lost'",
+        "2 of 3 scripts compiled, 2 compile errors, 6 missing references\n",
     ] {
         assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
@@ -116,7 +124,8 @@ fn misspelled_component_function_is_an_error() {
         assert_eq!(output.matches(message).count(), 1, "'{message}' is not once in:\n{output}");
     }
     assert!(!output.contains("heal'") && !output.contains("upgrade"), "{output}");
-    assert!(output.contains("2 errors in addition"), "{output}");
+    let last = "2 of 2 scripts compiled, 0 compile errors, 0 missing references, 2 other errors\n";
+    assert!(output.ends_with(last), "{output}");
 }
 
 #[test]
@@ -149,7 +158,7 @@ fn duplicate_errors_are_reported_once() {
         "error: compiled.lua:1: this is a compiled chunk: games are text",
         "error: odd.lua:1: this is a compiled chunk: games are text",
         "2 units, 0 models and 2 levels checked, 5 problems",
-        "4 errors in addition",
+        "2 of 5 scripts compiled, 3 compile errors, 0 missing references",
     ] {
         assert!(output.contains(message), "'{message}' is not in:\n{output}");
     }
@@ -180,4 +189,127 @@ fn invalid_camera_numbers_are_reported() {
         assert!(output.contains("0 levels checked, 1 problem\n"), "{output}");
         assert!(output.contains(expected), "'{expected}' is not in:\n{output}");
     }
+}
+
+/// Files whose kinds refer to resources that do not exist: path, text, and the message.
+const REFERENCES: [(&str, &str, &str); 10] = [
+    (
+        "maps/cave.tmj",
+        "{ \"type\": \"map\", \"version\": \"1.10\", \"orientation\": \"orthogonal\",\n\
+         \"width\": 1, \"height\": 1, \"tilewidth\": 8, \"tileheight\": 8, \"layers\": [],\n\
+         \"tilesets\": [{ \"firstgid\": 1, \"name\": \"rock\", \"tilecount\": 1, \"columns\": 1,\n\
+         \"tilewidth\": 8, \"tileheight\": 8, \"imagewidth\": 8, \"imageheight\": 8,\n\
+         \"image\": \"../tiles/rock.png\" }] }",
+        "maps/cave.tmj:5: there is no texture 'tiles/rock'",
+    ),
+    (
+        "maps/hall.tmx",
+        "<?xml version=\"1.0\"?>\n<map version=\"1.10\" orientation=\"orthogonal\" width=\"1\" \
+         height=\"1\" tilewidth=\"8\" tileheight=\"8\">\n<tileset firstgid=\"1\" name=\"hall\" \
+         tilewidth=\"8\" tileheight=\"8\" tilecount=\"1\" columns=\"1\">\n\
+         <image source=\"hall.png\" width=\"8\" height=\"8\"/>\n</tileset>\n</map>",
+        "maps/hall.tmx:4: there is no texture 'maps/hall'",
+    ),
+    (
+        "sounds/step.sound",
+        "bus = \"effects\"\nplay = { random = [\"sounds/step_1\"\n\"sounds/step_2\"] }",
+        "sounds/step.sound:3: there is no sound 'sounds/step_2'",
+    ),
+    (
+        "fx/fire.particles",
+        "// texture = \"textures/flame\"\nemitters = { flame = { rate = 9 lifetime = 1\n\
+         texture = \"textures/flame\" } }",
+        "fx/fire.particles:3: there is no texture 'textures/flame'",
+    ),
+    (
+        "materials/rust.material",
+        "surface = {\n  roughness = 1\n  emissive_texture = \"textures/glow\"\n}",
+        "materials/rust.material:3: there is no texture 'textures/glow'",
+    ),
+    (
+        "materials/flag.material",
+        "texture = \"textures/flag\"",
+        "materials/flag.material:1: there is no texture 'textures/flag'",
+    ),
+    (
+        "units/cart.unit",
+        "model = \"models/cart\"\ncomponents = {\n  wheel = { component = \"rolls\" }\n}",
+        "units/cart.unit:1: there is no model 'models/cart'",
+    ),
+    (
+        "units/crate.unit",
+        "model = \"core/models/cube\"\ncomponents = {\n  box = { component = \"mesh\" \
+         model = \"core/models/cube\"\n    material = \"materials/wood\" }\n}",
+        "units/crate.unit:4: there is no material 'materials/wood'",
+    ),
+    (
+        "all.package",
+        "texture = [\"textures/*\"]\nsound = [\n\"sounds/lost\"]",
+        "all.package:3: there is no sound 'sounds/lost'",
+    ),
+    (
+        "settings.sjson",
+        "name = \"refs\"\nsound = { mixer = \"loud\" }",
+        "settings.sjson:2: there is no mixer 'loud'",
+    ),
+];
+
+#[test]
+fn missing_references_of_every_kind_are_errors() {
+    let files = REFERENCES.iter().map(|(file, text, _)| (*file, *text));
+    let files: Vec<_> = [MAIN].into_iter().chain(files).collect();
+    let (code, output) = run_check("references", &files);
+    assert_eq!(code, Some(1), "{output}");
+    for (_, _, message) in &REFERENCES {
+        assert!(output.contains(&format!("error: {message}")), "'{message}' is not in:\n{output}");
+    }
+    let script = "error: units/cart.unit:3: there is no script 'components/rolls.lua'";
+    assert!(output.contains(script), "{output}");
+    // Two recordings of the sound, and one script.
+    let last = "1 of 1 script compiled, 0 compile errors, 12 missing references\n";
+    assert!(output.ends_with(last), "{output}");
+    // Each alone is enough.
+    for (file, text, message) in &REFERENCES[..4] {
+        let (code, output) = run_check("reference", &[MAIN, (file, text)]);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(message), "'{message}' is not in:\n{output}");
+    }
+}
+
+#[test]
+fn references_that_the_game_or_the_engine_provides_are_no_errors() {
+    let sheet = "image = \"sheets/hero.tga\"\nframe = [1, 1]";
+    let model = "{\"asset\":{\"version\":\"2.0\"},\"materials\":[{\"name\":\"Wood\"}],\
+                 \"nodes\":[{\"name\":\"bar\"}]}";
+    // A picture of one texel.
+    let tga = "\0\0\x02\0\0\0\0\0\0\0\0\0\x01\0\x01\0\x18\0abc";
+    let (code, output) = run_check(
+        "provided",
+        &[
+            ("start.lua", "local gui = World.create_texture_gui(world, \"map\", 8, 8)"),
+            ("settings.sjson", "boot_script = \"start\""),
+            ("sheets/hero.tga", tga),
+            ("sheets/hero.sheet", sheet),
+            ("models/cage.gltf", model),
+            ("materials/screen.material", "texture = \"map\""),
+            ("materials/hero.material", "texture = \"sheets/hero/1\""),
+            (
+                "fx/soft.particles",
+                "emitters = { a = { rate = 9 lifetime = 1 \
+              texture = \"core/particles/smoke\" } }",
+            ),
+            ("units/barrel.unit", "inherit = \"core/units/cube\""),
+            (
+                "units/cage.unit",
+                "components = { a = { component = \"mesh\" \
+              model = \"core/models/cube\" material = \"models/cage/Wood\" } \
+              turns = {} }",
+            ),
+            ("levels/yard.level", "units = { one = { unit = \"models/cage\" } }"),
+            ("components/turns/init.lua", "return {}"),
+        ],
+    );
+    assert_eq!(code, Some(0), "{output}");
+    let last = "2 of 2 scripts compiled, 0 compile errors, 0 missing references\n";
+    assert!(output.ends_with(last), "{output}");
 }

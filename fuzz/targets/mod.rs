@@ -5,6 +5,7 @@
 pub mod data;
 mod files;
 mod game;
+mod models;
 #[cfg(test)]
 pub mod readers;
 mod remote;
@@ -136,6 +137,7 @@ pub fn targets() -> Vec<Target> {
     all.extend(data::targets());
     all.extend(remote::targets());
     all.extend(game::targets());
+    all.extend(models::targets());
     all.extend(serialized::targets());
     all.extend(requests::targets());
     all.extend(replays::targets());

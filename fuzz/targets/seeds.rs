@@ -2,6 +2,7 @@
 //! the dictionaries of its mutations. Only the cases of fuzz/corpus/ are kept in the repository.
 
 mod generated;
+mod pictures;
 
 use super::game::CompiledGame;
 use super::sources::{self, EQUIVALENT_EXTENSIONS};

@@ -1,19 +1,30 @@
-//! `engine check`: spawns every unit, model and level of a game for a frame, and reports all errors
-//! at once. It plays the script core/tools/check.lua.
+//! `engine check`: spawns every unit, model and level of a game for a frame, finds references to
+//! resources that do not exist, and reports all errors at once. It plays the script
+//! core/tools/check.lua.
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
-use engine_app::{self as app, Game, RunOptions, exit};
+use engine_app::{self as app, Game, RunOptions, exit, missing_references, resource_reload};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::log;
+use engine_platform as platform;
 use engine_resource::folder_scan;
 use engine_resource::project::Project;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::is_script;
+use engine_resource::settings::Settings;
+use engine_script::resource::string_literals;
 use engine_script::syntax_check;
+use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
 /// Script that is played instead of the game's own.
 const SCRIPT: &str = "tools.check";
+
+/// Function by which scripts create textures, which resources can refer to by name.
+const CREATE_TEXTURE: &str = "create_texture_gui";
 
 /// Spawn every unit, model and level of a game for one frame, and report all errors
 #[derive(clap::Args)]
@@ -26,7 +37,8 @@ pub struct Args {
 }
 
 pub fn main(args: Args) -> i32 {
-    let lacks = Project::open(&args.folder).map(|project| project.missing_boot_message("main"));
+    let boot = boot_script(&args.folder);
+    let lacks = Project::open(&args.folder).map(|project| project.missing_boot_message(&boot));
     match lacks {
         Ok(None) => {}
         Ok(Some(message)) => {
@@ -45,50 +57,114 @@ pub fn main(args: Args) -> i32 {
         ConfinementPlan::to_check(&game).begin();
         confinement::forbid_programs(false);
     }
-    check_scripts(&args.folder);
+    let scripts = check_scripts(&args.folder);
     let code = app::play(RunOptions {
         boot: Some(SCRIPT.to_string()),
         confined,
         ..RunOptions::headless(game)
     });
-    // Covers sources that do not compile, and errors logged by the engine's systems.
-    match log::error_count() {
-        0 => code,
-        error_count => {
-            let errors = if error_count == 1 {
-                "1 error".to_string()
-            } else {
-                format!("{error_count} errors")
-            };
-            engine_foundation::print_line!(
-                "{errors} in addition, such as sources that do not compile: above"
-            );
-            if code == exit::SUCCESS { exit::FAILED } else { code }
+    let result = CheckResult::of(&args.folder, &scripts);
+    engine_foundation::print_line!("{result}");
+    match code {
+        exit::SUCCESS if result.errors() > 0 => exit::FAILED,
+        code => code,
+    }
+}
+
+/// Returns the module that starts the game. Invalid settings are reported when it is played.
+fn boot_script(folder: &Path) -> String {
+    let settings = Settings::read(folder, platform::NAME).unwrap_or_else(|_| Settings::defaults());
+    settings.text("boot_script").to_string()
+}
+
+/// The scripts of a game.
+#[derive(Default)]
+struct CheckedScripts {
+    count: u64,
+    /// Number of scripts with a syntax error.
+    errors: u64,
+    /// Names of textures that they create, as far as they are written out.
+    textures: HashSet<String>,
+}
+
+/// Numbers of errors by type, for the last line.
+struct CheckResult {
+    scripts: u64,
+    script_errors: u64,
+    compile_errors: u64,
+    missing_references: u64,
+    other_errors: u64,
+}
+
+impl CheckResult {
+    /// Finds missing references and counts the errors that were logged before.
+    fn of(folder: &Path, scripts: &CheckedScripts) -> CheckResult {
+        let logged = log::error_count();
+        let mut store = resource_reload::open_compiled(folder);
+        let missing = missing_references::find(folder, &mut store, &scripts.textures);
+        missing.iter().for_each(|message| log::error(message));
+        let failed = store.index().failed.iter();
+        // Scripts are compiled only when they are loaded, so their errors are counted here.
+        let broken_scripts =
+            failed.clone().filter(|(name, _)| name.kind == kind_names::LUA).count() as u64;
+        let compile_errors = scripts.errors + failed.count() as u64;
+        CheckResult {
+            scripts: scripts.count,
+            script_errors: scripts.errors + broken_scripts,
+            compile_errors,
+            missing_references: missing.len() as u64,
+            other_errors: logged.saturating_sub(compile_errors),
+        }
+    }
+
+    fn errors(&self) -> u64 {
+        self.compile_errors + self.missing_references + self.other_errors
+    }
+}
+
+impl Display for CheckResult {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        let many =
+            |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let compiled = self.scripts.saturating_sub(self.script_errors);
+        write!(
+            out,
+            "{compiled} of {} compiled, {}, {}",
+            many(self.scripts, "script"),
+            many(self.compile_errors, "compile error"),
+            many(self.missing_references, "missing reference"),
+        )?;
+        match self.other_errors {
+            0 => Ok(()),
+            count => write!(out, ", {}", many(count, "other error")),
         }
     }
 }
 
 /// Reports syntax errors in all scripts. Otherwise each error would appear only when its script is
 /// required.
-fn check_scripts(folder: &Path) {
+fn check_scripts(folder: &Path) -> CheckedScripts {
     // A folder that cannot be read is reported when it is played.
     let found = folder_scan::files(folder).unwrap_or_default();
-    for file in found.files.iter().filter(|file| file.path.ends_with(".lua")) {
-        match file_access::read(folder, &file.path, &readers::SCRIPT) {
-            // The compiler reports these files.
-            Ok(bytes) if bytes.starts_with(b"\x1bL") => {}
-            Ok(bytes) => {
-                let text = String::from_utf8_lossy(&bytes);
-                if let Some(message) = syntax_check::problem(&file.path, &text) {
-                    // An error found before the text is parsed has no location.
-                    let placed = message.starts_with(&file.path);
-                    let message =
-                        if placed { message } else { format!("{}: {message}", file.path) };
-                    log::error(&message);
-                }
-            }
-            // The compiler reports these files, too.
-            Err(_) => {}
+    let mut scripts = CheckedScripts::default();
+    for file in found.files.iter().filter(|file| is_script(&file.path)) {
+        scripts.count += 1;
+        // The compiler reports files that cannot be read, and compiled chunks.
+        let Ok(bytes) = file_access::read(folder, &file.path, &readers::SCRIPT) else { continue };
+        if bytes.starts_with(b"\x1b") {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if text.contains(CREATE_TEXTURE) {
+            scripts.textures.extend(string_literals(&text).into_iter().map(str::to_string));
+        }
+        if let Some(message) = syntax_check::problem(&file.path, &text) {
+            scripts.errors += 1;
+            // An error found before the text is parsed has no location.
+            let placed = message.starts_with(&file.path);
+            let message = if placed { message } else { format!("{}: {message}", file.path) };
+            log::error(&message);
         }
     }
+    scripts
 }

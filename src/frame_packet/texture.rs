@@ -63,6 +63,38 @@ pub enum WrapMode {
     Clamp,
     Repeat,
     Mirror,
+    /// Different modes along u and v.
+    PerAxis([AxisWrap; 2]),
+}
+
+/// The addressing of texture coordinates beyond the edges along one axis.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AxisWrap {
+    Clamp,
+    Repeat,
+    Mirror,
+}
+
+impl WrapMode {
+    /// Returns the mode with these modes along u and v.
+    pub const fn of_axes(axes: [AxisWrap; 2]) -> WrapMode {
+        match axes {
+            [AxisWrap::Clamp, AxisWrap::Clamp] => WrapMode::Clamp,
+            [AxisWrap::Repeat, AxisWrap::Repeat] => WrapMode::Repeat,
+            [AxisWrap::Mirror, AxisWrap::Mirror] => WrapMode::Mirror,
+            axes => WrapMode::PerAxis(axes),
+        }
+    }
+
+    /// Returns the modes along u and v.
+    pub const fn axes(self) -> [AxisWrap; 2] {
+        match self {
+            WrapMode::Clamp => [AxisWrap::Clamp; 2],
+            WrapMode::Repeat => [AxisWrap::Repeat; 2],
+            WrapMode::Mirror => [AxisWrap::Mirror; 2],
+            WrapMode::PerAxis(axes) => axes,
+        }
+    }
 }
 
 /// A texture as data: all mip levels, the largest first, rows from the top, without padding.

@@ -3,7 +3,8 @@
 
 use super::super::files::reframed;
 use super::super::game::CompiledGame;
-use super::super::{SEPARATOR, replays, scratch, serialized};
+use super::super::{SEPARATOR, models, replays, scratch, serialized};
+use super::pictures::rare_forms;
 use engine::app::frame_input::FrameInput;
 use engine::app::recording::saved_state::InitialSaves;
 use engine::app::recording::{ObjectDifference, RecordedFrame, Recording, RecordingOrigin};
@@ -76,6 +77,22 @@ const TILED_XML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
  <layer id="1" name="ground" width="2" height="1"><data encoding="csv">1,2</data></layer>
 </map>"#;
 
+const HEXAGONAL: &str = r##"<map orientation="hexagonal" staggeraxis="y" staggerindex="odd"
+ hexsidelength="4" infinite="1" width="2" height="2" tilewidth="8" tileheight="8"
+ parallaxoriginx="4">
+ <tileset firstgid="1" tilewidth="8" tileheight="8" objectalignment="top">
+  <tileoffset x="1" y="2"/>
+  <tile id="0" x="1" y="1" width="8" height="8"><image source="x.png" trans="ff00ff" width="16"
+   height="16"/></tile>
+  <tile id="3"><image source="x.png" width="8" height="8"/><animation><frame tileid="0"
+   duration="9"/></animation></tile></tileset>
+ <imagelayer name="sky" repeatx="1" tintcolor="#80ff00ff"><image source="x.png" width="8"
+  height="8"/></imagelayer>
+ <group parallaxx="0.5"><layer name="a"><data encoding="base64" compression="zlib"><chunk x="-1"
+  y="1" width="1" height="1">eJxjZGBgAAAACAAC</chunk></data></layer></group>
+ <objectgroup name="o" draworder="index"><object id="1" gid="4" x="1" y="2" rotation="9"/>
+  <object id="2" template="x.tx"/></objectgroup></map>"##;
+
 const TILE_SET_XML: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" tilecount="8"
  columns="4"><image source="x.png" width="32" height="16"/>
  <tile id="1" type="wall"><properties><property name="solid" type="bool" value="true"/></properties>
@@ -139,6 +156,7 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
         "hdr" => {
             codecs::hdr::HdrEncoder::new(&mut out).encode(&[image::Rgb([0.5, 1.0, 9.0]); 64], 8, 8)
         }
+        "tga" => return rare_forms(ending),
         "dds" => return vec![dds(b"DXT1", &TEXELS[..8]), dds(b"DXT5", &TEXELS[..16])],
         "aseprite" => return vec![aseprite(32), aseprite(8)],
         "ttc" => return vec![collection()],
@@ -155,7 +173,10 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
             return vec![TILED.into(), with(TILED, TILE_SET)];
         }
         "tmx" => {
-            return vec![[TILED_XML.as_bytes(), SEPARATOR, TILE_SET_XML.as_bytes()].concat()];
+            return vec![
+                [TILED_XML.as_bytes(), SEPARATOR, TILE_SET_XML.as_bytes()].concat(),
+                HEXAGONAL.into(),
+            ];
         }
         "tsx" => return text(&[TILE_SET_XML]),
         "tsj" => return text(&[TILE_SET]),
@@ -167,7 +188,7 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
         _ => return Vec::new(),
     }
     .expect("a picture can be written");
-    vec![out]
+    [vec![out], rare_forms(ending)].concat()
 }
 
 fn dds(four: &[u8; 4], blocks: &[u8]) -> Vec<u8> {
@@ -250,6 +271,7 @@ pub fn other_seeds(target: &str) -> Vec<Vec<u8>> {
         "file.replay" => return replays::recordings(),
         "file.save" => return serialized::values().iter().map(|value| save(value)).collect(),
         "file.saved_value" => return serialized::values(),
+        "stream.draco" | "stream.meshopt" => return models::seeds(target),
         "sound.stream" => return super::used_of("sound"),
         "file.recorded_input" => return inputs(),
         "tool.bytes" => return connections(),
@@ -276,6 +298,10 @@ pub fn other_seeds(target: &str) -> Vec<Vec<u8>> {
         "file.large_font" => &[PAGES, PAGES_XML],
         "file.session" => &[
             r#"{"version":1,"port":4000,"token":"0f1e2d","process":77,"page":"http://127.0.0.1"}"#,
+        ],
+        "file.tool_addresses" => &[
+            "{\"addresses\":[{\"folder\":\"/a\",\"port\":20001,\"token\":\
+             \"0f1e2d3c4b5a69780f1e2d3c4b5a6978\",\"created\":1}]}",
         ],
         "text.pads" => &[PAD],
         "file.user_settings" => &["suite = { volume = 0.75 }\nname = \"x\"\nlist = [1, [2], {}]"],

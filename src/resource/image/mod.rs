@@ -1,21 +1,28 @@
 //! Image files: decoding with limits that are checked before large allocations, and PNG encoding.
 //! Independent of the use of an image; textures are created elsewhere (src/system/textures). This
-//! module decodes PNG, JPEG, TGA, BMP, QOI, WebP and HDR. DDS and KTX2, which can hold compressed
-//! blocks for the graphics card, are read by dds.rs and ktx2.rs (with zstd.rs).
+//! module decodes PNG, JPEG, TGA, BMP, QOI, WebP and HDR, with the special cases of jpeg.rs, bmp.rs
+//! and tga.rs. DDS and KTX2, which can hold compressed blocks for the graphics card, are read by
+//! dds.rs and ktx2.rs (with zstd.rs).
 
 mod block_compressed;
+mod bmp;
 mod dds;
+#[cfg(test)]
+mod form_tests;
+mod jpeg;
 mod ktx2;
 #[cfg(test)]
 pub mod tests;
+mod tga;
 mod uncompressed;
-mod zstd;
+pub mod zstd;
 
 use ::image::codecs::png::PngDecoder;
 use ::image::codecs::webp::WebPDecoder;
 use ::image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 use engine_foundation::Error;
 use engine_foundation::error;
+use jpeg::JpegScans;
 use std::io::Cursor;
 
 pub use block_compressed::{
@@ -219,12 +226,27 @@ fn decode_common(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<I
             }
             decode_pixels(decoder, extension)
         }
-        _ => {
-            let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
-            reader.limits(limits());
-            decode_pixels(reader.into_decoder().map_err(decode_error)?, extension)
+        ImageFormat::Jpeg if jpeg::scans(bytes)? == JpegScans::Separate => {
+            jpeg::decode_separate(bytes)
         }
+        ImageFormat::Bmp => decode_plain(&bmp::with_known_header(bytes)?, format, extension),
+        ImageFormat::Tga => {
+            let mut image = decode_plain(&tga::with_known_attributes(bytes), format, extension)?;
+            if let PixelFormat::Bytes(texels) = &mut image.pixels {
+                tga::apply_alpha(tga::alpha(bytes), texels);
+            }
+            Ok(image)
+        }
+        _ => decode_plain(bytes, format, extension),
     }
+}
+
+/// Decodes a file of a format without special cases.
+fn decode_plain(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<Image, Error> {
+    let decode_error = |reason: ImageError| error!("{}", limit_message(&reason, extension));
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
+    reader.limits(limits());
+    decode_pixels(reader.into_decoder().map_err(decode_error)?, extension)
 }
 
 fn animation_error() -> Error {

@@ -7,7 +7,7 @@ use ::image::{ExtendedColorType, ImageEncoder};
 use engine_test_support::images::{SMALL, dds_file, ktx2_file, samples};
 
 /// Decodes a file with this extension, which must be an uncompressed image.
-fn image(bytes: &[u8], extension: &str) -> Image {
+pub(super) fn image(bytes: &[u8], extension: &str) -> Image {
     match decode(bytes, extension).unwrap_or_else(|error| panic!("{extension}: {error}")) {
         DecodedImage::Image(image) => image,
         DecodedImage::Blocks(_) => panic!("{extension}: a picture was wanted"),
@@ -15,7 +15,7 @@ fn image(bytes: &[u8], extension: &str) -> Image {
 }
 
 #[track_caller]
-fn refused(bytes: &[u8], extension: &str, message: &str) {
+pub(super) fn refused(bytes: &[u8], extension: &str, message: &str) {
     assert_eq!(decode(bytes, extension).unwrap_err().message, message);
 }
 
@@ -36,7 +36,7 @@ fn png_header(width: u32, height: u32, bits: u8, kind: u8) -> Vec<u8> {
 }
 
 /// Returns the checksum of PNG's chunks (ISO 3309).
-fn crc(bytes: &[u8]) -> u32 {
+pub(super) fn crc(bytes: &[u8]) -> u32 {
     let mut sum = !0u32;
     for byte in bytes {
         sum ^= u32::from(*byte);

@@ -8,15 +8,25 @@ use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::{Error, Mat4, Quat};
 use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex, SurfaceAlphaMode};
-use engine_frame_packet::texture::{SamplerSettings, WrapMode};
+use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
 use std::ops::Range;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
-const WRAPS: [WrapMode; 3] = [WrapMode::Clamp, WrapMode::Repeat, WrapMode::Mirror];
+const WRAPS: [WrapMode; 9] = [
+    WrapMode::Clamp,
+    WrapMode::Repeat,
+    WrapMode::Mirror,
+    WrapMode::PerAxis([AxisWrap::Clamp, AxisWrap::Repeat]),
+    WrapMode::PerAxis([AxisWrap::Clamp, AxisWrap::Mirror]),
+    WrapMode::PerAxis([AxisWrap::Repeat, AxisWrap::Clamp]),
+    WrapMode::PerAxis([AxisWrap::Repeat, AxisWrap::Mirror]),
+    WrapMode::PerAxis([AxisWrap::Mirror, AxisWrap::Clamp]),
+    WrapMode::PerAxis([AxisWrap::Mirror, AxisWrap::Repeat]),
+];
 
 /// Content of a model.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -8,8 +8,8 @@ use super::device::GpuDevice;
 use super::numeric_map::NumberMap;
 use engine_frame_packet::atlas_cell;
 use engine_frame_packet::texture::{
-    ATLAS_LAYERS_MAX, ATLAS_LEVELS, ATLAS_SIDE, SamplerSettings, TexelFormat, TextureChange,
-    TextureSlot, TextureTexels, WrapMode,
+    ATLAS_LAYERS_MAX, ATLAS_LEVELS, ATLAS_SIDE, AxisWrap, SamplerSettings, TexelFormat,
+    TextureChange, TextureSlot, TextureTexels, WrapMode,
 };
 
 /// The format of render targets.
@@ -300,12 +300,17 @@ pub fn sampler_entry(binding: u32) -> wgpu::BindGroupLayoutEntry {
     }
 }
 
+/// Returns the addressing of a sampler along one axis.
+pub fn address_mode(wrap: AxisWrap) -> wgpu::AddressMode {
+    match wrap {
+        AxisWrap::Clamp => wgpu::AddressMode::ClampToEdge,
+        AxisWrap::Repeat => wgpu::AddressMode::Repeat,
+        AxisWrap::Mirror => wgpu::AddressMode::MirrorRepeat,
+    }
+}
+
 fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler {
-    let wrap = match sampling.wrap {
-        WrapMode::Clamp => wgpu::AddressMode::ClampToEdge,
-        WrapMode::Repeat => wgpu::AddressMode::Repeat,
-        WrapMode::Mirror => wgpu::AddressMode::MirrorRepeat,
-    };
+    let [u, v] = sampling.wrap.axes().map(address_mode);
     let (filter, mipmap_filter) = if sampling.nearest {
         (wgpu::FilterMode::Nearest, wgpu::MipmapFilterMode::Nearest)
     } else {
@@ -313,9 +318,8 @@ fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler 
     };
     device.device.create_sampler(&wgpu::SamplerDescriptor {
         label: Some("sampler"),
-        address_mode_u: wrap,
-        address_mode_v: wrap,
-        address_mode_w: wrap,
+        address_mode_u: u,
+        address_mode_v: v,
         mag_filter: filter,
         min_filter: filter,
         mipmap_filter,

@@ -2,6 +2,7 @@
 //! checked, and the amount of data that a file can make the engine read is bounded. Does not
 //! interpret the numbers.
 
+use super::buffers::{BufferBytes, no_data};
 use engine_foundation::Error;
 use engine_foundation::error;
 use gltf::json::accessor::{Accessor, ComponentType, Type};
@@ -16,10 +17,11 @@ pub const NUMBERS_MAX: usize = 1 << 27;
 pub const MODEL_VERTICES_MAX: usize = 1 << 25;
 
 /// JSON description of a file and the buffers that it describes.
-pub struct GltfSource<'a> {
-    pub root: &'a Root,
-    /// Buffers in the file's order, each as long as the file declares.
-    pub buffers: Vec<Vec<u8>>,
+pub struct GltfSource {
+    pub root: Root,
+    /// Buffers in the file's order, each as long as the file declares, and those that were
+    /// decompressed.
+    pub buffers: Vec<BufferBytes>,
     /// Number of values that may still be read.
     pub left: Cell<usize>,
     /// Number of vertices that may still be created.
@@ -33,7 +35,7 @@ struct AccessorElements<'a> {
 }
 
 /// Returns the size of one component in bytes.
-fn size_of_component(kind: ComponentType) -> usize {
+pub fn size_of_component(kind: ComponentType) -> usize {
     match kind {
         ComponentType::I8 | ComponentType::U8 => 1,
         ComponentType::I16 | ComponentType::U16 => 2,
@@ -41,7 +43,8 @@ fn size_of_component(kind: ComponentType) -> usize {
     }
 }
 
-fn numbers_of(kind: Type) -> usize {
+/// Returns the number of components of an element.
+pub fn numbers_of(kind: Type) -> usize {
     match kind {
         Type::Scalar => 1,
         Type::Vec2 => 2,
@@ -75,7 +78,7 @@ fn integer(kind: ComponentType, bytes: &[u8]) -> u32 {
     }
 }
 
-impl<'a> GltfSource<'a> {
+impl GltfSource {
     /// Returns the bytes of a buffer view.
     pub fn view(&self, index: Index<buffer::View>) -> Result<&[u8], Error> {
         let number = index.value();
@@ -83,6 +86,7 @@ impl<'a> GltfSource<'a> {
         let view = view.ok_or_else(|| missing("buffer view", number))?;
         let buffer = view.buffer.value();
         let bytes = self.buffers.get(buffer).ok_or_else(|| missing("buffer", buffer))?;
+        let bytes = bytes.as_ref().ok_or_else(|| no_data(buffer))?;
         let start = view.byte_offset.map_or(0, |offset| offset.0);
         let end = start.checked_add(view.byte_length.0);
         let range = end.filter(|end| *end <= bytes.len() as u64);
@@ -97,7 +101,7 @@ impl<'a> GltfSource<'a> {
         })
     }
 
-    fn accessor(&self, index: usize) -> Result<&'a Accessor, Error> {
+    fn accessor(&self, index: usize) -> Result<&Accessor, Error> {
         self.root.accessors.get(index).ok_or_else(|| missing("accessor", index))
     }
 
@@ -190,7 +194,7 @@ impl<'a> GltfSource<'a> {
         name: &str,
         shape: Type,
         allowed: &[ComponentType],
-    ) -> Result<(&'a Accessor, ComponentType), Error> {
+    ) -> Result<(&Accessor, ComponentType), Error> {
         let accessor = self.accessor(index)?;
         let fits = matches!(accessor.type_, Checked::Valid(kind) if kind == shape);
         match accessor.component_type {

@@ -1,11 +1,12 @@
 //! Buffers of a glTF file: the binary chunk, files next to the model, and data URIs. Nothing
 //! outside of the game's folder is read.
 
+use super::compressed_views::is_fallback;
 use data_encoding::BASE64;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::resource_kind::CompileContext;
-use gltf::json::Root;
+use gltf::json::{Root, buffer};
 
 /// Maximum number of bytes in all buffers of one file.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 30;
@@ -66,13 +67,26 @@ pub fn part(file: &[u8]) -> Result<GltfParts<'_>, Error> {
     }
 }
 
+/// Bytes of a buffer; `None` if the file has no data for it, which is an error only where the data
+/// is needed.
+pub type BufferBytes = Option<Vec<u8>>;
+
+/// Returns the error for a buffer without data that something refers to.
+pub fn no_data(buffer: usize) -> Error {
+    error!("buffer {buffer} has no data: it has no uri, and the file has no bytes for it")
+}
+
 /// Loads every buffer, as long as the file declares.
 pub fn load(
     root: &Root,
     glb_chunk: Option<&[u8]>,
     compiling: &mut CompileContext,
-) -> Result<Vec<Vec<u8>>, Error> {
-    let all = root.buffers.iter().try_fold(0u64, |sum, one| sum.checked_add(one.byte_length.0));
+) -> Result<Vec<BufferBytes>, Error> {
+    let has_data = |(index, buffer): &(usize, &buffer::Buffer)| {
+        !is_fallback(buffer) && (buffer.uri.is_some() || *index == 0 && glb_chunk.is_some())
+    };
+    let lengths = root.buffers.iter().enumerate().filter(has_data);
+    let all = lengths.into_iter().try_fold(0u64, |sum, one| sum.checked_add(one.1.byte_length.0));
     if all.is_none_or(|all| all > BUFFER_BYTES_MAX) {
         return Err(error!(
             "its buffers together have more than {BUFFER_BYTES_MAX} bytes (BUFFER_BYTES_MAX): \
@@ -82,13 +96,16 @@ pub fn load(
     let mut buffers = Vec::new();
     for (index, buffer) in root.buffers.iter().enumerate() {
         let mut bytes = match (&buffer.uri, glb_chunk) {
+            _ if is_fallback(buffer) => {
+                buffers.push(None);
+                continue;
+            }
             (Some(uri), _) => fetch(uri, compiling)
                 .map_err(|fault| error!("buffer {index}: {}", fault.message))?,
             (None, Some(glb_chunk)) if index == 0 => glb_chunk.to_vec(),
             _ => {
-                return Err(error!(
-                    "buffer {index} has no data: it has no uri, and the file has no bytes for it"
-                ));
+                buffers.push(None);
+                continue;
             }
         };
         let wanted = buffer.byte_length.0 as usize;
@@ -99,7 +116,7 @@ pub fn load(
             ));
         }
         bytes.truncate(wanted);
-        buffers.push(bytes);
+        buffers.push(Some(bytes));
     }
     Ok(buffers)
 }

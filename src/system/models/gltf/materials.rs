@@ -1,20 +1,19 @@
-//! Materials and images of a glTF file, as surfaces.
+//! Materials of a glTF file, as surfaces. The nearest look of unsupported extensions is in looks.rs.
 
-use super::accessor::{GltfSource, missing};
-use super::buffers;
+use super::fields::{TextureInfo, transform_of};
+use super::images::ImageReader;
+use super::looks::{self, extension};
+use super::specular_glossiness::{SpecularGlossiness, convert};
+use crate::ImageUse;
 use crate::data::{ModelData, SurfaceData, SurfaceImage};
 use crate::unique_names::UniqueNames;
-use crate::{ImageUse, ModelImage};
 use engine_foundation::error;
 use engine_foundation::{Error, Vec2};
 use engine_frame_packet::mesh::SurfaceAlphaMode;
-use engine_frame_packet::texture::{SamplerSettings, WrapMode};
-use engine_resource::resource_kind::CompileContext;
 use gltf::json::extensions::texture::TextureTransform;
 use gltf::json::material::{AlphaMode, Material};
-use gltf::json::texture::{MagFilter, WrappingMode};
 use gltf::json::validation::Checked;
-use std::collections::HashMap;
+use gltf::json::{Value, texture};
 
 /// Texture coordinate set and transform (KHR_texture_transform) of a material's textures. The
 /// transform is applied to the vertices when meshes are built, so all textures of a material share
@@ -58,108 +57,9 @@ impl GltfMaterials {
     }
 }
 
-/// Function that builds a texture's data from an image.
-pub type BuildTexture<'a> = &'a mut dyn FnMut(&ModelImage) -> Result<Vec<u8>, Error>;
-
-/// Reader of a file's images, with the textures built so far.
-pub struct ImageReader<'a, 'b> {
-    pub source: &'a GltfSource<'a>,
-    pub compiling: &'a mut CompileContext<'b>,
-    pub build: BuildTexture<'a>,
-    /// Concatenated data of all textures.
-    pub bulk: Vec<u8>,
-    known: HashMap<(usize, ImageUse), u32>,
-}
-
-/// Texture reference of a material.
-struct TextureInfo<'a> {
-    index: usize,
-    set: u32,
-    transform: Option<&'a TextureTransform>,
-}
-
-impl<'a, 'b> ImageReader<'a, 'b> {
-    pub fn new(
-        source: &'a GltfSource<'a>,
-        compiling: &'a mut CompileContext<'b>,
-        build: BuildTexture<'a>,
-    ) -> ImageReader<'a, 'b> {
-        ImageReader { source, compiling, build, bulk: Vec::new(), known: HashMap::new() }
-    }
-
-    /// Returns the bytes of an image and the file extension of its format.
-    fn bytes(&mut self, index: usize) -> Result<(Vec<u8>, String), Error> {
-        let image = self.source.root.images.get(index).ok_or_else(|| missing("image", index))?;
-        let (bytes, name) = match (&image.uri, image.buffer_view) {
-            (_, Some(view)) => (self.source.view(view)?.to_vec(), String::new()),
-            (Some(uri), None) => (buffers::fetch(uri, self.compiling)?, uri.clone()),
-            (None, None) => return Err(error!("it has neither a uri nor a buffer view")),
-        };
-        let ending = match &bytes[..] {
-            [0x89, b'P', b'N', b'G', ..] => "png".to_string(),
-            [0xff, 0xd8, ..] => "jpg".to_string(),
-            [b'R', b'I', b'F', b'F', ..] => "webp".to_string(),
-            [0xab, b'K', b'T', b'X', ..] => "ktx2".to_string(),
-            [b'D', b'D', b'S', b' ', ..] => "dds".to_string(),
-            _ => name.rsplit_once('.').map_or(String::new(), |(_, end)| end.to_lowercase()),
-        };
-        Ok((bytes, ending))
-    }
-
-    fn add(
-        &mut self,
-        model: &mut ModelData,
-        info: &TextureInfo,
-        usage: ImageUse,
-    ) -> Result<SurfaceImage, Error> {
-        let root = self.source.root;
-        let texture =
-            root.textures.get(info.index).ok_or_else(|| missing("texture", info.index))?;
-        let image = texture.source.value();
-        // The crate's marker for a texture without an image.
-        if image == u32::MAX as usize {
-            return Err(error!(
-                "texture {} has no picture, or only one in a format of an extension \
-                 (EXT_texture_webp, KHR_texture_basisu): export it with PNG or JPEG",
-                info.index
-            ));
-        }
-        let sampler = match texture.sampler.map(|sampler| sampler.value()) {
-            None => None,
-            Some(index) => Some(root.samplers.get(index).ok_or_else(|| missing("sampler", index))?),
-        };
-        let sampling = SamplerSettings {
-            nearest: sampler
-                .is_some_and(|one| one.mag_filter == Some(Checked::Valid(MagFilter::Nearest))),
-            // The engine has one wrap mode for both directions.
-            wrap: match sampler.map(|one| one.wrap_s) {
-                Some(Checked::Valid(WrappingMode::ClampToEdge)) => WrapMode::Clamp,
-                Some(Checked::Valid(WrappingMode::MirroredRepeat)) => WrapMode::Mirror,
-                _ => WrapMode::Repeat,
-            },
-        };
-        let number = match self.known.get(&(image, usage)) {
-            Some(known) => *known,
-            None => {
-                let data = self
-                    .bytes(image)
-                    .and_then(|(bytes, ending)| (self.build)(&ModelImage { bytes, ending, usage }));
-                let data = data.map_err(|fault| error!("image {image}: {}", fault.message))?;
-                let start = self.bulk.len();
-                self.bulk.extend(data);
-                model.pictures.push(start..self.bulk.len());
-                let number = model.pictures.len() as u32 - 1;
-                self.known.insert((image, usage), number);
-                number
-            }
-        };
-        Ok(Some((number, sampling)))
-    }
-}
-
 /// Reads all materials and their images.
 pub fn read(pictures: &mut ImageReader, model: &mut ModelData) -> Result<GltfMaterials, Error> {
-    let root = pictures.source.root;
+    let root = &pictures.source.root;
     let mut names = UniqueNames::default();
     let mut transforms = Vec::new();
     for (index, material) in root.materials.iter().enumerate() {
@@ -172,72 +72,62 @@ pub fn read(pictures: &mut ImageReader, model: &mut ModelData) -> Result<GltfMat
     Ok(GltfMaterials { transforms })
 }
 
-/// Returns the textures of a material, in the order of [`SurfaceData::pictures`].
-fn infos(material: &Material) -> [Option<TextureInfo<'_>>; 5] {
+/// Textures of a material, in the order of [`SurfaceData::pictures`].
+type MaterialTextures = [Option<TextureInfo>; 5];
+
+fn textures(material: &Material) -> MaterialTextures {
     let metal = &material.pbr_metallic_roughness;
+    let with = |index: usize, set, others: Option<&Value>| TextureInfo {
+        index,
+        set,
+        transform: others.map(transform_of),
+    };
+    const TRANSFORM: &str = "KHR_texture_transform";
     [
         textured(&metal.base_color_texture),
         textured(&metal.metallic_roughness_texture),
-        material.normal_texture.as_ref().map(|texture| TextureInfo {
-            index: texture.index.value(),
-            set: texture.tex_coord,
-            transform: None,
+        material.normal_texture.as_ref().map(|texture| {
+            let others = texture.extensions.as_ref().map(|all| &all.others);
+            let transform = others.and_then(|others| others.get(TRANSFORM));
+            with(texture.index.value(), texture.tex_coord, transform)
         }),
-        material.occlusion_texture.as_ref().map(|texture| TextureInfo {
-            index: texture.index.value(),
-            set: texture.tex_coord,
-            transform: None,
+        material.occlusion_texture.as_ref().map(|texture| {
+            let others = texture.extensions.as_ref().map(|all| &all.others);
+            let transform = others.and_then(|others| others.get(TRANSFORM));
+            with(texture.index.value(), texture.tex_coord, transform)
         }),
         textured(&material.emissive_texture),
     ]
 }
 
-fn textured(info: &Option<gltf::json::texture::Info>) -> Option<TextureInfo<'_>> {
+fn textured(info: &Option<texture::Info>) -> Option<TextureInfo> {
     let info = info.as_ref()?;
-    let transform = info.extensions.as_ref().and_then(|all| all.texture_transform.as_ref());
+    let transform = info.extensions.as_ref().and_then(|all| all.texture_transform.clone());
     Some(TextureInfo { index: info.index.value(), set: info.tex_coord, transform })
 }
 
-fn one(
-    pictures: &mut ImageReader,
-    model: &mut ModelData,
-    material: &Material,
-    name: &str,
-) -> Result<(SurfaceData, UvTransform), Error> {
-    let metal = &material.pbr_metallic_roughness;
-    let alpha = match material.alpha_mode {
+fn alpha_mode(material: &Material) -> Result<SurfaceAlphaMode, Error> {
+    Ok(match material.alpha_mode {
         Checked::Valid(AlphaMode::Opaque) => SurfaceAlphaMode::Opaque,
         Checked::Valid(AlphaMode::Mask) => {
-            SurfaceAlphaMode::Mask(material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0))
+            match material.alpha_cutoff.map_or(0.5, |cutoff| cutoff.0) {
+                // Every alpha reaches the limit.
+                cutoff if cutoff <= 0.0 => SurfaceAlphaMode::Opaque,
+                cutoff => SurfaceAlphaMode::Mask(cutoff),
+            }
         }
         Checked::Valid(AlphaMode::Blend) => SurfaceAlphaMode::Blend,
         Checked::Invalid => return Err(error!("it has an alpha mode that glTF does not know")),
-    };
-    let uses = [
-        ImageUse::Color { opaque: alpha == SurfaceAlphaMode::Opaque },
-        ImageUse::Data,
-        ImageUse::Data,
-        ImageUse::Data,
-        ImageUse::Color { opaque: true },
-    ];
-    let infos = infos(material);
-    let mut found = [None; 5];
-    let mut transform = None;
-    for ((slot, info), usage) in found.iter_mut().zip(&infos).zip(uses) {
-        let Some(info) = info else { continue };
-        *slot = pictures.add(model, info, usage)?;
-        let own = UvTransform::of(info.set, info.transform);
-        if *transform.get_or_insert(own) != own {
-            model.warnings.push(format!(
-                "the textures of material '{name}' are placed differently (texture coordinates or \
-                 KHR_texture_transform): all are placed like the first one"
-            ));
-        }
-    }
+    })
+}
+
+/// Returns the surface of a material without its textures.
+fn plain(material: &Material, name: &str) -> Result<SurfaceData, Error> {
+    let metal = &material.pbr_metallic_roughness;
     let extensions = material.extensions.as_ref();
     let strength = extensions.and_then(|all| all.emissive_strength.as_ref());
     let strength = strength.map_or(1.0, |strength| strength.emissive_strength.0);
-    let surface = SurfaceData {
+    Ok(SurfaceData {
         name: name.to_string(),
         base_color: metal.base_color_factor.0,
         metallic: metal.metallic_factor.0.clamp(0.0, 1.0),
@@ -248,15 +138,99 @@ fn one(
             .occlusion_texture
             .as_ref()
             .map_or(1.0, |texture| texture.strength.0.clamp(0.0, 1.0)),
-        alpha,
+        alpha: alpha_mode(material)?,
         double_sided: material.double_sided,
         unlit: extensions.is_some_and(|all| all.unlit.is_some()),
-        pictures: found,
+        pictures: [None; 5],
+    })
+}
+
+fn one(
+    pictures: &mut ImageReader,
+    model: &mut ModelData,
+    material: &Material,
+    name: &str,
+) -> Result<(SurfaceData, UvTransform), Error> {
+    let mut surface = plain(material, name)?;
+    let mut textures = textures(material);
+    let color = ImageUse::Color { opaque: surface.alpha == SurfaceAlphaMode::Opaque };
+    let converted = match surface.unlit {
+        true => None,
+        false => specular_glossiness(pictures, model, material, (&mut surface, &mut textures))?,
     };
+    looks::approximate(material, &mut surface, &mut model.warnings)?;
+    let opaque = ImageUse::Color { opaque: true };
+    let uses = [color, ImageUse::Data, ImageUse::Data, ImageUse::Data, opaque];
+    let mut transform = None;
+    let mut found = [None; 5];
+    for (slot, (info, usage)) in textures.iter().zip(uses).enumerate() {
+        let Some(info) = info else { continue };
+        found[slot] = match &converted {
+            Some(converted) if slot < 2 => converted[slot],
+            _ => pictures.add(model, info, usage)?,
+        };
+        let own = UvTransform::of(info.set, info.transform.as_ref());
+        if *transform.get_or_insert(own) != own {
+            model.warnings.push(format!(
+                "the textures of material '{name}' are placed differently (texture coordinates or \
+                 KHR_texture_transform): all are placed like the first one"
+            ));
+        }
+    }
+    surface.pictures = found;
     let numbers = surface.base_color.iter().chain(&surface.emissive);
     let finite = numbers.chain([&surface.normal_scale]).all(|number| number.is_finite());
     match finite {
         true => Ok((surface, transform.unwrap_or(UvTransform::NONE))),
         false => Err(error!("it has a number that is not finite")),
     }
+}
+
+/// Replaces the base color, metalness and roughness of a surface by those of its specular color and
+/// glossiness. Returns the converted textures, if there are any; otherwise the textures in the list
+/// apply.
+fn specular_glossiness(
+    pictures: &mut ImageReader,
+    model: &mut ModelData,
+    material: &Material,
+    (surface, textures): (&mut SurfaceData, &mut MaterialTextures),
+) -> Result<Option<[SurfaceImage; 2]>, Error> {
+    let name = "KHR_materials_pbrSpecularGlossiness";
+    let Some(fields) = extension(material, name) else { return Ok(None) };
+    let unit = |part: f32| part.clamp(0.0, 1.0);
+    let factors = SpecularGlossiness {
+        diffuse: fields.numbers("diffuseFactor", [1.0; 4])?.map(unit),
+        specular: fields.numbers("specularFactor", [1.0; 3])?.map(unit),
+        glossiness: unit(fields.number("glossinessFactor", 1.0)?),
+    };
+    let whole = convert(factors);
+    let (diffuse, specular) =
+        (fields.texture("diffuseTexture")?, fields.texture("specularGlossinessTexture")?);
+    surface.base_color = whole.base_color;
+    (surface.metallic, surface.roughness) = (whole.metallic, whole.roughness);
+    let image = |model: &mut ModelData, info: &Option<TextureInfo>| match info {
+        Some(info) => pictures.texture(model, info.index),
+        None => Ok(None),
+    };
+    let found = [image(model, &diffuse)?, image(model, &specular)?];
+    (textures[0], textures[1]) = (diffuse, None);
+    // Without metal, the diffuse picture is the base color.
+    if found == [None; 2] || (found[1].is_none() && whole.metallic == 0.0) {
+        return Ok(None);
+    }
+    let color = ImageUse::Color { opaque: surface.alpha == SurfaceAlphaMode::Opaque };
+    let images = found.map(|found| found.map(|(image, _)| image));
+    let (base, metal_rough) = pictures.add_converted(model, factors, images, color)?;
+    // The factors are part of the texels.
+    surface.base_color = [1.0; 4];
+    (surface.metallic, surface.roughness) = (1.0, 1.0);
+    let placed = textures[0].take().or(specular);
+    textures[1] = placed.as_ref().map(|placed| TextureInfo {
+        index: placed.index,
+        set: placed.set,
+        transform: placed.transform.clone(),
+    });
+    textures[0] = placed;
+    let sampling = found[0].or(found[1]).map(|(_, sampling)| sampling);
+    Ok(sampling.map(|sampling| [Some((base, sampling)), Some((metal_rough, sampling))]))
 }

@@ -5,34 +5,40 @@
 mod accessor;
 mod animation;
 mod buffers;
+mod compressed_views;
+mod document;
+mod draco;
+#[cfg(test)]
+mod extension_tests;
+mod fields;
+mod images;
+mod instancing;
+#[cfg(test)]
+mod look_tests;
+mod looks;
 #[cfg(test)]
 mod malformed_tests;
 mod materials;
 mod meshes;
+pub mod meshopt;
+mod meshopt_filters;
+#[cfg(test)]
+mod meshopt_tests;
 mod nodes;
+mod specular_glossiness;
 #[cfg(test)]
 mod test_models;
 #[cfg(test)]
 mod tests;
 
-pub use materials::BuildTexture;
+pub use images::BuildTexture;
 
 use super::data::ModelData;
 use accessor::{GltfSource, MODEL_VERTICES_MAX, NUMBERS_MAX};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::resource_kind::CompileContext;
-use gltf::json::{Root, Value, deserialize, serialize};
 use std::cell::Cell;
-
-/// Extensions that a file may require.
-const SUPPORTED_EXTENSIONS: [&str; 5] = [
-    "KHR_lights_punctual",
-    "KHR_materials_emissive_strength",
-    "KHR_materials_unlit",
-    "KHR_mesh_quantization",
-    "KHR_texture_transform",
-];
 
 /// Imports a file and builds its images with `build`. Returns the model and the data of its images.
 ///
@@ -54,35 +60,26 @@ fn read(
     compiling: &mut CompileContext,
     build: BuildTexture,
 ) -> Result<(ModelData, Vec<u8>), Error> {
-    let parted = buffers::part(file)?;
+    let parts = buffers::part(file)?;
     let mut warnings = Vec::new();
-    let root = root(parted.text, &mut warnings)?;
-    if !root.asset.version.starts_with("2.") {
-        return Err(error!(
-            "it is glTF {}, and only 2.0 can be read: export it as glTF 2.0",
-            root.asset.version
-        ));
-    }
-    if let Some(unknown) =
-        root.extensions_required.iter().find(|one| !SUPPORTED_EXTENSIONS.contains(&&one[..]))
-    {
-        return Err(error!(
-            "it needs the extension {unknown}, which is not supported: export it without"
-        ));
-    }
+    let mut root = document::parse(parts.text, &mut warnings)?;
     buffers::check_counts(&root)?;
-    let loaded = buffers::load(&root, parted.bytes, compiling)?;
-    let source = GltfSource {
-        root: &root,
+    let mut loaded = buffers::load(&root, parts.bytes, compiling)?;
+    compressed_views::decompress(&mut root, &mut loaded)?;
+    let mut source = GltfSource {
+        root,
         buffers: loaded,
         left: Cell::new(NUMBERS_MAX),
         vertices_left: Cell::new(MODEL_VERTICES_MAX),
     };
+    draco::decompress(&mut source)?;
+    instancing::expand(&mut source)?;
+    let source = source;
     let mut model = ModelData::default();
-    let ordered = nodes::read(&root, &mut model)?;
-    model.cameras = nodes::cameras(&root, &mut warnings)?;
-    model.lights = nodes::lights(&root)?;
-    let mut pictures = materials::ImageReader::new(&source, compiling, build);
+    let ordered = nodes::read(&source.root, &mut model)?;
+    model.cameras = nodes::cameras(&source.root, &mut warnings)?;
+    model.lights = nodes::lights(&source.root)?;
+    let mut pictures = images::ImageReader::new(&source, compiling, build);
     let surfaces = materials::read(&mut pictures, &mut model)?;
     let bulk = pictures.bulk;
     model.meshes = meshes::read(&source, &surfaces, &mut warnings)?;
@@ -91,31 +88,4 @@ fn read(
     nodes::check(&model)?;
     model.clips = animation::clips(&source, &ordered, &model)?;
     Ok((model, bulk))
-}
-
-/// Parses the JSON description. Animation channels without a node (KHR_animation_pointer) are
-/// removed with a warning, because the crate requires a node for each channel.
-fn root(text: &[u8], warnings: &mut Vec<String>) -> Result<Root, Error> {
-    let fault = match deserialize::from_slice(text) {
-        Ok(root) => return Ok(root),
-        Err(fault) => error!("it is not glTF: {fault}"),
-    };
-    let Ok(mut tree) = deserialize::from_slice::<Value>(text) else { return Err(fault) };
-    let mut dropped = 0;
-    for animation in tree.get_mut("animations").and_then(Value::as_array_mut).into_iter().flatten()
-    {
-        let Some(channels) = animation.get_mut("channels").and_then(Value::as_array_mut) else {
-            continue;
-        };
-        let before = channels.len();
-        channels.retain(|channel| channel.get("target").is_none_or(|to| to.get("node").is_some()));
-        dropped += before - channels.len();
-    }
-    let text = serialize::to_vec(&tree).ok().filter(|_| dropped > 0);
-    let root = text.and_then(|text| deserialize::from_slice(&text).ok()).ok_or(fault)?;
-    warnings.push(format!(
-        "{dropped} of its animations' channels move no node (KHR_animation_pointer): they are left \
-         out"
-    ));
-    Ok(root)
 }

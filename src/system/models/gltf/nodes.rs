@@ -113,10 +113,10 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
         first.and_then(|scene| read_extras(&scene.extras, "the scene", &mut model.warnings));
     let mut model_indices = vec![None; root.nodes.len()];
     // A stack: reversed, so that nodes are visited in the file's order.
-    let mut waiting: Vec<(usize, Option<u32>)> =
-        root_nodes.iter().rev().map(|i| (*i, None)).collect();
+    let mut waiting: Vec<(usize, Option<u32>, bool)> =
+        root_nodes.iter().rev().map(|i| (*i, None, false)).collect();
     let mut names = UniqueNames::of_nodes();
-    while let Some((index, parent)) = waiting.pop() {
+    while let Some((index, parent, hidden)) = waiting.pop() {
         let node = root.nodes.get(index).ok_or_else(|| missing("node", index))?;
         if model_indices[index].is_some() {
             return Err(error!(
@@ -136,6 +136,7 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
             ));
         }
         let extras = read_extras(&node.extras, &format!("node '{name}'"), &mut names.warnings);
+        let hidden = hidden || is_hidden(node);
         let light = node.extensions.as_ref().and_then(|all| all.khr_lights_punctual.as_ref());
         let here = model.nodes.len() as u32;
         model_indices[index] = Some(here);
@@ -145,14 +146,14 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
             position,
             rotation,
             scale,
-            mesh: node.mesh.map(|index| index.value() as u32),
+            mesh: node.mesh.filter(|_| !hidden).map(|index| index.value() as u32),
             camera: node.camera.map(|index| index.value() as u32),
-            light: light.map(|light| light.light.value() as u32),
+            light: light.filter(|_| !hidden).map(|light| light.light.value() as u32),
             skin: node.skin.map(|index| index.value() as u32),
             extras,
         });
         let children = node.children.iter().flatten().rev();
-        waiting.extend(children.map(|child| (child.value(), Some(here))));
+        waiting.extend(children.map(|child| (child.value(), Some(here), hidden)));
         // A node that is listed as a child twice would be queued without end.
         if waiting.len() > root.nodes.len() {
             return Err(error!("node {index} or another has two parents: nodes must be a tree"));
@@ -169,6 +170,13 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
     model.duplicate_names = names.duplicate_names;
     model.warnings.append(&mut names.warnings);
     Ok(NodeOrder { model_indices })
+}
+
+/// Returns true if a node and its children are not shown (KHR_node_visibility).
+fn is_hidden(node: &scene::Node) -> bool {
+    let others = node.extensions.as_ref().map(|all| &all.others);
+    let visible = others.and_then(|others| others.get("KHR_node_visibility")?.get("visible"));
+    visible.is_some_and(|visible| visible.as_bool() == Some(false))
 }
 
 /// Returns the nodes without a parent, for a file without a scene.

@@ -40,7 +40,7 @@ fn import_with_buffer(
     Ok((model, pictures))
 }
 
-fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<ModelImage>), String> {
+pub(super) fn imported(file: Vec<u8>) -> Result<(ModelData, Vec<ModelImage>), String> {
     import_with_buffer(file, &[])
 }
 

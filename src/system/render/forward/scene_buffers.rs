@@ -8,7 +8,7 @@ use super::super::scene::{
     DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform, SurfaceUniform,
     TextureSet,
 };
-use super::super::textures::{TextureTable, entry};
+use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::BindGroupLayouts;
 use super::targets::SceneTargets;
@@ -429,17 +429,12 @@ fn group(
 
 /// Creates a sampler like those of Guis, but with anisotropic filtering.
 fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler {
-    let wrap = match sampling.wrap {
-        WrapMode::Clamp => wgpu::AddressMode::ClampToEdge,
-        WrapMode::Repeat => wgpu::AddressMode::Repeat,
-        WrapMode::Mirror => wgpu::AddressMode::MirrorRepeat,
-    };
+    let [u, v] = sampling.wrap.axes().map(address_mode);
     let near = if sampling.nearest { wgpu::FilterMode::Nearest } else { wgpu::FilterMode::Linear };
     device.device.create_sampler(&wgpu::SamplerDescriptor {
         label: Some("surface"),
-        address_mode_u: wrap,
-        address_mode_v: wrap,
-        address_mode_w: wrap,
+        address_mode_u: u,
+        address_mode_v: v,
         mag_filter: near,
         min_filter: near,
         mipmap_filter: match sampling.nearest {

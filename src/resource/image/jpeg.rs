@@ -1,0 +1,115 @@
+//! JPEG files that the crate `image` cannot decode: those with a separate scan for each color, which
+//! its decoder reads wrongly without an error, are decoded here; forms that no decoder of the engine
+//! reads are refused by name.
+
+use super::{Image, PixelFormat, check_size};
+use ::image::metadata::Orientation;
+use ::image::{DynamicImage, GrayImage, RgbImage};
+use engine_foundation::Error;
+use engine_foundation::error;
+use jpeg_decoder::{Decoder, PixelFormat as DecodedFormat};
+
+/// Order of the picture's data.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JpegScans {
+    /// All colors together, or progressive scans.
+    Together,
+    /// Sequential scans of single colors.
+    Separate,
+}
+
+/// Finds out the form of a file from its headers. Damaged headers are left to the decoder.
+///
+/// # Errors
+/// Returns an error that names a form that cannot be read.
+pub fn scans(bytes: &[u8]) -> Result<JpegScans, Error> {
+    let mut at = 2;
+    let mut sequential_colors = None;
+    while let Some((marker, segment)) = segment(bytes, &mut at) {
+        match marker {
+            0xc0 | 0xc1 => {
+                check_precision(segment)?;
+                sequential_colors = segment.get(5).copied();
+            }
+            0xc2 => check_precision(segment)?,
+            0xc3 => return Err(unreadable("lossless coding")),
+            0xc5..=0xc7 => return Err(unreadable("hierarchical coding")),
+            0xc9..=0xcb | 0xcd..=0xcf => return Err(unreadable("arithmetic coding")),
+            // The first scan: files in which it lacks a color have others.
+            0xda => {
+                let scanned = segment.first().copied();
+                let separate = scanned.zip(sequential_colors).is_some_and(|(one, all)| one < all);
+                return Ok(if separate { JpegScans::Separate } else { JpegScans::Together });
+            }
+            _ => {}
+        }
+    }
+    Ok(JpegScans::Together)
+}
+
+fn unreadable(form: &str) -> Error {
+    error!("this form of .jpg cannot be read ({form}): save it as an ordinary JPEG, or as PNG")
+}
+
+fn check_precision(segment: &[u8]) -> Result<(), Error> {
+    match segment.first() {
+        Some(bits) if *bits != 8 => Err(unreadable(&format!("{bits} bits per channel"))),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the next marker and its data, and moves `at` behind them; `None` at the end, and where
+/// the file is damaged.
+fn segment<'a>(bytes: &'a [u8], at: &mut usize) -> Option<(u8, &'a [u8])> {
+    loop {
+        if *bytes.get(*at)? != 0xff {
+            return None;
+        }
+        let marker = *bytes.get(*at + 1)?;
+        match marker {
+            // A byte that fills up.
+            0xff => *at += 1,
+            // Markers without data.
+            0x01 | 0xd0..=0xd7 => *at += 2,
+            _ => {
+                let length =
+                    usize::from(u16::from_be_bytes([*bytes.get(*at + 2)?, *bytes.get(*at + 3)?]));
+                let segment = bytes.get(*at + 4..*at + 2 + length)?;
+                *at += 2 + length;
+                return Some((marker, segment));
+            }
+        }
+    }
+}
+
+/// Decodes a file with separate scans.
+pub fn decode_separate(bytes: &[u8]) -> Result<Image, Error> {
+    let mut decoder = Decoder::new(bytes);
+    let damaged = |reason: jpeg_decoder::Error| {
+        let reason = reason.to_string();
+        error!("the file is damaged ({}): export it again", reason.trim_end_matches('.'))
+    };
+    decoder.read_info().map_err(damaged)?;
+    let info = decoder.info().ok_or_else(|| unreadable("no header"))?;
+    let (width, height) = (u32::from(info.width), u32::from(info.height));
+    check_size(width, height)?;
+    decoder.set_max_decoding_buffer_size(width as usize * height as usize * 4);
+    let pixels = decoder.decode().map_err(damaged)?;
+    let image = match info.pixel_format {
+        DecodedFormat::L8 => {
+            GrayImage::from_raw(width, height, pixels).map(DynamicImage::ImageLuma8)
+        }
+        DecodedFormat::RGB24 => {
+            RgbImage::from_raw(width, height, pixels).map(DynamicImage::ImageRgb8)
+        }
+        _ => return Err(unreadable("separate scans of CMYK")),
+    };
+    let mut image =
+        image.ok_or_else(|| error!("the file is cut short: copy or export it again"))?;
+    if let Some(orientation) = decoder.exif_data().and_then(Orientation::from_exif_chunk) {
+        image.apply_orientation(orientation);
+    }
+    let (width, height) = (image.width(), image.height());
+    let pixels = PixelFormat::Bytes(image.into_rgba8().into_raw());
+    Ok(Image { width, height, pixels })
+}
