@@ -11,7 +11,6 @@ mod input_translation;
 mod live_settings;
 mod main_loop;
 pub mod missing_references;
-pub mod missing_references;
 pub mod output_files;
 mod profile_output;
 pub mod progress;
