@@ -12,6 +12,8 @@ mod renderer_failures;
 mod reused_slots;
 mod scenes;
 mod texture_changes;
+mod tiled_reference;
+mod tilemap_corpus;
 mod tiles;
 mod world_materials;
 mod worlds;

@@ -45,7 +45,7 @@ impl Worlds {
         let scale = matrix.to_scale_rotation_translation().0.abs().max_element();
         let metres = 1.0 / map.placement.pixels_per_metre;
         let mut pieces = std::mem::take(&mut map.pieces);
-        for piece in &mut pieces {
+        for (sequence, piece) in (0..).zip(&mut pieces) {
             if piece.stale || piece.animated && piece.shown != state {
                 let (middle, radius) = assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
@@ -60,7 +60,7 @@ impl Worlds {
                 continue;
             }
             if is_new || !piece.sent {
-                self.send_tilemap_piece(assets, world, map, piece, pose);
+                self.send_tilemap_piece(assets, world, map, (piece, sequence), pose);
             } else if moved {
                 let frame = &mut self.scenes.of(world).frame;
                 frame.moved.push(piece.draw);
@@ -119,14 +119,15 @@ impl Worlds {
         assets: &Assets,
         world: WorldId,
         map: &TilemapInstance,
-        piece: &mut TilemapPiece,
+        (piece, sequence): (&mut TilemapPiece, u32),
         pose: DrawTransform,
     ) {
         let Some(mesh) = piece.mesh else { return };
         let mesh = assets.models.entry(mesh).slot;
         let layer = piece.chunk.layer;
-        let visible = map.flags & flag::ANY_HIDDEN == 0
-            && assets.tilemaps.of(map.map).is_visible(layer as usize);
+        let tilemap = assets.tilemaps.of(map.map);
+        let visible = map.flags & flag::ANY_HIDDEN == 0 && tilemap.is_visible(layer as usize);
+        let level = tilemap.map().layers[layer as usize].level;
         let frame = &mut self.scenes.of(world).frame;
         let surfaces = (frame.surfaces.len() as u32, piece.surfaces.len() as u32);
         frame.surfaces.extend_from_slice(&piece.surfaces);
@@ -138,7 +139,8 @@ impl Worlds {
             flags: if visible { draw_flag::VISIBLE } else { 0 },
             tint: map.placement.tint,
             range: map.placement.range,
-            order: Some(map.placement.layer + layer as i32),
+            order: Some(map.placement.layer.saturating_add(level as i32)),
+            sequence,
             ..DrawMesh::DEFAULT
         }));
         piece.sent = true;

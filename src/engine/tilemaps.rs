@@ -5,7 +5,8 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_frame_packet::gui::{GuiSpace, QuadInstance};
 use engine_gui::{DrawRequest, GuiDesc, GuiId, GuiMode, PrimitiveKind, SourceNumber, tessellation};
-use engine_tilemaps::TilemapId;
+use engine_tilemaps::{TileLayer, TilemapData, TilemapId, sort_by_texture};
+use std::collections::{HashMap, HashSet};
 
 /// Options for drawing a tile map.
 #[derive(Clone, Debug)]
@@ -20,6 +21,35 @@ pub struct TilemapDrawOptions {
     pub color: [u8; 4],
     /// Layers of the map to draw; if empty, all visible layers.
     pub layers: Vec<usize>,
+}
+
+/// Textures that were drawn on each Gui layer.
+#[derive(Default)]
+struct TextureRuns {
+    drawn: HashSet<(i32, u32)>,
+    last: Option<(i32, u32)>,
+}
+
+impl TextureRuns {
+    /// Returns true if the quads of another texture came between those of this texture, so that a
+    /// new batch must begin.
+    fn is_interrupted(&mut self, layer: i32, texture: u32) -> bool {
+        let follows = self.last.replace((layer, texture)) == Some((layer, texture));
+        !self.drawn.insert((layer, texture)) && !follows
+    }
+}
+
+/// Returns the distance by which parallax moves a layer. Guis in worlds have no middle.
+fn parallax_shift(
+    desc: &GuiDesc,
+    map: &TilemapData,
+    layer: &TileLayer,
+    [left, bottom, right, top]: [f32; 4],
+) -> [f32; 2] {
+    match desc.space == GuiSpace::World || layer.parallax == [1.0; 2] {
+        true => [0.0; 2],
+        false => layer.parallax_shift(map, [(left + right) * 0.5, (bottom + top) * 0.5]),
+    }
 }
 
 impl Drawing {
@@ -54,38 +84,44 @@ impl Drawing {
             }
             false => look.layers.clone(),
         };
+        let textures = self.texture_numbers(&sources);
+        let mut runs = TextureRuns::default();
         for layer in layers {
             quads.clear();
-            assets.tilemaps.of(map).quads(layer, visible, seconds, &mut quads);
-            // Sorted by texture; the order of tiles with the same texture stays.
-            quads.sort_by_key(|quad| quad.set);
-            let opacity = assets.tilemaps.of(map).map().layers[layer].opacity;
-            let [red, green, blue, alpha] = look.color;
-            let color = [red, green, blue, (f32::from(alpha) * opacity).round() as u8];
+            let tilemap = assets.tilemaps.of(map);
+            let of = &tilemap.map().layers[layer];
+            let shift = parallax_shift(&desc, tilemap.map(), of, visible);
+            let [left, bottom, right, top] = visible;
+            let shown = [left - shift[0], bottom - shift[1], right - shift[0], top - shift[1]];
+            tilemap.quads(layer, shown, seconds, &mut quads);
+            sort_by_texture(&mut quads, &textures, of.overlaps);
+            let gui_layer = look.layer.saturating_add(of.level as i32);
             for run in quads.chunk_by(|a, b| a.set == b.set) {
-                let source = sources[run[0].set];
-                let Some(of) = self.guis.source(source).cloned() else { continue };
+                let (source, texture) = (sources[run[0].set], textures[run[0].set]);
+                let Some(source_of) = self.guis.source(source).cloned() else { continue };
+                if runs.is_interrupted(gui_layer, texture) {
+                    self.guis.begin_batch(gui, gui_layer, source);
+                }
                 // Keeps linear filtering from sampling neighboring tiles.
-                let half = assets.tilemaps.of(map).sets()[run[0].set].half_texel();
-                let half = of.span(half);
+                let half = source_of.span(tilemap.sets()[run[0].set].half_texel());
                 let instances = run.iter().map(|quad| {
                     let mut corners = quad.corners;
                     for (i, corner) in corners.iter_mut().enumerate() {
-                        *corner = look.at[i % 2] + *corner * look.scale;
+                        *corner = look.at[i % 2] + (*corner + shift[i % 2]) * look.scale;
                     }
-                    let uv = of.part(quad.part[0], quad.part[1]);
+                    let uv = source_of.part(quad.part[0], quad.part[1]);
                     QuadInstance {
                         corners,
                         uv,
                         extra: half,
-                        ..tessellation::quad([0.0; 4], &of, color)
+                        ..tessellation::quad([0.0; 4], &source_of, of.color(look.color, quad.alpha))
                     }
                 });
                 let request = DrawRequest {
                     gui,
                     object: 0.0,
                     primitive: PrimitiveKind::Bitmap,
-                    layer: look.layer.saturating_add(layer as i32),
+                    layer: gui_layer,
                     pose: None,
                 };
                 if self.guis.submit_quads(request, source, instances).is_err() {
@@ -106,6 +142,17 @@ impl Drawing {
         let sets = assets.tilemaps.of(map).sets();
         let textures: Vec<String> = sets.iter().map(|set| set.texture.clone()).collect();
         textures.iter().map(|texture| self.source(assets, texture)).collect()
+    }
+
+    /// Returns a number for each source; sources with equal numbers can share a batch.
+    fn texture_numbers(&self, sources: &[SourceNumber]) -> Vec<u32> {
+        let mut known = HashMap::new();
+        let number = |source: &SourceNumber| {
+            let key = self.guis.source(*source).map(|source| (source.material, source.texture));
+            let next = known.len() as u32;
+            *known.entry(key).or_insert(next)
+        };
+        sources.iter().map(number).collect()
     }
 
     /// Returns the part of a map that a Gui shows: left, bottom, right and top in texels.

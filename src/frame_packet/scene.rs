@@ -100,6 +100,9 @@ pub struct DrawMesh {
     /// distance. `None` has the order 0. Among draws with an order, distances within a millimeter
     /// count as equal, so that draws on one plane need few draw calls.
     pub order: Option<i32>,
+    /// Order among draws whose order and distance are equal; a higher number is drawn later. The
+    /// parts of a draw's mesh are then drawn one after the other.
+    pub sequence: u32,
 }
 
 /// Returns true if a draw with a distance range ([`DrawMesh::range`]) is shown at a distance from
@@ -125,6 +128,7 @@ impl DrawMesh {
         range: [0.0, f32::INFINITY],
         part: DrawMesh::WHOLE_TEXTURE,
         order: None,
+        sequence: 0,
     };
 
     /// The part that covers a whole texture.

@@ -61,6 +61,46 @@ describe("a tile map", function()
     World.destroy_gui(Application.main_world(), gui)
   end)
 
+  it("returns the middle of a cell", function()
+    assert.same({ 12, 20 }, { Tilemap.cell_position(map, 2, 3) })
+    assert.same({ -4, -4 }, { Tilemap.cell_position(map, 0, 0) })
+    assert.same({ 2, 3 }, { Tilemap.cell_at(map, Tilemap.cell_position(map, 2, 3)) })
+  end)
+
+  it("shows objects with tiles on request", function()
+    local island = Tilemap.new("maps/island")
+    assert.same({ "ground", "trees" }, Tilemap.layer_names(island))
+    assert.is_false(Tilemap.is_layer_visible(island, "trees"))
+    local gui = Application.main_gui()
+    assert.equals(4, Tilemap.draw(island, gui))
+    Tilemap.set_layer_visible(island, "trees", true)
+    assert.equals(6, Tilemap.draw(island, gui))
+    assert.equals(0, Tilemap.tile(island, "trees", 1, 1))
+    assert.matches("outside of the layer, which has 0 and 0",
+      error_of(Tilemap.set_tile, island, "trees", 1, 1, 1))
+    local tree = Tilemap.objects(island, "trees")[1]
+    assert.same({ "tree", "plant", 8, 16 }, { tree.name, tree.type, tree.width, tree.height })
+    assert.is_true(tree.properties.tall)
+    Tilemap.destroy(island)
+  end)
+
+  it("has positions of isometric cells", function()
+    local island = Tilemap.new("maps/island")
+    assert.same({ 2, 2 }, { Tilemap.size(island) })
+    -- The topmost diamond is the first column of the upper row.
+    assert.same({ 16, 12 }, { Tilemap.cell_position(island, 1, 2) })
+    assert.same({ 8, 8 }, { Tilemap.cell_position(island, 1, 1) })
+    for column = 1, 2 do
+      for row = 1, 2 do
+        local x, y = Tilemap.cell_position(island, column, row)
+        assert.same({ column, row }, { Tilemap.cell_at(island, x, y) })
+      end
+    end
+    assert.same({ 1, 2 }, { Tilemap.cell_at(island, 16, 9) })
+    assert.same({ 2, 1 }, { Tilemap.cell_at(island, 16, 7) })
+    Tilemap.destroy(island)
+  end)
+
   it("is changed without changing others", function()
     Tilemap.set_tile(map, "ground", 1, 1, 2)
     assert.equals(2, Tilemap.tile(map, "ground", 1, 1))
@@ -116,6 +156,7 @@ describe("a tile map", function()
     end
     assert.matches("must be", error_of(Tilemap.alive, "x"))
     assert.matches("must be", error_of(Tilemap.cell_at, map, "x", 1))
+    assert.matches("must be", error_of(Tilemap.cell_position, map, "x", 1))
     assert.matches("must be", error_of(Tilemap.tile_properties, map, "x"))
     assert.matches("has no layer", error_of(Tilemap.is_layer_visible, map, "x"))
     assert.matches("has no layer", error_of(Tilemap.set_layer_visible, map, "x", true))

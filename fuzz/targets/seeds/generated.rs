@@ -185,6 +185,7 @@ pub fn files(ending: &str) -> Vec<Vec<u8>> {
         }
         "texture" => return text(&["source = \"x.png\"\nfilter = \"nearest\"\nmax_size = 8"]),
         "binary" => return text(&["bytes"]),
+        "fnl" | "moon" | "tl" => return text(&["(local x 1)"]),
         _ => return Vec::new(),
     }
     .expect("a picture can be written");

@@ -65,14 +65,24 @@ pub static TILEMAP: ModuleRows = module(
                 ("x", "texels from the map's left edge"),
                 ("y", "texels from the map's bottom edge"),
             ],
-            "Returns the column and row of the cell at a position. They can be outside the map.",
+            "Returns the column and row of the cell at a position. They can be outside the map. In \
+             isometric and hexagonal maps it is the cell whose diamond or hexagon is there.",
+        )
+        .pure(),
+        func(
+            "cell_position",
+            cell_position,
+            &[MAP_ARG, COLUMN_ARG, ROW_ARG],
+            "Returns the position of the middle of a cell, as x and y in texels from the map's \
+             bottom left. The cell can be outside the map.",
         )
         .pure(),
         func(
             "layer_names",
             layer_names,
             &[MAP_ARG],
-            "Returns the names of its tile layers, the lowest first.",
+            "Returns the names of its layers, the lowest first: layers of tiles, pictures, and \
+             object layers with tiles.",
         )
         .pure(),
         func(
@@ -98,7 +108,7 @@ pub static TILEMAP: ModuleRows = module(
             "is_layer_visible",
             is_layer_visible,
             &[MAP_ARG, LAYER_ARG],
-            "Returns true if `Tilemap.draw` draws a layer.",
+            "Returns true if `Tilemap.draw` draws a layer. Object layers are hidden at first.",
         )
         .pure(),
         func(
@@ -197,19 +207,29 @@ fn level_names(engine: &mut Engine, name: TextArgument) -> Result<Vec<String>, E
 }
 
 fn size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
-    let map = engine.assets.tilemaps.of(map).map();
-    (map.columns.into(), map.rows.into())
+    let grid = engine.assets.tilemaps.of(map).map().grid;
+    (grid.columns.into(), grid.rows.into())
 }
 
 fn tile_size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
-    let map = engine.assets.tilemaps.of(map).map();
-    (map.tile_width.into(), map.tile_height.into())
+    let [width, height] = engine.assets.tilemaps.of(map).map().grid.cell;
+    (width.into(), height.into())
 }
 
 fn cell_at(engine: &mut Engine, map: TilemapId, x: f64, y: f64) -> (f64, f64) {
-    let map = engine.assets.tilemaps.of(map).map();
-    let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
-    (cell(x, map.tile_width), cell(y, map.tile_height))
+    let [column, row] = engine.assets.tilemaps.of(map).map().grid.cell_at(x, y);
+    (column + 1.0, row + 1.0)
+}
+
+fn cell_position(
+    engine: &mut Engine,
+    map: TilemapId,
+    column: Integer,
+    row: Integer,
+) -> (f64, f64) {
+    let grid = engine.assets.tilemaps.of(map).map().grid;
+    let [x, y] = grid.center(column.0.saturating_sub(1), row.0.saturating_sub(1));
+    (x, y)
 }
 
 fn layer_names(engine: &mut Engine, map: TilemapId) -> Vec<String> {
@@ -259,7 +279,7 @@ fn set_tile(
     match tilemap.set_tile(layer, column.0, row.0, number) {
         true => Ok(()),
         false => {
-            let of = &tilemap.map().layers[layer];
+            let of = &tilemap.map().layers[layer].grid;
             Err(engine_foundation::error!(
                 "column {} and row {} are outside of the layer, which has {} and {}",
                 column.0,

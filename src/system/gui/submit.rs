@@ -153,6 +153,16 @@ impl Guis {
         gui.batch_with_room(index, count)
     }
 
+    /// Makes the next quads of a source on a layer of an immediate Gui a new batch, which is drawn
+    /// after all batches of the layer so far.
+    pub fn begin_batch(&mut self, gui: GuiId, layer: i32, source: SourceNumber) {
+        let source = self.sources.get(source.0 as usize);
+        let (Some(gui), Some(source)) = (self.guis.get_mut(gui.0), source) else { return };
+        let key = gui.key(source, layer);
+        gui.batch_indices.remove(&key);
+        (gui.last, gui.last_batch) = (None, usize::MAX);
+    }
+
     /// Replaces the quad of a retained object that consists of one quad.
     fn change_one(
         &mut self,

@@ -2,11 +2,11 @@
 //! layers flattened, durations and tags. Blend modes other than normal, and tile maps, are
 //! rejected, because the result would differ from the artist's picture.
 
-use super::inflate::unpack;
 use super::sheet_resource::{FRAMES_MAX, PlayDirection, SheetSource, SheetTag};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::image::{Image, PixelFormat, TEXELS_MAX, check_size};
+use engine_resource::inflate::{DeflateFormat, unpack};
 
 const FILE_MAGIC: u16 = 0xa5e0;
 const FRAME_MAGIC: u16 = 0xf1fa;
@@ -213,7 +213,8 @@ impl AseFile {
                 }
                 let bytes = match kind {
                     0 => chunk.take(size)?.to_vec(),
-                    2 => unpack(chunk.0, size)?,
+                    2 => unpack(chunk.0, size, DeflateFormat::Zlib)
+                        .map_err(|_| error!("its packed texels are damaged: save it again"))?,
                     _ => return Err(error!("the file is damaged: a cel is of kind {kind}")),
                 };
                 AseFrame::Texels { width, height, bytes }

@@ -9,7 +9,6 @@
 mod aseprite;
 mod atlas_allocator;
 mod data;
-mod inflate;
 mod mipmaps;
 mod registry;
 pub mod resource;

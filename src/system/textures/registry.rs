@@ -1,6 +1,7 @@
 //! Texture registry: maps names to numbers and numbers to locations; loads, reloads and unloads
 //! textures. loading.rs prepares compiled data for the renderer, and sheets.rs handles sheets.
 
+mod color_key;
 mod loading;
 mod runtime_textures;
 mod scene_textures;
@@ -12,7 +13,6 @@ pub use scene_textures::SceneTexture;
 use super::atlas_allocator::{AtlasAllocator, AtlasRegion};
 use super::data::{self, FilterMode, TextureHeader};
 use super::mipmaps;
-use super::resource::TEXTURE;
 use super::sheet_resource::SHEET;
 use super::sheet_resource::{self, SheetData};
 use super::{SLOTS_MAX, TEXTURES_MAX, TextureEntry, TextureNumber};
@@ -32,7 +32,7 @@ use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Capabilities of the machine's renderer.
@@ -175,7 +175,7 @@ impl Textures {
             }
             return Ok(number);
         }
-        if store.has(&ResourceName::new(kind_names::TEXTURE, name)) {
+        if store.has(&color_key::resource_of(store, name).0) {
             if self.entries.len() >= TEXTURES_MAX {
                 return Err(error!("{TEXTURES_MAX} textures were requested (TEXTURES_MAX)"));
             }
@@ -317,12 +317,15 @@ impl Textures {
     }
 
     fn reload_loaded_file(&mut self, store: &mut ResourceStore, resource: &ResourceName) {
-        if let Some(number) = self.by_name.get(&resource.name).copied()
-            && self.records[number.0 as usize].source == TextureOrigin::File
-            && (self.entries[number.0 as usize].loaded
-                || self.records[number.0 as usize].file_removed)
-        {
-            self.reload_file(store, resource, number.0 as usize);
+        // Several textures can be made of a file, each with another transparent color.
+        for index in 0..self.records.len() {
+            let TextureRecord { name, source, file_removed, .. } = &self.records[index];
+            if *source == TextureOrigin::File
+                && (self.entries[index].loaded || *file_removed)
+                && color_key::resource_of(store, name).0 == *resource
+            {
+                self.reload_file(store, resource, index);
+            }
         }
     }
 
@@ -343,8 +346,10 @@ impl Textures {
         }
         self.caps = caps;
         let files = self.records.iter().filter(|record| record.source == TextureOrigin::File);
-        let files: Vec<_> =
-            files.map(|record| ResourceName::new(TEXTURE.name, &record.name)).collect();
+        let mut files: Vec<_> =
+            files.map(|record| color_key::resource_of(store, &record.name).0).collect();
+        let mut known = HashSet::new();
+        files.retain(|file| known.insert(file.clone()));
         let sheets = self.sheets.iter().map(|sheet| ResourceName::new(SHEET.name, &sheet.name));
         let sheets: Vec<_> = sheets.collect();
         files.iter().for_each(|file| self.reload_loaded_file(store, file));
@@ -395,11 +400,6 @@ impl Textures {
     }
 }
 
-/// Returns the error message for a frame that a sheet does not have.
-fn no_frame(sheet: &str, frame: &str, known: &SheetData) -> String {
-    let names: Vec<&str> = known.frames.iter().map(|frame| &frame.name[..]).collect();
-    let near = if frame.len() > 2 { hint(frame, names.iter().copied()) } else { String::new() };
-    let message = match names[..] {
 /// Returns the reason why a resource that was loaded is missing: its file was deleted, or none of
 /// its files can be used.
 fn removed_message(store: &ResourceStore, resource: &ResourceName) -> String {
@@ -410,6 +410,11 @@ fn removed_message(store: &ResourceStore, resource: &ResourceName) -> String {
     }
 }
 
+/// Returns the error message for a frame that a sheet does not have.
+fn no_frame(sheet: &str, frame: &str, known: &SheetData) -> String {
+    let names: Vec<&str> = known.frames.iter().map(|frame| &frame.name[..]).collect();
+    let near = if frame.len() > 2 { hint(frame, names.iter().copied()) } else { String::new() };
+    let message = match names[..] {
         _ if !near.is_empty() => near,
         [first, .., last] => format!(": it has {} frames, '{first}' to '{last}'", names.len()),
         _ => format!(": it has {}", names.join(", ")),
@@ -478,7 +483,7 @@ impl Textures {
             let source = TextureOrigin::Frame { sheet: index, frame: frame.to_string() };
             return Ok(self.add(name.to_string(), source, None, entry));
         }
-        let resource = ResourceName::new(kind_names::TEXTURE, name);
+        let (resource, _) = color_key::resource_of(store, name);
         store.record_request(&resource);
         let message = store.missing_message(&resource);
         let exported = name.rmatch_indices('/').map(|(at, _)| &name[..at]);
@@ -535,7 +540,8 @@ impl Textures {
             return self.reset_entry(index);
         }
         let old = self.records[index].held;
-        match self.load(store, &resource.name, old) {
+        let name = self.records[index].name.clone();
+        match self.load(store, &name, old) {
             Ok(held) => {
                 (self.records[index].held, self.records[index].file_removed) = (Some(held), false);
                 self.entries[index] = held.entry;

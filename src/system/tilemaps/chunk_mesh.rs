@@ -1,11 +1,11 @@
 //! Chunk meshes of tile maps that are placed in a world. A chunk is a square of cells; chunks
 //! outside of the view are neither built nor drawn.
 
-use super::{TileQuad, Tilemap};
+use super::cell_grid::CellRanges;
+use super::{LayerKind, TileQuad, Tilemap, sort_by_texture};
 use engine_foundation::Vec3;
 use engine_foundation::hash::StateHash;
 use engine_frame_packet::mesh::{MeshBounds, MeshFrame, MeshPart, MeshVertex};
-use std::ops::RangeInclusive;
 
 /// Number of cells along a chunk's side.
 pub const CHUNK_CELLS: u32 = 32;
@@ -19,12 +19,17 @@ pub struct ChunkMesh {
     pub row: u32,
 }
 
-/// Returns the chunks of a map, layer by layer.
+/// Returns the chunks of a map, layer by layer, from the top of a layer to its bottom. Pictures and
+/// objects of a layer are one chunk.
 pub fn chunks(tilemap: &Tilemap) -> Vec<ChunkMesh> {
     let mut all = Vec::new();
     for (layer, of) in tilemap.map().layers.iter().enumerate() {
-        for row in 0..of.rows.div_ceil(CHUNK_CELLS) {
-            for column in 0..of.columns.div_ceil(CHUNK_CELLS) {
+        if of.kind != LayerKind::Tiles {
+            all.push(ChunkMesh { layer: layer as u32, column: 0, row: 0 });
+            continue;
+        }
+        for row in (0..of.grid.rows.div_ceil(CHUNK_CELLS)).rev() {
+            for column in 0..of.grid.columns.div_ceil(CHUNK_CELLS) {
                 all.push(ChunkMesh { layer: layer as u32, column, row });
             }
         }
@@ -37,24 +42,50 @@ impl Tilemap {
     /// that extend beyond their cells.
     pub fn chunk_sphere(&self, chunk: ChunkMesh) -> ([f32; 2], f32) {
         let of = &self.map().layers[chunk.layer as usize];
-        let side = |cells: u32, first: u32, size: f32| {
-            let (low, high) = (first * CHUNK_CELLS, ((first + 1) * CHUNK_CELLS).min(cells));
-            (low as f32 * size, high as f32 * size)
+        let [left, bottom, right, top] = self.chunk_bounds(chunk);
+        let [reach_left, reach_bottom, reach_right, reach_top] = of.reach;
+        let (left, right) = (left - reach_left, right + reach_right);
+        let (bottom, top) = (bottom - reach_bottom, top + reach_top);
+        let middle = [(left + right) * 0.5, (bottom + top) * 0.5];
+        (middle, (right - left).hypot(top - bottom) * 0.5)
+    }
+
+    /// Returns left, bottom, right and top of a chunk's cells or pictures in the map.
+    fn chunk_bounds(&self, chunk: ChunkMesh) -> [f32; 4] {
+        let of = &self.map().layers[chunk.layer as usize];
+        let mut bounds = [f32::INFINITY, f32::INFINITY, f32::NEG_INFINITY, f32::NEG_INFINITY];
+        let mut add = |[left, bottom, right, top]: [f32; 4]| {
+            let [l, b, r, t] = bounds;
+            bounds = [l.min(left), b.min(bottom), r.max(right), t.max(top)];
         };
-        let (left, right) = side(of.columns, chunk.column, of.tile_width);
-        let (bottom, top) = side(of.rows, chunk.row, of.tile_height);
-        let [over_x, over_y] = self.map_file.largest;
-        let (width, height) = (right - left + over_x, top - bottom + over_y);
-        let middle = [of.x + left + width * 0.5, of.y + bottom + height * 0.5];
-        (middle, width.hypot(height) * 0.5)
+        if of.kind == LayerKind::Tiles {
+            let (columns, rows) = chunk.cells(of.grid.columns, of.grid.rows);
+            let [width, height] = of.grid.cell;
+            // Rows or columns are staggered, so that two neighbours of each have both extremes.
+            for column in [*columns.start(), columns.start() + 1, *columns.end()] {
+                for row in [*rows.start(), rows.start() + 1, *rows.end()] {
+                    let (column, row) = (column.min(*columns.end()), row.min(*rows.end()));
+                    let corner = of.grid.corner(column.into(), row.into());
+                    let [left, bottom] = [of.x + corner[0] as f32, of.y + corner[1] as f32];
+                    add([left, bottom, left + width, bottom + height]);
+                }
+            }
+            return bounds;
+        }
+        let mut quads = Vec::new();
+        let everything = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
+        self.quads(chunk.layer as usize, everything, 0.0, &mut quads);
+        quads.iter().for_each(|quad| add(quad.bounds()));
+        if quads.is_empty() { [0.0; 4] } else { bounds }
     }
 
     /// Returns a hash of the frames that all animated tiles show at this time.
     pub fn animation_state(&self, seconds: f64) -> u64 {
         let mut hash = StateHash::new(0);
-        for set in &self.map_file.sets {
+        for (at, set) in self.map_file.sets.iter().enumerate() {
             for (tile, _) in &set.animations {
-                hash.write_u64(u64::from(set.frame_at(*tile, seconds)));
+                let (set, number) = self.map_file.frame_at(at, *tile, seconds);
+                hash.write_u64((set as u64) << 32 | u64::from(number));
             }
         }
         hash.finish()
@@ -66,15 +97,17 @@ impl Tilemap {
             return false;
         }
         let of = &self.map().layers[chunk.layer as usize];
-        let (columns, rows) = chunk.cells(of.columns, of.rows);
+        let is_animated = |tile: u32| {
+            let found = self.set_of(tile);
+            found.is_some_and(|(set, number)| self.map_file.sets[set].frames(number).is_some())
+        };
+        if of.kind != LayerKind::Tiles {
+            return of.placed.iter().any(|placed| is_animated(placed.tile));
+        }
+        let (columns, rows) = chunk.cells(of.grid.columns, of.grid.rows);
         let tiles = &self.tiles[chunk.layer as usize];
-        let mut lines = rows.map(|row| row as usize * of.columns as usize);
-        lines.any(|line| {
-            columns.clone().any(|column| {
-                let found = self.set_of(tiles[line + column as usize]);
-                found.is_some_and(|(set, number)| self.map_file.sets[set].frames(number).is_some())
-            })
-        })
+        let mut lines = rows.map(|row| row as usize * of.grid.columns as usize);
+        lines.any(|line| columns.clone().any(|column| is_animated(tiles[line + column as usize])))
     }
 
     /// Builds the triangles of a chunk in the upright x-z plane, with `metres` per texel. Also
@@ -89,21 +122,27 @@ impl Tilemap {
     ) -> (MeshFrame, Vec<usize>) {
         let of = &self.map().layers[chunk.layer as usize];
         let mut quads = Vec::new();
-        let cells = chunk.cells(of.columns, of.rows);
-        self.quads_of(chunk.layer as usize, cells, seconds, &mut quads);
-        // Groups the quads by texture. The sort is stable, so tiles of one texture keep their
-        // order.
-        quads.sort_by_key(|quad| quad.set);
-        let alpha = (of.opacity.clamp(0.0, 1.0) * 255.0).round() as u8;
+        match of.kind {
+            LayerKind::Tiles => {
+                let cells = chunk.cells(of.grid.columns, of.grid.rows);
+                self.quads_of(chunk.layer as usize, cells, seconds, &mut quads);
+            }
+            _ => {
+                let everything = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
+                self.quads(chunk.layer as usize, everything, seconds, &mut quads);
+            }
+        }
+        let textures: Vec<u32> = (0..self.sets().len() as u32).collect();
+        sort_by_texture(&mut quads, &textures, of.overlaps);
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());
         let (mut parts, mut sets) = (Vec::new(), Vec::new());
         for run in quads.chunk_by(|a, b| a.set == b.set) {
             let (first, surface) = (indices.len() as u32, sets.len() as u32);
-            let of = &self.map_file.sets[run[0].set];
-            let inset = if smooth[run[0].set] { of.half_texel() } else { [0.0; 2] };
+            let set = &self.map_file.sets[run[0].set];
+            let inset = if smooth[run[0].set] { set.half_texel() } else { [0.0; 2] };
             for quad in run {
                 let quad = &TileQuad { part: shrink(quad.part, inset), ..*quad };
-                add(quad, alpha, metres, &mut vertices, &mut indices);
+                add(quad, of.color([255; 4], quad.alpha), metres, &mut vertices, &mut indices);
             }
             parts.push(MeshPart { first, count: indices.len() as u32 - first, surface });
             sets.push(run[0].set);
@@ -116,7 +155,7 @@ impl Tilemap {
 
 impl ChunkMesh {
     /// Returns the chunk's columns and rows, from 0, in a layer of this size.
-    fn cells(self, columns: u32, rows: u32) -> (RangeInclusive<u32>, RangeInclusive<u32>) {
+    fn cells(self, columns: u32, rows: u32) -> CellRanges {
         let within = |at: u32, count: u32| {
             at * CHUNK_CELLS..=((at + 1) * CHUNK_CELLS).min(count).saturating_sub(1)
         };
@@ -137,7 +176,7 @@ fn shrink(part: [[f32; 2]; 2], inset: [f32; 2]) -> [[f32; 2]; 2] {
 
 fn add(
     quad: &TileQuad,
-    alpha: u8,
+    color: [u8; 4],
     metres: f32,
     vertices: &mut Vec<MeshVertex>,
     indices: &mut Vec<u32>,
@@ -151,7 +190,7 @@ fn add(
             normal: MeshVertex::packed(Vec3::NEG_Y, 0.0),
             tangent: MeshVertex::packed(Vec3::X, 1.0),
             uv,
-            color: [255, 255, 255, alpha],
+            color,
         });
     }
     // A flipped tile would be back-facing.

@@ -3,11 +3,13 @@
 //!
 //! The tree is `{ file, sets = [ … ], maps = [ … ] }`. Its fields have the names of the structures
 //! here. Tiles are listed row by row from the top, as in the editors, and are flipped to bottom-up
-//! order when they are read.
+//! order when they are read. `map_reader.rs` reads the tree.
 
-use super::{TILES_MAX, number_of};
+use super::cell_grid::CellGrid;
+use super::map_reader;
+use super::number_of;
+use super::tree_fields::ObjectFields;
 use engine_foundation::Error;
-use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use engine_resource::data_resources::read_tree;
 use std::collections::BTreeMap;
@@ -15,6 +17,8 @@ use std::sync::Arc;
 
 /// Maximum number of frames of one animated tile.
 pub const ANIMATION_FRAMES_MAX: usize = 4096;
+/// Maximum number of tile sets of a file. Each picture of a collection counts as one.
+pub const SETS_MAX: usize = 8192;
 
 /// Content of a map file.
 #[derive(Debug, Default)]
@@ -22,31 +26,39 @@ pub struct MapFile {
     /// Tile sets, sorted by the number of their first tile.
     pub sets: Vec<TileSet>,
     pub maps: Vec<TilemapData>,
-    /// Width and height of the largest tile.
-    pub largest: [f32; 2],
     /// Messages about tiles that no tile set contains. Their cells stay empty.
     pub unknown_tiles: Vec<String>,
 }
 
-/// Tile set: tiles cut from one image.
+/// Maximum number of unknown tiles of one layer that are reported individually.
+const UNKNOWN_TILES_REPORTED_MAX: usize = 8;
+
+/// Tile set: tiles cut from one image. A collection of pictures is a set for each picture.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TileSet {
     /// Number of the set's first tile.
     pub first: u32,
     pub count: u32,
     pub columns: u32,
-    /// Name of the set's texture.
+    /// Name of the set's texture. `tiles#ff00ff` is the texture `tiles` with a transparent color.
     pub texture: String,
     /// Width and height of the image.
     pub image: [f32; 2],
     pub tile_width: f32,
     pub tile_height: f32,
-    pub margin: f32,
+    /// Position of the first tile in the image, from the top left.
+    pub origin: [f32; 2],
     pub spacing: f32,
+    /// Distance by which tiles are drawn to the right and up.
+    pub offset: [f32; 2],
+    /// True if tiles are drawn in the size of the cell.
+    pub fills_cell: bool,
+    /// True if a tile keeps its aspect ratio when it is drawn in another size.
+    pub keeps_aspect: bool,
     /// Properties by the tile's number in the set.
     pub properties: Vec<(u32, SjsonTree)>,
-    /// Animations, sorted by the tile's number in the set. Each frame is a tile and its duration in
-    /// milliseconds.
+    /// Animations, sorted by the tile's number in the set. Each frame is the number of a tile in
+    /// the map, and its duration in milliseconds.
     pub animations: Vec<(u32, Vec<(u32, f64)>)>,
 }
 
@@ -54,10 +66,11 @@ pub struct TileSet {
 #[derive(Clone, PartialEq, Debug)]
 pub struct TilemapData {
     pub name: String,
-    pub columns: u32,
-    pub rows: u32,
-    pub tile_width: f32,
-    pub tile_height: f32,
+    /// Cells of the map.
+    pub grid: CellGrid,
+    /// Point, from the map's bottom left, at which layers with parallax are not moved if it is in
+    /// the middle of the view.
+    pub parallax_origin: [f32; 2],
     pub properties: SjsonTree,
     /// Layers from the bottom to the top.
     pub layers: Vec<TileLayer>,
@@ -65,22 +78,76 @@ pub struct TilemapData {
     pub objects: Vec<MapObject>,
 }
 
-/// Layer of tiles.
+/// What a layer consists of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LayerKind {
+    /// Tiles in cells.
+    Tiles,
+    /// One picture.
+    Image,
+    /// Tile objects of an object layer. Hidden until the game shows it.
+    Objects,
+}
+
+/// Layer of tiles in cells, or of freely placed tiles.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TileLayer {
     pub name: String,
-    pub columns: u32,
-    pub rows: u32,
-    pub tile_width: f32,
-    pub tile_height: f32,
+    pub kind: LayerKind,
+    /// Cells of the layer; no columns and rows if its tiles are placed freely.
+    pub grid: CellGrid,
+    /// True if the map is hexagonal: the diagonal flip is then a rotation.
+    pub is_hexagonal: bool,
     /// Position of the layer's bottom left in the map.
     pub x: f32,
     pub y: f32,
     pub opacity: f32,
+    /// Color that multiplies the tiles: red, green, blue, alpha.
+    pub tint: [u8; 4],
+    /// Movement relative to that of the view, horizontally and vertically; 1 for most layers.
+    pub parallax: [f32; 2],
     pub visible: bool,
+    /// Layer of a Gui or world that it is drawn on, from that of the map. Only layers of tiles
+    /// count; others share the layer of the tiles below them.
+    pub level: u32,
     /// Tiles row by row from the bottom; 0 is an empty cell.
     pub tiles: Arc<Vec<u32>>,
+    /// Tiles that are not drawn like the others, by the index of their cell in ascending order.
+    pub styles: Arc<Vec<(u32, TileStyle)>>,
+    /// Freely placed tiles, in drawing order.
+    pub placed: Arc<Vec<PlacedTile>>,
+    /// True if the picture is repeated horizontally and vertically.
+    pub repeat: [bool; 2],
+    /// True if cells are drawn from the right, and rows from the bottom.
+    pub reversed: [bool; 2],
+    /// True if tiles that are larger than the cell extend downward, as in LDtk.
+    pub from_top: bool,
+    /// Distance by which tiles extend beyond their cells: left, bottom, right, top.
+    pub reach: [f32; 4],
+    /// True if tiles can overlap each other.
+    pub overlaps: bool,
     pub properties: SjsonTree,
+}
+
+/// Shift and opacity of a single tile.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TileStyle {
+    pub shift: [f32; 2],
+    pub alpha: f32,
+}
+
+/// Freely placed tile.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlacedTile {
+    /// Number of the tile with its flip bits.
+    pub tile: u32,
+    /// Position of its bottom left before the rotation.
+    pub at: [f32; 2],
+    pub size: [f32; 2],
+    /// Clockwise rotation around the pivot, in degrees.
+    pub rotation: f32,
+    pub pivot: [f32; 2],
+    pub alpha: f32,
 }
 
 /// Grid of integers: LDtk's IntGrid.
@@ -113,90 +180,35 @@ pub struct MapObject {
     pub properties: SjsonTree,
 }
 
-/// Typed access to the fields of an object in the tree.
-struct ObjectFields<'a>(&'a SjsonTree);
-
-impl<'a> ObjectFields<'a> {
-    fn list(&self, key: &str) -> &'a [SjsonTree] {
-        match self.0.get(key) {
-            Some(SjsonTree::Array(items)) => items,
-            _ => &[],
+impl TileLayer {
+    /// Returns the style of a cell. A tile that the game changed has none.
+    pub(super) fn style(&self, index: usize, tile: u32) -> Option<&TileStyle> {
+        if self.styles.is_empty() || self.tiles[index] != tile {
+            return None;
         }
+        let found = self.styles.binary_search_by_key(&(index as u32), |(cell, _)| *cell);
+        found.ok().map(|at| &self.styles[at].1)
     }
 
-    fn text(&self, key: &str) -> String {
-        match self.0.get(key) {
-            Some(SjsonTree::String(text)) => text.clone(),
-            _ => String::new(),
-        }
+    /// Returns true if the layer is drawn until the game hides it.
+    pub fn is_shown_at_first(&self) -> bool {
+        self.visible && self.kind != LayerKind::Objects
     }
 
-    fn number(&self, key: &str) -> f64 {
-        match self.0.get(key) {
-            Some(SjsonTree::Number(number)) if number.is_finite() => *number,
-            _ => 0.0,
+    /// Returns a color multiplied with that of the layer and with an opacity.
+    pub fn color(&self, color: [u8; 4], alpha: f32) -> [u8; 4] {
+        let mut product = color;
+        for (part, tint) in product.iter_mut().zip(self.tint) {
+            *part = ((u32::from(*part) * u32::from(tint) + 127) / 255) as u8;
         }
+        let alpha = f32::from(product[3]) * (self.opacity * alpha).clamp(0.0, 1.0);
+        [product[0], product[1], product[2], alpha.round() as u8]
     }
 
-    fn float(&self, key: &str) -> Result<f32, Error> {
-        bounded(key, self.number(key))
-    }
-
-    fn integer(&self, key: &str, most: u32) -> Result<u32, Error> {
-        let number = self.number(key);
-        match number.fract() == 0.0 && (0.0..=f64::from(most)).contains(&number) {
-            true => Ok(number as u32),
-            false => Err(error!("'{key}' must be a whole number from 0 to {most}, got {number}")),
-        }
-    }
-
-    fn size(&self, key: &str) -> Result<f32, Error> {
-        let number = self.number(key);
-        match (1.0..=65_536.0).contains(&number) {
-            true => Ok(number as f32),
-            false => Err(error!("'{key}' must be 1 to 65536 texels, got {number}")),
-        }
-    }
-
-    fn properties(&self) -> SjsonTree {
-        self.0.get("properties").cloned().unwrap_or(SjsonTree::Object(Vec::new()))
-    }
-
-    /// Reads `columns` × `rows` integers and flips their rows to bottom-up order.
-    fn cells<T>(
-        &self,
-        key: &str,
-        columns: u32,
-        rows: u32,
-        of: impl Fn(f64) -> Option<T>,
-    ) -> Result<Vec<T>, Error> {
-        let (items, wanted) = (self.list(key), columns as usize * rows as usize);
-        if wanted > TILES_MAX {
-            return Err(error!("{wanted} tiles are more than a layer can have (TILES_MAX)"));
-        }
-        if items.len() != wanted {
-            return Err(error!(
-                "layer '{}' has {} tiles in place of {columns} × {rows}",
-                self.text("name"),
-                items.len()
-            ));
-        }
-        let mut cells = Vec::with_capacity(wanted);
-        if wanted == 0 {
-            return Ok(cells);
-        }
-        for row in (0..rows as usize).rev() {
-            for item in &items[row * columns as usize..][..columns as usize] {
-                let number = match item {
-                    SjsonTree::Number(number) => of(*number),
-                    _ => None,
-                };
-                cells.push(number.ok_or_else(|| {
-                    error!("layer '{}' has a tile that is not a tile number", self.text("name"))
-                })?);
-            }
-        }
-        Ok(cells)
+    /// Returns the distance by which the layer is moved if the middle of the view is at this
+    /// position of the map.
+    pub fn parallax_shift(&self, map: &TilemapData, view: [f32; 2]) -> [f32; 2] {
+        [0, 1].map(|axis| (1.0 - self.parallax[axis]) * (view[axis] - map.parallax_origin[axis]))
     }
 }
 
@@ -212,19 +224,7 @@ impl MapFile {
     /// Builds the map file from a compiler's tree.
     pub fn of(tree: &SjsonTree) -> Result<MapFile, Error> {
         let fields = ObjectFields(tree);
-        let sets = fields.list("sets").iter().map(|set| tile_set(&ObjectFields(set)));
-        let mut sets = sets.collect::<Result<Vec<_>, Error>>()?;
-        sets.sort_by_key(|set| set.first);
-        let maps = fields.list("maps").iter().map(|of| map(&ObjectFields(of)));
-        let maps = maps.collect::<Result<Vec<_>, Error>>()?;
-        if maps.is_empty() {
-            return Err(error!("there is no map in it"));
-        }
-        let mut largest = [0.0f32; 2];
-        for set in &sets {
-            largest = [largest[0].max(set.tile_width), largest[1].max(set.tile_height)];
-        }
-        let mut map_file = MapFile { sets, maps, largest, unknown_tiles: Vec::new() };
+        let mut map_file = map_reader::read(&fields)?;
         let (file, trees) = (fields.text("file"), fields.list("maps"));
         for (at, tree) in trees.iter().enumerate() {
             let messages = map_file.unknown_tiles_of(at, &ObjectFields(tree));
@@ -289,134 +289,4 @@ impl MapFile {
         }
         messages
     }
-}
-
-/// Maximum number of unknown tiles of one layer that are reported individually.
-const UNKNOWN_TILES_REPORTED_MAX: usize = 8;
-
-fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
-    let mut set = TileSet {
-        first: fields.integer("first", u32::MAX >> 4)?,
-        count: fields.integer("count", TILES_MAX as u32)?,
-        columns: fields.integer("columns", 65_536)?.max(1),
-        texture: fields.text("texture"),
-        image: [fields.size("image_width")?, fields.size("image_height")?],
-        tile_width: fields.size("tile_width")?,
-        tile_height: fields.size("tile_height")?,
-        margin: fields.float("margin")?,
-        spacing: fields.float("spacing")?,
-        properties: Vec::new(),
-        animations: Vec::new(),
-    };
-    for tile in fields.list("tiles").iter().map(ObjectFields) {
-        let id = tile.integer("id", TILES_MAX as u32)?;
-        if tile.0.get("properties").is_some() {
-            set.properties.push((id, tile.properties()));
-        }
-        let frames = tile.list("frames").iter().map(ObjectFields).map(|frame| {
-            let milliseconds = frame.number("milliseconds");
-            if milliseconds <= 0.0 {
-                return Err(error!("a frame of tile {id} lasts {milliseconds} milliseconds"));
-            }
-            Ok((frame.integer("id", TILES_MAX as u32)?, milliseconds))
-        });
-        let frames = frames.collect::<Result<Vec<_>, Error>>()?;
-        if frames.len() > ANIMATION_FRAMES_MAX {
-            return Err(error!(
-                "tile {id} is animated with {} frames, and {ANIMATION_FRAMES_MAX} is the most \
-                 (ANIMATION_FRAMES_MAX)",
-                frames.len()
-            ));
-        }
-        if let Some((outside, _)) = frames.iter().find(|(frame, _)| *frame >= set.count) {
-            return Err(error!("tile {id} is animated with tile {outside}, which does not exist"));
-        }
-        if !frames.is_empty() {
-            set.animations.push((id, frames));
-        }
-    }
-    // Sorted for the lookup of every drawn tile.
-    set.animations.sort_by_key(|(id, _)| *id);
-    Ok(set)
-}
-
-fn map(fields: &ObjectFields) -> Result<TilemapData, Error> {
-    let layer = |layer: &SjsonTree| {
-        let fields = ObjectFields(layer);
-        let (columns, rows) = (fields.integer("columns", 65_536)?, fields.integer("rows", 65_536)?);
-        let tile = |number: f64| {
-            (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
-                .then_some(number as u32)
-        };
-        Ok(TileLayer {
-            name: fields.text("name"),
-            columns,
-            rows,
-            tile_width: fields.size("tile_width")?,
-            tile_height: fields.size("tile_height")?,
-            x: fields.float("x")?,
-            y: fields.float("y")?,
-            opacity: fields.float("opacity")?.clamp(0.0, 1.0),
-            visible: !matches!(layer.get("visible"), Some(SjsonTree::Bool(false))),
-            tiles: Arc::new(fields.cells("tiles", columns, rows, tile)?),
-            properties: fields.properties(),
-        })
-    };
-    let grid = |grid: &SjsonTree| {
-        let fields = ObjectFields(grid);
-        let (columns, rows) = (fields.integer("columns", 65_536)?, fields.integer("rows", 65_536)?);
-        let value = |number: f64| (number.abs() < 2e9).then_some(number as i32);
-        let values = fields.cells("values", columns, rows, value)?;
-        Ok(IntGrid { name: fields.text("name"), columns, rows, values })
-    };
-    Ok(TilemapData {
-        name: fields.text("name"),
-        columns: fields.integer("columns", 65_536)?,
-        rows: fields.integer("rows", 65_536)?,
-        tile_width: fields.size("tile_width")?,
-        tile_height: fields.size("tile_height")?,
-        properties: fields.properties(),
-        layers: fields.list("layers").iter().map(layer).collect::<Result<_, Error>>()?,
-        grids: fields.list("grids").iter().map(grid).collect::<Result<_, Error>>()?,
-        objects: fields
-            .list("objects")
-            .iter()
-            .map(|object| map_object(&ObjectFields(object)))
-            .collect::<Result<_, Error>>()?,
-    })
-}
-
-/// Maximum absolute value of lengths and positions, in texels.
-const LENGTH_MAX: f64 = 1e9;
-
-fn bounded(key: &str, number: f64) -> Result<f32, Error> {
-    match number.abs() <= LENGTH_MAX {
-        true => Ok(number as f32),
-        false => Err(error!("'{key}' must be a number up to {LENGTH_MAX:e}, got {number:e}")),
-    }
-}
-
-fn map_object(fields: &ObjectFields) -> Result<MapObject, Error> {
-    let point = |point: &SjsonTree| match point {
-        SjsonTree::Array(parts) => match parts[..] {
-            [SjsonTree::Number(x), SjsonTree::Number(y)] => {
-                Ok([bounded("points", x)?, bounded("points", y)?])
-            }
-            _ => Ok([0.0; 2]),
-        },
-        _ => Ok([0.0; 2]),
-    };
-    Ok(MapObject {
-        name: fields.text("name"),
-        kind: fields.text("kind"),
-        layer: fields.text("layer"),
-        x: fields.float("x")?,
-        y: fields.float("y")?,
-        width: fields.float("width")?,
-        height: fields.float("height")?,
-        rotation: fields.float("rotation")?,
-        tile: fields.number("tile") as u32,
-        points: fields.list("points").iter().map(point).collect::<Result<_, Error>>()?,
-        properties: fields.properties(),
-    })
 }

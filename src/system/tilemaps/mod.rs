@@ -1,22 +1,31 @@
 //! Tile maps: layers of tiles, objects and integer grids imported from Tiled and LDtk, and the
 //! quads that draw each tile from its tile set's image. The engine decides where the quads are
-//! drawn. The submodules compile map files; all of them produce the tree that `data.rs` describes.
+//! drawn. The folders `tiled` and `ldtk` compile map files; both produce the tree that `data.rs`
+//! describes.
 //!
 //! Columns and rows count from 1 at the bottom left. Lengths are in texels; y points up.
 
+mod cell_grid;
 mod chunk_mesh;
 mod data;
+mod draw_order;
 mod ldtk;
+mod map_reader;
+mod quads;
 mod relative_path;
 pub mod resource;
+mod source_tree;
 mod tiled;
-mod tmx;
+mod tree_fields;
 
 #[cfg(test)]
 mod tests;
 
+pub use cell_grid::{CellGrid, CellShape, Stagger};
 pub use chunk_mesh::{CHUNK_CELLS, ChunkMesh, chunks};
-pub use data::{IntGrid, MapFile, MapObject, TileLayer, TileSet, TilemapData};
+pub use data::{IntGrid, LayerKind, MapFile, MapObject, TileLayer, TileSet, TilemapData};
+pub use draw_order::sort_by_texture;
+pub use quads::TileQuad;
 
 use engine_foundation::error;
 use engine_foundation::hash::StateHash;
@@ -26,7 +35,6 @@ use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Handle of a tile map.
@@ -39,11 +47,15 @@ pub const TILEMAPS_MAX: usize = 1024;
 pub const TILES_MAX: usize = 1 << 22;
 
 /// Flip bits of a tile: horizontal, vertical, and along the diagonal. The diagonal flip is applied
-/// first. The remaining bits are the tile's number.
+/// first. In hexagonal maps it is a clockwise rotation by 60 degrees, applied last; the fourth bit
+/// adds 120 degrees. The remaining bits are the tile's number.
 pub const FLIP_X: u32 = 1 << 31;
 pub const FLIP_Y: u32 = 1 << 30;
 pub const FLIP_DIAGONAL: u32 = 1 << 29;
-const FLIPS: u32 = FLIP_X | FLIP_Y | FLIP_DIAGONAL;
+pub const ROTATE_120: u32 = 1 << 28;
+const FLIPS: u32 = FLIP_X | FLIP_Y | FLIP_DIAGONAL | ROTATE_120;
+/// Maximum number of a tile set's first tile.
+const FIRST_MAX: u32 = u32::MAX >> 5;
 
 /// Returns the number of a tile without its flip bits.
 pub fn number_of(tile: u32) -> u32 {
@@ -87,9 +99,12 @@ impl Tilemap {
         &self.map_file.sets
     }
 
-    /// Returns the index of the layer with this name.
+    /// Returns the index of the layer with this name. Layers of tiles take precedence.
     pub fn layer(&self, name: &str) -> Option<usize> {
-        self.map().layers.iter().position(|layer| layer.name == name)
+        let layers = &self.map().layers;
+        let tiles = |layer: &TileLayer| layer.kind == LayerKind::Tiles && layer.name == name;
+        let found = layers.iter().position(tiles);
+        found.or_else(|| layers.iter().position(|layer| layer.name == name))
     }
 
     pub fn is_visible(&self, layer: usize) -> bool {
@@ -111,7 +126,7 @@ impl Tilemap {
     }
 
     fn cell_index(&self, layer: usize, column: i64, row: i64) -> Option<usize> {
-        let of = &self.map().layers[layer];
+        let of = &self.map().layers[layer].grid;
         let inside = (1..=i64::from(of.columns)).contains(&column)
             && (1..=i64::from(of.rows)).contains(&row);
         inside.then(|| (row as usize - 1) * of.columns as usize + column as usize - 1)
@@ -150,14 +165,14 @@ impl Tilemap {
         self.map_file = map_file.clone();
         let layers = &map_file.maps[self.map].layers;
         self.tiles = layers.iter().map(|layer| layer.tiles.clone()).collect();
-        self.visible = layers.iter().map(|layer| layer.visible).collect();
+        self.visible = layers.iter().map(TileLayer::is_shown_at_first).collect();
         for (at, layer) in old.layers.iter().enumerate() {
             let Some(now) = self.layer(&layer.name) else { continue };
-            if old_visible[at] != layer.visible {
+            if old_visible[at] != layer.is_shown_at_first() {
                 self.visible[now] = old_visible[at];
             }
             for (cell_index, tile) in old_tiles[at].iter().enumerate() {
-                let columns = layer.columns as usize;
+                let columns = layer.grid.columns as usize;
                 let (column, row) = (cell_index % columns, cell_index / columns);
                 let fits = *tile == 0 || self.set_of(*tile).is_some();
                 if *tile != layer.tiles[cell_index] && fits {
@@ -171,123 +186,6 @@ impl Tilemap {
     /// Returns the index of the tile set that contains a tile, and the tile's number in that set.
     pub fn set_of(&self, tile: u32) -> Option<(usize, u32)> {
         self.map_file.set_of(tile)
-    }
-
-    /// Appends the quads of a layer's tiles that touch a rectangle, row by row from the top. The
-    /// rectangle is left, bottom, right, top, measured from the map's bottom left. `seconds` is the
-    /// time for animated tiles.
-    pub fn quads(&self, layer: usize, rectangle: [f32; 4], seconds: f64, out: &mut Vec<TileQuad>) {
-        let of = &self.map().layers[layer];
-        let (width, height) = (of.tile_width, of.tile_height);
-        // Tile images may extend beyond their cell, to the right and upward.
-        let (over_x, over_y) = (self.map_file.largest[0], self.map_file.largest[1]);
-        let cell = |at: f32, size: f32, most: u32| {
-            ((at / size).floor().max(0.0) as u32).min(most.saturating_sub(1))
-        };
-        if of.columns == 0 || of.rows == 0 {
-            return;
-        }
-        let [left, bottom, right, top] = rectangle;
-        let (left, right) = (left - of.x - over_x, right - of.x);
-        let (bottom, top) = (bottom - of.y - over_y, top - of.y);
-        let beyond = left >= of.columns as f32 * width || bottom >= of.rows as f32 * height;
-        if right < 0.0 || top < 0.0 || beyond {
-            return;
-        }
-        let columns = cell(left, width, of.columns)..=cell(right, width, of.columns);
-        let rows = cell(bottom, height, of.rows)..=cell(top, height, of.rows);
-        self.quads_of(layer, (columns, rows), seconds, out);
-    }
-
-    /// Appends the quads of the tiles in a range of cells, as `quads` does.
-    fn quads_of(
-        &self,
-        layer: usize,
-        (columns, rows): (RangeInclusive<u32>, RangeInclusive<u32>),
-        seconds: f64,
-        out: &mut Vec<TileQuad>,
-    ) {
-        let of = &self.map().layers[layer];
-        let (width, height) = (of.tile_width, of.tile_height);
-        for row in rows.rev() {
-            let line = row as usize * of.columns as usize;
-            for column in columns.clone() {
-                let tile = self.tiles[layer][line + column as usize];
-                if tile == 0 {
-                    continue;
-                }
-                let Some((set, number)) = self.set_of(tile) else { continue };
-                let at = [of.x + column as f32 * width, of.y + row as f32 * height];
-                out.push(self.map_file.sets[set].quad(set, number, tile, at, seconds));
-            }
-        }
-    }
-}
-
-/// One tile as a textured quad.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct TileQuad {
-    pub set: usize,
-    /// Top left and bottom right in the tile set's image, from 0 to 1, y down.
-    pub part: [[f32; 2]; 2],
-    /// Corners for the bottom left, bottom right, top right and top left of the image part.
-    pub corners: [f32; 8],
-}
-
-/// Inset of a tile's texture coordinates, in texels, so that rounding never samples a neighboring
-/// tile.
-const INSET: f32 = 1.0 / 256.0;
-
-impl TileSet {
-    /// Returns half a texel of the set's image. With this inset, filtered sampling does not blend
-    /// in neighboring tiles.
-    pub fn half_texel(&self) -> [f32; 2] {
-        self.image.map(|side| 0.5 / side)
-    }
-
-    /// Returns the frames of a tile if it is animated.
-    fn frames(&self, number: u32) -> Option<&[(u32, f64)]> {
-        let at = self.animations.partition_point(|(tile, _)| *tile < number);
-        self.animations.get(at).filter(|(tile, _)| *tile == number).map(|(_, frames)| &frames[..])
-    }
-
-    /// Returns the number of the tile that an animated tile shows at this time.
-    fn frame_at(&self, number: u32, seconds: f64) -> u32 {
-        let Some(frames) = self.frames(number) else { return number };
-        let whole: f64 = frames.iter().map(|(_, milliseconds)| milliseconds).sum();
-        let mut left = (seconds * 1000.0).rem_euclid(whole);
-        for (tile, milliseconds) in frames {
-            if left < *milliseconds {
-                return *tile;
-            }
-            left -= milliseconds;
-        }
-        number
-    }
-
-    fn quad(&self, set: usize, number: u32, tile: u32, [x, y]: [f32; 2], seconds: f64) -> TileQuad {
-        let number = self.frame_at(number, seconds);
-        let (column, row) = (number % self.columns, number / self.columns);
-        let (width, height) = (self.tile_width, self.tile_height);
-        let left = self.margin + column as f32 * (width + self.spacing);
-        let top = self.margin + row as f32 * (height + self.spacing);
-        let [image_width, image_height] = self.image;
-        let part = [
-            [(left + INSET) / image_width, (top + INSET) / image_height],
-            [(left + width - INSET) / image_width, (top + height - INSET) / image_height],
-        ];
-        let mut at = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]];
-        if tile & FLIP_DIAGONAL != 0 {
-            at.swap(0, 2);
-        }
-        if tile & FLIP_X != 0 {
-            at = at.map(|[px, py]| [2.0 * x + width - px, py]);
-        }
-        if tile & FLIP_Y != 0 {
-            at = at.map(|[px, py]| [px, 2.0 * y + height - py]);
-        }
-        let [a, b, c, d] = at;
-        TileQuad { set, part, corners: [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]] }
     }
 }
 
@@ -303,12 +201,6 @@ fn level_of(map_file: &MapFile, name: &str, level: Option<&str>) -> Result<usize
 /// Registry of all tile maps.
 pub struct Tilemaps {
     pub slots: Slots<Tilemap>,
-    /// Returns true if a tile map shows the newest version of its file that was read.
-    pub fn is_current(&self, id: TilemapId) -> bool {
-        let map = self.of(id);
-        self.map_files.get(&map.name).is_some_and(|newest| Arc::ptr_eq(newest, &map.map_file))
-    }
-
     /// Map files that were read, by name. A reload removes the changed files; existing maps keep
     /// the data that they were created from.
     map_files: HashMap<String, Arc<MapFile>>,
@@ -372,7 +264,7 @@ impl Tilemaps {
         let tilemap = Tilemap {
             name: name.to_string(),
             tiles: layers.iter().map(|layer| layer.tiles.clone()).collect(),
-            visible: layers.iter().map(|layer| layer.visible).collect(),
+            visible: layers.iter().map(TileLayer::is_shown_at_first).collect(),
             owner: None,
             edits: TilemapEdits::default(),
             state: 0,
@@ -409,6 +301,12 @@ impl Tilemaps {
         let map_file = self.world(store, &name)?;
         self.of_mut(id).renew(&map_file);
         Ok(())
+    }
+
+    /// Returns true if a tile map shows the newest version of its file that was read.
+    pub fn is_current(&self, id: TilemapId) -> bool {
+        let map = self.of(id);
+        self.map_files.get(&map.name).is_some_and(|newest| Arc::ptr_eq(newest, &map.map_file))
     }
 
     /// Drops cached files that changed, so that the next map created from them uses the new data.

@@ -20,7 +20,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
         ("tmx", SourceForm::Raw),
         ("ldtk", SourceForm::Raw),
     ],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
     compile,

@@ -7,16 +7,24 @@ use engine_foundation::sjson::SjsonTree;
 use engine_resource::resource_kind::{CompileContext, SourceForm};
 
 /// Compiles a file with this path and text. `others` are the game's other files, by path.
-fn compiled(
+pub(super) fn compiled(
     path: &str,
     text: &str,
     others: &[(&str, &str)],
 ) -> Result<(MapFile, Vec<String>), String> {
+    let others: Vec<_> = others.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    compiled_with(path, text, &others)
+}
+
+/// Compiles a file with this path and text. `others` are the game's other files, by path.
+pub(super) fn compiled_with(
+    path: &str,
+    text: &str,
+    others: &[(&str, &[u8])],
+) -> Result<(MapFile, Vec<String>), String> {
     let read = |wanted: &str| {
         let found = others.iter().find(|(path, _)| *path == wanted);
-        found
-            .map(|(_, text)| text.as_bytes().to_vec())
-            .ok_or_else(|| error!("{wanted} is not there"))
+        found.map(|(_, bytes)| bytes.to_vec()).ok_or_else(|| error!("{wanted} is not there"))
     };
     let form = if path.ends_with(".tilemap") { SourceForm::Own } else { SourceForm::Raw };
     let name = ResourceName::new("tilemap", "maps/cave");
@@ -27,7 +35,7 @@ fn compiled(
     Ok((MapFile::read(&data).map_err(|error| error.message)?, named))
 }
 
-fn tilemap(world: MapFile) -> Tilemap {
+pub(super) fn tilemap(world: MapFile) -> Tilemap {
     let layers = &world.maps[0].layers;
     Tilemap {
         name: "maps/cave".to_string(),
@@ -102,7 +110,7 @@ fn both_formats_of_tiled_are_equivalent() {
     let (own, _) = compiled("maps/x.tilemap", "map = \"cave.tmx\"", &own).unwrap();
     assert_eq!(own.maps, json.maps);
     let map = &json.maps[0];
-    assert_eq!((map.columns, map.rows, map.tile_width), (3, 2, 8.0));
+    assert_eq!((map.grid.columns, map.grid.rows, map.grid.cell), (3, 2, [8.0, 8.0]));
     assert_eq!(
         map.properties.get("title").map(|title| format!("{title:?}")),
         Some("String(\"Cave\")".into())
@@ -175,7 +183,7 @@ fn ldtk_levels_are_maps() {
         ["Entry", "Exit"]
     );
     let map = &world.maps[0];
-    assert_eq!((map.columns, map.rows), (3, 2));
+    assert_eq!((map.grid.columns, map.grid.rows), (3, 2));
     let names: Vec<_> = map.layers.iter().map(|layer| layer.name.as_str()).collect();
     assert_eq!(names, ["Ground", "Ground 2"]);
     assert_eq!(*map.layers[0].tiles, [0, 0, 2 | FLIP_X, 1, 0, 0]);
@@ -257,12 +265,6 @@ fn unsupported_maps_are_refused_with_a_remedy() {
     };
     check(
         "maps/cave.tmj",
-        &json("\"H4sIAAAA\""),
-        "maps/cave.tmj: the tiles of layer 'ground' are packed: set the map's Tile Layer Format to \
-         CSV in Tiled",
-    );
-    check(
-        "maps/cave.tmj",
         &json("[1,2]"),
         "maps/cave.tmj: layer 'ground' has 2 tiles in place of 3 × 2",
     );
@@ -273,9 +275,9 @@ fn unsupported_maps_are_refused_with_a_remedy() {
     );
     check(
         "maps/cave.tmj",
-        "{\"orientation\":\"isometric\"}",
-        "maps/cave.tmj: the map is isometric, and the engine draws orthogonal ones: set its \
-         orientation in Tiled",
+        "{\"orientation\":\"oblique\"}",
+        "maps/cave.tmj: the map is oblique, and the engine draws orthogonal, isometric, staggered \
+         and hexagonal ones: set its orientation in Tiled",
     );
     check(
         "maps/cave.tmx",
@@ -289,9 +291,8 @@ fn unsupported_maps_are_refused_with_a_remedy() {
     );
     check(
         "maps/cave.ldtk",
-        "{\"externalLevels\":true}",
-        "maps/cave.ldtk: its levels are in separate files: switch 'Save levels to separate files' \
-         off in LDtk",
+        "{\"levels\":[{\"externalRelPath\":\"cave/A.ldtkl\"}]}",
+        "maps/cave/A.ldtkl is not there",
     );
     check("maps/cave.ldtk", "{}", "maps/cave.ldtk: there is no map in it");
     check(
@@ -371,7 +372,7 @@ fn xml_numbers_are_finite_and_entities_are_bounded() {
     };
     for number in ["inf", "-infinity", "NaN", "1e999", "1e2147483648"] {
         let (world, _) = map(number, "").unwrap();
-        assert_eq!(world.maps[0].columns, 0, "{number}");
+        assert_eq!(world.maps[0].grid.columns, 0, "{number}");
         assert_eq!(world.maps[0].properties.get("a"), Some(&SjsonTree::Null), "{number}");
     }
     let (world, _) = map("1e-2147483648", "").unwrap();

@@ -408,7 +408,6 @@ fn cell_at_position(
              use Tilemap.cell_at(tilemap, x, y)"
         ));
     };
-    let of = engine.assets.tilemaps.of(map).map();
-    let cell = |at: f64, size: f32| (at / f64::from(size)).floor() + 1.0;
-    Ok((cell(x, of.tile_width), cell(y, of.tile_height)))
+    let [column, row] = engine.assets.tilemaps.of(map).map().grid.cell_at(x, y);
+    Ok((column + 1.0, row + 1.0))
 }

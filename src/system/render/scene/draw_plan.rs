@@ -98,6 +98,8 @@ const STEPS_PER_METRE: f32 = 1024.0;
 struct TransparentDraw {
     order: i32,
     ahead: f32,
+    /// Sequence of the draw, and the index of the part in its mesh.
+    sequence: (u32, u32),
     kind: TransparentKind,
 }
 
@@ -109,11 +111,13 @@ impl TransparentDraw {
         }
     }
 
-    /// Compares by drawing order: lower order first, then the farther one, then the lower batch.
+    /// Compares by drawing order: lower order first, then the farther one, then the lower sequence,
+    /// then the lower batch.
     fn compare(&self, other: &TransparentDraw) -> Ordering {
         let far = || other.ahead.total_cmp(&self.ahead);
         let batch = || self.batch().cmp(&other.batch());
-        self.order.cmp(&other.order).then_with(far).then_with(batch)
+        let sequence = || self.sequence.cmp(&other.sequence);
+        self.order.cmp(&other.order).then_with(far).then_with(sequence).then_with(batch)
     }
 }
 
@@ -316,15 +320,19 @@ impl DrawPlans {
         self.begin_count(library);
         self.far.clear();
         for slot in &self.visible {
-            for item in items(scene, *slot).filter(|item| item.batch != NONE) {
+            for (part, item) in (0..).zip(items(scene, *slot)) {
+                if item.batch == NONE {
+                    continue;
+                }
                 if library.batch(item.batch).class.has(PipelineClass::BLEND) {
                     let ahead = (scene.spheres.center(*slot as usize) - eye).dot(ahead);
                     let kind = TransparentKind::Item { slot: *slot, item };
                     self.far.push(match scene.orders.get(slot) {
-                        None => TransparentDraw { order: 0, ahead, kind },
-                        Some(order) => {
-                            let ahead = (ahead * STEPS_PER_METRE).round();
-                            TransparentDraw { order: *order, ahead: ahead / STEPS_PER_METRE, kind }
+                        None => TransparentDraw { order: 0, ahead, sequence: (0, 0), kind },
+                        Some((order, sequence)) => {
+                            let ahead = (ahead * STEPS_PER_METRE).round() / STEPS_PER_METRE;
+                            let sequence = (*sequence, part);
+                            TransparentDraw { order: *order, ahead, sequence, kind }
                         }
                     });
                 } else {
@@ -384,7 +392,7 @@ impl DrawPlans {
             if visible && intersects_planes(batch.center, batch.radius, sides) {
                 let kind = TransparentKind::Particles { batch: i as u32 };
                 let ahead = (batch.center - view.camera.position).dot(ahead);
-                self.far.push(TransparentDraw { order: 0, ahead, kind });
+                self.far.push(TransparentDraw { order: 0, ahead, sequence: (0, 0), kind });
                 particles = true;
             }
         }

@@ -72,8 +72,8 @@ pub struct RetainedScene {
     pub data: Vec<DrawData>,
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
-    /// Orders of the draws that have one.
-    pub orders: NumberMap<u32, i32>,
+    /// Order and sequence of the draws that have an order.
+    pub orders: NumberMap<u32, (i32, u32)>,
     wanted: Vec<BatchLookup>,
     /// The surfaces of draws that do not have exactly one.
     surfaces: NumberMap<u32, Box<[u32]>>,
@@ -213,7 +213,7 @@ impl RetainedScene {
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
         self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
         match draw.order {
-            Some(order) => self.orders.insert(slot, order),
+            Some(order) => self.orders.insert(slot, (order, draw.sequence)),
             None => self.orders.remove(&slot),
         };
         self.data[index] = DrawData::of(draw);

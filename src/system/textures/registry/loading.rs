@@ -14,9 +14,7 @@ impl Textures {
     ) -> Result<RendererTexture, Error> {
         engine_foundation::owner!("resources/textures");
         let resource = ResourceName::new(kind_names::TEXTURE, name);
-        let data = store.read(&resource)?;
-        // The renderer owns the data from now on. It is read again when it is needed again.
-        store.evict(std::iter::once(resource.id()));
+        let data = color_key::read(store, name)?;
         contain(&resource, || {
             self.queue_texels(&data, 0..data.len(), name, old)
                 .map_err(|fault| error!("texture '{name}': {}", fault.message))
@@ -198,9 +196,7 @@ impl Textures {
                 return Ok(());
             }
             TextureOrigin::File => {
-                let resource = ResourceName::new(kind_names::TEXTURE, &name);
-                let bytes = store.read(&resource)?;
-                store.evict(std::iter::once(resource.id()));
+                let bytes = color_key::read(store, &name)?;
                 let all = 0..bytes.len();
                 (bytes, all)
             }

@@ -1,5 +1,6 @@
 //! Conversion of Tiled's XML (`.tmx`, `.tsx`) into the tree that Tiled's JSON would give.
 
+use super::super::source_tree::object;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
@@ -75,8 +76,20 @@ fn finite(text: &str) -> Option<f64> {
 }
 
 /// Attributes that stay text even if they look like numbers.
-const TEXTS: [&str; 9] =
-    ["name", "class", "type", "image", "source", "orientation", "value", "encoding", "compression"];
+const TEXTS: [&str; 12] = [
+    "name",
+    "class",
+    "type",
+    "image",
+    "source",
+    "orientation",
+    "value",
+    "encoding",
+    "compression",
+    "template",
+    "tintcolor",
+    "trans",
+];
 
 impl XmlElement {
     fn get(&self, name: &str) -> Option<&str> {
@@ -127,19 +140,20 @@ impl XmlElement {
                 add_field("type", SjsonTree::String("group".to_string()));
                 add_field("layers", self.list(&["layer", "objectgroup", "group", "imagelayer"]));
             }
+            "template" => {
+                for part in ["tileset", "object"] {
+                    self.child(part).iter().for_each(|child| add_field(part, child.tree()));
+                }
+            }
             "tileset" => {
-                if let Some(image) = self.child("image") {
-                    add_field(
-                        "image",
-                        SjsonTree::String(image.get("source").unwrap_or("").to_string()),
-                    );
-                    let size = |key: &str| image.get(key).and_then(finite);
-                    add_field("imagewidth", SjsonTree::Number(size("width").unwrap_or(0.0)));
-                    add_field("imageheight", SjsonTree::Number(size("height").unwrap_or(0.0)));
+                self.add_image(&mut add_field);
+                if let Some(offset) = self.child("tileoffset") {
+                    add_field("tileoffset", offset.tree());
                 }
                 add_field("tiles", self.list(&["tile"]));
             }
             "tile" => {
+                self.add_image(&mut add_field);
                 if let Some(animation) = self.child("animation") {
                     add_field("animation", animation.list(&["frame"]));
                 }
@@ -149,6 +163,10 @@ impl XmlElement {
                 if let Some(data) = self.child("data") {
                     add_tiles(data, &mut add_field);
                 }
+            }
+            "imagelayer" => {
+                add_field("type", SjsonTree::String("imagelayer".to_string()));
+                self.add_image(&mut add_field);
             }
             "objectgroup" => {
                 add_field("type", SjsonTree::String("objectgroup".to_string()));
@@ -167,6 +185,22 @@ impl XmlElement {
         SjsonTree::Object(fields)
     }
 
+    /// Adds the image of a tile set, tile or layer.
+    fn add_image(&self, add_field: &mut impl FnMut(&str, SjsonTree)) {
+        let Some(image) = self.child("image") else { return };
+        let named = [("source", "image"), ("trans", "transparentcolor")];
+        for (name, key) in named {
+            if let Some(value) = image.get(name) {
+                add_field(key, SjsonTree::String(value.to_string()));
+            }
+        }
+        for (name, key) in [("width", "imagewidth"), ("height", "imageheight")] {
+            if let Some(side) = image.get(name).and_then(finite) {
+                add_field(key, SjsonTree::Number(side));
+            }
+        }
+    }
+
     /// Adds the value of a property, converted by its type. Multi-line values are the element's
     /// text.
     fn add_value(&self, add_field: &mut impl FnMut(&str, SjsonTree)) {
@@ -176,18 +210,31 @@ impl XmlElement {
                 finite(value).map_or(SjsonTree::Null, SjsonTree::Number)
             }
             Some("bool") => SjsonTree::Bool(value == "true"),
+            Some("class") => match self.child("properties") {
+                Some(members) => {
+                    super::properties(&object(vec![("properties", members.list(&["property"]))]))
+                }
+                None => SjsonTree::Object(Vec::new()),
+            },
             _ => SjsonTree::String(value.to_string()),
         };
         add_field("value", tree);
     }
 }
 
-/// Adds the tiles of a layer. Compressed tiles stay a string; the compiler rejects them with an
-/// error later.
+/// Adds the tiles of a layer. Packed tiles stay text.
 fn add_tiles(data: &XmlElement, add_field: &mut impl FnMut(&str, SjsonTree)) {
+    for key in ["encoding", "compression"] {
+        data.get(key).iter().for_each(|value| add_field(key, SjsonTree::String(value.to_string())));
+    }
     let tiles = |of: &XmlElement| match data.get("encoding") {
         Some("csv") => XmlElement::numbers(&of.text),
-        _ => SjsonTree::String(of.text.clone()),
+        Some(_) => SjsonTree::String(of.text.clone()),
+        None => {
+            let tiles = of.children.iter().filter(|child| child.tag == "tile");
+            let number = |tile: &XmlElement| tile.get("gid").and_then(finite).unwrap_or(0.0);
+            SjsonTree::Array(tiles.map(|tile| SjsonTree::Number(number(tile))).collect())
+        }
     };
     let chunks = data.children.iter().filter(|child| child.tag == "chunk");
     let chunks: Vec<SjsonTree> = chunks

@@ -1,0 +1,244 @@
+//! Compiler for LDtk maps (version 1.5 of the JSON format, ldtk.io). Produces the tree that
+//! `data.rs` reads. Each level becomes a map. Levels can be in separate files.
+
+#[cfg(test)]
+mod tests;
+mod tiles;
+
+use super::relative_path::resolve;
+use super::source_tree::{ImageSizes, list, number, numbers, object, pair, string, text, texture};
+use engine_foundation::Error;
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_resource::resource_kind::CompileContext;
+use std::collections::HashMap;
+
+/// Converts `[{ __identifier, __value }]` to an object.
+fn fields(tree: &SjsonTree) -> SjsonTree {
+    let entry = |field: &SjsonTree| {
+        (
+            text(field, "__identifier").to_string(),
+            field.get("__value").cloned().unwrap_or(SjsonTree::Null),
+        )
+    };
+    SjsonTree::Object(list(tree, "fieldInstances").iter().map(entry).collect())
+}
+
+/// Tile sets of a project, and what its levels may still add.
+struct LdtkSets {
+    /// Compiled sets.
+    trees: Vec<SjsonTree>,
+    /// Sets by their `uid` in the file.
+    by_uid: HashMap<i64, LdtkSet>,
+    /// Number of the next set's first tile.
+    next: f64,
+    images: ImageSizes,
+    /// Number of tiles that the layers of the file may still have.
+    tiles_left: usize,
+}
+
+/// Numbers and size of a set's tiles.
+#[derive(Clone, Copy)]
+struct LdtkSet {
+    first: f64,
+    count: f64,
+    size: f64,
+}
+
+/// Compiles the text of an LDtk project.
+pub fn compile(
+    compiling: &mut CompileContext,
+    path: &str,
+    bytes: &[u8],
+) -> Result<SjsonTree, Error> {
+    let project = parse(path, bytes)?;
+    let definitions = project.get("defs").cloned().unwrap_or(SjsonTree::Null);
+    let (by_uid, tiles_left) = (HashMap::new(), tiles::FILE_TILES_MAX);
+    let (trees, images) = (Vec::new(), ImageSizes::default());
+    let mut sets = LdtkSets { trees, by_uid, next: 1.0, images, tiles_left };
+    for set in list(&definitions, "tilesets") {
+        sets.add(compiling, path, set)?;
+    }
+    let worlds = list(&project, "worlds").iter().flat_map(|world| list(world, "levels"));
+    let mut maps = Vec::new();
+    for level in list(&project, "levels").iter().chain(worlds) {
+        let external = text(level, "externalRelPath");
+        maps.push(match external.is_empty() {
+            true => map(compiling, path, level, &mut sets)?,
+            false => {
+                let level_path = resolve(path, external)?;
+                let level = parse(&level_path, &compiling.read(&level_path)?)?;
+                map(compiling, path, &level, &mut sets)?
+            }
+        });
+    }
+    let sets = SjsonTree::Array(sets.trees);
+    Ok(object(vec![("sets", sets), ("maps", SjsonTree::Array(maps))]))
+}
+
+fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
+    let document = sjson::parse_bytes(bytes).map_err(|fault| Error::new(fault.in_file(path)))?;
+    Ok(document.to_tree())
+}
+
+impl LdtkSets {
+    /// Adds a set of the project.
+    fn add(
+        &mut self,
+        compiling: &mut CompileContext,
+        path: &str,
+        set: &SjsonTree,
+    ) -> Result<(), Error> {
+        let image_path = text(set, "relPath");
+        if image_path.is_empty() {
+            // The editor's built-in icons are not a file of the project.
+            return Ok(());
+        }
+        let texture = texture(compiling, &resolve(path, image_path)?);
+        let count = number(set, "__cWid") * number(set, "__cHei");
+        let (first, size) = (self.next, number(set, "tileGridSize"));
+        self.trees.push(tile_set(set, first, &texture, count));
+        self.by_uid.insert(number(set, "uid") as i64, LdtkSet { first, count, size });
+        self.next += count;
+        Ok(())
+    }
+
+    /// Adds the background image of a level. Returns its layer.
+    fn background(
+        &mut self,
+        compiling: &mut CompileContext,
+        path: &str,
+        level: &SjsonTree,
+    ) -> Result<Option<SjsonTree>, Error> {
+        let (named, position) = (text(level, "bgRelPath"), level.get("__bgPos"));
+        let Some(position @ SjsonTree::Object(_)) = position.filter(|_| !named.is_empty()) else {
+            return Ok(None);
+        };
+        let image_path = resolve(path, named)?;
+        let texture = texture(compiling, &image_path);
+        let image = self.images.of(compiling, &image_path)?;
+        let ([x, y], scale) = (pair(position, "topLeftPx"), pair(position, "scale"));
+        let [left, top, width, height] = match list(position, "cropRect") {
+            [
+                SjsonTree::Number(left),
+                SjsonTree::Number(top),
+                SjsonTree::Number(width),
+                SjsonTree::Number(height),
+            ] => [*left, *top, *width, *height],
+            _ => [0.0, 0.0, image[0], image[1]],
+        };
+        let tile = self.next;
+        self.next += 1.0;
+        self.trees.push(object(vec![
+            ("first", SjsonTree::Number(tile)),
+            ("count", SjsonTree::Number(1.0)),
+            ("columns", SjsonTree::Number(1.0)),
+            ("texture", string(&texture)),
+            ("image_width", SjsonTree::Number(image[0])),
+            ("image_height", SjsonTree::Number(image[1])),
+            ("origin", numbers(&[left, top])),
+            ("tile_width", SjsonTree::Number(width)),
+            ("tile_height", SjsonTree::Number(height)),
+        ]));
+        let size = [width * scale[0], height * scale[1]];
+        let placed = object(vec![
+            ("tile", SjsonTree::Number(tile)),
+            ("at", numbers(&[x, number(level, "pxHei") - y - size[1]])),
+            ("size", numbers(&size)),
+        ]);
+        Ok(Some(object(vec![
+            ("name", string("background")),
+            ("kind", string("image")),
+            ("tile_width", SjsonTree::Number(1.0)),
+            ("tile_height", SjsonTree::Number(1.0)),
+            ("placed", SjsonTree::Array(vec![placed])),
+        ])))
+    }
+}
+
+fn tile_set(set: &SjsonTree, first: f64, texture: &str, count: f64) -> SjsonTree {
+    let mut tiles: Vec<SjsonTree> = Vec::new();
+    for data in list(set, "customData") {
+        let data_text = string(text(data, "data"));
+        tiles.push(object(vec![
+            ("id", SjsonTree::Number(number(data, "tileId"))),
+            ("properties", object(vec![("data", data_text)])),
+        ]));
+    }
+    let size = number(set, "tileGridSize");
+    object(vec![
+        ("first", SjsonTree::Number(first)),
+        ("count", SjsonTree::Number(count)),
+        ("columns", SjsonTree::Number(number(set, "__cWid"))),
+        ("texture", string(texture)),
+        ("image_width", SjsonTree::Number(number(set, "pxWid"))),
+        ("image_height", SjsonTree::Number(number(set, "pxHei"))),
+        ("tile_width", SjsonTree::Number(size)),
+        ("tile_height", SjsonTree::Number(size)),
+        ("origin", numbers(&[number(set, "padding"), number(set, "padding")])),
+        ("spacing", SjsonTree::Number(number(set, "spacing"))),
+        ("tiles", SjsonTree::Array(tiles)),
+    ])
+}
+
+fn map(
+    compiling: &mut CompileContext,
+    path: &str,
+    level: &SjsonTree,
+    sets: &mut LdtkSets,
+) -> Result<SjsonTree, Error> {
+    let height = number(level, "pxHei");
+    let mut layers: Vec<SjsonTree> = sets.background(compiling, path, level)?.into_iter().collect();
+    let (mut grids, mut objects) = (Vec::new(), Vec::new());
+    let mut cell = 0.0;
+    // The file lists the topmost layer first.
+    for layer in list(level, "layerInstances").iter().rev() {
+        cell = if cell == 0.0 { number(layer, "__gridSize") } else { cell };
+        let name = text(layer, "__identifier");
+        let cells = list(layer, "intGridCsv");
+        if !cells.is_empty() {
+            grids.push(object(vec![
+                ("name", string(name)),
+                ("columns", SjsonTree::Number(number(layer, "__cWid"))),
+                ("rows", SjsonTree::Number(number(layer, "__cHei"))),
+                ("values", SjsonTree::Array(cells.to_vec())),
+            ]));
+        }
+        let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
+        if !tiles.is_empty() {
+            layers.extend(tiles::layers(path, layer, &tiles, height, sets)?);
+        }
+        let offset = [number(layer, "__pxTotalOffsetX"), number(layer, "__pxTotalOffsetY")];
+        let entities = list(layer, "entityInstances");
+        objects.extend(entities.iter().map(|entity| entity_of(entity, name, height, offset)));
+    }
+    let cell = cell.max(1.0);
+    Ok(object(vec![
+        ("name", string(text(level, "identifier"))),
+        ("columns", SjsonTree::Number((number(level, "pxWid") / cell).ceil())),
+        ("rows", SjsonTree::Number((height / cell).ceil())),
+        ("tile_width", SjsonTree::Number(cell)),
+        ("tile_height", SjsonTree::Number(cell)),
+        ("properties", fields(level)),
+        ("layers", SjsonTree::Array(layers)),
+        ("grids", SjsonTree::Array(grids)),
+        ("objects", SjsonTree::Array(objects)),
+    ]))
+}
+
+/// Converts an entity of a layer with this name and offset.
+fn entity_of(entity: &SjsonTree, layer: &str, height: f64, offset: [f64; 2]) -> SjsonTree {
+    let ([x, y], pivot) = (pair(entity, "px"), pair(entity, "__pivot"));
+    let (x, y) = (x + offset[0], y + offset[1]);
+    let (width, tall) = (number(entity, "width"), number(entity, "height"));
+    let name = text(entity, "__identifier");
+    object(vec![
+        ("name", string(name)),
+        ("kind", string(name)),
+        ("layer", string(layer)),
+        ("x", SjsonTree::Number(x - pivot[0] * width)),
+        ("y", SjsonTree::Number(height - (y - pivot[1] * tall + tall))),
+        ("width", SjsonTree::Number(width)),
+        ("height", SjsonTree::Number(tall)),
+        ("properties", fields(entity)),
+    ])
+}
