@@ -306,6 +306,39 @@ fn module_set_to_false_is_reloaded_in_sandbox() {
 }
 
 #[test]
+fn functions_of_newer_lua_exist_without_sandbox_as_in_busted() {
+    let suite = "it('a', function()
+  local packed = table.pack(1, nil, 3, nil)
+  assert.same({ 4, 1, 3 }, { packed.n, packed[1], packed[3] })
+  assert.same({ 2, 3 }, { table.unpack({ 1, 2, 3 }, 2) })
+  warn('@on')
+  warn('so', 'it', 1)
+  warn('@off')
+  warn('not this')
+  assert.has_error(function() warn({}) end)
+end)
+it('b', function()
+  local compatibility = require 'busted.compatibility'
+  local f = function() return x end
+  compatibility.setfenv(f, { x = 3 })
+  assert.equal(3, f())
+  assert.equal(3, compatibility.getfenv(f).x)
+  assert.equal(5, compatibility.loadstring('return 5')())
+  assert.same({ 1, 2 }, { compatibility.unpack({ 1, 2 }) })
+  assert.equal(nil, rawget(_G, 'Vector3'))
+end)";
+    let library = Library::new("newer", &[("spec/a_spec.lua", suite)]);
+    library.check_passes(&["--no-sandbox"], 2);
+    let (_, out) = library.test(&["--no-sandbox"]);
+    assert!(out.contains("Lua warning: soit1\n") && !out.contains("not this"), "{out}");
+    // Games have the module, and no function that only newer versions of Lua have.
+    let sandboxed = "it('a', function() assert.is_nil(table.pack) assert.is_nil(_G.warn)
+  local compatibility = require 'busted.compatibility'
+  assert.equal(setfenv, compatibility.setfenv) assert.is_nil(compatibility.execute) end)";
+    Library::new("newer_sandboxed", &[("spec/a_spec.lua", sandboxed)]).check_passes(&[], 1);
+}
+
+#[test]
 fn lfs_is_available_without_sandbox() {
     let suite = fs::read_to_string("tests/libraries/lfs_spec.lua").unwrap();
     let files = [

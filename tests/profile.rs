@@ -44,15 +44,15 @@ impl Scratch {
     }
 }
 
-/// Returns the rows of a report: the four numbers, the depth of the row, and its name.
-fn rows(report: &str) -> Vec<([f64; 4], usize, String)> {
+/// Returns the rows of a report: the six numbers, the depth of the row, and its name.
+fn rows(report: &str) -> Vec<([f64; 6], usize, String)> {
     let table = report.split("--\n").nth(1).expect("the table has its rule");
     let rows = table.lines().take_while(|line| !line.is_empty()).map(|line| {
-        let parts: Vec<&str> = line.splitn(5, " : ").collect();
+        let parts: Vec<&str> = line.splitn(7, " : ").collect();
         let number = |at: usize| parts[at].trim().parse::<f64>().unwrap();
-        let name = parts[4].trim_start_matches(' ');
-        let numbers = [number(0), number(1), number(2), number(3)];
-        (numbers, parts[4].len() - name.len(), name.to_string())
+        let name = parts[6].trim_start_matches(' ');
+        let numbers = [0, 1, 2, 3, 4, 5].map(number);
+        (numbers, parts[6].len() - name.len(), name.to_string())
     });
     rows.collect()
 }
@@ -63,19 +63,22 @@ fn report_lists_scopes_and_averages_sum_to_100() {
     let run = "run game --headless --frames 60 --profile-report --profile-skip 20";
     let (code, out, err) = scratch.engine(run);
     assert_eq!(code, 0, "{err}");
-    let at = out.find("  Min :   Avg :   Max :   # : Profile Name\n").expect("the header");
+    let header = "Min % : Avg % : Max % :   Avg ms :   Max ms :   # : Profile Name\n";
+    let at = out.find(header).expect("the header");
     let report = &out[at..];
-    let rule = "-".repeat(44);
+    let rule = "-".repeat(64);
     assert_eq!(report.lines().nth(1), Some(rule.as_str()));
     let rows = rows(report);
     let find = |name: &str| rows.iter().find(|row| row.2 == name).expect(name);
     assert_eq!((find("frame").1, find("update").1, find("enemies").1), (0, 1, 2));
-    assert_eq!((find("think").1, find("think").0[3]), (3, 5.0));
+    assert_eq!((find("think").1, find("think").0[5]), (3, 5.0));
     let sum: f64 = rows.iter().map(|row| row.0[1]).sum();
     assert!((sum - 100.0).abs() < 2.0, "{sum}:\n{report}");
-    for ([min, average, max, _], _, name) in &rows {
+    for ([min, average, max, average_ms, max_ms, _], _, name) in &rows {
         assert!(min <= average && average <= max, "{name}: {min} {average} {max}");
+        assert!(average_ms <= max_ms, "{name}: {average_ms} {max_ms}");
     }
+    assert!(find("think").0[3] > 0.0, "{report}");
     assert!(out.contains("objects  main.lua: local enemies"), "{out}");
 }
 

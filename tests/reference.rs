@@ -101,6 +101,9 @@ fn documented(api: &ApiModel) -> BTreeSet<String> {
                     "math.huge" | "math.pi" => format!("{path} number"),
                     "package.config" | "package.path" => format!("{path} string"),
                     "package.loaded" | "package.preload" => format!("{path} table"),
+                    "package.loaders" | "package.searchers" => format!("{path} table"),
+                    "jit.arch" | "jit.os" | "jit.version" => format!("{path} string"),
+                    "jit.version_num" => format!("{path} number"),
                     _ => format!("{path} function"),
                 }
             }));
@@ -124,6 +127,49 @@ fn documented_names_match_the_api() {
     let missing = |a: &BTreeSet<String>, b: &BTreeSet<String>| a.difference(b).cloned().collect();
     check_none(missing(&live, &documented), "a game sees these, and nothing documents them");
     check_none(missing(&documented, &live), "these are documented, and a game does not see them");
+}
+
+/// Names of parameters that are counts, indices or ids.
+const WHOLE_PARAMETERS: [&str; 11] = [
+    "bytes", "column", "count", "first", "frames", "id", "index", "last", "node", "row", "segments",
+];
+
+/// Parameters with these names that are not whole numbers: ids of any kind, effects that may have
+/// ended.
+const OTHER_PARAMETERS: [&str; 6] = [
+    "DebugUi.push_id",
+    "World.are_particles_playing",
+    "World.destroy_particles",
+    "World.num_particles",
+    "World.stop_spawning_particles",
+    "World.move_particles",
+];
+
+/// Returns true if the name of a function or the text of a result says that it is a whole number.
+fn is_whole(name: &str, doc: &str) -> bool {
+    let names = name.starts_with("num_") || name.ends_with("_index") || name == "node";
+    names || ["the number of ", "number of ", "the id "].iter().any(|start| doc.starts_with(start))
+}
+
+#[test]
+fn counts_and_indices_are_integers() {
+    let api = ApiModel::new();
+    let mut found = Vec::new();
+    let is_number = |kind: &str| kind.split('|').any(|kind| kind == "number");
+    for function in api.functions() {
+        let path = function.path();
+        for param in &function.params {
+            let whole = WHOLE_PARAMETERS.contains(&param.name.as_str());
+            if whole && is_number(&param.kind) && !OTHER_PARAMETERS.contains(&path.as_str()) {
+                found.push(format!("{path}: parameter '{}' is {}", param.name, param.kind));
+            }
+        }
+        let result = function.returns.first().filter(|result| is_number(&result.kind));
+        if let Some(result) = result.filter(|result| is_whole(&function.name, &result.doc)) {
+            found.push(format!("{path}: the result is {}", result.kind));
+        }
+    }
+    check_none(found, "editors see these as fractions");
 }
 
 #[test]

@@ -154,7 +154,8 @@ fn full_lua_library_is_available_without_sandbox() {
 fn no_tests_found_exits_with_code_3() {
     let scratch = Scratch::new("none", &[("main.lua", ""), ("empty_test.lua", "-- nothing")]);
     let (code, _, err) = scratch.test(&[".", "enemy"]);
-    let looked = "no tests found: looked in '.' for spec/**/*_spec.lua and **/*_test.lua";
+    let looked = "no tests found: looked in '.' for *_test.lua, and for *_spec.lua below \
+                  a folder spec, specs, tests, test";
     assert_eq!((code, err), (3, format!("error: {looked} with enemy in the path\n")));
     let (code, _, err) = scratch.test(&["."]);
     assert_eq!((code, err), (3, format!("error: {looked}, and through 1 file\n")));

@@ -48,7 +48,7 @@ end
 
 ---Draws a picture with `scale` units per texel, from its bottom left corner.
 function Ui.picture(name, x, y, scale)
-  local size = Gui.texture_size(gui, name)
+  local size = Vector2(Gui.texture_size(gui, name))
   Gui.bitmap(gui, name, Vector3(x, y, PICTURES), size * scale)
   return size.x * scale
 end

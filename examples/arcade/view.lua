@@ -121,8 +121,8 @@ end
 
 function draw.door(view, _, x, y)
   Gui.bitmap(gui, Sprite.frame(view.door), Vector3(x - HALF, y - HALF, ENTITIES), SIZE)
-  local size = Gui.texture_size(gui, "pictures/exit")
-  Gui.bitmap(gui, "pictures/exit", Vector3(math.floor(x - size.x / 2), y + HALF, ENTITIES))
+  local width = Gui.texture_size(gui, "pictures/exit")
+  Gui.bitmap(gui, "pictures/exit", Vector3(math.floor(x - width / 2), y + HALF, ENTITIES))
   if view.door.tag == "open" then glow(x, y, 70 + 8 * math.sin(view.time * 4), WARM) end
 end
 

@@ -2,7 +2,7 @@
 -- shutdown. The main loop around them, devices and time are native.
 local core = ...
 
-local type, rawget, error, ipairs = type, rawget, error, ipairs
+local type, rawget, error, ipairs, gsub = type, rawget, error, ipairs, string.gsub
 local World, Application = core.module("World"), core.module("Application")
 local resume_timer = core.resume_timer
 local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
@@ -102,9 +102,13 @@ local waiting = {}
 
 function core.swap(files, names, deleted, respawned)
   resources_changed()
-  local name_set = {}
+  local name_set, is_script = {}, {}
   for i = 1, #names do
     name_set[names[i]] = true
+  end
+  for _, file in ipairs(core.changed_searched_files(names)) do
+    files[#files + 1] = file
+    is_script[gsub(file.chunk, "%.[^./]+$", ".text")] = true
   end
   -- A broken file that was deleted no longer holds back files that were saved with it.
   local retries = core.drop_deleted(deleted) or #files > 0
@@ -118,18 +122,19 @@ function core.swap(files, names, deleted, respawned)
   if retries and not reload(files) then
     local immediate = {}
     for i = 1, #names do
-      local list = names[i]:sub(-4) == ".lua" and waiting or immediate
+      local held = names[i]:sub(-4) == ".lua" or is_script[names[i]]
+      local list = held and waiting or immediate
       list[#list + 1] = names[i]
     end
     names = immediate
   end
   if retries then scripts_reloaded() end
+  if #respawned > 0 then core.respawn_units(respawned) end
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end
   return #waiting > 0
 end
-  if #respawned > 0 then core.respawn_units(respawned) end
 
 -- Runs the Lua part of a frame's rendering. If the game has no `render`, the default world is
 -- drawn.

@@ -1,9 +1,10 @@
 -- Loading: `require`, `load` and `loadstring` for games. They load text only, from the game's
 -- folder and the engine's `core/`. Locating and reading the files is native (core.read_script).
+-- A game can add searchers of its own (`package.searchers`), for other languages.
 local core = ...
 
-local type, error, ipairs = type, error, ipairs
-local format, concat = string.format, table.concat
+local type, error, rawget = type, error, rawget
+local format, concat, find, gsub = string.format, table.concat, string.find, string.gsub
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 local load_chunk, location = core.load_chunk, core.location
 local reload = core.reloader
@@ -29,17 +30,34 @@ function core.read_module(name)
   return script
 end
 
+-- Returns the name that a module is loaded under: `a/b` is another spelling of `a.b`. A name for
+-- which the game has stored a module or a function stays as it is.
+function core.module_name(name)
+  if find(name, "/", 1, true) and loaded[name] == nil and preload[name] == nil then
+    return (gsub(name, "/", "."))
+  end
+  return name
+end
+local module_name = core.module_name
+
 -- Runs a module's chunk. The first local must be the name: the search for circular requires reads
--- it from the stack, so a failed load leaves no stale state behind.
-local function run(name, chunk, file, written)
+-- it from the stack, so a failed load leaves no stale state behind. `searched` has the file and the
+-- chunk name of a module that a searcher of the game found.
+local function run(name, chunk, file, written, searched)
   local mark = file and reload.recording and reload.begin(file, written, core.live_world)
-  local result = chunk(name)
+  local result
+  if searched then
+    result = chunk(name, searched.file)
+  else
+    result = chunk(name)
+  end
   if result ~= nil then
     loaded[name] = result
   elseif loaded[name] == nil then
     loaded[name] = true
   end
   if mark then
+    mark.searched = searched
     reload.keep(reload.finish(mark, name, loaded[name]))
   end
   return loaded[name]
@@ -103,6 +121,146 @@ local function run_script(name, script)
   return run(name, chunk, script.chunk, written)
 end
 
+-- Loads a module from the game's files or the engine's. Returns nil and the reason if there is no
+-- file. `written_name` is the name as the game wrote it, for messages.
+local function load_file(name, written_name)
+  if not reload.recording then
+    local chunk, path = core.load_script(name)
+    if chunk then
+      return run(name, chunk, path)
+    elseif chunk == false then
+      error(path, 0)
+    end
+  end
+  local script = core.read_module(written_name)
+  if script.text then
+    return run_script(name, script)
+  elseif script.problem then
+    raise("require: " .. script.problem)
+  end
+  return nil, script.missing
+end
+
+-- The first two entries of `package.searchers`, for libraries that call them or compare with them.
+-- `require` itself does the same without a call.
+local function search_preload(name)
+  local maker = preload[name]
+  return maker ~= nil and maker or format("there is no package.preload['%s']", name)
+end
+
+local function search_files(name)
+  if type(name) ~= "string" then
+    bad_argument("package.searchers[2]", 1, "name", "string", name)
+  end
+  local script = core.read_module(name)
+  if not script.text then
+    return script.problem or script.missing
+  end
+  check_chunk("require", "a file's path", script.chunk)
+  core.note_source(script.chunk, script.text)
+  local chunk, problem = load_chunk(script.text, "@" .. script.chunk)
+  if not chunk then
+    error(problem, 0)
+  end
+  return chunk, script.chunk
+end
+
+-- The functions that `require` asks for a module, in order: `package.searchers` of games.
+local searchers = { search_preload, search_files }
+core.searchers = searchers
+
+-- The search of a game's searcher in progress: its environment of loaded text, and the chunk name
+-- of the text that was loaded last. A searcher that fails leaves it behind.
+local search
+
+function core.end_search()
+  search = nil
+end
+
+-- Asks a searcher of the game. Returns a loader with its file and chunk name, or nil and a reason.
+local function ask(index, name, env)
+  local searcher = rawget(searchers, index)
+  if type(searcher) ~= "function" then
+    raise(format("require: package.searchers[%d] must be a function, got %s", index,
+      core.describe(searcher)))
+  end
+  local outer, current = search, { env = env }
+  search = current
+  local loader, file = searcher(name)
+  search = outer
+  if type(loader) ~= "function" then
+    return nil, type(loader) == "string" and loader or nil
+  end
+  if type(file) == "string" then
+    check_chunk("require", format("the file that package.searchers[%d] returned", index), file)
+  else
+    file = nil
+  end
+  return loader, { file = file, chunk = current.chunk or file and "@" .. file }
+end
+
+-- Asks the game's searchers for a module, from the entry `first` of the list to the next one that
+-- is the engine's own. Returns the next index, and the loader with its file if one was found.
+local function ask_all(first, name, reasons, env)
+  local index, count = first, #searchers
+  while index <= count do
+    local searcher = rawget(searchers, index)
+    if searcher == search_preload or searcher == search_files then
+      return index
+    elseif searcher ~= nil then
+      local loader, found = ask(index, name, env)
+      if loader then
+        return index, loader, found
+      end
+      reasons[#reasons + 1] = found
+    end
+    index = index + 1
+  end
+  return index
+end
+
+-- Finds a module with the game's searchers, for hot reload. The text that they load sees the
+-- globals of `env`.
+function core.search_module(name, env)
+  local index = 1
+  while index <= #searchers do
+    local loader, found
+    index, loader, found = ask_all(index, name, {}, env)
+    if loader then
+      return loader, found
+    end
+    index = index + 1
+  end
+end
+
+-- Follows `package.searchers`. Returns the module, or nil and the reasons.
+local function search_all(name, written_name)
+  local reasons, index = {}, 1
+  while index <= #searchers do
+    local searcher = rawget(searchers, index)
+    local result, reason
+    if searcher == search_preload then
+      local maker = preload[name]
+      result = maker ~= nil and run(name, maker) or nil
+    elseif searcher == search_files then
+      result, reason = load_file(name, written_name)
+    else
+      local loader, found
+      index, loader, found = ask_all(index, name, reasons)
+      if loader then
+        return run(name, loader, found.file, {}, found)
+      end
+      index = index - 1
+    end
+    if result ~= nil then
+      return result
+    end
+    reasons[#reasons + 1] = reason
+    index = index + 1
+  end
+  return nil, reasons
+end
+
 local function require(name)
   if type(name) ~= "string" then
     bad_argument("require", 1, "name", "string", name)
@@ -112,23 +270,17 @@ local function require(name)
   if known then
     return known
   end
+  local written_name = name
+  name = module_name(name)
+  known = loaded[name]
+  if known then
+    return known
+  end
   loaded[name] = nil
   check_cycle(name)
-  local maker = preload[name]
-  if maker ~= nil then
-    return run(name, maker)
-  end
-  if not reload.recording then
-    local chunk, path = core.load_script(name)
-    if chunk then
-      return run(name, chunk, path)
-    elseif chunk == false then
-      error(path, 0)
-    end
-  end
-  local script = core.read_module(name)
-  if script.text then
-    return run_script(name, script)
+  local result, reasons = search_all(name, written_name)
+  if result ~= nil then
+    return result
   end
   local stand_in = core.stand_ins[name]
   if stand_in ~= nil then
@@ -137,13 +289,15 @@ local function require(name)
     end)
   end
   local why = core.absent(name)
-  raise("require: " .. (script.problem or script.missing .. (why and ": " .. why or "")))
+  reasons[1] = reasons[1] or format("there is no module '%s': package.searchers is empty", name)
+  raise("require: " .. concat(reasons, "; ") .. (why and ": " .. why or ""))
 end
 
 core.require = require
 
 -- Starts the game: runs its boot script as a module.
 function core.boot(name)
+  name = module_name(name)
   core.booted = name
   local script = core.read_module(name)
   if not script.text then
@@ -193,6 +347,12 @@ local function load_text(text, name, _, env)
   if first == 64 or first == 61 then
     check_chunk("load", "argument #2 'name'", name:sub(2))
     core.note_loaded(name:sub(2), text)
+  end
+  if search then
+    search.chunk = name
+    if search.env and (env == nil or env == core.globals) then
+      env = search.env
+    end
   end
   local chunk, problem = load_chunk(text, name, env)
   if not chunk then

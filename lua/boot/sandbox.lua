@@ -135,6 +135,13 @@ local os = {
     end
     return real_date(form, floor(time))
   end,
+  -- A game sees no environment variables.
+  getenv = function(name)
+    if type(name) ~= "string" then
+      bad_argument("os.getenv", 1, "name", "string", name)
+    end
+    return nil
+  end,
   clock = function()
     if options.deterministic then
       return core.module("Application").time_since_launch()
@@ -227,7 +234,12 @@ end
 
 local libraries = {
   string = core.string, table = core.table, math = core.math, coroutine = core.coroutine, os = os,
-  bit = core.bit,
+  bit = core.bit, jit = core.jit_facts,
+  debug = { traceback = game_traceback, getinfo = core.getinfo },
+  package = {
+    loaded = core.modules, preload = core.preload, searchers = core.searchers,
+    loaders = core.searchers, path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
+  },
 }
 core.string.dump = nil
 local modules = core.modules
@@ -241,13 +253,13 @@ local allowed = {
   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
   type = type, unpack = unpack, xpcall = bounded_xpcall, _VERSION = _VERSION,
   print = print, require = core.require, load = core.load, loadstring = core.loadstring,
-  collectgarbage = collectgarbage,
+  collectgarbage = collectgarbage, getfenv = core.getfenv, setfenv = core.setfenv,
 }
 
 -- Names of standard Lua globals. All other globals are the engine's own modules and functions.
 local standard = {}
-for _, name in pairs({ "_G", "arg", "dofile", "gcinfo", "getfenv", "loadfile", "module", "newproxy",
-  "setfenv", "io", "package", "debug", "jit", "ffi" }) do
+for _, name in pairs({ "_G", "arg", "dofile", "gcinfo", "loadfile", "module", "newproxy", "io",
+  "ffi" }) do
   standard[name] = true
 end
 for name in pairs(allowed) do
@@ -274,14 +286,33 @@ local function install()
     rawset(globals, name, modules[name])
   end
   rawset(globals, "_G", globals)
-  rawset(globals, "debug", core.protect("debug", { traceback = game_traceback }))
-  rawset(globals, "package", core.protect("package", {
-    loaded = modules, preload = core.preload,
-    path = "./?.lua;./?/init.lua", config = "/\n;\n?\n!\n-\n",
-  }))
   local strings = getmetatable("")
   strings.__index = core.string
   strings.__metatable = "protected"
+end
+
+-- The functions of newer versions of Lua that busted's libraries add to LuaJIT.
+local function add_newer_functions()
+  local table = globals.table
+  table.unpack = unpack
+  function table.pack(...)
+    return { n = select("#", ...), ... }
+  end
+  local enabled = false
+  function globals.warn(first, ...)
+    local parts = { first, ... }
+    for i = 1, select("#", first, ...) do
+      if type(parts[i]) ~= "string" and type(parts[i]) ~= "number" then
+        bad_argument("warn", i, "message", "string", parts[i])
+      end
+    end
+    if #parts == 1 and sub(first, 1, 1) == "@" then
+      -- Other messages that begin with @ have no effect, as in Lua 5.4.
+      enabled = first == "@on" or (first ~= "@off" and enabled)
+    elseif enabled then
+      core.io.stderr:write("Lua warning: ", concat(parts), "\n")
+    end
+  end
 end
 
 if options.sandbox then
@@ -292,6 +323,7 @@ else
   -- first.
   rawset(globals, "print", print)
   rawset(globals, "xpcall", bounded_xpcall)
+  add_newer_functions()
   for name, maker in pairs(core.preload) do
     globals.package.preload[name] = maker
   end

@@ -130,8 +130,8 @@ function Script.configure_garbage_collection(milliseconds, ceiling_mib)
 end
 
 ---Returns the memory used by Lua.
----@return number used bytes in use now
----@return number peak the largest number of bytes ever in use
+---@return integer used bytes in use now
+---@return integer peak the largest number of bytes ever in use
 function Script.memory()
   return core.memory_used()
 end

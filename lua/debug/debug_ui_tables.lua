@@ -147,15 +147,17 @@ end
 ---Shows numbers as bars.
 ---@param label string its text
 ---@param values number[] from left to right
+---@param least? number the value at the bottom; 0 if left out
+---@param most? number the value at the top; the largest value if left out
 ---@param height? number logical pixels; 60 if left out
-function DebugUi.plot_histogram(label, values, height)
-  ui.widget("DebugUi.plot_histogram", { "label", "string", "values", "table", "height", "number?" },
-    label, values, height)
+function DebugUi.plot_histogram(label, values, least, most, height)
+  ui.widget("DebugUi.plot_histogram", { "label", "string", "values", "table", "least", "number?",
+    "most", "number?", "height", "number?" }, label, values, least, most, height)
   if ui.hidden() then return end
   local w, h = ui.available_width(), height or 60
   local x, y = ui.reserve(w, h)
   ui.rect(x, y, w, h, color.field)
-  local count, high = min(#values, POINTS_MAX), 0
+  local count, low, high = min(#values, POINTS_MAX), least or 0, 0
   for i = 1, count do
     if type(values[i]) ~= "number" then
       raise("DebugUi.plot_histogram: value " .. i .. " must be a number, got "
@@ -163,9 +165,11 @@ function DebugUi.plot_histogram(label, values, height)
     end
     if values[i] == values[i] then high = max(high, values[i]) end
   end
+  high = most or high
+  local span = high - low
   for i = 1, count do
     local value = values[i]
-    local share = high > 0 and value == value and max(0, min(value / high, 1)) or 0
+    local share = span > 0 and value == value and max(0, min((value - low) / span, 1)) or 0
     local bar = (h - 4) * share
     local left, wide = x + 1 + (w - 2) * (i - 1) / count, max((w - 2) / count - 1, 1)
     ui.rect(left, y + 2, wide, bar, color.mark, 2)
@@ -301,8 +305,8 @@ end
 
 ---Shows a field to type a whole number.
 ---@param label string its text
----@param value number the number
----@return number value the number after this frame's input
+---@param value integer the number
+---@return integer value the number after this frame's input
 ---@return boolean changed true if the number changed
 function DebugUi.input_int(label, value)
   ui.widget("DebugUi.input_int", { "label", "string", "value", "number" }, label, value)

@@ -163,10 +163,10 @@ end
 
 ---Shows a slider for a whole number.
 ---@param label string its text
----@param value number the number
----@param least number the value at the left end
----@param most number the value at the right end
----@return number value the number after this frame's input
+---@param value integer the number
+---@param least integer the value at the left end
+---@param most integer the value at the right end
+---@return integer value the number after this frame's input
 ---@return boolean changed true if the number changed
 function DebugUi.slider_int(label, value, least, most)
   ui.widget("DebugUi.slider_int", { "label", "string", "value", "number", "least", "number",

@@ -589,12 +589,12 @@ local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 then
 local r = native(cx, a1, source_a2)
 if r < 0 then raise_refusal('Gui.texture_size') end
-return V2(scratch[0], scratch[1])
+return scratch[0], scratch[1]
 end
 if not (type(a1) == 'number' and (type(a2) == 'string' or type(a2) == 'number')) then
 raise_argument_error(32, a1, a2) end
 source_a2 = source_a2 or source_of('Gui.texture_size', 2, 'material', a2)
 local r = native(cx, a1, source_a2)
 if r < 0 then raise_refusal('Gui.texture_size') end
-return V2(scratch[0], scratch[1])
+return scratch[0], scratch[1]
 end end

@@ -11,7 +11,8 @@ local rawequal = rawequal
 local pcall, setmetatable, tostring = pcall, setmetatable, tostring
 local sort, concat, min = table.sort, table.concat, math.min
 local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
-local flush = core.jit.flush
+local flush, match = core.jit.flush, string.match
+local Application = core.module("Application")
 local globals, loaded, preload = core.globals, core.modules, core.preload
 local reload = core.reloader
 local records, mapped = reload.records, reload.mapped
@@ -85,12 +86,29 @@ local function first_load(box, entry)
   return result
 end
 
+-- Finds a file that was not loaded before, or returns nil.
+local function find_new(box, name)
+  local script = core.read_module(name)
+  if script.text then
+    core.note_source(script.chunk, script.text)
+    local entry = { chunk = script.chunk, name = name, text = script.text }
+    entry.fn, entry.written = reload.compile(script, box.shadow)
+    return entry
+  end
+  local loader, found = core.search_module(name, box.shadow)
+  if loader and found.file then
+    return { chunk = found.file, name = name, text = "", fn = loader, written = {},
+      searched = found }
+  end
+end
+
 -- `require` during a dry run. Returns the result of a changed file, a module that is
 -- already loaded, or a module that the edit newly needs, which is loaded as part of the dry run.
 local function dry_run_require(box, name)
   if type(name) ~= "string" then
     core.bad_argument("require", 1, "name", "string", name)
   end
+  name = core.module_name(name)
   if box.results[name] ~= nil then
     return box.results[name]
   end
@@ -102,13 +120,10 @@ local function dry_run_require(box, name)
     box.results[name] = result == nil and true or result
     return box.results[name]
   elseif not entry then
-    local script = core.read_module(name)
-    if not script.text then
+    entry = find_new(box, name)
+    if not entry then
       return core.require(name)
     end
-    core.note_source(script.chunk, script.text)
-    entry = { chunk = script.chunk, name = name, text = script.text }
-    entry.fn, entry.written = reload.compile(script, box.shadow)
     box.by_name[name] = entry
     box.list[#box.list + 1] = entry
     return first_load(box, entry)
@@ -146,7 +161,13 @@ function dry_run_of(box, entry)
     box.undo[#box.undo + 1] = { table = table, before = before }
   end
   local before = loaded[entry.name]
-  local result = entry.fn(entry.name)
+  mark.searched = entry.searched
+  local result
+  if entry.searched then
+    result = entry.fn(entry.name, entry.searched.file)
+  else
+    result = entry.fn(entry.name)
+  end
   for key, value in next, box.stand_in do
     if not rawequal(value, box.copied[key]) then
       rawset(box.shadow, key, value)
@@ -359,6 +380,7 @@ local function begin(files)
     for k = 1, known and #known or 0 do
       local record = known[k]
       local entry = { chunk = file.chunk, name = record.name, text = file.text, old = record }
+      box.searched = box.searched or record.searched ~= nil
       box.list[#box.list + 1], box.by_name[record.name] = entry, entry
       for name in next, record.globals do
         box.hidden[name] = true
@@ -378,19 +400,36 @@ local function failed(box, message, location, report)
   return { ok = false, message = message, location = location, report = report }
 end
 
+-- Asks the game's searchers again for a module that one of them found.
+local function search_again(box, entry)
+  local loader, found = core.search_module(entry.name, box.shadow)
+  if not loader then
+    core.raise("require: no function of package.searchers finds the module '" .. entry.name
+      .. "' of " .. entry.chunk .. " any more")
+  end
+  found.file = entry.chunk
+  entry.fn, entry.written, entry.searched = loader, {}, found
+end
+
 local function compile_all(box)
   for i = 1, #box.list do
     local entry = box.list[i]
     box.sources[entry.chunk] = box.sources[entry.chunk] or core.source(entry.chunk)
     core.note_source(entry.chunk, entry.text)
-    entry.fn, entry.written = reload.compile(entry, box.shadow)
+    if entry.old.searched then
+      search_again(box, entry)
+    else
+      entry.fn, entry.written = reload.compile(entry, box.shadow)
+    end
     box.harmless = box.harmless and entry.written.harmless
   end
 end
 
 local function dry_run_all(box)
+  -- A searcher of the game can change anything.
+  box.log = box.searched and save(box) or nil
   compile_all(box)
-  box.log = not box.harmless and save(box) or nil
+  box.log = box.log or not box.harmless and save(box) or nil
   for i = 1, #box.list do
     dry_run_of(box, box.list[i])
   end
@@ -404,7 +443,8 @@ local function reload_all(files)
   local ran, message, location, report = core.dry_run(function()
     dry_run_all(box)
   end)
-  reload.state.innermost = innermost
+  reload.state.innermost, reload.state.shadow, reload.state.stand_in = innermost, nil, nil
+  core.end_search()
   for name, value in next, copy(loaded) do
     if before[name] == nil then
       loaded[name] = nil
@@ -451,6 +491,27 @@ function core.reload_files(files)
     error(result, 0)
   end
   return result
+end
+
+-- Returns the files of modules that a searcher of the game found, among changed resources: each
+-- with its text. `names` has names of resources; the file scripts/enemy.fnl is
+-- scripts/enemy.text.
+function core.changed_searched_files(names)
+  local files, changed = {}, {}
+  for i = 1, #names do
+    changed[names[i]] = true
+  end
+  for chunk, list in next, records do
+    local path = list[1].searched and match(chunk, "^(.+)%.[^./]+$")
+    local exists = path and changed[path .. ".text"] and Application.can_get("text", path)
+    if exists then
+      files[#files + 1] = { chunk = chunk, text = Application.data("text", path) }
+    end
+  end
+  sort(files, function(a, b)
+    return a.chunk < b.chunk
+  end)
+  return files
 end
 
 -- Log messages ------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ function reload.make_shadow(box, dry_run_require)
     end,
   })
   box.shadow, box.stand_in, box.copied = shadow, stand_in, copied
+  reload.state.shadow, reload.state.stand_in = shadow, stand_in
   reload.owners[shadow], reload.owners[stand_in] = "[engine]", "[engine]"
   local function require(name)
     return dry_run_require(box, name)

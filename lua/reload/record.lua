@@ -54,7 +54,8 @@ local function own_engine()
     at = at - 1
     if type(value) == "table" and not owners[value] then
       owners[value] = ENGINE
-      if value ~= core.modules then
+      -- The values of these two are the game's.
+      if value ~= core.modules and value ~= core.searchers then
         reload.engine[#reload.engine + 1] = value
       end
       for _, item in next, value do
@@ -321,7 +322,8 @@ end
 -- Ends the record of a load and collects everything that it stored.
 function reload.finish(mark, name, result)
   local record = {
-    chunk = mark.chunk, source = "@" .. mark.chunk, name = name, result = result,
+    chunk = mark.chunk, name = name, result = result, searched = mark.searched,
+    source = mark.searched and mark.searched.chunk or "@" .. mark.chunk,
     globals = assigned(mark), cells = {}, by_id = {}, top = {}, tables = {}, functions = {},
     threads = {}, arrays = {}, arrays_before = mark.arrays, entries = 0,
   }

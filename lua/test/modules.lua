@@ -209,8 +209,7 @@ local function bindfenv(callable, name, value)
   if type(f) ~= "function" then
     error("busted.bindfenv: needs a function, got " .. core.describe(callable), 2)
   end
-  local free = type(rawget(globals, "setfenv")) == "function"
-  if not free and getfenv_raw(f) ~= suite.shared_environment then
+  if core.options.sandbox and getfenv_raw(f) ~= suite.shared_environment then
     error("busted.bindfenv: only functions of test files can be bound in the sandbox; "
       .. "engine test --no-sandbox lifts that", 2)
   end
@@ -288,6 +287,24 @@ for name, value in next, {
 } do
   modules["luassert." .. name] = value
 end
+-- The functions of other versions of Lua, as busted names them. `exit` and `execute` are those of
+-- suites without the sandbox, in which `os.exit` fails the test.
+local compatibility = {
+  getfenv = core.options.sandbox and core.getfenv or globals.getfenv,
+  setfenv = core.options.sandbox and core.setfenv or globals.setfenv,
+  loadstring = core.options.sandbox and core.loadstring or globals.loadstring,
+  unpack = unpack,
+}
+if not core.options.sandbox then
+  function compatibility.exit(code)
+    return globals.os.exit(code, true)
+  end
+  function compatibility.execute(command)
+    local code = globals.os.execute(command)
+    return code == 0, code
+  end
+end
+modules["busted.compatibility"] = compatibility
 -- The contents of these modules are always available; a suite that requires one gets the assert
 -- table.
 for _, name in next, { "array", "assertions", "modifiers", "matchers", "matchers.core",

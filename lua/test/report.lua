@@ -81,9 +81,8 @@ end
 -- Names that the sandbox removes, as a missing name appears in Lua's own messages.
 local MISSING = {}
 for _, name in ipairs({
-  "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy", "execute", "remove",
-  "rename", "tmpname", "getenv", "exit", "setlocale", "loadlib", "dump", "package", "debug", "open",
-  "sethook", "getinfo", "getmetatable", "setmetatable", "upvalueid", "stdout",
+  "io", "ffi", "dofile", "loadfile", "newproxy", "execute", "remove", "rename", "tmpname", "exit",
+  "setlocale", "loadlib", "dump", "open", "sethook", "getmetatable", "setmetatable", "upvalueid", "stdout",
   "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen", "lfs",
 }) do
   MISSING[name] = true
@@ -91,8 +90,8 @@ end
 
 -- Names that libraries store in locals, and that rarely have another meaning.
 local DISTINCT = {}
-for _, name in ipairs({ "io", "ffi", "jit", "setfenv", "getfenv", "dofile", "loadfile", "newproxy",
-  "dump", "tmpname", "getenv", "popen", "getinfo", "sethook", "getupvalue", "setupvalue" }) do
+for _, name in ipairs({ "io", "ffi", "dofile", "loadfile", "newproxy", "dump", "tmpname", "popen",
+  "sethook", "getupvalue", "setupvalue" }) do
   DISTINCT[name] = true
 end
 
@@ -206,7 +205,7 @@ function report.problem(thread, raised)
   local status = kit.kind_of_error(raised)
   local problem = { status = status }
   if status == "pending" then
-    problem.message = raised.message ~= nil and tostring(raised.message) or nil
+    problem.message = raised.message ~= nil and bounded(tostring(raised.message)) or nil
     return problem
   end
   local frames = game_frames(thread)

@@ -116,9 +116,9 @@ end
 
 ---Returns the start of the character that contains a byte, and the start of the next character.
 ---@param s string the text
----@param index number a byte position, from 1 to #s; may be inside a character
----@return number the byte position at which the character begins
----@return number the byte position after the character
+---@param index integer a byte position, from 1 to #s; may be inside a character
+---@return integer the byte position at which the character begins
+---@return integer the byte position after the character
 function Utf8.location(s, index)
   check_string("Utf8.location", 1, "s", s)
   check_whole("Utf8.location", 2, "index", index)
@@ -169,14 +169,14 @@ end
 
 ---Returns the number of characters.
 ---@param s string the text
----@return number length in characters
+---@return integer length in characters
 function Utf8.length(s)
   check_valid("Utf8.length", 1, "s", s)
   return count(s, 1, len(s))
 end
 
 ---Returns a text from code points.
----@param ... number code points, from 0 to 0x10FFFF without 0xD800 to 0xDFFF
+---@param ... integer code points, from 0 to 0x10FFFF without 0xD800 to 0xDFFF
 ---@return string one character for each code point
 function Utf8.char(...)
   local pieces = {}
@@ -193,8 +193,8 @@ end
 
 ---Returns the code point of a character.
 ---@param s string the text
----@param index? number index of the character; negative values count from the end; 1 by default
----@return number the code point
+---@param index? integer index of the character; negative values count from the end; 1 by default
+---@return integer the code point
 function Utf8.codepoint(s, index)
   check_valid("Utf8.codepoint", 1, "s", s)
   if index == nil then index = 1 end
@@ -211,8 +211,8 @@ end
 
 ---Returns the byte position of a character. The index after the last character returns #s + 1.
 ---@param s string the text
----@param index number index of the character, from 1
----@return number? the byte position; nil if the string has fewer characters
+---@param index integer index of the character, from 1
+---@return integer? the byte position; nil if the string has fewer characters
 function Utf8.offset(s, index)
   check_valid("Utf8.offset", 1, "s", s)
   check_whole("Utf8.offset", 2, "index", index)
@@ -222,8 +222,8 @@ end
 
 ---Returns a substring, like `string.sub`, but by characters.
 ---@param s string the text
----@param first number first character; negative values count from the end
----@param last? number last character; negative values count from the end; the last one by default
+---@param first integer first character; negative values count from the end
+---@param last? integer last character; negative values count from the end; the last one by default
 ---@return string the substring, possibly empty
 function Utf8.sub(s, first, last)
   check_valid("Utf8.sub", 1, "s", s)
@@ -245,9 +245,9 @@ end
 ---Finds one text in another, without patterns.
 ---@param s string the text to search in
 ---@param text string the text to find
----@param start? number the character to start at, from 1; the first by default
----@return number? the first character of the match, or nil
----@return number? its last character
+---@param start? integer the character to start at, from 1; the first by default
+---@return integer? the first character of the match, or nil
+---@return integer? its last character
 function Utf8.find(s, text, start)
   check_valid("Utf8.find", 1, "s", s)
   check_valid("Utf8.find", 2, "text", text)
@@ -283,7 +283,7 @@ end
 ---@param s string the text
 ---@return function iterator that returns each character's byte position and code point
 ---@return string for the `for` statement
----@return number for the `for` statement
+---@return integer for the `for` statement
 function Utf8.codes(s)
   check_valid("Utf8.codes", 1, "s", s)
   return next_code, s, 0

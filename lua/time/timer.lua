@@ -222,7 +222,7 @@ end
 ---@param seconds number delay from now, 0 or more
 ---@param call function function to call
 ---@param ... any arguments for the function
----@return number the id for `Timer.cancel` and `Timer.remaining`; ids are never reused
+---@return integer the id for `Timer.cancel` and `Timer.remaining`; ids are never reused
 function Timer.after(seconds, call, ...)
   no_reload("Timer.after")
   check_seconds("Timer.after", 1, seconds)
@@ -238,8 +238,8 @@ end
 ---than the interval, the function is called several times, at most 100 times in one frame.
 ---@param seconds number the interval, at least 0.001
 ---@param call function function to call, without arguments
----@param count? number number of calls, a whole number above 0; without it, until cancelled
----@return number the id for `Timer.cancel` and `Timer.remaining`
+---@param count? integer number of calls, a whole number above 0; without it, until cancelled
+---@return integer the id for `Timer.cancel` and `Timer.remaining`
 function Timer.every(seconds, call, count)
   no_reload("Timer.every")
   if not is_seconds(seconds, INTERVAL_SECONDS_MIN) then
@@ -262,7 +262,7 @@ end
 ---coroutine calls `coroutine.yield`, the game must resume it.
 ---@param call function the function to run
 ---@param ... any arguments for the function
----@return number the id for `Timer.cancel`, which ends the coroutine at its wait
+---@return integer the id for `Timer.cancel`, which ends the coroutine at its wait
 function Timer.run(call, ...)
   no_reload("Timer.run")
   check_function("Timer.run", 1, call)
@@ -276,7 +276,7 @@ end
 
 ---Cancels a timer, or a coroutine started by `Timer.run`. A coroutine that is cancelled while it
 ---runs ends at its next wait.
----@param id number id returned by `Timer.after`, `Timer.every` or `Timer.run`
+---@param id integer id returned by `Timer.after`, `Timer.every` or `Timer.run`
 ---@return boolean false if it was already over
 function Timer.cancel(id)
   no_reload("Timer.cancel")
@@ -308,7 +308,7 @@ function Timer.cancel_all()
 end
 
 ---Returns the remaining time of a timer in seconds; 0 for one that waits for frames.
----@param id number id returned by `Timer.after`, `Timer.every` or `Timer.run`
+---@param id integer id returned by `Timer.after`, `Timer.every` or `Timer.run`
 ---@return number? seconds, nil if nothing waits under this id
 function Timer.remaining(id)
   check_id("Timer.remaining", id)
@@ -319,7 +319,7 @@ function Timer.remaining(id)
 end
 
 ---Returns the number of waiting timers and coroutines.
----@return number from 0 to 100000
+---@return integer from 0 to 100000
 function Timer.count()
   return pending_count
 end
@@ -368,7 +368,7 @@ function wait(seconds)
 end
 
 ---Suspends the calling coroutine for a number of frames.
----@param frames? number number of frames, a whole number from 1; 1 by default
+---@param frames? integer number of frames, a whole number from 1; 1 by default
 function wait_frames(frames)
   no_reload("wait_frames")
   frames = frames == nil and 1 or frames

@@ -323,7 +323,7 @@ end
 ---@param values table the fields and their target values
 ---@param easing? string|function|table an easing's name, a function from 0..1, or options
 ---@param on_done? function called with the table at the end
----@return number the id for `Tween.cancel` and `Tween.is_active`; ids are never reused
+---@return integer the id for `Tween.cancel` and `Tween.is_active`; ids are never reused
 function Tween.to(target, seconds, values, easing, on_done)
   no_reload("Tween.to")
   if type(target) ~= "table" then bad_argument("Tween.to", 1, "target", "a table", target) end
@@ -372,7 +372,7 @@ local function check_id(name, id)
 end
 
 ---Stops a tween at its current values. `on_done` is not called.
----@param id number id returned by `Tween.to`
+---@param id integer id returned by `Tween.to`
 ---@return boolean false if it was already over
 function Tween.cancel(id)
   no_reload("Tween.cancel")
@@ -392,7 +392,7 @@ function Tween.cancel_all()
 end
 
 ---Returns true while a tween moves or waits for its delay.
----@param id number id returned by `Tween.to`
+---@param id integer id returned by `Tween.to`
 ---@return boolean false if it is over
 function Tween.is_active(id)
   check_id("Tween.is_active", id)
@@ -400,7 +400,7 @@ function Tween.is_active(id)
 end
 
 ---Returns the number of tweens that move or wait for their delay.
----@return number from 0 to 100000
+---@return integer from 0 to 100000
 function Tween.count()
   return active_count
 end

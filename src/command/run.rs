@@ -173,9 +173,16 @@ fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
         }
         _ => (text, None),
     };
-    match file.is_empty() {
-        true => Err("a file's name must come before the @".to_string()),
-        false => Ok(ScreenshotRequest { file: PathBuf::from(file), frame }),
+    if file.is_empty() {
+        return Err("a file's name must come before the @".to_string());
+    }
+    let file = PathBuf::from(file);
+    match file.extension().map(|ending| ending.to_string_lossy().to_lowercase()) {
+        Some(ending) if ending != "png" => Err(format!(
+            "a screenshot is a PNG picture, and the file's name ends in .{ending}: write {}",
+            file.with_extension("png").display()
+        )),
+        _ => Ok(ScreenshotRequest { file, frame }),
     }
 }
 

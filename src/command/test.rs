@@ -3,14 +3,18 @@
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use super::thread_flags::ThreadFlags;
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use engine_app::exit;
 use engine_app::testing::output::OUTPUTS;
 use engine_app::testing::{self, SearchRoots, TestOptions};
+use engine_foundation::log;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Run the Lua tests of a game or library
 ///
-/// Tests are spec/**/*_spec.lua and **/*_test.lua. Each file runs in a fresh engine, headless, with
+/// Tests are *_test.lua, and *_spec.lua below a folder spec, specs, test or tests. Each file runs in a fresh engine, headless, with
 /// fixed steps of 1/60 second and the same random numbers every time. Modules are found in the
 /// folder, in its lua, src and lib folders, and in the folder of the test. The game's main.lua does
 /// not run unless a test calls test.boot().
@@ -71,9 +75,10 @@ pub struct Args {
     /// CPU time limit of one test, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
-    /// Output format [default: dots on a terminal, otherwise plain]
-    #[arg(long, short, value_name = "FORMAT", value_parser = format_values())]
-    output: Option<String>,
+    /// Output format [default: dots on a terminal, otherwise plain]. junit=report.xml writes that
+    /// format to a file as well; can be repeated
+    #[arg(long, short, value_name = "FORMAT|FORMAT=FILE", value_parser = OutputParser)]
+    output: Vec<Output>,
     /// Write the output to a file; the terminal shows the default format
     #[arg(long, value_name = "FILE", requires = "output")]
     output_file: Option<PathBuf>,
@@ -137,9 +142,86 @@ fn jobs(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A format, and the file that it is written to, if it is not standard output.
+#[derive(Clone)]
+struct Output {
+    format: String,
+    file: Option<PathBuf>,
+}
+
+/// Parser of `FORMAT` and `FORMAT=FILE`.
+#[derive(Clone)]
+struct OutputParser;
+
 /// Returns the output formats as values of a flag.
 fn format_values() -> PossibleValuesParser {
     OUTPUTS.iter().map(|form| PossibleValue::new(form.name).help(form.doc)).into()
+}
+
+impl TypedValueParser for OutputParser {
+    type Value = Output;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Output, clap::Error> {
+        let (format, file) = match value.to_str().and_then(|text| text.split_once('=')) {
+            Some((format, file)) => (OsStr::new(format), Some(PathBuf::from(file))),
+            None => (value, None),
+        };
+        if file.as_ref().is_some_and(|file| file.as_os_str().is_empty()) {
+            let message = format!(
+                "'--output {}' names no file: write --output junit=report.xml\n",
+                value.display()
+            );
+            return Err(clap::Error::raw(ErrorKind::InvalidValue, message));
+        }
+        let format = format_values().parse_ref(command, argument, format)?;
+        Ok(Output { format, file })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(OUTPUTS.iter().map(|form| PossibleValue::new(form.name).help(form.doc))))
+    }
+}
+
+/// Divides the outputs into the format of standard output, if one is chosen, and the files with
+/// their formats. Returns a message if they do not fit together.
+fn outputs(
+    chosen: Vec<Output>,
+    file: Option<PathBuf>,
+) -> Result<(Option<String>, Vec<(String, PathBuf)>), String> {
+    let (mut terminal, mut files) = (None, Vec::new());
+    for Output { format, file } in chosen {
+        match file {
+            Some(file) => files.push((format, file)),
+            None if terminal.is_none() => terminal = Some(format),
+            None => {
+                return Err(format!(
+                    "--output {format}: the terminal can show one format: write the others to \
+                     files, as in --output {format}=report"
+                ));
+            }
+        }
+    }
+    if let Some(file) = file {
+        let Some(format) = terminal.take() else {
+            let message = "--output-file is for an --output without a file: leave it out";
+            return Err(message.to_string());
+        };
+        files.push((format, file));
+    }
+    for (index, (_, file)) in files.iter().enumerate() {
+        if files[..index].iter().any(|(_, other)| other == file) {
+            return Err(format!(
+                "two outputs are written to '{}': give each a file of its own",
+                file.display()
+            ));
+        }
+    }
+    Ok((terminal, files))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -153,6 +235,13 @@ pub fn main(args: Args) -> i32 {
     if args.worker {
         return testing::run_files(&args.path);
     }
+    let (output, output_files) = match outputs(args.output, args.output_file) {
+        Ok(outputs) => outputs,
+        Err(message) => {
+            log::error(&message);
+            return exit::USAGE;
+        }
+    };
     editor_definitions::refresh(&args.path);
     testing::test(&TestOptions {
         start: args.path,
@@ -183,8 +272,8 @@ pub fn main(args: Args) -> i32 {
         timeout_seconds: args.timeout,
         api_coverage: args.api_coverage,
         coverage: args.coverage,
-        output: args.output,
-        output_file: args.output_file,
+        output,
+        output_files,
         slowest: args.slowest,
         jobs: args.jobs,
         threads: args.threads.number(),

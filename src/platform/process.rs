@@ -37,10 +37,17 @@ pub fn silence_driver_warnings() {
         let set = |name: &str| std::env::var_os(name).is_some();
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let wayland = set("WAYLAND_SOCKET") || runtime.is_some_and(|folder| folder.is_absolute());
-        if !(wayland || set("DRI_PRIME") || set("MESA_VK_DEVICE_SELECT")) {
-            // SAFETY: no other thread exists that could read the environment at the same time.
-            unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+        if wayland {
+            return;
         }
+        // If the user selects a card, the layer is needed. Its library then gets a folder in which
+        // it finds no socket, because only a missing or relative one causes the message.
+        let (name, value) = match set("DRI_PRIME") || set("MESA_VK_DEVICE_SELECT") {
+            true => ("XDG_RUNTIME_DIR", "/nonexistent"),
+            false => ("NODEVICE_SELECT", "1"),
+        };
+        // SAFETY: no other thread exists that could read the environment at the same time.
+        unsafe { std::env::set_var(name, value) };
     }
 }
 

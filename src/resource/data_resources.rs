@@ -14,7 +14,15 @@ use engine_foundation::suggest;
 pub static TEXT: ResourceKind = ResourceKind {
     name: kind_names::TEXT,
     doc: "Plain text (UTF-8)",
-    extensions: &[("text", SourceForm::Own), ("txt", SourceForm::Raw), ("md", SourceForm::Raw)],
+    extensions: &[
+        ("text", SourceForm::Own),
+        ("txt", SourceForm::Raw),
+        ("md", SourceForm::Raw),
+        // Languages that a game's searcher of modules translates to Lua: Fennel, MoonScript, Teal.
+        ("fnl", SourceForm::Raw),
+        ("moon", SourceForm::Raw),
+        ("tl", SourceForm::Raw),
+    ],
     version: 1,
     framed: false,
     reload: &[],

@@ -144,7 +144,7 @@ impl Project {
     }
 
     /// Finds the script of a module. `a.b` is `a/b.lua`, then `a/b/init.lua`, in the game's folders
-    /// and in `core/`.
+    /// and in `core/`. `a/b` is another spelling of `a.b`.
     pub fn script(&self, module: &str) -> Result<ScriptSource, ScriptError> {
         check_name(module).map_err(ScriptError::Unusable)?;
         let path = module.replace('.', "/");
@@ -310,10 +310,11 @@ pub fn check_name(module: &str) -> Result<(), String> {
         "is empty"
     } else if module.len() > NAME_BYTES_MAX {
         "is longer than 200 bytes (NAME_BYTES_MAX)"
-    } else if module.contains(['/', '\\', ':']) || module.contains(char::is_control) {
+    } else if module.contains(['\\', ':']) || module.contains(char::is_control) {
         "must be written with dots, as in require \"scripts.enemy\""
-    } else if module.split('.').any(str::is_empty) {
-        "has an empty part between its dots"
+    } else if module.split(['.', '/']).any(str::is_empty) {
+        "must have a name between its dots or slashes, as in require \"scripts.enemy\", and \
+         stays inside of the game's folder"
     } else {
         return Ok(());
     };
@@ -344,6 +345,7 @@ mod tests {
         );
         let chunk = |name| project.script(name).map(|script| script.chunk);
         assert_eq!(chunk("a.b"), Ok("a/b.lua".to_string()));
+        assert_eq!(chunk("a/b"), Ok("a/b.lua".to_string()));
         assert_eq!(chunk("c"), Ok("c/init.lua".to_string()));
         assert_eq!(chunk("strict"), Ok("core/strict.lua".to_string()));
         let tried = ["e.lua", "e/init.lua", "core/e.lua", "core/e/init.lua"].map(String::from);
@@ -366,7 +368,22 @@ mod tests {
     #[test]
     fn names_that_lead_out_of_the_game_are_refused() {
         let project = scratch("names", &[]);
-        for name in ["", "../x", "a..b", "a/b", "C:x", ".a", "a\0b"] {
+        let names = [
+            "",
+            "../x",
+            "a..b",
+            "a//b",
+            "/a",
+            "a/",
+            "/etc/passwd",
+            "a/../b",
+            "./a",
+            "C:x",
+            "a\\b",
+            ".a",
+            "a\0b",
+        ];
+        for name in names {
             assert!(matches!(project.script(name), Err(ScriptError::Unusable(_))), "{name}");
         }
     }

@@ -113,6 +113,25 @@ impl UnboxedReturn for u64 {
     }
 }
 
+/// A whole number that may be negative.
+pub struct WholeNumber(pub f64);
+
+impl ReturnValue for WholeNumber {
+    const TYPES: &'static [ApiType] = <u64 as ReturnValue>::TYPES;
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { self.0.push(l, cx) }
+    }
+}
+
+impl UnboxedReturn for WholeNumber {
+    type C = f64;
+    fn into_c(self, _: &mut ScriptContext) -> Option<f64> {
+        Some(self.0)
+    }
+}
+
 impl ReturnValue for String {
     const TYPES: &'static [ApiType] = &[ApiType::new("string", ValueShape::Text)];
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
@@ -314,6 +333,16 @@ impl<R: ReturnValue> ReturnValue for Option<R> {
 /// Two numbers.
 impl ReturnValue for (f64, f64) {
     const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number); 2];
+    #[inline]
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
+/// Two whole numbers, such as the width and height of a picture.
+impl ReturnValue for (WholeNumber, WholeNumber) {
+    const TYPES: &'static [ApiType] = &[WholeNumber::TYPES[0]; 2];
     #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.

@@ -172,7 +172,7 @@ describe("DebugUi", function()
       DebugUi.columns(1)
       DebugUi.same_line()
       DebugUi.plot_lines("frame", { 1, 5, 2, 8, 0 / 0 })
-      DebugUi.plot_histogram("damage", { 1, 4, 2 }, 30)
+      DebugUi.plot_histogram("damage", { 1, 4, 2 }, 0, 5, 30)
       DebugUi.tooltip("words")
       return row
     end, LEFT + 20, TOP - 30 - 19 - 4 - 9)

@@ -207,7 +207,7 @@ describe("An argument of a drawing function", function()
       for _, one in ipairs(seen) do one.object = nil end
       return seen
     end
-    local white, own = Color(255, 255, 255), Gui.texture_size(kept, SHIP)
+    local white, own = Color(255, 255, 255), Vector2(Gui.texture_size(kept, SHIP))
     for _, pair in ipairs({
       { function() Gui.rect(kept, P2, S) end,
         function() Gui.rect(kept, Vector3(1, 2, 0), S, white) end },

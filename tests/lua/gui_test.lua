@@ -72,7 +72,7 @@ describe("Gui", function()
 
     it("can be drawn into a texture, which other Guis can show", function()
       local gui = World.create_texture_gui(world, "tests/map", 64, 32, "immediate")
-      assert.equals(Vector2(64, 32), Gui.texture_size(now, "tests/map"))
+      assert.same({ 64, 32 }, { Gui.texture_size(now, "tests/map") })
       Gui.rect(gui, P, S, RED)
       Gui.bitmap(now, "tests/map", P)
       show()
@@ -82,7 +82,7 @@ describe("Gui", function()
       World.destroy_gui(world, gui)
       show()
       World.create_texture_gui(world, "tests/map", 16, 16)
-      assert.equals(Vector2(16, 16), Gui.texture_size(now, "tests/map"))
+      assert.same({ 16, 16 }, { Gui.texture_size(now, "tests/map") })
       local before = Texture.statistics().slots
       for _ = 1, 3 do
         World.destroy_gui(world, World.create_texture_gui(world, "tests/short", 8, 8))
@@ -243,7 +243,7 @@ describe("Gui", function()
       assert.matches("argument #2 'material' must be string or Material, got nil",
         error_of(Gui.bitmap, kept, nil, P))
       assert.matches("argument #3 'material' must be", error_of(Gui.update_bitmap, kept, object))
-      assert.equals(Vector2(16, 8), Gui.texture_size(kept, "textures/ship"))
+      assert.same({ 16, 8 }, { Gui.texture_size(kept, "textures/ship") })
       assert.matches("there is no texture", error_of(Gui.texture_size, kept, "nowhere"))
       assert.equals("Gui.texture_size: argument #2 'material' is not valid UTF-8",
         error_of(Gui.texture_size, kept, "ship\255"))
@@ -408,6 +408,28 @@ describe("Gui", function()
       assert.equals(0, drawn[3].left)
     end)
 
+    it("that takes vectors, or the numbers alone", function()
+      local function corners(transform)
+        Gui.reset(now)
+        Gui.inspect(now)
+        Gui.push(now)
+        transform()
+        Gui.rect(now, Vector3(1, 2, 1), Vector2(3, 4), RED)
+        Gui.pop(now)
+        local drawn = Gui.inspect(now)[1]
+        return { drawn.left, drawn.bottom, drawn.right, drawn.top }
+      end
+      local moved = { 6, 9, 9, 13 }
+      assert.same(moved, corners(function() Gui.translate(now, 5, 7) end))
+      assert.same(moved, corners(function() Gui.translate(now, Vector2(5, 7)) end))
+      assert.same(moved, corners(function() Gui.translate(now, Vector3(5, 7, 9)) end))
+      local scaled = { 2, 6, 8, 18 }
+      assert.same(scaled, corners(function() Gui.scale(now, 2, 3) end))
+      assert.same(scaled, corners(function() Gui.scale(now, Vector2(2, 3)) end))
+      assert.same(scaled, corners(function() Gui.scale(now, Vector3(2, 3, 1)) end))
+      assert.same({ 2, 4, 8, 12 }, corners(function() Gui.scale(now, 2) end))
+    end)
+
     it("whose pushes and pops must match", function()
       assert.matches("no transform is pushed", error_of(Gui.pop, now))
       assert.matches("no clip is pushed", error_of(Gui.pop_clip, now))
@@ -422,6 +444,9 @@ describe("Gui", function()
       Gui.rect(now, P, S, RED)
       Gui.rect(now, P, S, RED)
       Gui.pop_clip(now)
+      Gui.push_clip(now, 0, 0, 20, 20)
+      Gui.rect(now, P, S, RED)
+      Gui.pop_clip(now)
       Gui.rect(now, P, S, RED)
       show()
       assert.equals(2, test.draw_calls())
@@ -431,10 +456,20 @@ describe("Gui", function()
       for _, name in ipairs({ "push", "pop", "pop_clip" }) do
         assert.matches("must be Gui", error_of(Gui[name], "x"))
       end
-      assert.matches("must be Vector2", error_of(Gui.translate, now, 5))
+      assert.equals("Gui.translate: argument #3 'y' must be number, got nil",
+        error_of(Gui.translate, now, 5))
+      assert.equals("Gui.translate: argument #2 'x' must be Vector2, Vector3 or two numbers, got "
+        .. 'string "5"', error_of(Gui.translate, now, "5", 1))
+      assert.equals("Gui.translate: argument #3 'y' must be nil after a vector, got number 5",
+        error_of(Gui.translate, now, Vector2(1, 1), 5))
+      assert.matches("^Gui.translate: argument #1 'gui' must be Gui",
+        error_of(Gui.translate, "x", 1, 2))
       assert.matches("must be number", error_of(Gui.rotate, now))
-      assert.matches("must be Vector2", error_of(Gui.scale, now, 2))
-      assert.matches("must be Vector2", error_of(Gui.push_clip, now, 2))
+      assert.matches("argument #2 'x' must be Vector2, Vector3", error_of(Gui.scale, now))
+      assert.matches("argument #3 'y' must be number", error_of(Gui.push_clip, now, 2))
+      assert.equals("Gui.push_clip: argument #5 'height' must be number, got nil",
+        error_of(Gui.push_clip, now, 0, 0, 2))
+      assert.matches("argument #3 'size' must be Vector2", error_of(Gui.push_clip, now, Vector2()))
     end)
   end)
 

@@ -26,6 +26,36 @@ describe("require", function()
     assert.same({ made = "modules.made" }, require("modules.made"))
   end)
 
+  it("takes slashes for dots, and loads a module once", function()
+    assert.equals(require("modules.plain"), require("modules/plain"))
+    assert.is_nil(package.loaded["modules/plain"])
+    assert.equals("a folder", require("modules/folder"))
+    assert.matches("there is no module 'modules/plian', did you mean 'modules.plain'",
+      error_of(require, "modules/plian"))
+  end)
+
+  it("asks the functions of package.searchers", function()
+    local asked = {}
+    local function search(name)
+      asked[#asked + 1] = name
+      if name == "modules.made_up" then
+        return load("return { ... }", "@modules/made_up.fnl"), "modules/made_up.fnl"
+      end
+      return "no " .. name
+    end
+    table.insert(package.searchers, search)
+    assert.same({ "modules.made_up", "modules/made_up.fnl" }, require("modules/made_up"))
+    assert.same({ "modules.made_up" }, asked)
+    assert.matches("core/modules/none/init%.lua%); no modules.none$",
+      error_of(require, "modules.none"))
+    table.remove(package.searchers)
+    local loader, file = package.searchers[2]("modules.plain")
+    assert.equals("modules/plain.lua", file)
+    assert.equals("modules.plain", loader("modules.plain").name)
+    assert.matches("there is no module 'modules.none'", package.searchers[2]("modules.none"))
+    assert.matches("there is no package.preload%['x'%]", package.searchers[1]("x"))
+  end)
+
   it("reports where it searched, and suggests a name", function()
     assert.matches("^require: there is no module 'modules.plian', did you mean 'modules.plain'%? "
       .. "%(looked for modules/plian.lua, modules/plian/init.lua",
@@ -33,8 +63,10 @@ describe("require", function()
   end)
 
   it("refuses names outside of the game", function()
-    assert.matches("must be written with dots", error_of(require, "../secret"))
-    assert.matches("empty part", error_of(require, "a..b"))
+    assert.matches("must be written with dots", error_of(require, "a\\b"))
+    for _, name in ipairs({ "../secret", "a..b", "a//b", "/etc/passwd", "a/../b", "" }) do
+      assert.matches("^require: the module's name '", error_of(require, name), name)
+    end
     assert.equals("require: argument #1 'name' must be string, got nil", error_of(require))
   end)
 

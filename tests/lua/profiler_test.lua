@@ -62,9 +62,10 @@ describe("Profiler", function()
     for line in Profiler.report():gmatch("[^\n]*\n") do
       lines[#lines + 1] = line
     end
-    assert.equals("  Min :   Avg :   Max :   # : Profile Name\n", lines[1])
-    assert.equals(("-"):rep(44) .. "\n", lines[2])
-    assert.matches("^[ %d]+%.%d : [ %d]+%.%d : [ %d]+%.%d :   1 : frame\n$", lines[3])
+    assert.equals("Min % : Avg % : Max % :   Avg ms :   Max ms :   # : Profile Name\n", lines[1])
+    assert.equals(("-"):rep(64) .. "\n", lines[2])
+    local percent, milliseconds = "[ %d]+%.%d : ", "[ %d]+%.%d%d%d : "
+    assert.matches("^" .. percent:rep(3) .. milliseconds:rep(2) .. "  1 : frame\n$", lines[3])
   end)
 
   it("has averages that sum to about 100", function()

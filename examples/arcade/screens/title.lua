@@ -54,7 +54,8 @@ end
 
 function Title.draw()
   Backdrop.draw()
-  local left = (Ui.width - Gui.texture_size(Ui.gui(), "pictures/logo").x * LOGO_SCALE) / 2
+  local width = Gui.texture_size(Ui.gui(), "pictures/logo")
+  local left = (Ui.width - width * LOGO_SCALE) / 2
   Ui.picture("pictures/logo", left, Ui.height - 176 + 6 * math.sin(time * 1.3), LOGO_SCALE)
   Ui.centred(Texts.get("tagline"), Ui.height - 222, 26)
   local lines, list, middle = {}, Scores.list(), Ui.height / 2

@@ -157,8 +157,10 @@ fn apply(root: &Path, settings: &ScriptValue, options: &mut TestOptions) -> Resu
     options.list |= flag("list");
     options.search_roots.flat =
         matches!(field(settings, "recursive"), Some(ScriptValue::Boolean(false)));
-    if let Some(form) = text("output").filter(|form| !form.is_empty()) {
-        options.output = options.output.take().or(Some(form));
+    if let Some(form) = text("output").filter(|form| !form.is_empty())
+        && options.output_files.is_empty()
+    {
+        options.output.get_or_insert(form);
     }
     if let Some(file) = text("log-success").filter(|file| !file.is_empty()) {
         options.log_success.get_or_insert(file);

@@ -169,14 +169,17 @@ impl FolderWalk<'_> {
             return name.ends_with(".lua") && !name.starts_with('.');
         }
         let specs = self.any_spec || !self.search_roots.roots.is_empty();
-        let is_spec = || specs || TEST_FOLDERS.iter().any(|folder| path.starts_with(folder));
-        name.ends_with("_test.lua") || (name.ends_with("_spec.lua") && is_spec())
+        name.ends_with("_test.lua") || (name.ends_with("_spec.lua") && (specs || in_tests(path)))
     }
 
     fn describe_search(&self, start: &Path, filters: &[String]) -> String {
         let SearchRoots { roots, patterns, .. } = self.search_roots;
         let mut text = match patterns.as_slice() {
-            [] => format!("'{}' for spec/**/*_spec.lua and **/*_test.lua", start.display()),
+            [] => format!(
+                "'{}' for *_test.lua, and for *_spec.lua below a folder {}",
+                start.display(),
+                TEST_FOLDERS.join(", ")
+            ),
             some => format!("'{}' for names with {}", start.display(), some.join(" or ")),
         };
         if !roots.is_empty() && !self.any_spec {
@@ -198,12 +201,15 @@ pub fn is_foreign(name: &str) -> bool {
     name.starts_with('.') || FOREIGN.contains(&name)
 }
 
+/// Returns true if one of the folders of a path is a test folder.
+fn in_tests(path: &Path) -> bool {
+    let is_test_folder = |part: &OsStr| TEST_FOLDERS.iter().any(|name| part == OsStr::new(name));
+    path.parent().is_some_and(|folder| folder.iter().any(is_test_folder))
+}
+
 /// Returns true if a path has one of the usual names of tests or test helpers.
 pub fn is_usual(path: &str) -> bool {
-    let folder = path.split('/').next().unwrap_or_default();
-    path.ends_with("_test.lua")
-        || path.ends_with("_spec.lua")
-        || (path.contains('/') && TEST_FOLDERS.contains(&folder))
+    path.ends_with("_test.lua") || path.ends_with("_spec.lua") || in_tests(Path::new(path))
 }
 
 fn with_slashes(path: &Path) -> String {
@@ -284,16 +290,20 @@ mod tests {
                 "spec/deep/b_spec.lua",
                 "spec/helper.lua",
                 "src/c_spec.lua",
+                "src/spec/f_spec.lua",
+                "lib/deep/tests/unit/g_spec.lua",
+                "lib/spec_helpers/h_spec.lua",
                 "lua_modules/x/spec/d_test.lua",
                 ".git/e_test.lua",
             ],
         );
-        check(&root, &[], &["a_test.lua", "spec/deep/b_spec.lua"]);
-        check(&root, &["deep"], &["spec/deep/b_spec.lua"]);
+        let (nested, below) = ("src/spec/f_spec.lua", "lib/deep/tests/unit/g_spec.lua");
+        check(&root, &[], &["a_test.lua", below, "spec/deep/b_spec.lua", nested]);
+        check(&root, &["deep"], &[below, "spec/deep/b_spec.lua"]);
         check(&root, &["spec/helper.lua"], &["spec/helper.lua"]);
         // A folder named by the user is searched for specs.
         let src = found(&root, &root.join("src"), &[], &SearchRoots::default());
-        assert_eq!(src.files, ["src/c_spec.lua"]);
+        assert_eq!(src.files, ["src/c_spec.lua", nested]);
     }
 
     fn check(root: &Path, filters: &[&str], files: &[&str]) {
@@ -308,6 +318,16 @@ mod tests {
     ) -> DiscoveredTests {
         let filters: Vec<_> = filters.iter().map(|filter| filter.to_string()).collect();
         find((root, start), &filters, search_roots, Ok::<_, Error>).unwrap()
+    }
+
+    #[test]
+    fn files_in_test_folders_at_any_depth_are_tests_or_helpers() {
+        for path in ["a_test.lua", "src/b_spec.lua", "spec/helper.lua", "lib/x/tests/helper.lua"] {
+            assert!(is_usual(path), "{path}");
+        }
+        for path in ["spec.lua", "src/specs.lua", "testing/a.lua"] {
+            assert!(!is_usual(path), "{path}");
+        }
     }
 
     #[test]

@@ -84,10 +84,10 @@ pub struct TestOptions {
     pub api_coverage: Option<PathBuf>,
     /// Output file for line coverage of the game's files.
     pub coverage: Option<PathBuf>,
-    /// Name of the output format, from [`output::OUTPUTS`]. If `None`, the usual one.
+    /// Name of the format of standard output, from [`output::OUTPUTS`]. If `None`, the usual one.
     pub output: Option<String>,
-    /// Output file for that format. Standard output then has the usual format.
-    pub output_file: Option<PathBuf>,
+    /// Additional output files, each with the name of its format.
+    pub output_files: Vec<(String, PathBuf)>,
     /// Number of the slowest tests to report.
     pub slowest: usize,
     /// Number of processes that run files. If `None`, one for each core.
@@ -139,7 +139,7 @@ impl TestOptions {
             api_coverage: None,
             coverage: None,
             output: None,
-            output_file: None,
+            output_files: Vec::new(),
             slowest: 0,
             jobs: None,
             threads: None,
@@ -154,15 +154,22 @@ impl TestOptions {
         }
     }
 
-    /// Returns the chosen output format.
+    /// Returns the chosen format of standard output.
     fn chosen_output(&self) -> Option<&'static OutputFormat> {
         self.output.as_deref().and_then(OutputFormat::by_name)
+    }
+
+    /// Returns all formats that are written.
+    fn output_formats(&self) -> impl Iterator<Item = &'static OutputFormat> {
+        let files = self.output_files.iter();
+        let of_files = files.filter_map(|(format, _)| OutputFormat::by_name(format));
+        self.chosen_output().into_iter().chain(of_files)
     }
 
     /// Returns true if the names of passing tests are needed, too.
     fn wants_names(&self) -> bool {
         let needs_names = self.slowest > 0 || self.retry > 0 || self.log_success.is_some();
-        needs_names || self.chosen_output().is_some_and(|output| output.names)
+        needs_names || self.output_formats().any(|output| output.names)
     }
 
     /// Returns true if the options may leave out some tests of a file.

@@ -54,7 +54,8 @@ pub fn run(
     let failure = failed
         .then(|| TestFailure { name: name.clone(), ..file_failure(path, messages.join("\n")) });
     let status = if failed { TestStatus::Failed } else { TestStatus::Passed };
-    on_test(TestResult { status, name, groups: Vec::new(), at, seconds, failure });
+    let (groups, reason) = (Vec::new(), None);
+    on_test(TestResult { status, name, groups, at, seconds, failure, reason });
     outcome.seconds = seconds;
     Ok((outcome, app))
 }

@@ -59,6 +59,8 @@ pub struct TestResult {
     pub seconds: f64,
     /// Failure of a failed or flaky test.
     pub failure: Option<TestFailure>,
+    /// Why a skipped test did not run to its end, if the suite gives a reason.
+    pub reason: Option<String>,
 }
 
 impl TestResult {
@@ -71,6 +73,7 @@ impl TestResult {
             at: failure.at.clone().unwrap_or_default(),
             seconds: 0.0,
             failure: Some(failure),
+            reason: None,
         }
     }
 
@@ -97,6 +100,7 @@ impl TestResult {
         writer.f64(self.seconds);
         let failures: Vec<&TestFailure> = self.failure.iter().collect();
         writer.list(&failures, |writer, failure| write_failure(writer, failure));
+        write_option(writer, &self.reason);
     }
 
     pub fn read(reader: &mut BlobReader) -> Result<TestResult, Error> {
@@ -110,6 +114,7 @@ impl TestResult {
             at: text(reader)?,
             seconds: reader.f64()?,
             failure: reader.list(read_failure)?.pop(),
+            reason: reader.list(text)?.pop(),
         })
     }
 }
@@ -118,14 +123,18 @@ fn text(reader: &mut BlobReader) -> Result<String, Error> {
     reader.text().map(str::to_string)
 }
 
+fn write_option(writer: &mut BlobWriter, text: &Option<String>) {
+    let texts: Vec<&String> = text.iter().collect();
+    writer.list(&texts, |writer, text| writer.text(text));
+}
+
 fn write_failure(writer: &mut BlobWriter, failure: &TestFailure) {
-    let option = |text: &Option<String>| text.iter().cloned().collect::<Vec<String>>();
     writer.text(&failure.name);
-    writer.list(&option(&failure.at), |writer, at| writer.text(at));
+    write_option(writer, &failure.at);
     writer.text(&failure.message);
     writer.list(&failure.locals, |writer, local| writer.text(local));
     writer.text(&failure.trace);
-    writer.list(&option(&failure.hint), |writer, hint| writer.text(hint));
+    write_option(writer, &failure.hint);
 }
 
 fn read_failure(reader: &mut BlobReader) -> Result<TestFailure, Error> {
@@ -237,8 +246,10 @@ mod tests {
         let failure =
             TestFailure { name: name.into(), at: Some("a.lua:3".into()), ..TestFailure::default() };
         let failure = (status == TestStatus::Failed).then_some(failure);
+        let reason = (status == TestStatus::Skipped).then(|| "later".to_string());
         let (at, groups) = ("a.lua:3".to_string(), vec!["g".to_string()]);
-        TestResult { status, name: format!("g {name}"), groups, at, seconds: 0.5, failure }
+        let name = format!("g {name}");
+        TestResult { status, name, groups, at, seconds: 0.5, failure, reason }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub fn parent(root: &Path, options: &TestOptions) -> Result<(), Error> {
 
 fn parent_plan(root: &Path, options: &TestOptions) -> ConfinementPlan {
     let mut plan = plan(root, options);
-    if let Some(file) = &options.output_file {
+    for (_, file) in &options.output_files {
         plan.add_file(file);
     }
     plan.add_outputs(&options.coverage);
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(plan.file_access.driver_cache.as_deref(), name);
         assert!(plan.duties.outputs.is_empty() && plan.duties.appends.is_none());
         assert!(!plan.duties.drops && plan.duties.open_address.is_none());
-        options.output_file = Some(report_file.clone());
+        options.output_files = vec![("junit".to_string(), report_file.clone())];
         options.coverage = Some(root.join("c.info"));
         options.api_coverage = Some(root.join("api.json"));
         let plan = parent_plan(&root, &options);

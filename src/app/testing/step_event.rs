@@ -127,6 +127,10 @@ impl<'a> EventFields<'a> {
             at: self.text("path").map(|_| self.location()).unwrap_or_default(),
             seconds: 0.0,
             failure: (status == TestStatus::Failed).then(|| self.failure()),
+            reason: match status {
+                TestStatus::Skipped => self.text("message").map(str::to_string),
+                _ => None,
+            },
         }
     }
 
@@ -195,7 +199,10 @@ mod tests {
         assert_eq!((failure.name.as_str(), failure.at.as_deref()), ("a", Some("f:3")));
         let skipped = table(&[("kind", "test"), ("status", "pending")]);
         let Ok(StepEvent::Test(test)) = StepEvent::read(&skipped) else { panic!("{skipped:?}") };
-        assert_eq!((test.status, test.failure), (TestStatus::Skipped, None));
+        assert_eq!((test.status, test.failure, test.reason), (TestStatus::Skipped, None, None));
+        let why = table(&[("kind", "test"), ("status", "pending"), ("message", "no adapter")]);
+        let Ok(StepEvent::Test(test)) = StepEvent::read(&why) else { panic!("{why:?}") };
+        assert_eq!(test.reason.as_deref(), Some("no adapter"));
     }
 
     #[test]

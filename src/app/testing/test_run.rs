@@ -134,8 +134,9 @@ fn enter_folder(root: &mut PathBuf, options: &mut TestOptions) -> Result<(), Err
     if options.sandbox {
         return Ok(());
     }
-    let TestOptions { api_coverage, coverage, output_file, .. } = options;
-    for file in [api_coverage, coverage, output_file].into_iter().flatten() {
+    let TestOptions { api_coverage, coverage, output_files, .. } = options;
+    let outputs = output_files.iter_mut().map(|(_, file)| file);
+    for file in [api_coverage, coverage].into_iter().flatten().chain(outputs) {
         *file = absolute(file)?;
     }
     let start = Path::new(".").join(discovery::relative_to_root(root, &options.start));
@@ -168,18 +169,15 @@ struct Outputs {
 impl Outputs {
     fn new(root: &Path, options: &TestOptions) -> Result<Outputs, Error> {
         let mut views = Outputs { all: Vec::new(), losses: Vec::new() };
-        let chosen = options.chosen_output().unwrap_or_else(OutputFormat::default_format);
-        let on_terminal = match &options.output_file {
-            None => chosen,
-            Some(path) => {
-                let message = format!("the output cannot be written to '{}'", path.display());
-                let file = output_file::create(path)
-                    .map_err(|reason| engine_foundation::error!("{message}: {reason}"))?;
-                let sink = OutputSink::new(Box::new(file), false, false);
-                views.add(message, sink, |sink| chosen.create_writer(sink));
-                OutputFormat::default_format()
-            }
-        };
+        for (format, path) in &options.output_files {
+            let Some(format) = OutputFormat::by_name(format) else { continue };
+            let message = format!("the output cannot be written to '{}'", path.display());
+            let file = output_file::create(path)
+                .map_err(|reason| engine_foundation::error!("{message}: {reason}"))?;
+            let sink = OutputSink::new(Box::new(file), false, false);
+            views.add(message, sink, |sink| format.create_writer(sink));
+        }
+        let on_terminal = options.chosen_output().unwrap_or_else(OutputFormat::default_format);
         let out: Box<dyn Write> = match on_terminal.strict && !options.list {
             true => Box::new(platform::redirect_output().map_err(|reason| {
                 engine_foundation::error!(
@@ -289,7 +287,7 @@ impl RunTotal<'_> {
         let jobs = options.jobs.unwrap_or(cores).min(files.len());
         // A crash of this process would lose the results. Files therefore run in another process if
         // native code is reachable or a program waits for complete output.
-        let strict = options.chosen_output().is_some_and(|form| form.strict);
+        let strict = options.output_formats().any(|form| form.strict);
         // The next run of watch mode may have more files and need worker processes. A process that
         // runs tests itself cannot start programs any more.
         let watches = options.watch && options.confined;
@@ -358,8 +356,10 @@ impl RunTotal<'_> {
             slowest.insert(at, test.clone());
             slowest.truncate(most);
         }
-        if matches!(test.status, TestStatus::Failed | TestStatus::Flaky) {
-            self.summary.failures.push(test);
+        match test.status {
+            TestStatus::Failed | TestStatus::Flaky => self.summary.failures.push(test),
+            TestStatus::Skipped if test.reason.is_some() => self.summary.skipped.push(test),
+            _ => {}
         }
     }
 

@@ -129,9 +129,10 @@ fn affected_tests(
     changed: &BTreeSet<String>,
 ) -> Result<BTreeSet<String>, RunAborted> {
     let (found, options) = run.find()?;
-    let written = [&options.coverage, &options.api_coverage, &options.output_file];
-    let is_written =
-        |path: &str| written.iter().copied().flatten().any(|file| file.ends_with(path));
+    let outputs = options.output_files.iter().map(|(_, file)| file);
+    let written: Vec<_> =
+        [&options.coverage, &options.api_coverage].into_iter().flatten().chain(outputs).collect();
+    let is_written = |path: &str| written.iter().any(|file| file.ends_with(path));
     let script = |path: &str| path.ends_with(".lua");
     let mut changed = changed.iter().filter(|path| !is_written(path)).peekable();
     if changed.peek().is_none() {

@@ -24,22 +24,24 @@ pub fn output(rows: &[ProfileRow], visitor: &mut dyn RowVisitor) {
 pub struct TextReport(pub String);
 
 impl TextReport {
-    fn line(&mut self, [min, average, max, calls, name]: [&str; 5]) {
-        self.0 += &format!("{min:>5} : {average:>5} : {max:>5} : {calls:>3} : {name}\n");
+    fn line(&mut self, [min, average, max]: [f64; 3], [average_ms, max_ms]: [f64; 2], rest: &str) {
+        self.0 += &format!(
+            "{min:>5.1} : {average:>5.1} : {max:>5.1} : {average_ms:>8.3} : {max_ms:>8.3} : {rest}\n"
+        );
     }
 }
 
 impl RowVisitor for TextReport {
     fn begin_output(&mut self) {
-        self.0 += "  Min :   Avg :   Max :   # : Profile Name\n";
-        self.0 += "--------------------------------------------\n";
+        self.0 += "Min % : Avg % : Max % :   Avg ms :   Max ms :   # : Profile Name\n";
+        self.0 += "----------------------------------------------------------------\n";
     }
 
     fn sample(&mut self, row: &ProfileRow) {
-        let percent = |share: f64| format!("{share:3.1}");
         let name = format!("{}{}", " ".repeat(row.parents as usize), row.name);
-        let (min, average, max) = (percent(row.min), percent(row.average), percent(row.max));
-        self.line([&min, &average, &max, &format!("{:3}", row.calls), &name]);
+        let milliseconds = [row.average_seconds, row.max_seconds].map(|seconds| seconds * 1e3);
+        let rest = format!("{:>3} : {name}", row.calls);
+        self.line([row.min, row.average, row.max], milliseconds, &rest);
     }
 
     fn end_output(&mut self) {

@@ -16,15 +16,15 @@ fn the_report_matches_the_expected_table() {
     play(&mut tree, (0, 1000), &[&first[..], &[("", 250), ("render", 250)]].concat());
     let second = [("", 1000), ("", 1000), ("frame", 1000), ("update", 1000), ("", 2000)];
     play(&mut tree, (1000, 2000), &[&second[..], &[("", 2000)]].concat());
-    let expected = "  Min :   Avg :   Max :   # : Profile Name
---------------------------------------------
-  0.0 :   0.0 :   0.0 :   1 : frame
- 11.0 :  55.5 : 100.0 :   1 :  update
-  0.0 :   7.0 :  14.0 :   0 :   ai
-  0.0 :  37.5 :  75.0 :   0 :  render
+    let expected = "Min % : Avg % : Max % :   Avg ms :   Max ms :   # : Profile Name
+----------------------------------------------------------------
+  0.0 :   0.0 :   0.0 :    0.000 :    0.000 :   1 : frame
+ 11.0 :  55.5 : 100.0 :    5.550 :   10.000 :   1 :  update
+  0.0 :   7.0 :  14.0 :    0.700 :    1.400 :   0 :   ai
+  0.0 :  37.5 :  75.0 :    3.750 :    7.500 :   0 :  render
 
 ";
-    assert_eq!(lines(&tree.rows(1.0)), expected);
+    assert_eq!(lines(&tree.rows(1e-5)), expected);
 }
 
 #[test]

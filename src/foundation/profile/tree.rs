@@ -43,6 +43,9 @@ pub(super) struct ScopeNode {
     frames: u64,
     min: f64,
     max: f64,
+    /// Ticks without children, summed over `frames` frames, and the most of one frame.
+    own_sum: u64,
+    own_max: u64,
     /// The counter for the row's milliseconds; 0 if it does not exist yet.
     pub counter: u32,
 }
@@ -77,6 +80,10 @@ pub struct ProfileRow {
     pub calls: u32,
     /// Number of scopes that contain this one.
     pub parents: u32,
+    /// Seconds without children, as an average of all frames.
+    pub average_seconds: f64,
+    /// Seconds without children, in the frame with the most.
+    pub max_seconds: f64,
     /// Seconds in the last frame, including children.
     pub seconds: f64,
     /// Seconds in the last frame, without children.
@@ -184,6 +191,8 @@ impl ScopeTree {
             let percent = if frame == 0 { 0.0 } else { own as f64 / frame as f64 * 100.0 };
             node.last_frame = last_frame;
             node.sum += percent;
+            node.own_sum = node.own_sum.saturating_add(own);
+            node.own_max = node.own_max.max(own);
             node.frames += 1;
             node.min = if node.frames == 1 { percent } else { node.min.min(percent) };
             node.max = if node.frames == 1 { percent } else { node.max.max(percent) };
@@ -196,6 +205,7 @@ impl ScopeTree {
         for node in &mut self.nodes {
             if name.is_none_or(|name| node.name == name) {
                 (node.sum, node.frames, node.min, node.max) = (0.0, 0, 0.0, 0.0);
+                (node.own_sum, node.own_max) = (0, 0);
                 (node.last_frame, found) = (RowTime::default(), true);
             }
         }
@@ -224,6 +234,8 @@ impl ScopeTree {
                 max: node.max,
                 calls: node.last_frame.calls,
                 parents: node.depth,
+                average_seconds: node.own_sum as f64 / node.frames as f64 * seconds_per_tick,
+                max_seconds: node.own_max as f64 * seconds_per_tick,
                 seconds,
                 own_seconds: own as f64 * seconds_per_tick,
             });
@@ -267,6 +279,8 @@ impl ScopeNode {
             frames: 0,
             min: 0.0,
             max: 0.0,
+            own_sum: 0,
+            own_max: 0,
             counter: 0,
         }
     }
@@ -316,6 +330,8 @@ pub(super) mod tests {
         play(&mut tree, (100, 200), &[("frame", 100), ("", 200)]);
         assert_eq!(row(&tree, 0), ("frame", 0, 60.0, 80.0, 100.0, 1));
         assert_eq!(row(&tree, 1), ("ai", 1, 0.0, 20.0, 40.0, 0));
+        let ai = &tree.rows(0.5)[1];
+        assert_eq!((ai.average_seconds, ai.max_seconds), (10.0, 20.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::api::viewport;
 use crate::api::window::WINDOW_ARG;
 use crate::api_row::{ModuleRows, func, hot, module, more};
 use crate::argument::{Integer, RestArguments, TextArgument};
-use crate::return_value::{ExpectedResult, ManyResults, ResourceContent};
+use crate::return_value::{ExpectedResult, ManyResults, ResourceContent, WholeNumber};
 use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_foundation::hash::StateHash;
@@ -319,7 +319,7 @@ fn build_identifier(_: &mut Engine) -> String {
     env!("CARGO_PKG_VERSION").to_string()
 }
 
-fn process_id(_: &mut Engine) -> f64 {
+fn process_id(_: &mut Engine) -> u64 {
     std::process::id().into()
 }
 
@@ -349,9 +349,9 @@ fn open_url_in_browser(
     }))
 }
 
-fn back_buffer_size(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64) {
+fn back_buffer_size(engine: &mut Engine, window: Option<WindowId>) -> (WholeNumber, WholeNumber) {
     let (width, height) = crate::api::window::of(engine, window).pixels;
-    (f64::from(width), f64::from(height))
+    (WholeNumber(width.into()), WholeNumber(height.into()))
 }
 
 fn enum_display_modes(engine: &mut Engine) -> ScriptValue {

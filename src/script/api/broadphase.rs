@@ -147,8 +147,8 @@ fn destroy(engine: &mut Engine, broadphase: BroadphaseId) {
     engine.worlds.broadphases.remove(broadphase.0, "", frame, &context::script_location());
 }
 
-fn num(engine: &mut Engine, broadphase: BroadphaseId) -> f64 {
-    of(engine, broadphase).len() as f64
+fn num(engine: &mut Engine, broadphase: BroadphaseId) -> u64 {
+    of(engine, broadphase).len() as u64
 }
 
 /// Minimum ratio of a box's volume to the product of its axis lengths. Below it, the axes are
@@ -185,12 +185,12 @@ fn add(
     position: Vec3,
     radius: f64,
     categories: RestArguments,
-) -> Result<f64, Error> {
+) -> Result<u64, Error> {
     let names = names(&categories.0, 5)?;
     let radius = not_negative("#4 'radius'", radius)?;
     let broadphase = of(engine, broadphase);
     let mask = broadphase.mask(names.into_iter(), true)?;
-    Ok(broadphase.add(owner.0, position, radius, mask)? as f64 + 1.0)
+    Ok(broadphase.add(owner.0, position, radius, mask)? as u64 + 1)
 }
 
 fn id_of(id: Integer) -> Option<u64> {

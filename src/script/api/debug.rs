@@ -1,7 +1,7 @@
 //! The Lua modules `Debug` and `LineObject`: lines and text drawn over a world for game developers.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::TextArgument;
+use crate::argument::{Integer, TextArgument};
 use engine_foundation::{Color, Error, Mat4, Vec3};
 use engine_runtime::{BuildMode, Engine};
 use engine_world::WorldId;
@@ -318,9 +318,9 @@ fn add(
     Ok(())
 }
 
-fn parts(parts: Option<f64>) -> Result<u32, Error> {
-    let parts = parts.unwrap_or(SEGMENTS.into());
-    if !(3.0..=f64::from(SEGMENTS_MAX)).contains(&parts) {
+fn parts(parts: Option<Integer>) -> Result<u32, Error> {
+    let parts = parts.map_or(SEGMENTS.into(), |parts| parts.0);
+    if !(3..=i64::from(SEGMENTS_MAX)).contains(&parts) {
         return Err(engine_foundation::error!(
             "'segments' must be 3 to {SEGMENTS_MAX}, got {parts}"
         ));
@@ -365,7 +365,7 @@ fn add_sphere(
     color: Color,
     center: Vec3,
     radius: f64,
-    segments: Option<f64>,
+    segments: Option<Integer>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
     add(engine, object, |lines| {
@@ -380,7 +380,7 @@ fn add_half_sphere(
     center: Vec3,
     radius: f64,
     normal: Option<Vec3>,
-    segments: Option<f64>,
+    segments: Option<Integer>,
 ) -> Result<(), Error> {
     let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
     add(engine, object, |lines| {
@@ -395,7 +395,7 @@ fn add_circle(
     center: Vec3,
     radius: f64,
     normal: Option<Vec3>,
-    segments: Option<f64>,
+    segments: Option<Integer>,
 ) -> Result<(), Error> {
     let (normal, parts) = (normal.unwrap_or(Vec3::Z), parts(segments)?);
     add(engine, object, |lines| {
@@ -410,7 +410,7 @@ fn add_capsule(
     from: Vec3,
     to: Vec3,
     radius: f64,
-    segments: Option<f64>,
+    segments: Option<Integer>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
     add(engine, object, |lines| {
@@ -425,7 +425,7 @@ fn add_cone(
     from: Vec3,
     to: Vec3,
     radius: f64,
-    segments: Option<f64>,
+    segments: Option<Integer>,
 ) -> Result<(), Error> {
     let (radius, parts) = (radius as f32, parts(segments)?);
     add(engine, object, |lines| {

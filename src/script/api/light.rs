@@ -226,9 +226,9 @@ fn unit(engine: &mut Engine, light: LightId) -> UnitId {
     UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("lights end with their units"))
 }
 
-fn node(engine: &mut Engine, light: LightId) -> f64 {
+fn node(engine: &mut Engine, light: LightId) -> u64 {
     let light = engine.worlds.scenes.lights.slots.get(light.0).expect("the handle was checked");
-    f64::from(light.node) + 1.0
+    u64::from(light.node) + 1
 }
 
 fn kind(engine: &mut Engine, light: LightId) -> String {

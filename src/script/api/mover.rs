@@ -340,8 +340,8 @@ fn num_movers(engine: &mut Engine, unit: UnitId) -> u64 {
     engine.worlds.physics.num_movers(unit) as u64
 }
 
-fn find_mover(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<f64> {
-    engine.worlds.physics.find_mover(unit, name.as_str()).map(|index| index as f64 + 1.0)
+fn find_mover(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<u64> {
+    engine.worlds.physics.find_mover(unit, name.as_str()).map(|index| index as u64 + 1)
 }
 
 fn set_mover(

@@ -3,7 +3,7 @@
 
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::TextArgument;
-use crate::return_value::ExpectedResult;
+use crate::return_value::{ExpectedResult, WholeNumber};
 use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_resource::resource_kind::kind_names;
@@ -86,10 +86,10 @@ fn find_texture(
     found.map_err(|error| engine_foundation::error!("argument #1 'name': {}", error.message))
 }
 
-fn size(engine: &mut Engine, name: TextArgument) -> Result<(f64, f64), Error> {
+fn size(engine: &mut Engine, name: TextArgument) -> Result<(WholeNumber, WholeNumber), Error> {
     let number = find_texture(engine, name)?;
     let entry = engine.assets.textures.entry(number);
-    Ok((entry.width.into(), entry.height.into()))
+    Ok((WholeNumber(entry.width.into()), WholeNumber(entry.height.into())))
 }
 
 fn load(engine: &mut Engine, name: TextArgument) -> Result<(), Error> {

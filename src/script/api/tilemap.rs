@@ -4,6 +4,7 @@
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::context;
+use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Color, Error, Handle, Vec3, suggest};
@@ -206,9 +207,9 @@ fn level_names(engine: &mut Engine, name: TextArgument) -> Result<Vec<String>, E
     Ok(world.maps.iter().map(|map| map.name.clone()).collect())
 }
 
-fn size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
+fn size(engine: &mut Engine, map: TilemapId) -> (WholeNumber, WholeNumber) {
     let grid = engine.assets.tilemaps.of(map).map().grid;
-    (grid.columns.into(), grid.rows.into())
+    (WholeNumber(grid.columns.into()), WholeNumber(grid.rows.into()))
 }
 
 fn tile_size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
@@ -216,17 +217,12 @@ fn tile_size(engine: &mut Engine, map: TilemapId) -> (f64, f64) {
     (width.into(), height.into())
 }
 
-fn cell_at(engine: &mut Engine, map: TilemapId, x: f64, y: f64) -> (f64, f64) {
+fn cell_at(engine: &mut Engine, map: TilemapId, x: f64, y: f64) -> (WholeNumber, WholeNumber) {
     let [column, row] = engine.assets.tilemaps.of(map).map().grid.cell_at(x, y);
-    (column + 1.0, row + 1.0)
+    (WholeNumber(column + 1.0), WholeNumber(row + 1.0))
 }
 
-fn cell_position(
-    engine: &mut Engine,
-    map: TilemapId,
-    column: Integer,
-    row: Integer,
-) -> (f64, f64) {
+fn cell_position(engine: &mut Engine, map: TilemapId, column: Integer, row: Integer) -> (f64, f64) {
     let grid = engine.assets.tilemaps.of(map).map().grid;
     let [x, y] = grid.center(column.0.saturating_sub(1), row.0.saturating_sub(1));
     (x, y)
@@ -252,10 +248,10 @@ fn tile(
     layer: TextArgument,
     column: Integer,
     row: Integer,
-) -> Result<f64, Error> {
+) -> Result<u64, Error> {
     let layer = layer_of(engine, map, layer.as_str())?;
     let tile = engine.assets.tilemaps.of(map).tile(layer, column.0, row.0);
-    Ok(f64::from(tile.map_or(0, number_of)))
+    Ok(u64::from(tile.map_or(0, number_of)))
 }
 
 fn set_tile(

@@ -100,7 +100,7 @@ fn function(text: &mut String, function: &FunctionDoc) {
 pub const SUITES: (&str, &str) =
     ("lua/test/definitions.lua", include_str!("../../../lua/test/definitions.lua"));
 
-/// `require`, and the parts of `os`, `debug` and `package` that games have. The editor settings of
+/// `require`, and the parts of `os`, `debug`, `jit` and `package` that games have. The editor settings of
 /// a game's project switch off the editor's own definitions of these, because they include parts
 /// that games do not have.
 const LIBRARY: &str = "
@@ -122,6 +122,11 @@ function os.clock() end
 ---@return string|table # the date
 function os.date(format, time) end
 
+---{os.getenv}
+---@param name string the variable
+---@return nil
+function os.getenv(name) end
+
 ---Seconds from one time to another.
 ---@param later integer as from `os.time`
 ---@param earlier integer as from `os.time`
@@ -142,7 +147,41 @@ debug = {}
 ---@return string # lines
 function debug.traceback(message, level) end
 
+---@class debuginfo
+---@field source string the chunk's name, after an @ or =
+---@field short_src string the chunk's name, for messages
+---@field what string \"Lua\", \"main\" or \"C\"
+---@field linedefined integer first line of the function
+---@field lastlinedefined integer last line of the function
+---@field currentline integer the line that runs
+---@field name? string how the caller names the function
+---@field namewhat string what that name is
+---@field nups integer number of upvalues
+---@field nparams integer number of parameters
+---@field isvararg boolean true for a function with `...`
+
+---Describes a function. {debug.getinfo}
+---@param level function|integer|thread the function, a level of the stack, or a coroutine
+---@param what? string|integer letters of \"Slnu\"; all, if left out
+---@param options? string the letters, after a coroutine and a level
+---@return debuginfo? # nil if the stack has no such level
+function debug.getinfo(level, what, options) end
+
+---The VM, for libraries that detect LuaJIT.
+---@class jit
+---@field version string such as LuaJIT 2.1
+---@field version_num integer such as 20199
+---@field os string Linux, Windows or OSX
+---@field arch string such as x64
+jit = {}
+
+---{jit.status}
+---@return boolean # true if code is compiled
+function jit.status() end
+
 ---@class package
+---@field searchers function[] {package.searchers}
+---@field loaders function[] {package.loaders}
 ---@field loaded table<string, any> what modules returned, by name
 ---@field preload table<string, function> functions that make a module, by name
 ---@field path string {package.path}
@@ -157,6 +196,6 @@ fn library_file() -> GeneratedFile {
             text = text.replace(&format!("{{{}.{name}}}", library.name), doc);
         }
     }
-    let doc = "What games have of Lua's require, os, debug and package.";
+    let doc = "What games have of Lua's require, os, debug, jit and package.";
     GeneratedFile { name: "library.lua".to_string(), text: head(doc) + &text }
 }

@@ -20,6 +20,7 @@ pub const LIBRARIES: &[StandardLibrary] = &[
             "assert",
             "collectgarbage",
             "error",
+            "getfenv",
             "getmetatable",
             "ipairs",
             "load",
@@ -33,6 +34,7 @@ pub const LIBRARIES: &[StandardLibrary] = &[
             "rawset",
             "require",
             "select",
+            "setfenv",
             "setmetatable",
             "tonumber",
             "tostring",
@@ -45,8 +47,10 @@ pub const LIBRARIES: &[StandardLibrary] = &[
             (
                 "require",
                 "`require \"a.b\"` runs a/b.lua, or else a/b/init.lua, of the game's folder, once, \
-                 and returns what it returned.",
+                 and returns what it returned. `require \"a/b\"` is the same module.",
             ),
+            ("getfenv", "Returns `_G` for functions of the engine and of Lua."),
+            ("setfenv", "Changes only functions of the game. Level 0 is refused."),
             ("load", "Takes text only, no compiled chunks."),
             ("loadstring", "Takes text only, no compiled chunks."),
             (
@@ -162,8 +166,9 @@ pub const LIBRARIES: &[StandardLibrary] = &[
     },
     StandardLibrary {
         name: "os",
-        names: &["clock", "date", "difftime", "time"],
+        names: &["clock", "date", "difftime", "getenv", "time"],
         differs: &[
+            ("getenv", "Always returns nil: a game does not see the environment of its process."),
             ("clock", "If every frame has the same step (headless, tests): the game's time."),
             ("date", "If every frame has the same step: the game's time, in UTC."),
             (
@@ -173,11 +178,35 @@ pub const LIBRARIES: &[StandardLibrary] = &[
             ),
         ],
     },
-    StandardLibrary { name: "debug", names: &["traceback"], differs: &[] },
+    StandardLibrary {
+        name: "debug",
+        names: &["getinfo", "traceback"],
+        differs: &[(
+            "getinfo",
+            "Takes the options \"S\", \"l\", \"n\" and \"u\". The fields `func` and `activelines` are \
+             left out, and functions of the engine look like functions written in C.",
+        )],
+    },
+    StandardLibrary {
+        name: "jit",
+        names: &["arch", "os", "status", "version", "version_num"],
+        differs: &[("status", "Returns only whether the compiler is on.")],
+    },
     StandardLibrary {
         name: "package",
-        names: &["config", "loaded", "path", "preload"],
-        differs: &[("path", "Read only: `require` searches the game's folder alone.")],
+        names: &["config", "loaded", "loaders", "path", "preload", "searchers"],
+        differs: &[
+            ("path", "Read only: `require` searches the game's folder alone."),
+            (
+                "searchers",
+                "The functions that `require` asks for a module, in order: the first two look in \
+                 `package.preload` and in the game's folder. A game can add its own, as in Lua \
+                 5.2: it gets the module's name and returns a function that loads the module and \
+                 the path of its file, or a text that says why not. When the file changes, the \
+                 module is loaded again.",
+            ),
+            ("loaders", "The same table as `package.searchers`, under the name of Lua 5.1."),
+        ],
     },
 ];
 
@@ -186,14 +215,11 @@ pub const ABSENT: &[(&str, &str)] = &[
     ("io", "files of the game are resources, and what it keeps is written with Save"),
     (
         "os.execute",
-        "a game cannot start programs; os.exit, getenv, remove, rename and tmpname are absent, too",
+        "a game cannot start programs; os.exit, remove, rename and tmpname are absent, too",
     ),
     ("ffi", "native code is out of reach; vectors are values without it"),
-    ("jit", "the engine sets up the compiler"),
     ("dofile", "use require"),
     ("loadfile", "use require"),
-    ("getfenv", "pass an environment to load"),
-    ("setfenv", "pass an environment to load"),
     ("module", "return a table from the file"),
     ("newproxy", "use a table with a metatable"),
     ("gcinfo", "use collectgarbage(\"count\") or Script.memory"),

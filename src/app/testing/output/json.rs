@@ -60,6 +60,9 @@ impl OutputWriter for JsonOutput {
                 ("seconds", rounded(test.seconds)),
             ],
         );
+        if let Some(reason) = &test.reason {
+            add(&mut fields, [("reason", text(reason))]);
+        }
         if let Some(failure) = &test.failure {
             let more = [
                 ("at", text(failure.at.as_deref().unwrap_or_default())),

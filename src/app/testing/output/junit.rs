@@ -1,4 +1,6 @@
-//! JUnit XML for build servers: one suite for each file, one case for each test.
+//! JUnit XML for build servers: one suite for each file, one case for each test. The elements and
+//! attributes are those of Jenkins' schema (junit-10.xsd of its xUnit plugin). It has no place for
+//! the file and line of a test that passed.
 
 use super::{OutputSink, OutputWriter, Summary, failed_at, message};
 use crate::testing::result::{TestCounts, TestResult, TestStatus};
@@ -26,13 +28,10 @@ fn lines(text: &str) -> String {
 impl OutputWriter for Junit {
     fn test(&mut self, file: &str, test: &TestResult) {
         let class = file.trim_end_matches(".lua").replace('/', ".");
-        let (path, line) = test.location();
         self.cases += &format!(
-            "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{line}\" \
-             time=\"{:.6}\">",
+            "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.6}\">",
             escape_for_display(&test.name),
             escape_for_display(&class),
-            escape_for_display(path),
             test.seconds
         );
         let message = message(test);
@@ -45,7 +44,12 @@ impl OutputWriter for Junit {
         };
         self.cases += &match test.status {
             TestStatus::Passed => String::new(),
-            TestStatus::Skipped => "\n      <skipped/>\n    ".to_string(),
+            TestStatus::Skipped => match &test.reason {
+                Some(reason) => {
+                    format!("\n      <skipped message=\"{}\"/>\n    ", escape_for_display(reason))
+                }
+                None => "\n      <skipped/>\n    ".to_string(),
+            },
             TestStatus::Failed => format!(
                 "\n      <failure message=\"{}\">{}</failure>\n    ",
                 escape_for_display(&message),
@@ -73,11 +77,11 @@ impl OutputWriter for Junit {
     }
 
     fn end(&mut self, summary: &Summary) {
-        let TestCounts { failed, skipped, .. } = summary.counts;
         self.sink.text(&format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{}\" \
-             failures=\"{failed}\" skipped=\"{skipped}\" time=\"{:.3}\">\n{}</testsuites>\n",
+             failures=\"{}\" errors=\"0\" time=\"{:.3}\">\n{}</testsuites>\n",
             summary.counts.sum(),
+            summary.counts.failed,
             summary.seconds,
             self.suites
         ));

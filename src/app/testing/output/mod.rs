@@ -106,6 +106,8 @@ pub struct Summary {
     pub counts: TestCounts,
     /// Failed and flaky tests.
     pub failures: Vec<TestResult>,
+    /// Skipped tests with a reason.
+    pub skipped: Vec<TestResult>,
     /// The slowest tests, slowest first.
     pub slowest: Vec<TestResult>,
     pub seconds: f64,
@@ -182,13 +184,16 @@ mod tests {
             at: "b.lua:1".into(),
             seconds: 0.125,
             failure: None,
+            reason: None,
         };
         view.begin(2);
         view.test("spec/x y%.lua", &failed);
         view.file("spec/x y%.lua", TestCounts { failed: 1, ..TestCounts::default() }, 0.3);
         let passed = plain("adds", TestStatus::Passed);
         view.test("b.lua", &passed);
-        view.test("b.lua", &plain("waits", TestStatus::Skipped));
+        let mut skipped = plain("waits", TestStatus::Skipped);
+        skipped.reason = Some("no \"net\" <yet> # & \u{1b}[31m\nok 9".into());
+        view.test("b.lua", &skipped);
         let mut flaky = plain("jumps", TestStatus::Flaky);
         flaky.failure = failed.failure.clone();
         view.test("b.lua", &flaky);
@@ -198,6 +203,7 @@ mod tests {
             files: 2,
             counts: TestCounts { passed: 1, failed: 1, skipped: 1, flaky: 1 },
             failures: vec![failed.clone(), flaky],
+            skipped: vec![skipped],
             slowest: vec![failed, passed],
             seconds: 0.75,
             seed: Some(4),
@@ -234,8 +240,8 @@ mod tests {
     #[test]
     fn spec_prints_each_group_once_above_its_tests() {
         let text = hostile("spec", false, false);
-        let wanted =
-            "b.lua\n  group\n    ok      adds (0.125 s)\n    skipped waits\n    flaky   jumps";
+        let wanted = "b.lua\n  group\n    ok      adds (0.125 s)\n    skipped waits: no \"net\" <yet> # & \
+             \\u{1b}[31m\\nok 9\n    flaky   jumps";
         assert!(text.contains(wanted), "{text}");
     }
 
@@ -246,7 +252,10 @@ mod tests {
             text.starts_with("TAP version 13\nnot ok 1 - spec/x y%.lua: a \"b\" <c>"),
             "{text}"
         );
-        assert!(text.contains("\nok 2 - b.lua: group adds\nok 3 - b.lua: group waits # SKIP\n"));
+        let reason = "no \"net\" <yet> \\# & \\u{1b}[31m\\nok 9";
+        let wanted =
+            format!("\nok 2 - b.lua: group adds\nok 3 - b.lua: group waits # SKIP {reason}\n");
+        assert!(text.contains(&wanted), "{text}");
         assert!(text.contains("& ]]> \\# \\\\ d\\n"), "{text}");
         assert!(text.ends_with("\n1..4\n"), "{text}");
         // Lines of a block are indented, so that none can be taken for a line of the protocol.
@@ -270,7 +279,11 @@ mod tests {
     fn junit_escapes_text_and_counts_results() {
         let text = hostile("junit", false, false);
         assert!(
-            text.contains("<testsuites tests=\"4\" failures=\"1\" skipped=\"1\" time=\"0.750\">")
+            text.contains("<testsuites tests=\"4\" failures=\"1\" errors=\"0\" time=\"0.750\">")
+        );
+        assert!(
+            text.contains("<skipped message=\"no &quot;net&quot; &lt;yet&gt; # &amp; "),
+            "{text}"
         );
         assert!(text.contains("name=\"a &quot;b&quot; &lt;c&gt; &amp; ]]&gt; # \\ d\\n\\u{1}"));
         assert!(text.contains("ex&quot;pected\\nnot ok 1"), "{text}");
@@ -278,6 +291,17 @@ mod tests {
         let (opened, closed) =
             (text.matches("<testcase").count(), text.matches("</testcase>").count());
         assert_eq!((opened, closed), (4, 4));
+    }
+
+    #[test]
+    fn every_format_shows_why_a_test_was_skipped() {
+        for output in &OUTPUTS {
+            let text = hostile(output.name, false, false);
+            assert!(text.contains("group waits") || text.contains("skipped waits"), "{text}");
+            assert!(text.contains("yet"), "{}: {text}", output.name);
+        }
+        let plain = hostile("plain", false, false);
+        assert!(plain.contains("\nskipped  group waits: no \"net\" <yet> # & "), "{plain}");
     }
 
     #[test]
@@ -291,5 +315,6 @@ mod tests {
         assert!(text.contains(
             "\"name\":\"a \\\"b\\\" <c> & ]]> # \\\\ d\\n\\u0001\\u001b[31m\\u009b1m\\u202e\""
         ));
+        assert!(text.contains("\"reason\":\"no \\\"net\\\" <yet> # & "), "{text}");
     }
 }

@@ -40,8 +40,17 @@ pub fn write_file_line(sink: &mut OutputSink, path: &str, counts: TestCounts, se
     sink.line(&format!("{word}  {}  {results}", printable(path)));
 }
 
-/// Writes the failures, the slowest tests and the totals.
+/// Writes the reasons of skipped tests, the failures, the slowest tests and the totals.
 pub fn write_ending(sink: &mut OutputSink, summary: &Summary) {
+    if !summary.skipped.is_empty() {
+        sink.line("");
+    }
+    for test in &summary.skipped {
+        let word = sink.paint(YELLOW, "skipped");
+        let reason = test.reason.as_deref().unwrap_or_default();
+        let at = sink.paint(GREY, &printable(&test.at));
+        sink.line(&format!("{word}  {}  {at}", printable(&format!("{}: {reason}", test.name))));
+    }
     // Failed tests come last, next to the totals.
     let failed = |test: &&TestResult| test.status == TestStatus::Failed;
     for test in summary.failures.iter().filter(|test| !failed(test)) {

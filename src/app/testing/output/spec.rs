@@ -40,8 +40,9 @@ impl OutputWriter for Spec {
             _ => self.sink.paint(GREY, &format!(" ({:.3} s)", test.seconds)),
         };
         let (word, indent) = (self.sink.paint(colour, word), "  ".repeat(test.groups.len() + 1));
-        self.sink
-            .line(&format!("{indent}{word} {}{seconds}", printable(test.name_without_groups())));
+        let reason = test.reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
+        let name = printable(&format!("{}{reason}", test.name_without_groups()));
+        self.sink.line(&format!("{indent}{word} {name}{seconds}"));
     }
 
     fn file(&mut self, _: &str, _: TestCounts, _: f64) {

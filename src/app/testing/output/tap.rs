@@ -43,7 +43,11 @@ impl OutputWriter for Tap {
     fn test(&mut self, file: &str, test: &TestResult) {
         self.count += 1;
         let ok = if test.status == TestStatus::Failed { "not ok" } else { "ok" };
-        let skip = if test.status == TestStatus::Skipped { " # SKIP" } else { "" };
+        let reason = test.reason.as_ref().map_or(String::new(), |why| format!(" {why}"));
+        let skip = match test.status {
+            TestStatus::Skipped => format!(" # SKIP{}", description(&reason)),
+            _ => String::new(),
+        };
         let (count, file, name) = (self.count, description(file), description(&test.name));
         self.sink.line(&format!("{ok} {count} - {file}: {name}{skip}"));
         self.block(test);

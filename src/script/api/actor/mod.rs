@@ -322,8 +322,8 @@ fn unit(engine: &mut Engine, actor: ActorId) -> Option<UnitId> {
     engine.worlds.physics.actor(actor).unit
 }
 
-fn node(engine: &mut Engine, actor: ActorId) -> f64 {
-    f64::from(engine.worlds.physics.actor(actor).node) + 1.0
+fn node(engine: &mut Engine, actor: ActorId) -> u64 {
+    u64::from(engine.worlds.physics.actor(actor).node) + 1
 }
 
 fn debug_name(engine: &mut Engine, actor: ActorId) -> String {

@@ -14,7 +14,7 @@ use crate::argument::{ByteArgument, HandleNumber, TextArgument, material_message
 use crate::describe_value;
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Mat4, Vec2};
+use engine_foundation::{Error, Handle, Mat4};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::text::{FontNumber, TextRequest};
 use engine_gui::tessellation::POINTS_MAX;
@@ -65,30 +65,10 @@ pub static GUI: ModuleRows = more(
         ),
         hot("pop", pop, &[GUI_ARG], "Restores the transform that was saved last.").when_full(),
         hot(
-            "translate",
-            translate,
-            &[GUI_ARG, ("offset", "x to the right, y up")],
-            "Moves everything that is drawn next.",
-        ),
-        hot(
             "rotate",
             rotate,
             &[GUI_ARG, ("angle", "radians counterclockwise, around the origin")],
             "Rotates everything that is drawn next.",
-        ),
-        hot(
-            "scale",
-            scale,
-            &[GUI_ARG, ("scale", "factors for x and y, from the origin; 1 changes nothing")],
-            "Scales everything that is drawn next.",
-        ),
-        hot(
-            "push_clip",
-            push_clip,
-            &[GUI_ARG, ("position", "the bottom left of the rectangle"), ("size", "its size")],
-            "Clips everything that is drawn next to a rectangle, rounded to whole pixels, until \
-             `Gui.pop_clip`. Rectangles that were pushed earlier still apply. Works only on the \
-             screen and on textures.",
         ),
         hot("pop_clip", pop_clip, &[GUI_ARG], "Ends the clip rectangle that was pushed last.")
             .when_full(),
@@ -239,6 +219,27 @@ pub static CORE: ModuleRows = module(
     "Guis, for the prelude.",
     "assert(core == nil)",
     &[
+        hot(
+            "gui_translate",
+            translate,
+            &[GUI_ARG, ("x", ""), ("y", "")],
+            "Moves everything that is drawn next.",
+        )
+        .public_name("Gui.translate"),
+        hot(
+            "gui_scale",
+            scale,
+            &[GUI_ARG, ("x", ""), ("y", "")],
+            "Scales everything that is drawn next.",
+        )
+        .public_name("Gui.scale"),
+        hot(
+            "gui_push_clip",
+            push_clip,
+            &[GUI_ARG, ("x", ""), ("y", ""), ("width", ""), ("height", "")],
+            "Clips everything that is drawn next to a rectangle.",
+        )
+        .public_name("Gui.push_clip"),
         func("gui_refusal", gui_refusal, &[], "Returns why the last drawing call was refused.")
             .pure(),
         func(
@@ -279,27 +280,35 @@ fn pop(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
     engine.drawing.guis.transform_stack(gui).pop().map_err(Error::new)
 }
 
-fn translate(engine: &mut Engine, gui: GuiId, offset: Vec2) {
-    engine.drawing.guis.transform_stack(gui).apply(Affine2::translation(offset.to_array()));
+fn translate(engine: &mut Engine, gui: GuiId, x: f64, y: f64) {
+    let offset = [x as f32, y as f32];
+    engine.drawing.guis.transform_stack(gui).apply(Affine2::translation(offset));
 }
 
 fn rotate(engine: &mut Engine, gui: GuiId, angle: f64) {
     engine.drawing.guis.transform_stack(gui).apply(Affine2::rotation(angle as f32));
 }
 
-fn scale(engine: &mut Engine, gui: GuiId, scale: Vec2) {
-    engine.drawing.guis.transform_stack(gui).apply(Affine2::scaling(scale.to_array()));
+fn scale(engine: &mut Engine, gui: GuiId, x: f64, y: f64) {
+    let factors = [x as f32, y as f32];
+    engine.drawing.guis.transform_stack(gui).apply(Affine2::scaling(factors));
 }
 
-fn push_clip(engine: &mut Engine, gui: GuiId, position: Vec2, size: Vec2) -> Result<(), Error> {
+fn push_clip(
+    engine: &mut Engine,
+    gui: GuiId,
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+) -> Result<(), Error> {
     if engine.drawing.guis.gui(gui).desc.space == GuiSpace::World {
         return Err(engine_foundation::error!(
             "a Gui in the world cannot be clipped: draw into a texture and show that instead \
              (World.create_texture_gui)"
         ));
     }
-    let corner = position + size;
-    let rectangle = [position.x, position.y, corner.x, corner.y];
+    let rectangle = [x, y, x + width, y + height].map(|edge| edge as f32);
     engine.drawing.guis.transform_stack(gui).push_clip(rectangle).map_err(Error::new)
 }
 

@@ -371,8 +371,9 @@ pub static TEXTS: ModuleRows = more(
             "texture_size",
             texture_size,
             &[GUI, MATERIAL],
-            "Returns the size of the image of a texture or material.",
+            "Returns the width and height of the image of a texture or material, as two numbers like \
+             `Gui.resolution`.",
         )
-        .returns(&["size in texels"]),
+        .returns(&["width in texels", "height in texels"]),
     ],
 );

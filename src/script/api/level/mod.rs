@@ -251,8 +251,8 @@ fn parent(engine: &mut Engine, level: LevelId) -> Option<LevelId> {
     engine.worlds.levels.of(level).parent
 }
 
-fn num_units(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.worlds.levels.of(level).units.len() as f64
+fn num_units(engine: &mut Engine, level: LevelId) -> u64 {
+    engine.worlds.levels.of(level).units.len() as u64
 }
 
 fn live_unit(engine: &Engine, level: LevelId, index: usize) -> Option<UnitId> {
@@ -278,9 +278,9 @@ fn unit_by_index(
     }
 }
 
-fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<f64> {
+fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<u64> {
     let (of, index) = engine.worlds.levels.of_unit(unit)?;
-    (of == level).then_some(f64::from(index) + 1.0)
+    (of == level).then_some(u64::from(index) + 1)
 }
 
 fn unit(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<Option<UnitId>, Error> {
@@ -319,8 +319,8 @@ pub fn level_of_unit(engine: &mut Engine, unit: UnitId) -> Option<LevelId> {
     engine.worlds.levels.of_unit(unit).map(|(level, _)| level)
 }
 
-fn num_nested_levels(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.worlds.levels.of(level).nested.len() as f64
+fn num_nested_levels(engine: &mut Engine, level: LevelId) -> u64 {
+    engine.worlds.levels.of(level).nested.len() as u64
 }
 
 fn progress(engine: &mut Engine, level: LevelId) -> f64 {
@@ -417,8 +417,8 @@ fn spline_names(engine: &mut Engine, level: LevelId) -> Vec<String> {
     splines.iter().map(|(name, _)| name.clone()).collect()
 }
 
-fn num_splines(engine: &mut Engine, level: LevelId) -> f64 {
-    engine.worlds.levels.of(level).resource.splines.len() as f64
+fn num_splines(engine: &mut Engine, level: LevelId) -> u64 {
+    engine.worlds.levels.of(level).resource.splines.len() as u64
 }
 
 fn spline_length(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<f64, Error> {

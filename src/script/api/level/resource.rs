@@ -104,8 +104,8 @@ fn of_unit<T>(
     })
 }
 
-fn num_units(engine: &mut Engine, name: TextArgument) -> Result<f64, Error> {
-    Ok(level(engine, &name)?.units.len() as f64)
+fn num_units(engine: &mut Engine, name: TextArgument) -> Result<u64, Error> {
+    Ok(level(engine, &name)?.units.len() as u64)
 }
 
 fn unit_name(engine: &mut Engine, name: TextArgument, index: Integer) -> Result<String, Error> {

@@ -255,8 +255,8 @@ fn unit(engine: &mut Engine, mesh: MeshId) -> UnitId {
     UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("meshes end with their units"))
 }
 
-fn node(engine: &mut Engine, mesh: MeshId) -> f64 {
-    f64::from(engine.worlds.scenes.meshes.of(mesh).node) + 1.0
+fn node(engine: &mut Engine, mesh: MeshId) -> u64 {
+    u64::from(engine.worlds.scenes.meshes.of(mesh).node) + 1
 }
 
 fn debug_name(engine: &mut Engine, mesh: MeshId) -> String {
@@ -264,14 +264,14 @@ fn debug_name(engine: &mut Engine, mesh: MeshId) -> String {
     engine.assets.models.entry(number).name.clone()
 }
 
-fn num_triangles(engine: &mut Engine, mesh: MeshId) -> f64 {
+fn num_triangles(engine: &mut Engine, mesh: MeshId) -> u64 {
     let number = engine.worlds.scenes.meshes.of(mesh).mesh;
     engine.assets.models.entry(number).triangles.into()
 }
 
-fn num_materials(engine: &mut Engine, mesh: MeshId) -> f64 {
+fn num_materials(engine: &mut Engine, mesh: MeshId) -> u64 {
     let number = engine.worlds.scenes.meshes.of(mesh).mesh;
-    engine.assets.models.entry(number).materials.len() as f64
+    engine.assets.models.entry(number).materials.len() as u64
 }
 
 /// Returns the 0-based index of a material.

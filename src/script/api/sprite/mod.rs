@@ -5,6 +5,7 @@ pub(super) mod material;
 
 use crate::api_row::{ModuleRows, func, hot, more};
 use crate::argument::{HandleNumber, TextArgument};
+use crate::return_value::WholeNumber;
 use engine_foundation::{Color, Error, Handle, Vec3};
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
@@ -206,8 +207,8 @@ fn unit(engine: &mut Engine, sprite: SpriteId) -> UnitId {
     UnitId(engine.worlds.units.slots.handle_at(row as usize).expect("sprites end with their units"))
 }
 
-fn node(engine: &mut Engine, sprite: SpriteId) -> f64 {
-    f64::from(engine.worlds.scenes.sprites.of(sprite).node) + 1.0
+fn node(engine: &mut Engine, sprite: SpriteId) -> u64 {
+    u64::from(engine.worlds.scenes.sprites.of(sprite).node) + 1
 }
 
 fn set_texture(engine: &mut Engine, sprite: SpriteId, texture: TextArgument) -> Result<(), Error> {
@@ -319,8 +320,8 @@ fn set_tint(engine: &mut Engine, sprite: SpriteId, color: Color) {
     change(engine, sprite).placement.tint = color.to_bytes();
 }
 
-fn layer(engine: &mut Engine, sprite: SpriteId) -> f64 {
-    settings(engine, sprite).placement.layer.into()
+fn layer(engine: &mut Engine, sprite: SpriteId) -> WholeNumber {
+    WholeNumber(settings(engine, sprite).placement.layer.into())
 }
 
 fn set_layer(engine: &mut Engine, sprite: SpriteId, layer: f64) -> Result<(), Error> {
@@ -401,7 +402,7 @@ fn cell_at_position(
     engine: &mut Engine,
     map: TilemapId,
     position: Vec3,
-) -> Result<(f64, f64), Error> {
+) -> Result<(WholeNumber, WholeNumber), Error> {
     let Some([x, y]) = engine.worlds.point_on_map(&engine.assets, map, position) else {
         return Err(engine_foundation::error!(
             "argument #1 'tilemap': the map belongs to no unit, so it has no position in a world: \
@@ -409,5 +410,5 @@ fn cell_at_position(
         ));
     };
     let [column, row] = engine.assets.tilemaps.of(map).map().grid.cell_at(x, y);
-    Ok((column + 1.0, row + 1.0))
+    Ok((WholeNumber(column + 1.0), WholeNumber(row + 1.0)))
 }

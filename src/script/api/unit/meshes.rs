@@ -217,8 +217,8 @@ fn has_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<boo
     Ok(find_mesh(engine, unit, &which)?.is_some())
 }
 
-fn num_meshes(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.meshes.of_unit(unit.row()).count() as f64
+fn num_meshes(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.meshes.of_unit(unit.row()).count() as u64
 }
 
 /// Finds the first intersection of a ray with the visible meshes of a unit. Returns the distance in
@@ -297,8 +297,8 @@ fn has_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bo
     Ok(light::of_unit(engine, unit, &which)?.is_some())
 }
 
-fn num_lights(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.lights.of_unit(unit.row()).len() as f64
+fn num_lights(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.lights.of_unit(unit.row()).len() as u64
 }
 
 fn find_camera(
@@ -334,8 +334,8 @@ fn has_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<b
     Ok(find_camera(engine, unit, &which)?.is_some())
 }
 
-fn num_cameras(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.cameras.of_unit(unit.row()).len() as f64
+fn num_cameras(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.cameras.of_unit(unit.row()).len() as u64
 }
 
 fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool) {

@@ -93,8 +93,8 @@ fn has_sprite(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<b
     Ok(find_sprite(engine, unit, &which)?.is_some())
 }
 
-fn num_sprites(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.sprites.table.of_unit(unit.row()).count() as f64
+fn num_sprites(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.sprites.table.of_unit(unit.row()).count() as u64
 }
 
 fn find_tilemap(
@@ -121,6 +121,6 @@ fn has_tilemap(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<
     Ok(find_tilemap(engine, unit, &which)?.is_some())
 }
 
-fn num_tilemaps(engine: &mut Engine, unit: UnitId) -> f64 {
-    engine.worlds.scenes.maps.of_unit(unit.row()).len() as f64
+fn num_tilemaps(engine: &mut Engine, unit: UnitId) -> u64 {
+    engine.worlds.scenes.maps.of_unit(unit.row()).len() as u64
 }

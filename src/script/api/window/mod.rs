@@ -9,7 +9,7 @@ use crate::api::window::cursor_and_clipboard as devices;
 use crate::api::window::open as windows;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, TextArgument};
-use crate::return_value::ManyResults;
+use crate::return_value::{ManyResults, WholeNumber};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, suggest};
 use engine_runtime::Engine;
@@ -394,9 +394,9 @@ fn resolution(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64) {
     (f64::from(size.x), f64::from(size.y))
 }
 
-fn pixel_size(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64) {
+fn pixel_size(engine: &mut Engine, window: Option<WindowId>) -> (WholeNumber, WholeNumber) {
     let (width, height) = of(engine, window).pixels;
-    (f64::from(width), f64::from(height))
+    (WholeNumber(width.into()), WholeNumber(height.into()))
 }
 
 fn get_dpi_scale(engine: &mut Engine, window: Option<WindowId>) -> f64 {

@@ -27,8 +27,8 @@ pub static WORLD: ModuleRows = more(
     ],
 );
 
-fn num_units(engine: &mut Engine, world: WorldId) -> f64 {
-    engine.worlds.units.in_world(world).count() as f64
+fn num_units(engine: &mut Engine, world: WorldId) -> u64 {
+    engine.worlds.units.in_world(world).count() as u64
 }
 
 fn unit_by_name(engine: &mut Engine, world: WorldId, name: TextArgument) -> Option<UnitId> {
