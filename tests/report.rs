@@ -30,6 +30,9 @@ fn logs_of_recent_runs_are_kept() {
     }
     let shown = engine(&folder, &["report", "game", "--log"]);
     assert!(shown.1.contains("info    hello three"), "{}", shown.1);
+    for fact in ["\nEngine: ", "\nDate: 20", "\nSystem: ", "\nProcessor: ", "\nMemory: "] {
+        assert!(shown.1.contains(fact), "'{fact}' is not in\n{}", shown.1);
+    }
     let logs = walk(&folder.join("saves")).into_iter();
     let logs: Vec<_> = logs.filter(|path| path.contains("logs")).collect();
     assert_eq!(logs.len(), 2, "{logs:?}");
@@ -63,6 +66,13 @@ fn crash_report_of_a_release_is_printed() {
     for expected in ["Crash report", adapter, "main.lua:1", "local score = 7", "  before"] {
         assert!(shown.1.contains(expected), "'{expected}' is not in\n{}", shown.1);
     }
+    // Each fact about the run and the machine has a line with a value.
+    for fact in ["Engine: ", "Date: 20", "System: ", "Processor: ", "Memory: ", "Frame: 1"] {
+        let line = shown.1.lines().find(|line| line.starts_with(fact));
+        let line = line.unwrap_or_else(|| panic!("'{fact}' is not in\n{}", shown.1));
+        assert!(line.len() > "Frame: ".len() && !line.contains("unknown"), "{line}");
+    }
+    assert!(shown.1.contains(&format!("Engine: {}", env!("CARGO_PKG_VERSION"))), "{}", shown.1);
     let other = engine(&folder, &["report", "game/main.lua"]);
     assert!(other.1.contains("is not a crash report"), "{}", other.1);
 }

@@ -66,8 +66,8 @@ local function width_of(text)
   return width
 end
 
--- Breaks a line into rows of at most `most` cells and passes each to `add`. A row ends at a space if
--- there is one in its second half. Rows after the first are indented.
+-- Breaks a line into rows of at most `most` cells and passes each to `add`. A row ends at a space
+-- if there is one in its second half. Rows after the first are indented.
 local function wrap(text, most, add)
   text = text:gsub("\t", rep(" ", TAB))
   local start, i, width, space, indent = 1, 1, 0, nil, 0

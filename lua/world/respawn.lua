@@ -120,8 +120,8 @@ function core.respawn_units(names)
   for _, name in ipairs(names) do
     local count = counts[name] or 0
     if count > 0 and #refused == 0 then
-      core.log("info", format("reloaded %s.unit: %d unit%s respawned, with the same handle%s, pose, "
-        .. "links and changed data; nodes and components are new", name, count,
+      core.log("info", format("reloaded %s.unit: %d unit%s respawned, with the same handle%s, "
+        .. "pose, links and changed data; nodes and components are new", name, count,
         count == 1 and " was" or "s were", count == 1 and "" or "s"))
     end
   end

@@ -123,6 +123,8 @@ pub struct App {
     awaits_fix: bool,
     /// Messages about saved files that were not reloaded, except problems of resources.
     refusals: Vec<String>,
+    /// Messages about saved files over the game, the newest first.
+    shown_refusals: Vec<String>,
     /// Errors of the newest reload, for the error state.
     new_problems: Option<Vec<String>>,
     /// The input of the next frame.
@@ -191,6 +193,7 @@ impl App {
             boot,
             awaits_fix: false,
             refusals: Vec::new(),
+            shown_refusals: Vec::new(),
             new_problems: None,
             frame_input,
             init_seconds,

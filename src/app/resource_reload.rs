@@ -250,19 +250,22 @@ impl App {
     fn show_refused(&mut self, new_errors: Vec<String>) {
         let reported =
             self.watch.as_ref().map_or_else(Vec::new, |watch| watch.reported_problems.clone());
-        let others: Vec<String> =
-            new_errors.into_iter().filter(|message| !reported.contains(message)).collect();
+        let others = new_errors.iter().filter(|message| !reported.contains(message));
+        let others: Vec<String> = others.cloned().collect();
         if !others.is_empty() || !self.awaits_fix {
             self.refusals = others;
         }
         // A deleted picture has no previous version any more: a checkerboard is shown.
         let is_deletion = |message: &String| message.contains("checkerboard");
         let keeps_previous = !reported.is_empty() || !self.refusals.iter().all(is_deletion);
-        // The newest problem comes first.
-        let shown: Vec<String> = self.refusals.iter().cloned().chain(reported).collect();
-        match shown.is_empty() {
+        let refused: Vec<String> = self.refusals.iter().cloned().chain(reported).collect();
+        self.shown_refusals =
+            newest_first(new_errors, std::mem::take(&mut self.shown_refusals), &refused);
+        match self.shown_refusals.is_empty() {
             true => self.vm.engine().drawing.hide_refusals(),
-            false => self.vm.engine().drawing.show_refusals(&shown, keeps_previous),
+            false => {
+                self.vm.engine().drawing.show_refusals(&self.shown_refusals, keeps_previous);
+            }
         }
     }
 
@@ -317,6 +320,18 @@ impl App {
     }
 }
 
+/// Returns all messages of `refused`, each once: those among the new errors first, then those in
+/// the order in which they were shown before.
+fn newest_first(new: Vec<String>, shown: Vec<String>, refused: &[String]) -> Vec<String> {
+    let mut ordered: Vec<String> = Vec::new();
+    for message in new.into_iter().chain(shown).chain(refused.iter().cloned()) {
+        if refused.contains(&message) && !ordered.contains(&message) {
+            ordered.push(message);
+        }
+    }
+    ordered
+}
+
 /// Logs which units, levels and tile maps use the changed resources, for developers. Returns the
 /// names of the units that the prelude respawns.
 fn report_existing_objects(engine: &mut Engine, changed: &ChangedResources) -> Vec<ScriptValue> {
@@ -366,4 +381,21 @@ fn read_scripts(
         }
     }
     Ok((files, removed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_first;
+
+    #[test]
+    fn the_newest_message_about_a_saved_file_is_first() {
+        let list = |text: &str| text.split_whitespace().map(str::to_string).collect::<Vec<_>>();
+        let check = |new: &str, shown: &str, refused: &str, wanted: &str| {
+            assert_eq!(newest_first(list(new), list(shown), &list(refused)), list(wanted));
+        };
+        check("c", "a b", "a b c", "c a b");
+        check("", "c a b", "a b c", "c a b");
+        check("gone", "c a b", "b c", "c b");
+        check("a", "", "a a x", "a x");
+    }
 }

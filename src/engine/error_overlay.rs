@@ -91,8 +91,8 @@ struct ReportLine {
     color: [u8; 4],
 }
 
-/// Returns the lines of reports, the newest first. A report has the engine's activity, the error, its
-/// location, and the stack.
+/// Returns the lines of reports, the newest first. A report has the engine's activity, the error,
+/// its location, and the stack.
 fn lines_of(reports: &[String]) -> Vec<ReportLine> {
     let mut lines = Vec::new();
     let line = |text: &str, size, color| ReportLine { text: text.to_string(), size, color };

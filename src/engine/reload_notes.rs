@@ -116,8 +116,8 @@ impl Engine {
         }
     }
 
-    /// Returns a note for each changed unit, level and tile map. If `respawns` is set, spawned units
-    /// are respawned by the prelude, which reports them.
+    /// Returns a note for each changed unit, level and tile map. If `respawns` is set, the prelude
+    /// respawns the spawned units and reports them.
     pub fn reload_notes(&self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let is_unit = |name: &&ResourceName| name.kind == kind_names::UNIT;

@@ -52,15 +52,15 @@ impl Engine {
     }
 }
 
-/// Returns the node of the new resource that has the name of a node of the old one; the root if there
-/// is none.
+/// Returns the node of the new resource that has the name of a node of the old one; the root if
+/// there is none.
 fn new_index(old: &UnitResource, new: &UnitResource, node: usize) -> usize {
     let name = old.node_names.get(node).map_or("", String::as_str);
     new.node_names.iter().position(|other| other == name).unwrap_or(0)
 }
 
-/// Replaces the nodes of a unit. Its root keeps its pose and its parent, and linked units keep their
-/// poses relative to the nodes of the same names.
+/// Replaces the nodes of a unit. Its root keeps its pose and its parent, and linked units keep
+/// their poses relative to the nodes of the same names.
 fn replace_nodes(
     units: &mut Units,
     unit: UnitId,

@@ -18,8 +18,8 @@ pub struct MachineFacts {
     pub memory: String,
 }
 
-/// Returns the facts about this machine. They are read at the first call, which must come before the
-/// process is confined.
+/// Returns the facts about this machine. They are read at the first call, which must come before
+/// the process is confined.
 pub fn facts() -> &'static MachineFacts {
     static FACTS: OnceLock<MachineFacts> = OnceLock::new();
     FACTS.get_or_init(read)

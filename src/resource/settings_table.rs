@@ -163,8 +163,8 @@ pub const SETTINGS: &[Setting] = &[
         "reload.respawn",
         SettingType::Boolean,
         "false",
-        "If true, saving a unit's file replaces the nodes and components of its spawned units (see \
-         hot reload).",
+        "If true, saving a unit's file replaces the nodes and components of its spawned units, and \
+         saving a map's file the tiles of the maps that scripts created (see hot reload).",
     )
     .live(),
     setting(

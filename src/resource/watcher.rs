@@ -4,7 +4,8 @@
 //! resources changed.
 //!
 //! A file that was just written and looks unfinished (it is empty, or its text cannot be parsed) is
-//! read again a moment later: many programs empty a file before they write it, or write it in parts.
+//! read again a moment later: many programs empty a file before they write it, or write it in
+//! parts.
 //!
 //! A panic costs one compile. Events that arrive in the meantime are kept, and the folder is
 //! compiled once more.
@@ -18,7 +19,7 @@ use super::index::ResourceIndex;
 use super::resource_kind::ResourceKinds;
 use super::resource_name::{ResourceName, is_script};
 use debouncer::{Debouncer, WakeReason};
-use engine_foundation::file_access::{self, readers};
+use engine_foundation::file_access::{self, EntryKind, readers};
 use engine_foundation::memory::OwnerScope;
 use engine_foundation::{Error, log, panic, sjson};
 use notify::Watcher as _;
@@ -402,8 +403,10 @@ impl WatchedFolder {
             }
             let known = state.last_index.entries.iter().map(|entry| &entry.files[0]);
             let known = known.into_iter().find(|stamp| stamp.path == relative);
-            let size = std::fs::symlink_metadata(path).ok().filter(|it| it.is_file());
-            match (known, size.map(|it| it.len())) {
+            let found = file_access::inspect(&self.root, &relative).ok();
+            let size =
+                found.and_then(|(kind, state)| (kind == EntryKind::File).then_some(state.size));
+            match (known, size) {
                 (Some(stamp), Some(0)) => stamp.state.size > 0,
                 (_, Some(_)) if is_script(&relative) => {
                     let read = file_access::read(&self.root, &relative, &readers::SCRIPT);

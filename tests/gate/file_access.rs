@@ -140,6 +140,7 @@ const ALLOWED: &[Allowed] = &[
         &["fs::canonicalize(", ".exists()"],
         "the folder as events have it, and whether a file is gone; opens nothing",
     ),
+    ("src/resource/watcher/debouncer.rs", &[".exists()"], "whether a file is gone; opens nothing"),
     (
         "src/script/api/lfs.rs",
         &[

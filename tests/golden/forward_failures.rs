@@ -111,7 +111,7 @@ fn world_passes_run_only_for_worlds() {
                 let statistics = renderer.statistics();
                 let cpu: Vec<&str> = statistics.cpu_passes.iter().map(|it| it.0).collect();
                 assert_eq!(cpu, ["changes", "worlds", "copies", "passes"]);
-                let gpu = statistics.gpu_passes.iter().map(|it| it.0.clone());
+                let gpu = statistics.gpu_passes.iter().map(|it| it.name.clone());
                 (gpu.collect::<Vec<_>>(), statistics.scene)
             })
             .last()

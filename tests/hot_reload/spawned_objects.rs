@@ -15,7 +15,8 @@ data = { food = \"cheese\" }
 const MAIN: &str = "local world, rats, flea, last
 function init()
   world = Application.new_world()
-  rats = World.spawn_units(world, 'units/rat', { Vector3(1, 0, 0), Vector3(2, 0, 0), Vector3(3, 0, 0) })
+  local at = { Vector3(1, 0, 0), Vector3(2, 0, 0), Vector3(3, 0, 0) }
+  rats = World.spawn_units(world, 'units/rat', at)
   flea = World.spawn_unit(world, 'units/flea')
   World.link_unit(world, flea, rats[1], Unit.node(rats[1], 'head'))
   Unit.set_data(rats[1], 'legs', 'speed', 9)
@@ -26,8 +27,8 @@ end
 function update(dt)
   World.update(world, dt)
   local rat = rats[1]
-  local text = string.format('%s nodes %d legs %s speed %s food %s flea at %s', tostring(Unit.alive(rat)),
-    Unit.num_nodes(rat), tostring(Unit.get_data(rat, 'legs', 'count')),
+  local text = string.format('%s nodes %d legs %s speed %s food %s flea at %s',
+    tostring(Unit.alive(rat)), Unit.num_nodes(rat), tostring(Unit.get_data(rat, 'legs', 'count')),
     tostring(Unit.get_data(rat, 'legs', 'speed')), tostring(Unit.get_data(rat, 'food')),
     tostring(Unit.world_position(flea)))
   if text ~= last then last = text print(text) end

@@ -242,8 +242,8 @@ describe("The console", function()
 
   it("takes the wheel and clicks over it", function()
     local function wheel_at(y)
-      test.input({ { axis = "mouse:cursor", x = 20, y = y }, { motion = "mouse:wheel", x = 0, y = 1 },
-        { tap = "mouse:left" } })
+      test.input({ { axis = "mouse:cursor", x = 20, y = y },
+        { motion = "mouse:wheel", x = 0, y = 1 }, { tap = "mouse:left" } })
       test.frames(1)
       return Mouse.axis("wheel").y, Mouse.pressed("left")
     end
