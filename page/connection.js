@@ -1,17 +1,26 @@
-// The connection to the game: requests with their answers, and messages of streams. Independent of
-// the DOM.
+// The connection to the game: requests with their answers, and messages of streams. After a game
+// has ended, the page connects to its next run, which has the same address. Independent of the DOM.
+
+import { knowsToken } from "./proof.js";
 
 const token = new URLSearchParams(location.search).get("token") ?? "";
+const RETRY_MILLISECONDS = 1000;
 
 export class Connection {
   constructor() {
     this.waiting = new Map();
     this.listeners = new Map();
     this.last = 0;
+    this.socket = null;
     this.open();
   }
 
-  open() {
+  async open() {
+    // While no game runs, another program may listen there. It must not get the token.
+    if (!(await knowsToken(token))) {
+      setTimeout(() => this.open(), RETRY_MILLISECONDS);
+      return;
+    }
     this.socket = new WebSocket(`ws://${location.host}/connection?token=${token}`);
     this.socket.binaryType = "arraybuffer";
     this.socket.onopen = () => this.emit("open", {});
@@ -20,7 +29,7 @@ export class Connection {
       for (const { reject } of this.waiting.values()) reject(new Error("the game has ended"));
       this.waiting.clear();
       this.emit("closed", { reason: event.reason });
-      setTimeout(() => this.open(), 2000);
+      setTimeout(() => this.open(), RETRY_MILLISECONDS);
     };
   }
 
@@ -46,7 +55,7 @@ export class Connection {
   // Sends a request to the game. Returns a promise of the answer, which is rejected if the answer
   // is an error.
   ask(type, fields = {}) {
-    if (this.socket.readyState !== WebSocket.OPEN) {
+    if (this.socket?.readyState !== WebSocket.OPEN) {
       return Promise.reject(new Error("the game does not answer"));
     }
     this.last += 1;

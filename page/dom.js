@@ -12,6 +12,14 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Creates a table with the names of its columns; those from `numbers` on are numbers.
+export function makeTable(attributes, heads, numbers, body) {
+  const cells = heads.map((name, at) =>
+    make("th", { scope: "col", class: at >= numbers ? "number" : "" }, name),
+  );
+  return make("table", attributes, make("thead", {}, make("tr", {}, ...cells)), body);
+}
+
 // Sets an element's text only if it differs, to avoid needless layouts.
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -28,6 +36,10 @@ export function short(value) {
   if (size >= 1000) return WHOLE.format(value);
   return String(Number(value.toPrecision(size >= 100 ? 4 : 3)));
 }
+
+// Formats positions to the millimetre, because further digits are noise.
+export const vector = (numbers) =>
+  numbers.map((number) => short(Number(number.toFixed(3)))).join(", ");
 
 // Formats a byte count for people.
 export function bytes(value) {
@@ -84,5 +96,38 @@ export function drawn(draw) {
       asked = true;
       requestAnimationFrame(turn);
     }
+  };
+}
+
+// Returns the context of a canvas that fills the width of its parent, cleared, and that width.
+export function sizedCanvas(canvas, height) {
+  const width = canvas.parentElement.clientWidth;
+  const scale = devicePixelRatio;
+  if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.style.height = `${height}px`;
+  }
+  const context = canvas.getContext("2d");
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return [context, width];
+}
+
+// A text that follows the mouse across the whole page.
+export function makeTip() {
+  const tip = make("div", { class: "tip", hidden: true });
+  document.body.append(tip);
+  return {
+    hide() {
+      tip.hidden = true;
+    },
+    show(text, x, y) {
+      tip.hidden = false;
+      setText(tip, text);
+      tip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - tip.offsetWidth - 8))}px`;
+      const below = y + 14 + tip.offsetHeight < innerHeight;
+      tip.style.top = `${below ? y + 14 : y - tip.offsetHeight - 8}px`;
+    },
   };
 }

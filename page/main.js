@@ -1,20 +1,24 @@
-// The page: the header, the views and their tabs, keyboard shortcuts. Each view is in its own file.
+// The page: the header, keyboard shortcuts, and what holds the panels together. Each panel and view
+// is in its own file.
 
 import { Connection } from "./connection.js";
-import { openConsole } from "./console.js";
+import { openCounters } from "./counters.js";
 import { make, setText, short } from "./dom.js";
-import { openCounters, openSteps } from "./graphs.js";
+import { linked, setFolder } from "./links.js";
+import { openLog } from "./log.js";
 import { openMemory } from "./memory.js";
-import { openPicture } from "./picture.js";
+import { ONLY_PICTURE, openPicture } from "./picture.js";
 import { openProfile } from "./profile.js";
+import { openPrompt } from "./prompt.js";
 import { openResources } from "./resources.js";
+import { openSettings } from "./settings.js";
+import { openSplitter } from "./splitters.js";
+import { openSteps } from "./steps.js";
+import { Tabs } from "./tabs.js";
 import { openUnits } from "./units.js";
+import "./theme.js";
 
-const element = (id) => document.getElementById(id);
-const connection = new Connection();
-const lua = openConsole(element("console"), connection);
-const picture = openPicture(element("picture"), connection);
-
+const STATUS_MILLISECONDS = 500;
 // All views, each with the message type that it requires.
 const VIEWS = [
   { name: "Frames", needs: "time_step", open: openSteps },
@@ -25,64 +29,29 @@ const VIEWS = [
   { name: "Resources", needs: "resources", open: openResources },
 ];
 
-let views = [];
-let shown = null;
+const element = (id) => document.getElementById(id);
+const onlyPicture = location.hash === ONLY_PICTURE;
+document.body.toggleAttribute("data-only-picture", onlyPicture);
 
-function show(view, focus) {
-  for (const other of views) {
-    const on = other === view;
-    other.tab.setAttribute("aria-selected", on);
-    other.tab.tabIndex = on ? 0 : -1;
-    other.panel.hidden = !on;
-    if (!on && shown === other) other.view.leave?.();
-  }
-  if (shown !== view) view.view.enter?.();
-  shown = view;
-  sessionStorage.setItem("view", view.name);
-  if (focus) view.tab.focus();
-}
+const connection = new Connection();
+const picture = openPicture(element("picture"), connection);
+const log = onlyPicture ? null : openLog(element("console"), connection, element("announcer"));
+const prompt = onlyPicture ? null : openPrompt(element("console"), connection, log);
+const tabs = new Tabs(element("tabs"), element("views"));
+const showSettings = openSettings(element("options"));
 
-function makeViews(messages) {
-  const before = views;
-  views = VIEWS.filter((view) => messages.has(view.needs)).map((view, at) => {
-    const known = before.find((one) => one.name === view.name);
-    if (known) return known;
-    const id = view.name.toLowerCase();
-    const panel = make("div", {
-      id: `view-${id}`,
-      class: "panel",
-      role: "tabpanel",
-      "aria-labelledby": `tab-${id}`,
-      hidden: true,
-    });
-    const tab = make(
-      "button",
-      {
-        id: `tab-${id}`,
-        role: "tab",
-        "aria-controls": `view-${id}`,
-        "aria-selected": "false",
-        tabindex: "-1",
-        title: `Alt+${at + 1}`,
-      },
-      view.name,
-    );
-    const entry = { name: view.name, panel, tab, view: view.open(panel, connection) };
-    tab.addEventListener("click", () => show(entry, true));
-    return entry;
-  });
-  element("tabs").replaceChildren(...views.map((view) => view.tab));
-  element("views").replaceChildren(...views.map((view) => view.panel));
-  const last = sessionStorage.getItem("view");
-  show(views.find((view) => view.name === last) ?? views[0], false);
-}
-
-element("tabs").addEventListener("keydown", (event) => {
-  const at = views.indexOf(shown);
-  const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: views.length - 1 }[event.key];
-  if (to === undefined) return;
-  event.preventDefault();
-  show(views[(to + views.length) % views.length], true);
+openSplitter(element("split-main"), {
+  host: document.querySelector("main"),
+  variable: "--left",
+  initial: 42,
+  label: "Width of the picture and the console",
+});
+openSplitter(element("split-left"), {
+  host: element("left"),
+  variable: "--top",
+  across: true,
+  initial: 40,
+  label: "Height of the picture",
 });
 
 // The header.
@@ -93,6 +62,9 @@ element("figures").append(
 );
 let paused = false;
 let last = null;
+let folder = null;
+let version = null;
+let problem = null;
 
 function showState(text, kind) {
   const chip = element("state");
@@ -100,15 +72,26 @@ function showState(text, kind) {
   chip.className = `chip ${kind}`;
 }
 
+function showProblem(text) {
+  if (text === problem) return;
+  problem = text;
+  element("problem").hidden = !text;
+  element("problem").replaceChildren(...linked(text ?? ""));
+}
+
 function take(status) {
   setText(element("game"), status.game);
   document.title = `${status.game} – engine`;
+  if (status.folder !== folder) {
+    folder = status.folder;
+    setFolder(folder);
+    log?.again();
+  }
   paused = status.paused;
   if (status.problem) showState("stopped by an error", "stopped");
   else if (paused) showState("paused", "paused");
   else showState("running", "running");
-  element("problem").hidden = !status.problem;
-  setText(element("problem"), status.problem ?? "");
+  showProblem(status.problem);
   setText(element("pause"), paused ? "Resume" : "Pause");
   element("pause").setAttribute("aria-pressed", paused);
   element("step").disabled = !paused;
@@ -135,6 +118,7 @@ async function refresh() {
 const failed = (error) => connection.emit("message", { level: "error", message: error.message });
 const pause = () => connection.ask(paused ? "resume" : "pause").then(refresh, failed);
 const step = () => paused && connection.ask("step").then(refresh, failed);
+const showHelp = () => element("help").showModal();
 element("pause").addEventListener("click", pause);
 element("step").addEventListener("click", step);
 element("reload").addEventListener("click", async () => {
@@ -149,7 +133,8 @@ element("reload").addEventListener("click", async () => {
     failed(error);
   }
 });
-element("keys").addEventListener("click", () => element("help").showModal());
+element("keys").addEventListener("click", showHelp);
+element("settings").addEventListener("click", showSettings);
 
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || event.ctrlKey || event.metaKey) return;
@@ -157,28 +142,44 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     KeyP: pause,
     KeyS: step,
-    KeyE: () => lua.focus(),
-    KeyK: () => element("help").showModal(),
-    KeyF: () => shown?.view.filter?.focus(),
+    KeyE: () => {
+      tabs.showConsole();
+      prompt?.focus();
+    },
+    KeyK: showHelp,
+    KeyF: () => tabs.shown?.view?.filter?.focus(),
+    KeyL: () => picture.toggleLarge(),
   };
-  if (digit && views[digit[1] - 1]) show(views[digit[1] - 1], true);
+  if (digit) tabs.showView(digit[1] - 1);
   else if (event.code in actions) actions[event.code]();
   else return;
   event.preventDefault();
 });
 
 connection.on("open", async () => {
+  if (onlyPicture) {
+    await refresh();
+    document.body.dataset.ready = "true";
+    return;
+  }
   const help = await connection.ask("help");
-  makeViews(new Set(help.messages.map((message) => message.type)));
+  // The game runs in another version of the engine now, which has another page.
+  version ??= help.version;
+  if (version !== help.version) location.reload();
+  const messages = new Set(help.messages.map((message) => message.type));
+  tabs.open(
+    VIEWS.filter((view) => messages.has(view.needs)),
+    connection,
+  );
   await refresh();
   document.body.dataset.ready = "true";
 });
 connection.on("closed", ({ reason }) => {
   showState(reason || "the game has ended", "ended");
   if (document.body.dataset.ready === "true") {
-    const message = "The game has ended. Its next run prints a new address.";
+    const message = "The game has ended. The page connects when it runs again.";
     connection.emit("message", { level: "dim", message });
   }
   document.body.dataset.ready = "false";
 });
-setInterval(refresh, 500);
+setInterval(refresh, STATUS_MILLISECONDS);

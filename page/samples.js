@@ -2,6 +2,7 @@
 // of scopes. Scripts are sampled while the table is shown.
 
 import { bytes, make, setText } from "./dom.js";
+import { setLinked } from "./links.js";
 
 const CHOICES = [
   ["scopes", "scopes"],
@@ -18,8 +19,8 @@ export function openSamples(connection, scopes) {
     ...CHOICES.map(([value, text]) => make("option", { value }, text)),
   );
   const body = make("tbody", {});
-  const first = make("th", {});
-  const rest = HEADS.slice(1).map((name) => make("th", { class: "number" }, name));
+  const first = make("th", { scope: "col" });
+  const rest = HEADS.slice(1).map((name) => make("th", { scope: "col", class: "number" }, name));
   const head = make("thead", {}, make("tr", {}, first, ...rest));
   const table = make("table", {}, head, body);
   const nothing = make("p", { class: "note" }, "No samples of scripts yet: they take little time.");
@@ -45,7 +46,8 @@ export function openSamples(connection, scopes) {
         bytes(row.allocated_bytes),
         String(row.engine_calls),
       ];
-      texts.forEach((text, column) => setText(line.children[column], text));
+      setLinked(line.children[0], texts[0]);
+      texts.slice(1).forEach((text, column) => setText(line.children[column + 1], text));
     });
   };
 

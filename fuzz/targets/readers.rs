@@ -36,6 +36,7 @@ pub const FUZZED: &[(&str, Fuzzed)] = &[
     ("RECORDING", By(&["file.recording", "file.replay", "file.recorded_input"])),
     ("SAVE", By(&["file.save", "file.saved_value"])),
     ("USER_SETTINGS", By(&["file.user_settings"])),
+    ("TOOL_ADDRESSES", By(&["file.tool_addresses"])),
     ("REPORT", Not("it is shown as text, with control characters written out")),
     ("FONT_INPUT", By(&["file.large_font", "source.tga", "source.png"])),
     ("DROPPED", Not("the game gets it as a string of bytes")),

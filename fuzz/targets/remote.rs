@@ -18,7 +18,8 @@ pub fn targets() -> Vec<Target> {
         let server = std::cell::OnceCell::new();
         move |bytes: &[u8]| {
             let server = server.get_or_init(|| {
-                RemoteServer::open(scratch("tools")).expect("a port of this machine can be opened")
+                RemoteServer::open(scratch("tools"), None)
+                    .expect("a port of this machine can be opened")
             });
             connect(server, bytes);
         }

@@ -1,10 +1,11 @@
-//! Fuzz targets for input other than resources: requests to the broker, the endpoint file of remote
-//! tools, pad mappings, fonts for `engine font`.
+//! Fuzz targets for input other than resources: requests to the broker, the files of remote tools,
+//! pad mappings, fonts for `engine font`.
 
 use super::{Target, scratch};
 use engine::platform::AxisRange;
 use engine::system::input::pads::{DeviceCodes, MappingDatabase};
 use engine::system::remote::endpoint_file::EndpointFile;
+use engine::system::remote::stable_address;
 use engine::system::text::bmfont;
 use engine::system::text::sdf_converter::{GrayImage, convert};
 use std::fs;
@@ -19,10 +20,20 @@ pub fn targets() -> Vec<Target> {
             let _ = session.address();
         }
     };
+    let folder = scratch("tool_addresses");
+    let tool_addresses = move |bytes: &[u8]| {
+        let file = folder.join(stable_address::FILE);
+        fs::write(file, bytes).expect("a scratch file can be written");
+        if let Ok(addresses) = stable_address::read(&folder) {
+            stable_address::write(&folder, &addresses).expect("a scratch file can be written");
+            assert_eq!(stable_address::read(&folder), Ok(addresses));
+        }
+    };
     vec![
         #[cfg(target_os = "linux")]
         Target::new("broker.requests", 1 << 10, broker::ask()),
         Target::new("file.session", 512, session),
+        Target::new("file.tool_addresses", 512, tool_addresses),
         Target::new("file.large_font", 4 << 10, large_font),
         Target::new("text.pads", 2 << 10, pads),
     ]

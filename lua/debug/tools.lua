@@ -5,6 +5,7 @@ local core = ...
 local type, tostring, pcall, select, next = type, tostring, pcall, select, next
 local rawget, getmetatable = rawget, core.debug.getmetatable
 local sub, format, rep, match = string.sub, string.format, string.rep, string.match
+local find, lower = string.find, string.lower
 local concat, sort = table.concat, table.sort
 local globals = core.globals
 local Unit = core.module("Unit")
@@ -172,6 +173,35 @@ function core.tool_complete(text)
   local names = core.names(found)
   for i = #names, COMPLETIONS_MAX + 1, -1 do names[i] = nil end
   return { start = start, words = names }
+end
+
+-- Returns true if a text occurs in the path of a key, or in `path = value`, of nested tables. Each
+-- table is searched once, because tables can contain each other.
+local function contains(tree, path, text, searched)
+  searched[tree] = true
+  for key, value in next, tree do
+    local name = path .. tostring(key)
+    if type(value) ~= "table" then
+      local ok, shown_value = pcall(tostring, value)
+      if ok then name = name .. " = " .. shown_value end
+    end
+    if find(lower(name), text, 1, true) then return true end
+    if type(value) == "table" and not searched[value]
+      and contains(value, name .. ".", text, searched) then
+      return true
+    end
+  end
+  return false
+end
+
+-- Returns the handles of the units whose data contains a text. Case is ignored.
+function core.tool_find_units(text)
+  text = lower(text)
+  local found = {}
+  for unit, tree in next, core.unit_data do
+    if contains(tree, "", text, {}) then found[#found + 1] = unit end
+  end
+  return { units = found }
 end
 
 -- Returns a description of a unit, or nil if it is destroyed.

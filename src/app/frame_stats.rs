@@ -4,6 +4,7 @@
 use super::App;
 use engine_foundation::counter;
 use engine_foundation::memory::{self, OWNERS_MAX};
+use engine_foundation::profile::GpuSpan;
 use engine_foundation::scope;
 use engine_foundation::{counters, profile};
 use engine_platform::ThreadClock;
@@ -149,8 +150,14 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
         let number = counters::scope_counter(&format!("renderer/cpu_milliseconds/{part}"));
         counters::add(number, f64::from(*milliseconds));
     }
-    for (pass, milliseconds) in &statistics.gpu_passes {
-        let number = counters::scope_counter(&format!("renderer/gpu_milliseconds/{pass}"));
-        counters::add(number, f64::from(*milliseconds));
+    for pass in &statistics.gpu_passes {
+        let number = counters::scope_counter(&format!("renderer/gpu_milliseconds/{}", pass.name));
+        counters::add(number, f64::from(pass.milliseconds));
     }
+    let passes = statistics.gpu_passes.iter().map(|pass| GpuSpan {
+        name: pass.name.clone(),
+        began: f64::from(pass.began) * 1e-3,
+        seconds: f64::from(pass.milliseconds) * 1e-3,
+    });
+    profile::set_gpu_passes(statistics.gpu_frame, passes);
 }

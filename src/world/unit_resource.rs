@@ -6,7 +6,7 @@
 mod inheritance;
 mod reader;
 
-pub use reader::{INHERIT_MAX, UnitReader};
+pub use reader::{INHERIT_MAX, UnitReader, is_built_in_unit};
 
 use super::component;
 use super::node_order::parents_first;

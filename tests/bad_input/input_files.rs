@@ -440,6 +440,11 @@ const ATTACKED: &[(&str, &str, &str)] = &[
     ("RECORDING", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("SAVE", THIS_FILE, "saves_and_user_settings_must_be_small_regular_files"),
     ("USER_SETTINGS", THIS_FILE, "saves_and_user_settings_must_be_small_regular_files"),
+    (
+        "TOOL_ADDRESSES",
+        "src/system/remote/stable_address.rs",
+        "a_file_of_addresses_that_is_no_regular_file_is_refused",
+    ),
     ("REPORT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("FONT_INPUT", THIS_FILE, "command_line_input_must_be_regular_files"),
     ("DROPPED", "src/system/window/dropped_files.rs", "only_plain_files_up_to_a_size_are_read"),

@@ -55,6 +55,8 @@ impl Browser {
         let folder = create_game(name, &[("x", "")]);
         let process = Command::new(tool)
             .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+            // Two columns: a narrow page has one.
+            .args(["--window-size=1280,900"])
             .args(["--remote-debugging-port=0", "--remote-allow-origins=*", "about:blank"])
             .arg(format!("--user-data-dir={}", folder.display()))
             .stdin(Stdio::null())
@@ -91,7 +93,7 @@ impl Browser {
     }
 
     /// Calls a method of the browser, and collects errors that the page reports meanwhile.
-    fn call(&mut self, method: &str, parameters: Vec<(&str, SjsonTree)>) -> SjsonTree {
+    pub fn call(&mut self, method: &str, parameters: Vec<(&str, SjsonTree)>) -> SjsonTree {
         self.last += 1;
         let parameters = parameters.into_iter().map(|(name, value)| (name.to_string(), value));
         let mut all = vec![
@@ -174,6 +176,38 @@ impl Browser {
         self.call("Input.insertText", vec![("text", json::text(text))]);
     }
 
+    /// Sets the size of the page in CSS pixels, and the zoom of the browser.
+    pub fn resize(&mut self, width: f64, height: f64, zoom: f64) {
+        // A zoomed page has fewer CSS pixels, each of which has more pixels of the screen.
+        let size =
+            [("width", width / zoom), ("height", height / zoom), ("deviceScaleFactor", zoom)];
+        let size = size.map(|(name, number)| (name, SjsonTree::Number(number.floor())));
+        let all = size.into_iter().chain([("mobile", SjsonTree::Bool(false))]).collect();
+        self.call("Emulation.setDeviceMetricsOverride", all);
+    }
+
+    /// Sets the theme that the desktop prefers: dark or light.
+    pub fn prefer_theme(&mut self, theme: &str) {
+        let feature = [("name", "prefers-color-scheme"), ("value", theme)];
+        let feature = json::object(feature.map(|(name, value)| (name, json::text(value))));
+        let features = vec![("features", SjsonTree::Array(vec![feature]))];
+        self.call("Emulation.setEmulatedMedia", features);
+    }
+
+    /// Sends an event of the mouse at the middle of an element: moves, presses or wheel.
+    pub fn mouse(&mut self, event_type: &str, selector: &str, more: Vec<(&str, SjsonTree)>) {
+        let middle = format!(
+            "(() => {{ const box = document.querySelector('{selector}').getBoundingClientRect(); \
+             return `${{box.x + box.width / 2}} ${{box.y + Math.min(box.height / 2, 60)}}` }})()"
+        );
+        let middle = self.value(&middle);
+        let (x, y) = middle.split_once(' ').expect("the element exists");
+        let at = |text: &str| SjsonTree::Number(text.parse().expect("it is a number"));
+        let mut all = vec![("type", json::text(event_type)), ("x", at(x)), ("y", at(y))];
+        all.extend(more);
+        self.call("Input.dispatchMouseEvent", all);
+    }
+
     pub fn open(&mut self, address: &str) {
         self.call("Page.navigate", vec![("url", json::text(address))]);
         self.wait_for("document.body && document.body.dataset.ready === 'true'");
@@ -206,7 +240,7 @@ fn page_is_usable_with_the_keyboard_alone() {
     browser.wait_for("document.getElementById('lua').value === 'hero.lives'");
     browser.write(" + 39");
     browser.press("Enter", "Enter", 0.0, "\r");
-    browser.wait_for("document.querySelector('#lines .answer')?.innerText === '42'");
+    browser.wait_for("document.querySelector('#lines .answer .text')?.innerText === '42'");
     browser.press("ArrowUp", "ArrowUp", 0.0, "");
     assert_eq!(browser.value("document.getElementById('lua').value"), "hero.lives + 39");
     browser.press("Enter", "Enter", 0.0, "\r");
@@ -229,6 +263,10 @@ fn page_is_usable_with_the_keyboard_alone() {
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 
+/// The tabs that can be seen; a narrow page has more.
+pub const VISIBLE_TABS: &str =
+    "[...document.querySelectorAll('[role=tab]')].filter(it => it.checkVisibility())";
+
 #[test]
 fn every_page_view_shows_its_content() {
     let Some(mut browser) = Browser::start("views-browser") else { return };
@@ -241,8 +279,7 @@ fn every_page_view_shows_its_content() {
     let create_game = GameProcess::start_with("views", &files, &[]);
     browser.open(&create_game.session.address());
     let mut shown = Vec::new();
-    let count: usize =
-        browser.value("document.querySelectorAll('[role=tab]').length").parse().unwrap();
+    let count: usize = browser.value(&format!("{VISIBLE_TABS}.length")).parse().expect("a number");
     for at in 1..=count {
         browser.press(&at.to_string(), &format!("Digit{at}"), 1.0, "");
         let name =
@@ -396,10 +433,8 @@ fn page_shows_a_running_game() {
     let arguments = ["--renderer", "auto"];
     let prepare = |folder: &Path| copy(&root.join("examples/arcade"), folder);
     let create_game = GameProcess::start_prepared("picture", &[], &arguments, &[], prepare);
-    let size = [("width", 1500.0), ("height", 853.0), ("deviceScaleFactor", 1.0)];
-    let size = size.map(|(name, number)| (name, SjsonTree::Number(number)));
-    let size = size.into_iter().chain([("mobile", SjsonTree::Bool(false))]).collect();
-    browser.call("Emulation.setDeviceMetricsOverride", size);
+    browser.resize(1500.0, 853.0, 1.0);
+    browser.prefer_theme("dark");
     let address = create_game.session.address();
     browser.open(&address);
     browser.value(

@@ -1,89 +1,25 @@
-//! Inspection of the game by remote tools: worlds, units, and the nodes and components of one unit.
+//! Inspection of one unit by remote tools: its nodes and components. units.rs lists the units.
 
 use super::eval::{INSPECT_SECONDS, refusal};
-use super::message_table::{integer, number, text};
+use super::message_table::number;
 use super::{IncomingCall, Refusal};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Handle, HandleKind, Vec3};
 use engine_script::ScriptValue;
-use engine_world::WorldId;
-use engine_world::unit::{UnitId, Units};
-use std::collections::HashMap;
+use engine_world::unit::UnitId;
 
-/// Default number of units to list.
-const UNITS_LISTED: u64 = 1000;
-
-fn vector(v: Vec3) -> SjsonTree {
+pub fn vector(v: Vec3) -> SjsonTree {
     // The shortest decimal form of the float, so that 0.1 is sent as 0.1.
     let short = |part: f32| part.to_string().parse().unwrap_or(f64::from(part));
     json::numbers(v.to_array().map(short))
 }
 
 /// Returns the handle in a field, checked against a kind.
-fn handle(fields: &SjsonTree, name: &str, kind: HandleKind) -> Result<Option<Handle>, Refusal> {
+pub fn handle(fields: &SjsonTree, name: &str, kind: HandleKind) -> Result<Option<Handle>, Refusal> {
     let Some(number) = number(fields, name) else { return Ok(None) };
     let found = Handle::from_number(number).filter(|handle| HandleKind::of(*handle) == Some(kind));
     found.map(Some).ok_or_else(|| Refusal::of(format!("{number} is not a handle of a {name}")))
-}
-
-/// Lists worlds and their units.
-pub fn units(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    let only = handle(call.fields, "world", HandleKind::World)?;
-    let filter = text(call.fields, "text").unwrap_or_default();
-    let most = integer(call.fields, "max").unwrap_or(UNITS_LISTED) as usize;
-    let engine = call.app.vm.engine();
-    if let Some(world) = only
-        && engine.worlds.slots.get(world).is_none()
-    {
-        return Err(Refusal::of("the world is gone"));
-    }
-    let worlds: Vec<(Handle, f64)> =
-        engine.worlds.slots.iter().map(|(handle, world)| (handle, world.time)).collect();
-    // The message of a unit linked to another one contains the handle of its parent.
-    let handles =
-        engine.worlds.units.slots.iter().map(|(handle, _)| (handle.index() as u32, handle));
-    let handles: HashMap<u32, Handle> = handles.collect();
-    let mut left = most;
-    let mut listed = Vec::new();
-    for (world, seconds) in worlds {
-        if only.is_some_and(|only| only != world) {
-            continue;
-        }
-        let all: Vec<UnitId> = engine.worlds.units.in_world(WorldId(world)).collect();
-        let named = |unit: &&UnitId| engine.worlds.units.of(**unit).resource.name.contains(filter);
-        let named: Vec<UnitId> = all.iter().filter(named).copied().collect();
-        let shown: Vec<SjsonTree> = named
-            .iter()
-            .take(left)
-            .map(|unit| unit_summary(&mut engine.worlds.units, &handles, *unit))
-            .collect();
-        left -= shown.len();
-        let is_main = engine.worlds.main == Some(WorldId(world));
-        listed.push(json::object([
-            ("world", SjsonTree::Number(world.to_number())),
-            ("main", SjsonTree::Bool(is_main)),
-            ("seconds", SjsonTree::Number(seconds)),
-            ("count", json::count(named.len())),
-            ("units", SjsonTree::Array(shown)),
-        ]));
-    }
-    Ok(Some(json::object([("worlds", SjsonTree::Array(listed))])))
-}
-
-fn unit_summary(units: &mut Units, handles: &HashMap<u32, Handle>, unit: UnitId) -> SjsonTree {
-    let resource = units.of(unit).resource.clone();
-    let row = unit.row();
-    let parent = units.scene.parent(row, 0);
-    let parent = parent.and_then(|(above, _)| handles.get(&above));
-    let parent = parent.map_or(SjsonTree::Null, |above| SjsonTree::Number(above.to_number()));
-    json::object([
-        ("unit", SjsonTree::Number(unit.0.to_number())),
-        ("name", json::text(&resource.name)),
-        ("nodes", json::count(units.scene.count(row))),
-        ("parent", parent),
-        ("position", vector(units.scene.world_position(row, 0))),
-    ])
 }
 
 /// Returns the nodes and components of a unit.
@@ -95,6 +31,7 @@ pub fn unit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     };
     let resource = engine.worlds.units.of(UnitId(unit)).resource.clone();
     let world = engine.worlds.units.of(UnitId(unit)).world.0;
+    let in_level = super::units::level_fields(&engine.worlds, UnitId(unit));
     let row = UnitId(unit).row();
     let count = engine.worlds.units.scene.count(row);
     let mut nodes = Vec::with_capacity(count);
@@ -129,9 +66,12 @@ pub fn unit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         Ok(_) => String::new(),
         Err(report) => format!("it could not be inspected: {}", refusal(&report).message),
     };
+    let [level, level_unit] = in_level;
     Ok(Some(json::object([
         ("unit", SjsonTree::Number(unit.to_number())),
         ("name", json::text(&resource.name)),
+        level,
+        level_unit,
         ("world", SjsonTree::Number(world.to_number())),
         ("bases", json::texts(&resource.bases)),
         ("components", SjsonTree::Array(components.collect())),

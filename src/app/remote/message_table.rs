@@ -2,8 +2,8 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, eval, foreign_window, inspect, resources, screenshots,
-    simulated_devices, stats, subscriptions,
+    IncomingCall, Refusal, eval, foreign_window, inspect, profiler, resources, screenshots,
+    simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -105,8 +105,8 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "status",
         doc: "Returns which game runs, and its state.",
         fields: &[],
-        answer: "game, version, engine, build, deterministic, frame, seconds, paused, problem, \
-                 draws, size, scale, worlds, units, clients, refused, dropped",
+        answer: "game, folder, version, engine, build, deterministic, frame, seconds, paused, \
+                 problem, draws, size, scale, worlds, units, clients, refused, dropped",
         run: super::status,
     },
     MessageRow {
@@ -152,6 +152,12 @@ pub static MESSAGES: &[MessageRow] = &[
                 "maximum width of pictures in pixels [640]",
             ),
             optional("names", FieldType::Texts, "names of the counters to follow"),
+            optional("format", FieldType::Text, "file format of pictures: jpeg or png [jpeg]"),
+            optional(
+                "acknowledge",
+                FieldType::Boolean,
+                "send the next picture only after 'picture_shown'",
+            ),
         ],
         answer: "stream",
         run: subscriptions::subscribe,
@@ -214,6 +220,14 @@ pub static MESSAGES: &[MessageRow] = &[
         run: screenshots::screenshot,
     },
     MessageRow {
+        name: "picture_shown",
+        doc: "Reports that the last picture of the stream was shown, if the client subscribed with \
+                'acknowledge'. The next picture follows.",
+        fields: &[],
+        answer: "nothing",
+        run: screenshots::picture_shown,
+    },
+    MessageRow {
         name: "attach_window",
         doc: "Shows the game in a window of the tool, given by its number on the display (X11). \
                 The game follows the window's size, and takes no input from it.",
@@ -249,21 +263,29 @@ pub static MESSAGES: &[MessageRow] = &[
     },
     MessageRow {
         name: "units",
-        doc: "Lists the worlds and their units.",
+        doc: "Lists the worlds and their units. Units follow the unit to which they are linked.",
         fields: &[
             optional("world", HANDLE, "only this world"),
-            optional("text", FieldType::Text, "only units whose name contains it"),
+            optional(
+                "text",
+                FieldType::Text,
+                "only units with it in the name, the name in the level, or the data; or this \
+                 handle",
+            ),
+            optional("first", FieldType::Integer(0, 1 << 20), "number of units to skip [0]"),
             optional("max", FieldType::Integer(1, 20_000), "maximum number of units [1000]"),
         ],
-        answer: "worlds: world, main, seconds, count, units (unit, name, nodes, parent, position)",
-        run: inspect::units,
+        answer: "first, problem (why not all data was searched), worlds: world, main, seconds, \
+                 count (of all that match), units (unit, name, nodes, parent, depth, level, \
+                 level_unit, position)",
+        run: units::units,
     },
     MessageRow {
         name: "unit",
         doc: "Returns the details of a unit.",
         fields: &[required("unit", HANDLE, "its handle")],
-        answer: "unit, name, world, bases, components, nodes (name, parent, local, rotation, \
-                 scale, position), text (of Unit.inspect)",
+        answer: "unit, name, level, level_unit, world, bases, components, nodes (name, parent, \
+                 local, rotation, scale, position), text (of Unit.inspect)",
         run: inspect::unit,
     },
     MessageRow {
@@ -283,7 +305,7 @@ pub static MESSAGES: &[MessageRow] = &[
                 those that name it.",
         fields: &[required("name", FieldType::Text, "with its kind: units/barrel.unit")],
         answer: "name, kind, hash, serves, loaded, variants (properties, files, data), names, \
-                 missing, dependents, all_dependents",
+                 built_in (named, and part of the engine), missing, dependents, all_dependents",
         run: resources::inspect,
     },
     MessageRow {
@@ -301,13 +323,14 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Returns the profiler's rows and its last frames.",
         fields: &[
             optional("frames", FieldType::Integer(0, 64), "number of frames [1]"),
+            optional("frame", HANDLE, "instead, this one of the last 600 frames, completely"),
             optional("reset", FieldType::Boolean, "reset averages and extremes before"),
         ],
         answer: "names, threads (name, rows: name's number, parents, calls, seconds, own seconds, \
                  min, average and max percent), frames (index, began, seconds, scopes: thread's \
                  number, name's number, parents, began, seconds; left_out: number of further \
-                 scopes), lost",
-        run: stats::profile,
+                 scopes), gpu (index, passes: name, began, seconds), lost",
+        run: profiler::profile,
     },
     MessageRow {
         name: "memory",

@@ -7,24 +7,29 @@ mod eval;
 mod foreign_window;
 mod game_messages;
 mod inspect;
+mod log_stream;
 mod message_table;
+mod picture_encoding;
+mod profiler;
 mod resources;
 mod screenshots;
 mod simulated_devices;
 mod stats;
 mod subscriptions;
+mod units;
 
 use super::App;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, json, log};
+use engine_foundation::{Error, json};
 use engine_input::InputEvent;
 use engine_remote::{Bytes, ClientEvent, ClientEventKind, RemoteConnection, RemoteServer, VERSION};
 use engine_runtime::Engine;
 use foreign_window::ForeignWindowRequest;
+use log_stream::LogStamps;
+use profiler::ProfileStream;
 use screenshots::ScreenshotQueue;
-use stats::ProfileStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use subscriptions::{StepSamples, Subscriptions};
@@ -149,6 +154,7 @@ struct RemoteState {
     window_request: Option<ForeignWindowRequest>,
     /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
     lines: u64,
+    log_stamps: LogStamps,
 }
 
 /// Marks that no client follows the log.
@@ -174,14 +180,18 @@ struct IncomingCall<'a> {
 }
 
 impl RemoteTools {
-    /// Opens the connection for a game's folder. `may_redraw` is true if a paused game may be
-    /// redrawn.
+    /// Opens the connection for a game's folder. `state_folder` keeps its address for later runs.
+    /// `may_redraw` is true if a paused game may be redrawn.
     ///
     /// # Errors
     /// Returns an error if no port is free, or if the folder is not writable.
-    pub fn open(folder: PathBuf, may_redraw: bool) -> Result<RemoteTools, Error> {
+    pub fn open(
+        folder: PathBuf,
+        state_folder: Option<&Path>,
+        may_redraw: bool,
+    ) -> Result<RemoteTools, Error> {
         let state = RemoteState {
-            server: RemoteServer::open(folder.clone())?,
+            server: RemoteServer::open(folder.clone(), state_folder)?,
             folder,
             samples: StepSamples::default(),
             pictures: ScreenshotQueue::default(),
@@ -194,6 +204,7 @@ impl RemoteTools {
             may_redraw,
             window_request: None,
             lines: NOT_FOLLOWED,
+            log_stamps: LogStamps::default(),
         };
         Ok(RemoteTools { state, clients: Vec::new(), first_client: 0 })
     }
@@ -278,7 +289,7 @@ impl RemoteTools {
     /// Sends the streams to the clients until the time limit is reached. The remaining clients come
     /// first in the next frame.
     fn send_streams(&mut self, engine: &mut Engine) {
-        self.send_log();
+        self.send_log(engine.frame.index);
         let now = Instant::now();
         let end = now + Duration::from_secs_f64(STREAM_SECONDS);
         let (count, mut profiles) = (self.clients.len(), ProfileStream::default());
@@ -294,34 +305,6 @@ impl RemoteTools {
         }
         self.state.pictures.update(engine, &mut self.clients, self.state.paused, now);
     }
-
-    fn send_log(&mut self) {
-        if !self.clients.iter().any(|client| client.streams.log) {
-            // A new subscriber receives the last lines.
-            self.state.lines = NOT_FOLLOWED;
-            return;
-        }
-        let (written, lines) = log::lines_after(self.state.lines);
-        let known = std::mem::replace(&mut self.state.lines, written);
-        if known == NOT_FOLLOWED || written == known {
-            return;
-        }
-        let missed = (written - known) as usize - lines.len();
-        if missed > 0 {
-            let message = format!("{missed} lines were written faster than they could be sent");
-            self.send_log_line(log::LogLevel::Warning, &message);
-        }
-        for (level, text) in lines {
-            self.send_log_line(level, &text);
-        }
-    }
-
-    fn send_log_line(&mut self, level: log::LogLevel, text: &str) {
-        let bytes = Bytes::from(json::write(&subscriptions::line(level, text)));
-        for client in self.clients.iter().filter(|client| client.streams.log) {
-            client.peer.offer(&bytes);
-        }
-    }
 }
 
 impl App {
@@ -336,7 +319,8 @@ impl App {
         folder: PathBuf,
         may_redraw: bool,
     ) -> Result<String, Error> {
-        let tools = RemoteTools::open(folder, may_redraw)?;
+        let state_folder = self.vm.engine().game.save_folder.clone();
+        let tools = RemoteTools::open(folder, state_folder.as_deref(), may_redraw)?;
         let address = tools.state.server.address();
         self.tools = Some(tools);
         Ok(address)
@@ -416,7 +400,7 @@ impl App {
     pub(super) fn end_tools(&mut self) {
         if let Some(mut tools) = self.tools.take() {
             tools.send_game_messages(self);
-            tools.send_log();
+            tools.send_log(self.vm.engine().frame.index);
         }
     }
 
@@ -455,9 +439,12 @@ fn status(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         name => name.to_string(),
     };
     let (width, height) = engine.devices.window.pixels;
+    let folder = std::path::absolute(&call.state.folder);
+    let folder = folder.map_or(String::new(), |folder| folder.to_string_lossy().into_owned());
     let problem = call.state.problem.clone().map_or(SjsonTree::Null, SjsonTree::String);
     let tree = json::object([
         ("game", json::text(name)),
+        ("folder", json::text(folder)),
         ("version", SjsonTree::Number(f64::from(VERSION))),
         ("engine", json::text(env!("CARGO_PKG_VERSION"))),
         ("build", json::text(engine.game.build.name())),

@@ -11,6 +11,7 @@ use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, suggest};
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::resource_name::ResourceName;
+use engine_runtime::built_in_resources::is_built_in;
 use engine_script::ErrorReport;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -107,10 +108,11 @@ pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         ])
     });
     let graph = graph(index);
-    let missing = index.variants(&resource).iter().flat_map(|entry| &entry.references);
-    let missing = missing
-        .filter(|name| !name.kind.is_empty() && index.variants(name).is_empty())
-        .map(ToString::to_string);
+    let absent = index.variants(&resource).iter().flat_map(|entry| &entry.references);
+    let absent = absent.filter(|name| !name.kind.is_empty() && index.variants(name).is_empty());
+    // Variants often refer to the same resource.
+    let (built_in, missing): (BTreeSet<_>, BTreeSet<_>) =
+        absent.partition(|name| is_built_in(name));
     let direct: BTreeSet<&ResourceName> =
         graph.iter().filter(|(_, names)| names.contains(&resource)).map(|(name, _)| name).collect();
     let mut all: BTreeSet<&ResourceName> = direct.clone();
@@ -132,7 +134,8 @@ pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
         ("loaded", loaded(store.kept_bytes(&resource))),
         ("variants", SjsonTree::Array(variants.collect())),
         ("names", to_texts(&own)),
-        ("missing", json::texts(missing)),
+        ("built_in", to_texts(&built_in)),
+        ("missing", to_texts(&missing)),
         ("dependents", to_texts(&direct)),
         ("all_dependents", to_texts(&all)),
     ])))

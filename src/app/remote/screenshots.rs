@@ -1,20 +1,20 @@
 //! Screenshots for remote tools, single or as a stream. The renderer captures the frame. A separate
-//! thread scales and encodes it as PNG, so that the frame waits only for the pixels.
+//! thread scales and encodes it (picture_encoding.rs), so that the frame waits only for the pixels.
 
-use super::message_table::integer;
+use super::message_table::{boolean, integer, text};
+use super::picture_encoding::{EncodeJob, PictureFormat, ScreenshotReceiver, encode_and_send};
+use super::subscriptions::{StreamTimer, stream_timer};
 use super::{ConnectedClient, IncomingCall, PendingReply, Refusal};
 use engine_foundation::json;
+use engine_foundation::panic;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{log, panic};
 use engine_frame_packet::ViewTarget;
 use engine_platform as platform;
-use engine_remote::{Bytes, RemoteConnection};
 use engine_render::RenderedImage;
-use engine_resource::image::encode_png;
 use engine_runtime::{Drawing, Engine};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -27,19 +27,53 @@ const REST_FACTOR: u32 = 3;
 /// Maximum number of clients that wait for a screenshot.
 const WAITING_MAX: usize = 64;
 
-/// Receiver of a screenshot, with its maximum width.
-enum ScreenshotReceiver {
-    /// Reply to a message.
-    Answer(PendingReply, u32),
-    /// Message of a stream.
-    Stream(Arc<RemoteConnection>, u32),
+/// Default width of the pictures of a stream.
+const STREAM_WIDTH: u64 = 640;
+
+/// The stream of pictures that a client follows.
+pub struct PictureStream {
+    timer: StreamTimer,
+    /// Maximum width of the pictures.
+    width: u32,
+    format: PictureFormat,
+    /// True from the capture of a picture until the client has shown it; absent for clients that do
+    /// not report this.
+    in_flight: Option<Arc<AtomicBool>>,
 }
 
-/// A captured frame and its receivers.
-struct EncodeJob {
-    frame: u64,
-    picture: Arc<RenderedImage>,
-    receivers: Vec<ScreenshotReceiver>,
+impl PictureStream {
+    /// Returns true if the client waits for a picture now.
+    fn is_due(&self, now: Instant) -> bool {
+        let mut timer = self.timer;
+        let waits = self.in_flight.as_ref().is_none_or(|flag| !flag.load(Ordering::Acquire));
+        waits && timer.is_due(now)
+    }
+}
+
+/// Starts the stream of pictures for a client, or changes its options.
+pub fn begin_stream(call: &mut IncomingCall) -> Result<(), Refusal> {
+    check(call)?;
+    let format = PictureFormat::parse(text(call.fields, "format"))?;
+    call.streams.picture = Some(PictureStream {
+        timer: stream_timer(call),
+        width: integer(call.fields, "width").unwrap_or(STREAM_WIDTH) as u32,
+        format,
+        in_flight: boolean(call.fields, "acknowledge").then(Arc::default),
+    });
+    Ok(())
+}
+
+/// Notes that a client has shown the last picture of its stream.
+pub fn picture_shown(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    let Some(stream) = &call.streams.picture else {
+        return Err(Refusal::of("the stream 'picture' is not followed: subscribe to it first"));
+    };
+    let Some(flag) = &stream.in_flight else {
+        let message = "the stream 'picture' was subscribed to without 'acknowledge'";
+        return Err(Refusal::of(message));
+    };
+    flag.store(false, Ordering::Release);
+    Ok(Some(json::object([])))
 }
 
 /// Pending and held screenshots of a run.
@@ -123,7 +157,7 @@ impl ScreenshotQueue {
         let free =
             self.working.load(Ordering::Acquire) < WORK_MAX && engine.drawing.builder.is_shown;
         let due = |client: &ConnectedClient| {
-            client.streams.picture.is_some_and(|(mut timed, _)| timed.is_due(now))
+            client.streams.picture.as_ref().is_some_and(|stream| stream.is_due(now))
         };
         let rests = self.rests_until.is_some_and(|until| now < until);
         if !self.waiting.is_empty() || (free && !rests && clients.iter().any(due)) {
@@ -182,13 +216,21 @@ impl ScreenshotQueue {
             return receivers;
         }
         for client in clients {
-            if let Some((timed, width)) = &mut client.streams.picture
-                && !(held && timed.next == number)
-                && timed.is_due(now)
-            {
-                timed.next = number;
-                receivers.push(ScreenshotReceiver::Stream(client.peer.clone(), *width));
+            let Some(stream) = &mut client.streams.picture else { continue };
+            if (held && stream.timer.next == number) || !stream.is_due(now) {
+                continue;
             }
+            stream.timer.is_due(now);
+            stream.timer.next = number;
+            if let Some(flag) = &stream.in_flight {
+                flag.store(true, Ordering::Release);
+            }
+            receivers.push(ScreenshotReceiver::Stream {
+                peer: client.peer.clone(),
+                width: stream.width,
+                format: stream.format,
+                in_flight: stream.in_flight.clone(),
+            });
         }
         receivers
     }
@@ -224,108 +266,6 @@ impl ScreenshotQueue {
 
 fn refuse(job: EncodeJob, message: &str) {
     for receiver in job.receivers {
-        if let ScreenshotReceiver::Answer(reply, _) = receiver {
-            reply.refuse(Refusal::of(message));
-        }
-    }
-}
-
-/// Encodes the image once for each width, and sends it to all receivers.
-fn encode_and_send(job: EncodeJob) {
-    let EncodeJob { frame, picture, receivers } = job;
-    let mut encoded: Vec<(u32, u32, Vec<u8>)> = Vec::new();
-    for receiver in receivers {
-        let (ScreenshotReceiver::Answer(_, most) | ScreenshotReceiver::Stream(_, most)) = &receiver;
-        let (width, height) = fitted_size(&picture, *most);
-        if !encoded.iter().any(|(known, ..)| *known == width) {
-            let png = || match width == picture.width {
-                true => encode_png(width, height, &picture.rgba),
-                false => encode_png(width, height, &scale_down(&picture, width, height)),
-            };
-            match panic::contain(png) {
-                Ok(png) => encoded.push((width, height, png)),
-                Err(error) => {
-                    log::error(&format!("a tool's screenshot could not be encoded: {error}"));
-                    if let ScreenshotReceiver::Answer(reply, _) = receiver {
-                        reply.refuse(Refusal::of(&error.message));
-                    }
-                    continue;
-                }
-            }
-        }
-        let (.., png) = encoded.iter().find(|(known, ..)| *known == width).expect("it was made");
-        let reply_fields = |more: Vec<(&str, SjsonTree)>| {
-            let mut all = vec![
-                ("frame", SjsonTree::Number(frame as f64)),
-                ("width", SjsonTree::Number(f64::from(width))),
-                ("height", SjsonTree::Number(f64::from(height))),
-            ];
-            all.extend(more);
-            SjsonTree::Object(
-                all.into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
-            )
-        };
-        match receiver {
-            ScreenshotReceiver::Answer(reply, _) => {
-                reply.answer(reply_fields(vec![("png", json::text(json::base64(png)))]));
-            }
-            ScreenshotReceiver::Stream(peer, _) => {
-                let head = json::write(&reply_fields(vec![("type", json::text("picture"))]));
-                let bytes = [head.as_bytes(), b"\n", png].concat();
-                peer.offer_bytes(Bytes::from(bytes));
-            }
-        }
-    }
-}
-
-/// Returns the size of the image, scaled down to a width of at most `most`.
-fn fitted_size(picture: &RenderedImage, most: u32) -> (u32, u32) {
-    if picture.width <= most {
-        return (picture.width, picture.height);
-    }
-    let height = u64::from(picture.height) * u64::from(most) / u64::from(picture.width);
-    (most, (height as u32).max(1))
-}
-
-/// Scales an image down: each texel is the mean of the texels that it replaces.
-fn scale_down(picture: &RenderedImage, width: u32, height: u32) -> Vec<u8> {
-    let (from_width, from_height) = (picture.width as usize, picture.height as usize);
-    let (width, height) = (width as usize, height as usize);
-    let mut out = Vec::with_capacity(width * height * 4);
-    for y in 0..height {
-        let rows = y * from_height / height..((y + 1) * from_height / height).max(1);
-        for x in 0..width {
-            let columns = x * from_width / width..(x + 1) * from_width / width;
-            let mut sum = [0u32; 4];
-            let mut count = 0;
-            for row in rows.clone() {
-                for column in columns.clone() {
-                    let at = (row * from_width + column) * 4;
-                    for (sum, part) in sum.iter_mut().zip(&picture.rgba[at..at + 4]) {
-                        *sum += u32::from(*part);
-                    }
-                    count += 1;
-                }
-            }
-            out.extend(sum.map(|sum| (sum / count.max(1)) as u8));
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scaling_down_averages_texels_and_keeps_proportions() {
-        let rgba = [[0, 0, 0, 255], [200, 100, 50, 255]].concat().repeat(4);
-        let picture = RenderedImage { width: 4, height: 2, rgba };
-        assert_eq!(fitted_size(&picture, 2), (2, 1));
-        assert_eq!(fitted_size(&picture, 100), (4, 2));
-        assert_eq!(scale_down(&picture, 2, 1), [[100, 50, 25, 255], [100, 50, 25, 255]].concat());
-        let flat = RenderedImage { width: 100, height: 1, rgba: vec![9; 400] };
-        assert_eq!(fitted_size(&flat, 16), (16, 1));
-        assert_eq!(scale_down(&flat, 16, 1), [9; 64]);
+        receiver.fail(message);
     }
 }

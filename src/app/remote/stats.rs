@@ -1,27 +1,23 @@
-//! Messages with counters, profiler rows and the memory tree for remote tools. The data comes from
-//! the foundation's counters/, profile/ and memory/.
+//! Messages with counters, the memory tree and samples of scripts for remote tools. The data comes
+//! from the foundation's counters/ and memory/. profiler.rs has the scopes.
 
 use super::eval::refusal;
 use super::message_table::{boolean, integer, text};
+use super::profiler::seconds;
 use super::subscriptions::StreamTimer;
 use super::{IncomingCall, Refusal, RemoteConnection, eval};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, counters, memory, profile, suggest};
+use engine_foundation::{Error, counters, memory, suggest};
 use engine_remote::Bytes;
 use engine_script::ScriptValue;
 use engine_script::sampler::{SampleCount, ScriptSamples};
-use std::collections::HashMap;
 use std::time::Instant;
 
 /// Maximum number of counters that one client follows.
 pub const FOLLOWED_MAX: usize = 64;
 /// Maximum number of frames of a counter in one message.
 const FRAMES_SENT_MAX: usize = 240;
-/// Maximum number of profiler frames in one message.
-const PROFILE_FRAMES_MAX: usize = 8;
-/// Maximum number of scopes in the frames of one message, in total.
-const SCOPES_SENT_MAX: usize = 4000;
 
 /// The counters that a client follows. Their histories are kept while this value exists.
 pub struct FollowedCounters {
@@ -112,141 +108,6 @@ impl FollowedCounters {
             ("names", json::texts(self.counters.iter().map(|(_, name)| name))),
         ]);
         peer.offer(&Bytes::from(json::write(&tree)));
-    }
-}
-
-/// Indices of names: a message contains each name once.
-#[derive(Default)]
-struct NameIndexes {
-    numbers: HashMap<&'static str, usize>,
-    all: Vec<SjsonTree>,
-}
-
-impl NameIndexes {
-    fn number(&mut self, name: &'static str) -> SjsonTree {
-        let next = self.all.len();
-        let number = *self.numbers.entry(name).or_insert(next);
-        if number == next {
-            self.all.push(json::text(name));
-        }
-        json::count(number)
-    }
-}
-
-/// Rounds seconds to a tenth of a microsecond, to keep messages short.
-fn seconds(seconds: f64) -> SjsonTree {
-    // A division, because a multiplication by 1e-7 yields numbers with seventeen digits.
-    SjsonTree::Number((seconds * 1e7).round() / 1e7)
-}
-
-fn percent(percent: f64) -> SjsonTree {
-    SjsonTree::Number((percent * 1e2).round() / 1e2)
-}
-
-/// Returns the number of scopes to send for each frame, at most `most` in total. The newest frames
-/// come first.
-fn shares(counts: &[usize], most: usize) -> Vec<usize> {
-    let mut left = most;
-    let newest_first = counts.iter().rev().map(|count| {
-        let share = left.min(*count);
-        left -= share;
-        share
-    });
-    let mut shares: Vec<usize> = newest_first.collect();
-    shares.reverse();
-    shares
-}
-
-/// Returns the profiler rows of all threads and at most `most` frames after frame `after`.
-fn profile_fields(after: u64, most: usize) -> (u64, [(&'static str, SjsonTree); 4]) {
-    let mut names = NameIndexes::default();
-    let threads = profile::threads();
-    let lanes: HashMap<&str, usize> =
-        threads.iter().enumerate().map(|(at, thread)| (thread.name.as_str(), at)).collect();
-    let frames = profile::frames(after, most);
-    let newest = frames.last().map_or(after, |frame| frame.index);
-    let counts: Vec<usize> = frames.iter().map(|frame| frame.scopes.len()).collect();
-    let frames: Vec<SjsonTree> = frames
-        .iter()
-        .zip(shares(&counts, SCOPES_SENT_MAX))
-        .map(|(frame, share)| {
-            let scopes = frame.scopes.iter().take(share).map(|scope| {
-                SjsonTree::Array(vec![
-                    json::count(lanes.get(scope.thread.as_str()).copied().unwrap_or(0)),
-                    names.number(scope.name),
-                    SjsonTree::Number(f64::from(scope.parents)),
-                    seconds(scope.began),
-                    seconds(scope.seconds),
-                ])
-            });
-            json::object([
-                ("scopes", SjsonTree::Array(scopes.collect())),
-                ("index", SjsonTree::Number(frame.index as f64)),
-                ("began", seconds(frame.began)),
-                ("seconds", seconds(frame.seconds)),
-                ("left_out", json::count(frame.scopes.len() - share)),
-            ])
-        })
-        .collect();
-    let threads = threads.iter().map(|thread| {
-        let rows = thread.rows.iter().map(|row| {
-            SjsonTree::Array(vec![
-                names.number(row.name),
-                SjsonTree::Number(f64::from(row.parents)),
-                SjsonTree::Number(f64::from(row.calls)),
-                seconds(row.seconds),
-                seconds(row.own_seconds),
-                percent(row.min),
-                percent(row.average),
-                percent(row.max),
-            ])
-        });
-        json::object([
-            ("name", json::text(&thread.name)),
-            ("rows", SjsonTree::Array(rows.collect())),
-        ])
-    });
-    let threads = SjsonTree::Array(threads.collect());
-    let fields = [
-        ("names", SjsonTree::Array(names.all)),
-        ("threads", threads),
-        ("frames", SjsonTree::Array(frames)),
-        ("lost", SjsonTree::Number(profile::dropped_scopes() as f64)),
-    ];
-    (newest, fields)
-}
-
-/// Returns the profiler's rows and last frames once.
-pub fn profile(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
-    if boolean(call.fields, "reset") {
-        profile::reset(None);
-    }
-    let most = integer(call.fields, "frames").unwrap_or(1) as usize;
-    Ok(Some(json::object(profile_fields(0, most).1)))
-}
-
-/// The profiler's messages of one frame, shared by all clients that need the same: the frame after
-/// which a message begins, the last frame that it contains, and its text.
-#[derive(Default)]
-pub struct ProfileStream(Vec<(u64, u64, Bytes)>);
-
-impl ProfileStream {
-    /// Sends the frames after `timed.next`, with the current rows.
-    pub fn send(&mut self, timed: &mut StreamTimer, peer: &RemoteConnection, now: Instant) {
-        if !timed.is_due(now) {
-            return;
-        }
-        let known = self.0.iter().position(|(after, ..)| *after == timed.next);
-        let at = known.unwrap_or_else(|| {
-            let (newest, fields) = profile_fields(timed.next, PROFILE_FRAMES_MAX);
-            let [names, threads, frames, lost] = fields;
-            let all = [("type", json::text("profile")), names, threads, frames, lost];
-            self.0.push((timed.next, newest, Bytes::from(json::write(&json::object(all)))));
-            self.0.len() - 1
-        });
-        let (_, newest, text) = &self.0[at];
-        timed.next = *newest;
-        peer.offer(text);
     }
 }
 
@@ -354,21 +215,5 @@ mod tests {
         assert_eq!(counters::history(number, 8), Some(vec![7.0]));
         drop(followed);
         assert_eq!(counters::history(number, 8), None);
-    }
-
-    #[test]
-    fn the_newest_frames_are_reported_with_their_scopes() {
-        assert_eq!(shares(&[3, 4, 5], 100), [3, 4, 5]);
-        assert_eq!(shares(&[3, 4, 5], 7), [0, 2, 5]);
-        assert_eq!(shares(&[], 7), [0usize; 0]);
-    }
-
-    #[test]
-    fn seconds_are_written_to_a_tenth_of_a_microsecond() {
-        for number in 0..20_000 {
-            let text = json::write(&seconds(f64::from(number) * 1e-7));
-            assert!(text.len() <= 9, "{text}");
-        }
-        assert_eq!(json::write(&seconds(0.001_234_56)), "0.0012346");
     }
 }

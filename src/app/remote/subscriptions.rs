@@ -2,11 +2,13 @@
 //! stream without subscribers costs nothing.
 
 use super::message_table::{integer, number, text};
-use super::stats::{self, FollowedCounters, ProfileStream};
-use super::{IncomingCall, NOT_FOLLOWED, Refusal, RemoteConnection};
+use super::profiler::ProfileStream;
+use super::screenshots::PictureStream;
+use super::stats::{self, FollowedCounters};
+use super::{IncomingCall, Refusal, RemoteConnection, log_stream};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{log, suggest};
+use engine_foundation::suggest;
 use engine_remote::Bytes;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -31,8 +33,9 @@ static STREAMS: &[Stream] = &[
     Stream {
         name: "log",
         doc: "Every line of the log; the last lines are sent at once.",
-        message: "level (info, warning, error), message; its type is 'message'",
-        begin: begin_log,
+        message: "level (info, warning, error), message, frame, time (milliseconds since 1970); \
+                  its type is 'message'",
+        begin: log_stream::begin,
         end: |streams| streams.log = false,
     },
     Stream {
@@ -82,13 +85,9 @@ static STREAMS: &[Stream] = &[
     Stream {
         name: "picture",
         doc: "Pictures of the game, as often as the client reads them.",
-        message: "a binary message: a line of JSON with frame, width, height, then a PNG file",
-        begin: |call| {
-            super::screenshots::check(call)?;
-            let width = integer(call.fields, "width").unwrap_or(640) as u32;
-            call.streams.picture = Some((stream_timer(call), width));
-            Ok(())
-        },
+        message: "a binary message: a line of JSON with frame, width, height, format, then a JPEG \
+                  or PNG file",
+        begin: super::screenshots::begin_stream,
         end: |streams| streams.picture = None,
     },
 ];
@@ -119,7 +118,7 @@ impl StreamTimer {
     }
 }
 
-fn stream_timer(call: &IncomingCall) -> StreamTimer {
+pub fn stream_timer(call: &IncomingCall) -> StreamTimer {
     let every = Duration::from_secs_f64(number(call.fields, "every").unwrap_or(0.1));
     StreamTimer::new(every)
 }
@@ -132,8 +131,7 @@ pub struct Subscriptions {
     samples: Option<StreamTimer>,
     counters: Option<FollowedCounters>,
     profile: Option<StreamTimer>,
-    /// The timer and the maximum width of the images.
-    pub picture: Option<(StreamTimer, u32)>,
+    pub picture: Option<PictureStream>,
 }
 
 impl Subscriptions {
@@ -213,32 +211,6 @@ impl StepSamples {
         ];
         fields.map(|(name, value)| (name.to_string(), value)).into()
     }
-}
-
-/// Returns a log line as a message.
-pub fn line(level: log::LogLevel, text: &str) -> SjsonTree {
-    json::object([
-        ("type", json::text("message")),
-        ("level", json::text(level.name())),
-        ("message", json::text(text)),
-    ])
-}
-
-fn begin_log(call: &mut IncomingCall) -> Result<(), Refusal> {
-    if call.streams.log {
-        return Ok(());
-    }
-    call.streams.log = true;
-    let (written, mut lines) = log::lines_after(0);
-    match call.state.lines {
-        NOT_FOLLOWED => call.state.lines = written,
-        // Lines that other clients have not received yet are sent to all at the frame's end.
-        sent => lines.truncate(lines.len().saturating_sub((written - sent) as usize)),
-    }
-    for (level, text) in lines {
-        call.reply.peer.offer(&Bytes::from(json::write(&line(level, &text))));
-    }
-    Ok(())
 }
 
 fn find_stream(call: &IncomingCall) -> Result<&'static Stream, Refusal> {

@@ -114,6 +114,9 @@ readers! {
     USER_SETTINGS User USER_SETTINGS_BYTES_MAX = 16 * MIB,
         "`user_settings.sjson` in the save folder",
         "remove it";
+    TOOL_ADDRESSES User TOOL_ADDRESSES_BYTES_MAX = 64 * KIB,
+        "`tools.json` in the save folder",
+        "remove it";
     REPORT User REPORT_BYTES_MAX = 64 * MIB,
         "A crash report or log that `engine report` shows",
         "open it in an editor";

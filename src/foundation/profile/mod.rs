@@ -12,6 +12,7 @@
 
 mod clock;
 mod export;
+mod gpu_passes;
 mod names;
 mod report;
 mod thread_buffer;
@@ -26,6 +27,8 @@ use thread_buffer::ThreadBuffer;
 use tree::{ROOT, ScopeTree};
 
 pub use export::{chrome_trace, flame_graph, folded_stacks};
+pub use gpu_passes::{GPU_FRAMES_KEPT, GPU_PASSES_MAX, GpuFrame, GpuSpan};
+pub use gpu_passes::{gpu_frames, set_gpu_passes};
 pub use names::{NAME_BYTES_MAX, SCOPES_MAX, ScopeSite, name_id, name_of};
 pub use report::{RowVisitor, TextReport, output, report};
 pub use thread_buffer::{CloseResult, DEPTH_MAX, EVENTS_MAX, LANES_MAX, ProfileScope};
@@ -157,6 +160,26 @@ impl ProfilerState {
         self.retain_frame(RetainedFrame { index, began, ended, spans });
     }
 
+    /// Returns a kept frame with its names as text. `first` is the beginning of the first frame.
+    fn frame_of(&self, frame: &RetainedFrame, first: u64, per_tick: f64) -> ProfileFrame {
+        let scopes = frame.spans.iter().map(|span| {
+            let track = &self.tracks[usize::from(span.track)];
+            ClosedScope {
+                thread: track.name.clone(),
+                name: track.tree.name(span.node),
+                parents: track.tree.nodes[span.node as usize].depth,
+                began: (span.began as f64 - frame.began as f64) * per_tick,
+                seconds: (span.ended - span.began) as f64 * per_tick,
+            }
+        });
+        ProfileFrame {
+            index: frame.index,
+            began: (frame.began - first) as f64 * per_tick,
+            seconds: (frame.ended - frame.began) as f64 * per_tick,
+            scopes: scopes.collect(),
+        }
+    }
+
     /// Adds tracks for new threads. The thread that plays the frames comes first.
     fn find_tracks(&mut self, own: Option<&'static ThreadBuffer>) {
         for buffer in thread_buffer::all() {
@@ -268,6 +291,7 @@ pub fn reset(name: Option<&str>) -> bool {
 /// Clears everything, including the kept frames, before another game starts in this process.
 pub fn clear_all() {
     ROOT_SCOPE.take();
+    gpu_passes::clear();
     with(|profile| {
         for track in &mut profile.tracks {
             track.buffer.drain(|_| {});
@@ -316,25 +340,18 @@ pub fn frames(after: u64, count: usize) -> Vec<ProfileFrame> {
         let first = profile.frames.front().map_or(0, |frame| frame.began);
         let wanted: Vec<_> = profile.frames.iter().filter(|frame| frame.index > after).collect();
         let skipped = wanted.len().saturating_sub(count);
-        let frames = wanted.into_iter().skip(skipped).map(|frame| {
-            let scopes = frame.spans.iter().map(|span| {
-                let track = &profile.tracks[usize::from(span.track)];
-                ClosedScope {
-                    thread: track.name.clone(),
-                    name: track.tree.name(span.node),
-                    parents: track.tree.nodes[span.node as usize].depth,
-                    began: (span.began as f64 - frame.began as f64) * per_tick,
-                    seconds: (span.ended - span.began) as f64 * per_tick,
-                }
-            });
-            ProfileFrame {
-                index: frame.index,
-                began: (frame.began - first) as f64 * per_tick,
-                seconds: (frame.ended - frame.began) as f64 * per_tick,
-                scopes: scopes.collect(),
-            }
-        });
-        frames.collect()
+        let frames = wanted.into_iter().skip(skipped);
+        frames.map(|frame| profile.frame_of(frame, first, per_tick)).collect()
+    })
+}
+
+/// Returns the frame with an index, if it is still kept.
+pub fn frame(index: u64) -> Option<ProfileFrame> {
+    let per_tick = clock::seconds_per_tick();
+    with(|profile| {
+        let first = profile.frames.front()?.began;
+        let found = profile.frames.iter().find(|frame| frame.index == index)?;
+        Some(profile.frame_of(found, first, per_tick))
     })
 }
 

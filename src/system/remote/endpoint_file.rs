@@ -2,6 +2,7 @@
 //! folder, with the port and the token of the run. A reader of this file can do in the game
 //! whatever a script can, so only its owner may read it.
 
+use super::private_file;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
@@ -61,22 +62,7 @@ impl EndpointFile {
             Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
             Err(reason) => return Err(reason),
         }
-        let temporary_path = own.join(format!("{NAME}.{}.new", self.process));
-        // A file that was left by a process of the same number is replaced, with its permissions.
-        let _ = fs::remove_file(&temporary_path);
-        let mut options = fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&temporary_path).and_then(|mut file| {
-            file.write_all(self.text().as_bytes())?;
-            fs::rename(&temporary_path, path(game))
-        });
-        if written.is_err() {
-            // A half-written file is useless; a failure to remove it changes nothing.
-            let _ = fs::remove_file(&temporary_path);
-        }
-        written
+        private_file::write(&own, NAME, &self.text())
     }
 
     /// Reads the endpoint file of a game's folder.

@@ -141,6 +141,10 @@ impl Handshake {
     fn answer(&mut self, answer: HttpReply, rest: Vec<u8>) -> io::Result<HandshakeStep> {
         match answer {
             HttpReply::File(kind, bytes) => Ok(self.send(200, kind, ReplyBody::File(bytes))),
+            HttpReply::Text(text) => {
+                let body = ReplyBody::Text(text.into_bytes());
+                Ok(self.send(200, "text/plain; charset=utf-8", body))
+            }
             HttpReply::Refuse(status, message) => Ok(self.refuse(status, &message)),
             HttpReply::Connect(key) => {
                 // Nothing was sent yet, so these few bytes fit into the send buffer.

@@ -4,10 +4,12 @@
 //! Three checks keep other pages and programs out. The Host must be this server by its number or as
 //! `localhost`: a foreign name that resolves to this machine (DNS rebinding) is another Host. The
 //! Origin, which browsers always send with a WebSocket, must be this server's own page. And the
-//! client must know the token of this run.
+//! client must know the token of this run. A page can check that the server knows the token, before
+//! it sends the token (proof.rs).
 
 use super::http_head::{HttpHead, NO_REQUEST, reason};
 use super::page_files;
+use super::proof::{self, PROOF};
 
 /// The path of the WebSocket.
 pub const CONNECTION: &str = "/connection";
@@ -17,6 +19,8 @@ pub const CONNECTION: &str = "/connection";
 pub enum HttpReply {
     /// A file of the page: its MIME type and its bytes.
     File(&'static str, &'static [u8]),
+    /// A text.
+    Text(String),
     /// Opens a WebSocket, with this key.
     Connect(String),
     /// Refuses the request, with the status and a message.
@@ -55,10 +59,15 @@ fn field<'a>(head: &HttpHead<'a>, name: &str) -> Result<Option<&'a str>, HttpRep
     head.field(name).map_err(|message| refuse(400, message))
 }
 
+/// Returns a value in the query of a request.
+fn query_value<'a>(head: &HttpHead<'a>, name: &str) -> &'a str {
+    let mut pairs = head.query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| *key == name).map_or("", |(_, value)| value)
+}
+
 /// Returns the token in the query of a request.
 fn token<'a>(head: &HttpHead<'a>) -> &'a str {
-    let mut pairs = head.query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.find(|(key, _)| *key == "token").map_or("", |(_, value)| value)
+    query_value(head, "token")
 }
 
 fn refuse(status: u16, message: impl Into<String>) -> HttpReply {
@@ -88,9 +97,16 @@ fn check_request(own: &ServerIdentity, head: &HttpHead) -> Result<HttpReply, Htt
     if head.path == CONNECTION {
         return connect(own, head);
     }
+    if head.path == PROOF {
+        let nonce = query_value(head, "nonce");
+        if !proof::is_nonce(nonce) {
+            return Err(refuse(400, "the nonce must have 32 hexadecimal digits"));
+        }
+        return Ok(HttpReply::Text(proof::proof(&own.token, own.port, nonce)));
+    }
     if head.path == "/" && !own.has_token(token(head)) {
         let message =
-            "the address lacks the token of this run: take the one that the engine printed";
+            "the address lacks the game's token: take the address that the engine printed";
         return Err(refuse(403, message));
     }
     match page_files::file(head.path) {
@@ -162,7 +178,7 @@ mod tests {
         match ask(path, fields) {
             HttpReply::Refuse(status, _) => status,
             HttpReply::Connect(_) => 101,
-            HttpReply::File(..) => 200,
+            HttpReply::File(..) | HttpReply::Text(_) => 200,
         }
     }
 
@@ -213,6 +229,17 @@ mod tests {
         assert_eq!(socket(&[("Upgrade", "h2c")]), 426);
         assert_eq!(socket(&[("Sec-WebSocket-Version", "8")]), 426);
         assert_eq!(socket(&[("Sec-WebSocket-Key", "short")]), 400);
+    }
+
+    #[test]
+    fn a_proof_needs_a_nonce_and_the_local_host() {
+        let (host, nonce) = ([("Host", "127.0.0.1:4000")], "0123456789abcdef0123456789abcdef");
+        let path = format!("/proof?nonce={nonce}");
+        assert_eq!(ask(&path, &host), HttpReply::Text(proof::proof("abcd", 4000, nonce)));
+        assert_eq!(status("/proof", &host), 400);
+        assert_eq!(status("/proof?nonce=0123", &host), 400);
+        assert_eq!(status(&path, &[("Host", "rebound.example:4000")]), 403);
+        assert_eq!(status(&path, &[host[0], ("Origin", "https://evil.example")]), 403);
     }
 
     #[test]

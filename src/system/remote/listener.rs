@@ -253,7 +253,7 @@ mod tests {
     fn a_panic_in_a_handshake_ends_only_that_connection() {
         let folder = std::env::temp_dir().join(format!("engine-{}-clumsy", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let server = RemoteServer::open_with(folder.clone(), clumsy).unwrap();
+        let server = RemoteServer::open_with(folder.clone(), None, clumsy).unwrap();
         let errors = log::error_count();
         for _ in 0..3 {
             let mut stranger = TcpStream::connect(("127.0.0.1", server.port())).unwrap();

@@ -15,7 +15,10 @@ mod http_request;
 mod listener;
 pub mod outbox;
 mod page_files;
+mod private_file;
+mod proof;
 pub mod send_queue;
+pub mod stable_address;
 
 use endpoint_file::EndpointFile;
 use engine_foundation::counter;
@@ -25,8 +28,8 @@ use engine_foundation::{Error, json, panic};
 use http_request::{HttpReply, ServerIdentity};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, TcpStream};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -39,7 +42,7 @@ pub use listener::{ANSWERED_MAX, HANDSHAKES_MAX};
 pub use tungstenite::Bytes;
 
 /// Version of the message protocol. It increases when a change makes old tools misread messages.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The most clients at once.
 pub const CLIENTS_MAX: usize = 64;
 /// The most connections at once that have shown the token: clients, and connections that are being
@@ -133,24 +136,24 @@ pub struct RemoteServer {
 }
 
 impl RemoteServer {
-    /// Opens a port of the system's choice on this machine, and writes an endpoint file with its
-    /// address into the game's folder.
+    /// Opens a port on this machine, and writes an endpoint file with its address into the game's
+    /// folder. `state_folder` is a private folder of the user, in which the address is kept for
+    /// later runs of the folder; without one, every run has another address.
     ///
     /// # Errors
     /// Returns an error if no port or thread is available, or if the folder cannot be written.
-    pub fn open(game: PathBuf) -> Result<RemoteServer, Error> {
-        RemoteServer::open_with(game, http_request::answer)
+    pub fn open(game: PathBuf, state_folder: Option<&Path>) -> Result<RemoteServer, Error> {
+        RemoteServer::open_with(game, state_folder, http_request::answer)
     }
 
     fn open_with(
         game: PathBuf,
+        state_folder: Option<&Path>,
         answer: fn(&ServerIdentity, &[u8]) -> HttpReply,
     ) -> Result<RemoteServer, Error> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(|reason| error!("no port can be opened for tools: {reason}"))?;
+        let (listener, token) = stable_address::open(state_folder, &game)?;
         let port = listener.local_addr().map_err(|reason| error!("{reason}"))?.port();
         let (sender, incoming) = channel();
-        let token = token();
         let own = ServerIdentity { answer, ..ServerIdentity::new(port, &token) };
         let shared = Arc::new(ServerShared {
             incoming: Mutex::new(sender),
@@ -232,8 +235,7 @@ impl Drop for RemoteServer {
     }
 }
 
-/// Returns a token that only this run and readers of its endpoint file know: 128 bits of a keyed
-/// hash (SipHash) whose key the system drew at random.
+/// Returns a new token: 128 bits of a keyed hash (SipHash) whose key the system drew at random.
 fn token() -> String {
     let key = RandomState::new();
     format!("{:016x}{:016x}", key.hash_one(1), key.hash_one(2))
@@ -259,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_runs_have_the_same_token() {
+    fn no_two_tokens_are_the_same() {
         let (a, b) = (token(), token());
         assert_eq!(a.len(), 32);
         assert!(a != b && a.bytes().all(|letter| letter.is_ascii_hexdigit()));

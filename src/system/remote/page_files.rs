@@ -20,20 +20,39 @@ macro_rules! files {
 const FILES: &[(&str, &str, &[u8])] = files![
     "/", HTML, "index.html";
     "/page.css", STYLE, "page.css";
+    "/theme.css", STYLE, "theme.css";
+    "/views.css", STYLE, "views.css";
     "/uplot.css", STYLE, "uplot/uPlot.min.css";
     "/uplot.js", SCRIPT, "uplot/uPlot.iife.min.js";
     "/uplot-license.txt", TEXT, "uplot/LICENSE";
     "/main.js", SCRIPT, "main.js";
     "/connection.js", SCRIPT, "connection.js";
-    "/console.js", SCRIPT, "console.js";
+    "/counters.js", SCRIPT, "counters.js";
     "/dom.js", SCRIPT, "dom.js";
-    "/graphs.js", SCRIPT, "graphs.js";
+    "/editors.js", SCRIPT, "editors.js";
+    "/flame_graph.js", SCRIPT, "flame_graph.js";
+    "/frame_bars.js", SCRIPT, "frame_bars.js";
+    "/graph.js", SCRIPT, "graph.js";
+    "/links.js", SCRIPT, "links.js";
+    "/log.js", SCRIPT, "log.js";
     "/memory.js", SCRIPT, "memory.js";
     "/picture.js", SCRIPT, "picture.js";
+    "/picture_input.js", SCRIPT, "picture_input.js";
     "/profile.js", SCRIPT, "profile.js";
+    "/prompt.js", SCRIPT, "prompt.js";
+    "/proof.js", SCRIPT, "proof.js";
+    "/resource_links.js", SCRIPT, "resource_links.js";
     "/resources.js", SCRIPT, "resources.js";
     "/samples.js", SCRIPT, "samples.js";
+    "/scope_table.js", SCRIPT, "scope_table.js";
+    "/settings.js", SCRIPT, "settings.js";
+    "/splitters.js", SCRIPT, "splitters.js";
+    "/steps.js", SCRIPT, "steps.js";
+    "/tabs.js", SCRIPT, "tabs.js";
+    "/theme.js", SCRIPT, "theme.js";
+    "/unit_detail.js", SCRIPT, "unit_detail.js";
     "/units.js", SCRIPT, "units.js";
+    "/virtual_list.js", SCRIPT, "virtual_list.js";
 ];
 
 #[cfg(test)]
@@ -44,7 +63,10 @@ mod tests {
     fn every_file_referenced_by_the_page_exists() {
         for (path, kind, bytes) in FILES.iter().filter(|(path, ..)| !path.starts_with("/uplot")) {
             let text = std::str::from_utf8(bytes).expect("it is text");
-            let marks = if *kind == HTML { ["src=\"", "href=\""] } else { ["from \"./", "url(\""] };
+            let marks: &[&str] = match *kind {
+                HTML => &["src=\"", "href=\""],
+                _ => &["from \"./", "import \"./", "url(\""],
+            };
             for mark in marks {
                 for after in text.split(mark).skip(1) {
                     let name = after.split('"').next().unwrap_or_default();

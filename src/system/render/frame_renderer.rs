@@ -449,8 +449,8 @@ impl FrameRenderer {
 
     /// Encodes the passes and captures of the plan, and submits them to the adapter.
     fn submit(&mut self, packet: &FramePacket) {
-        if let Some(results) = self.timing.as_mut().and_then(GpuTiming::begin) {
-            self.statistics.gpu_passes = results;
+        if let Some(results) = self.timing.as_mut().and_then(|it| it.begin(packet.frame)) {
+            (self.statistics.gpu_frame, self.statistics.gpu_passes) = results;
         }
         let mut encoder = self.device.device.create_command_encoder(&Default::default());
         let passes = std::mem::take(&mut self.plan.passes);

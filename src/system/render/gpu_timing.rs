@@ -13,8 +13,19 @@ const FREE: u8 = 0;
 const BUSY: u8 = 1;
 const READY: u8 = 2;
 
+/// A measured pass of a frame.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GpuPass {
+    pub name: String,
+    /// Milliseconds from the beginning of the frame's first pass to the beginning of this one.
+    pub began: f32,
+    pub milliseconds: f32,
+}
+
 struct QuerySlot {
     buffer: wgpu::Buffer,
+    /// Index of the frame, as the game counts it, and the names of its passes.
+    frame: u64,
     names: Vec<String>,
     state: Arc<AtomicU8>,
 }
@@ -24,8 +35,9 @@ pub struct GpuTiming {
     queries: wgpu::QuerySet,
     resolved: wgpu::Buffer,
     slots: Vec<QuerySlot>,
-    /// The slot of this frame, and the names of its passes so far.
+    /// The slot of this frame, the index of the frame, and the names of its passes so far.
     current: Option<usize>,
+    frame: u64,
     names: Vec<String>,
     period: f32,
 }
@@ -47,6 +59,7 @@ impl GpuTiming {
         };
         let slot = || QuerySlot {
             buffer: buffer(wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
+            frame: 0,
             names: Vec::new(),
             state: Arc::new(AtomicU8::new(FREE)),
         };
@@ -59,15 +72,17 @@ impl GpuTiming {
             resolved: buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
             slots: (0..FRAMES).map(|_| slot()).collect(),
             current: None,
+            frame: 0,
             names: Vec::new(),
             period: device.queue.get_timestamp_period(),
         })
     }
 
-    /// Begins a frame. Returns the passes of an earlier frame, in milliseconds, if they are
-    /// available.
-    pub fn begin(&mut self) -> Option<Vec<(String, f32)>> {
+    /// Begins a frame. Returns the passes of an earlier frame and the index of that frame, if they
+    /// are available.
+    pub fn begin(&mut self, frame: u64) -> Option<(u64, Vec<GpuPass>)> {
         self.names.clear();
+        self.frame = frame;
         let mut results = None;
         for slot in &mut self.slots {
             if slot.state.load(Ordering::Acquire) == READY {
@@ -76,12 +91,8 @@ impl GpuTiming {
                         .chunks_exact(8)
                         .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")))
                         .collect();
-                    let ms = |i: usize| {
-                        let passed = ticks[2 * i + 1].saturating_sub(ticks[2 * i]);
-                        passed as f32 * self.period * 1e-6
-                    };
-                    let names = slot.names.drain(..).enumerate();
-                    results = Some(names.map(|(i, name)| (name, ms(i))).collect());
+                    let names = std::mem::take(&mut slot.names);
+                    results = Some((slot.frame, passes(names, &ticks, self.period * 1e-6)));
                 }
                 slot.buffer.unmap();
                 slot.state.store(FREE, Ordering::Release);
@@ -119,7 +130,7 @@ impl GpuTiming {
     pub fn end(&mut self) {
         let Some(index) = self.current.take().filter(|_| !self.names.is_empty()) else { return };
         let slot = &mut self.slots[index];
-        slot.names = std::mem::take(&mut self.names);
+        (slot.frame, slot.names) = (self.frame, std::mem::take(&mut self.names));
         slot.state.store(BUSY, Ordering::Release);
         let state = Arc::clone(&slot.state);
         slot.buffer.map_async(wgpu::MapMode::Read, .., move |done| {
@@ -128,5 +139,36 @@ impl GpuTiming {
                 state.store(READY, Ordering::Release);
             }
         });
+    }
+}
+
+/// Returns the passes of a frame. `ticks` has the beginning and the end of each pass, and `period`
+/// is the length of a tick in milliseconds.
+fn passes(names: Vec<String>, ticks: &[u64], period: f32) -> Vec<GpuPass> {
+    let first = ticks.iter().step_by(2).take(names.len()).min().copied().unwrap_or(0);
+    let milliseconds = |from: u64, to: u64| to.saturating_sub(from) as f32 * period;
+    let pairs = names.into_iter().zip(ticks.chunks_exact(2));
+    pairs
+        .map(|(name, pair)| GpuPass {
+            name,
+            began: milliseconds(first, pair[0]),
+            milliseconds: milliseconds(pair[0], pair[1]),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_begin_relative_to_the_first_one() {
+        let names = vec!["shadows".to_string(), "gui".to_string()];
+        let found = passes(names, &[100, 300, 400, 450, 7, 8], 0.5);
+        let found: Vec<_> =
+            found.iter().map(|it| (it.name.as_str(), it.began, it.milliseconds)).collect();
+        assert_eq!(found, [("shadows", 0.0, 100.0), ("gui", 150.0, 25.0)]);
+        // An adapter that resets its clock between the two timestamps.
+        assert_eq!(passes(vec!["gui".to_string()], &[9, 3], 1.0)[0].milliseconds, 0.0);
     }
 }

@@ -30,6 +30,7 @@ mod thread;
 mod view_encode;
 
 pub use device::load_only_software_drivers;
+pub use gpu_timing::GpuPass;
 pub use gui_batches::GuiDraw;
 pub use recorder::DrawRecorder;
 pub use scene::{RecordedObject, RecordedSceneDraw, SceneDraw, SceneDrawKind, SceneStatistics};
@@ -260,8 +261,10 @@ pub struct FrameStatistics {
     /// Milliseconds of the renderer's thread by stage: "changes" applied, "worlds" culled and
     /// grouped, "copies" to the adapter, "passes" encoded and submitted.
     pub cpu_passes: Vec<(&'static str, f32)>,
-    /// Milliseconds on the adapter for each pass of a recent frame; empty without timing.
-    pub gpu_passes: Vec<(String, f32)>,
+    /// The passes of a recent frame on the adapter, and the index of that frame; empty without
+    /// timing.
+    pub gpu_passes: Vec<GpuPass>,
+    pub gpu_frame: u64,
     /// Latency from the newest input until the frame that shows it is presented: in seconds, and in
     /// frames at the recent rate. The average of recent frames; 0 before any input.
     pub latency_seconds: f32,

@@ -29,6 +29,11 @@ const CORE_UNITS: &[(&str, &str)] = &[
     ("core/units/torus", include_str!("../../../core/units/torus.unit")),
 ];
 
+/// Returns true if a unit is embedded in the engine.
+pub fn is_built_in_unit(name: &str) -> bool {
+    CORE_UNITS.iter().any(|(known, _)| *known == name)
+}
+
 /// Maximum depth of inheritance.
 pub const INHERIT_MAX: usize = 16;
 
