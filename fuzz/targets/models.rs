@@ -27,8 +27,8 @@ fn compile(text: &str, stream: &[u8]) {
 fn draco(length: usize) -> String {
     format!(
         r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{"mesh": 0}}], "meshes": [{{"primitives": [
-        {{"attributes": {{"POSITION": 0, "TEXCOORD_0": 1, "NORMAL": 2, "JOINTS_0": 4}}, "indices": 3,
-        "extensions": {{"KHR_draco_mesh_compression": {{"bufferView": 0, "attributes":
+        {{"attributes": {{"POSITION": 0, "TEXCOORD_0": 1, "NORMAL": 2, "JOINTS_0": 4}},
+        "indices": 3, "extensions": {{"KHR_draco_mesh_compression": {{"bufferView": 0, "attributes":
         {{"POSITION": 2, "TEXCOORD_0": 0, "NORMAL": 1, "JOINTS_0": 3}}}}}}}}]}}],
         "accessors": [{{"componentType": 5126, "count": 4, "type": "VEC3"}},
         {{"componentType": 5126, "count": 4, "type": "VEC2"}},
@@ -48,8 +48,8 @@ fn meshopt(choice: u8, stride: u8, count: u8, length: usize) -> String {
     let kind = if mode == "ATTRIBUTES" { "VEC4" } else { "SCALAR" };
     format!(
         r#"{{"asset": {{"version": "2.0"}}, "nodes": [{{}}], "skins": [{{"joints": [0]}}],
-        "animations": [{{"channels": [{{"sampler": 0, "target": {{"node": 0, "path": "rotation"}}}}],
-        "samplers": [{{"input": 0, "output": 0}}]}}],
+        "animations": [{{"channels": [{{"sampler": 0, "target": {{"node": 0,
+        "path": "rotation"}}}}], "samplers": [{{"input": 0, "output": 0}}]}}],
         "accessors": [{{"bufferView": 0, "componentType": 5126, "count": 1, "type": "{kind}"}}],
         "bufferViews": [{{"buffer": 0, "byteLength": {length}, "extensions":
         {{"KHR_meshopt_compression": {{"buffer": 0, "byteLength": {length}, "byteStride": {stride},
@@ -59,22 +59,25 @@ fn meshopt(choice: u8, stride: u8, count: u8, length: usize) -> String {
 }
 
 /// A square with texture coordinates, normals and positions, from the reference encoder of Draco.
-const DRACO: &str = "445241434f02020101000000040200020000011fff011101ff00000303090201000109030001000903000200000200\
-     0000000000803f0000803f0000000000000000000000000000803f0000803f00000000000000000000803f00000000\
-     000000000000803f00000000000000000000803f00000000000000000000803f000101000303012001200300208498\
-     900000000000ff0700000000000000000000000000000000803f0b";
+const DRACO: &str = concat!(
+    "445241434f02020101000000040200020000011fff011101ff0000030309020100010903000100090300",
+    "02000002000000000000803f0000803f0000000000000000000000000000803f0000803f000000000000",
+    "00000000803f00000000000000000000803f00000000000000000000803f00000000000000000000803f",
+    "000101000303012001200300208498900000000000ff0700000000000000000000000000000000803f0b",
+);
 
 /// Streams of the reference encoder of meshopt after their mode, stride and count: attributes of
 /// both versions, with each filter, triangles, a sequence.
 const MESHOPT: [&str; 8] = [
-    "000801a003aaaaaaaa0000000000000000000000000000000000000000000000000000000000000000000000000000",
+    "000801a003aaaaaaaa00000000000000000000000000000000000000000000000000000000000000000000000000",
     "030401a0030000000000000000000000000000000000000000000000000000000000000000000000000000000000",
-    "060801a003000000000000000000000000000000000000000000000000000000000000000000000000000000000000",
+    "060801a0030000000000000000000000000000000000000000000000000000000000000000000000000000000000",
     "090401a0030000000000000000000000000000000000000000000000000000000000000000000000000000000000",
     "0c0401a1aa00000000000000000000000000000000000000000000000000000000000000",
-    "000828a19b5a0002060a0e12161a1e22262a2e32363a3e42464a4e52565a5e62666a6e72767a7e82868a8e92969a2a\
-     066666666666666666666666666666666666666666660000000000628ccdcecdcecdce31c6cdcecdcecdcecd1800cecd\
-     00628ccdcecdcecdce31c6cdcecdcecdcecd1800cecd00000000000000000000000000000000e803070034120100",
+    "000828a19b5a0002060a0e12161a1e22262a2e32363a3e42464a4e52565a5e62666a6e72767a7e82868a8e92\
+     969a2a066666666666666666666666666666666666666666660000000000628ccdcecdcecdce31c6cdcecdce\
+     cdcecd1800cecd00628ccdcecdcecdce31c6cdcecdcecdcecd1800cecd000000000000000000000000000000\
+     00e803070034120100",
     "010436e1fe1e100e100e8e1e140e130e8e1e130e130e0f08007687566778a9866589689801690000",
     "02040ad1000404049103050404ad88110400000000",
 ];

@@ -170,7 +170,7 @@ fn is_component(text: &str, reference: &ResourceName) -> bool {
 fn is_file_of(text: &str, reference: &ResourceName) -> bool {
     let last = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
     let (file, name) = (last(text), last(&reference.name));
-    let Some((base, ending)) = file.rsplit_once('.') else { return file == name };
+    let Some((base, ending)) = file.rsplit_once('.') else { return false };
     let kind = KINDS.by_name(&reference.kind);
     let known = kind.is_some_and(|kind| kind.extensions.iter().any(|(known, _)| *known == ending));
     base == name && known

@@ -193,25 +193,25 @@ fn tga(depth: u8, bits: u8, data: &[u8], attributes: Option<u8>) -> Vec<u8> {
 
 #[test]
 fn tga_attribute_bits_are_alpha_if_they_mean_it() {
-    let (seen, hidden) = ([10, 20, 30, 128, 40, 50, 60, 0], [10, 20, 30, 0, 40, 50, 60, 0]);
+    let (visible, hidden) = ([10, 20, 30, 128, 40, 50, 60, 0], [10, 20, 30, 0, 40, 50, 60, 0]);
     let alpha =
         |file: &[u8]| -> Vec<u8> { texels(file, "tga").chunks(4).map(|texel| texel[3]).collect() };
     for (bits, data, attributes, wanted) in [
-        (8, seen, None, [128, 0]),
+        (8, visible, None, [128, 0]),
         (8, hidden, None, [0, 0]),
         // Files without stated bits often have alpha; where all of it is 0, it means nothing.
-        (0, seen, None, [128, 0]),
+        (0, visible, None, [128, 0]),
         (0, hidden, None, [255, 255]),
-        (8, seen, Some(0), [255, 255]),
-        (8, seen, Some(2), [255, 255]),
-        (0, seen, Some(3), [128, 0]),
-        (8, seen, Some(4), [128, 0]),
-        (3, seen, None, [128, 0]),
+        (8, visible, Some(0), [255, 255]),
+        (8, visible, Some(2), [255, 255]),
+        (0, visible, Some(3), [128, 0]),
+        (8, visible, Some(4), [128, 0]),
+        (3, visible, None, [128, 0]),
     ] {
         let file = tga(32, bits, &data, attributes);
         assert_eq!(alpha(&file), wanted, "{bits} {data:?} {attributes:?}");
     }
-    let premultiplied = texels(&tga(32, 8, &seen, Some(4)), "tga");
+    let premultiplied = texels(&tga(32, 8, &visible, Some(4)), "tga");
     assert_eq!(premultiplied[..4], [60, 40, 20, 128]);
     // The bit of 16-bit texels is no alpha, whatever it is.
     for data in [[0x1f, 0x80], [0x1f, 0x00]] {

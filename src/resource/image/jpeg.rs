@@ -1,6 +1,6 @@
-//! JPEG files that the crate `image` cannot decode: those with a separate scan for each color, which
-//! its decoder reads wrongly without an error, are decoded here; forms that no decoder of the engine
-//! reads are refused by name.
+//! JPEG files that the crate `image` cannot decode. Those with a separate scan for each color,
+//! which its decoder reads wrongly without an error, are decoded here. Forms that no decoder of the
+//! engine can read are refused by name.
 
 use super::{Image, PixelFormat, check_size};
 use ::image::metadata::Orientation;

@@ -125,6 +125,12 @@ fn texels(number: u32) -> Result<Ktx2Format, Error> {
         141 => Ktx2Format::Blocks(BlockEncoding::Bc5, false),
         145 => Ktx2Format::Blocks(BlockEncoding::Bc7, false),
         146 => Ktx2Format::Blocks(BlockEncoding::Bc7, true),
+        0 => {
+            return Err(error!(
+                "the file is in Basis Universal (UASTC), which cannot be read: export it as BC7 or \
+                 plain RGBA, for example by `ktx create` with --zstd and without --encode"
+            ));
+        }
         _ => {
             return Err(error!(
                 "the texture's format (Vulkan format {number}) cannot be read: export it as BC1, \

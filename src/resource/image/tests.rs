@@ -263,6 +263,12 @@ fn unsupported_container_contents_are_refused() {
          without supercompression, for example by `ktx create` with --zstd and without --encode",
     );
     refused(
+        &ktx2_file(4, 4, 0, 2, &[&[0; 16]]),
+        "ktx2",
+        "the file is in Basis Universal (UASTC), which cannot be read: export it as BC7 or plain \
+         RGBA, for example by `ktx create` with --zstd and without --encode",
+    );
+    refused(
         &ktx2_file(4, 4, 143, 0, &[&[0; 16]]),
         "ktx2",
         "the texture's format (Vulkan format 143) cannot be read: export it as BC1, BC3, BC4, BC5, \

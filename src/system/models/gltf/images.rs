@@ -174,7 +174,9 @@ impl<'a, 'b> ImageReader<'a, 'b> {
         let texels = u64::from(sides(|image| image.width)) * u64::from(sides(|image| image.height));
         self.texels_left = self.texels_left.checked_sub(texels).ok_or_else(|| {
             error!(
-                "more than {CONVERTED_TEXELS_MAX} texels would be converted from                  KHR_materials_pbrSpecularGlossiness (CONVERTED_TEXELS_MAX): export the model with                  metallic and roughness values"
+                "more than {CONVERTED_TEXELS_MAX} texels would be converted from \
+                 KHR_materials_pbrSpecularGlossiness (CONVERTED_TEXELS_MAX): export the model with \
+                 metallic and roughness values"
             )
         })?;
         let textures =

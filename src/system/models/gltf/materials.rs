@@ -1,4 +1,5 @@
-//! Materials of a glTF file, as surfaces. The nearest look of unsupported extensions is in looks.rs.
+//! Materials of a glTF file, as surfaces. looks.rs has the nearest look of extensions that the
+//! renderer does not support.
 
 use super::fields::{TextureInfo, transform_of};
 use super::images::ImageReader;

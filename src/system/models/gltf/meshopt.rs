@@ -236,10 +236,10 @@ fn read_group(reader: &mut StreamReader, bits: u8, deltas: &mut [u8]) -> Result<
     let escape = (1u8 << bits) - 1;
     let in_byte = 8 / usize::from(bits);
     for (index, delta) in deltas.iter_mut().enumerate() {
-        let place = index % in_byte;
+        let slot = index % in_byte;
         // Single bits begin at the lowest, pairs and fours at the highest.
-        let place = if bits == 1 { place } else { in_byte - 1 - place };
-        let value = packed[index / in_byte] >> (place * usize::from(bits)) & escape;
+        let slot = if bits == 1 { slot } else { in_byte - 1 - slot };
+        let value = packed[index / in_byte] >> (slot * usize::from(bits)) & escape;
         *delta = if value == escape { reader.byte()? } else { value };
     }
     Ok(())

@@ -98,13 +98,7 @@ pub struct NodeOrder {
 
 /// Adds the nodes of the file's scene to `model`, parents first.
 pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
-    let first = match (root.scene, root.scenes.first()) {
-        (Some(index), _) => {
-            let index = index.value();
-            Some(root.scenes.get(index).ok_or_else(|| missing("scene", index))?)
-        }
-        (None, first) => first,
-    };
+    let first = shown_scene(root)?;
     let root_nodes: Vec<usize> = match first {
         Some(scene) => scene.nodes.iter().map(|node| node.value()).collect(),
         None => root_nodes(root),
@@ -170,6 +164,13 @@ pub fn read(root: &Root, model: &mut ModelData) -> Result<NodeOrder, Error> {
     model.duplicate_names = names.duplicate_names;
     model.warnings.append(&mut names.warnings);
     Ok(NodeOrder { model_indices })
+}
+
+/// Returns the scene that the file shows; `None` if it has no scene.
+fn shown_scene(root: &Root) -> Result<Option<&scene::Scene>, Error> {
+    let Some(index) = root.scene else { return Ok(root.scenes.first()) };
+    let index = index.value();
+    root.scenes.get(index).map(Some).ok_or_else(|| missing("scene", index))
 }
 
 /// Returns true if a node and its children are not shown (KHR_node_visibility).

@@ -10,6 +10,8 @@ use engine_resource::image::{DecodedImage, Image, PixelFormat, decode, encode_pn
 /// Reflection of non-metals seen from the front.
 const REFLECTION: f32 = 0.04;
 const EPSILON: f32 = 1e-6;
+/// Steps of the table that converts linear light.
+const SRGB_STEPS: usize = 1 << 14;
 
 /// Diffuse color with alpha, specular color and glossiness, in linear light.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +91,9 @@ pub fn convert_textures(
     };
     let (width, height) = (sides(|image| image.width), sides(|image| image.height));
     let linear: Vec<f32> = (0..=255).map(|byte| to_linear(byte as f32 / 255.0)).collect();
+    // The curve of sRGB is costly. Steps of this size change a byte by one at most.
+    let srgb: Vec<u8> = (0..=SRGB_STEPS).map(|at| to_srgb(at as f32 / SRGB_STEPS as f32)).collect();
+    let curved = |part: f32| srgb[(part.clamp(0.0, 1.0) * SRGB_STEPS as f32 + 0.5) as usize];
     let (mut base_color, mut metal_rough) = (Vec::new(), Vec::new());
     for y in 0..height {
         for x in 0..width {
@@ -105,7 +110,7 @@ pub fn convert_textures(
                 glossiness: factors.glossiness * f32::from(shine[3]) / 255.0,
             });
             let [r, g, b, alpha] = converted.base_color;
-            base_color.extend([r, g, b].map(to_srgb));
+            base_color.extend([r, g, b].map(curved));
             base_color.push(to_byte(alpha));
             let (roughness, metallic) = (to_byte(converted.roughness), to_byte(converted.metallic));
             metal_rough.extend([0, roughness, metallic, 255]);
