@@ -10,6 +10,9 @@ const ENDINGS =
   "physics_properties|strings|config|tilemap|model|json|txt|frag|vert";
 const PLACE = new RegExp(String.raw`(?:[\w.+-]+/)*[\w.+-]+\.(?:${ENDINGS}):\d{1,7}\b`, "g");
 
+// Characters before the beginning of a path.
+const START = /[\s'"`([{<>,;=]/;
+
 // The game's folder, as `status` reports it.
 let folder = "";
 
@@ -32,10 +35,10 @@ export function linked(text) {
   const nodes = [];
   let last = 0;
   for (const match of text.matchAll(PLACE)) {
-    const before = text[match.index - 1] ?? "";
+    const before = text[match.index - 1] ?? " ";
     const [file, line] = match[0].split(":");
-    // Part of a longer path, which is not in the game's folder.
-    const address = /[/\\:]/.test(before) ? null : editorAddress(file, line);
+    // Anything else is part of a longer path, which may not be in the game's folder.
+    const address = START.test(before) ? editorAddress(file, line) : null;
     if (!address) continue;
     nodes.push(text.slice(last, match.index));
     nodes.push(make("a", { href: address, class: "place", title: "Open in the editor" }, match[0]));

@@ -38,6 +38,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("gltf", &["src/system/models/"]),
     ("harfrust", &["src/system/text/"]),
     ("image", &["src/resource/image/", "src/test_support/"]),
+    ("jpeg_encoder", &["src/app/remote/picture_encoding.rs"]),
     ("kira", &["src/system/sound/"]),
     ("landlock", &["src/platform/"]),
     ("libc", &["src/platform/"]),

@@ -20,6 +20,7 @@ macro_rules! files {
 const FILES: &[(&str, &str, &[u8])] = files![
     "/", HTML, "index.html";
     "/page.css", STYLE, "page.css";
+    "/console.css", STYLE, "console.css";
     "/theme.css", STYLE, "theme.css";
     "/views.css", STYLE, "views.css";
     "/uplot.css", STYLE, "uplot/uPlot.min.css";

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_another_program_took_is_given_up_with_its_token() {
+    fn a_port_taken_by_another_program_is_replaced_with_its_token() {
         let folders = Folders::new("taken");
         let (stranger, token) = folders.listen();
         let second = folders.open();
