@@ -59,8 +59,8 @@ fn headline(frame_index: u64) -> String {
     }
 }
 
-/// Returns the facts about a run that reports and logs begin with: when it is, which game and engine
-/// run, on which machine. One fact a line.
+/// Returns the facts about a run that reports and logs begin with: date, game, engine and machine.
+/// Each fact has a line.
 pub fn facts(engine: &Engine) -> String {
     let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing was drawn",

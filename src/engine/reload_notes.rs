@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_say_what_uses_the_new_version() {
+    fn a_note_counts_the_objects_of_both_versions() {
         let saved = ReloadNote { file: "a.x", is_deleted: false };
         let deleted = ReloadNote { file: "a.x", is_deleted: true };
         assert_eq!(

@@ -59,7 +59,7 @@ fn scratch(name: &str, settings: &str) -> Scratch {
 }
 
 #[test]
-fn saved_objects_say_what_keeps_the_old_version() {
+fn reload_reports_the_objects_that_keep_the_old_version() {
     let scratch = scratch("spawned", "");
     let mut game = scratch.play();
     game.wait_for_line("ready");
