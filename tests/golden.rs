@@ -12,6 +12,7 @@ mod renderer_failures;
 mod reused_slots;
 mod scenes;
 mod texture_changes;
+mod tile_order;
 mod tiled_reference;
 mod tilemap_corpus;
 mod tiles;

@@ -28,7 +28,7 @@ impl Worlds {
         let world = self.units.of(map.unit).world;
         let number = world.0.to_number() as u64;
         let edits = assets.tilemaps.of_mut(map.map).take_edits();
-        map.mark_cells_changed(&edits.cells);
+        map.mark_chunks_changed(&edits.chunks);
         let is_new = edits.layers || map.flags & flag::NEW != 0;
         let moved = map.flags & flag::LISTED != 0;
         map.flags &= !(flag::NEW | flag::LISTED);

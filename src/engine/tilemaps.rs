@@ -5,7 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_frame_packet::gui::{GuiSpace, QuadInstance};
 use engine_gui::{DrawRequest, GuiDesc, GuiId, GuiMode, PrimitiveKind, SourceNumber, tessellation};
-use engine_tilemaps::{TileLayer, TilemapData, TilemapId, sort_by_texture};
+use engine_tilemaps::{TileLayer, TileQuad, TilemapData, TilemapId, sort_by_texture};
 use std::collections::{HashMap, HashSet};
 
 /// Options for drawing a tile map.
@@ -75,48 +75,30 @@ impl Drawing {
         };
         let sources = self.tile_sources(assets, map)?;
         let visible = self.visible_texels(devices, gui, &desc, look);
-        let (mut drawn, mut quads) = (0, Vec::new());
-        let seconds = frame.total;
+        let tilemap = assets.tilemaps.of(map);
         let layers = match look.layers.is_empty() {
-            true => {
-                let tilemap = assets.tilemaps.of(map);
-                (0..tilemap.map().layers.len()).filter(|at| tilemap.is_visible(*at)).collect()
-            }
+            true => (0..tilemap.map().layers.len()).filter(|at| tilemap.is_visible(*at)).collect(),
             false => look.layers.clone(),
         };
         let textures = self.texture_numbers(&sources);
-        let mut runs = TextureRuns::default();
+        let (mut runs, mut drawn, mut quads) = (TextureRuns::default(), 0, Vec::new());
         for layer in layers {
-            quads.clear();
-            let tilemap = assets.tilemaps.of(map);
             let of = &tilemap.map().layers[layer];
             let shift = parallax_shift(&desc, tilemap.map(), of, visible);
             let [left, bottom, right, top] = visible;
             let shown = [left - shift[0], bottom - shift[1], right - shift[0], top - shift[1]];
-            tilemap.quads(layer, shown, seconds, &mut quads);
+            quads.clear();
+            tilemap.quads(layer, shown, frame.total, &mut quads);
             sort_by_texture(&mut quads, &textures, of.overlaps);
+            drawn += quads.len();
             let gui_layer = look.layer.saturating_add(of.level as i32);
             for run in quads.chunk_by(|a, b| a.set == b.set) {
-                let (source, texture) = (sources[run[0].set], textures[run[0].set]);
-                let Some(source_of) = self.guis.source(source).cloned() else { continue };
-                if runs.is_interrupted(gui_layer, texture) {
-                    self.guis.begin_batch(gui, gui_layer, source);
+                let set = run[0].set;
+                if runs.is_interrupted(gui_layer, textures[set]) {
+                    self.guis.begin_batch(gui, gui_layer, sources[set]);
                 }
-                // Keeps linear filtering from sampling neighboring tiles.
-                let half = source_of.span(tilemap.sets()[run[0].set].half_texel());
-                let instances = run.iter().map(|quad| {
-                    let mut corners = quad.corners;
-                    for (i, corner) in corners.iter_mut().enumerate() {
-                        *corner = look.at[i % 2] + (*corner + shift[i % 2]) * look.scale;
-                    }
-                    let uv = source_of.part(quad.part[0], quad.part[1]);
-                    QuadInstance {
-                        corners,
-                        uv,
-                        extra: half,
-                        ..tessellation::quad([0.0; 4], &source_of, of.color(look.color, quad.alpha))
-                    }
-                });
+                let inset = tilemap.sets()[set].half_texel();
+                let instances = self.tile_instances(run, (sources[set], inset), of, look, shift);
                 let request = DrawRequest {
                     gui,
                     object: 0.0,
@@ -124,13 +106,36 @@ impl Drawing {
                     layer: gui_layer,
                     pose: None,
                 };
-                if self.guis.submit_quads(request, source, instances).is_err() {
+                if self.guis.submit_quads(request, sources[set], instances.into_iter()).is_err() {
                     return Err(Error::new(self.guis.take_refusal()));
                 }
-                drawn += run.len();
             }
         }
         Ok(drawn)
+    }
+
+    /// Returns the instances for quads of one source. The inset keeps linear filtering from
+    /// sampling neighboring tiles. `shift` is the distance by which the layer is moved.
+    fn tile_instances(
+        &self,
+        quads: &[TileQuad],
+        (source, inset): (SourceNumber, [f32; 2]),
+        layer: &TileLayer,
+        look: &TilemapDrawOptions,
+        shift: [f32; 2],
+    ) -> Vec<QuadInstance> {
+        let Some(source) = self.guis.source(source) else { return Vec::new() };
+        let extra = source.span(inset);
+        let instance = |quad: &TileQuad| {
+            let mut corners = quad.corners;
+            for (i, corner) in corners.iter_mut().enumerate() {
+                *corner = look.at[i % 2] + (*corner + shift[i % 2]) * look.scale;
+            }
+            let (uv, color) =
+                (source.part(quad.part[0], quad.part[1]), layer.color(look.color, quad.alpha));
+            QuadInstance { corners, uv, extra, ..tessellation::quad([0.0; 4], source, color) }
+        };
+        quads.iter().map(instance).collect()
     }
 
     /// Returns the Gui source of each of a map's tile sets.

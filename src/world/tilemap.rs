@@ -10,8 +10,8 @@ use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::DrawSlot;
 use engine_models::MeshNumber;
 use engine_textures::TextureNumber;
-use engine_tilemaps::{CHUNK_CELLS, ChunkMesh, TilemapId};
-use std::collections::BTreeMap;
+use engine_tilemaps::{ChunkMesh, TilemapId};
+use std::collections::{BTreeMap, HashSet};
 
 /// A piece of a tile map, as drawn by the renderer.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,18 +69,10 @@ impl TilemapInstance {
         self.pieces.iter_mut().for_each(|piece| piece.stale = true);
     }
 
-    /// Returns the piece that contains a cell of a layer, both from 0.
-    fn piece_of(&mut self, [layer, column, row]: [u32; 3]) -> Option<&mut TilemapPiece> {
-        let chunk = ChunkMesh { layer, column: column / CHUNK_CELLS, row: row / CHUNK_CELLS };
-        self.pieces.iter_mut().find(|piece| piece.chunk == chunk)
-    }
-
-    /// Marks the pieces that contain these cells as outdated, so that their meshes are rebuilt.
-    pub fn mark_cells_changed(&mut self, cells: &[[u32; 3]]) {
-        for cell in cells {
-            if let Some(piece) = self.piece_of(*cell) {
-                piece.stale = true;
-            }
+    /// Marks the pieces of these chunks as outdated, so that their meshes are rebuilt.
+    pub fn mark_chunks_changed(&mut self, chunks: &HashSet<ChunkMesh>) {
+        for piece in &mut self.pieces {
+            piece.stale |= chunks.contains(&piece.chunk);
         }
     }
 }

@@ -2,16 +2,24 @@
 //! outside of the view are neither built nor drawn.
 
 use super::cell_grid::CellRanges;
-use super::{LayerKind, TileQuad, Tilemap, sort_by_texture};
+use super::{LayerKind, TileLayer, TileQuad, Tilemap, sort_by_texture};
 use engine_foundation::Vec3;
 use engine_foundation::hash::StateHash;
-use engine_frame_packet::mesh::{MeshBounds, MeshFrame, MeshPart, MeshVertex};
+use engine_frame_packet::mesh::{MeshBounds, MeshFrame, MeshPart, MeshVertex, PARTS_MAX};
+use std::ops::Range;
 
-/// Number of cells along a chunk's side.
-pub const CHUNK_CELLS: u32 = 32;
+/// Number of cells along a chunk's side, if all tiles with the same texture are drawn together.
+const CHUNK_CELLS: u32 = 32;
+/// Number of cells along a chunk's side, if each tile can need a part of the mesh.
+const SMALL_CHUNK_CELLS: u32 = 16;
+/// Maximum number of freely placed tiles of a chunk.
+const CHUNK_PLACED: usize = PARTS_MAX;
+
+// Each tile of these chunks can be a part of a mesh.
+const _: () = assert!((SMALL_CHUNK_CELLS * SMALL_CHUNK_CELLS) as usize <= PARTS_MAX);
 
 /// A chunk of a layer, identified by its position. [`Tilemap::chunk_mesh`] builds its triangles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ChunkMesh {
     pub layer: u32,
     /// Position in chunks, from the bottom left.
@@ -19,17 +27,19 @@ pub struct ChunkMesh {
     pub row: u32,
 }
 
-/// Returns the chunks of a map, layer by layer, from the top of a layer to its bottom. Pictures and
-/// objects of a layer are one chunk.
+/// Returns the chunks of a map, layer by layer, from the top of a layer to its bottom. Freely
+/// placed tiles are in chunks of one row.
 pub fn chunks(tilemap: &Tilemap) -> Vec<ChunkMesh> {
     let mut all = Vec::new();
     for (layer, of) in tilemap.map().layers.iter().enumerate() {
         if of.kind != LayerKind::Tiles {
-            all.push(ChunkMesh { layer: layer as u32, column: 0, row: 0 });
+            let chunks = of.placed.len().div_ceil(CHUNK_PLACED) as u32;
+            all.extend((0..chunks).map(|column| ChunkMesh { layer: layer as u32, column, row: 0 }));
             continue;
         }
-        for row in (0..of.grid.rows.div_ceil(CHUNK_CELLS)).rev() {
-            for column in 0..of.grid.columns.div_ceil(CHUNK_CELLS) {
+        let cells = tilemap.chunk_cells(layer);
+        for row in (0..of.grid.rows.div_ceil(cells)).rev() {
+            for column in 0..of.grid.columns.div_ceil(cells) {
                 all.push(ChunkMesh { layer: layer as u32, column, row });
             }
         }
@@ -38,6 +48,43 @@ pub fn chunks(tilemap: &Tilemap) -> Vec<ChunkMesh> {
 }
 
 impl Tilemap {
+    /// Returns the number of cells along the side of a layer's chunks.
+    fn chunk_cells(&self, layer: usize) -> u32 {
+        let sets = self.sets().len();
+        match sets > PARTS_MAX || sets > 1 && self.map().layers[layer].overlaps {
+            true => SMALL_CHUNK_CELLS,
+            false => CHUNK_CELLS,
+        }
+    }
+
+    /// Returns the chunk that contains a cell of a layer, both from 0.
+    pub(super) fn chunk_of(&self, layer: usize, column: u32, row: u32) -> ChunkMesh {
+        let cells = self.chunk_cells(layer);
+        ChunkMesh { layer: layer as u32, column: column / cells, row: row / cells }
+    }
+
+    /// Returns the ranges of columns and rows, from 0, of a chunk's cells.
+    fn cells_of(&self, chunk: ChunkMesh) -> CellRanges {
+        let grid = self.map().layers[chunk.layer as usize].grid;
+        let cells = self.chunk_cells(chunk.layer as usize);
+        let within =
+            |at: u32, count: u32| at * cells..=((at + 1) * cells).min(count).saturating_sub(1);
+        (within(chunk.column, grid.columns), within(chunk.row, grid.rows))
+    }
+
+    /// Returns the quads of a chunk, in drawing order.
+    fn chunk_quads(&self, chunk: ChunkMesh, seconds: f64) -> Vec<TileQuad> {
+        let (layer, mut quads) = (chunk.layer as usize, Vec::new());
+        let of = &self.map().layers[layer];
+        if of.kind == LayerKind::Tiles {
+            self.quads_of(layer, self.cells_of(chunk), seconds, &mut quads);
+        } else {
+            let everything = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
+            self.placed_quads(of, chunk.placed(of), everything, seconds, &mut quads);
+        }
+        quads
+    }
+
     /// Returns the center and radius of a chunk, in texels of the map. The radius includes tiles
     /// that extend beyond their cells.
     pub fn chunk_sphere(&self, chunk: ChunkMesh) -> ([f32; 2], f32) {
@@ -59,7 +106,7 @@ impl Tilemap {
             bounds = [l.min(left), b.min(bottom), r.max(right), t.max(top)];
         };
         if of.kind == LayerKind::Tiles {
-            let (columns, rows) = chunk.cells(of.grid.columns, of.grid.rows);
+            let (columns, rows) = self.cells_of(chunk);
             let [width, height] = of.grid.cell;
             // Rows or columns are staggered, so that two neighbours of each have both extremes.
             for column in [*columns.start(), columns.start() + 1, *columns.end()] {
@@ -72,9 +119,7 @@ impl Tilemap {
             }
             return bounds;
         }
-        let mut quads = Vec::new();
-        let everything = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
-        self.quads(chunk.layer as usize, everything, 0.0, &mut quads);
+        let quads = self.chunk_quads(chunk, 0.0);
         quads.iter().for_each(|quad| add(quad.bounds()));
         if quads.is_empty() { [0.0; 4] } else { bounds }
     }
@@ -102,9 +147,9 @@ impl Tilemap {
             found.is_some_and(|(set, number)| self.map_file.sets[set].frames(number).is_some())
         };
         if of.kind != LayerKind::Tiles {
-            return of.placed.iter().any(|placed| is_animated(placed.tile));
+            return of.placed[chunk.placed(of)].iter().any(|placed| is_animated(placed.tile));
         }
-        let (columns, rows) = chunk.cells(of.grid.columns, of.grid.rows);
+        let (columns, rows) = self.cells_of(chunk);
         let tiles = &self.tiles[chunk.layer as usize];
         let mut lines = rows.map(|row| row as usize * of.grid.columns as usize);
         lines.any(|line| columns.clone().any(|column| is_animated(tiles[line + column as usize])))
@@ -121,17 +166,7 @@ impl Tilemap {
         smooth: &[bool],
     ) -> (MeshFrame, Vec<usize>) {
         let of = &self.map().layers[chunk.layer as usize];
-        let mut quads = Vec::new();
-        match of.kind {
-            LayerKind::Tiles => {
-                let cells = chunk.cells(of.grid.columns, of.grid.rows);
-                self.quads_of(chunk.layer as usize, cells, seconds, &mut quads);
-            }
-            _ => {
-                let everything = [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
-                self.quads(chunk.layer as usize, everything, seconds, &mut quads);
-            }
-        }
+        let mut quads = self.chunk_quads(chunk, seconds);
         let textures: Vec<u32> = (0..self.sets().len() as u32).collect();
         sort_by_texture(&mut quads, &textures, of.overlaps);
         let (mut vertices, mut indices) = (Vec::new(), Vec::new());
@@ -154,12 +189,10 @@ impl Tilemap {
 }
 
 impl ChunkMesh {
-    /// Returns the chunk's columns and rows, from 0, in a layer of this size.
-    fn cells(self, columns: u32, rows: u32) -> CellRanges {
-        let within = |at: u32, count: u32| {
-            at * CHUNK_CELLS..=((at + 1) * CHUNK_CELLS).min(count).saturating_sub(1)
-        };
-        (within(self.column, columns), within(self.row, rows))
+    /// Returns the freely placed tiles of a chunk.
+    fn placed(self, of: &TileLayer) -> Range<usize> {
+        let first = self.column as usize * CHUNK_PLACED;
+        first..(first + CHUNK_PLACED).min(of.placed.len())
     }
 }
 

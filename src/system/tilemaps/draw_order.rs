@@ -30,8 +30,8 @@ fn squares(quad: &TileQuad) -> Squares {
 /// quads of others.
 pub fn sort_by_texture(quads: &mut Vec<TileQuad>, textures: &[u32], overlaps: bool) {
     if !overlaps {
-        // Stable: the order of tiles with the same texture stays.
-        quads.sort_by_key(|quad| textures[quad.set]);
+        // Stable: the order of tiles of the same set stays.
+        quads.sort_by_key(|quad| (textures[quad.set], quad.set));
         return;
     }
     let mut runs = Runs::default();

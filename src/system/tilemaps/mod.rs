@@ -22,7 +22,7 @@ mod tree_fields;
 mod tests;
 
 pub use cell_grid::{CellGrid, CellShape, Stagger};
-pub use chunk_mesh::{CHUNK_CELLS, ChunkMesh, chunks};
+pub use chunk_mesh::{ChunkMesh, chunks};
 pub use data::{IntGrid, LayerKind, MapFile, MapObject, TileLayer, TileSet, TilemapData};
 pub use draw_order::sort_by_texture;
 pub use quads::TileQuad;
@@ -34,7 +34,7 @@ use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Handle of a tile map.
@@ -73,7 +73,7 @@ pub struct Tilemap {
     visible: Vec<bool>,
     /// Unit that has this map as a component; `None` if a script created the map.
     pub owner: Option<Handle>,
-    /// Edits since the last update of the drawn world. Cells are recorded only if the map has an
+    /// Edits since the last update of the drawn world. Chunks are recorded only if the map has an
     /// owner.
     edits: TilemapEdits,
     /// Hash of all `set_tile` calls that changed a tile.
@@ -83,8 +83,8 @@ pub struct Tilemap {
 /// Edits to a tile map since they were last taken.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TilemapEdits {
-    /// Edited cells as layer, column and row, from 0.
-    pub cells: Vec<[u32; 3]>,
+    /// Chunks with edited cells.
+    pub chunks: HashSet<ChunkMesh>,
     /// True if a layer was shown or hidden.
     pub layers: bool,
 }
@@ -150,7 +150,8 @@ impl Tilemap {
             .for_each(|it| hash.write_u64(it));
         self.state = hash.finish();
         if self.owner.is_some() {
-            self.edits.cells.push([layer as u32, column as u32 - 1, row as u32 - 1]);
+            let chunk = self.chunk_of(layer, column as u32 - 1, row as u32 - 1);
+            self.edits.chunks.insert(chunk);
         }
         true
     }
@@ -167,7 +168,9 @@ impl Tilemap {
         self.tiles = layers.iter().map(|layer| layer.tiles.clone()).collect();
         self.visible = layers.iter().map(TileLayer::is_shown_at_first).collect();
         for (at, layer) in old.layers.iter().enumerate() {
-            let Some(now) = self.layer(&layer.name) else { continue };
+            let layers = &self.map().layers;
+            let same = |now: &TileLayer| now.name == layer.name && now.kind == layer.kind;
+            let Some(now) = layers.iter().position(same) else { continue };
             if old_visible[at] != layer.is_shown_at_first() {
                 self.visible[now] = old_visible[at];
             }
@@ -180,7 +183,7 @@ impl Tilemap {
                 }
             }
         }
-        self.edits = TilemapEdits { cells: Vec::new(), layers: true };
+        self.edits = TilemapEdits { chunks: HashSet::new(), layers: true };
     }
 
     /// Returns the index of the tile set that contains a tile, and the tile's number in that set.

@@ -3,7 +3,8 @@
 
 use super::cell_grid::{CellRanges, CellShape};
 use super::data::{LayerKind, MapFile, PlacedTile, TileLayer, TileSet};
-use super::{FLIP_DIAGONAL, FLIP_X, FLIP_Y, ROTATE_120, Tilemap};
+use super::{FLIP_DIAGONAL, FLIP_X, FLIP_Y, FLIPS, ROTATE_120, Tilemap};
+use std::ops::Range;
 
 /// Maximum number of quads that a repeated picture is drawn with.
 pub const REPEATS_MAX: usize = 1 << 14;
@@ -41,7 +42,7 @@ impl Tilemap {
     pub fn quads(&self, layer: usize, rectangle: [f32; 4], seconds: f64, out: &mut Vec<TileQuad>) {
         let of = &self.map().layers[layer];
         if of.kind != LayerKind::Tiles {
-            return self.placed_quads(of, rectangle, seconds, out);
+            return self.placed_quads(of, 0..of.placed.len(), rectangle, seconds, out);
         }
         let [left, bottom, right, top] = rectangle;
         // Images of tiles may extend beyond their cells.
@@ -76,7 +77,10 @@ impl Tilemap {
                 return;
             }
             let Some((set, number)) = self.set_of(tile) else { return };
-            let [left, bottom] = of.grid.corner(column.into(), row.into()).map(|at| at as f32);
+            let [left, bottom] = match sorted {
+                false => [column as f32 * of.grid.cell[0], row as f32 * of.grid.cell[1]],
+                true => of.grid.corner(column.into(), row.into()).map(|at| at as f32),
+            };
             if sorted {
                 // From the top of the screen to its bottom, then from left to right.
                 keys.push((-bottom, left));
@@ -113,16 +117,17 @@ impl Tilemap {
         }
     }
 
-    /// Appends the quads of a layer's pictures that touch a rectangle, as `quads` does.
-    fn placed_quads(
+    /// Appends the quads of some of a layer's placed tiles that touch a rectangle, as `quads` does.
+    pub(super) fn placed_quads(
         &self,
         of: &TileLayer,
+        range: Range<usize>,
         rectangle: [f32; 4],
         seconds: f64,
         out: &mut Vec<TileQuad>,
     ) {
         let [left, bottom, right, top] = rectangle;
-        for placed in of.placed.iter() {
+        for placed in &of.placed[range] {
             let Some((set, number)) = self.set_of(placed.tile) else { continue };
             let (set, number) = self.map_file.frame_at(set, number, seconds);
             let quad = self.map_file.placed_quad(of, placed, set, number);
@@ -253,6 +258,13 @@ impl MapFile {
         ([x, y], [width, height]): ([f32; 2], [f32; 2]),
     ) -> TileQuad {
         let known = &self.sets[set];
+        if tile & FLIPS == 0 && [width, height] == [known.tile_width, known.tile_height] {
+            // Most tiles of most maps.
+            let (x, y) = (x + known.offset[0], y + known.offset[1]);
+            let (right, top) = (x + width, y + height);
+            let corners = [x, y, right, y, right, top, x, top];
+            return TileQuad { set, part: known.part(number), corners, alpha: 1.0 };
+        }
         let mut scale = [width / known.tile_width, height / known.tile_height];
         if known.keeps_aspect {
             scale = [scale[0].min(scale[1]); 2];
@@ -306,6 +318,9 @@ impl TileSet {
 
     /// Returns the frames of a tile if it is animated.
     pub(super) fn frames(&self, number: u32) -> Option<&[(u32, f64)]> {
+        if self.animations.is_empty() {
+            return None;
+        }
         let at = self.animations.partition_point(|(tile, _)| *tile < number);
         self.animations.get(at).filter(|(tile, _)| *tile == number).map(|(_, frames)| &frames[..])
     }
@@ -316,10 +331,10 @@ impl TileSet {
         let (width, height) = (self.tile_width, self.tile_height);
         let left = self.origin[0] + column as f32 * (width + self.spacing);
         let top = self.origin[1] + row as f32 * (height + self.spacing);
-        let [image_width, image_height] = self.image;
+        let [u, v] = self.image.map(|side| 1.0 / side);
         [
-            [(left + INSET) / image_width, (top + INSET) / image_height],
-            [(left + width - INSET) / image_width, (top + height - INSET) / image_height],
+            [(left + INSET) * u, (top + INSET) * v],
+            [(left + width - INSET) * u, (top + height - INSET) * v],
         ]
     }
 }

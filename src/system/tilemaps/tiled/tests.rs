@@ -482,3 +482,34 @@ fn edited_cells_of_staggered_maps_are_found_by_position() {
     assert_eq!(map.map().grid.cell_at(middle[0], middle[1]), [1.0, 0.0]);
     assert_eq!(map.map().grid.center(1, 0), middle);
 }
+
+#[test]
+fn pieces_of_meshes_have_few_parts() {
+    let tiles: Vec<String> = (0..400u32).map(|at| (1 + at % 2 * 8).to_string()).collect();
+    let sets = SET.to_string() + &SET.replace("firstgid=\"1\"", "firstgid=\"9\"");
+    let sets =
+        sets.replace("tilewidth=\"8\" tileheight=\"8\"", "tilewidth=\"16\" tileheight=\"8\"");
+    let layer = layer("", &tiles.join(","))
+        .replace("width=\"3\" height=\"2\"", "width=\"20\" height=\"20\"");
+    let object = "<object id=\"1\" gid=\"1\" x=\"8\" y=\"8\" width=\"8\" height=\"8\"/>";
+    let objects = format!("<objectgroup name=\"o\">{}</objectgroup>", object.repeat(300));
+    let text = xml(ORTHOGONAL, &format!("{sets}{layer}{objects}"));
+    let mut map = tilemap(compiled("maps/x.tmx", &text, &[]).unwrap().0);
+    // Tiles that cover their neighbours: alternating textures cannot be joined.
+    let all = chunks(&map);
+    let places: Vec<_> = all.iter().map(|chunk| (chunk.layer, chunk.column, chunk.row)).collect();
+    assert_eq!(places, [(0, 0, 1), (0, 1, 1), (0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]);
+    let counts: Vec<_> = all
+        .iter()
+        .map(|chunk| map.chunk_mesh(*chunk, 0.0, 1.0, &[false; 2]).0)
+        .map(|mesh| (mesh.vertices.len() / 4, mesh.parts.len()))
+        .collect();
+    assert_eq!(counts[2].0, 256);
+    assert!((2..=32).contains(&counts[2].1), "{counts:?}");
+    assert_eq!((counts[4], counts[5]), ((256, 1), (44, 1)));
+    // Only the chunk of an edited cell is built again.
+    map.owner = Some(engine_foundation::Handle::from_number(1.0).expect("a handle"));
+    map.set_tile(0, 17, 1, 0);
+    let edits = map.take_edits();
+    assert_eq!(edits.chunks.into_iter().collect::<Vec<_>>(), [all[3]]);
+}

@@ -113,7 +113,8 @@ impl XmlElement {
         SjsonTree::Array(parts.map(number).collect())
     }
 
-    fn tree(&self) -> SjsonTree {
+    /// Returns the attributes as fields.
+    fn fields(&self) -> Vec<(String, SjsonTree)> {
         let mut fields: Vec<(String, SjsonTree)> = Vec::new();
         for (name, value) in &self.attributes {
             if self.tag == "property" && name == "value" {
@@ -127,6 +128,11 @@ impl XmlElement {
             };
             fields.push((name.clone(), tree));
         }
+        fields
+    }
+
+    fn tree(&self) -> SjsonTree {
+        let mut fields = self.fields();
         let mut add_field = |key: &str, tree: SjsonTree| fields.push((key.to_string(), tree));
         if let Some(properties) = self.child("properties") {
             add_field("properties", properties.list(&["property"]));
