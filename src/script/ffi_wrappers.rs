@@ -57,6 +57,14 @@ pub fn chunk(registered: &[RegisteredFunction], jit: bool, counted: bool) -> Str
     text
 }
 
+/// Returns the expression for the table of a module. Rows of the prelude's own table are not public.
+fn module_table(module: &str) -> String {
+    match module {
+        "core" => module.to_string(),
+        module => format!("core.module('{module}')"),
+    }
+}
+
 /// Writes `local function name(...) return Vector3(slow(...)) end`.
 fn wrapper(text: &mut String, row: &RegisteredFunction) {
     let name = row.func.name;
@@ -74,10 +82,10 @@ fn wrapper(text: &mut String, row: &RegisteredFunction) {
         }
     }
     let (numbers, results) = (numbers.join(", "), results.join(", "));
-    let module = row.module;
+    let module = module_table(row.module);
     write!(
         text,
-        "do local M = core.module('{module}')\n\
+        "do local M = {module}\n\
          local slow = M.{name}\n\
          M.{name} = function(...) local {numbers} = slow(...) return {results} end end\n"
     )
@@ -87,10 +95,10 @@ fn wrapper(text: &mut String, row: &RegisteredFunction) {
 /// Writes `local function name(...) return core.restore(slow(...)) end`, for a row whose first
 /// result is packed.
 fn restoring(text: &mut String, row: &RegisteredFunction) {
-    let (module, name) = (row.module, row.func.name);
+    let (module, name) = (module_table(row.module), row.func.name);
     write!(
         text,
-        "do local M, restore = core.module('{module}'), core.restore\n\
+        "do local M, restore = {module}, core.restore\n\
          local slow = M.{name}\n\
          M.{name} = function(...) return restore(slow(...)) end end\n"
     )
@@ -219,7 +227,7 @@ fn fast_form(text: &mut String, row: &RegisteredFunction, tables: ChunkTables, c
         true => format!("count[{index}] = count[{index}] + 1\n"),
         false => String::new(),
     };
-    let module = row.module;
+    let module = module_table(row.module);
     // A name is replaced by its number. An unknown name is kept, and the checked form reports it.
     let (mut tables, mut lookups) = (String::new(), String::new());
     let mut puts = String::new();
@@ -236,7 +244,7 @@ fn fast_form(text: &mut String, row: &RegisteredFunction, tables: ChunkTables, c
     }
     write!(
         text,
-        "do local M = core.module('{module}')\n\
+        "do local M = {module}\n\
          local slow = M.{name}\n\
          {tables}\
          local fast = cast(types[{kind}], addresses[{slot}])\n\

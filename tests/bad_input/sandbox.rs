@@ -217,7 +217,7 @@ local function levels()
     if info.func or info.activelines or info.source:find(\"engine\") then print(\"leak\", level) end
     local ok, env = pcall(getfenv, level)
     if ok and env ~= _G then print(\"environment\", level) end
-    if info.what == \"C\" and level > 0 and pcall(setfenv, level + 2, {}) then
+    if info.what == \"C\" and level > 0 and pcall(setfenv, level + 1, {}) then
       print(\"set\", level)
     end
     list[#list + 1] = info.what
@@ -230,8 +230,8 @@ table.sort({ 1, 2 }, function() seen = levels() return false end)
 print(seen > 3)
 for name, value in pairs(_G) do if before[name] ~= value then print(\"changed\", name) end end
 function init() print(levels() > 2) Vector3(1, 2, 3) end",
-        "false\tmain.lua:14: setfenv: argument #1 'f' is a function of the engine or of Lua: only the game's own functions can get another environment
-false\tmain.lua:15: setfenv: level 0 stands for the whole game: pass a function, or a level from 1
+        "false\tmain.lua:11: setfenv: argument #1 'f' is a function of the engine or of Lua: only the game's own functions can get another environment
+false\tmain.lua:12: setfenv: level 0 stands for the whole game: pass a function, or a level from 1
 true\ttrue\ttrue
 true
 true
@@ -306,7 +306,7 @@ fn searchers_of_a_game_cannot_load_bytecode_or_replace_the_engine() {
 print(searchers == package.loaders, #searchers, type(searchers[1]), type(searchers[2]))
 table.insert(searchers, function(name)
   if name == \"made\" then return function(...) return { ... } end, \"made.fnl\" end
-  if name == \"bytes\" then return assert(load(\"\\27LJ\\2\", \"=x\", \"b\")) end
+  if name == \"bytes\" then return assert(load(\"\\27LJ\\2\", \"=x\", \"b\")), \"b.fnl\" end
   if name == \"text\" then return \"no text today\" end
   if name == \"engine\" then return function() end, \"[engine] boot/core\" end
   return 3

@@ -203,10 +203,10 @@ pub fn are_playing(engine: &mut Engine, world: WorldId, id: HandleNumber) -> Res
     find_live(engine, world, id).map(|id| id.is_some())
 }
 
-pub fn number(engine: &mut Engine, world: WorldId, id: Option<HandleNumber>) -> Result<f64, Error> {
-    let Some(id) = id else { return Ok(engine.worlds.particles.count_in(world.0) as f64) };
+pub fn number(engine: &mut Engine, world: WorldId, id: Option<HandleNumber>) -> Result<u64, Error> {
+    let Some(id) = id else { return Ok(engine.worlds.particles.count_in(world.0) as u64) };
     let id = find_live(engine, world, id)?;
-    Ok(id.map_or(0, |id| engine.worlds.particles.count(id)) as f64)
+    Ok(id.map_or(0, |id| engine.worlds.particles.count(id)) as u64)
 }
 
 pub fn find_variable(
@@ -214,14 +214,14 @@ pub fn find_variable(
     _: WorldId,
     name: TextArgument,
     variable: TextArgument,
-) -> Result<f64, Error> {
+) -> Result<u64, Error> {
     let resource = engine
         .worlds
         .find_particles(&mut engine.assets, name.as_str())
         .map_err(|error| engine_foundation::error!("argument #2 'name': {}", error.message))?;
     let found = engine.worlds.particles.variable(resource, variable.as_str());
     found
-        .map(|index| index as f64)
+        .map(|index| index as u64)
         .map_err(|message| engine_foundation::error!("argument #3 'variable': {message}"))
 }
 
