@@ -75,7 +75,8 @@ export class FrameBars {
       context.fillStyle = color("strong-line");
       context.fillRect(0, y, width, 1);
       context.fillStyle = color("dim");
-      context.fillText(`${(seconds * 1000).toFixed(1)} ms`, 4, y - 3);
+      // Below the line at the upper edge.
+      context.fillText(`${(seconds * 1000).toFixed(1)} ms`, 4, y < 12 ? y + 11 : y - 3);
     }
     if (!current) return;
     this.canvas.setAttribute("aria-valuemin", frames[0].index);
