@@ -1,5 +1,6 @@
 //! Encoding of captured frames for remote tools: scaled down to the width that a client wants, as
-//! JPEG for streams, because PNG takes many times as long, and as PNG for pictures that are saved.
+//! JPEG for streams, which is several times as small as PNG and takes less time, and as PNG for
+//! pictures that are saved.
 
 use super::{PendingReply, Refusal};
 use engine_foundation::json;
