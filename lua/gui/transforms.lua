@@ -38,8 +38,9 @@ function Gui.scale(gui, x, y)
   core.gui_scale(gui, pair("Gui.scale", 2, "x", x, y))
 end
 
----Clips everything that is drawn next to a rectangle, rounded to whole pixels, until `Gui.pop_clip`.
----Rectangles that were pushed earlier still apply. Works only on the screen and on textures.
+---Clips everything that is drawn next to a rectangle, rounded to whole pixels, until
+---`Gui.pop_clip`. Rectangles that were pushed earlier still apply. Works only on the screen and on
+---textures.
 ---@param gui Gui a Gui
 ---@param x number|Vector2|Vector3 its left edge; or its bottom left, with its size after it
 ---@param y number|Vector2|Vector3 its bottom edge; or its size after a vector

@@ -82,7 +82,8 @@ end
 local MISSING = {}
 for _, name in ipairs({
   "io", "ffi", "dofile", "loadfile", "newproxy", "execute", "remove", "rename", "tmpname", "exit",
-  "setlocale", "loadlib", "dump", "open", "sethook", "getmetatable", "setmetatable", "upvalueid", "stdout",
+  "setlocale", "loadlib", "dump", "open", "sethook", "getmetatable", "setmetatable",
+  "upvalueid", "stdout",
   "getlocal", "getupvalue", "setupvalue", "getregistry", "module", "popen", "lfs",
 }) do
   MISSING[name] = true

@@ -14,10 +14,10 @@ use std::path::PathBuf;
 
 /// Run the Lua tests of a game or library
 ///
-/// Tests are *_test.lua, and *_spec.lua below a folder spec, specs, test or tests. Each file runs in a fresh engine, headless, with
-/// fixed steps of 1/60 second and the same random numbers every time. Modules are found in the
-/// folder, in its lua, src and lib folders, and in the folder of the test. The game's main.lua does
-/// not run unless a test calls test.boot().
+/// Tests are *_test.lua, and *_spec.lua below a folder spec, specs, test or tests. Each file runs
+/// in a fresh engine, headless, with fixed steps of 1/60 second and the same random numbers every
+/// time. Modules are found in the folder, in its lua, src and lib folders, and in the folder of the
+/// test. The game's main.lua does not run unless a test calls test.boot().
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of the game or library, or one test file

@@ -57,7 +57,7 @@ pub fn chunk(registered: &[RegisteredFunction], jit: bool, counted: bool) -> Str
     text
 }
 
-/// Returns the expression for the table of a module. Rows of the prelude's own table are not public.
+/// Returns the expression for the table of a module. The prelude's own table is no global.
 fn module_table(module: &str) -> String {
     match module {
         "core" => module.to_string(),

@@ -331,7 +331,8 @@ print(require \"made\" == made)",
         "true\t2\tfunction\tfunction
 made\tmade.fnl\ttrue
 false\tmain.lua:5: load: this is a compiled chunk, and only text can be loaded
-false\tmain.lua:13: require: there is no module 'text' (looked for text.lua, text/init.lua, core/text.lua, core/text/init.lua); no text today
+false\tmain.lua:13: require: there is no module 'text' (looked for text.lua, \
+         text/init.lua, core/text.lua, core/text/init.lua); no text today
 false\tmain.lua:14: require: the file that package.searchers[3] returned begins with \"[engine]\", which marks the engine's own code: use another name
 false\tmain.lua:16: require: package.searchers[4] must be a function, got number 5
 false\tmain.lua:18: package.searchers is the engine's and cannot be replaced: use another name

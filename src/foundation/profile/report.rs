@@ -26,7 +26,8 @@ pub struct TextReport(pub String);
 impl TextReport {
     fn line(&mut self, [min, average, max]: [f64; 3], [average_ms, max_ms]: [f64; 2], rest: &str) {
         self.0 += &format!(
-            "{min:>5.1} : {average:>5.1} : {max:>5.1} : {average_ms:>8.3} : {max_ms:>8.3} : {rest}\n"
+            "{min:>5.1} : {average:>5.1} : {max:>5.1} : {average_ms:>8.3} : {max_ms:>8.3} : \
+             {rest}\n"
         );
     }
 }

@@ -100,9 +100,9 @@ fn function(text: &mut String, function: &FunctionDoc) {
 pub const SUITES: (&str, &str) =
     ("lua/test/definitions.lua", include_str!("../../../lua/test/definitions.lua"));
 
-/// `require`, and the parts of `os`, `debug`, `jit` and `package` that games have. The editor settings of
-/// a game's project switch off the editor's own definitions of these, because they include parts
-/// that games do not have.
+/// `require`, and the parts of `os`, `debug`, `jit` and `package` that games have. The editor
+/// settings of a game's project switch off the editor's own definitions of these, because they
+/// include parts that games do not have.
 const LIBRARY: &str = "
 ---{.require}
 ---@param name string the module, with dots between folders

@@ -183,8 +183,8 @@ pub const LIBRARIES: &[StandardLibrary] = &[
         names: &["getinfo", "traceback"],
         differs: &[(
             "getinfo",
-            "Takes the options \"S\", \"l\", \"n\" and \"u\". The fields `func` and `activelines` are \
-             left out, and functions of the engine look like functions written in C.",
+            "Takes the options \"S\", \"l\", \"n\" and \"u\". The fields `func` and `activelines` \
+             are left out, and functions of the engine look like functions written in C.",
         )],
     },
     StandardLibrary {

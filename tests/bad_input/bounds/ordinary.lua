@@ -46,10 +46,13 @@ M.library = [[
   coroutine.status thread
   coroutine.wrap function
   coroutine.yield any
+  debug.getinfo function|thread string
   debug.traceback string|thread string number
   error any number
+  getfenv function
   getmetatable any
   ipairs table
+  jit.status
   load string|function string string table
   loadstring string string
   math.abs number
@@ -85,6 +88,7 @@ M.library = [[
   os.clock
   os.date string number
   os.difftime number number
+  os.getenv string
   os.time table
   pairs table
   pcall function any
@@ -94,6 +98,7 @@ M.library = [[
   rawset table any any
   require string
   select number|string any any
+  setfenv function table
   setmetatable table table
   string.byte string number number
   string.char number number

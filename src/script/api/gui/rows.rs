@@ -371,8 +371,8 @@ pub static TEXTS: ModuleRows = more(
             "texture_size",
             texture_size,
             &[GUI, MATERIAL],
-            "Returns the width and height of the image of a texture or material, as two numbers like \
-             `Gui.resolution`.",
+            "Returns the width and height of the image of a texture or material, as two numbers \
+             like `Gui.resolution`.",
         )
         .returns(&["width in texels", "height in texels"]),
     ],
