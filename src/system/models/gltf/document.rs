@@ -147,6 +147,7 @@ fn check_old_version(tree: &Value) -> Result<(), Error> {
 fn write_whole_numbers(value: &mut Value) -> bool {
     /// Numbers up to here are exact in every representation.
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    let changed = |value: &mut Value| write_whole_numbers(value).then_some(());
     match value {
         Value::Number(number) if number.is_f64() => {
             let float = number.as_f64().unwrap_or(f64::NAN);
@@ -156,12 +157,12 @@ fn write_whole_numbers(value: &mut Value) -> bool {
             }
             whole
         }
-        Value::Array(items) => {
-            items.iter_mut().fold(false, |changed, item| write_whole_numbers(item) || changed)
+        // Every value is visited, whatever the others were.
+        Value::Array(items) => items.iter_mut().filter_map(changed).count() > 0,
+        Value::Object(entries) => {
+            let values = entries.iter_mut().filter(|(key, _)| *key != "extras");
+            values.filter_map(|(_, value)| changed(value)).count() > 0
         }
-        Value::Object(entries) => entries.iter_mut().fold(false, |changed, (key, value)| {
-            (key != "extras" && write_whole_numbers(value)) || changed
-        }),
         _ => false,
     }
 }

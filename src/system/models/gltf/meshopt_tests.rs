@@ -28,7 +28,7 @@ fn layout(mode: MeshoptMode, count: usize, stride: usize) -> MeshoptLayout {
 
 /// Returns forty elements of four numbers.
 fn elements() -> Vec<u8> {
-    let of = |i: u16| [i * i, 1000 + 3 * i, 7, if i % 5 == 0 { 0x1234 } else { 0xabcd }];
+    let of = |i: u16| [i * i, 1000 + 3 * i, 7, if i.is_multiple_of(5) { 0x1234 } else { 0xabcd }];
     (0..40).flat_map(of).flat_map(u16::to_le_bytes).collect()
 }
 
