@@ -10,9 +10,10 @@ local Tilemap = core.module("Tilemap")
 local WHITE, ORIGIN = C(255, 255, 255, 255), V3(0, 0, 0)
 local OPTIONS = { scale = true, color = true, layers = true }
 
----Draws the part of a map that is visible in a Gui: the visible layers of the map, each on the
----next layer of the Gui. Options: `scale`, Gui units per texel (1); `color`, multiplied with every
----tile; `layers`, the names of the layers to draw instead of the visible ones.
+---Draws the part of a map that is visible in a Gui: the visible layers of the map, each layer of
+---tiles on the next layer of the Gui, and others on that of the tiles below them. Options: `scale`,
+---Gui units per texel (1); `color`, multiplied with every tile; `layers`, the names of the layers
+---to draw instead of the visible ones.
 ---@param tilemap Tilemap a tile map
 ---@param gui Gui an immediate Gui
 ---@param position? Vector3|Vector2 position of the map's bottom left; z is its lowest layer

@@ -20,8 +20,8 @@ const MAP: &str = "<map orientation=\"orthogonal\" width=\"3\" height=\"1\" tile
     tileheight=\"32\"><tileset firstgid=\"1\" tilewidth=\"300\" tileheight=\"300\"><tile id=\"0\">\
     <image source=\"red.png\" width=\"300\" height=\"300\"/></tile><tile id=\"1\"><image \
     source=\"green.png\" width=\"300\" height=\"300\"/></tile></tileset>\
-    <imagelayer name=\"sky\" offsetx=\"-32\"><image source=\"green.png\" width=\"300\" \
-    height=\"300\"/></imagelayer><layer name=\"tiles\" width=\"3\" height=\"1\">\
+    <imagelayer name=\"sky\" offsetx=\"-32\" offsety=\"-268\"><image source=\"green.png\" \
+    width=\"300\" height=\"300\"/></imagelayer><layer name=\"tiles\" width=\"3\" height=\"1\">\
     <data encoding=\"csv\">1,2,1</data></layer></map>";
 
 const MAIN: &str = "

@@ -120,7 +120,8 @@ fn with_whole_images(text: &str, path: &Path) -> String {
         let name = format!("part{}.png", value(&own, "id").expect("an id"));
         source.part([x, y, width, height]).write(&folder.join(&name));
         format!(
-            "<tile id=\"{}\"><image source=\"{name}\" width=\"{width}\" height=\"{height}\"/></tile>",
+            "<tile id=\"{}\"><image source=\"{name}\" width=\"{width}\" \
+             height=\"{height}\"/></tile>",
             value(&own, "id").expect("an id")
         )
     })

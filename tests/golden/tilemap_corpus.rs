@@ -312,20 +312,24 @@ fn ldtk_samples_look_as_their_tiles_drawn_one_by_one() {
                  {{\"tiles\":{}}},",
                 commands(&files, &project, &level)
             );
-            levels.push((map, name, [number(&level, "pxWid") as u32, height as u32]));
+            let has_background = !text(&level, "bgRelPath").is_empty();
+            let size = [number(&level, "pxWid") as u32, height as u32];
+            levels.push((map, name, size, has_background));
         }
     }
     let shown = shown.trim_end_matches(',').to_string() + "]";
     let Some(mut game) = game("ldtk_samples", &files, &shown) else { return };
     let mut failed = Vec::new();
-    for (map, name, [width, height]) in levels {
+    for (map, name, [width, height], has_background) in levels {
         let ours = frame(&mut game, width, height);
         let mut reference = frame(&mut game, width, height);
         let [all, _] = differences(&ours, &mut reference);
         let pixels = width * height;
         println!("{map}, {name}: {all} of {pixels} pixels differ");
         ours.write_beside(&reference, &format!("ldtk-{map}-{name}"));
-        if all > pixels as usize / EDGES {
+        // A background is scaled, and each way rounds in its own way.
+        let most = if has_background { pixels as usize / 50 } else { 0 };
+        if all > most {
             failed.push(format!("{map} {name}"));
         }
     }
