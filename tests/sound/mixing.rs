@@ -7,6 +7,7 @@ use super::game::{
 use engine::foundation::hash::IdString32;
 use engine::foundation::{Handle, Vec3, sjson};
 use engine::system::sound::SoundSystem;
+use engine::system::sound::limiter::LATENCY_FRAMES;
 use engine::system::sound::mixer::{self, MixerData};
 use engine::system::sound::music_clock::ClockGrid;
 use engine::system::sound::parameters::ParameterWrite;
@@ -144,6 +145,7 @@ fn scheduled_sound_starts_at_its_exact_sample() {
     let bar = 60.0 / 97.0 * 3.0 * 48_000.0;
     assert_eq!(hits.len(), 4, "{hits:?}");
     for hit in hits {
+        let hit = hit - LATENCY_FRAMES;
         let bars = hit as f64 / bar;
         let expected = (bars.round() * bar + start as f64).round() as usize - start;
         assert_eq!(hit, expected, "{bars} bars");
@@ -168,7 +170,8 @@ fn pause_delays_a_scheduled_start() {
         frames_into(&mut sounds, 60, &mut heard);
         let hits: Vec<usize> =
             heard.iter().enumerate().filter(|(_, at)| **at > 0.5).map(|(i, _)| i).collect();
-        assert_eq!(hits, [(36 + paused) * FRAME_SAMPLES], "{before} frames before");
+        let start = (36 + paused) * FRAME_SAMPLES;
+        assert_eq!(hits, [start + LATENCY_FRAMES], "{before} frames before");
     }
 }
 

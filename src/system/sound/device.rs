@@ -1,7 +1,6 @@
 //! The sink of mixed samples: memory, or a device that may be missing, get lost and return. The
 //! mixer runs here; no other thread waits for it.
 
-use super::limiter::{MasterOutput, OutputControl};
 use engine_foundation::memory::OwnerScope;
 use engine_foundation::{Error, log, panic};
 use kira::backend::{Backend, Renderer};
@@ -42,8 +41,6 @@ pub struct DeviceShared {
     pub mixed: Arc<AtomicU64>,
     health: AtomicU32,
     quit: AtomicBool,
-    /// The limiter's settings, and the level of the output.
-    pub output: OutputControl,
     /// Total time of mixing, in nanoseconds.
     pub busy_nanoseconds: AtomicU64,
     /// Reason why the device is missing. It is written before `health` changes, and never while
@@ -57,7 +54,6 @@ impl DeviceShared {
             mixed: Arc::new(AtomicU64::new(0)),
             health: AtomicU32::new(DeviceHealth::Opening as u32),
             quit: AtomicBool::new(false),
-            output: OutputControl::new(),
             busy_nanoseconds: AtomicU64::new(0),
             reason: std::sync::Mutex::new(String::new()),
         })
@@ -93,7 +89,7 @@ pub enum DeviceSetup {
 pub struct SoundDevice {
     pub shared: Arc<DeviceShared>,
     setup: Option<DeviceSetup>,
-    mixing: Option<Mixing>,
+    renderer: Option<Renderer>,
     failures: MixerPanics,
     thread: Option<JoinHandle<()>>,
 }
@@ -106,20 +102,19 @@ impl Backend for SoundDevice {
         let shared = DeviceShared::new();
         let failures = MixerPanics::default();
         Ok((
-            SoundDevice { shared, setup: settings, mixing: None, failures, thread: None },
+            SoundDevice { shared, setup: settings, renderer: None, failures, thread: None },
             SAMPLE_RATE,
         ))
     }
 
     fn start(&mut self, renderer: Renderer) -> Result<(), String> {
-        let mixing = Mixing { renderer, output: MasterOutput::new() };
         match self.setup.take() {
-            None | Some(DeviceSetup::Offline) => self.mixing = Some(mixing),
+            None | Some(DeviceSetup::Offline) => self.renderer = Some(renderer),
             Some(DeviceSetup::Live(open)) => {
                 let shared = self.shared.clone();
                 let run = move || {
                     OwnerScope::of_thread("sound");
-                    AudioThread { open, mixing, shared }.run();
+                    AudioThread { open, renderer, shared }.run();
                 };
                 let spawned = panic::spawn("sound", run).map_err(|reason| reason.to_string())?;
                 self.thread = Some(spawned);
@@ -132,9 +127,9 @@ impl Backend for SoundDevice {
 impl SoundDevice {
     /// Mixes interleaved stereo samples; only offline.
     pub fn pull(&mut self, samples: &mut [f32]) {
-        let mixing = self.mixing.as_mut().expect("only an offline device is pulled");
+        let renderer = self.renderer.as_mut().expect("only an offline device is pulled");
         for batch in samples.chunks_mut(BATCH_FRAMES * 2) {
-            self.failures.mix(mixing, &self.shared, batch);
+            self.failures.mix(renderer, &self.shared, batch);
         }
     }
 }
@@ -147,19 +142,10 @@ impl Drop for SoundDevice {
     }
 }
 
-/// The mixer, and the limiter that processes its samples.
-struct Mixing {
-    renderer: Renderer,
-    output: MasterOutput,
-}
-
-impl Mixing {
-    fn mix(&mut self, shared: &DeviceShared, batch: &mut [f32]) {
-        self.renderer.on_start_processing();
-        self.renderer.process(batch, 2);
-        shared.mixed.fetch_add(batch.len() as u64 / 2, Ordering::Relaxed);
-        self.output.process(batch, SAMPLE_RATE, &shared.output);
-    }
+fn mix(renderer: &mut Renderer, shared: &DeviceShared, batch: &mut [f32]) {
+    renderer.on_start_processing();
+    renderer.process(batch, 2);
+    shared.mixed.fetch_add(batch.len() as u64 / 2, Ordering::Relaxed);
 }
 
 /// After this many panics the mixer stays silent.
@@ -170,8 +156,8 @@ const FAILURES_MAX: u32 = 8;
 struct MixerPanics(u32);
 
 impl MixerPanics {
-    fn mix(&mut self, mixing: &mut Mixing, shared: &DeviceShared, batch: &mut [f32]) {
-        self.run(batch, |batch| mixing.mix(shared, batch));
+    fn mix(&mut self, renderer: &mut Renderer, shared: &DeviceShared, batch: &mut [f32]) {
+        self.run(batch, |batch| mix(renderer, shared, batch));
     }
 
     fn run(&mut self, batch: &mut [f32], mix: impl FnOnce(&mut [f32])) {
@@ -196,7 +182,7 @@ impl MixerPanics {
 /// The audio thread.
 struct AudioThread {
     open: OpenDevice,
-    mixing: Mixing,
+    renderer: Renderer,
     shared: Arc<DeviceShared>,
 }
 
@@ -233,7 +219,7 @@ impl AudioThread {
         }
         let mut batch = [0.0; BATCH_FRAMES * 2];
         let began = Instant::now();
-        state.failures.mix(&mut self.mixing, &self.shared, &mut batch);
+        state.failures.mix(&mut self.renderer, &self.shared, &mut batch);
         let busy = began.elapsed();
         self.shared.busy_nanoseconds.fetch_add(busy.as_nanos() as u64, Ordering::Relaxed);
         let Some(open) = &mut state.sink else {

@@ -1,9 +1,14 @@
 //! The output of the mixer: a limiter that keeps the true peak below a ceiling, and the meter of
 //! what it lets through. The limiter looks ahead, so the output is late by [`LATENCY_FRAMES`], with
-//! the limiter off, too. Knows no buses and no devices.
+//! the limiter off, too. Knows no buses and no devices. It is an effect of the main track, because
+//! the mixer cuts everything beyond the full scale off after that.
 
 use super::true_peak::{BATCH_MAX, TAPS, TruePeakFilter};
 use engine_foundation::blob::NumberRange;
+use kira::Frame;
+use kira::effect::Effect;
+use kira::info::Info;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Range of the ceiling, in decibels of the full scale.
@@ -74,10 +79,11 @@ impl OutputControl {
 
 /// The limiter and the meter, on the thread of the mixer.
 pub struct MasterOutput {
+    control: Arc<OutputControl>,
     incoming: [TruePeakFilter; 2],
     outgoing: [TruePeakFilter; 2],
-    /// Samples that wait for the output, left and right.
-    delay: [[f32; 2]; LATENCY_FRAMES],
+    /// Samples that wait for the output.
+    delay: [Frame; LATENCY_FRAMES],
     delay_at: usize,
     held: HeldMinimum,
     /// Gain after the hold, with the release.
@@ -87,11 +93,12 @@ pub struct MasterOutput {
 }
 
 impl MasterOutput {
-    pub fn new() -> MasterOutput {
+    pub fn new(control: Arc<OutputControl>) -> MasterOutput {
         MasterOutput {
+            control,
             incoming: [TruePeakFilter::new(), TruePeakFilter::new()],
             outgoing: [TruePeakFilter::new(), TruePeakFilter::new()],
-            delay: [[0.0; 2]; LATENCY_FRAMES],
+            delay: [Frame::ZERO; LATENCY_FRAMES],
             delay_at: 0,
             held: HeldMinimum::new(),
             gain: 1.0,
@@ -100,27 +107,14 @@ impl MasterOutput {
         }
     }
 
-    /// Processes a batch of interleaved stereo samples.
-    pub fn process(&mut self, samples: &mut [f32], sample_rate: u32, control: &OutputControl) {
-        let ceiling = f32::from_bits(control.ceiling.load(Ordering::Relaxed));
-        let release = f32::from_bits(control.release_seconds.load(Ordering::Relaxed));
-        let near = 1.0 - (-1.0 / (release * sample_rate as f32)).exp();
-        for batch in samples.chunks_mut(BATCH_MAX * 2) {
-            self.limit(batch, ceiling, near);
-            let peaks = peaks(&mut self.outgoing, batch);
-            let count = batch.len() / 2;
-            self.meter.add(peaks[..count].iter().copied().fold(0.0, f32::max), count);
-        }
-        control.true_peak.store(self.meter.peak().to_bits(), Ordering::Relaxed);
-    }
-
-    fn limit(&mut self, batch: &mut [f32], ceiling: f32, near: f32) {
-        for sample in batch.iter_mut() {
+    fn limit(&mut self, batch: &mut [Frame], ceiling: f32, near: f32) {
+        for frame in batch.iter_mut() {
             // A number that is not finite would stay in the averages.
-            *sample = if sample.is_finite() { *sample } else { 0.0 };
+            let finite = |sample: f32| if sample.is_finite() { sample } else { 0.0 };
+            *frame = Frame { left: finite(frame.left), right: finite(frame.right) };
         }
         let peaks = peaks(&mut self.incoming, batch);
-        for (frame, peak) in batch.chunks_exact_mut(2).zip(peaks) {
+        for (frame, peak) in batch.iter_mut().zip(peaks) {
             let wanted = if peak > ceiling { ceiling / peak } else { 1.0 };
             let held = self.held.next(wanted);
             self.gain = if held < self.gain { held } else { self.gain + (held - self.gain) * near };
@@ -128,20 +122,36 @@ impl MasterOutput {
                 self.gain = 1.0;
             }
             let gain = self.attack.next(self.gain);
-            let late = std::mem::replace(&mut self.delay[self.delay_at], [frame[0], frame[1]]);
+            let late = std::mem::replace(&mut self.delay[self.delay_at], *frame);
             self.delay_at = (self.delay_at + 1) % LATENCY_FRAMES;
-            (frame[0], frame[1]) = (late[0] * gain, late[1] * gain);
+            *frame = late * gain;
         }
     }
 }
 
+impl Effect for MasterOutput {
+    fn process(&mut self, input: &mut [Frame], dt: f64, _: &Info) {
+        let ceiling = f32::from_bits(self.control.ceiling.load(Ordering::Relaxed));
+        let release = f32::from_bits(self.control.release_seconds.load(Ordering::Relaxed));
+        let near = 1.0 - (-(dt as f32) / release).exp();
+        for batch in input.chunks_mut(BATCH_MAX) {
+            self.limit(batch, ceiling, near);
+            let peaks = peaks(&mut self.outgoing, batch);
+            let highest = peaks[..batch.len()].iter().copied().fold(0.0, f32::max);
+            self.meter.add(highest, batch.len());
+        }
+        self.control.true_peak.store(self.meter.peak().to_bits(), Ordering::Relaxed);
+    }
+}
+
 /// Returns the amplitudes near each frame, over both channels.
-fn peaks(filters: &mut [TruePeakFilter; 2], batch: &[f32]) -> [f32; BATCH_MAX] {
-    let (mut peaks, count) = ([0.0; BATCH_MAX], batch.len() / 2);
-    for (channel, filter) in filters.iter_mut().enumerate() {
+fn peaks(filters: &mut [TruePeakFilter; 2], batch: &[Frame]) -> [f32; BATCH_MAX] {
+    let (mut peaks, count) = ([0.0; BATCH_MAX], batch.len());
+    let channels: [fn(&Frame) -> f32; 2] = [|frame| frame.left, |frame| frame.right];
+    for (channel, filter) in channels.iter().zip(filters) {
         let mut samples = [0.0; BATCH_MAX];
-        for (sample, frame) in samples.iter_mut().zip(batch.chunks_exact(2)) {
-            *sample = frame[channel];
+        for (sample, frame) in samples.iter_mut().zip(batch) {
+            *sample = channel(frame);
         }
         filter.measure(&samples[..count], &mut peaks[..count]);
     }
@@ -235,6 +245,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kira::info::MockInfoBuilder;
 
     const RATE: u32 = 48_000;
 
@@ -245,18 +256,20 @@ mod tests {
         frames: usize,
         sample: impl Fn(usize) -> f32,
     ) -> (Vec<f32>, Vec<f32>) {
-        let (control, mut output) = (OutputControl::new(), MasterOutput::new());
+        let control = Arc::new(OutputControl::new());
+        let mut output = MasterOutput::new(control.clone());
         control.set(settings);
-        let mut samples: Vec<f32> = (0..frames * 2).map(|i| sample(i / 2)).collect();
+        let mut heard: Vec<Frame> = (0..frames).map(|i| Frame::from_mono(sample(i))).collect();
         let mut levels = Vec::new();
-        for tenth in samples.chunks_mut(9600) {
+        for tenth in heard.chunks_mut(4800) {
             // Batches of several sizes, as at the end of a frame.
-            for batch in tenth.chunks_mut(334) {
-                output.process(batch, RATE, &control);
+            for batch in tenth.chunks_mut(167) {
+                let info = MockInfoBuilder::new().build();
+                output.process(batch, 1.0 / f64::from(RATE), &info);
             }
             levels.push(control.true_peak_db());
         }
-        (samples, levels)
+        (heard.iter().flat_map(|frame| [frame.left, frame.right]).collect(), levels)
     }
 
     fn tone(hertz: f32, level: f32) -> impl Fn(usize) -> f32 {

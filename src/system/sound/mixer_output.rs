@@ -7,6 +7,7 @@ use super::clip_cache::{ClipCache, ClipKey, DECODED_BYTES_MAX};
 use super::clip_player::{DecodedSource, PlaybackConfig, PlayerControl, SampleSource};
 use super::decoder::{DecodeResult, DecodedStream, Decoder, STREAMS_MAX, StreamSlot};
 use super::device::{DeviceHealth, DeviceSetup, DeviceShared, SAMPLE_RATE, SoundDevice};
+use super::limiter::{MasterOutput, OutputControl};
 use super::mixer::{self, BusEffect, MixerData};
 use super::registry::SoundRegistry;
 use super::voices::{CUTOFF_FADE_SECONDS, ClipStart, MixLevels, MixerCommand};
@@ -17,7 +18,7 @@ use kira::effect::filter::{FilterBuilder, FilterMode};
 use kira::effect::reverb::ReverbBuilder;
 use kira::sound::FromFileError;
 use kira::sound::streaming::StreamingSoundHandle;
-use kira::track::{TrackBuilder, TrackHandle};
+use kira::track::{MainTrackBuilder, TrackBuilder, TrackHandle};
 use kira::{
     AudioManager, AudioManagerSettings, Capacities, Decibels, Mix as Blend, StartTime, Tween,
 };
@@ -70,6 +71,8 @@ enum PendingClip {
 pub struct MixerOutput {
     manager: AudioManager<SoundDevice>,
     shared: Arc<DeviceShared>,
+    /// The limiter's settings, and the level of the output.
+    control: Arc<OutputControl>,
     tracks: Vec<TrackHandle>,
     /// Playing recordings, by part.
     slots: Vec<Option<PlayingSlot>>,
@@ -91,17 +94,21 @@ impl MixerOutput {
         voices_max: usize,
     ) -> Result<MixerOutput, String> {
         let live = matches!(setup, DeviceSetup::Live(_));
+        let control = Arc::new(OutputControl::new());
+        control.set(mixer.limiter);
+        let output = Box::new(MasterOutput::new(control.clone()));
         let mut manager = AudioManager::<SoundDevice>::new(AudioManagerSettings {
+            main_track_builder: MainTrackBuilder::new().with_built_effect(output),
             capacities: Capacities { sub_track_capacity: 16, ..Capacities::default() },
             backend_settings: Some(setup),
             ..AudioManagerSettings::default()
         })?;
         let shared = manager.backend_mut().shared.clone();
         let tracks = tracks(&mut manager, mixer, voices_max)?;
-        shared.output.set(mixer.limiter);
         Ok(MixerOutput {
             manager,
             shared,
+            control,
             tracks,
             slots: Vec::new(),
             clip_cache: ClipCache::new(DECODED_BYTES_MAX),
@@ -116,7 +123,7 @@ impl MixerOutput {
     /// Replaces the mixer. Playing recordings must be started again, on the new tracks.
     pub fn exchange_mixer(&mut self, mixer: &MixerData) -> Result<(), String> {
         self.tracks = tracks(&mut self.manager, mixer, self.voices_max)?;
-        self.shared.output.set(mixer.limiter);
+        self.control.set(mixer.limiter);
         Ok(())
     }
 
@@ -169,7 +176,7 @@ impl MixerOutput {
 
     /// Returns the highest true peak of the last second, in decibels.
     pub fn true_peak_db(&self) -> f32 {
-        self.shared.output.true_peak_db()
+        self.control.true_peak_db()
     }
 
     /// Returns the state of a live device.
