@@ -306,8 +306,8 @@ fn game_with_errors_or_no_main_script_is_not_bundled() {
     assert!(compiled.err.starts_with(expected), "{}", compiled.err);
     let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
-    let message = "error: p.package: there is no text 'no' (its file would end in .text, .txt or \
-                 .md, and its name has no ending)\n";
+    let message = "error: p.package: there is no text 'no' (its file would end in .text, .txt, \
+                 .md, .fnl, .moon or .tl, and its name has no ending)\n";
     compiled.check(1, &compiled.out, message);
 }
 

@@ -296,10 +296,10 @@ end
 core.require = require
 
 -- Starts the game: runs its boot script as a module.
-function core.boot(name)
-  name = module_name(name)
+function core.boot(written_name)
+  local name = module_name(written_name)
   core.booted = name
-  local script = core.read_module(name)
+  local script = core.read_module(written_name)
   if not script.text then
     error(script.problem or script.missing, 0)
   end

@@ -131,7 +131,7 @@ fn module_load_error_gives_the_reason() {
         ("wrong", "unexpected symbol near '='\n    In wrong.lua:1\n        1 | x = = 1"),
         (
             "../etc",
-            "require: the module's name '../etc' must be written with dots, as in require \"scripts.enemy\"",
+            "require: the module's name '../etc' must have a name between its dots or slashes, as in require \"scripts.enemy\"",
         ),
         ("folder", "require: there is no module 'folder' (looked for"),
     ];

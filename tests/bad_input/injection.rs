@@ -289,8 +289,11 @@ fn settings_texts_are_printable_single_lines() {
     for (i, (settings, message)) in [
         ("name = \"a\\nb\"", "settings.sjson:1: 'name' has '\\n' in it"),
         ("version = \"\\u001b[31m\"", "settings.sjson:1: 'version' has '\\u{1b}' in it"),
-        ("boot_script = \"../main\"", "the module's name '../main' must be written with dots"),
-        ("boot_script = \"/etc/passwd\"", "must be written with dots"),
+        (
+            "boot_script = \"../main\"",
+            "the module's name '../main' must have a name between its dots",
+        ),
+        ("boot_script = \"/etc/passwd\"", "must have a name between its dots"),
         ("window = { title = \"a\\u0000b\" }", "'window.title' has '\\0' in it"),
         ("linux = { id = \"\u{202e}\" }", "'id' has '\\u{202e}' in it"),
     ]
