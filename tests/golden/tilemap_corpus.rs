@@ -77,7 +77,7 @@ impl Picture {
     }
 
     /// Writes this picture beside another of the same size.
-    fn write_beside(&self, other: &Picture, name: &str) {
+    fn write_with(&self, other: &Picture, name: &str) {
         let Ok(folder) = std::env::var("ENGINE_TILEMAP_PICTURES") else { return };
         let mut rgba = Vec::new();
         for y in 0..self.height {
@@ -189,7 +189,7 @@ fn tiled_examples_look_as_their_exported_pictures() {
         let [all, large] = differences(&ours, &mut reference);
         let pixels = ours.width * ours.height;
         println!("{map}: {all} of {pixels} pixels differ, {large} by more than {BLENDED_MAX}");
-        ours.write_beside(&reference, &format!("tiled-{map}"));
+        ours.write_with(&reference, &format!("tiled-{map}"));
         if large > pixels as usize / EDGES {
             failed.push(map);
         }
@@ -326,7 +326,7 @@ fn ldtk_samples_look_as_their_tiles_drawn_one_by_one() {
         let [all, _] = differences(&ours, &mut reference);
         let pixels = width * height;
         println!("{map}, {name}: {all} of {pixels} pixels differ");
-        ours.write_beside(&reference, &format!("ldtk-{map}-{name}"));
+        ours.write_with(&reference, &format!("ldtk-{map}-{name}"));
         // A background is scaled, and each way rounds in its own way.
         let most = if has_background { pixels as usize / 50 } else { 0 };
         if all > most {

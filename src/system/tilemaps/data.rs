@@ -78,7 +78,7 @@ pub struct TilemapData {
     pub objects: Vec<MapObject>,
 }
 
-/// What a layer consists of.
+/// Kind of the content of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LayerKind {
     /// Tiles in cells.

@@ -51,15 +51,15 @@ fn map(size: u32, tiles: &[(i32, i32, u32, &str)]) -> MapFile {
 }
 
 /// Returns left and bottom of each quad, and its opacity, layer by layer.
-fn places(file: MapFile) -> Vec<Vec<([f32; 2], f32)>> {
+fn positions(file: MapFile) -> Vec<Vec<([f32; 2], f32)>> {
     let map = tilemap(file);
-    let place = |quad: &TileQuad| ([quad.bounds()[0], quad.bounds()[1]], quad.alpha);
+    let position = |quad: &TileQuad| ([quad.bounds()[0], quad.bounds()[1]], quad.alpha);
     let layers = 0..map.map().layers.len();
     layers
         .map(|layer| {
             let mut quads = Vec::new();
             map.quads(layer, [-100.0, -100.0, 100.0, 100.0], 0.0, &mut quads);
-            quads.iter().map(place).collect()
+            quads.iter().map(position).collect()
         })
         .collect()
 }
@@ -69,11 +69,11 @@ fn tiles(layer: &TileLayer) -> &[u32] {
 }
 
 #[test]
-fn tiles_beside_the_grid_are_moved_and_stay_in_the_nearest_cell() {
+fn tiles_off_the_grid_are_moved_and_stay_in_the_nearest_cell() {
     let file = map(8, &[(3, 0, 0, ""), (13, 6, 1, ""), (-3, 8, 2, "")]);
     assert_eq!(file.maps[0].layers.len(), 1);
     assert_eq!(tiles(&file.maps[0].layers[0]), [3, 0, 2, 1, 0, 0]);
-    assert_eq!(places(file), [[([3.0, 8.0], 1.0), ([-3.0, 0.0], 1.0), ([13.0, 2.0], 1.0)]]);
+    assert_eq!(positions(file), [[([3.0, 8.0], 1.0), ([-3.0, 0.0], 1.0), ([13.0, 2.0], 1.0)]]);
     // Nothing of these tiles is in the layer.
     assert_eq!(map(8, &[(-8, 0, 0, ""), (24, 0, 0, ""), (0, 16, 0, "")]).maps[0].layers, []);
 }
@@ -81,20 +81,20 @@ fn tiles_beside_the_grid_are_moved_and_stay_in_the_nearest_cell() {
 #[test]
 fn a_moved_tile_loses_its_style_when_the_game_changes_it() {
     let mut map = tilemap(map(8, &[(3, 0, 0, ",\"a\":0.5")]));
-    let places = |map: &crate::Tilemap| {
+    let positions = |map: &crate::Tilemap| {
         let mut quads = Vec::new();
         map.quads(0, [-100.0, -100.0, 100.0, 100.0], 0.0, &mut quads);
         quads.iter().map(|quad| (quad.bounds()[0], quad.alpha)).collect::<Vec<_>>()
     };
-    assert_eq!(places(&map), [(3.0, 0.5)]);
+    assert_eq!(positions(&map), [(3.0, 0.5)]);
     map.set_tile(0, 1, 2, 5);
-    assert_eq!(places(&map), [(0.0, 1.0)]);
+    assert_eq!(positions(&map), [(0.0, 1.0)]);
 }
 
 #[test]
 fn tiles_with_an_opacity_are_drawn_with_it() {
     let file = map(8, &[(0, 0, 0, ",\"a\":0.25"), (8, 0, 1, ",\"a\":1"), (16, 0, 1, "")]);
-    assert_eq!(places(file), [[([0.0, 8.0], 0.25), ([8.0, 8.0], 1.0), ([16.0, 8.0], 1.0)]]);
+    assert_eq!(positions(file), [[([0.0, 8.0], 0.25), ([8.0, 8.0], 1.0), ([16.0, 8.0], 1.0)]]);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn tiles_cover_each_other_in_the_order_of_the_file() {
     // Large tiles extend to the right and down, over the cells beside theirs.
     let file = map(16, &[(8, 8, 0, ""), (0, 0, 1, ""), (8, 0, 2, "")]);
     assert_eq!(
-        places(file),
+        positions(file),
         [vec![([8.0, -8.0], 1.0)], vec![([0.0, 0.0], 1.0), ([8.0, 0.0], 1.0)]]
     );
 }
@@ -205,5 +205,5 @@ fn entities_and_tiles_move_with_their_layer() {
     let text = project(&[set(1, "rock.png", 8)], &levels, "");
     let (file, _) = compiled("x.ldtk", &text, &[]).unwrap();
     assert_eq!((file.maps[0].objects[0].x, file.maps[0].objects[0].y), (11.0, 2.0));
-    assert_eq!(places(file), [[([3.0, 10.0], 1.0)]]);
+    assert_eq!(positions(file), [[([3.0, 10.0], 1.0)]]);
 }

@@ -87,7 +87,7 @@ fn read_template(
     Ok(SjsonTree::Object(fields))
 }
 
-/// What the positions of a layer's objects depend on.
+/// Parameters for the positions of a layer's objects.
 pub struct ObjectLook<'a> {
     pub placement: &'a Placement,
     /// Offset of the layer to the right and down.

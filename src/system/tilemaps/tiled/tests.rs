@@ -1,5 +1,5 @@
 //! Tests of Tiled's features: packed and infinite layers, orientations, collections of pictures,
-//! templates, and how the editor places, flips and orders tiles.
+//! templates, and how the editor positions, flips and orders tiles.
 
 use crate::data::{LayerKind, TileLayer};
 use crate::quads::TileQuad;
@@ -168,7 +168,7 @@ fn chunks_of_all_layers_share_the_cells_of_the_map() {
 }
 
 #[test]
-fn chunks_of_isometric_and_staggered_maps_keep_their_places() {
+fn chunks_of_isometric_and_staggered_maps_keep_their_positions() {
     let chunk = "<layer name=\"l\"><data encoding=\"csv\"><chunk x=\"-1\" y=\"-1\" width=\"2\" \
                  height=\"2\">1,1,1,1</chunk></data></layer><objectgroup name=\"o\"><object \
                  id=\"1\" x=\"8\" y=\"8\"/></objectgroup>";
@@ -254,7 +254,7 @@ fn transparent_colors_are_part_of_the_texture_name() {
 }
 
 #[test]
-fn tiles_are_moved_and_sized_as_their_set_says() {
+fn tiles_are_moved_and_sized_by_their_set() {
     let with = |attributes: &str, children: &str| {
         let set = SET.replace("<image", &format!("{children}<image"));
         let set = set.replace("tilewidth=\"8\" tileheight=\"8\"", attributes);
@@ -396,15 +396,15 @@ fn tile_objects_are_drawn_where_the_editor_shows_them() {
         let group = format!("<objectgroup name=\"o\" offsetx=\"1\">{objects}</objectgroup>");
         let text = xml(attributes, &format!("{set}{group}"));
         let (file, _) = compiled("maps/x.tmx", &text, &[]).unwrap();
-        let places: Vec<_> = file.maps[0].objects.iter().map(|one| [one.x, one.y]).collect();
+        let positions: Vec<_> = file.maps[0].objects.iter().map(|one| [one.x, one.y]).collect();
         let hidden = !file.maps[0].layers[0].is_shown_at_first();
         assert!(hidden && first(&file).kind == LayerKind::Objects);
-        (places, bounds(&tilemap(file), 0))
+        (positions, bounds(&tilemap(file), 0))
     };
     let one = "<object id=\"1\" gid=\"1\" x=\"8\" y=\"12\" width=\"16\" height=\"8\"/>";
-    let placed = |place: [f32; 2]| {
-        let [x, y] = place;
-        (vec![place], vec![[x, y, x + 16.0, y + 8.0]])
+    let placed = |position: [f32; 2]| {
+        let [x, y] = position;
+        (vec![position], vec![[x, y, x + 16.0, y + 8.0]])
     };
     assert_eq!(with(ORTHOGONAL, "", one), placed([9.0, 4.0]));
     assert_eq!(with(ORTHOGONAL, "objectalignment=\"topleft\"", one), placed([9.0, -4.0]));
@@ -421,8 +421,8 @@ fn tile_objects_are_drawn_where_the_editor_shows_them() {
     let several = one.to_string()
         + &one.replace("y=\"12\"", "y=\"2\"")
         + &one.replace("id=\"1\"", "id=\"3\" visible=\"0\"");
-    let (places, found) = with(ORTHOGONAL, "", &several);
-    assert_eq!((places.len(), found.len(), found[0][1], found[1][1]), (3, 2, 14.0, 4.0));
+    let (positions, found) = with(ORTHOGONAL, "", &several);
+    assert_eq!((positions.len(), found.len(), found[0][1], found[1][1]), (3, 2, 14.0, 4.0));
 }
 
 #[test]
@@ -497,8 +497,9 @@ fn pieces_of_meshes_have_few_parts() {
     let mut map = tilemap(compiled("maps/x.tmx", &text, &[]).unwrap().0);
     // Tiles that cover their neighbours: alternating textures cannot be joined.
     let all = chunks(&map);
-    let places: Vec<_> = all.iter().map(|chunk| (chunk.layer, chunk.column, chunk.row)).collect();
-    assert_eq!(places, [(0, 0, 1), (0, 1, 1), (0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]);
+    let positions: Vec<_> =
+        all.iter().map(|chunk| (chunk.layer, chunk.column, chunk.row)).collect();
+    assert_eq!(positions, [(0, 0, 1), (0, 1, 1), (0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]);
     let counts: Vec<_> = all
         .iter()
         .map(|chunk| map.chunk_mesh(*chunk, 0.0, 1.0, &[false; 2]).0)
