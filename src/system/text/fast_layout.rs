@@ -132,6 +132,15 @@ pub fn lay_out(
             color = spans[next_span].color;
             next_span += 1;
         }
+        if !request.is_retained {
+            let end = spans.get(next_span).map_or(text.len(), |span| span.start as usize);
+            let font = &fonts[number.0 as usize];
+            let run = AsciiRun { font, glyphs: &mut glyphs.all, frame, color };
+            i = run.lay_out(&mut cursor, &mut before, &text[..end.min(text.len())], i);
+            if i >= end.min(text.len()) {
+                continue;
+            }
+        }
         if text[i] < 32 {
             control(fonts, glyphs, request, &mut cursor, text[i])?;
             before = PreviousGlyph::FIRST;
@@ -167,6 +176,58 @@ pub fn lay_out(
     }
     cursor.end_line(request.align, request.max_width);
     Some(TextExtents { caret: [cursor.x, cursor.y], lines: cursor.lines, ..TextExtents::default() })
+}
+
+/// A run of printable ASCII characters whose glyphs and kerning are in the tables of their font,
+/// and which have slots in the atlas: nearly all text. Nothing is looked up or allocated for them.
+struct AsciiRun<'a> {
+    font: &'a Font,
+    glyphs: &'a mut [Glyph],
+    frame: u32,
+    color: Option<[u8; 4]>,
+}
+
+impl AsciiRun<'_> {
+    /// Lays out characters from `start` on. Returns the index of the first one that is not part of
+    /// the run.
+    #[inline(always)]
+    fn lay_out(
+        self,
+        cursor: &mut LineCursor,
+        last: &mut PreviousGlyph,
+        text: &[u8],
+        start: usize,
+    ) -> usize {
+        let AsciiRun { font, glyphs, frame, color } = self;
+        let mut before = *last;
+        let mut i = start;
+        cursor.quads.reserve(text.len() - start);
+        while let Some(byte) = text.get(i) {
+            let key = u32::from(*byte);
+            if !(32..128).contains(&key) {
+                break;
+            }
+            let index = font.ascii[key as usize];
+            let (mut kern, mut earlier) = (0.0, None);
+            if before.key != NONE {
+                // A ligature before it has a larger key.
+                kern = if before.key < 128 { font.pairs.ascii(before.key, key) } else { f32::NAN };
+                earlier = Some((before.key, before.index));
+            }
+            let Some(glyph) = glyphs.get_mut(index as usize) else { break };
+            if kern.is_nan() || glyph.state == GlyphState::Unplaced {
+                break;
+            }
+            let (start, quads) = (cursor.x, cursor.quads.len());
+            before = PreviousGlyph { key, index, start, quads, earlier };
+            cursor.x += kern * cursor.size;
+            glyph.used = frame;
+            cursor.draw(glyph, color);
+            i += 1;
+        }
+        *last = before;
+        i
+    }
 }
 
 /// Reads the next character. Returns its key, its glyph index and the character.
