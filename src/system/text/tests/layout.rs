@@ -350,3 +350,19 @@ fn fallback_fonts_are_searched_in_order() {
     assert!(texts.fonts[font.0 as usize].logged.missing.is_empty());
     assert!(is_simple(&mut texts, &request(font, "a日b本", 20.0)));
 }
+
+#[test]
+fn retained_and_immediate_text_have_equal_quads() {
+    // Immediate text is laid out in runs of ASCII, retained text letter by letter.
+    let (mut texts, font) = texts();
+    let long = "The caravan 17 left the harbour on day 4 with salt, wool and oil. ".repeat(3);
+    for text in ["", "AVATAR", "office fi\tx\r\nnext", "Łódź: office Ωμ fi", &long, "a\u{7f}b\n\n"]
+    {
+        let request = request(font, text, 20.0);
+        // The first layout fills the tables.
+        texts.layout(&request).unwrap();
+        let immediate = texts.layout(&request).unwrap().to_vec();
+        let retained = TextRequest { is_retained: true, ..request };
+        assert_eq!(texts.layout(&retained).unwrap(), immediate, "{text:?}");
+    }
+}
