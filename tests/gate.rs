@@ -56,6 +56,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustix", &["src/foundation/file_access/"]),
     ("ruzstd", &["src/resource/image/"]),
     ("strsim", &["src/foundation/suggest.rs"]),
+    ("symphonia", &["src/system/sound/clip_decoder.rs"]),
     ("sysinfo", &["src/platform/"]),
     ("tungstenite", &["src/system/remote/"]),
     ("skrifa", &["src/system/text/"]),

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_removes_what_is_above_its_cutoff() {
+    fn the_filter_removes_frequencies_above_its_cutoff() {
         let peak = |samples: &[f32]| samples.iter().fold(0.0f32, |most, one| most.max(one.abs()));
         let level = |hertz, cutoff| peak(&filtered(hertz, cutoff, cutoff)[4800..]);
         assert!(level(100.0, 1000.0) > 0.49);
