@@ -1,6 +1,7 @@
 //! Tests of hot reload of Lua, row by row: what an edit keeps, changes, and cannot change. Every
 //! line of the table in docs/hot_reload.md is the name of a row here.
 
+mod attacks;
 mod edit_storm;
 mod failures;
 mod garbage_collection;

@@ -5,6 +5,7 @@ local core = ...
 
 local type, error, rawget = type, error, rawget
 local format, concat, find, gsub = string.format, table.concat, string.find, string.gsub
+local match = string.match
 local getinfo, getlocal = core.debug.getinfo, core.debug.getlocal
 local load_chunk, location = core.load_chunk, core.location
 local reload = core.reloader
@@ -94,11 +95,24 @@ local function check_cycle(name)
   end
 end
 
+-- Chunk names of functions that are not in the game's files, and what has them. A record of a load
+-- takes the functions with its chunk name for its own.
+local RESERVED = {
+  ["[C]"] = "functions of the engine and of Lua",
+  ["console"] = "lines that are typed in the console",
+  ["eval"] = "lines that tools evaluate",
+}
+
 -- Rejects chunk names that belong to the engine, because reports leave out the engine's own code.
 local function check_chunk(name, source, chunk)
+  -- The compiler reads a name up to its first zero byte.
+  chunk = match(chunk, "^%Z*")
   if chunk:sub(1, 8) == "[engine]" then
     raise(format("%s: %s begins with \"[engine]\", which marks the engine's own code: use another "
       .. "name", name, source))
+  elseif RESERVED[chunk] then
+    raise(format("%s: %s is \"%s\", which marks %s: use another name", name, source, chunk,
+      RESERVED[chunk]))
   end
 end
 
@@ -326,6 +340,20 @@ local function pieces(reader)
   end
 end
 
+local function check_text(text)
+  if #text > LOAD_BYTES_MAX then
+    raise(TOO_LONG)
+  end
+end
+
+-- Compiles a line that was typed in the console or that a tool sent. `name` is a reserved name.
+-- Returns nil and the problem if that fails.
+function core.load_line(text, name)
+  check_text(text)
+  core.note_loaded(name, text)
+  return load_chunk(text, "=" .. name, core.line_env)
+end
+
 -- `load(text or function, name?, mode?, env?)`: accepts text only, whatever the mode is.
 local function load_text(text, name, _, env)
   if type(text) == "function" then
@@ -333,9 +361,8 @@ local function load_text(text, name, _, env)
   elseif type(text) ~= "string" then
     bad_argument("load", 1, "text", "string or function", text)
   end
-  if #text > LOAD_BYTES_MAX then
-    raise(TOO_LONG)
-  elseif text:byte() == 27 then
+  check_text(text)
+  if text:byte() == 27 then
     return nil, "load: this is a compiled chunk, and only text can be loaded"
   end
   if name == nil then

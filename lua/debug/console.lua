@@ -46,10 +46,8 @@ local function run(text)
     return
   end
   local chunk
-  chunk, problem = core.load("return " .. text, "=console", "t", core.line_env)
-  if not chunk then
-    chunk, problem = core.load(text, "=console", "t", core.line_env)
-  end
+  chunk, problem = core.load_line("return " .. text, "console")
+  if not chunk then chunk, problem = core.load_line(text, "console") end
   if not chunk then
     log("error", problem)
     return

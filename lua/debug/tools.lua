@@ -104,15 +104,15 @@ function core.tool_eval(text, as_data)
   end
   -- The expression is passed as an argument, because a tail call would leave no line for its error.
   -- Everything is on one line, which errors then name, unless the text ends in a comment.
-  local chunk = core.load("return (...)(" .. text .. ")", "=eval", "t", core.line_env)
-    or core.load("return (...)(" .. text .. "\n)", "=eval", "t", core.line_env)
+  local chunk = core.load_line("return (...)(" .. text .. ")", "eval")
+    or core.load_line("return (...)(" .. text .. "\n)", "eval")
   if chunk then
     -- Makes reports show the text that was typed.
     core.note_loaded("eval", text)
     return chunk(answer)
   end
   local problem
-  chunk, problem = core.load(text, "=eval", "t", core.line_env)
+  chunk, problem = core.load_line(text, "eval")
   if not chunk then return { problem = problem } end
   return answer(chunk())
 end

@@ -7,6 +7,7 @@ local core = ...
 core.jit.off(true, true)
 
 local type, next, rawget, rawequal, abs = type, next, rawget, rawequal, math.abs
+local assert = assert
 local getmetatable, getupvalue = core.debug.getmetatable, core.debug.getupvalue
 local upvalueid, getinfo, status = core.debug.upvalueid, core.debug.getinfo, coroutine.status
 local reload = core.reloader
@@ -184,6 +185,7 @@ end
 local function choose(plan)
   for i = 1, #plan.order do
     local at = plan.order[i]
+    assert(getinfo(at.fn, "S").what ~= "C", "a reload replaces only functions of files")
     local best = at.list[1]
     for k = 2, #at.list do
       local other = at.list[k]
@@ -286,6 +288,7 @@ local function decide_table(plan, at)
 end
 
 local function decide_cell(plan, o, old, new)
+  assert(getinfo(old.fn, "S").what ~= "C", "a reload changes only upvalues of files")
   local _, live = getupvalue(old.fn, old.index)
   local action = decide(plan, o, old.value, live, new.value)
   add_set(plan, "upvalue", old.fn, old.index, old.value, new.value, action)

@@ -132,9 +132,14 @@ function reload.begin(chunk, written, world)
   return mark
 end
 
--- Returns the load in progress of a function's file.
+-- Returns the load in progress of a function's file. Functions written in C are in no file, and
+-- their upvalues must never be changed: their code does not check the types of these.
 local function mark_of(fn)
-  local chunk = sub(getinfo(fn, "S").source, 2)
+  local info = getinfo(fn, "S")
+  if info.what == "C" then
+    return nil
+  end
+  local chunk = sub(info.source, 2)
   local mark = state.innermost
   while mark and mark.chunk ~= chunk do
     mark = mark.outer
@@ -161,8 +166,8 @@ setmetatable(core.string, {
   end,
 })
 
-local function belongs_to(record, fn)
-  return getinfo(fn, "S").source == record.source
+local function belongs_to(record, info)
+  return info.what ~= "C" and info.source == record.source
 end
 
 -- Adds a cell: an upvalue, identified by one function that has it.
@@ -202,7 +207,7 @@ local function cells_of_foreign(record, fn, push)
       return cells
     end
     cells[#cells + 1] = { name = name, fn = fn, index = i, value = value }
-    if type(value) ~= "function" or belongs_to(record, value) then
+    if type(value) ~= "function" or belongs_to(record, getinfo(value, "S")) then
       push(value)
     end
   end
@@ -265,7 +270,7 @@ local function record_reachable(record, first)
       end
     elseif not record.functions[value] then
       local info = getinfo(value, "S")
-      if info.source == record.source then
+      if belongs_to(record, info) then
         owners[value] = record.chunk
         record.functions[value] = { cells = {}, own = true, line = info.linedefined }
         record.functions[value].cells = cells_of(record, value, push)

@@ -146,6 +146,18 @@ fn loaded_code_cannot_impersonate_the_engine() {
                       engine's own code: use another name\n    In main.lua:1\n";
         check_error(&format!("pass_{}", name.len()), "", &main, &[expected]);
     }
+    for (name, of) in [
+        ("[C]", "functions of the engine and of Lua"),
+        ("console", "lines that are typed in the console"),
+        ("eval", "lines that tools evaluate"),
+    ] {
+        let main = format!("load(\"error('boom')\", \"={name}\")");
+        let expected = format!(
+            "Error: load: argument #2 'name' is \"{name}\", which marks {of}: use another name\n    \
+             In main.lua:1\n"
+        );
+        check_error(&format!("pass_{}", name.replace(['[', ']'], "_")), "", &main, &[&expected]);
+    }
     let main = "require(\"[engine] frame\")";
     let result =
         Game::new("pass_file", main).with("[engine] frame.lua", "error(\"boom\")").play(&[]);

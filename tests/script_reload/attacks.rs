@@ -1,0 +1,64 @@
+//! Tests of games that try to reach the engine through hot reload.
+
+use super::harness::Game;
+
+/// Loads the module `x` with a searcher, as the file and with the chunk name of this test. The
+/// result of its first load has `first`, and that of each later load `later`.
+fn game_with(first: &str, later: &str, name: &str, file: &str) -> Game {
+    let begin = format!(
+        "n = 0
+         function evil() evils = (evils or 0) + 1 end
+         table.insert(package.searchers, function(module)
+           if module ~= 'x' then return end
+           n = n + 1
+           local text = n == 1 and [[return {{ f = {first} }}]] or [[return {{ f = {later} }}]]
+           return load(text, '{name}'), '{file}'
+         end)
+         kept = {{ rawget = rawget, gmatch = string.gmatch('abc', '.') }}
+         found, problem = pcall(require, 'x')"
+    );
+    let mut game = Game::start(&[("m.lua", "return 1")]);
+    game.step(&begin).unwrap_or_else(|report| panic!("{report}"));
+    game
+}
+
+#[test]
+fn no_searched_module_can_claim_functions_of_the_engine() {
+    let names = ["=[C]", "@[C]", "=[C]\\0x", "=[engine] boot/core", "=console", "@eval"];
+    for (first, later) in [
+        ("rawget", "coroutine.wrap(evil)"),
+        ("rawget", "('x'):gmatch('.')"),
+        ("kept.gmatch", "coroutine.wrap(evil)"),
+        ("Gui.rect", "function() evil() end"),
+    ] {
+        for name in names {
+            let mut game = game_with(first, later, name, "m.lua");
+            game.step("assert(not found and problem:find('use another name', 1, true), problem)")
+                .unwrap_or_else(|report| panic!("{name}: {report}"));
+        }
+        // Without the name, such functions are values like any other.
+        let mut game = game_with(first, later, "@m.lua", "m.lua");
+        game.step("assert(found, problem) require 'm'").unwrap();
+        for round in 0..3 {
+            game.reload(&[("m.lua", &format!("return {round}"))]);
+            game.step(
+                "assert(rawget == kept.rawget and rawget({ 4 }, 1) == 4 and not evils)
+                 assert(Gui.rect ~= require 'x'.f or debug.getinfo(Gui.rect).what == 'C')",
+            )
+            .unwrap_or_else(|report| panic!("{first}: {report}"));
+        }
+        game.step("assert(kept.gmatch() == 'a' and kept.gmatch() == 'b')").unwrap();
+    }
+}
+
+#[test]
+fn a_file_of_a_searcher_cannot_have_a_name_of_the_engine() {
+    for file in ["[C]", "[C]\\0", "[engine] boot/core", "console", "eval"] {
+        let mut game = game_with("rawget", "evil", "@x.fnl", file);
+        game.step(
+            "assert(not found and problem:find('the file that package.searchers[3] returned', 1,
+               true) and problem:find('use another name', 1, true), problem)",
+        )
+        .unwrap_or_else(|report| panic!("{file}: {report}"));
+    }
+}
