@@ -7,6 +7,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::resource_kind::CompileContext;
 use gltf::json::{Root, buffer};
+use std::collections::HashMap;
 
 /// Maximum number of bytes in all buffers of one file.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 30;
@@ -93,37 +94,84 @@ pub fn load(
              split the model"
         ));
     }
-    let mut buffers = Vec::new();
+    let mut files = buffers_of_files(root, &compiling.path)?;
+    let mut buffers = vec![None; root.buffers.len()];
     for (index, buffer) in root.buffers.iter().enumerate() {
-        let mut bytes = match (&buffer.uri, glb_chunk) {
-            _ if is_fallback(buffer) => {
-                buffers.push(None);
-                continue;
+        // The buffer may have its data already, together with an earlier one of the same file.
+        if is_fallback(buffer) || buffers[index].is_some() {
+            continue;
+        }
+        let (bytes, path) = match (&buffer.uri, glb_chunk) {
+            (Some(uri), _) => {
+                let wrong = |fault: Error| error!("buffer {index}: {}", fault.message);
+                let path = file_path(uri, &compiling.path).map_err(wrong)?;
+                (fetch(uri, compiling).map_err(wrong)?, path)
             }
-            (Some(uri), _) => fetch(uri, compiling)
-                .map_err(|fault| error!("buffer {index}: {}", fault.message))?,
-            (None, Some(glb_chunk)) if index == 0 => glb_chunk.to_vec(),
-            _ => {
-                buffers.push(None);
-                continue;
-            }
+            (None, Some(glb_chunk)) if index == 0 => (glb_chunk.to_vec(), None),
+            _ => continue,
         };
-        let wanted = buffer.byte_length.0 as usize;
+        let same_file = path.and_then(|path| files.remove(&path));
+        fill(root, &mut buffers, same_file.as_deref().unwrap_or(&[index]), bytes)?;
+    }
+    Ok(buffers)
+}
+
+/// Returns the indices of the buffers of each file, so that each file is read once.
+fn buffers_of_files(root: &Root, model: &str) -> Result<HashMap<String, Vec<usize>>, Error> {
+    let mut files: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, buffer) in root.buffers.iter().enumerate() {
+        let Some(uri) = buffer.uri.as_ref().filter(|_| !is_fallback(buffer)) else { continue };
+        let path = file_path(uri, model);
+        let path = path.map_err(|fault| error!("buffer {index}: {}", fault.message))?;
+        if let Some(path) = path {
+            files.entry(path).or_default().push(index);
+        }
+    }
+    Ok(files)
+}
+
+/// Returns the path of the file that a URI names; `None` for embedded bytes.
+fn file_path(uri: &str, model: &str) -> Result<Option<String>, Error> {
+    match uri.starts_with(DATA_URI) {
+        true => Ok(None),
+        false => resolve(uri, model).map(Some),
+    }
+}
+
+/// Gives buffers the start of the same bytes, each as long as it declares.
+fn fill(
+    root: &Root,
+    buffers: &mut [BufferBytes],
+    indices: &[usize],
+    mut bytes: Vec<u8>,
+) -> Result<(), Error> {
+    for (number, index) in indices.iter().enumerate() {
+        let wanted = root.buffers[*index].byte_length.0 as usize;
         if bytes.len() < wanted {
             return Err(error!(
                 "buffer {index} should have {wanted} bytes, and has {}",
                 bytes.len()
             ));
         }
-        bytes.truncate(wanted);
-        buffers.push(Some(bytes));
+        buffers[*index] = Some(match number + 1 == indices.len() {
+            false => bytes[..wanted].to_vec(),
+            true => {
+                bytes.truncate(wanted);
+                // The rest of the file's bytes stay in memory otherwise.
+                bytes.shrink_to_fit();
+                std::mem::take(&mut bytes)
+            }
+        });
     }
-    Ok(buffers)
+    Ok(())
 }
+
+/// Start of a URI that contains bytes.
+const DATA_URI: &str = "data:";
 
 /// Reads the content of a URI: embedded bytes, or a file next to the model.
 pub fn fetch(uri: &str, compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
-    if let Some(rest) = uri.strip_prefix("data:") {
+    if let Some(rest) = uri.strip_prefix(DATA_URI) {
         let (kind, text) = rest.split_once(',').unwrap_or(("", rest));
         if !kind.ends_with(";base64") {
             return Err(error!("its data uri is not in base64"));

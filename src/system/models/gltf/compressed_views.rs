@@ -50,7 +50,7 @@ pub fn decompress(root: &mut Root, buffers: &mut Vec<BufferBytes>) -> Result<(),
     let mut left = BUFFER_BYTES_MAX.saturating_sub(loaded as u64);
     for number in 0..root.buffer_views.len() {
         let decoded = compressed(&root.buffer_views[number])
-            .and_then(|view| view.map(|view| one(&view, buffers, &mut left)).transpose())
+            .and_then(|view| view.map(|view| decode_view(&view, buffers, &mut left)).transpose())
             .map_err(|fault| error!("buffer view {number}: {}", fault.message))?;
         let Some(bytes) = decoded else { continue };
         let view = &mut root.buffer_views[number];
@@ -96,7 +96,11 @@ fn choice<T: Copy>(
     found.ok_or_else(|| error!("its {key} '{name}' is not known: export the model without meshopt"))
 }
 
-fn one(view: &CompressedView, buffers: &[BufferBytes], left: &mut u64) -> Result<Vec<u8>, Error> {
+fn decode_view(
+    view: &CompressedView,
+    buffers: &[BufferBytes],
+    left: &mut u64,
+) -> Result<Vec<u8>, Error> {
     let bytes = buffers.get(view.buffer).ok_or_else(|| missing("buffer", view.buffer))?;
     let bytes = bytes.as_ref().ok_or_else(|| super::buffers::no_data(view.buffer))?;
     let end = view.start.checked_add(view.length).filter(|end| *end <= bytes.len() as u64);

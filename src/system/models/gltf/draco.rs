@@ -4,7 +4,7 @@
 use super::accessor::{GltfSource, missing, numbers_of, size_of_component};
 use super::buffers::BUFFER_BYTES_MAX;
 use super::fields::ExtensionFields;
-use draco_core::{DecodeLimits, DecoderBuffer, ErrorKind, Mesh, MeshDecoder};
+use draco_core::{DecodeLimits, DecoderBuffer, ErrorKind, Mesh, MeshDecoder, PointAttribute};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_frame_packet::mesh::{INDICES_MAX, VERTICES_MAX};
@@ -19,6 +19,9 @@ const NAME: &str = "KHR_draco_mesh_compression";
 /// Maximum number of compressed bytes that are decoded for one file; bytes that several primitives
 /// share count for each.
 pub const DRACO_BYTES_MAX: u64 = 1 << 28;
+
+/// Bytes of a triangle's indices.
+const FACE_BYTES: u64 = 12;
 
 /// Attribute of a decoded primitive.
 struct DecodedAttribute {
@@ -37,14 +40,19 @@ struct DecodedPrimitive {
 /// Budget of a file's compressed and decoded bytes.
 struct DracoBudget {
     compressed: u64,
+    /// Bytes of the buffers that primitives get.
     decoded: u64,
+    /// Bytes of all decoded attributes, including those that no primitive has: a stream of a few
+    /// bytes can have attributes of many equal values.
+    attributes: u64,
 }
 
 /// Decodes all compressed primitives into additional buffers, views and accessors.
 pub fn decompress(source: &mut GltfSource) -> Result<(), Error> {
     let loaded: usize = source.buffers.iter().flatten().map(Vec::len).sum();
     let decoded = BUFFER_BYTES_MAX.saturating_sub(loaded as u64);
-    let mut budget = DracoBudget { compressed: DRACO_BYTES_MAX, decoded };
+    let mut budget =
+        DracoBudget { compressed: DRACO_BYTES_MAX, decoded, attributes: BUFFER_BYTES_MAX };
     for mesh in 0..source.root.meshes.len() {
         for part in 0..source.root.meshes[mesh].primitives.len() {
             let primitive = &source.root.meshes[mesh].primitives[part];
@@ -97,8 +105,8 @@ fn decode(
         let accessor = Accessor { count, sparse: None, ..accessor.clone() };
         attributes.push(DecodedAttribute { semantic, accessor, bytes });
     }
-    budget.charge(mesh.num_faces() as u64 * 12)?;
-    let mut indices = Vec::with_capacity(mesh.num_faces() * 12);
+    budget.charge(mesh.num_faces() as u64 * FACE_BYTES)?;
+    let mut indices = Vec::with_capacity(mesh.num_faces() * FACE_BYTES as usize);
     for face in mesh.faces() {
         face.iter().for_each(|point| indices.extend(point.0.to_le_bytes()));
     }
@@ -119,11 +127,11 @@ fn over_limit() -> Error {
     )
 }
 
-fn decode_mesh(compressed: &[u8], budget: &DracoBudget) -> Result<Mesh, Error> {
+fn decode_mesh(compressed: &[u8], budget: &mut DracoBudget) -> Result<Mesh, Error> {
     let limits = DecodeLimits::default()
         .with_max_points(VERTICES_MAX as u64)
-        .with_max_faces(INDICES_MAX as u64 / 3)
-        .with_max_decoded_bytes(budget.decoded);
+        .with_max_faces((INDICES_MAX as u64 / 3).min(budget.decoded / FACE_BYTES))
+        .with_max_decoded_bytes(budget.decoded.min(budget.attributes));
     let mut mesh = Mesh::new();
     let decoded = MeshDecoder::new()
         .decode(&mut DecoderBuffer::new(compressed).with_limits(limits), &mut mesh);
@@ -131,10 +139,20 @@ fn decode_mesh(compressed: &[u8], budget: &DracoBudget) -> Result<Mesh, Error> {
         ErrorKind::LimitExceeded => over_limit(),
         _ => error!("it cannot be decoded ({}): export it again", fault.message()),
     })?;
-    match mesh.num_points() <= VERTICES_MAX {
-        true => Ok(mesh),
-        false => Err(over_limit()),
+    // The decoder checks the number of points only of point clouds.
+    if mesh.num_points() > VERTICES_MAX {
+        return Err(over_limit());
     }
+    let bytes = (0..mesh.num_attributes()).map(|index| attribute_size(mesh.attribute(index)));
+    let left = budget.attributes.checked_sub(bytes.sum());
+    budget.attributes = left.ok_or_else(over_limit)?;
+    Ok(mesh)
+}
+
+/// Returns the bytes that a decoded attribute takes: its values, and the value of each point.
+fn attribute_size(attribute: &PointAttribute) -> u64 {
+    let mapped = attribute.explicit_mapping().map_or(0, <[_]>::len);
+    (attribute.buffer().data_size() + mapped * size_of::<u32>()) as u64
 }
 
 /// Returns the values of an attribute as the accessor describes them.
@@ -224,4 +242,27 @@ fn add(source: &mut GltfSource, mut accessor: Accessor, bytes: Vec<u8>) -> Index
     source.root.buffer_views.push(view);
     source.root.accessors.push(accessor);
     Index::new(source.root.accessors.len() as u32 - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::extension_tests::DRACO;
+    use super::*;
+    use data_encoding::HEXLOWER;
+
+    #[test]
+    fn all_decoded_attributes_count_for_each_primitive() {
+        let stream = HEXLOWER.decode(DRACO.as_bytes()).unwrap();
+        let budget = |attributes: u64| DracoBudget { compressed: 0, decoded: 1 << 20, attributes };
+        let mut whole = budget(1 << 20);
+        assert_eq!(decode_mesh(&stream, &mut whole).unwrap().num_points(), 4);
+        let used = (1 << 20) - whole.attributes;
+        // Positions, normals and texture coordinates.
+        assert!(used >= 4 * (3 + 3 + 2) * 4, "{used}");
+        let mut small = budget(3 * used - 1);
+        assert!(decode_mesh(&stream, &mut small).is_ok());
+        assert!(decode_mesh(&stream, &mut small).is_ok());
+        let message = decode_mesh(&stream, &mut small).unwrap_err().message;
+        assert_eq!(message, over_limit().message);
+    }
 }

@@ -10,7 +10,7 @@ use engine_frame_packet::mesh::SurfaceAlphaMode;
 use engine_frame_packet::texture::{AxisWrap, WrapMode};
 
 /// A square of two triangles: texture coordinates (attribute 0), normals (1), positions (2).
-const DRACO: &str = concat!(
+pub(super) const DRACO: &str = concat!(
     "445241434f02020101000000040200020000011fff011101ff0000030309020100010903000100090300",
     "02000002000000000000803f0000803f0000000000000000000000000000803f0000803f000000000000",
     "00000000803f00000000000000000000803f00000000000000000000803f00000000000000000000803f",
@@ -334,6 +334,21 @@ fn instances_become_nodes() {
             "{start}with its 4092 instances the model has more than 4095 nodes (NODES_MAX): split \
              the model, or join instances into one mesh"
         ),
+    );
+}
+
+#[test]
+fn names_of_instanced_nodes_have_a_limit() {
+    let named = |length: usize| {
+        let fields = "\"mesh\": 1, \"extensions\": { \"EXT_mesh_gpu_instancing\": { \
+                      \"attributes\": { \"TRANSLATION\": 0 } } }";
+        changed("\"mesh\": 1", fields).replacen("\"Lid\"", &format!("{:?}", "a".repeat(length)), 1)
+    };
+    assert_eq!(import(&named(1024)).unwrap().nodes.len(), 4 + 24);
+    refused(
+        &named(1025),
+        "EXT_mesh_gpu_instancing of node 1: its name has 1025 bytes, and 1024 is the most, because \
+         each instance repeats it (INSTANCED_NAME_BYTES_MAX): shorten the name",
     );
 }
 

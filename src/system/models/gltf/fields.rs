@@ -6,6 +6,9 @@ use engine_foundation::error;
 use gltf::json::Value;
 use gltf::json::extensions::texture::TextureTransform;
 
+/// Name of the extension with the transform of a texture.
+pub const TEXTURE_TRANSFORM: &str = "KHR_texture_transform";
+
 /// An extension of an item, by its name for messages.
 #[derive(Clone, Copy)]
 pub struct ExtensionFields<'a> {
@@ -14,6 +17,7 @@ pub struct ExtensionFields<'a> {
 }
 
 /// Texture reference of a material.
+#[derive(Clone)]
 pub struct TextureInfo {
     pub index: usize,
     pub set: u32,
@@ -84,8 +88,8 @@ impl<'a> ExtensionFields<'a> {
         let number = |number: u64| u32::try_from(number).map_err(|_| missing("texture", !0));
         let index = number(info.required("index")?)? as usize;
         let set = number(info.whole("texCoord")?.unwrap_or(0))?;
-        let transform = value.get("extensions").and_then(|all| all.get("KHR_texture_transform"));
-        Ok(Some(TextureInfo { index, set, transform: transform.map(transform_of) }))
+        let transform = value.get("extensions").and_then(|all| all.get(TEXTURE_TRANSFORM));
+        Ok(Some(TextureInfo { index, set, transform: transform.map(transform_of).transpose()? }))
     }
 
     fn must(self, key: &str, expected: &str) -> Error {
@@ -94,18 +98,19 @@ impl<'a> ExtensionFields<'a> {
 }
 
 /// Reads a texture transform that the parser keeps as a value.
-pub fn transform_of(value: &Value) -> TextureTransform {
-    let numbers = |key: &str, otherwise: [f32; 2]| {
-        ExtensionFields::of("", value).numbers(key, otherwise).unwrap_or(otherwise)
-    };
-    let (offset, scale) = (numbers("offset", [0.0; 2]), numbers("scale", [1.0; 2]));
+pub fn transform_of(value: &Value) -> Result<TextureTransform, Error> {
+    let fields = ExtensionFields::of(TEXTURE_TRANSFORM, value);
+    if !value.is_object() {
+        return Err(error!("{TEXTURE_TRANSFORM} must be an object: export it again"));
+    }
+    let set = fields.whole("texCoord")?.map(u32::try_from).transpose();
     let mut transform = TextureTransform::default();
-    transform.offset.0 = offset;
-    transform.scale.0 = scale;
-    transform.rotation.0 = value.get("rotation").and_then(number).unwrap_or(0.0);
+    transform.offset.0 = fields.numbers("offset", [0.0; 2])?;
+    transform.scale.0 = fields.numbers("scale", [1.0; 2])?;
+    transform.rotation.0 = fields.number("rotation", 0.0)?;
     transform.tex_coord =
-        value.get("texCoord").and_then(whole).and_then(|set| u32::try_from(set).ok());
-    transform
+        set.map_err(|_| fields.must("texCoord", &format!("at most {}", u32::MAX)))?;
+    Ok(transform)
 }
 
 /// Returns a whole number that a value holds exactly, also if it is written as `1.0`.

@@ -13,13 +13,17 @@ use engine_resource::image::Image;
 use engine_resource::resource_kind::CompileContext;
 use gltf::json::texture::{MagFilter, Texture, WrappingMode};
 use gltf::json::validation::Checked;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Function that builds a texture's data from an image.
 pub type BuildTexture<'a> = &'a mut dyn FnMut(&ModelImage) -> Result<Vec<u8>, Error>;
 
 /// Maximum number of texels that are converted from specular color and glossiness for one file.
 pub const CONVERTED_TEXELS_MAX: u64 = 1 << 26;
+
+/// Maximum number of textures that a warning lists.
+const LISTED_MAX: usize = 16;
 
 /// Extensions whose pictures can be decoded, in the order in which they are preferred.
 const READ: [&str; 2] = ["EXT_texture_webp", "MSFT_texture_dds"];
@@ -38,7 +42,11 @@ pub struct ImageReader<'a, 'b> {
     pub bulk: Vec<u8>,
     known: HashMap<(usize, ImageUse), u32>,
     converted: HashMap<ConversionKey, ConvertedPair>,
+    /// Images of conversions, by index. Their texels count in `texels_left`.
+    decoded: HashMap<usize, Rc<Image>>,
     texels_left: u64,
+    /// Textures without an image that materials use.
+    without_picture: BTreeSet<usize>,
 }
 
 impl<'a, 'b> ImageReader<'a, 'b> {
@@ -54,8 +62,28 @@ impl<'a, 'b> ImageReader<'a, 'b> {
             bulk: Vec::new(),
             known: HashMap::new(),
             converted: HashMap::new(),
+            decoded: HashMap::new(),
             texels_left: CONVERTED_TEXELS_MAX,
+            without_picture: BTreeSet::new(),
         }
+    }
+
+    /// Returns the data of all textures, and releases the rest.
+    pub fn into_bulk(self) -> Vec<u8> {
+        self.bulk
+    }
+
+    /// Returns the warning about textures without an image that materials use.
+    pub fn missing_picture_message(&self) -> Option<String> {
+        let numbers: Vec<String> = self.without_picture.iter().map(usize::to_string).collect();
+        let (listed, more) = numbers.split_at(numbers.len().min(LISTED_MAX));
+        let subject = match (listed, more.len()) {
+            ([], _) => return None,
+            ([number], _) => format!("texture {number} has"),
+            (_, 0) => format!("textures {} have", listed.join(", ")),
+            (_, more) => format!("textures {} and {more} more have", listed.join(", ")),
+        };
+        Some(format!("{subject} no picture: materials are shown without it"))
     }
 
     /// Returns the bytes of an image and the file extension of its format.
@@ -78,18 +106,11 @@ impl<'a, 'b> ImageReader<'a, 'b> {
     }
 
     /// Returns the image and the sampling of a texture; `None` if the texture has no image.
-    pub fn texture(
-        &self,
-        model: &mut ModelData,
-        index: usize,
-    ) -> Result<Option<(usize, SamplerSettings)>, Error> {
+    pub fn texture(&mut self, index: usize) -> Result<Option<(usize, SamplerSettings)>, Error> {
         let root = &self.source.root;
         let texture = root.textures.get(index).ok_or_else(|| missing("texture", index))?;
         let Some(image) = image_of(texture, index)? else {
-            let warning = format!("texture {index} has no picture: materials are shown without it");
-            if !model.warnings.contains(&warning) {
-                model.warnings.push(warning);
-            }
+            self.without_picture.insert(index);
             return Ok(None);
         };
         let sampler = match texture.sampler.map(|sampler| sampler.value()) {
@@ -119,7 +140,7 @@ impl<'a, 'b> ImageReader<'a, 'b> {
         info: &TextureInfo,
         usage: ImageUse,
     ) -> Result<SurfaceImage, Error> {
-        let Some((image, sampling)) = self.texture(model, info.index)? else { return Ok(None) };
+        let Some((image, sampling)) = self.texture(info.index)? else { return Ok(None) };
         let number = match self.known.get(&(image, usage)) {
             Some(known) => *known,
             None => {
@@ -144,12 +165,17 @@ impl<'a, 'b> ImageReader<'a, 'b> {
         Ok(model.pictures.len() as u32 - 1)
     }
 
-    fn decoded(&mut self, image: Option<usize>) -> Result<Option<Image>, Error> {
-        let Some(image) = image else { return Ok(None) };
+    /// Decodes an image that is converted, once for all materials that use it.
+    fn decode(&mut self, image: usize) -> Result<Rc<Image>, Error> {
+        if let Some(known) = self.decoded.get(&image) {
+            return Ok(known.clone());
+        }
         let read = self.bytes(image);
         let decoded =
             read.and_then(|(bytes, ending)| specular_glossiness::picture(&bytes, &ending));
-        decoded.map(Some).map_err(|fault| of_image(image, &fault))
+        let decoded = Rc::new(decoded.map_err(|fault| of_image(image, &fault))?);
+        self.decoded.insert(image, decoded.clone());
+        Ok(decoded)
     }
 
     /// Converts a diffuse image, and an image of specular color and glossiness. Returns the numbers
@@ -166,12 +192,11 @@ impl<'a, 'b> ImageReader<'a, 'b> {
         if let Some(known) = self.converted.get(&key) {
             return Ok(*known);
         }
-        let diffuse = self.decoded(images[0])?;
-        let specular = self.decoded(images[1])?;
-        let sides = |side: fn(&Image) -> u32| {
-            [&diffuse, &specular].into_iter().flatten().map(side).max().unwrap_or(1)
-        };
-        let texels = u64::from(sides(|image| image.width)) * u64::from(sides(|image| image.height));
+        let diffuse = images[0].map(|image| self.decode(image)).transpose()?;
+        let specular = images[1].map(|image| self.decode(image)).transpose()?;
+        let (diffuse, specular) = (diffuse.as_deref(), specular.as_deref());
+        let [width, height] = specular_glossiness::converted_size([diffuse, specular]);
+        let texels = u64::from(width) * u64::from(height);
         self.texels_left = self.texels_left.checked_sub(texels).ok_or_else(|| {
             error!(
                 "more than {CONVERTED_TEXELS_MAX} texels would be converted from \
@@ -179,8 +204,7 @@ impl<'a, 'b> ImageReader<'a, 'b> {
                  metallic and roughness values"
             )
         })?;
-        let textures =
-            specular_glossiness::convert_textures(factors, diffuse.as_ref(), specular.as_ref());
+        let textures = specular_glossiness::convert_textures(factors, diffuse, specular);
         let ending = "png".to_string();
         let base = ModelImage { bytes: textures.base_color, ending: ending.clone(), usage };
         let other = ModelImage { bytes: textures.metal_rough, ending, usage: ImageUse::Data };

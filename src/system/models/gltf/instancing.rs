@@ -8,9 +8,18 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use gltf::json::accessor::Type;
 use gltf::json::scene::{Node, UnitQuaternion};
-use gltf::json::{Index, Root};
+use gltf::json::{Index, Mesh, Root};
+use std::collections::HashMap;
 
 const NAME: &str = "EXT_mesh_gpu_instancing";
+
+/// Maximum number of bytes in the name of a node that is drawn many times: each instance repeats
+/// the name.
+pub const INSTANCED_NAME_BYTES_MAX: usize = 1024;
+
+/// Meshes of the nodes that are drawn many times, by node of the file. Their instances have the
+/// meshes now.
+pub type InstancedMeshes = HashMap<usize, Option<Index<Mesh>>>;
 
 /// Instances of a node's mesh.
 struct NodeInstances {
@@ -21,8 +30,8 @@ struct NodeInstances {
     count: usize,
 }
 
-/// Adds a node for each instance.
-pub fn expand(source: &mut GltfSource) -> Result<(), Error> {
+/// Adds a node for each instance, and returns the meshes that moved to instances.
+pub fn expand(source: &mut GltfSource) -> Result<InstancedMeshes, Error> {
     let mut all = Vec::new();
     let mut nodes = source.root.nodes.len();
     for (index, node) in source.root.nodes.iter().enumerate() {
@@ -34,12 +43,13 @@ pub fn expand(source: &mut GltfSource) -> Result<(), Error> {
         nodes += instances.count;
         all.push(instances);
     }
-    all.into_iter().for_each(|instances| add(&mut source.root, instances));
-    Ok(())
+    let add = |instances: NodeInstances| (instances.node, add(&mut source.root, instances));
+    Ok(all.into_iter().map(add).collect())
 }
 
 fn title(node: &Node, index: usize) -> String {
-    node.name.as_ref().map_or(index.to_string(), |name| format!("'{name}'"))
+    let name = node.name.as_ref().filter(|name| name.len() <= INSTANCED_NAME_BYTES_MAX);
+    name.map_or(index.to_string(), |name| format!("'{name}'"))
 }
 
 /// Reads the instances of a node; `None` if it has none. `nodes` is the number of nodes so far.
@@ -75,6 +85,13 @@ fn instances(
              split the model, or join instances into one mesh"
         ));
     }
+    let name_bytes = node.name.as_ref().map_or(0, String::len);
+    if name_bytes > INSTANCED_NAME_BYTES_MAX {
+        return Err(error!(
+            "its name has {name_bytes} bytes, and {INSTANCED_NAME_BYTES_MAX} is the most, because \
+             each instance repeats it (INSTANCED_NAME_BYTES_MAX): shorten the name"
+        ));
+    }
     let [positions, rotations, scales] = accessors;
     let vectors = |accessor: Option<usize>, name: &str| {
         accessor.map(|index| source.floats::<3>(index, name, Type::Vec3)).transpose()
@@ -90,7 +107,8 @@ fn instances(
     }))
 }
 
-fn add(root: &mut Root, instances: NodeInstances) {
+/// Adds the nodes of instances, and returns the mesh that they took over.
+fn add(root: &mut Root, instances: NodeInstances) -> Option<Index<Mesh>> {
     let parent = &mut root.nodes[instances.node];
     let name = parent.name.clone().unwrap_or_else(|| format!("node_{}", instances.node));
     let mesh = parent.mesh.take();
@@ -109,4 +127,5 @@ fn add(root: &mut Root, instances: NodeInstances) {
     let children = (first..first + nodes.len() as u32).map(Index::new);
     root.nodes[instances.node].children.get_or_insert_default().extend(children);
     root.nodes.extend(nodes);
+    mesh
 }

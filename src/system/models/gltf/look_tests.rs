@@ -96,6 +96,40 @@ fn transmission_blends_with_the_background() {
 }
 
 #[test]
+fn transmission_leaves_masks_alone() {
+    let mask = "\"alphaMode\": \"MASK\", ";
+    let (wanted, _, _) = iron(&mask.replace(", ", ""));
+    let (surface, warnings, _) = iron(&format!(
+        "{mask}\"extensions\": {{ \"KHR_materials_transmission\": {{ \
+         \"transmissionFactor\": 1 }} }}"
+    ));
+    assert_eq!(surface, wanted);
+    assert_eq!((surface.alpha, surface.base_color[3]), (SurfaceAlphaMode::Mask(0.5), 1.0));
+    let warning = "the transmission of material 'Iron' is not supported together with its \
+                   alphaMode MASK: the parts above the cutoff are opaque";
+    assert_eq!(warnings, [warning]);
+}
+
+#[test]
+fn wrong_transforms_of_textures_are_reported() {
+    for (transform, message) in [
+        ("{ \"offset\": [1] }", "'offset' of KHR_texture_transform must be 2 numbers"),
+        ("{ \"scale\": 2 }", "'scale' of KHR_texture_transform must be 2 numbers"),
+        ("{ \"rotation\": [1] }", "'rotation' of KHR_texture_transform must be a number"),
+        ("{ \"texCoord\": -1 }", "'texCoord' of KHR_texture_transform must be a whole number"),
+        ("{ \"texCoord\": 4294967296 }", "'texCoord' of KHR_texture_transform must be at most"),
+        ("[1, 0]", "KHR_texture_transform must be an object: export it again"),
+    ] {
+        let from = "\"normalTexture\": { \"index\": 0 ";
+        let extensions = format!("\"extensions\": {{ \"KHR_texture_transform\": {transform} }}");
+        let text = gltf().replacen(from, &format!("{from}, {extensions}"), 1);
+        let fault = imported(text.into_bytes()).unwrap_err();
+        let start = format!("models/chest.gltf: material 'Wood': {message}");
+        assert!(fault.starts_with(&start), "{fault}");
+    }
+}
+
+#[test]
 fn wrong_fields_of_extensions_are_reported() {
     for (fields, message) in [
         (
@@ -170,4 +204,24 @@ fn textures_of_specular_and_glossiness_are_converted() {
     assert_eq!((image.width, image.height), (8, 8));
     assert_eq!(texels[1], 128, "the alpha of the picture is 1, so the glossiness is its factor");
     assert!(texels[2] > 150, "a red reflection is a metal");
+}
+
+#[test]
+fn converted_textures_that_are_placed_differently_are_reported() {
+    let warnings = |transform: &str, more: &str| {
+        let fields = format!(
+            "\"extensions\": {{ \"KHR_materials_pbrSpecularGlossiness\": {{ \
+             \"diffuseTexture\": {{ \"index\": 0 }}, \"specularGlossinessTexture\": {{ \
+             \"index\": 0, \"extensions\": {{ \"KHR_texture_transform\": {transform} }} \
+             }} }} }}{more}"
+        );
+        iron(&fields).1
+    };
+    let warning = "the textures of material 'Iron' are placed differently (texture coordinates or \
+                   KHR_texture_transform): all are placed like the first one";
+    let moved = "{ \"offset\": [0.5, 0] }";
+    assert_eq!(warnings(moved, ""), [warning]);
+    let emissive = ", \"emissiveTexture\": { \"index\": 0, \"texCoord\": 1 }";
+    assert_eq!(warnings(moved, emissive), [warning], "once for a material");
+    assert_eq!(warnings("{ \"offset\": [0, 0] }", ""), [""; 0]);
 }

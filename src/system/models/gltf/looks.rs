@@ -1,7 +1,7 @@
 //! The nearest look of materials with extensions that the renderer does not have: base color,
 //! roughness, metalness and alpha that come closest (docs/models.md has the table).
 
-use super::fields::{ExtensionFields, TextureInfo};
+use super::fields::ExtensionFields;
 use crate::data::SurfaceData;
 use engine_foundation::Error;
 use engine_frame_packet::mesh::SurfaceAlphaMode;
@@ -9,7 +9,7 @@ use gltf::json::Value;
 use gltf::json::material::Material;
 
 /// Reflection of a surface seen from the front that the renderer gives every non-metal.
-const REFLECTION: f32 = 0.04;
+pub const REFLECTION: f32 = 0.04;
 /// Part of the light behind a transparent surface that passes at full transmission.
 const TRANSMITTED: f32 = 0.85;
 /// Part of a sheen's color that the base color takes on.
@@ -38,12 +38,8 @@ pub fn approximate(
     clearcoat(material, surface)?;
     sheen(material, surface)?;
     anisotropy(material, surface)?;
-    if let Some(ignored) = transmission(material, surface)? {
-        warnings.push(format!(
-            "the transmission of material '{}' has a texture (texture {}), which is not \
-             supported: the surface is opaque",
-            surface.name, ignored.index
-        ));
+    if let Some(reason) = transmission(material, surface)? {
+        warnings.push(format!("the transmission of material '{}' {reason}", surface.name));
     }
     Ok(())
 }
@@ -104,16 +100,27 @@ fn anisotropy(material: &Material, surface: &mut SurfaceData) -> Result<(), Erro
 }
 
 /// Glass: the surface is blended with its background. The color of a volume tints it. Returns the
-/// texture if the transmission has one.
-fn transmission(
-    material: &Material,
-    surface: &mut SurfaceData,
-) -> Result<Option<TextureInfo>, Error> {
+/// reason if the transmission is not shown.
+fn transmission(material: &Material, surface: &mut SurfaceData) -> Result<Option<String>, Error> {
     let Some(fields) = extension(material, "KHR_materials_transmission") else { return Ok(None) };
     let factor = fields.number("transmissionFactor", 0.0)?.clamp(0.0, 1.0);
     let texture = fields.texture("transmissionTexture")?;
-    if factor == 0.0 || texture.is_some() {
-        return Ok(texture.filter(|_| factor > 0.0));
+    if factor == 0.0 {
+        return Ok(None);
+    }
+    if let Some(texture) = texture {
+        return Ok(Some(format!(
+            "has a texture (texture {}), which is not supported: the surface is opaque",
+            texture.index
+        )));
+    }
+    // The alpha of a mask is compared with its cutoff: transparency would cut the surface out.
+    if let SurfaceAlphaMode::Mask(_) = surface.alpha {
+        return Ok(Some(
+            "is not supported together with its alphaMode MASK: the parts above the cutoff are \
+             opaque"
+                .to_string(),
+        ));
     }
     let mut opacity = 1.0 - TRANSMITTED * factor;
     if let Some(volume) = extension(material, "KHR_materials_volume") {

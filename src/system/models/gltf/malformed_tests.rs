@@ -2,18 +2,25 @@
 //! specification.
 
 use super::test_models::gltf;
-use super::{ModelData, import};
+use super::{ModelData, buffers, document, import};
 use crate::ModelImage;
+use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
-use engine_resource::resource_kind::{CompileContext, SourceForm};
+use engine_resource::image::encode_png;
+use engine_resource::resource_kind::{CompileContext, ReadSource, SourceForm};
 use engine_resource::resource_name::ResourceName;
+use std::cell::Cell;
 
 fn imported(text: &str) -> Result<ModelData, String> {
-    let read = |path: &str| Err(engine_foundation::error!("{path}: there is no such file"));
+    import_with(text, &|path: &str| Err(error!("{path}: there is no such file")))
+}
+
+/// Imports a file whose other files are read by a function.
+fn import_with(text: &str, read: &ReadSource) -> Result<ModelData, String> {
     let name = ResourceName::new("model", "x");
     let bytes = text.as_bytes().to_vec();
     let mut compiling =
-        CompileContext::new(name, "x.gltf".to_string(), SourceForm::Raw, bytes, false, &read);
+        CompileContext::new(name, "x.gltf".to_string(), SourceForm::Raw, bytes, false, read);
     let mut build = |_: &ModelImage| Ok(Vec::new());
     import(&mut compiling, &mut build).map(|model| model.0).map_err(|fault| fault.message)
 }
@@ -176,4 +183,124 @@ fn shear_and_cycles_are_reported() {
                   {\"children\": [0]}]}";
     let message = "x.gltf: node 0 is its own ancestor: nodes must be a tree";
     assert_eq!(imported(circle).unwrap_err(), message);
+}
+
+#[test]
+fn buffers_of_one_file_are_read_once_and_keep_only_their_bytes() {
+    let reads = Cell::new(0);
+    let read = |path: &str| {
+        assert_eq!(path, "x.bin");
+        reads.set(reads.get() + 1);
+        Ok(vec![7; 1 << 20])
+    };
+    let uris = ["x.bin", "./x.bin", "x%2Ebin", "x.bin"];
+    let buffer = |(index, uri)| format!("{{\"uri\": \"{uri}\", \"byteLength\": {}}}", index + 1);
+    let text: Vec<String> = uris.into_iter().enumerate().map(buffer).collect();
+    let text =
+        format!("{{\"asset\": {{\"version\": \"2.0\"}}, \"buffers\": [{}]}}", text.join(", "));
+    let load = |text: &str| {
+        let root = document::parse(text.as_bytes(), &mut Vec::new()).unwrap();
+        let name = ResourceName::new("model", "x");
+        let (path, bytes) = ("x.gltf".to_string(), Vec::new());
+        let mut compiling = CompileContext::new(name, path, SourceForm::Raw, bytes, false, &read);
+        buffers::load(&root, None, &mut compiling).map_err(|fault| fault.message)
+    };
+    let loaded: Vec<Vec<u8>> = load(&text).unwrap().into_iter().flatten().collect();
+    assert_eq!(loaded, [vec![7], vec![7; 2], vec![7; 3], vec![7; 4]]);
+    assert!(loaded.iter().all(|bytes| bytes.capacity() < 1024));
+    assert_eq!(reads.get(), 1);
+    let message = load(&text.replace(": 3}", ": 1048577}")).unwrap_err();
+    assert_eq!(message, "buffer 2 should have 1048577 bytes, and has 1048576");
+}
+
+#[test]
+fn pictures_that_are_converted_are_read_once() {
+    let reads = Cell::new(0);
+    let read = |_: &str| {
+        reads.set(reads.get() + 1);
+        Ok(encode_png(1, 1, &[200, 100, 50, 255]))
+    };
+    let material = |number: u32| {
+        format!(
+            "{{\"extensions\": {{\"KHR_materials_pbrSpecularGlossiness\": {{ \
+             \"glossinessFactor\": 0.{number}, \"diffuseTexture\": {{\"index\": 0}}}}}}}}"
+        )
+    };
+    let materials: Vec<String> = (1..=9).map(material).collect();
+    let text = format!(
+        "{{\"asset\": {{\"version\": \"2.0\"}}, \"images\": [{{\"uri\": \"x.png\"}}], \
+         \"textures\": [{{\"source\": 0}}], \"materials\": [{}]}}",
+        materials.join(", ")
+    );
+    let model = import_with(&text, &read).unwrap();
+    assert_eq!(model.pictures.len(), 18);
+    assert_eq!(reads.get(), 1);
+}
+
+#[test]
+fn textures_without_a_picture_are_listed_once() {
+    let import_textures = |count: usize| {
+        let material = |number: usize| {
+            let texture = format!("{{\"index\": {number}}}");
+            format!(
+                "{{\"emissiveTexture\": {texture}, \"pbrMetallicRoughness\": {{ \
+                 \"baseColorTexture\": {texture}}}}}"
+            )
+        };
+        let materials: Vec<String> = (0..count).map(material).collect();
+        let text = format!(
+            "{{\"asset\": {{\"version\": \"2.0\"}}, \"textures\": [{}], \"materials\": [{}]}}",
+            vec!["{}"; count].join(", "),
+            materials.join(", ")
+        );
+        imported(&text).unwrap().warnings
+    };
+    let rest = "no picture: materials are shown without it";
+    assert_eq!(import_textures(0), [""; 0]);
+    assert_eq!(import_textures(1), [format!("texture 0 has {rest}")]);
+    assert_eq!(import_textures(3), [format!("textures 0, 1, 2 have {rest}")]);
+    let many = import_textures(20);
+    assert_eq!(many.len(), 1);
+    assert!(many[0].starts_with("textures 0, 1, 2, "), "{many:?}");
+    assert!(many[0].ends_with(&format!(", 14, 15 and 4 more have {rest}")), "{many:?}");
+}
+
+/// Returns a file with an animated morph target of a node, which has more fields. `count` is the
+/// number of weights, and needs to be 1.
+fn morph(fields: &str, count: usize) -> String {
+    let numbers = |count: usize| {
+        format!("{{\"componentType\": 5126, \"count\": {count}, \"type\": \"SCALAR\"}}")
+    };
+    format!(
+        "{{\"asset\": {{\"version\": \"2.0\"}}, \"meshes\": [{{\"primitives\": [{{ \
+         \"attributes\": {{\"POSITION\": 0}}, \"targets\": [{{\"POSITION\": 0}}]}}]}}], \
+         \"nodes\": [{{\"name\": \"Face\", \"mesh\": 0{fields}}}], \
+         \"animations\": [{{\"samplers\": [{{\"input\": 1, \"output\": 2}}], \"channels\": [ \
+         {{\"sampler\": 0, \"target\": {{\"node\": 0, \"path\": \"weights\"}}}}]}}], \
+         \"accessors\": [{}, {}, {}]}}",
+        positions(3),
+        numbers(1),
+        numbers(count)
+    )
+}
+
+#[test]
+fn morph_targets_of_hidden_and_instanced_nodes_are_left_out() {
+    let plain = imported(&morph("", 1)).unwrap();
+    assert_eq!((plain.clips[0].channels.len(), plain.warnings.len()), (1, 0));
+    let hidden = ", \"extensions\": {\"KHR_node_visibility\": {\"visible\": false}}";
+    let model = imported(&morph(hidden, 1)).unwrap();
+    assert_eq!((model.clips[0].channels.len(), model.warnings.len()), (0, 0));
+    let instanced = ", \"extensions\": {\"EXT_mesh_gpu_instancing\": {\"attributes\": { \
+                     \"TRANSLATION\": 0}}}";
+    let model = imported(&morph(instanced, 1)).unwrap();
+    assert_eq!(model.clips[0].channels.len(), 0);
+    let warning = "the animations of the morph targets of node 'Face' are left out, because the \
+                   mesh is drawn as instances (EXT_mesh_gpu_instancing)";
+    assert_eq!(model.warnings, [warning]);
+    for fields in ["", hidden, instanced] {
+        let message = "x.gltf: animation 'animation_0', channel 0: it has 1 times, which need 1 \
+                       numbers, and 2 exist";
+        assert_eq!(imported(&morph(fields, 2)).unwrap_err(), message);
+    }
 }

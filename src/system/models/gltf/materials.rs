@@ -1,7 +1,7 @@
 //! Materials of a glTF file, as surfaces. looks.rs has the nearest look of extensions that the
 //! renderer does not support.
 
-use super::fields::{TextureInfo, transform_of};
+use super::fields::{TEXTURE_TRANSFORM, TextureInfo, transform_of};
 use super::images::ImageReader;
 use super::looks::{self, extension};
 use super::specular_glossiness::{SpecularGlossiness, convert};
@@ -65,40 +65,40 @@ pub fn read(pictures: &mut ImageReader, model: &mut ModelData) -> Result<GltfMat
     let mut transforms = Vec::new();
     for (index, material) in root.materials.iter().enumerate() {
         let name = names.add(material.name.as_deref(), "material", index);
-        let (surface, transform) = one(pictures, model, material, &name)
+        let (surface, transform) = read_material(pictures, model, material, &name)
             .map_err(|fault| error!("material '{name}': {}", fault.message))?;
         model.surfaces.push(surface);
         transforms.push(transform);
     }
+    model.warnings.extend(pictures.missing_picture_message());
     Ok(GltfMaterials { transforms })
 }
 
 /// Textures of a material, in the order of [`SurfaceData::pictures`].
 type MaterialTextures = [Option<TextureInfo>; 5];
 
-fn textures(material: &Material) -> MaterialTextures {
+fn textures(material: &Material) -> Result<MaterialTextures, Error> {
     let metal = &material.pbr_metallic_roughness;
-    let with = |index: usize, set, others: Option<&Value>| TextureInfo {
-        index,
-        set,
-        transform: others.map(transform_of),
+    let with = |index: usize, set, transform: Option<&Value>| -> Result<TextureInfo, Error> {
+        Ok(TextureInfo { index, set, transform: transform.map(transform_of).transpose()? })
     };
-    const TRANSFORM: &str = "KHR_texture_transform";
-    [
+    let normal = material.normal_texture.as_ref().map(|texture| {
+        let others = texture.extensions.as_ref().map(|all| &all.others);
+        let transform = others.and_then(|others| others.get(TEXTURE_TRANSFORM));
+        with(texture.index.value(), texture.tex_coord, transform)
+    });
+    let occlusion = material.occlusion_texture.as_ref().map(|texture| {
+        let others = texture.extensions.as_ref().map(|all| &all.others);
+        let transform = others.and_then(|others| others.get(TEXTURE_TRANSFORM));
+        with(texture.index.value(), texture.tex_coord, transform)
+    });
+    Ok([
         textured(&metal.base_color_texture),
         textured(&metal.metallic_roughness_texture),
-        material.normal_texture.as_ref().map(|texture| {
-            let others = texture.extensions.as_ref().map(|all| &all.others);
-            let transform = others.and_then(|others| others.get(TRANSFORM));
-            with(texture.index.value(), texture.tex_coord, transform)
-        }),
-        material.occlusion_texture.as_ref().map(|texture| {
-            let others = texture.extensions.as_ref().map(|all| &all.others);
-            let transform = others.and_then(|others| others.get(TRANSFORM));
-            with(texture.index.value(), texture.tex_coord, transform)
-        }),
+        normal.transpose()?,
+        occlusion.transpose()?,
         textured(&material.emissive_texture),
-    ]
+    ])
 }
 
 fn textured(info: &Option<texture::Info>) -> Option<TextureInfo> {
@@ -146,14 +146,14 @@ fn plain(material: &Material, name: &str) -> Result<SurfaceData, Error> {
     })
 }
 
-fn one(
+fn read_material(
     pictures: &mut ImageReader,
     model: &mut ModelData,
     material: &Material,
     name: &str,
 ) -> Result<(SurfaceData, UvTransform), Error> {
     let mut surface = plain(material, name)?;
-    let mut textures = textures(material);
+    let mut textures = textures(material)?;
     let color = ImageUse::Color { opaque: surface.alpha == SurfaceAlphaMode::Opaque };
     let converted = match surface.unlit {
         true => None,
@@ -163,6 +163,7 @@ fn one(
     let opaque = ImageUse::Color { opaque: true };
     let uses = [color, ImageUse::Data, ImageUse::Data, ImageUse::Data, opaque];
     let mut transform = None;
+    let mut same = true;
     let mut found = [None; 5];
     for (slot, (info, usage)) in textures.iter().zip(uses).enumerate() {
         let Some(info) = info else { continue };
@@ -171,12 +172,13 @@ fn one(
             _ => pictures.add(model, info, usage)?,
         };
         let own = UvTransform::of(info.set, info.transform.as_ref());
-        if *transform.get_or_insert(own) != own {
-            model.warnings.push(format!(
-                "the textures of material '{name}' are placed differently (texture coordinates or \
-                 KHR_texture_transform): all are placed like the first one"
-            ));
-        }
+        same &= *transform.get_or_insert(own) == own;
+    }
+    if !same {
+        model.warnings.push(format!(
+            "the textures of material '{name}' are placed differently (texture coordinates or \
+             {TEXTURE_TRANSFORM}): all are placed like the first one"
+        ));
     }
     surface.pictures = found;
     let numbers = surface.base_color.iter().chain(&surface.emissive);
@@ -209,14 +211,14 @@ fn specular_glossiness(
         (fields.texture("diffuseTexture")?, fields.texture("specularGlossinessTexture")?);
     surface.base_color = whole.base_color;
     (surface.metallic, surface.roughness) = (whole.metallic, whole.roughness);
-    let image = |model: &mut ModelData, info: &Option<TextureInfo>| match info {
-        Some(info) => pictures.texture(model, info.index),
+    let mut image = |info: &Option<TextureInfo>| match info {
+        Some(info) => pictures.texture(info.index),
         None => Ok(None),
     };
-    let found = [image(model, &diffuse)?, image(model, &specular)?];
-    (textures[0], textures[1]) = (diffuse, None);
+    let found = [image(&diffuse)?, image(&specular)?];
     // Without metal, the diffuse picture is the base color.
     if found == [None; 2] || (found[1].is_none() && whole.metallic == 0.0) {
+        (textures[0], textures[1]) = (diffuse, None);
         return Ok(None);
     }
     let color = ImageUse::Color { opaque: surface.alpha == SurfaceAlphaMode::Opaque };
@@ -225,13 +227,12 @@ fn specular_glossiness(
     // The factors are part of the texels.
     surface.base_color = [1.0; 4];
     (surface.metallic, surface.roughness) = (1.0, 1.0);
-    let placed = textures[0].take().or(specular);
-    textures[1] = placed.as_ref().map(|placed| TextureInfo {
-        index: placed.index,
-        set: placed.set,
-        transform: placed.transform.clone(),
-    });
-    textures[0] = placed;
+    // Both are placed like the first picture. If the other one is placed differently, the caller
+    // reports it.
+    let diffuse = diffuse.filter(|_| found[0].is_some());
+    let specular = specular.filter(|_| found[1].is_some());
+    textures[0] = diffuse.clone().or_else(|| specular.clone());
+    textures[1] = specular.or(diffuse);
     let sampling = found[0].or(found[1]).map(|(_, sampling)| sampling);
     Ok(sampling.map(|sampling| [Some((base, sampling)), Some((metal_rough, sampling))]))
 }

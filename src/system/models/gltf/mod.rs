@@ -73,7 +73,7 @@ fn read(
         vertices_left: Cell::new(MODEL_VERTICES_MAX),
     };
     draco::decompress(&mut source)?;
-    instancing::expand(&mut source)?;
+    let instanced = instancing::expand(&mut source)?;
     let source = source;
     let mut model = ModelData::default();
     let ordered = nodes::read(&source.root, &mut model)?;
@@ -81,11 +81,11 @@ fn read(
     model.lights = nodes::lights(&source.root)?;
     let mut pictures = images::ImageReader::new(&source, compiling, build);
     let surfaces = materials::read(&mut pictures, &mut model)?;
-    let bulk = pictures.bulk;
+    let bulk = pictures.into_bulk();
     model.meshes = meshes::read(&source, &surfaces, &mut warnings)?;
     model.warnings.append(&mut warnings);
     model.skins = animation::skins(&source, &ordered)?;
     nodes::check(&model)?;
-    model.clips = animation::clips(&source, &ordered, &model)?;
+    animation::add_clips(&source, &instanced, &ordered, &mut model)?;
     Ok((model, bulk))
 }

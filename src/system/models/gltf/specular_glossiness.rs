@@ -2,13 +2,12 @@
 //! into metalness and roughness, after the conversion that accompanies the extension. Textures are
 //! converted texel by texel.
 
+use super::looks::REFLECTION;
 use crate::geometry::to_srgb;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_resource::image::{DecodedImage, Image, PixelFormat, decode, encode_png};
 
-/// Reflection of non-metals seen from the front.
-const REFLECTION: f32 = 0.04;
 const EPSILON: f32 = 1e-6;
 /// Steps of the table that converts linear light.
 const SRGB_STEPS: usize = 1 << 14;
@@ -79,6 +78,12 @@ pub fn picture(bytes: &[u8], ending: &str) -> Result<Image, Error> {
     }
 }
 
+/// Returns the width and the height of converted textures: the larger ones of both images, or 1.
+pub fn converted_size(images: [Option<&Image>; 2]) -> [u32; 2] {
+    let sides: [fn(&Image) -> u32; 2] = [|image| image.width, |image| image.height];
+    sides.map(|side| images.into_iter().flatten().map(side).max().unwrap_or(1))
+}
+
 /// Converts the textures of a surface, whose factors multiply them. The result has the larger size
 /// of both.
 pub fn convert_textures(
@@ -86,10 +91,7 @@ pub fn convert_textures(
     diffuse: Option<&Image>,
     specular: Option<&Image>,
 ) -> ConvertedTextures {
-    let sides = |side: fn(&Image) -> u32| {
-        [diffuse, specular].into_iter().flatten().map(side).max().unwrap_or(1)
-    };
-    let (width, height) = (sides(|image| image.width), sides(|image| image.height));
+    let [width, height] = converted_size([diffuse, specular]);
     let linear: Vec<f32> = (0..=255).map(|byte| to_linear(byte as f32 / 255.0)).collect();
     // The curve of sRGB is costly. Steps of this size change a byte by one at most.
     let srgb: Vec<u8> = (0..=SRGB_STEPS).map(|at| to_srgb(at as f32 / SRGB_STEPS as f32)).collect();
