@@ -27,6 +27,20 @@ describe("Texture.size", function()
     assert.same({ 4, 4 }, { Texture.size("textures/packed") })
   end)
 
+  it("limits the transparent colors of a picture", function()
+    for color = 1, 64 do
+      assert.same({ 16, 8 }, { Texture.size(string.format("textures/ship#0000%02x", color)) })
+    end
+    for _, picture in ipairs { "textures/ship#000041", "textures/ship#FF0000" } do
+      assert.error_matches(function() Texture.size(picture) end,
+        "the game uses the picture 'textures/ship' with 64 transparent colors already "
+          .. "%(TRANSPARENT_COLORS_MAX%): use fewer colors, or save the picture with transparent "
+          .. "texels")
+    end
+    assert.same({ 16, 8 }, { Texture.size("textures/ship#000001") })
+    assert.same({ 32, 8 }, { Texture.size("pictures/hero#000041") })
+  end)
+
   it("suggests existing names", function()
     assert.error_matches(function() Texture.size("pictures/hear") end,
       "Texture.size: argument #1 'name': there is no texture 'pictures/hear'")

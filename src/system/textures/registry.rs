@@ -32,7 +32,7 @@ use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Capabilities of the machine's renderer.
@@ -176,6 +176,7 @@ impl Textures {
             return Ok(number);
         }
         if store.has(&color_key::resource_of(store, name).0) {
+            self.check_colors(store, name)?;
             if self.entries.len() >= TEXTURES_MAX {
                 return Err(error!("{TEXTURES_MAX} textures were requested (TEXTURES_MAX)"));
             }
@@ -311,20 +312,24 @@ impl Textures {
         for resource in changed.of(ReloadStep::Sheets) {
             self.reload_loaded_sheet(store, resource);
         }
+        let mut files = None;
         for resource in changed.of(ReloadStep::Textures) {
-            self.reload_loaded_file(store, resource);
+            let files = files.get_or_insert_with(|| self.textures_of_files(store));
+            let indices = files.get(resource).map_or(&[][..], Vec::as_slice);
+            self.reload_loaded_file(store, resource, indices);
         }
     }
 
-    fn reload_loaded_file(&mut self, store: &mut ResourceStore, resource: &ResourceName) {
-        // Several textures can be made of a file, each with another transparent color.
-        for index in 0..self.records.len() {
-            let TextureRecord { name, source, file_removed, .. } = &self.records[index];
-            if *source == TextureOrigin::File
-                && (self.entries[index].loaded || *file_removed)
-                && color_key::resource_of(store, name).0 == *resource
-            {
-                self.reload_file(store, resource, index);
+    /// Reloads the textures of a file, by their indices.
+    fn reload_loaded_file(
+        &mut self,
+        store: &mut ResourceStore,
+        resource: &ResourceName,
+        indices: &[usize],
+    ) {
+        for index in indices {
+            if self.entries[*index].loaded || self.records[*index].file_removed {
+                self.reload_file(store, resource, *index);
             }
         }
     }
@@ -345,14 +350,12 @@ impl Textures {
             return;
         }
         self.caps = caps;
-        let files = self.records.iter().filter(|record| record.source == TextureOrigin::File);
-        let mut files: Vec<_> =
-            files.map(|record| color_key::resource_of(store, &record.name).0).collect();
-        let mut known = HashSet::new();
-        files.retain(|file| known.insert(file.clone()));
+        let mut files: Vec<_> = self.textures_of_files(store).into_iter().collect();
+        // In the order in which the textures were requested first.
+        files.sort_unstable_by_key(|(_, indices)| indices[0]);
         let sheets = self.sheets.iter().map(|sheet| ResourceName::new(SHEET.name, &sheet.name));
         let sheets: Vec<_> = sheets.collect();
-        files.iter().for_each(|file| self.reload_loaded_file(store, file));
+        files.iter().for_each(|(file, indices)| self.reload_loaded_file(store, file, indices));
         sheets.iter().for_each(|sheet| self.reload_loaded_sheet(store, sheet));
         self.reload_inside(store);
     }

@@ -3,6 +3,9 @@
 
 use super::*;
 
+/// Maximum number of transparent colors of one picture. Each color is a texture of its own.
+pub const TRANSPARENT_COLORS_MAX: usize = 64;
+
 /// Splits the name of a texture with a transparent color.
 fn split(name: &str) -> Option<(&str, [u8; 3])> {
     let (of, digits) = name.rsplit_once('#')?;
@@ -19,6 +22,42 @@ pub(super) fn resource_of(store: &ResourceStore, name: &str) -> (ResourceName, O
     match split(name).filter(|_| !store.has(&own)) {
         Some((of, color)) => (ResourceName::new(kind_names::TEXTURE, of), Some(color)),
         None => (own, None),
+    }
+}
+
+impl Textures {
+    /// Returns an error if a new texture would be one transparent color too many of its picture.
+    pub(super) fn check_colors(&self, store: &ResourceStore, name: &str) -> Result<(), Error> {
+        let (ResourceName { name: of, .. }, Some(_)) = resource_of(store, name) else {
+            return Ok(());
+        };
+        let is_of_picture = |record: &&TextureRecord| {
+            record.source == TextureOrigin::File
+                && split(&record.name).is_some_and(|(other, _)| other == of)
+        };
+        match self.records.iter().filter(is_of_picture).count() < TRANSPARENT_COLORS_MAX {
+            true => Ok(()),
+            false => Err(error!(
+                "the game uses the picture '{of}' with {TRANSPARENT_COLORS_MAX} transparent \
+                 colors already (TRANSPARENT_COLORS_MAX): use fewer colors, or save the picture \
+                 with transparent texels"
+            )),
+        }
+    }
+
+    /// Returns the indices of the textures of each file, in ascending order. Several textures can
+    /// be made of a file, each with another transparent color.
+    pub(super) fn textures_of_files(
+        &self,
+        store: &ResourceStore,
+    ) -> HashMap<ResourceName, Vec<usize>> {
+        let mut files: HashMap<ResourceName, Vec<usize>> = HashMap::new();
+        for (index, record) in self.records.iter().enumerate() {
+            if record.source == TextureOrigin::File {
+                files.entry(resource_of(store, &record.name).0).or_default().push(index);
+            }
+        }
+        files
     }
 }
 
