@@ -272,6 +272,18 @@ fn missing_references_of_every_kind_are_errors() {
 }
 
 #[test]
+fn each_missing_name_of_a_source_has_its_line() {
+    let names: Vec<String> = (2..500).map(|line| format!("\"sounds/lost_{line}\"\n")).collect();
+    let package = format!("sound = [\n{}]", names.concat());
+    let (code, output) = run_check("many_references", &[MAIN, ("all.package", &package)]);
+    assert_eq!(code, Some(1), "{output}");
+    for line in 2..500 {
+        let message = format!("all.package:{line}: there is no sound 'sounds/lost_{line}'");
+        assert!(output.contains(&message), "'{message}' is not in:\n{output}");
+    }
+}
+
+#[test]
 fn missing_mixer_of_the_settings_is_an_error() {
     let settings = "name = \"refs\"\nsound = { mixer = \"loud\" }";
     let (code, output) = run_check("mixer", &[MAIN, ("settings.sjson", settings)]);

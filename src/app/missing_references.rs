@@ -27,6 +27,20 @@ struct ReferenceFinder<'a> {
     created: &'a HashSet<String>,
     /// Names of the parts of containers that were read so far.
     parts: HashMap<ResourceName, HashSet<String>>,
+    /// Texts of the sources that were read so far, by path.
+    sources: HashMap<String, SourceTexts>,
+}
+
+/// Where a source has a text: its number among the texts, and its line.
+type TextLocation = (usize, usize);
+
+/// Lines of the texts of a source, so that a source is parsed once for all its missing references.
+#[derive(Default)]
+struct SourceTexts {
+    /// First location of each text.
+    exact: HashMap<String, TextLocation>,
+    /// First location of each text that ends in the name of a file, by the name and its ending.
+    files: HashMap<(String, String), TextLocation>,
 }
 
 /// Returns a message with file and line for each missing reference, in the order of the files.
@@ -34,9 +48,9 @@ struct ReferenceFinder<'a> {
 pub fn find(root: &Path, store: &mut ResourceStore, created: &HashSet<String>) -> Vec<String> {
     let index = store.index().clone();
     let project = Project::open(root).ok();
-    let parts = HashMap::new();
+    let (parts, sources) = (HashMap::new(), HashMap::new());
     let entries = index.entries.clone();
-    let mut finder = ReferenceFinder { root, project, index, store, created, parts };
+    let mut finder = ReferenceFinder { root, project, index, store, created, parts, sources };
     let mut found = BTreeSet::new();
     for entry in &entries {
         for reference in &entry.references {
@@ -96,7 +110,7 @@ impl ReferenceFinder<'_> {
         })
     }
 
-    fn message(&self, entry: &IndexEntry, reference: &ResourceName) -> String {
+    fn message(&mut self, entry: &IndexEntry, reference: &ResourceName) -> String {
         let path = entry.files[0].path.as_str();
         let located = entry.files.iter().find_map(|stamp| {
             let line = self.line(&stamp.path, reference)?;
@@ -114,20 +128,13 @@ impl ReferenceFinder<'_> {
     }
 
     /// Returns the line of a text file that has the name of a resource, or the path of its file.
-    fn line(&self, path: &str, reference: &ResourceName) -> Option<usize> {
-        let bytes = file_access::read(self.root, path, &readers::SOURCE).ok()?;
-        let document = sjson::parse_bytes(&bytes);
-        let exact = |text: &str| text == reference.name || is_component(text, reference);
-        let file = |text: &str| is_file_of(text, reference);
-        if let Ok(document) = &document {
-            return line_of(document.root(), &exact).or_else(|| line_of(document.root(), &file));
+    fn line(&mut self, path: &str, reference: &ResourceName) -> Option<usize> {
+        if !self.sources.contains_key(path) {
+            let bytes = file_access::read(self.root, path, &readers::SOURCE);
+            let texts = bytes.map(|bytes| SourceTexts::of(&bytes)).unwrap_or_default();
+            self.sources.insert(path.to_string(), texts);
         }
-        let text = std::str::from_utf8(&bytes).ok()?;
-        let quoted = |fits: &dyn Fn(&str) -> bool| {
-            let has = |line: &str| line.split(['"', '\'']).skip(1).step_by(2).any(fits);
-            text.lines().position(has).map(|line| line + 1)
-        };
-        quoted(&exact).or_else(|| quoted(&file))
+        self.sources[path].line(reference)
     }
 
     /// Returns the message for a mixer that the settings name and that does not exist.
@@ -145,33 +152,64 @@ impl ReferenceFinder<'_> {
     }
 }
 
-/// Returns the line of the first text of a document that fits.
-fn line_of(value: SjsonValue, fits: &dyn Fn(&str) -> bool) -> Option<usize> {
-    if let Some(text) = value.as_str() {
-        return fits(text).then(|| value.line());
+impl SourceTexts {
+    /// Collects the texts of a document, or the quoted texts of other sources.
+    fn of(bytes: &[u8]) -> SourceTexts {
+        let mut texts = SourceTexts::default();
+        if let Ok(document) = sjson::parse_bytes(bytes) {
+            texts.add_document(document.root());
+        } else if let Ok(source) = std::str::from_utf8(bytes) {
+            for (line, text) in source.lines().enumerate() {
+                for quoted in text.split(['"', '\'']).skip(1).step_by(2) {
+                    texts.add(quoted, line + 1);
+                }
+            }
+        }
+        texts
     }
-    if let Some(mut items) = value.items() {
-        return items.find_map(|item| line_of(item, fits));
+
+    fn add_document(&mut self, value: SjsonValue) {
+        if let Some(text) = value.as_str() {
+            self.add(text, value.line());
+        } else if let Some(items) = value.items() {
+            items.for_each(|item| self.add_document(item));
+        } else {
+            // The name of a component can be the key of its block.
+            for entry in value.entries().into_iter().flatten() {
+                let (key, line) = (entry.key, entry.line());
+                self.add_document(entry.value);
+                self.add(key, line);
+            }
+        }
     }
-    // The name of a component can be the key of its block.
-    value.entries()?.find_map(|entry| {
-        let line = entry.line();
-        line_of(entry.value, fits).or_else(|| fits(entry.key).then_some(line))
-    })
+
+    fn add(&mut self, text: &str, line: usize) {
+        let location = (self.exact.len(), line);
+        if self.exact.contains_key(text) {
+            return;
+        }
+        self.exact.insert(text.to_string(), location);
+        if let Some((name, ending)) = last_part(text).rsplit_once('.') {
+            self.files.entry((name.to_string(), ending.to_string())).or_insert(location);
+        }
+    }
+
+    /// Returns the line of the first text that is the name of a resource or of a component with
+    /// its script. Otherwise, returns the line of the first path that ends in the resource's file.
+    fn line(&self, reference: &ResourceName) -> Option<usize> {
+        let ResourceName { kind, name } = reference;
+        let component = name.strip_prefix("components/").filter(|_| kind == kind_names::LUA);
+        let names = [Some(&name[..]), component].into_iter().flatten();
+        let exact = names.filter_map(|text| self.exact.get(text)).min();
+        let extensions = KINDS.by_name(kind).map_or(&[][..], |kind| kind.extensions);
+        let file =
+            |ending: &str| self.files.get(&(last_part(name).to_string(), ending.to_string()));
+        let files = || extensions.iter().filter_map(|(ending, _)| file(ending)).min();
+        exact.or_else(files).map(|(_, line)| *line)
+    }
 }
 
-/// Returns true if a text is the name of a component whose script is the reference.
-fn is_component(text: &str, reference: &ResourceName) -> bool {
-    let module = reference.name.strip_prefix("components/");
-    reference.kind == kind_names::LUA && module == Some(text)
-}
-
-/// Returns true if a text is a path that ends in the name of the resource's file.
-fn is_file_of(text: &str, reference: &ResourceName) -> bool {
-    let last = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
-    let (file, name) = (last(text), last(&reference.name));
-    let Some((base, ending)) = file.rsplit_once('.') else { return false };
-    let kind = KINDS.by_name(&reference.kind);
-    let known = kind.is_some_and(|kind| kind.extensions.iter().any(|(known, _)| *known == ending));
-    base == name && known
+/// Returns the part of a path after its last separator.
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
