@@ -282,7 +282,17 @@ fn unsupported_maps_are_refused_with_a_remedy() {
     check(
         "maps/cave.tmx",
         "<map orientation=\"orthogonal\">",
-        "maps/cave.tmx:1: the file is cut short",
+        "maps/cave.tmx:1: the element 'map' has no end: the file is cut short",
+    );
+    check(
+        "maps/cave.tmx",
+        "<map\n",
+        "maps/cave.tmx:1: a tag or a comment has no end: the file is cut short",
+    );
+    check(
+        "maps/cave.tmx",
+        "<?xml version=\"1.0\"?>\n",
+        "maps/cave.tmx:1: the file has no XML element: save it in Tiled again",
     );
     check(
         "maps/cave.tmx",

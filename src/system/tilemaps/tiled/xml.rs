@@ -4,7 +4,7 @@ use super::super::source_tree::object;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::xml::{XmlEvent, XmlReader, XmlTag};
+use engine_foundation::xml::{XmlCutShort, XmlEvent, XmlReader, XmlTag};
 
 /// Maximum nesting depth of elements.
 const DEPTH_MAX: usize = 64;
@@ -33,16 +33,24 @@ impl<'a> TmxReader<'a> {
         error!("{}:{}: {message}", self.path, self.xml.line())
     }
 
-    /// Returns the next event; the file must not end here.
-    fn event(&mut self) -> Result<XmlEvent<'a>, Error> {
-        let event = self.xml.next_event().ok().flatten();
-        event.ok_or_else(|| self.fault("the file is cut short"))
+    /// Returns the next event; `None` at the end of the file.
+    fn event(&mut self) -> Result<Option<XmlEvent<'a>>, Error> {
+        match self.xml.next_event() {
+            Ok(event) => Ok(event),
+            Err(XmlCutShort) => {
+                Err(self.fault("a tag or a comment has no end: the file is cut short"))
+            }
+        }
     }
 
     fn root(&mut self) -> Result<XmlElement, Error> {
         loop {
-            if let XmlEvent::Open(tag) = self.event()? {
-                return self.element(&tag, 0);
+            match self.event()? {
+                Some(XmlEvent::Open(tag)) => return self.element(&tag, 0),
+                Some(XmlEvent::Close | XmlEvent::Text(_)) => {}
+                None => {
+                    return Err(self.fault("the file has no XML element: save it in Tiled again"));
+                }
             }
         }
     }
@@ -62,9 +70,14 @@ impl<'a> TmxReader<'a> {
         }
         loop {
             match self.event()? {
-                XmlEvent::Open(tag) => element.children.push(self.element(&tag, depth + 1)?),
-                XmlEvent::Close => return Ok(element),
-                XmlEvent::Text(text) => element.text += &text,
+                Some(XmlEvent::Open(tag)) => element.children.push(self.element(&tag, depth + 1)?),
+                Some(XmlEvent::Close) => return Ok(element),
+                Some(XmlEvent::Text(text)) => element.text += &text,
+                None => {
+                    let message =
+                        format!("the element '{}' has no end: the file is cut short", element.tag);
+                    return Err(self.fault(&message));
+                }
             }
         }
     }
