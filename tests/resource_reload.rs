@@ -1,5 +1,5 @@
-//! Tests of models, units, sheets and tile maps when their files change or disappear while a game
-//! runs: the objects created from them are updated, or stay.
+//! Tests of models, units, sheets, textures and tile maps when their files change or disappear
+//! while a game runs: the objects created from them are updated, or stay.
 
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
@@ -199,6 +199,34 @@ fn sprite_follows_changes_of_its_sheet() {
         is_logged(errors, "units/hero")
     });
     assert_eq!(sequence(&mut game), (4, 1200.0), "what plays goes on");
+}
+
+#[test]
+fn textures_with_a_transparent_color_follow_their_picture() {
+    let mut game = Game::start("color-changes");
+    let path = game.folder.join("units/rock.tga");
+    fs::write(&path, tga(2, 1, 9)).unwrap();
+    let names = ["units/rock", "units/rock#090909", "units/rock#0a0a0a"];
+    game.wait_until("the textures are found", |game| {
+        game.triangles();
+        let assets = &mut game.app.vm().engine().assets;
+        names.iter().all(|name| assets.textures.find(&mut assets.store, name).is_ok())
+    });
+    let widths = |game: &mut Game| {
+        game.triangles();
+        let textures = &game.app.vm().engine().assets.textures;
+        names.map(|name| {
+            let entry = textures.entry(textures.get_loaded(name).unwrap());
+            entry.loaded.then_some(entry.width)
+        })
+    };
+    assert_eq!(widths(&mut game), [Some(8); 3]);
+    fs::write(&path, tga(4, 1, 9)).unwrap();
+    game.wait_until("all are wider", |game| widths(game) == [Some(16); 3]);
+    fs::remove_file(&path).unwrap();
+    game.wait_until("all are checkerboards", |game| widths(game) == [None; 3]);
+    fs::write(&path, tga(3, 1, 9)).unwrap();
+    game.wait_until("all are loaded again", |game| widths(game) == [Some(12); 3]);
 }
 
 #[test]
