@@ -19,6 +19,10 @@ use std::sync::Arc;
 pub const ANIMATION_FRAMES_MAX: usize = 4096;
 /// Maximum number of tile sets of a file. Each picture of a collection counts as one.
 pub const SETS_MAX: usize = 8192;
+/// Maximum number of objects or entities of a file.
+pub const OBJECTS_MAX: usize = 1 << 18;
+/// Maximum length of a layer's name in bytes. Each object of the layer has a copy of the name.
+pub const LAYER_NAME_MAX: usize = 1024;
 
 /// Content of a map file.
 #[derive(Debug, Default)]
@@ -30,8 +34,37 @@ pub struct MapFile {
     pub unknown_tiles: Vec<String>,
 }
 
-/// Maximum number of unknown tiles of one layer that are reported individually.
+/// Maximum number of unknown tiles of one layer that are reported individually, and of one map's
+/// objects that are shown as unknown tiles.
 const UNKNOWN_TILES_REPORTED_MAX: usize = 8;
+/// Maximum number of messages about unknown tiles of a file.
+const UNKNOWN_MESSAGES_MAX: usize = 64;
+
+/// Collector of the messages about a file's unknown tiles.
+struct UnknownTiles {
+    file: String,
+    messages: Vec<String>,
+    /// Number of messages beyond the limit.
+    more: usize,
+}
+
+impl UnknownTiles {
+    fn add(&mut self, message: impl FnOnce() -> String) {
+        match self.messages.len() < UNKNOWN_MESSAGES_MAX {
+            true => self.messages.push(format!("{}: {}", self.file, message())),
+            false => self.more += 1,
+        }
+    }
+
+    fn into_messages(mut self) -> Vec<String> {
+        if self.more > 0 {
+            let (file, more) = (&self.file, self.more);
+            let last = format!("{file}: there are {more} more messages about unknown tiles");
+            self.messages.push(last);
+        }
+        self.messages
+    }
+}
 
 /// Tile set: tiles cut from one image. A collection of pictures is a set for each picture.
 #[derive(Clone, PartialEq, Debug)]
@@ -225,13 +258,12 @@ impl MapFile {
     pub fn of(tree: &SjsonTree) -> Result<MapFile, Error> {
         let fields = ObjectFields(tree);
         let mut map_file = map_reader::read(&fields)?;
-        let (file, trees) = (fields.text("file"), fields.list("maps"));
-        for (at, tree) in trees.iter().enumerate() {
-            let messages = map_file.unknown_tiles_of(at, &ObjectFields(tree));
-            map_file
-                .unknown_tiles
-                .extend(messages.into_iter().map(|message| format!("{file}: {message}")));
+        let (messages, more) = (Vec::new(), 0);
+        let mut unknown = UnknownTiles { file: fields.text("file"), messages, more };
+        for (map, tree) in map_file.maps.iter().zip(fields.list("maps")) {
+            map_file.add_unknown_tiles(map, &ObjectFields(tree), &mut unknown);
         }
+        map_file.unknown_tiles = unknown.into_messages();
         Ok(map_file)
     }
 
@@ -244,49 +276,56 @@ impl MapFile {
         (number > 0 && inside < self.sets[set].count).then_some((set, inside))
     }
 
-    /// Returns messages about the tiles of a map that no tile set contains.
-    fn unknown_tiles_of(&self, at: usize, fields: &ObjectFields) -> Vec<String> {
-        let map = &self.maps[at];
+    /// Adds messages about the tiles of a map that no tile set contains.
+    fn add_unknown_tiles(&self, map: &TilemapData, fields: &ObjectFields, out: &mut UnknownTiles) {
         let level = match map.name.as_str() {
             "" => String::new(),
             name => format!("level '{name}', "),
         };
-        let mut messages = Vec::new();
         for (layer, tree) in map.layers.iter().zip(fields.list("layers")) {
-            let unknown = layer.tiles.iter().filter(|tile| **tile != 0);
-            let unknown = unknown.filter(|tile| self.set_of(**tile).is_none());
-            let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
-            // Tiles that the compiler left out because their numbers would mean tiles of another
-            // set.
-            let left_out =
-                ObjectFields(tree).list("lacking").iter().filter_map(|tile| match tile {
-                    SjsonTree::Number(number) => Some(*number as i64),
-                    _ => None,
-                });
-            unknown.map(|tile| number_of(*tile).into()).chain(left_out).for_each(|number| {
-                *counts.entry(number).or_default() += 1;
-            });
+            let name = &layer.name;
+            let counts = self.unknown_tiles_of(layer, &ObjectFields(tree));
             for (tile, count) in counts.iter().take(UNKNOWN_TILES_REPORTED_MAX) {
                 let cells = if *count == 1 { "cell" } else { "cells" };
-                messages.push(format!(
-                    "{level}layer '{}' has tile {tile} in {count} {cells}, and no tile set has it: \
-                     nothing is shown there",
-                    layer.name
-                ));
+                out.add(|| {
+                    format!(
+                        "{level}layer '{name}' has tile {tile} in {count} {cells}, and no tile set \
+                         has it: nothing is shown there"
+                    )
+                });
             }
-            if counts.len() > UNKNOWN_TILES_REPORTED_MAX {
-                let more = counts.len() - UNKNOWN_TILES_REPORTED_MAX;
-                messages
-                    .push(format!("{level}layer '{}' has {more} more of these tiles", layer.name));
+            if let Some(more) = counts.len().checked_sub(UNKNOWN_TILES_REPORTED_MAX + 1) {
+                let more = more + 1;
+                out.add(|| format!("{level}layer '{name}' has {more} more of these tiles"));
             }
         }
         let objects = map.objects.iter().filter(|object| object.tile != 0);
-        for object in objects.filter(|object| self.set_of(object.tile).is_none()) {
+        let objects = objects.filter(|object| self.set_of(object.tile).is_none());
+        for object in objects.clone().take(UNKNOWN_TILES_REPORTED_MAX) {
             let (name, tile) = (&object.name, number_of(object.tile));
-            let phrase = "is shown as tile";
-            messages
-                .push(format!("{level}object '{name}' {phrase} {tile}, and no tile set has it"));
+            out.add(|| {
+                format!("{level}object '{name}' is shown as tile {tile}, and no tile set has it")
+            });
         }
-        messages
+        let more = objects.skip(UNKNOWN_TILES_REPORTED_MAX).count();
+        if more > 0 {
+            out.add(|| format!("{level}{more} more objects are shown as tiles of no tile set"));
+        }
+    }
+
+    /// Returns the tiles of a layer that no tile set contains, and the number of their cells.
+    fn unknown_tiles_of(&self, layer: &TileLayer, fields: &ObjectFields) -> BTreeMap<i64, usize> {
+        let unknown = layer.tiles.iter().filter(|tile| **tile != 0);
+        let unknown = unknown.filter(|tile| self.set_of(**tile).is_none());
+        // Tiles that the compiler left out because their numbers would mean tiles of another set.
+        let left_out = fields.list("lacking").iter().filter_map(|tile| match tile {
+            SjsonTree::Number(number) => Some(*number as i64),
+            _ => None,
+        });
+        let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+        for number in unknown.map(|tile| number_of(*tile).into()).chain(left_out) {
+            *counts.entry(number).or_default() += 1;
+        }
+        counts
     }
 }

@@ -6,7 +6,7 @@ use super::data::{
     TileSet, TileStyle, TilemapData,
 };
 use super::tree_fields::{ObjectFields, bounded};
-use super::{FIRST_MAX, TILES_MAX};
+use super::{FIRST_MAX, SIDE_MAX, TILES_MAX};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
@@ -133,7 +133,7 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
     let mut set = TileSet {
         first,
         count: fields.integer("count", TILES_MAX as u32)?,
-        columns: fields.integer("columns", 65_536)?.max(1),
+        columns: fields.integer("columns", SIDE_MAX)?.max(1),
         texture: fields.text("texture"),
         image: [fields.size("image_width")?, fields.size("image_height")?],
         tile_width: fields.size("tile_width")?,
@@ -153,7 +153,7 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
         }
         let frames = tile.list("frames").iter().map(ObjectFields).map(|frame| {
             let milliseconds = frame.number("milliseconds");
-            if milliseconds <= 0.0 {
+            if milliseconds <= 0.0 || !milliseconds.is_finite() {
                 return Err(error!("a frame of tile {id} lasts {milliseconds} milliseconds"));
             }
             Ok((frame.integer("tile", u32::MAX)?, milliseconds))
@@ -178,8 +178,8 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
 fn map(fields: &ObjectFields) -> Result<TilemapData, Error> {
     let grid = CellGrid {
         shape: shape(fields)?,
-        columns: fields.integer("columns", 65_536)?,
-        rows: fields.integer("rows", 65_536)?,
+        columns: fields.integer("columns", SIDE_MAX)?,
+        rows: fields.integer("rows", SIDE_MAX)?,
         cell: [fields.size("tile_width")?, fields.size("tile_height")?],
     };
     let is_hexagonal = fields.text("orientation") == "hexagonal";
@@ -220,7 +220,7 @@ fn shape(fields: &ObjectFields) -> Result<CellShape, Error> {
 }
 
 fn tile_layer(fields: &ObjectFields, shape: CellShape) -> Result<TileLayer, Error> {
-    let (columns, rows) = (fields.integer("columns", 65_536)?, fields.integer("rows", 65_536)?);
+    let (columns, rows) = (fields.integer("columns", SIDE_MAX)?, fields.integer("rows", SIDE_MAX)?);
     let tile = |number: f64| {
         (number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number))
             .then_some(number as u32)
@@ -308,7 +308,7 @@ fn placed_tile(fields: &ObjectFields) -> Result<PlacedTile, Error> {
 
 fn int_grid(grid: &SjsonTree) -> Result<IntGrid, Error> {
     let fields = ObjectFields(grid);
-    let (columns, rows) = (fields.integer("columns", 65_536)?, fields.integer("rows", 65_536)?);
+    let (columns, rows) = (fields.integer("columns", SIDE_MAX)?, fields.integer("rows", SIDE_MAX)?);
     let value = |number: f64| (number.abs() < 2e9).then_some(number as i32);
     let values = fields.cells("values", columns, rows, value)?;
     Ok(IntGrid { name: fields.text("name"), columns, rows, values })
@@ -333,7 +333,7 @@ fn map_object(fields: &ObjectFields) -> Result<MapObject, Error> {
         width: fields.float("width")?,
         height: fields.float("height")?,
         rotation: fields.float("rotation")?,
-        tile: fields.number("tile") as u32,
+        tile: flipped_tile(fields)?,
         points: fields.list("points").iter().map(point).collect::<Result<_, Error>>()?,
         properties: fields.properties(),
     })

@@ -14,6 +14,7 @@ mod map_reader;
 mod quads;
 mod relative_path;
 pub mod resource;
+mod source_images;
 mod source_tree;
 mod tiled;
 mod tree_fields;
@@ -45,6 +46,8 @@ pub struct TilemapId(pub Handle);
 pub const TILEMAPS_MAX: usize = 1024;
 /// Maximum number of tiles in one layer.
 pub const TILES_MAX: usize = 1 << 22;
+/// Maximum number of columns or rows of a layer.
+pub const SIDE_MAX: u32 = 65_536;
 
 /// Flip bits of a tile: horizontal, vertical, and along the diagonal. The diagonal flip is applied
 /// first. In hexagonal maps it is a clockwise rotation by 60 degrees, applied last; the fourth bit
@@ -97,6 +100,11 @@ impl Tilemap {
 
     pub fn sets(&self) -> &[TileSet] {
         &self.map_file.sets
+    }
+
+    /// Returns the content of the map's file.
+    pub fn file(&self) -> &Arc<MapFile> {
+        &self.map_file
     }
 
     /// Returns the index of the layer with this name. Layers of tiles take precedence.

@@ -163,8 +163,9 @@ impl Tilemap {
                 false => (rectangle[axis], rectangle[axis + 2]),
             };
             let size = (bounds[axis + 2] - bounds[axis]).max(1.0);
-            let first = ((low - bounds[axis + 2]) / size).floor() as i64 + 1;
-            let last = ((high - bounds[axis]) / size).ceil() as i64 - 1;
+            // Far from the map, a position is beyond the range of the integers.
+            let first = (((low - bounds[axis + 2]) / size).floor() as i64).saturating_add(1);
+            let last = (((high - bounds[axis]) / size).ceil() as i64).saturating_sub(1);
             first..=last.min(first.saturating_add(REPEATS_MAX as i64))
         };
         let (across, up) = (counts(0), counts(1));

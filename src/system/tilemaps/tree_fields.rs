@@ -23,9 +23,10 @@ impl<'a> ObjectFields<'a> {
         }
     }
 
+    /// Reads a number, which may be infinite; 0 if the field is missing.
     pub(super) fn number(&self, key: &str) -> f64 {
         match self.0.get(key) {
-            Some(SjsonTree::Number(number)) if number.is_finite() => *number,
+            Some(SjsonTree::Number(number)) => *number,
             _ => 0.0,
         }
     }
@@ -115,7 +116,7 @@ impl<'a> ObjectFields<'a> {
 }
 
 /// Maximum absolute value of lengths and positions, in texels.
-const LENGTH_MAX: f64 = 1e9;
+pub(super) const LENGTH_MAX: f64 = 1e9;
 
 /// Checks a length or position.
 pub(super) fn bounded(key: &str, number: f64) -> Result<f32, Error> {

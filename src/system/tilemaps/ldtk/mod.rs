@@ -1,16 +1,24 @@
 //! Compiler for LDtk maps (version 1.5 of the JSON format, ldtk.io). Produces the tree that
 //! `data.rs` reads. Each level becomes a map. Levels can be in separate files.
 
+mod budget;
+#[cfg(test)]
+mod limit_tests;
 #[cfg(test)]
 mod tests;
 mod tiles;
 
+use super::data::{LAYER_NAME_MAX, SETS_MAX};
 use super::relative_path::resolve;
-use super::source_tree::{ImageSizes, list, number, numbers, object, pair, string, text, texture};
+use super::source_images::{ImageSizes, PictureSet, texture};
+use super::source_tree::{list, number, numbers, object, pair, string, text};
+use budget::FileBudget;
 use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::memory::limit;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_resource::resource_kind::CompileContext;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Converts `[{ __identifier, __value }]` to an object.
 fn fields(tree: &SjsonTree) -> SjsonTree {
@@ -23,7 +31,7 @@ fn fields(tree: &SjsonTree) -> SjsonTree {
     SjsonTree::Object(list(tree, "fieldInstances").iter().map(entry).collect())
 }
 
-/// Tile sets of a project, and what its levels may still add.
+/// Tile sets of a project.
 struct LdtkSets {
     /// Compiled sets.
     trees: Vec<SjsonTree>,
@@ -32,8 +40,6 @@ struct LdtkSets {
     /// Number of the next set's first tile.
     next: f64,
     images: ImageSizes,
-    /// Number of tiles that the layers of the file may still have.
-    tiles_left: usize,
 }
 
 /// Numbers and size of a set's tiles.
@@ -52,24 +58,33 @@ pub fn compile(
 ) -> Result<SjsonTree, Error> {
     let project = parse(path, bytes)?;
     let definitions = project.get("defs").cloned().unwrap_or(SjsonTree::Null);
-    let (by_uid, tiles_left) = (HashMap::new(), tiles::FILE_TILES_MAX);
-    let (trees, images) = (Vec::new(), ImageSizes::default());
-    let mut sets = LdtkSets { trees, by_uid, next: 1.0, images, tiles_left };
+    let (trees, by_uid, images) = (Vec::new(), HashMap::new(), ImageSizes::default());
+    let mut sets = LdtkSets { trees, by_uid, next: 1.0, images };
     for set in list(&definitions, "tilesets") {
         sets.add(compiling, path, set)?;
     }
     let worlds = list(&project, "worlds").iter().flat_map(|world| list(world, "levels"));
-    let mut maps = Vec::new();
+    let (mut maps, mut level_paths, mut budget) = (Vec::new(), HashSet::new(), FileBudget::FULL);
     for level in list(&project, "levels").iter().chain(worlds) {
+        budget.charge_level(path)?;
+        // Trees need many times the memory of their text.
+        limit::check_over()?;
         let external = text(level, "externalRelPath");
-        maps.push(match external.is_empty() {
-            true => map(compiling, path, level, &mut sets)?,
-            false => {
-                let level_path = resolve(path, external)?;
-                let level = parse(&level_path, &compiling.read(&level_path)?)?;
-                map(compiling, path, &level, &mut sets)?
-            }
-        });
+        if external.is_empty() {
+            maps.push(map(compiling, path, level, &mut sets, &mut budget)?);
+            continue;
+        }
+        let level_path = resolve(path, external)?;
+        if !level_paths.insert(level_path.clone()) {
+            return Err(error!(
+                "{path}: two levels are in the same file, {level_path}: save the project again in \
+                 LDtk"
+            ));
+        }
+        let bytes = compiling.read(&level_path)?;
+        budget.charge_level_bytes(path, &level_path, bytes.len())?;
+        let level = parse(&level_path, &bytes)?;
+        maps.push(map(compiling, path, &level, &mut sets, &mut budget)?);
     }
     let sets = SjsonTree::Array(sets.trees);
     Ok(object(vec![("sets", sets), ("maps", SjsonTree::Array(maps))]))
@@ -96,9 +111,20 @@ impl LdtkSets {
         let texture = texture(compiling, &resolve(path, image_path)?);
         let count = number(set, "__cWid") * number(set, "__cHei");
         let (first, size) = (self.next, number(set, "tileGridSize"));
-        self.trees.push(tile_set(set, first, &texture, count));
+        self.push(path, tile_set(set, first, &texture, count))?;
         self.by_uid.insert(number(set, "uid") as i64, LdtkSet { first, count, size });
         self.next += count;
+        Ok(())
+    }
+
+    fn push(&mut self, path: &str, set: SjsonTree) -> Result<(), Error> {
+        if self.trees.len() == SETS_MAX {
+            return Err(error!(
+                "{path}: more than {SETS_MAX} tile sets and backgrounds are used (SETS_MAX): make \
+                 two files of it"
+            ));
+        }
+        self.trees.push(set);
         Ok(())
     }
 
@@ -128,17 +154,9 @@ impl LdtkSets {
         };
         let tile = self.next;
         self.next += 1.0;
-        self.trees.push(object(vec![
-            ("first", SjsonTree::Number(tile)),
-            ("count", SjsonTree::Number(1.0)),
-            ("columns", SjsonTree::Number(1.0)),
-            ("texture", string(&texture)),
-            ("image_width", SjsonTree::Number(image[0])),
-            ("image_height", SjsonTree::Number(image[1])),
-            ("origin", numbers(&[left, top])),
-            ("tile_width", SjsonTree::Number(width)),
-            ("tile_height", SjsonTree::Number(height)),
-        ]));
+        let (origin, size) = ([left, top], [width, height]);
+        let set = PictureSet { tile, texture: &texture, image, origin, size };
+        self.push(path, object(set.fields()))?;
         let size = [width * scale[0], height * scale[1]];
         let placed = object(vec![
             ("tile", SjsonTree::Number(tile)),
@@ -185,6 +203,7 @@ fn map(
     path: &str,
     level: &SjsonTree,
     sets: &mut LdtkSets,
+    budget: &mut FileBudget,
 ) -> Result<SjsonTree, Error> {
     let height = number(level, "pxHei");
     let mut layers: Vec<SjsonTree> = sets.background(compiling, path, level)?.into_iter().collect();
@@ -194,7 +213,15 @@ fn map(
     for layer in list(level, "layerInstances").iter().rev() {
         cell = if cell == 0.0 { number(layer, "__gridSize") } else { cell };
         let name = text(layer, "__identifier");
+        if name.len() > LAYER_NAME_MAX {
+            return Err(error!(
+                "{path}: the name of a layer has {} bytes, and {LAYER_NAME_MAX} is the most \
+                 (LAYER_NAME_MAX): rename the layer in LDtk",
+                name.len()
+            ));
+        }
         let cells = list(layer, "intGridCsv");
+        budget.charge_grid_cells(path, name, cells.len())?;
         if !cells.is_empty() {
             grids.push(object(vec![
                 ("name", string(name)),
@@ -205,10 +232,11 @@ fn map(
         }
         let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
         if !tiles.is_empty() {
-            layers.extend(tiles::layers(path, layer, &tiles, height, sets)?);
+            layers.extend(tiles::layers(path, layer, &tiles, height, sets, budget)?);
         }
         let offset = [number(layer, "__pxTotalOffsetX"), number(layer, "__pxTotalOffsetY")];
         let entities = list(layer, "entityInstances");
+        budget.charge_entities(path, name, entities.len())?;
         objects.extend(entities.iter().map(|entity| entity_of(entity, name, height, offset)));
     }
     let cell = cell.max(1.0);

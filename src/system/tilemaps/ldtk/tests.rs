@@ -1,4 +1,4 @@
-//! Tests of LDtk's features: levels in separate files, tiles beside the grid and with an opacity,
+//! Tests of LDtk's features: levels in separate files, tiles off the grid and with an opacity,
 //! several worlds and tile sets, Aseprite files, backgrounds.
 
 use crate::data::LayerKind;
@@ -7,7 +7,7 @@ use crate::tests::{compiled, compiled_with, tilemap};
 use crate::{MapFile, TileLayer};
 
 /// Returns a tile set of 4 × 2 tiles.
-fn set(uid: u32, path: &str, size: u32) -> String {
+pub(super) fn set(uid: u32, path: &str, size: u32) -> String {
     let (width, height) = (size * 4, size * 2);
     format!(
         "{{\"uid\":{uid},\"relPath\":\"{path}\",\"pxWid\":{width},\"pxHei\":{height},\
@@ -16,7 +16,7 @@ fn set(uid: u32, path: &str, size: u32) -> String {
 }
 
 /// Returns a layer of 3 × 2 cells of 8 texels with these tiles: x, y, number, and other fields.
-fn layer(uid: u32, tiles: &[(i32, i32, u32, &str)]) -> String {
+pub(super) fn layer(uid: u32, tiles: &[(i32, i32, u32, &str)]) -> String {
     let tiles: Vec<String> = tiles
         .iter()
         .map(|(x, y, tile, more)| format!("{{\"px\":[{x},{y}],\"t\":{tile},\"f\":0{more}}}"))
@@ -28,14 +28,14 @@ fn layer(uid: u32, tiles: &[(i32, i32, u32, &str)]) -> String {
     )
 }
 
-fn level(name: &str, more: &str, layers: &[String]) -> String {
+pub(super) fn level(name: &str, more: &str, layers: &[String]) -> String {
     format!(
         "{{\"identifier\":\"{name}\",\"pxWid\":24,\"pxHei\":16{more},\"layerInstances\":[{}]}}",
         layers.join(",")
     )
 }
 
-fn project(sets: &[String], levels: &[String], more: &str) -> String {
+pub(super) fn project(sets: &[String], levels: &[String], more: &str) -> String {
     format!(
         "{{\"defs\":{{\"tilesets\":[{}]}},\"levels\":[{}]{more}}}",
         sets.join(","),
@@ -102,7 +102,7 @@ fn tiles_cover_each_other_in_the_order_of_the_file() {
     // The second tile covers half of the first, and is drawn after it in the same layer.
     assert_eq!(map(8, &[(0, 0, 0, ""), (4, 0, 1, "")]).maps[0].layers.len(), 1);
     assert_eq!(map(8, &[(4, 0, 1, ""), (0, 0, 0, "")]).maps[0].layers.len(), 2);
-    // Large tiles extend to the right and down, over the cells beside theirs.
+    // Large tiles extend to the right and down, over the cells next to theirs.
     let file = map(16, &[(8, 8, 0, ""), (0, 0, 1, ""), (8, 0, 2, "")]);
     assert_eq!(
         positions(file),
@@ -206,4 +206,13 @@ fn entities_and_tiles_move_with_their_layer() {
     let (file, _) = compiled("x.ldtk", &text, &[]).unwrap();
     assert_eq!((file.maps[0].objects[0].x, file.maps[0].objects[0].y), (11.0, 2.0));
     assert_eq!(positions(file), [[([3.0, 10.0], 1.0)]]);
+}
+
+#[test]
+fn small_tiles_with_the_same_nearest_cell_do_not_replace_each_other() {
+    // A tile of 4 texels covers the right half of the first cell; the second cell is nearest.
+    let file = map(4, &[(4, 0, 0, ""), (8, 0, 1, "")]);
+    assert_eq!(positions(file), [[([4.0, 12.0], 1.0)], [([8.0, 12.0], 1.0)]]);
+    let file = map(4, &[(8, 0, 1, ""), (4, 0, 0, "")]);
+    assert_eq!(positions(file), [[([8.0, 12.0], 1.0)], [([4.0, 12.0], 1.0)]]);
 }

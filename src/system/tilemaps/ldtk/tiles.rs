@@ -1,8 +1,9 @@
-//! Tiles of LDtk's layers. Tiles on top of each other become separate layers, and tiles beside the
+//! Tiles of LDtk's layers. Tiles on top of each other become separate layers, and tiles off the
 //! grid or with an own opacity have a style.
 
-use super::super::TILES_MAX;
 use super::super::source_tree::{is_not_false, number, number_or, numbers, object, pair, text};
+use super::super::{SIDE_MAX, TILES_MAX};
+use super::budget::FileBudget;
 use super::{LdtkSet, LdtkSets};
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -11,9 +12,6 @@ use std::collections::HashMap;
 
 /// Maximum number of tiles stacked on one cell of a layer.
 const STACKED_MAX: usize = 64;
-/// Maximum number of tiles in all layers of a file. One line of text can declare a layer of
-/// millions.
-pub const FILE_TILES_MAX: usize = 1 << 23;
 /// Maximum number of cells along a side of one tile.
 const TILE_CELLS_MAX: f64 = 64.0;
 
@@ -30,13 +28,19 @@ impl LayerCells {
     fn of(path: &str, layer: &SjsonTree) -> Result<LayerCells, Error> {
         let name = text(layer, "__identifier");
         let (columns, rows) = (number(layer, "__cWid"), number(layer, "__cHei"));
-        if !(columns >= 1.0 && rows >= 1.0 && columns * rows <= TILES_MAX as f64) {
-            return Err(error!("{path}: layer '{name}' has {columns} × {rows} tiles (TILES_MAX)"));
-        }
         if columns.fract() != 0.0 || rows.fract() != 0.0 {
             return Err(error!(
                 "{path}: layer '{name}' has {columns} × {rows} tiles, which must be whole numbers: \
                  save the project again in LDtk"
+            ));
+        }
+        let side = 1.0..=f64::from(SIDE_MAX);
+        let fits = side.contains(&columns) && side.contains(&rows);
+        if !fits || columns * rows > TILES_MAX as f64 {
+            return Err(error!(
+                "{path}: layer '{name}' has {columns} × {rows} tiles, and a layer has 1 to \
+                 {SIDE_MAX} in a row or column (SIDE_MAX) and at most {TILES_MAX} in all \
+                 (TILES_MAX): split the level"
             ));
         }
         Ok(LayerCells { columns, rows, grid: number(layer, "__gridSize").max(1.0) })
@@ -55,23 +59,24 @@ struct Sheet {
 }
 
 /// Tiles of a layer, distributed over sheets so that they cover each other as in the file.
-struct Stacks {
+struct Stacks<'a> {
+    path: &'a str,
+    name: &'a str,
     cells: LayerCells,
     sheets: Vec<Sheet>,
     /// The last tile on each cell of the grid, also outside of the layer: its sheet and its index
-    /// in the drawing order of the sheet.
-    last: HashMap<(i64, i64), (usize, usize)>,
+    /// in the drawing order of the sheet. At most [`TILE_CELLS_MAX`] cells are outside of a side.
+    last: HashMap<[i32; 2], (u32, u32)>,
     unknown: Vec<SjsonTree>,
 }
 
-impl Stacks {
+impl Stacks<'_> {
     /// Adds a tile at a position from the top left of the layer.
     fn add(
         &mut self,
-        (path, name): (&str, &str),
         tile: &SjsonTree,
         set: LdtkSet,
-        tiles_left: &mut usize,
+        budget: &mut FileBudget,
     ) -> Result<(), Error> {
         let LayerCells { columns, rows, grid } = self.cells;
         let [x, y] = pair(tile, "px");
@@ -84,29 +89,15 @@ impl Stacks {
             self.unknown.push(SjsonTree::Number(own));
             return Ok(());
         }
-        // The nearest cell; the tile is drawn beside it if it is not on the grid.
+        // The tile belongs to the nearest cell, and is moved if it is not on the grid.
         let column = (x / grid).round().clamp(0.0, columns - 1.0);
         let row = (y / grid).round().clamp(0.0, rows - 1.0);
-        let index = row as usize * columns as usize + column as usize;
-        let range =
-            |from: f64| (from / grid).floor() as i64..((from + set.size) / grid).ceil() as i64;
-        let touched = || range(y).flat_map(|row| range(x).map(move |column| (column, row)));
-        // The tile is above each earlier tile in the same sheet if it is drawn after it.
-        let above = |(sheet, last): &(usize, usize)| if index > *last { *sheet } else { sheet + 1 };
-        let sheet = touched().filter_map(|cell| self.last.get(&cell)).map(above).max().unwrap_or(0);
-        if sheet == STACKED_MAX {
-            return Err(error!(
-                "{path}: layer '{name}' has more than {STACKED_MAX} tiles on one cell \
-                 (STACKED_MAX): make layers of them"
-            ));
-        }
+        let index = row as u32 * columns as u32 + column as u32;
+        let sheet = self.top_sheet([x, y], [column, row], index, set.size, budget)?;
         if sheet == self.sheets.len() {
-            self.add_sheet(path, tiles_left)?;
+            self.add_sheet(budget)?;
         }
-        for cell in touched() {
-            let last = self.last.entry(cell).or_insert((sheet, index));
-            *last = (*last).max((sheet, index));
-        }
+        let index = index as usize;
         let flips = number(tile, "f") as u32;
         let flip_bits = f64::from((flips & 1) << 31 | (flips >> 1 & 1) << 30);
         let (shift, alpha) = ([x - column * grid, row * grid - y], number_or(tile, "a", 1.0));
@@ -122,13 +113,46 @@ impl Stacks {
         Ok(())
     }
 
-    fn add_sheet(&mut self, path: &str, tiles_left: &mut usize) -> Result<(), Error> {
-        *tiles_left = tiles_left.checked_sub(self.cells.count()).ok_or_else(|| {
-            error!(
-                "{path}: its layers have more than {FILE_TILES_MAX} tiles in all (FILE_TILES_MAX): \
-                 make two files of it"
-            )
-        })?;
+    /// Puts a tile on top of those that it covers. Returns the index of its sheet, which can be
+    /// one more than there are. `cell` is the tile's own cell, with this index.
+    fn top_sheet(
+        &mut self,
+        at: [f64; 2],
+        cell: [f64; 2],
+        index: u32,
+        size: f64,
+        budget: &mut FileBudget,
+    ) -> Result<usize, Error> {
+        let grid = self.cells.grid;
+        let [across, down] =
+            at.map(|from| (from / grid).floor() as i32..((from + size) / grid).ceil() as i32);
+        budget.charge_covered_cells(self.path, self.name, across.len() * down.len())?;
+        // A tile that is smaller than the grid need not cover its own cell.
+        let own = cell.map(|at| at as i32);
+        let is_covered = across.contains(&own[0]) && down.contains(&own[1]);
+        let covered = || {
+            let cells = down.clone().flat_map(|row| across.clone().map(move |x| [x, row]));
+            cells.chain((!is_covered).then_some(own))
+        };
+        // The tile is above each earlier tile in the same sheet if it is drawn after it.
+        let above = |(sheet, last): &(u32, u32)| if index > *last { *sheet } else { sheet + 1 };
+        let sheet = covered().filter_map(|cell| self.last.get(&cell)).map(above).max().unwrap_or(0);
+        if sheet as usize == STACKED_MAX {
+            return Err(error!(
+                "{}: layer '{}' has more than {STACKED_MAX} tiles on one cell (STACKED_MAX): make \
+                 layers of them",
+                self.path, self.name
+            ));
+        }
+        for cell in covered() {
+            let last = self.last.entry(cell).or_insert((sheet, index));
+            *last = (*last).max((sheet, index));
+        }
+        Ok(sheet as usize)
+    }
+
+    fn add_sheet(&mut self, budget: &mut FileBudget) -> Result<(), Error> {
+        budget.charge_tiles(self.path, self.cells.count())?;
         let tiles = vec![0.0; self.cells.count()];
         self.sheets.push(Sheet { tiles, styles: Vec::new() });
         Ok(())
@@ -141,7 +165,8 @@ pub fn layers(
     layer: &SjsonTree,
     tiles: &[SjsonTree],
     height: f64,
-    sets: &mut LdtkSets,
+    sets: &LdtkSets,
+    budget: &mut FileBudget,
 ) -> Result<Vec<SjsonTree>, Error> {
     let name = text(layer, "__identifier");
     let set = *sets.by_uid.get(&(number(layer, "__tilesetDefUid") as i64)).ok_or_else(|| {
@@ -156,12 +181,12 @@ pub fn layers(
         ));
     }
     let (sheets, last) = (Vec::new(), HashMap::new());
-    let mut stacks = Stacks { cells, sheets, last, unknown: Vec::new() };
+    let mut stacks = Stacks { path, name, cells, sheets, last, unknown: Vec::new() };
     for tile in tiles {
-        stacks.add((path, name), tile, set, &mut sets.tiles_left)?;
+        stacks.add(tile, set, budget)?;
     }
     if stacks.sheets.is_empty() && !stacks.unknown.is_empty() {
-        stacks.add_sheet(path, &mut sets.tiles_left)?;
+        stacks.add_sheet(budget)?;
     }
     let Stacks { cells, sheets, mut unknown, .. } = stacks;
     let layers = sheets.into_iter().enumerate().map(|(i, sheet)| {

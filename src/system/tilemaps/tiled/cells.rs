@@ -2,7 +2,7 @@
 
 use super::super::TILES_MAX;
 use super::super::source_tree::{list, number, text};
-use super::placement::{Placement, chunk_rectangle};
+use super::placement::{Placement, chunk_rectangle, parts};
 use data_encoding::BASE64;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -28,8 +28,7 @@ impl CellReader<'_> {
         placement: &Placement,
         layer: &SjsonTree,
     ) -> Result<([f64; 2], Vec<SjsonTree>), Error> {
-        let chunks = list(layer, "chunks");
-        if chunks.is_empty() && !placement.is_infinite {
+        if !placement.is_infinite {
             let size = [number(layer, "width"), number(layer, "height")];
             return Ok((size, self.tiles(layer, layer, size)?));
         }
@@ -37,10 +36,19 @@ impl CellReader<'_> {
         let [columns, rows] = placement.cells;
         self.count(columns * rows)?;
         let mut tiles = vec![SjsonTree::Number(0.0); columns as usize * rows as usize];
-        for chunk in chunks {
+        for chunk in parts(layer) {
             let [left, top, width, height] = chunk_rectangle(self.path, chunk)?;
-            let (left, top) = (left - placement.origin[0], top - placement.origin[1]);
             let found = self.tiles(layer, chunk, [width, height])?;
+            if found.len() as f64 != width * height {
+                return Err(error!(
+                    "{}: layer '{}' has {} tiles in place of {width} × {height} in its chunk at \
+                     {left}, {top}: save the map again in Tiled",
+                    self.path,
+                    text(layer, "name"),
+                    found.len()
+                ));
+            }
+            let (left, top) = (left - placement.origin[0], top - placement.origin[1]);
             let width = width.max(1.0) as usize;
             for (i, tile) in found.into_iter().enumerate() {
                 let (column, row) = (left as usize + i % width, top as usize + i / width);

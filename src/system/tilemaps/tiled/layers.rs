@@ -1,8 +1,10 @@
 //! Layers of Tiled maps: tiles, objects, pictures and groups of them.
 
+use super::super::data::{LAYER_NAME_MAX, OBJECTS_MAX};
 use super::super::source_tree::{
     is_not_false, is_true, list, number, number_or, numbers, object, string, text,
 };
+use super::super::tree_fields::LENGTH_MAX;
 use super::cells::CellReader;
 use super::objects::{MapObjects, ObjectLook};
 use super::placement::{GROUPS_MAX, Placement};
@@ -50,7 +52,7 @@ impl LayerLook {
         let offset = both(number, ["offsetx", "offsety"]);
         let factor = |tree: &SjsonTree, key: &str| number_or(tree, key, 1.0);
         let parallax = both(factor, ["parallaxx", "parallaxy"]);
-        Ok(LayerLook {
+        let look = LayerLook {
             offset: [0, 1].map(|axis| self.offset[axis] + offset[axis]),
             opacity: self.opacity * number_or(layer, "opacity", 1.0),
             visible: self.visible && is_not_false(layer, "visible"),
@@ -58,7 +60,27 @@ impl LayerLook {
                 (u32::from(self.tint[part]) * u32::from(tint[part]) / 255) as u8
             }),
             parallax: [0, 1].map(|axis| self.parallax[axis] * parallax[axis]),
-        })
+        };
+        look.check(path, text(layer, "name"))?;
+        Ok(look)
+    }
+
+    /// Refuses numbers that are too large together with those of the groups around a layer.
+    fn check(&self, path: &str, name: &str) -> Result<(), Error> {
+        let numbers = [
+            ("Offset", &self.offset[..]),
+            ("Parallax Factor", &self.parallax),
+            ("Opacity", std::slice::from_ref(&self.opacity)),
+        ];
+        for (field, values) in numbers {
+            if let Some(value) = values.iter().find(|value| value.abs() > LENGTH_MAX) {
+                return Err(error!(
+                    "{path}: the {field} of layer '{name}', with those of its groups, is \
+                     {value:e}, and {LENGTH_MAX:e} is the most: change it in Tiled"
+                ));
+            }
+        }
+        Ok(())
     }
 
     fn fields(&self) -> Vec<(&'static str, SjsonTree)> {
@@ -113,6 +135,15 @@ impl<'a> TiledLayers<'a> {
         depth: usize,
     ) -> Result<(), Error> {
         for layer in list(tree, "layers") {
+            let name = text(layer, "name");
+            if name.len() > LAYER_NAME_MAX {
+                return Err(error!(
+                    "{}: the name of a layer has {} bytes, and {LAYER_NAME_MAX} is the most \
+                     (LAYER_NAME_MAX): rename the layer in Tiled",
+                    self.path,
+                    name.len()
+                ));
+            }
             let look = group.of(self.path, layer)?;
             match text(layer, "type") {
                 "tilelayer" => self.add_tiles(layer, look)?,
@@ -168,11 +199,18 @@ impl<'a> TiledLayers<'a> {
         layer: &SjsonTree,
         look: LayerLook,
     ) -> Result<(), Error> {
-        let look_of_objects = ObjectLook { placement: self.placement, offset: look.offset };
-        let mut found = MapObjects::default();
-        for one in list(layer, "objects") {
-            let merged = self.templates.merged(compiling, self.path, &mut self.sets, one)?;
-            found.add(&look_of_objects, &self.sets, text(layer, "name"), &merged);
+        let (path, placement, name) = (self.path, self.placement, text(layer, "name"));
+        let look_of_objects = ObjectLook { path, placement, offset: look.offset };
+        let (own, mut found) = (list(layer, "objects"), MapObjects::default());
+        if self.objects.len() + own.len() > OBJECTS_MAX {
+            return Err(error!(
+                "{path}: with layer '{name}', the map has more than {OBJECTS_MAX} objects \
+                 (OBJECTS_MAX): split the map"
+            ));
+        }
+        for one in own {
+            let merged = self.templates.merged(compiling, path, &mut self.sets, one)?;
+            found.add(&look_of_objects, &self.sets, name, &merged)?;
         }
         self.objects.append(&mut found.objects);
         let placed = found.placed(text(layer, "draworder") != "index");

@@ -3,6 +3,8 @@
 
 mod cells;
 mod layers;
+#[cfg(test)]
+mod limit_tests;
 mod objects;
 mod placement;
 mod sets;
@@ -97,12 +99,21 @@ fn class(tree: &SjsonTree) -> String {
     [text(tree, "class"), text(tree, "type")].concat()
 }
 
-/// Returns the number of a tile and its flip bits.
-fn split_flips(tile: f64) -> (f64, f64) {
-    // Larger numbers are refused when the compiled tree is read.
-    let bits = tile.clamp(0.0, f64::from(u32::MAX)) as u32;
+/// Returns the number of the tile that an object is shown as, and the tile's flip bits. Both are 0
+/// if it is shown as none.
+fn split_flips(path: &str, object: &SjsonTree) -> Result<(f64, f64), Error> {
+    let tile = number(object, "gid");
+    if tile.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&tile) {
+        return Err(error!(
+            "{path}: object '{}' is shown as tile {tile:?}, and the number of a tile is a whole \
+             number from 0 to {}: replace its tile in Tiled",
+            text(object, "name"),
+            u32::MAX
+        ));
+    }
+    let bits = tile as u32;
     let own = super::number_of(bits);
-    (f64::from(own), f64::from(bits - own))
+    Ok((f64::from(own), f64::from(bits - own)))
 }
 
 /// Returns the sides of a cell, which every length of a map depends on.

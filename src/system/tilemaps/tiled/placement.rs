@@ -3,7 +3,7 @@
 
 use super::super::TILES_MAX;
 use super::super::cell_grid::{CellGrid, CellShape, Stagger};
-use super::super::source_tree::{list, number, text};
+use super::super::source_tree::{is_true, list, number, text};
 use super::cell_size;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -18,7 +18,8 @@ pub const GROUPS_MAX: usize = 16;
 /// Size and origin of a map.
 pub struct Placement {
     orientation: String,
-    /// Columns and rows of the map; of an infinite map, all that its chunks cover.
+    /// Columns and rows of the map; of an infinite map, all that its chunks cover, or those that
+    /// the file states if there are no chunks.
     pub cells: [f64; 2],
     /// First column and row that the map's layers have; 0 in a map that is not infinite.
     pub origin: [f64; 2],
@@ -28,6 +29,7 @@ pub struct Placement {
     side: f64,
     stagger_columns: bool,
     stagger_first: bool,
+    /// True if the tiles of layers are in chunks, and all layers have the cells of the map.
     pub is_infinite: bool,
 }
 
@@ -37,7 +39,11 @@ type Edges = Option<[f64; 4]>;
 impl Placement {
     pub fn of(path: &str, map: &SjsonTree) -> Result<Placement, Error> {
         let mut edges = None;
-        add_chunks(path, map, &mut edges, 0)?;
+        add_chunks(path, map, &mut edges, list_chunks, 0)?;
+        let is_infinite = edges.is_some() || is_true(map, "infinite");
+        if is_infinite {
+            add_chunks(path, map, &mut edges, parts, 0)?;
+        }
         let mut placement = Placement {
             orientation: text(map, "orientation").to_string(),
             cells: [number(map, "width"), number(map, "height")],
@@ -47,11 +53,14 @@ impl Placement {
             side: number(map, "hexsidelength"),
             stagger_columns: text(map, "staggeraxis") == "x",
             stagger_first: text(map, "staggerindex") == "even",
-            is_infinite: false,
+            is_infinite,
         };
-        let Some([left, top, right, bottom]) = edges else { return Ok(placement) };
-        (placement.cells, placement.origin) = ([right - left, bottom - top], [left, top]);
-        placement.is_infinite = true;
+        if !is_infinite {
+            return Ok(placement);
+        }
+        if let Some([left, top, right, bottom]) = edges {
+            (placement.cells, placement.origin) = ([right - left, bottom - top], [left, top]);
+        }
         let side = 0.0..=TILES_MAX as f64;
         let [columns, rows] = placement.cells;
         if !side.contains(&columns) || !side.contains(&rows) || columns * rows > *side.end() {
@@ -156,13 +165,41 @@ impl Placement {
     }
 }
 
-/// Extends the edges by the chunks of all layers of a map or group.
-fn add_chunks(path: &str, tree: &SjsonTree, edges: &mut Edges, depth: usize) -> Result<(), Error> {
+/// Function that returns the parts of a layer that have tiles.
+type PartsOf = fn(&SjsonTree) -> &[SjsonTree];
+
+fn list_chunks(layer: &SjsonTree) -> &[SjsonTree] {
+    list(layer, "chunks")
+}
+
+/// Returns the parts of a layer of an infinite map: its chunks, or the layer itself if its tiles
+/// are listed as in other maps.
+pub fn parts(layer: &SjsonTree) -> &[SjsonTree] {
+    let chunks = list_chunks(layer);
+    let is_empty = match layer.get("data") {
+        Some(SjsonTree::Array(tiles)) => tiles.is_empty(),
+        Some(SjsonTree::String(packed)) => packed.trim().is_empty(),
+        _ => true,
+    };
+    match chunks.is_empty() && !is_empty {
+        true => std::slice::from_ref(layer),
+        false => chunks,
+    }
+}
+
+/// Extends the edges by the parts of all layers of a map or group.
+fn add_chunks(
+    path: &str,
+    tree: &SjsonTree,
+    edges: &mut Edges,
+    parts_of: PartsOf,
+    depth: usize,
+) -> Result<(), Error> {
     for layer in list(tree, "layers") {
         if depth < GROUPS_MAX {
-            add_chunks(path, layer, edges, depth + 1)?;
+            add_chunks(path, layer, edges, parts_of, depth + 1)?;
         }
-        for chunk in list(layer, "chunks") {
+        for chunk in parts_of(layer) {
             let [left, top, width, height] = chunk_rectangle(path, chunk)?;
             let own = [left, top, left + width, top + height];
             *edges = Some(match *edges {

@@ -3,15 +3,18 @@
 
 use super::super::data::SETS_MAX;
 use super::super::relative_path::resolve;
-use super::super::source_tree::{
-    ImageSizes, list, number, number_or, numbers, object, string, text, texture,
-};
+use super::super::source_images::{ImageSizes, PictureSet, texture};
+use super::super::source_tree::{list, number, number_or, numbers, object, string, text};
 use super::{class, color, parse, properties};
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_foundation::memory::limit;
 use engine_foundation::sjson::SjsonTree;
 use engine_resource::resource_kind::CompileContext;
 use std::collections::{HashMap, HashSet};
+
+/// Maximum number of bytes in the files of a map's tile sets, each counted as often as it is named.
+pub const SET_BYTES_MAX: usize = 1 << 26;
 
 /// Tile sets of a map, in the compiled form.
 #[derive(Default)]
@@ -22,6 +25,8 @@ pub struct TiledSets {
     images: ImageSizes,
     /// Number that the next additional set begins with.
     next: f64,
+    /// Number of bytes of the files read so far.
+    read: usize,
 }
 
 /// Set of the file.
@@ -77,10 +82,24 @@ impl TiledSets {
         named: &SjsonTree,
         first: f64,
     ) -> Result<f64, Error> {
+        if self.known.len() == SETS_MAX {
+            return Err(excess(path));
+        }
         let (mut path, mut set, mut source) = (path.to_string(), named.clone(), String::new());
         if !text(named, "source").is_empty() {
-            path = resolve(&path, text(named, "source"))?;
-            let bytes = compiling.read(&path)?;
+            let file = resolve(&path, text(named, "source"))?;
+            let bytes = compiling.read(&file)?;
+            self.read = self.read.saturating_add(bytes.len());
+            if self.read > SET_BYTES_MAX {
+                return Err(error!(
+                    "{path}: with {file}, the files of its tile sets have more than {} MiB \
+                     (SET_BYTES_MAX): use each file once, or split the map",
+                    SET_BYTES_MAX >> 20
+                ));
+            }
+            // Trees need many times the memory of their text.
+            limit::check_over()?;
+            path = file;
             (set, source) = (parse(&path, &bytes)?, path.clone());
         }
         let alignment = alignment(text(&set, "objectalignment"));
@@ -120,18 +139,11 @@ impl TiledSets {
             known.pictures.insert(id.to_bits(), size);
             let exists = |frame: f64| ids.contains(&frame.to_bits());
             let own = tile_data(path, tile, 0.0, known.first, &exists)?;
-            let mut fields = vec![
-                ("first", SjsonTree::Number(known.first + id)),
-                ("count", SjsonTree::Number(1.0)),
-                ("columns", SjsonTree::Number(1.0)),
-                ("texture", string(&texture)),
-                ("image_width", SjsonTree::Number(image[0])),
-                ("image_height", SjsonTree::Number(image[1])),
-                ("tile_width", SjsonTree::Number(size[0])),
-                ("tile_height", SjsonTree::Number(size[1])),
-                ("origin", numbers(&[number(tile, "x"), number(tile, "y")])),
-                ("tiles", SjsonTree::Array(vec![own])),
-            ];
+            let origin = [number(tile, "x"), number(tile, "y")];
+            let picture =
+                PictureSet { tile: known.first + id, texture: &texture, image, origin, size };
+            let mut fields = picture.fields();
+            fields.push(("tiles", SjsonTree::Array(vec![own])));
             fields.extend(look(set));
             self.push(path, object(fields))?;
             self.next = self.next.max(known.first + id + 1.0);
@@ -149,26 +161,15 @@ impl TiledSets {
         let (texture, image) = image_of(compiling, &mut self.images, path, layer)?;
         let first = self.next.max(1.0);
         self.next = first + 1.0;
-        let set = vec![
-            ("first", SjsonTree::Number(first)),
-            ("count", SjsonTree::Number(1.0)),
-            ("columns", SjsonTree::Number(1.0)),
-            ("texture", string(&texture)),
-            ("image_width", SjsonTree::Number(image[0])),
-            ("image_height", SjsonTree::Number(image[1])),
-            ("tile_width", SjsonTree::Number(image[0])),
-            ("tile_height", SjsonTree::Number(image[1])),
-        ];
-        self.push(path, object(set))?;
+        let origin = [0.0; 2];
+        let set = PictureSet { tile: first, texture: &texture, image, origin, size: image };
+        self.push(path, object(set.fields()))?;
         Ok((first, image))
     }
 
     fn push(&mut self, path: &str, set: SjsonTree) -> Result<(), Error> {
         if self.trees.len() == SETS_MAX {
-            return Err(error!(
-                "{path}: more than {SETS_MAX} tile sets and pictures are used (SETS_MAX): put \
-                 pictures into one image"
-            ));
+            return Err(excess(path));
         }
         self.trees.push(set);
         Ok(())
@@ -190,6 +191,13 @@ impl TiledSets {
         let Some(set) = self.set_of(tile) else { return [0.0; 2] };
         set.pictures.get(&(tile - set.first).to_bits()).copied().unwrap_or(set.size)
     }
+}
+
+fn excess(path: &str) -> Error {
+    error!(
+        "{path}: more than {SETS_MAX} tile sets and pictures are used (SETS_MAX): put pictures \
+         into one image"
+    )
 }
 
 /// Parses an alignment of objects.

@@ -7,18 +7,18 @@ use crate::tests::{compiled, compiled_with, tilemap};
 use crate::{CellShape, MapFile, Stagger, Tilemap, chunks};
 use engine_foundation::sjson::SjsonTree;
 
-const SET: &str = "<tileset firstgid=\"1\" tilewidth=\"8\" tileheight=\"8\">\
+pub(super) const SET: &str = "<tileset firstgid=\"1\" tilewidth=\"8\" tileheight=\"8\">\
     <image source=\"rock.png\" width=\"32\" height=\"16\"/></tileset>";
 
 /// Returns an XML map of 3 × 2 cells of 8 × 8 texels with these attributes and children.
-fn xml(attributes: &str, children: &str) -> String {
+pub(super) fn xml(attributes: &str, children: &str) -> String {
     format!(
         "<map width=\"3\" height=\"2\" tilewidth=\"8\" tileheight=\"8\" {attributes}>{children}\
          </map>"
     )
 }
 
-fn layer(attributes: &str, tiles: &str) -> String {
+pub(super) fn layer(attributes: &str, tiles: &str) -> String {
     format!(
         "<layer name=\"ground\" width=\"3\" height=\"2\" {attributes}><data encoding=\"csv\">\
          {tiles}</data></layer>"
@@ -26,16 +26,16 @@ fn layer(attributes: &str, tiles: &str) -> String {
 }
 
 /// Compiles a map with the set of `SET`.
-fn map(attributes: &str, layers: &str) -> MapFile {
+pub(super) fn map(attributes: &str, layers: &str) -> MapFile {
     let text = xml(attributes, &format!("{SET}{layers}"));
     compiled("maps/x.tmx", &text, &[]).unwrap_or_else(|message| panic!("{message}")).0
 }
 
-fn refused(attributes: &str, layers: &str) -> String {
+pub(super) fn refused(attributes: &str, layers: &str) -> String {
     compiled("maps/x.tmx", &xml(attributes, &format!("{SET}{layers}")), &[]).unwrap_err()
 }
 
-const ORTHOGONAL: &str = "orientation=\"orthogonal\"";
+pub(super) const ORTHOGONAL: &str = "orientation=\"orthogonal\"";
 
 fn quads(map: &Tilemap, layer: usize) -> Vec<TileQuad> {
     let mut quads = Vec::new();
