@@ -144,9 +144,8 @@ impl Drawing {
         assets: &mut Assets,
         map: TilemapId,
     ) -> Result<Vec<SourceNumber>, Error> {
-        let sets = assets.tilemaps.of(map).sets();
-        let textures: Vec<String> = sets.iter().map(|set| set.texture.clone()).collect();
-        textures.iter().map(|texture| self.source(assets, texture)).collect()
+        let file = assets.tilemaps.of(map).file().clone();
+        file.sets.iter().map(|set| self.source(assets, &set.texture)).collect()
     }
 
     /// Returns a number for each source; sources with equal numbers can share a batch.
