@@ -164,16 +164,30 @@ fn frame(game: &mut RenderedGame, width: u32, height: u32) -> Picture {
     all.part([0, 0, width, height])
 }
 
+/// Returns the folder that an environment variable names. Without it, the comparison was not
+/// requested, and a line says so.
+fn corpus(variable: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os(variable).map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("not compared with the editors' sample maps: {variable} names no folder");
+    }
+    folder
+}
+
 #[test]
 fn tiled_examples_look_as_their_exported_pictures() {
-    let Ok(folder) = std::env::var("ENGINE_TILED_EXAMPLES") else { return };
-    let mut files = files_of(&PathBuf::from(folder));
+    let Some(folder) = corpus("ENGINE_TILED_EXAMPLES") else { return };
+    let mut files = files_of(&folder);
     // The exporter does not move layers by parallax.
     for (path, bytes) in files.iter_mut().filter(|(path, _)| path.ends_with(".tmx")) {
         let text = std::str::from_utf8(bytes).unwrap_or_else(|fault| panic!("{path}: {fault}"));
         *bytes = text.replace("parallaxx=", "unusedx=").replace("parallaxy=", "unusedy=").into();
     }
     let maps: Vec<&str> = files.iter().filter_map(|(path, _)| path.strip_suffix(".tmx")).collect();
+    assert!(
+        !maps.is_empty(),
+        "{folder:?} has no .tmx: set ENGINE_TILED_EXAMPLES to Tiled's examples"
+    );
     let references: Vec<Picture> =
         maps.iter().map(|map| tiled_reference::draw(&files, map)).collect();
     tiled_reference::finish();
@@ -295,8 +309,8 @@ fn background(files: &[(String, Vec<u8>)], level: &SjsonTree) -> Option<String> 
 
 #[test]
 fn ldtk_samples_look_as_their_tiles_drawn_one_by_one() {
-    let Ok(folder) = std::env::var("ENGINE_LDTK_SAMPLES") else { return };
-    let files = files_of(&PathBuf::from(folder));
+    let Some(folder) = corpus("ENGINE_LDTK_SAMPLES") else { return };
+    let files = files_of(&folder);
     let (mut shown, mut levels) = (String::from("["), Vec::new());
     for (path, bytes) in &files {
         let Some(map) = path.strip_suffix(".ldtk") else { continue };
@@ -317,6 +331,10 @@ fn ldtk_samples_look_as_their_tiles_drawn_one_by_one() {
             levels.push((map, name, size, has_background));
         }
     }
+    assert!(
+        !levels.is_empty(),
+        "{folder:?} has no .ldtk: set ENGINE_LDTK_SAMPLES to LDtk's samples"
+    );
     let shown = shown.trim_end_matches(',').to_string() + "]";
     let Some(mut game) = game("ldtk_samples", &files, &shown) else { return };
     let mut failed = Vec::new();
