@@ -169,6 +169,28 @@ fn duplicate_errors_are_reported_once() {
 }
 
 #[test]
+fn unknown_names_in_scripts_are_errors() {
+    let (code, output) = run_check(
+        "lint",
+        &[
+            ("main.lua", "local Hero = require \"hero\"\nfunction update() Hero.jmp() end"),
+            ("hero.lua", "local Hero = {}\nfunction Hero.jump() World.updte() end\nreturn Hero"),
+            ("view.lua", "if Keyboard.button(\"x\") then end\n-- World.updte()"),
+        ],
+    );
+    assert_eq!(code, Some(1), "{output}");
+    for line in [
+        "error: hero.lua:2: World has no function 'updte', did you mean 'update'?",
+        "error: main.lua:2: the module 'hero' has no 'jmp', did you mean 'jump'?",
+        "error: view.lua:1: Keyboard.button returns a number, and 0 is true in Lua: write \
+         Keyboard.button(…) > 0",
+        "3 of 3 scripts compiled, 0 compile errors, 0 missing references, 3 script findings",
+    ] {
+        assert!(output.contains(line), "{line}:\n{output}");
+    }
+}
+
+#[test]
 fn folder_without_game_is_refused() {
     let (code, output) = run_check("none", &[("readme.txt", "nothing")]);
     assert_ne!(code, Some(0), "{output}");
@@ -306,7 +328,11 @@ fn references_that_the_game_or_the_engine_provides_are_no_errors() {
     let (code, output) = run_check(
         "provided",
         &[
-            ("start.lua", "local gui = World.create_texture_gui(world, \"map\", 8, 8)"),
+            (
+                "start.lua",
+                "local world = Application.main_world()\n\
+                 local gui = World.create_texture_gui(world, \"map\", 8, 8)",
+            ),
             ("settings.sjson", "boot_script = \"start\""),
             ("sheets/hero.tga", tga),
             ("sheets/hero.sheet", sheet),

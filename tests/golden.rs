@@ -10,6 +10,7 @@ mod meshes;
 mod render_to_texture;
 mod renderer_failures;
 mod reused_slots;
+mod scaling;
 mod scenes;
 mod texture_changes;
 mod tile_order;

@@ -178,8 +178,9 @@ local function begin_frame()
   ui.stack, ui.ids, ui.window, ui.clips = {}, {}, nil, 0
   ui.gui = core.console_gui()
   local mouse, cursor = ui.mouse, Mouse.axis("cursor")
-  mouse.dx, mouse.dy = cursor.x - mouse.x, cursor.y - mouse.y
-  mouse.x, mouse.y = cursor.x, cursor.y
+  local x, y = core.overlay_position(cursor.x, cursor.y)
+  mouse.dx, mouse.dy = x - mouse.x, y - mouse.y
+  mouse.x, mouse.y = x, y
   mouse.down = Mouse.button("left") > 0
   mouse.pressed, mouse.released = Mouse.pressed("left"), Mouse.released("left")
   mouse.wheel = Mouse.axis("wheel").y

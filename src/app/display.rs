@@ -267,6 +267,7 @@ impl Display {
             input_translation::translate(
                 desktop.poll(Duration::ZERO),
                 &engine.devices.input,
+                &engine.devices.window,
                 &mut frame_input,
             );
             engine.devices.windows.note_player_files(&frame_input.changes);

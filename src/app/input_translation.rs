@@ -2,7 +2,7 @@
 //! window system.
 
 use super::frame_input::FrameInput;
-use engine_foundation::{Error, Vec3};
+use engine_foundation::{Error, Vec2, Vec3};
 use engine_input::button_names::{
     DeviceClass, MOUSE_CURSOR, MOUSE_MOTION, MOUSE_WHEEL, hint, key_of_code,
 };
@@ -11,7 +11,7 @@ use engine_input::{
     TouchPhase,
 };
 use engine_runtime::{BuildMode, Devices, OpenedGame};
-use engine_window::{PointerPhase, WindowChange, WindowEvent};
+use engine_window::{PointerPhase, Window, WindowChange, WindowEvent};
 
 /// Returns the input capture of the game's console. A release has no console.
 ///
@@ -84,9 +84,16 @@ fn takes_focus(change: &WindowChange) -> bool {
     }
 }
 
-/// Translates window events and adds them to a frame's input.
-pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &mut FrameInput) {
+/// Translates window events and adds them to a frame's input. Positions become units of the game's
+/// picture in `window`.
+pub fn translate(
+    window_events: Vec<WindowEvent>,
+    input: &Input,
+    window: &Window,
+    frame_input: &mut FrameInput,
+) {
     let at = |x: f32, y: f32| Vec3::new(x, y, 0.0);
+    let in_units = |x: f32, y: f32| window.logical_to_units(Vec2::new(x, y)).extend(0.0);
     for window_event in window_events {
         let mut event = |device: DeviceId, kind: EventKind| {
             frame_input.events.push(InputEvent { device, age: 0.0, kind });
@@ -118,7 +125,8 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
                 event(MOUSE, EventKind::Button { button, value, repeat: false });
             }
             WindowEvent::Cursor { x, y } => {
-                event(MOUSE, EventKind::Axis { axis: MOUSE_CURSOR as u8, value: at(x, y) });
+                let value = in_units(x, y);
+                event(MOUSE, EventKind::Axis { axis: MOUSE_CURSOR as u8, value });
             }
             WindowEvent::MouseMotion { x, y } => {
                 event(MOUSE, EventKind::Motion { axis: MOUSE_MOTION as u8, by: at(x, y) });
@@ -133,7 +141,7 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
                     PointerPhase::Ended => TouchPhase::Ended,
                     PointerPhase::Cancelled => TouchPhase::Cancelled,
                 };
-                event(TOUCH, EventKind::Touch { finger, phase, at: at(x, y), pressure });
+                event(TOUCH, EventKind::Touch { finger, phase, at: in_units(x, y), pressure });
             }
             // Some desktops report the end of a composition that never began.
             WindowEvent::Compose { text, .. }
@@ -149,6 +157,11 @@ pub fn translate(window_events: Vec<WindowEvent>, input: &Input, frame_input: &m
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_window::{DesignResolution, Scaling, WindowOptions};
+
+    fn unscaled() -> Window {
+        Window::new(&WindowOptions::default())
+    }
 
     #[test]
     fn every_key_name_has_a_window_key_code() {
@@ -176,7 +189,7 @@ mod tests {
             key(None, true),
             WindowEvent::Change(WindowChange::Focus(false)),
         ];
-        translate(window_events, &input, &mut frame_input);
+        translate(window_events, &input, &unscaled(), &mut frame_input);
         assert_eq!(frame_input.events.len(), 6, "{frame_input:?}");
         input.begin_frame(frame_input.events);
         let semicolon = key_of_code("Semicolon").unwrap();
@@ -185,8 +198,33 @@ mod tests {
         assert_eq!(keyboard.label(semicolon), Some("ö"));
         // The label is known now and not reported again.
         let mut frame_input = FrameInput::default();
-        translate(vec![key(Some("Semicolon"), false)], &input, &mut frame_input);
+        translate(vec![key(Some("Semicolon"), false)], &input, &unscaled(), &mut frame_input);
         assert_eq!(frame_input.events.len(), 1);
+    }
+
+    #[test]
+    fn positions_are_units_of_the_design_resolution() {
+        let design = DesignResolution { width: 320, height: 180, scaling: Scaling::Fit };
+        let options = WindowOptions { height: 800, design: Some(design), ..Default::default() };
+        let window = Window::new(&options);
+        let mut frame_input = FrameInput::default();
+        let phase = PointerPhase::Began;
+        let window_events = vec![
+            WindowEvent::Cursor { x: 640.0, y: 400.0 },
+            WindowEvent::Touch { finger: 1, phase, x: 0.0, y: 40.0, pressure: 1.0 },
+        ];
+        translate(window_events, &Input::default(), &window, &mut frame_input);
+        let positions: Vec<Vec3> = frame_input
+            .events
+            .iter()
+            .filter_map(|event| match event.kind {
+                EventKind::Axis { value, .. } => Some(value),
+                EventKind::Touch { at, .. } => Some(at),
+                _ => None,
+            })
+            .collect();
+        // The picture has 4 pixels per unit, and bars of 40 pixels below and above.
+        assert_eq!(positions, [Vec3::new(160.0, 90.0, 0.0), Vec3::ZERO]);
     }
 
     fn connected(number: usize) -> InputEvent {
@@ -207,6 +245,7 @@ mod tests {
             translate(
                 window_events.iter().cloned().map(WindowEvent::Change).collect(),
                 &input,
+                &unscaled(),
                 &mut frame_input,
             );
             release_pads(&input, has_focus, &mut frame_input);
@@ -233,7 +272,7 @@ mod tests {
         let mut input = Input::default();
         let mut play = |window_events: Vec<WindowEvent>| {
             let mut frame_input = FrameInput::default();
-            translate(window_events, &input, &mut frame_input);
+            translate(window_events, &input, &unscaled(), &mut frame_input);
             input.begin_frame(frame_input.events.clone());
             let texts = frame_input.events.into_iter().filter_map(|event| match event.kind {
                 EventKind::Text(text) => Some(text),
@@ -251,7 +290,7 @@ mod tests {
         assert_eq!((&composing.text[..], &typed[..]), ("", &["日本".to_string()][..]));
         // The end of a composition that never began is ignored.
         let mut frame_input = FrameInput::default();
-        translate(vec![compose("", None)], &input, &mut frame_input);
+        translate(vec![compose("", None)], &input, &unscaled(), &mut frame_input);
         assert!(frame_input.events.is_empty());
     }
 }

@@ -95,5 +95,9 @@ fn apply_window(
     if changed("window.vsync") {
         window.vsync = opening.vsync;
     }
+    if changed("window.design") || changed("window.scaling") {
+        window.design = opening.design;
+    }
+    window.bar_color = opening.bar_color;
     Ok(())
 }

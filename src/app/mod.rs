@@ -38,7 +38,9 @@ use engine_runtime::{BuildMode, Engine, EngineConfig, Frame};
 use engine_script::{CallOutcome, ErrorReport, ScriptValue, Vm, VmConfig, callbacks, modules};
 use engine_sound::{AudioDestination, SoundSystem};
 use engine_time_step::PolicyArgument;
-use engine_window::{Fullscreen, Vsync, Window, WindowChange, WindowId, title_of};
+use engine_window::{
+    DesignResolution, Fullscreen, Scaling, Vsync, Window, WindowChange, WindowId, title_of,
+};
 
 pub use display::{AdapterChoice, DisplayPolicy, ScreenshotRequest};
 use frame_input::FrameInput;
@@ -127,6 +129,8 @@ pub struct App {
     shown_refusals: Vec<String>,
     /// Errors of the newest reload, for the error state.
     new_problems: Option<Vec<String>>,
+    /// The other errors of a reload that an error ended, for the error state that follows.
+    problems_before_error: Vec<String>,
     /// The input of the next frame.
     frame_input: FrameInput,
     init_seconds: f64,
@@ -195,6 +199,7 @@ impl App {
             refusals: Vec::new(),
             shown_refusals: Vec::new(),
             new_problems: None,
+            problems_before_error: Vec::new(),
             frame_input,
             init_seconds,
             update_seconds,
@@ -417,6 +422,12 @@ fn window_options(
         vsync: Vsync::of(word("window.vsync")).expect(known),
         resizable: settings.boolean("window.resizable"),
         monitor: settings.number("window.monitor") as usize,
+        design: settings.size("window.design").map(|(width, height)| DesignResolution {
+            width,
+            height,
+            scaling: Scaling::of(word("window.scaling")).expect(known),
+        }),
+        bar_color: settings.color("window.bar_color"),
         ..engine_window::WindowOptions::default()
     })
 }

@@ -14,6 +14,7 @@ use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::is_script;
 use engine_resource::settings::Settings;
+use engine_script::lint::{self, LintScript};
 use engine_script::resource::string_literals;
 use engine_script::syntax_check;
 use std::collections::HashSet;
@@ -22,9 +23,6 @@ use std::path::{Path, PathBuf};
 
 /// Script that is played instead of the game's own.
 const SCRIPT: &str = "tools.check";
-
-/// Function by which scripts create textures, which resources can refer to by name.
-const CREATE_TEXTURE: &str = "create_texture_gui";
 
 /// Spawn every unit, model and level of a game for one frame, and report all errors
 #[derive(clap::Args)]
@@ -83,6 +81,8 @@ struct CheckedScripts {
     count: u64,
     /// Number of scripts with a syntax error.
     errors: u64,
+    /// Number of findings of the lint.
+    findings: u64,
     /// Names of textures that they create, as far as they are written out.
     textures: HashSet<String>,
 }
@@ -93,6 +93,7 @@ struct CheckResult {
     script_errors: u64,
     compile_errors: u64,
     missing_references: u64,
+    script_findings: u64,
     other_errors: u64,
 }
 
@@ -113,12 +114,13 @@ impl CheckResult {
             script_errors: scripts.errors + broken_scripts,
             compile_errors,
             missing_references: missing.len() as u64,
-            other_errors: logged.saturating_sub(compile_errors),
+            script_findings: scripts.findings,
+            other_errors: logged.saturating_sub(compile_errors + scripts.findings),
         }
     }
 
     fn errors(&self) -> u64 {
-        self.compile_errors + self.missing_references + self.other_errors
+        self.compile_errors + self.missing_references + self.script_findings + self.other_errors
     }
 }
 
@@ -134,6 +136,9 @@ impl Display for CheckResult {
             many(self.compile_errors, "compile error"),
             many(self.missing_references, "missing reference"),
         )?;
+        if self.script_findings > 0 {
+            write!(out, ", {}", many(self.script_findings, "script finding"))?;
+        }
         match self.other_errors {
             0 => Ok(()),
             count => write!(out, ", {}", many(count, "other error")),
@@ -147,6 +152,7 @@ fn check_scripts(folder: &Path) -> CheckedScripts {
     // A folder that cannot be read is reported when it is played.
     let found = folder_scan::files(folder).unwrap_or_default();
     let mut scripts = CheckedScripts::default();
+    let mut texts = Vec::new();
     for file in found.files.iter().filter(|file| is_script(&file.path)) {
         scripts.count += 1;
         // The compiler reports files that cannot be read, and compiled chunks.
@@ -155,8 +161,12 @@ fn check_scripts(folder: &Path) -> CheckedScripts {
             continue;
         }
         let text = String::from_utf8_lossy(&bytes);
-        if text.contains(CREATE_TEXTURE) {
-            scripts.textures.extend(string_literals(&text).into_iter().map(str::to_string));
+        match lint::created_textures(&text) {
+            Some(names) => scripts.textures.extend(names),
+            // A name that is computed can be made of any text of the script.
+            None => {
+                scripts.textures.extend(string_literals(&text).into_iter().map(str::to_string));
+            }
         }
         if let Some(message) = syntax_check::problem(&file.path, &text) {
             scripts.errors += 1;
@@ -165,6 +175,19 @@ fn check_scripts(folder: &Path) -> CheckedScripts {
             let message = if placed { message } else { format!("{}: {message}", file.path) };
             log::error(&message);
         }
+        texts.push((file.path.clone(), text.into_owned()));
     }
+    scripts.findings = lint_scripts(&texts);
     scripts
+}
+
+/// Reports the findings of the lint. Returns their number.
+fn lint_scripts(texts: &[(String, String)]) -> u64 {
+    let scripts: Vec<LintScript> =
+        texts.iter().map(|(path, text)| LintScript { path, text }).collect();
+    let findings = lint::lint(&scripts);
+    for finding in &findings {
+        log::error(&format!("{}:{}: {}", finding.path, finding.line, finding.message));
+    }
+    findings.len() as u64
 }

@@ -30,17 +30,16 @@ pub struct Devices {
 }
 
 impl Devices {
-    /// Returns width and height of a window's content in logical pixels; zero if the window does
-    /// not exist.
+    /// Returns width and height of a window's content in the units of its Guis; zero if the window
+    /// does not exist.
     pub(super) fn screen_size(&self, target: ViewTarget) -> Vec2 {
-        let ViewTarget::Window(number) = target else { return self.window.logical() };
+        let ViewTarget::Window(number) = target else { return self.window.picture_size() };
         let handle = Handle::from_number(number as f64);
         let window = handle.and_then(|handle| self.windows.slots().get(handle));
         window.map_or(Vec2::ZERO, Window::logical)
     }
 
-    /// Returns width and height of a viewport: logical pixels of the screen, or pixels of its
-    /// texture.
+    /// Returns width and height of a viewport: units of the screen's Guis, or pixels of its texture.
     pub fn viewport_size(&self, viewport: &Viewport) -> Vec2 {
         let [_, _, width, height] = viewport.rectangle;
         self.target_size(viewport) * Vec2::new(width, height)

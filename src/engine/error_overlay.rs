@@ -7,7 +7,7 @@ use engine_frame_packet::gui::GuiFrame;
 use engine_frame_packet::text::{FontNumber, PageNumber, TextRequest};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 use engine_gui::tessellation;
-use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
+use engine_gui::{DrawRequest, GuiId, PLAIN, PrimitiveKind};
 use engine_world::camera::Camera;
 
 /// Text size of the report in logical pixels, readable at any pixel density.
@@ -181,7 +181,7 @@ impl Drawing {
         if let Some(gui) = known.filter(|gui| self.guis.slots().get(gui.0).is_some()) {
             return Ok(gui);
         }
-        let gui = self.new_screen_gui(None, GuiMode::Immediate)?;
+        let gui = self.new_overlay_gui()?;
         self.builder.console = Some(gui);
         Ok(gui)
     }
@@ -219,7 +219,7 @@ impl Drawing {
     ) -> Result<GuiId, Error> {
         let gui = match self.builder.error_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
-            _ => self.new_screen_gui(None, GuiMode::Immediate)?,
+            _ => self.new_overlay_gui()?,
         };
         self.builder.error_gui = Some(gui);
         let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;

@@ -100,6 +100,16 @@ pub(super) fn source_of(name: &str, entry: &TextureEntry) -> TextureSource {
     }
 }
 
+/// An immediate Gui as large as the picture, in no world.
+const SCREEN_GUI: GuiDesc = GuiDesc {
+    world: None,
+    space: GuiSpace::Screen,
+    mode: GuiMode::Immediate,
+    pose: Mat4::IDENTITY,
+    size: [0.0, 0.0],
+    target: None,
+};
+
 impl Drawing {
     /// Returns the default immediate Gui in the main world. It is created on the first request.
     pub fn main_gui(&mut self, worlds: &mut Worlds) -> Result<GuiId, Error> {
@@ -120,15 +130,14 @@ impl Drawing {
         world: Option<WorldId>,
         mode: GuiMode,
     ) -> Result<GuiId, Error> {
-        let making = GuiDesc {
-            world: world.map(|world| world.0),
-            space: GuiSpace::Screen,
-            mode,
-            pose: Mat4::IDENTITY,
-            size: [0.0, 0.0],
-            target: None,
-        };
-        self.guis.create(making).map_err(Error::new)
+        let desc = GuiDesc { world: world.map(|world| world.0), mode, ..SCREEN_GUI };
+        self.guis.create(desc).map_err(Error::new)
+    }
+
+    /// Creates an immediate Gui for an overlay of the engine, in logical pixels of the window.
+    pub(super) fn new_overlay_gui(&mut self) -> Result<GuiId, Error> {
+        let desc = GuiDesc { space: GuiSpace::Overlay, ..SCREEN_GUI };
+        self.guis.create(desc).map_err(Error::new)
     }
 
     /// Returns the source number by which Guis draw with a texture. The source is created on the
@@ -294,9 +303,10 @@ impl Drawing {
     /// Returns width and height of a Gui's canvas in its own units.
     pub fn gui_size(&self, devices: &Devices, gui: GuiId) -> Vec2 {
         let making = self.guis.slots().get(gui.0).map(|gui| gui.desc);
-        match making.map(|making| making.size) {
-            Some([width, height]) if width > 0.0 => Vec2::new(width, height),
-            _ => devices.window.logical(),
+        match making {
+            Some(GuiDesc { size: [width, height], .. }) if width > 0.0 => Vec2::new(width, height),
+            Some(GuiDesc { space: GuiSpace::Overlay, .. }) => devices.window.logical(),
+            _ => devices.window.picture_size(),
         }
     }
 }
@@ -374,6 +384,12 @@ impl Engine {
                 &view,
                 worlds[i],
             ));
+            if let (ViewTarget::Screen, Some(picture)) = (view.target, packet.picture) {
+                let pixels = self.devices.window.mapping().pixels.to_array();
+                if let Some(crop) = picture.crop(view.rectangle, pixels) {
+                    view.camera.projection = crop * view.camera.projection;
+                }
+            }
             packet.views.push(view);
         }
         textures_first(&mut packet.views[first..]);

@@ -37,7 +37,7 @@ pub use assets::Assets;
 pub use devices::Devices;
 pub use drawing::Drawing;
 use engine_foundation::tasks::TaskPool;
-use engine_frame_packet::{FramePacket, WindowFrame};
+use engine_frame_packet::{FramePacket, PicturePlacement, WindowFrame};
 use engine_input::{Input, InputCapture};
 use engine_platform as platform;
 use engine_remote::outbox::RemoteOutbox;
@@ -170,6 +170,15 @@ impl Engine {
         packet.frame = self.frame.index;
         packet.seconds = self.frame.total;
         packet.scale = self.devices.window.scale as f32;
+        packet.picture = self.devices.window.design.map(|_| {
+            let mapping = self.devices.window.mapping();
+            PicturePlacement {
+                scale: mapping.scale.to_array(),
+                offset: mapping.offset.to_array(),
+                size: (mapping.size * mapping.scale).to_array(),
+            }
+        });
+        packet.bar_color = self.devices.window.bar_color;
         let open = self.devices.windows.iter().filter(|(_, window)| !window.shut);
         packet.windows.extend(
             open.map(|(id, window)| WindowFrame {

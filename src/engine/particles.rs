@@ -195,7 +195,7 @@ impl Worlds {
         if self.particles.slots().is_empty() {
             return;
         }
-        let window = devices.window.logical().to_array();
+        let window = devices.window.picture_size().to_array();
         let (particles, guis, tasks) = (&mut self.particles, &mut drawing.guis, &devices.tasks);
         let mut refused = None;
         particles.each(|effect, emitters, drawn| {

@@ -8,7 +8,7 @@ use engine_foundation::Error;
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::text::{PageNumber, TextRequest};
 use engine_gui::tessellation;
-use engine_gui::{DrawRequest, GuiId, GuiMode, PLAIN, PrimitiveKind};
+use engine_gui::{DrawRequest, GuiId, PLAIN, PrimitiveKind};
 
 /// Text size in logical pixels.
 const SIZE: f32 = 15.0;
@@ -88,7 +88,7 @@ impl Drawing {
     ) -> Result<GuiId, Error> {
         let gui = match self.builder.reload_overlay_gui {
             Some(gui) if self.guis.slots().get(gui.0).is_some() => gui,
-            _ => self.new_screen_gui(None, GuiMode::Immediate)?,
+            _ => self.new_overlay_gui()?,
         };
         self.builder.reload_overlay_gui = Some(gui);
         let size = devices.window.logical();

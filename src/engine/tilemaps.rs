@@ -170,7 +170,7 @@ impl Drawing {
         if desc.space == GuiSpace::World {
             return [f32::MIN, f32::MIN, f32::MAX, f32::MAX];
         }
-        let [left_bottom, right_top] = desc.visible_area(devices.window.logical().to_array());
+        let [left_bottom, right_top] = desc.visible_area(devices.window.picture_size().to_array());
         let ([left, bottom], [right, top]) = (left_bottom.into(), right_top.into());
         let back =
             self.guis.transform_stack(gui).transform().and_then(|transform| transform.inverse());

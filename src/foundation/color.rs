@@ -14,6 +14,20 @@ pub struct Color {
 impl Color {
     pub const WHITE: Color = Color { red: 255.0, green: 255.0, blue: 255.0, alpha: 255.0 };
 
+    /// Reads `#rrggbb` or `#rrggbbaa`, in upper or lower case. Returns `None` for anything else.
+    pub fn from_hex(text: &str) -> Option<Color> {
+        let digits = text.strip_prefix('#')?;
+        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        if !is_hex || !matches!(digits.len(), 6 | 8) {
+            return None;
+        }
+        let part = |at: usize| {
+            let part = digits.get(at..at + 2).unwrap_or("ff");
+            u8::from_str_radix(part, 16).ok().map(f32::from)
+        };
+        Some(Color { red: part(0)?, green: part(2)?, blue: part(4)?, alpha: part(6)? })
+    }
+
     /// Converts red, green, blue and alpha to bytes, rounded and clamped to 0..=255.
     #[inline(always)]
     pub fn to_bytes(self) -> [u8; 4] {
@@ -36,6 +50,16 @@ impl Color {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hexadecimal_colors_have_six_or_eight_digits() {
+        let orange = Color { red: 255.0, green: 128.0, blue: 0.0, alpha: 255.0 };
+        assert_eq!(Color::from_hex("#Ff8000"), Some(orange));
+        assert_eq!(Color::from_hex("#ff800080"), Some(Color { alpha: 128.0, ..orange }));
+        for text in ["", "#", "ff8000", "#ff80", "#ff80000", "#+f8000", "#ff800é", "#gg8000"] {
+            assert_eq!(Color::from_hex(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn bytes_are_rounded_and_clamped() {

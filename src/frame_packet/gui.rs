@@ -175,6 +175,9 @@ pub enum GuiSpace {
     Screen,
     /// The world, on the x-y plane of the Gui's transform.
     World,
+    /// The screen in logical pixels, whatever the picture's place and scale: for the engine's own
+    /// overlays.
+    Overlay,
 }
 
 /// The changes and contents of one Gui in one frame.

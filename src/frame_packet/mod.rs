@@ -34,6 +34,11 @@ pub struct FramePacket {
     pub seconds: f64,
     /// Number of screen pixels for each logical pixel.
     pub scale: f32,
+    /// Location of the game's picture on the screen. If `None`, the picture fills the screen, and
+    /// its units are logical pixels.
+    pub picture: Option<PicturePlacement>,
+    /// Color beside the picture: sRGB from 0 to 1.
+    pub bar_color: [f32; 3],
     /// The secondary windows that can be drawn to. Views of other windows are not drawn.
     pub windows: Vec<WindowFrame>,
     pub textures: Vec<TextureChange>,
@@ -64,6 +69,8 @@ impl FramePacket {
         self.input_seconds = 0.0;
         self.seconds = 0.0;
         self.scale = 1.0;
+        self.picture = None;
+        self.bar_color = [0.0; 3];
         self.windows.clear();
         self.textures.clear();
         self.materials.clear();
@@ -78,17 +85,68 @@ impl FramePacket {
         self.captures.clear();
     }
 
-    /// Returns the pixels of a target for each logical pixel, or `None` if the target cannot be
-    /// drawn to.
+    /// Returns the pixels of a target for each unit of its Guis, or `None` if the target cannot be
+    /// drawn to. Of a stretched picture, it is the geometric mean.
     pub fn scale_of(&self, target: ViewTarget) -> Option<f32> {
         match target {
-            ViewTarget::Screen => Some(self.scale.max(1e-3)),
+            ViewTarget::Screen => {
+                let [x, y] = self.picture.map_or([self.scale; 2], |picture| picture.scale);
+                Some((x * y).sqrt().max(1e-3))
+            }
             ViewTarget::Texture(_) => Some(1.0),
             ViewTarget::Window(number) => {
                 let found = self.windows.iter().find(|window| window.number == number);
                 found.map(|found| found.scale.max(1e-3))
             }
         }
+    }
+}
+
+/// Location of the game's picture on the screen.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PicturePlacement {
+    /// Pixels per unit of the game, horizontally and vertically.
+    pub scale: [f32; 2],
+    /// Bottom left of the picture, in pixels from the bottom left of the screen. It is negative if
+    /// a part of the picture is outside the screen.
+    pub offset: [f32; 2],
+    /// Width and height of the picture in pixels.
+    pub size: [f32; 2],
+}
+
+impl PicturePlacement {
+    /// Converts a rectangle from fractions of the picture (left, bottom, width, height) to
+    /// fractions of a screen of `pixels`.
+    pub fn on_screen(&self, [left, bottom, width, height]: [f32; 4], pixels: [f32; 2]) -> [f32; 4] {
+        let place = |at: f32, axis: usize| {
+            (self.offset[axis] + at * self.size[axis]) / pixels[axis].max(1.0)
+        };
+        let length = |part: f32, axis: usize| part * self.size[axis] / pixels[axis].max(1.0);
+        [place(left, 0), place(bottom, 1), length(width, 0), length(height, 1)]
+    }
+
+    /// Returns the matrix that enlarges the part of a view that is on the screen to the whole view,
+    /// or `None` if the whole view is on the screen. `rectangle` has fractions of the picture.
+    pub fn crop(&self, rectangle: [f32; 4], pixels: [f32; 2]) -> Option<Mat4> {
+        let [left, bottom, width, height] = self.on_screen(rectangle, pixels);
+        let is_inside = left >= -1e-4
+            && bottom >= -1e-4
+            && left + width <= 1.0 + 1e-4
+            && bottom + height <= 1.0 + 1e-4;
+        let is_empty =
+            left >= 1.0 || bottom >= 1.0 || left + width <= 0.0 || bottom + height <= 0.0;
+        if is_inside || is_empty || width <= 0.0 || height <= 0.0 {
+            return None;
+        }
+        // The visible range of each axis, in clip space.
+        let range = |start: f32, length: f32| {
+            let part = |at: f32| ((at - start) / length).clamp(0.0, 1.0) * 2.0 - 1.0;
+            (part(0.0), part(1.0))
+        };
+        let ((x0, x1), (y0, y1)) = (range(left, width), range(bottom, height));
+        let scale = Vec3::new(2.0 / (x1 - x0), 2.0 / (y1 - y0), 1.0);
+        let shift = Vec3::new(-(x0 + x1) / (x1 - x0), -(y0 + y1) / (y1 - y0), 0.0);
+        Some(Mat4::from_translation(shift) * Mat4::from_scale(scale))
     }
 }
 
@@ -154,4 +212,34 @@ pub struct CaptureRequest {
     /// Number of the request, which is returned with the pixels.
     pub number: u64,
     pub of: ViewTarget,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::Vec4;
+
+    const WHOLE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
+
+    #[test]
+    fn pictures_inside_the_screen_are_not_cropped() {
+        let placement =
+            PicturePlacement { scale: [2.0; 2], offset: [0.0, 40.0], size: [640.0, 360.0] };
+        let pixels = [640.0, 440.0];
+        let found = placement.on_screen(WHOLE, pixels);
+        assert_eq!(found, [0.0, 40.0 / 440.0, 1.0, 360.0 / 440.0]);
+        assert_eq!(placement.crop(WHOLE, pixels), None);
+    }
+
+    #[test]
+    fn pictures_beyond_the_screen_are_cropped_to_it() {
+        let placement =
+            PicturePlacement { scale: [4.0; 2], offset: [-320.0, 0.0], size: [1280.0, 720.0] };
+        let crop = placement.crop(WHOLE, [640.0, 720.0]).expect("half of it is outside");
+        // The quarters at both sides are outside: what is at a half of clip space is at the edge.
+        assert_eq!(crop * Vec4::new(0.5, 1.0, 0.3, 1.0), Vec4::new(1.0, 1.0, 0.3, 1.0));
+        assert_eq!(crop * Vec4::new(-0.5, -1.0, 0.3, 1.0), Vec4::new(-1.0, -1.0, 0.3, 1.0));
+        let outside = [0.0, 0.0, 0.2, 1.0];
+        assert_eq!(placement.crop(outside, [640.0, 720.0]), None);
+    }
 }

@@ -8,7 +8,7 @@ use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::terminal::controls_terminal;
-use engine_foundation::{Error, suggest};
+use engine_foundation::{Color, Error, suggest};
 use std::path::Path;
 
 /// Maximum length of a setting's text in bytes.
@@ -28,6 +28,10 @@ pub enum SettingType {
     Choice(&'static [&'static str]),
     /// A list of names and numbers.
     List,
+    /// A list of a width and a height in whole numbers, each at most this; or an empty list.
+    Size(u32),
+    /// A color as `#rrggbb`.
+    Color,
     /// An object with arbitrary names as keys, defined by the game.
     Free,
 }
@@ -183,6 +187,20 @@ impl Settings {
         patterns.iter().map(glob).collect()
     }
 
+    /// Returns a width and a height; `None` if the list is empty.
+    pub fn size(&self, key: &str) -> Option<(u32, u32)> {
+        match size_of(self.value(key)).as_deref() {
+            Some([width, height]) => Some((*width, *height)),
+            _ => None,
+        }
+    }
+
+    /// Returns a color as sRGB from 0 to 1.
+    pub fn color(&self, key: &str) -> [f32; 3] {
+        let color = Color::from_hex(self.text(key)).expect("it was checked");
+        [color.red, color.green, color.blue].map(|part| part / 255.0)
+    }
+
     /// Returns the items of a list.
     pub fn list(&self, key: &str) -> &[SjsonTree] {
         match self.value(key) {
@@ -190,6 +208,19 @@ impl Settings {
             other => panic!("setting '{key}' is no list: {other:?}"),
         }
     }
+}
+
+/// Returns the sides of a size; none of an empty list. Returns `None` for anything else.
+fn size_of(tree: &SjsonTree) -> Option<Vec<u32>> {
+    let SjsonTree::Array(items) = tree else { return None };
+    let side = |item: &SjsonTree| match item {
+        SjsonTree::Number(number) if number.fract() == 0.0 && *number >= 0.0 => {
+            Some(number.min(f64::from(u32::MAX)) as u32)
+        }
+        _ => None,
+    };
+    let sides: Option<Vec<u32>> = items.iter().map(side).collect();
+    sides.filter(|sides| sides.is_empty() || sides.len() == 2)
 }
 
 fn default_of(setting: &Setting) -> SjsonTree {
@@ -238,6 +269,15 @@ fn check(setting: &Setting, value: &SjsonValue) -> Result<(), Error> {
             None => type_message("text in quotes"),
         },
         SettingType::List if value.kind() != ValueKind::Array => type_message("a list: [ … ]"),
+        SettingType::Size(max) => match size_of(&value.to_tree()) {
+            Some(sides) if sides.iter().all(|side| (1..=max).contains(side)) => Ok(()),
+            Some(_) => Err(error_at(value, format!("the sides of '{key}' must be 1 to {max}"))),
+            None => type_message("a list of two whole numbers: [1280, 720]"),
+        },
+        SettingType::Color => match value.as_str().and_then(Color::from_hex) {
+            Some(_) => Ok(()),
+            None => type_message("a colour in quotes: \"#rrggbb\""),
+        },
         SettingType::Number(min, max) => match value.as_f64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             Some(number) => {

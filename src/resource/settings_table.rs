@@ -197,6 +197,29 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "window.design",
+        SettingType::Size(16384),
+        "[]",
+        "The resolution that the game is made for, as [width, height]: the units of Guis, of the \
+         cursor and of touches, in a window of any size. Without it, they are logical pixels.",
+    )
+    .live(),
+    setting(
+        "window.scaling",
+        SettingType::Choice(&["fit", "fill", "stretch", "integer", "expand", "none"]),
+        "\"fit\"",
+        "How the picture of `window.design` fits a window of another shape: see Resolution and \
+         scaling.",
+    )
+    .live(),
+    setting(
+        "window.bar_color",
+        SettingType::Color,
+        "\"#000000\"",
+        "The colour beside a picture that does not fill the window, as `#rrggbb`.",
+    )
+    .live(),
+    setting(
         "window.fullscreen",
         SettingType::Choice(&["off", "borderless", "exclusive"]),
         "\"off\"",

@@ -241,17 +241,9 @@ const COLOR: &str = "a colour such as \"#ff8000\", or three or four numbers of l
 /// Parses a color from text or from linear numbers.
 fn color(value: SjsonValue) -> Option<[f32; 4]> {
     if let Some(text) = value.as_str() {
-        let digits = text.strip_prefix('#')?;
-        if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
-            return None;
-        }
-        let mut parts = [255.0; 4];
-        for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
-            *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
-        }
-        let [red, green, blue, alpha] = parts;
-        let [r, g, b, _] = Color { red, green, blue, alpha: 255.0 }.to_light();
-        return Some([r, g, b, alpha / 255.0]);
+        let color = Color::from_hex(text)?;
+        let [r, g, b, _] = Color { alpha: 255.0, ..color }.to_light();
+        return Some([r, g, b, color.alpha / 255.0]);
     }
     let numbers: Vec<f32> = value.items()?.map(SjsonValue::as_f32).collect::<Option<_>>()?;
     match numbers[..] {

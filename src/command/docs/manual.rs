@@ -34,6 +34,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/physics.md",
     "docs/profiling.md",
     "docs/renderer.md",
+    "docs/resolution.md",
     "docs/resources.md",
     "docs/save.md",
     "docs/security.md",

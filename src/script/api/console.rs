@@ -4,7 +4,7 @@
 use crate::api_row::{ModuleRows, func, module};
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
-use engine_foundation::log;
+use engine_foundation::{Vec2, log};
 use engine_input::CapturedInput;
 use engine_input::button_names::DeviceClass;
 use engine_runtime::Engine;
@@ -27,8 +27,15 @@ pub static CORE: ModuleRows = module(
             "set_console_area",
             set_console_area,
             &[("left", ""), ("bottom", ""), ("right", ""), ("top", "")],
-            "Sets the area in which the open console takes the mouse.",
+            "Sets the area in which the open console takes the mouse, in logical pixels.",
         ),
+        func(
+            "overlay_position",
+            overlay_position,
+            &[("x", ""), ("y", "")],
+            "Returns a position of the game's picture on the console's Gui.",
+        )
+        .pure(),
         func(
             "log_lines_after",
             log_lines_after,
@@ -92,8 +99,16 @@ fn console_input(engine: &mut Engine) -> ManyResults {
 }
 
 fn set_console_area(engine: &mut Engine, left: f64, bottom: f64, right: f64, top: f64) {
-    let area = [left, bottom, right, top].map(|side| side as f32);
-    engine.devices.console.set_area(area);
+    // The cursor that the area is compared with has units of the game's picture.
+    let window = &engine.devices.window;
+    let low = window.logical_to_units(Vec2::new(left as f32, bottom as f32));
+    let high = window.logical_to_units(Vec2::new(right as f32, top as f32));
+    engine.devices.console.set_area([low.x, low.y, high.x, high.y]);
+}
+
+fn overlay_position(engine: &mut Engine, x: f64, y: f64) -> (f64, f64) {
+    let position = engine.devices.window.units_to_logical(Vec2::new(x as f32, y as f32));
+    (f64::from(position.x), f64::from(position.y))
 }
 
 fn log_lines_after(_: &mut Engine, count: f64) -> ManyResults {

@@ -244,6 +244,8 @@ pub fn setting_type(setting: &Setting) -> String {
             choices.iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
         }
         SettingType::List => "list of names and numbers".to_string(),
+        SettingType::Size(max) => format!("[width, height], each 1 to {max}, or []"),
+        SettingType::Color => "colour, `#rrggbb`".to_string(),
         SettingType::Free => "block".to_string(),
     }
 }

@@ -1,4 +1,5 @@
-//! Lint of a game's scripts: names that do not exist, and conditions that are always true. It
+//! Lint of a game's scripts: names that do not exist, and conditions that are always true; and the
+//! names of the textures that scripts create. It
 //! reports only what is certain: a name that a script tests, assigns or passes on is left alone.
 
 mod expressions;
@@ -93,6 +94,30 @@ pub fn lint(scripts: &[LintScript]) -> Vec<LintFinding> {
         findings.extend(found.into_iter().map(finding));
     }
     findings
+}
+
+/// Functions that create textures, and the position of the name among their arguments.
+const TEXTURE_CREATORS: [(&[&str], usize); 2] =
+    [(&["World", "create_texture_gui"], 1), (&["Application", "create_viewport"], 0)];
+
+/// Returns the names of the textures that a script creates. Returns `None` if a name is computed,
+/// or if the script is not understood.
+pub fn created_textures(text: &str) -> Option<Vec<String>> {
+    let script = parser::parse(text)?;
+    let mut names = Vec::new();
+    for use_ in &script.uses {
+        let creator = TEXTURE_CREATORS.iter().find(|(path, _)| use_.path.ends_with(path));
+        let Some((_, index)) = creator else { continue };
+        match &use_.ending {
+            UseEnding::Called(arguments) => match arguments.get(*index) {
+                Some(name) => names.push(name.as_ref()?.to_string()),
+                None => {}
+            },
+            // The function is passed on, and called elsewhere.
+            _ => return None,
+        }
+    }
+    Some(names)
 }
 
 impl<'a> Names<'a> {

@@ -146,3 +146,21 @@ fn scripts_of_the_project_have_no_findings() {
         assert_eq!(lint(&scripts), [], "{game}");
     }
 }
+
+#[test]
+fn created_textures_are_literals_or_unknown() {
+    let check = |text: &str, wanted: Option<&[&str]>| {
+        let found = created_textures(text);
+        let found = found.as_ref().map(|names| names.iter().map(String::as_str).collect());
+        assert_eq!(found, wanted.map(<[&str]>::to_vec), "{text}");
+    };
+    check("local a = 'tiles/rock'", Some(&[]));
+    check("World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'", Some(&["map"]));
+    check(
+        "Application.create_viewport('view', 8, 8) Application.create_viewport()",
+        Some(&["view"]),
+    );
+    check("World.create_texture_gui(w, name, 8, 8)", None);
+    check("local create = World.create_texture_gui", None);
+    check("local = 3", None);
+}

@@ -133,21 +133,31 @@ fn clip_pixels(clip: [i32; 4], to_clip: &Mat4, viewport: PixelRectangle) -> Pixe
     intersection([x, y, size[0], size[1]], viewport)
 }
 
+/// The place of a view's Guis on its target.
+#[derive(Clone, Copy)]
+struct GuiPlacement {
+    /// The target, or the rectangle of the view for Guis in the world.
+    viewport: PixelRectangle,
+    /// The part of the target that the Guis may cover.
+    bounds: PixelRectangle,
+    /// Pixels per unit, horizontally and vertically.
+    scale: [f32; 2],
+    /// The origin, in pixels from the bottom left of the target.
+    offset: [f32; 2],
+}
+
 /// Returns the matrix from a Gui's plane to clip space.
-fn to_clip(
-    view: &View,
-    space: GuiSpace,
-    pose: Mat4,
-    (width, height): (u32, u32),
-    scale: f32,
-) -> Mat4 {
+fn to_clip(view: &View, space: GuiSpace, pose: Mat4, placement: &GuiPlacement) -> Mat4 {
     match space {
         GuiSpace::World => view.camera.projection * view.camera.view * pose,
-        GuiSpace::Screen => {
-            let (w, h) = (width as f32 / scale, height as f32 / scale);
+        GuiSpace::Screen | GuiSpace::Overlay => {
+            let [_, _, width, height] = placement.viewport.map(|side| side as f32);
+            let ([x, y], [left, bottom]) = (placement.scale, placement.offset);
+            let (w, h) = (width / x, height / y);
             let scaled = Mat4::from_scale(Vec3::new(2.0 / w, 2.0 / h, 0.0));
             // Depth is unused here, and must not clip anything.
-            Mat4::from_translation(Vec3::new(-1.0, -1.0, 0.5)) * scaled * pose
+            let corner = Vec3::new(2.0 * left / width - 1.0, 2.0 * bottom / height - 1.0, 0.5);
+            Mat4::from_translation(corner) * scaled * pose
         }
     }
 }
@@ -167,8 +177,30 @@ impl GuiPassList {
         for (index, view) in packet.views.iter().enumerate() {
             let Some(scale) = packet.scale_of(view.target) else { continue };
             let Some(size) = (sizes.target)(view.target) else { continue };
-            let rectangle = pixels(view.rectangle, size);
             let whole = [0, 0, size.0, size.1];
+            let on_target = GuiPlacement {
+                viewport: whole,
+                bounds: whole,
+                scale: [scale; 2],
+                offset: [0.0; 2],
+            };
+            let picture = packet.picture.filter(|_| view.target == ViewTarget::Screen);
+            let (rectangle, of_screen) = match picture {
+                Some(picture) => {
+                    let part = |part| {
+                        pixels(picture.on_screen(part, [size.0 as f32, size.1 as f32]), size)
+                    };
+                    let of_screen = GuiPlacement {
+                        bounds: part([0.0, 0.0, 1.0, 1.0]),
+                        scale: picture.scale,
+                        offset: picture.offset,
+                        ..on_target
+                    };
+                    (part(view.rectangle), of_screen)
+                }
+                None => (pixels(view.rectangle, size), on_target),
+            };
+            let of_overlays = GuiPlacement { scale: [packet.scale.max(1e-3); 2], ..on_target };
             let mut base = FrameUniform {
                 to_clip: Mat4::IDENTITY.to_cols_array_2d(),
                 target_size: [size.0 as f32, size.1 as f32],
@@ -194,7 +226,11 @@ impl GuiPassList {
             let is_window = !matches!(view.target, ViewTarget::Texture(_));
             if is_window && packet.views[..index].iter().all(|it| it.target != view.target) {
                 // The previous content of a window is not kept.
-                clear = clear.or(Some([0.0, 0.0, 0.0, 1.0]));
+                let [red, green, blue] = match view.target {
+                    ViewTarget::Screen => packet.bar_color,
+                    _ => [0.0; 3],
+                };
+                clear = clear.or(Some(premultiplied([red, green, blue, 1.0])));
             }
             let is_world =
                 |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == GuiSpace::World);
@@ -210,7 +246,14 @@ impl GuiPassList {
                 if viewport[2] > 0 && viewport[3] > 0 {
                     for gui in view.guis.iter().filter(|gui| is_world(gui) == world) {
                         base.first_transform = (sizes.transforms)(*gui);
-                        self.add_gui(view, guis, list, *gui, viewport, base);
+                        let placement = match guis.guis.get(gui).map(|gui| gui.space) {
+                            Some(GuiSpace::Overlay) => &of_overlays,
+                            Some(GuiSpace::World) => {
+                                &GuiPlacement { viewport, bounds: viewport, ..of_screen }
+                            }
+                            _ => &of_screen,
+                        };
+                        self.add_gui(view, guis, list, *gui, placement, base);
                     }
                 }
                 let items = first..self.items.len();
@@ -239,17 +282,19 @@ impl GuiPassList {
         guis: &GuiBatchTable,
         list: &DrawList,
         number: u64,
-        viewport: PixelRectangle,
+        placement: &GuiPlacement,
         mut uniform: FrameUniform,
     ) {
         let Some(gui) = guis.guis.get(&number) else { return };
-        let matrix = to_clip(view, gui.space, gui.pose, (viewport[2], viewport[3]), uniform.scale);
+        let matrix = to_clip(view, gui.space, gui.pose, placement);
         uniform.to_clip = matrix.to_cols_array_2d();
+        uniform.scale = (placement.scale[0] * placement.scale[1]).sqrt();
         let index = self.uniforms.len() as u32;
+        let GuiPlacement { viewport, bounds, .. } = *placement;
         for draw in guis.draws(number, list, &mut self.spare) {
             let scissor = match draw.key.clip {
-                Some(clip) => clip_pixels(clip, &matrix, viewport),
-                None => viewport,
+                Some(clip) => intersection(clip_pixels(clip, &matrix, viewport), bounds),
+                None => bounds,
             };
             if scissor[2] > 0 && scissor[3] > 0 {
                 self.items.push(PassItem { draw: *draw, uniform: index, scissor });
@@ -294,8 +339,11 @@ mod tests {
         };
         let check = |clip, pose: Vec3, scale: f32, wanted: PixelRectangle| {
             let pose = Mat4::from_translation(pose);
-            let matrix = to_clip(&view, GuiSpace::Screen, pose, (200, 100), scale);
-            assert_eq!(clip_pixels(clip, &matrix, [0, 0, 200, 100]), wanted);
+            let viewport = [0, 0, 200, 100];
+            let placement =
+                GuiPlacement { viewport, bounds: viewport, scale: [scale; 2], offset: [0.0; 2] };
+            let matrix = to_clip(&view, GuiSpace::Screen, pose, &placement);
+            assert_eq!(clip_pixels(clip, &matrix, viewport), wanted);
         };
         check([10, 20, 60, 50], Vec3::ZERO, 1.0, [10, 50, 50, 30]);
         check([10, 20, 60, 50], Vec3::new(5.0, 10.0, 0.0), 1.0, [15, 40, 50, 30]);

@@ -62,6 +62,11 @@ macro_rules! keyword_enum {
     };
 }
 
+// It uses the macro above.
+mod scaling;
+
+pub use scaling::{DesignResolution, PictureMapping, Scaling};
+
 keyword_enum! {
     /// Fullscreen mode of a window.
     Fullscreen {
@@ -173,6 +178,10 @@ pub struct WindowOptions {
     /// Position of the top left corner, in pixels of the desktop; `None` lets the desktop choose.
     pub position: Option<(i32, i32)>,
     pub visible: bool,
+    /// Resolution that the game is made for. If `None`, its units are logical pixels.
+    pub design: Option<DesignResolution>,
+    /// Color beside a picture that does not fill the window: sRGB from 0 to 1.
+    pub bar_color: [f32; 3],
 }
 
 impl Default for WindowOptions {
@@ -187,6 +196,8 @@ impl Default for WindowOptions {
             monitor: 0,
             position: None,
             visible: true,
+            design: None,
+            bar_color: [0.0; 3],
         }
     }
 }
@@ -238,6 +249,10 @@ pub struct Window {
     /// Latency from the newest input to the image that shows it, in frames and in seconds; recent
     /// averages.
     pub latency: (f32, f32),
+    /// Resolution that the game is made for. If `None`, its units are logical pixels.
+    pub design: Option<DesignResolution>,
+    /// Color beside a picture that does not fill the window: sRGB from 0 to 1.
+    pub bar_color: [f32; 3],
     /// Options that the window was opened with.
     pub opening: WindowOptions,
     commands: VecDeque<WindowCommand>,
@@ -278,6 +293,8 @@ impl Window {
             dropped_before: 0,
             clipboard: Clipboard::default(),
             latency: (0.0, 0.0),
+            design: opening.design,
+            bar_color: opening.bar_color,
             opening: opening.clone(),
             commands: VecDeque::new(),
             detached: true,
@@ -298,6 +315,33 @@ impl Window {
     /// Returns width and height in logical pixels.
     pub fn logical(&self) -> Vec2 {
         Vec2::new(self.pixels.0 as f32, self.pixels.1 as f32) / self.scale as f32
+    }
+
+    /// Returns the location of the game's picture in the window.
+    pub fn mapping(&self) -> PictureMapping {
+        PictureMapping::new(self.design, self.pixels, self.scale)
+    }
+
+    /// Returns width and height of the game's picture in units: those of the design resolution, or
+    /// logical pixels without one.
+    pub fn picture_size(&self) -> Vec2 {
+        self.mapping().size
+    }
+
+    /// Converts a position from units to logical pixels.
+    pub fn units_to_logical(&self, position: Vec2) -> Vec2 {
+        match self.design {
+            Some(_) => self.mapping().to_pixels(position) / self.scale as f32,
+            None => position,
+        }
+    }
+
+    /// Converts a position from logical pixels to units.
+    pub fn logical_to_units(&self, position: Vec2) -> Vec2 {
+        match self.design {
+            Some(_) => self.mapping().to_units(position * self.scale as f32),
+            None => position,
+        }
     }
 
     /// Begins a frame with the changes reported by the desktop since the last one.

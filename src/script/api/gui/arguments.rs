@@ -373,8 +373,7 @@ impl UnpackedReturn for Result<bool, DrawRefused> {
 
 impl UnpackedReturn for Result<ImageSize, DrawRefused> {
     const TYPES: &'static [ApiType] = &[documented("integer"); 2];
-    const LUA: &'static str =
-        "if r < 0 then raise_refusal(@) end\nreturn scratch[0], scratch[1]\n";
+    const LUA: &'static str = "if r < 0 then raise_refusal(@) end\nreturn scratch[0], scratch[1]\n";
     fn into_number(self, cx: &mut ScriptContext) -> f64 {
         let Ok(ImageSize(size)) = self else { return REFUSED };
         cx.scratch[..2].copy_from_slice(&size);

@@ -146,15 +146,22 @@ impl<'a> DrawCall<'a> {
         let gui = self.engine.drawing.guis.gui(self.gui);
         match (gui.desc.space, gui.transform_stack.transform()) {
             (GuiSpace::World, _) => 0.0,
-            (GuiSpace::Screen, None) => 1.0,
-            (GuiSpace::Screen, Some(moved)) => 1.0 / moved.scale_min().max(STRETCH_MIN),
+            (GuiSpace::Screen | GuiSpace::Overlay, None) => 1.0,
+            (GuiSpace::Screen | GuiSpace::Overlay, Some(moved)) => {
+                1.0 / moved.scale_min().max(STRETCH_MIN)
+            }
         }
     }
 
     /// Returns the length of a pixel of the render target in the units of this call.
     pub fn pixel(&mut self) -> f32 {
-        let drawn_into = self.engine.drawing.guis.gui(self.gui).desc.target.is_some();
-        let scale = if drawn_into { 1.0 } else { self.engine.devices.window.scale as f32 };
+        let desc = &self.engine.drawing.guis.gui(self.gui).desc;
+        let window = &self.engine.devices.window;
+        let scale = match (desc.target, desc.space) {
+            (Some(_), _) => 1.0,
+            (None, GuiSpace::Overlay) => window.scale as f32,
+            (None, _) => window.mapping().scale.min_element(),
+        };
         self.logical_pixel() / scale
     }
 

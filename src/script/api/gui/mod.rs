@@ -154,7 +154,8 @@ pub static GUI: ModuleRows = more(
             "resolution",
             resolution,
             &[("gui", "a Gui; the screen if left out")],
-            "Returns a Gui's width and height: in logical pixels, or in metres in a world.",
+            "Returns a Gui's width and height: in units of the picture (logical pixels without a \
+             design resolution), or in metres in a world.",
         )
         .pure(),
         func(
@@ -318,7 +319,7 @@ fn pop_clip(engine: &mut Engine, gui: GuiId) -> Result<(), Error> {
 
 fn move_to(engine: &mut Engine, gui: GuiId, pose: Mat4) {
     let pose = match engine.drawing.guis.gui(gui).desc.space {
-        GuiSpace::Screen => plane_within(pose),
+        GuiSpace::Screen | GuiSpace::Overlay => plane_within(pose),
         GuiSpace::World => plane_of(pose),
     };
     engine.drawing.guis.set_pose(gui, pose);
@@ -355,7 +356,7 @@ fn destroy(engine: &mut Engine, gui: GuiId, kind: PrimitiveKind, object: f64) ->
 fn resolution(engine: &mut Engine, gui: Option<GuiId>) -> (f64, f64) {
     let size = match gui {
         Some(gui) => engine.drawing.gui_size(&engine.devices, gui),
-        None => engine.devices.window.logical(),
+        None => engine.devices.window.picture_size(),
     };
     (size.x.into(), size.y.into())
 }

@@ -196,7 +196,7 @@ fn pressure(engine: &mut Engine, contact: Integer) -> Result<f64, Error> {
 }
 
 fn resolution(engine: &mut Engine) -> (f64, f64) {
-    let size = engine.devices.window.logical();
+    let size = engine.devices.window.picture_size();
     (f64::from(size.x), f64::from(size.y))
 }
 

@@ -6,7 +6,7 @@ use crate::argument::{Integer, TextArgument};
 use crate::context::ScriptContext;
 use crate::return_value::{ExpectedResult, ReturnValue};
 use crate::types::{ApiType, ValueShape};
-use engine_foundation::{Error, Vec3};
+use engine_foundation::{Error, Vec2, Vec3};
 use engine_input::MOUSE;
 use engine_input::button_names::MOUSE_CURSOR;
 use engine_resource::resource_kind::kind_names;
@@ -59,7 +59,9 @@ pub fn set_cursor_mode(
 }
 
 pub fn set_cursor_position(engine: &mut Engine, x: f64, y: f64, window: Option<WindowId>) {
-    of(engine, window).push_command(WindowCommand::MoveCursor(x as f32, y as f32));
+    let window = of(engine, window);
+    let position = window.units_to_logical(Vec2::new(x as f32, y as f32));
+    window.push_command(WindowCommand::MoveCursor(position.x, position.y));
 }
 
 pub fn set_cursor(
@@ -148,8 +150,11 @@ pub fn set_ime_area(
     height: f64,
     window: Option<WindowId>,
 ) {
-    let area = [left, bottom, width, height].map(|number| number as f32);
-    of(engine, window).push_command(WindowCommand::ImeArea(area));
+    let window = of(engine, window);
+    let low = window.units_to_logical(Vec2::new(left as f32, bottom as f32));
+    let high = Vec2::new((left + width) as f32, (bottom + height) as f32);
+    let size = window.units_to_logical(high) - low;
+    window.push_command(WindowCommand::ImeArea([low.x, low.y, size.x, size.y]));
 }
 
 pub fn set_keystroke_enabled(engine: &mut Engine, enabled: bool) {
