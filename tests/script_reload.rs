@@ -8,6 +8,8 @@ mod garbage_collection;
 mod harness;
 mod measurements;
 mod reload_table;
+mod respawn;
+mod searchers;
 
 use failures::{FAILS, LIMITS};
 use harness::Game;

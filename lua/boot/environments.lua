@@ -23,6 +23,17 @@ local function visible_globals()
   return core.reloading and reload.state.stand_in or globals
 end
 
+-- Returns an environment as games may have it: that of the lines that a person types belongs to
+-- the engine (lua/debug/console_scope.lua), and so does the shadow of the globals in a dry run.
+local function visible(environment)
+  if environment == core.line_env then
+    return visible_globals()
+  elseif core.reloading and environment == reload.state.shadow then
+    return reload.state.stand_in
+  end
+  return environment
+end
+
 local function check_level(name, argument, level)
   if not (level >= 0 and level <= LEVELS_MAX and level == floor(level)) then
     bad_argument(name, 1, argument, "function or a level of the stack", level)
@@ -59,7 +70,7 @@ function core.getfenv(f)
   if is_foreign(info) then
     return visible_globals()
   end
-  return getfenv(f)
+  return visible(getfenv(f))
 end
 
 -- Refuses the functions whose environment must stay as it is.
@@ -84,7 +95,7 @@ function core.setfenv(f, environment)
   if type(f) == "number" then
     check_level("setfenv", "f", f)
     if f == 0 then
-      raise("setfenv: level 0 stands for the whole game: pass a function, or a level from 1")
+      raise("setfenv: level 0 means the whole game: pass a function, or a level from 1")
     end
     info = function_at("setfenv", f)
     f = info.func

@@ -106,7 +106,11 @@ function core.swap(files, names, deleted, respawned)
   for i = 1, #names do
     name_set[names[i]] = true
   end
-  for _, file in ipairs(core.changed_searched_files(names)) do
+  local searched, gone = core.changed_searched_files(names)
+  for _, chunk in ipairs(gone) do
+    deleted[#deleted + 1] = chunk
+  end
+  for _, file in ipairs(searched) do
     files[#files + 1] = file
     is_script[gsub(file.chunk, "%.[^./]+$", ".text")] = true
   end

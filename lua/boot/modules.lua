@@ -187,8 +187,16 @@ core.searchers = searchers
 -- of the text that was loaded last. A searcher that fails leaves it behind.
 local search
 
-function core.end_search()
-  search = nil
+-- Lets loaded text see the globals of `env` while hot reload runs a loader, because a loader may
+-- compile its text only when it is called. nil ends this. Returns the search before.
+function core.begin_search(env)
+  local outer = search
+  search = env and { env = env }
+  return outer
+end
+
+function core.end_search(outer)
+  search = outer
 end
 
 -- Asks a searcher of the game. Returns a loader with its file and chunk name, or nil and a reason.
@@ -233,6 +241,17 @@ local function ask_all(first, name, reasons, env)
   return index
 end
 
+-- Returns true if the game has searchers of its own.
+function core.has_searchers()
+  for i = 1, #searchers do
+    local searcher = rawget(searchers, i)
+    if searcher ~= nil and searcher ~= search_preload and searcher ~= search_files then
+      return true
+    end
+  end
+  return false
+end
+
 -- Finds a module with the game's searchers, for hot reload. The text that they load sees the
 -- globals of `env`.
 function core.search_module(name, env)
@@ -255,7 +274,9 @@ local function search_all(name, written_name)
     local result, reason
     if searcher == search_preload then
       local maker = preload[name]
-      result = maker ~= nil and run(name, maker) or nil
+      if maker ~= nil then
+        result = run(name, maker)
+      end
     elseif searcher == search_files then
       result, reason = load_file(name, written_name)
     else
@@ -303,7 +324,8 @@ local function require(name)
     end)
   end
   local why = core.absent(name)
-  reasons[1] = reasons[1] or format("there is no module '%s': package.searchers is empty", name)
+  reasons[1] = reasons[1] or format("there is no module '%s': %s", name, #searchers == 0
+    and "package.searchers is empty" or "no function of package.searchers finds it")
   raise("require: " .. concat(reasons, "; ") .. (why and ": " .. why or ""))
 end
 

@@ -86,4 +86,5 @@ core.line_env = setmetatable({}, {
     end
     globals[name] = value
   end,
+  __metatable = "protected",
 })

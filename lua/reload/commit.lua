@@ -9,10 +9,9 @@ core.jit.off(true, true)
 local type, next, error, rawget, rawset = type, next, error, rawget, rawset
 local rawequal = rawequal
 local pcall, setmetatable, tostring = pcall, setmetatable, tostring
-local sort, concat, min = table.sort, table.concat, math.min
+local sort = table.sort
 local setupvalue, set_raw_metatable = core.debug.setupvalue, core.debug.setmetatable
-local flush, match = core.jit.flush, string.match
-local Application = core.module("Application")
+local flush = core.jit.flush
 local globals, loaded, preload = core.globals, core.modules, core.preload
 local reload = core.reloader
 local records, mapped = reload.records, reload.mapped
@@ -25,7 +24,7 @@ local busy = false
 core.live_world = {
   globals = globals,
   module = function(name)
-    return loaded[name]
+    return rawget(loaded, name)
   end,
   global = function(name)
     return rawget(globals, name)
@@ -75,15 +74,15 @@ local function identity(value)
   return value
 end
 
--- Loads a file for the first time. Its changes to other objects are kept if the reload succeeds.
-local function first_load(box, entry)
+-- Runs code that has not run before. Its changes to other objects are kept if the reload succeeds.
+local function run_first(box, fn, ...)
   box.log = box.log or save(box)
   local log = save(box)
-  local result = dry_run_of(box, entry)
+  local result, other = fn(...)
   local changes = core.heap_restore(log)
   reapply(changes, identity)
   box.lasting[#box.lasting + 1] = changes
-  return result
+  return result, other
 end
 
 -- Finds a file that was not loaded before, or returns nil.
@@ -95,7 +94,10 @@ local function find_new(box, name)
     entry.fn, entry.written = reload.compile(script, box.shadow)
     return entry
   end
-  local loader, found = core.search_module(name, box.shadow)
+  if not core.has_searchers() then
+    return nil
+  end
+  local loader, found = run_first(box, core.search_module, name, box.shadow)
   if loader and found.file then
     return { chunk = found.file, name = name, text = "", fn = loader, written = {},
       searched = found }
@@ -126,7 +128,7 @@ local function dry_run_require(box, name)
     end
     box.by_name[name] = entry
     box.list[#box.list + 1] = entry
-    return first_load(box, entry)
+    return (run_first(box, dry_run_of, box, entry))
   elseif entry.running then
     core.raise("require: modules need each other in a circle: " .. name .. " is being reloaded: "
       .. "require one of them inside a function")
@@ -160,14 +162,15 @@ function dry_run_of(box, entry)
   for table, before in next, mark.foreign do
     box.undo[#box.undo + 1] = { table = table, before = before }
   end
-  local before = loaded[entry.name]
+  local before = rawget(loaded, entry.name)
   mark.searched = entry.searched
-  local result
+  local outer, result = core.begin_search(entry.searched and box.shadow), nil
   if entry.searched then
     result = entry.fn(entry.name, entry.searched.file)
   else
     result = entry.fn(entry.name)
   end
+  core.end_search(outer)
   for key, value in next, box.stand_in do
     if not rawequal(value, box.copied[key]) then
       rawset(box.shadow, key, value)
@@ -176,7 +179,7 @@ function dry_run_of(box, entry)
     end
   end
   if result == nil then
-    local module_result = loaded[entry.name]
+    local module_result = rawget(loaded, entry.name)
     result = (module_result == nil or module_result == before) and true or module_result
   end
   entry.record = reload.finish(mark, entry.name, result)
@@ -240,7 +243,7 @@ local function apply_first_loads(box, plan)
   for i = 1, #box.list do
     local entry = box.list[i]
     if not entry.old then
-      loaded[entry.name] = map(entry.record.result)
+      rawset(loaded, entry.name, map(entry.record.result))
       for name, value in next, entry.record.globals do
         if rawget(globals, name) == nil then
           rawset(globals, name, map(value))
@@ -255,7 +258,7 @@ local function apply_first_loads(box, plan)
   end
   for name, value in next, box.results do
     if not box.by_name[name] then
-      loaded[name] = map(value)
+      rawset(loaded, name, map(value))
     end
   end
 end
@@ -447,12 +450,12 @@ local function reload_all(files)
   core.end_search()
   for name, value in next, copy(loaded) do
     if before[name] == nil then
-      loaded[name] = nil
+      rawset(loaded, name, nil)
       box.results[name] = box.results[name] == nil and ran and value or box.results[name]
     end
   end
   for name, value in next, before do
-    loaded[name] = value
+    rawset(loaded, name, value)
   end
   undo(box)
   local result
@@ -489,107 +492,6 @@ function core.reload_files(files)
   busy = false
   if not ok then
     error(result, 0)
-  end
-  return result
-end
-
--- Returns the files of modules that a searcher of the game found, among changed resources: each
--- with its text. `names` has names of resources; the file scripts/enemy.fnl is
--- scripts/enemy.text.
-function core.changed_searched_files(names)
-  local files, changed = {}, {}
-  for i = 1, #names do
-    changed[names[i]] = true
-  end
-  for chunk, list in next, records do
-    local path = list[1].searched and match(chunk, "^(.+)%.[^./]+$")
-    local exists = path and changed[path .. ".text"] and Application.can_get("text", path)
-    if exists then
-      files[#files + 1] = { chunk = chunk, text = Application.data("text", path) }
-    end
-  end
-  sort(files, function(a, b)
-    return a.chunk < b.chunk
-  end)
-  return files
-end
-
--- Log messages ------------------------------------------------------------------------------------
-
-local NAMES_MAX = 3 -- files and locations named in one line
-
--- Joins names with commas: the first ones, and the number of remaining ones.
-local function join_names(names)
-  local text = concat(names, ", ", 1, min(#names, NAMES_MAX))
-  return #names > NAMES_MAX and text .. " and " .. #names - NAMES_MAX .. " more" or text
-end
-
--- Describes closures that keep their old body, because the person who edited the body expects a
--- change.
-local function describe_kept(kept)
-  local total, locations = 0, {}
-  for i = 1, #kept do
-    total = total + kept[i].count
-    locations[i] = kept[i].location
-  end
-  if total == 0 then
-    return ""
-  elseif total == 1 then
-    return "; 1 function of " .. locations[1] .. " keeps its old body until it is made again"
-  end
-  return "; " .. total .. " functions of " .. join_names(locations)
-    .. " keep their old bodies until they are made again"
-end
-
-local function log_result(result)
-  if #result.changed > 0 then
-    local count, details = result.functions, ""
-    if count > 0 then
-      details = ": " .. count .. " function" .. (count == 1 and "" or "s")
-    end
-    core.log("info", "reloaded " .. join_names(result.changed) .. details
-      .. describe_kept(result.kept_closures))
-  end
-  for i = 1, #result.emptied do
-    core.log("warning", result.emptied[i] .. " returns and defines nothing now: what it made "
-      .. "before stays as it was, until the file makes something again")
-  end
-end
-
--- Files that could not be reloaded, by chunk. Files saved together with a broken file wait until
--- the broken file is fixed, because a change is applied completely or not at all.
-local waiting = {}
-
--- Drops waiting files that were deleted, because nobody will fix them. Returns true if one of them
--- was waiting.
-function core.drop_deleted(deleted)
-  local waited = false
-  for i = 1, #deleted do
-    waited = waited or waiting[deleted[i]] ~= nil
-    waiting[deleted[i]] = nil
-  end
-  return waited
-end
-
--- Reloads saved files together with the waiting ones. The result is logged.
-function core.reload(files)
-  for i = 1, #files do
-    waiting[files[i].chunk] = files[i].text
-  end
-  local list, chunks = {}, core.names(waiting)
-  for i = 1, #chunks do
-    list[i] = { chunk = chunks[i], text = waiting[chunks[i]] }
-  end
-  if #list == 0 then
-    return { ok = true }
-  end
-  local result = core.reload_files(list)
-  if result.ok then
-    waiting = {}
-    log_result(result)
-  else
-    core.log("error", "The saved code cannot be loaded, so the previous code stays in use:\n"
-      .. result.report)
   end
   return result
 end

@@ -71,7 +71,7 @@ function reload.make_shadow(box, dry_run_require)
     module = function(name)
       local result = box.results[name]
       if result == nil then
-        result = loaded[name]
+        result = rawget(loaded, name)
       end
       return result
     end,

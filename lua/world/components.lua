@@ -8,7 +8,7 @@ local format, concat = string.format, table.concat
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
 
-local copy, merge = core.copy, core.user_data.merge
+local copy, merge, remove = core.copy, core.user_data.merge, core.user_data.remove
 
 local Unit, Application = core.module("Unit"), core.module("Application")
 
@@ -329,8 +329,8 @@ local function call_spawned(world, group, entries)
 end
 
 -- Calls the components' `spawned` for new units, once per component; `parts[i]` are the parts of
--- `units[i]`.
-function core.components_spawned(world, units, parts)
+-- `units[i]`. `removed[i]` has keys of its data that it does not get.
+function core.components_spawned(world, units, parts, removed)
   local first, entries = #unfinished + 1, {}
   for i, unit in ipairs(units) do
     if #parts[i] > 0 then
@@ -339,15 +339,20 @@ function core.components_spawned(world, units, parts)
     end
   end
   local last = #unfinished
-  if last < first then return end
+  if last < first and not removed then return end
   for i, unit in ipairs(units) do
     if #parts[i] > 0 then
       set_initial_data(unit, parts[i])
       parts_of[unit] = {}
     end
+    if removed then remove(core.unit_data[unit] or {}, removed[i]) end
   end
   local groups = group_parts(units, parts)
-  for _, name in ipairs(core.names(groups)) do call_spawned(world, groups[name], entries) end
+  for _, name in ipairs(core.names(groups)) do
+    -- A respawned unit must not be removed from the list as the one that it was.
+    if removed then remove_destroyed(groups[name].kind, world) end
+    call_spawned(world, groups[name], entries)
+  end
   for i = first, last do unfinished[i] = false end
   for i = #unfinished, 1, -1 do
     if unfinished[i] then break end
@@ -388,7 +393,11 @@ local function drop_parts(world, unit)
   parts_of[unit] = nil
 end
 
-core.on("unit_abandoned", "components", drop_parts)
+core.on("unit_abandoned", "components", function(world, unit)
+  drop_parts(world, unit)
+  -- An error may have left it half destroyed.
+  unspawning[unit] = nil
+end)
 
 local function check_not_unspawning(unit)
   if unspawning[unit] then

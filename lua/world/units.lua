@@ -85,8 +85,8 @@ end
 
 -- Completes a spawn in Lua: initializes the units' data and their script components, each of which
 -- is notified of all units at once. Units without valid data are destroyed immediately, because no
--- script has their handles yet.
-function core.finish_units(world, units, overrides)
+-- script has their handles yet. `removed` has the keys of the data that each unit does not get.
+function core.finish_units(world, units, overrides, removed)
   local ok, parts = pcall(begin_units, units, overrides)
   if not ok then
     for i = 1, #units do
@@ -94,7 +94,7 @@ function core.finish_units(world, units, overrides)
     end
     error(parts, 0)
   end
-  core.components_spawned(world, units, parts)
+  core.components_spawned(world, units, parts, removed)
 end
 
 -- Destroys a unit immediately.

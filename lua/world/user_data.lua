@@ -99,7 +99,21 @@ local function merge(into, over)
   end
 end
 
-core.user_data = { check = check, set = set, get = get, put = put, merge = merge }
+-- Removes keys from a table: those that are true in `removed`, and in a table under a key those of
+-- the table there.
+local function remove(tree, removed)
+  for key, inner in next, removed do
+    if inner == true then
+      tree[key] = nil
+    elseif type(tree[key]) == "table" then
+      remove(tree[key], inner)
+    end
+  end
+end
+
+core.user_data = {
+  check = check, set = set, get = get, put = put, merge = merge, remove = remove,
+}
 
 -- Sets the initial data of an object from its resource. The table belongs to the game afterwards.
 function core.user_data.begin(handle, tree)

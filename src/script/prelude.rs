@@ -72,6 +72,7 @@ pub const FILES: &[PreludeFile] = files![
     "boot/environments",
     "reload/dry_run_globals",
     "reload/commit",
+    "reload/saved_files",
     "boot/shared_data",
     "boot/user_settings",
     "boot/release_world",

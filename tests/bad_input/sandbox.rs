@@ -243,7 +243,7 @@ print(seen > 3)
 for name, value in pairs(_G) do if before[name] ~= value then print(\"changed\", name) end end
 function init() print(levels() > 2) Vector3(1, 2, 3) end",
         "false\tmain.lua:11: setfenv: argument #1 'f' is a function of the engine or of Lua: only the game's own functions can get another environment
-false\tmain.lua:12: setfenv: level 0 stands for the whole game: pass a function, or a level from 1
+false\tmain.lua:12: setfenv: level 0 means the whole game: pass a function, or a level from 1
 true\ttrue\ttrue
 true
 true

@@ -1,6 +1,7 @@
 //! Tests of games that try to reach the engine through hot reload.
 
 use super::harness::Game;
+use engine::script::ScriptValue;
 
 /// Loads the module `x` with a searcher, as the file and with the chunk name of this test. The
 /// result of its first load has `first`, and that of each later load `later`.
@@ -61,4 +62,35 @@ fn a_file_of_a_searcher_cannot_have_a_name_of_the_engine() {
         )
         .unwrap_or_else(|report| panic!("{file}: {report}"));
     }
+}
+
+#[test]
+fn metamethods_of_package_loaded_do_not_run_outside_of_the_dry_run() {
+    let mut game = Game::start(&[("m.lua", "return { v = 1 }")]);
+    game.step(
+        "setmetatable(package.loaded, { __newindex = function(t, k, v)
+           if k == 'y' and armed then while true do end end
+           rawset(t, k, v)
+         end })
+         m = require 'm' package.loaded.y = 1 armed = true",
+    )
+    .unwrap();
+    // The entry is put back after the dry run, when nothing can be interrupted.
+    game.reload(&[("m.lua", "rawset(package.loaded, 'y', nil) return { v = 2 }")]);
+    game.step("assert(m.v == 2 and rawget(package.loaded, 'y') == 1)").unwrap();
+}
+
+#[test]
+fn the_environment_of_typed_lines_is_out_of_reach() {
+    let mut game = Game::start(&[]);
+    game.step(
+        "function leak() seen = { getfenv(2), getfenv(1) } end
+         function check(fn) return getfenv(fn) == _G, pcall(setmetatable, getfenv(fn), {}) end",
+    )
+    .unwrap();
+    for line in ["leak()", "function made() return leak end"] {
+        let arguments = [ScriptValue::Text(line.to_string())];
+        game.app().vm().call_core("tool_eval", &arguments, 1.0).unwrap();
+    }
+    game.step("assert(seen[1] == _G and seen[2] == _G and getfenv(made) == _G)").unwrap();
 }

@@ -96,7 +96,8 @@ impl Game {
         let text = |chunk: &&str| ScriptValue::Text(chunk.to_string());
         let removed: Vec<ScriptValue> = removed.iter().map(text).collect();
         let names = files.iter().map(|(chunk, _)| text(chunk)).chain(removed.clone()).collect();
-        let arguments = [list_of(files), ScriptValue::List(names), ScriptValue::List(removed)];
+        let (names, removed) = (ScriptValue::List(names), ScriptValue::List(removed));
+        let arguments = [list_of(files), names, removed, ScriptValue::List(Vec::new())];
         let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
         swapped.unwrap_or_else(|report| panic!("{report}")) == ScriptValue::Boolean(true)
     }

@@ -551,12 +551,13 @@ mod tests {
 
     /// The files whose frames may be left out. Another file in the folder would hide references of
     /// the game.
-    const RELOAD_FILES: [&str; 5] = [
+    const RELOAD_FILES: [&str; 6] = [
         "reload/record",
         "reload/arrays",
         "reload/plan",
         "reload/dry_run_globals",
         "reload/commit",
+        "reload/saved_files",
     ];
 
     #[test]
