@@ -5,7 +5,8 @@
 local core = ...
 
 local tostring, pcall, select = tostring, pcall, select
-local sub, gmatch, gsub, concat = string.sub, string.gmatch, string.gsub, table.concat
+local byte, sub, gmatch, gsub = string.byte, string.sub, string.gmatch, string.gsub
+local concat = table.concat
 local floor, max, min = math.floor, math.max, math.min
 local log, view = core.log, core.console_view
 
@@ -88,6 +89,15 @@ local function complete()
   end
 end
 
+-- Returns as much of a text as the input can take, without a part of a character.
+local function fitting(text)
+  local ends = INPUT_BYTES_MAX + 1
+  while ends > 1 and (byte(text, ends) or 0) >= 128 and byte(text, ends) < 192 do
+    ends = ends - 1
+  end
+  return sub(text, 1, ends - 1)
+end
+
 -- Inserts the text of the clipboard. Its line ends become spaces, because the input is one line.
 local function paste()
   local text, problem = Window.clipboard()
@@ -95,7 +105,7 @@ local function paste()
     log("warning", problem)
     return
   end
-  text = gsub(text, "[\r\n\t]+", " ")
+  text = gsub(fitting(text), "[\r\n\t]+", " ")
   for character in gmatch(text, "[^\128-\191][\128-\191]*") do
     before, after = core.type_into(before, after, character, INPUT_BYTES_MAX)
   end
@@ -127,9 +137,11 @@ local keys = {
 -- Processes what was typed since the last frame.
 core.on("frame_update", "console", function()
   local typed, wheel
+  local was_open = open
   typed, wheel, composing = core.console_input()
   open = typed ~= nil
   if not open then return end
+  if not was_open then view.scroll_to_newest() end
   for i = 1, #typed do
     local stroke = typed[i]
     if keys[stroke] then

@@ -113,14 +113,22 @@ local function add_line(level, text)
   if scroll > 0 then scroll = scroll + added end
 end
 
--- Drops the oldest lines beyond the limit.
+-- Returns a list without its first items.
+local function without_first(list, count)
+  local kept = {}
+  for i = count + 1, #list do kept[#kept + 1] = list[i] end
+  return kept
+end
+
+-- Drops the oldest lines beyond the limit, and their rows. The others are not broken again.
 local function drop_old()
   local old = #lines - LINES_MAX
   if old <= 0 then return end
-  local kept = {}
-  for i = old + 1, #lines do kept[#kept + 1] = lines[i] end
-  lines = kept
-  if columns > 0 then break_all() end
+  lines = without_first(lines, old)
+  if columns == 0 then return end
+  local old_rows = 0
+  for i = 1, old do old_rows = old_rows + counts[i] end
+  rows, counts = without_first(rows, old_rows), without_first(counts, old)
 end
 
 -- Reads the lines that the log got since the last call.

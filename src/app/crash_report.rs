@@ -62,13 +62,18 @@ fn headline(frame_index: u64) -> String {
 /// Returns the facts about a run that reports and logs begin with: date, game, engine and machine.
 /// Each fact has a line.
 pub fn facts(engine: &Engine) -> String {
+    dated_facts(engine, "Date")
+}
+
+/// Returns the facts about a run, with this label for the current date.
+fn dated_facts(engine: &Engine, date_label: &str) -> String {
     let adapter = match engine.drawing.builder.adapter.as_str() {
         "" => "none, because nothing was drawn",
         adapter => adapter,
     };
     let machine = platform::machine::facts();
     format!(
-        "{}\nEngine: {} ({}, {})\nDate: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
+        "{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
          Adapter: {adapter}",
         game_line(&engine.game.settings),
         env!("CARGO_PKG_VERSION"),
@@ -140,9 +145,9 @@ fn print_within(limit: Duration, text: String) {
 /// Lets the watchdog write a report and end the process if the process hangs when it is asked to
 /// end.
 pub fn watch(vm: &mut Vm) {
-    let (folder, facts) = (vm.engine().game.save_folder.clone(), facts(vm.engine()));
+    let folder = vm.engine().game.save_folder.clone();
     // The date in the facts is that of the start; the report of a hang has its own.
-    let facts = facts.replace("\nDate: ", "\nStarted: ");
+    let facts = dated_facts(vm.engine(), "Started");
     vm.interrupt().set_on_hang(Box::new(move |cause| {
         let who = match cause {
             HangCause::Script => "a script",

@@ -229,9 +229,16 @@ impl App {
         let swapped = self.swap(compiled);
         let new_errors = log::errors_since(errors);
         self.new_problems = Some(new_errors.clone());
-        let swapped = swapped?;
+        if swapped.is_err() {
+            self.problems_before_error.clone_from(&new_errors);
+        }
         self.show_refused(new_errors);
-        Ok(swapped)
+        swapped
+    }
+
+    /// Returns the other errors of the reload that ended with the current error.
+    pub(super) fn take_problems_before_error(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.problems_before_error)
     }
 
     /// Returns the errors of the newest reload, or `None` if there was none since the last call.

@@ -25,7 +25,8 @@ pub(super) struct ErrorState {
     report: Box<ErrorReport>,
     /// True if the game had started. A game that had not started is restarted.
     started: bool,
-    /// Problems of files that were saved since the error, the newest first.
+    /// Problems of files that were saved since the error, or that the same reload found, the
+    /// newest first.
     newer: Vec<String>,
     /// Report of the error before this one, which a saved file did not fix.
     older: Option<String>,
@@ -63,9 +64,11 @@ impl GameRun {
         let text = report.to_string();
         let older = self.error_state.take().filter(|before| before.started && started);
         let older = older.map(|before| before.report.to_string()).filter(|older| *older != text);
-        // Problems of files from before the error are not newer.
+        // Problems of files from before the error are not newer, unless the error ended the reload
+        // that found them.
         self.app.take_new_problems();
-        let (newer, throttle) = (Vec::new(), RedrawThrottle::default());
+        let newer = self.app.take_problems_before_error();
+        let throttle = RedrawThrottle::default();
         self.error_state = Some(ErrorState { report, started, newer, older, throttle });
         // Keys belong to the report now, and Escape ends the game.
         self.app.vm().engine().devices.console.close();

@@ -170,7 +170,8 @@ impl Outputs {
     fn new(root: &Path, options: &TestOptions) -> Result<Outputs, Error> {
         let mut views = Outputs { all: Vec::new(), losses: Vec::new() };
         for (format, path) in &options.output_files {
-            let Some(format) = OutputFormat::by_name(format) else { continue };
+            let format = OutputFormat::by_name(format);
+            let format = format.expect("the command line accepts only names of formats");
             let message = format!("the output cannot be written to '{}'", path.display());
             let file = output_file::create(path)
                 .map_err(|reason| engine_foundation::error!("{message}: {reason}"))?;

@@ -134,7 +134,14 @@ impl InputCapture {
         }
         let escape = DeviceClass::Keyboard.button("escape").map(|at| at as u16);
         let closes = self.open && Some(button) == escape;
+        let is_held = self.held.contains(&(KEYBOARD, button));
         if button == toggle || closes {
+            // The game knows a press that was not taken, as in the error state, and must see its
+            // release.
+            if !is_held && (repeat || !pressed) {
+                self.drops_text = self.open && pressed;
+                return self.open && pressed;
+            }
             if pressed && !repeat {
                 self.open = !self.open;
                 self.composing.clear();
@@ -143,7 +150,6 @@ impl InputCapture {
             self.drops_text = pressed;
             return true;
         }
-        let is_held = self.held.contains(&(KEYBOARD, button));
         if self.open {
             self.hold((KEYBOARD, button), pressed);
             if pressed {
@@ -330,7 +336,7 @@ mod tests {
         let over = [cursor(10.0, 150.0), click(1.0), wheel(2.0)];
         assert_eq!(player.frame(&over), [cursor(10.0, 150.0)]);
         assert_eq!(player.capture.captured(), [CapturedInput::Wheel(2.0)]);
-        // The release belongs to whoever got the press.
+        // The release belongs to the one that got the press.
         assert_eq!(player.frame(&[cursor(10.0, 50.0), click(0.0)]).len(), 1);
         assert_eq!(player.frame(&[click(1.0), wheel(1.0)]).len(), 2);
         assert_eq!(player.frame(&[cursor(10.0, 150.0), click(0.0)]).len(), 2);
@@ -348,6 +354,21 @@ mod tests {
         player.capture = InputCapture::new(None);
         assert_eq!(player.frame(&[press("grave", 1.0), text("`")]).len(), 2);
         assert!(!player.capture.is_open());
+    }
+
+    #[test]
+    fn the_release_of_a_key_that_was_pressed_in_the_error_state_reaches_the_game() {
+        let mut player = Player::new();
+        let grave = usize::from(key("grave"));
+        // The error state passes on all events.
+        player.input.begin_frame(vec![press("grave", 1.0)]);
+        assert_eq!(player.frame(&[repeat("grave")]), [repeat("grave")]);
+        assert_eq!(player.frame(&[press("grave", 0.0)]), [press("grave", 0.0)]);
+        assert_eq!(player.input.device(KEYBOARD).value(grave), 0.0);
+        // From then on, the key belongs to the overlay again.
+        player.frame(&[press("grave", 1.0)]);
+        assert!(player.capture.is_open());
+        assert!(player.frame(&[repeat("grave"), press("grave", 0.0)]).is_empty());
     }
 
     #[test]
