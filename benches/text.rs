@@ -113,7 +113,8 @@ pub fn run(run: &mut Run) {
     run.part("layout", || Group {
         name: "text",
         title: "the cost of text layout",
-        workload: "2,000 strings a frame where no count is given, 12 units high, in the engine's own font.",
+        workload: "2,000 strings a frame where no count is given, 12 units high, in the engine's \
+                   own font.",
         rows: rows(),
     });
 }

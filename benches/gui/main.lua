@@ -83,7 +83,8 @@ local modes = {
       Gui.text(gui, labels[i], FONT, 12, nil, Vector3(x, y, 1), white)
     end
   end,
-  -- Strings of about 95 letters, each new in every frame. They differ in a few letters in the middle.
+  -- Strings of about 95 letters, each new in every frame, which differ in a few letters in the
+  -- middle.
   long_strings = function()
     for i = 1, count do
       local x, y = (i - 1) % 2 * 400, floor((i - 1) / 2) * 4

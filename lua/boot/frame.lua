@@ -106,8 +106,8 @@ function core.swap(files, names, deleted, respawned)
   for i = 1, #names do
     name_set[names[i]] = true
   end
-  local searched, gone = core.changed_searched_files(names)
-  for _, chunk in ipairs(gone) do
+  local searched, removed = core.changed_searched_files(names)
+  for _, chunk in ipairs(removed) do
     deleted[#deleted + 1] = chunk
   end
   for _, file in ipairs(searched) do

@@ -39,7 +39,8 @@ impl Devices {
         window.map_or(Vec2::ZERO, Window::logical)
     }
 
-    /// Returns width and height of a viewport: units of the screen's Guis, or pixels of its texture.
+    /// Returns width and height of a viewport: units of the screen's Guis, or pixels of its
+    /// texture.
     pub fn viewport_size(&self, viewport: &Viewport) -> Vec2 {
         let [_, _, width, height] = viewport.rectangle;
         self.target_size(viewport) * Vec2::new(width, height)

@@ -118,11 +118,11 @@ impl PicturePlacement {
     /// Converts a rectangle from fractions of the picture (left, bottom, width, height) to
     /// fractions of a screen of `pixels`.
     pub fn on_screen(&self, [left, bottom, width, height]: [f32; 4], pixels: [f32; 2]) -> [f32; 4] {
-        let place = |at: f32, axis: usize| {
+        let position = |at: f32, axis: usize| {
             (self.offset[axis] + at * self.size[axis]) / pixels[axis].max(1.0)
         };
         let length = |part: f32, axis: usize| part * self.size[axis] / pixels[axis].max(1.0);
-        [place(left, 0), place(bottom, 1), length(width, 0), length(height, 1)]
+        [position(left, 0), position(bottom, 1), length(width, 0), length(height, 1)]
     }
 
     /// Returns the matrix that enlarges the part of a view that is on the screen to the whole view,

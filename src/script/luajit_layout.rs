@@ -451,8 +451,8 @@ mod tests {
 
     #[test]
     fn luajit_hashes_long_strings_in_full_without_a_seed() {
-        // Otherwise strings that differ only where the short hash does not look share one chain, and
-        // creating hundreds of them in each frame takes milliseconds.
+        // Otherwise strings that differ only where the short hash does not look share one chain,
+        // and creating hundreds of them in each frame takes milliseconds.
         let modes: [u8; 3] = mlua::Lua::new()
             .load("local s = jit.security return { s('strhash'), s('strid'), s('prng') }")
             .eval()

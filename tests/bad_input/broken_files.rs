@@ -4,6 +4,7 @@
 use crate::bad_input::{Game, check_in_order};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Returns a WAV of two samples with this sample rate.
@@ -125,17 +126,19 @@ fn broken_files_saved_at_runtime_affect_only_themselves() {
     let game = Game::new("saved_broken", main);
     let mut command = game.command(&["--headless", "--realtime"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let (out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let (out, err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (lines, received) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(out).lines().map_while(Result::ok) {
             let _ = lines.send(line);
         }
     });
-    let errors = std::thread::spawn(move || {
-        let mut text = String::new();
-        let _ = std::io::Read::read_to_string(&mut err, &mut text);
-        text
+    let errors = Arc::new(Mutex::new(String::new()));
+    let collected = errors.clone();
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(err).lines().map_while(Result::ok) {
+            *collected.lock().unwrap() += &format!("{line}\n");
+        }
     });
     let timeout = Duration::from_secs(60);
     assert_eq!(received.recv_timeout(timeout).unwrap(), "ready");
@@ -149,11 +152,17 @@ fn broken_files_saved_at_runtime_affect_only_themselves() {
             assert!(began.elapsed() < timeout, "{path}: nothing is reloaded any more");
         }
     }
+    // Problems are reported when no more changes follow for a moment.
+    let began = Instant::now();
+    for (_, _, message) in broken_files() {
+        while !errors.lock().unwrap().contains(message) {
+            let so_far = errors.lock().unwrap().clone();
+            assert!(began.elapsed() < timeout, "'{message}' is not in:\n{so_far}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
     std::fs::write(game.folder.join("last.txt"), "last").unwrap();
     let code = child.wait().unwrap().code();
-    let errors = errors.join().unwrap();
-    assert_eq!(code, Some(0), "{errors}");
-    for (_, _, message) in broken_files() {
-        assert!(errors.contains(message), "'{message}' is not in:\n{errors}");
-    }
+    reader.join().unwrap();
+    assert_eq!(code, Some(0), "{}", errors.lock().unwrap());
 }

@@ -9,7 +9,8 @@ local gui, world_gui, world
 function init()
   world = Application.main_world()
   gui = Application.main_gui()
-  world_gui = World.create_world_gui(world, Matrix4x4.from_translation(Vector3(-8, 20, -4.5)), 16, 9)
+  local pose = Matrix4x4.from_translation(Vector3(-8, 20, -4.5))
+  world_gui = World.create_world_gui(world, pose, 16, 9)
 end
 function update(dt) World.update(world, dt) end
 function render()

@@ -24,7 +24,7 @@ fn a_loader_that_compiles_when_it_is_called_is_reloaded() {
 }
 
 #[test]
-fn what_a_searcher_does_for_a_new_module_lasts_only_if_the_reload_succeeds() {
+fn effects_of_a_searcher_last_only_if_the_reload_succeeds() {
     let mut game = Game::start(&[("m.lua", "return 1")]);
     game.step(
         "asked, cache = 0, {}

@@ -300,10 +300,8 @@ pub fn other_seeds(target: &str) -> Vec<Vec<u8>> {
         "file.session" => &[
             r#"{"version":1,"port":4000,"token":"0f1e2d","process":77,"page":"http://127.0.0.1"}"#,
         ],
-        "file.tool_addresses" => &[
-            "{\"addresses\":[{\"folder\":\"/a\",\"port\":20001,\"token\":\
-             \"0f1e2d3c4b5a69780f1e2d3c4b5a6978\",\"created\":1}]}",
-        ],
+        "file.tool_addresses" => &["{\"addresses\":[{\"folder\":\"/a\",\"port\":20001,\"token\":\
+             \"0f1e2d3c4b5a69780f1e2d3c4b5a6978\",\"created\":1}]}"],
         "text.pads" => &[PAD],
         "file.user_settings" => &["suite = { volume = 0.75 }\nname = \"x\"\nlist = [1, [2], {}]"],
         "tool.messages" => &MESSAGES,

@@ -99,6 +99,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::resource::UNIT_RESOURCE,
     &viewport::VIEWPORT,
     &window::WINDOW,
+    &window::design::DESIGN,
     &worker::MODULE,
     &world::WORLD,
     &world::units::WORLD,

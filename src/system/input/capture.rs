@@ -189,7 +189,8 @@ impl InputCapture {
     }
 
     fn covers(&self, cursor: Vec2) -> bool {
-        self.area.is_some_and(|[left, bottom, right, top]| {
+        // Until the overlay is drawn for the first time, it may be anywhere.
+        self.area.is_none_or(|[left, bottom, right, top]| {
             (left..=right).contains(&cursor.x) && (bottom..=top).contains(&cursor.y)
         })
     }

@@ -146,6 +146,51 @@ struct GuiPlacement {
     offset: [f32; 2],
 }
 
+/// The place of a view and of its Guis on the target.
+#[derive(Clone, Copy)]
+struct ViewPlacements {
+    /// The whole target.
+    whole: PixelRectangle,
+    /// The part of it that shows the view's world.
+    rectangle: PixelRectangle,
+    of_screen: GuiPlacement,
+    of_overlays: GuiPlacement,
+}
+
+impl ViewPlacements {
+    fn new(packet: &FramePacket, view: &View, size: (u32, u32), scale: f32) -> ViewPlacements {
+        let whole = [0, 0, size.0, size.1];
+        let on_target =
+            GuiPlacement { viewport: whole, bounds: whole, scale: [scale; 2], offset: [0.0; 2] };
+        let of_overlays = GuiPlacement { scale: [packet.scale.max(1e-3); 2], ..on_target };
+        let picture = packet.picture.filter(|_| view.target == ViewTarget::Screen);
+        let Some(picture) = picture else {
+            let rectangle = pixels(view.rectangle, size);
+            return ViewPlacements { whole, rectangle, of_screen: on_target, of_overlays };
+        };
+        let sides = [size.0 as f32, size.1 as f32];
+        let part = |part| pixels(picture.on_screen(part, sides), size);
+        let of_screen = GuiPlacement {
+            bounds: part([0.0, 0.0, 1.0, 1.0]),
+            scale: picture.scale,
+            offset: picture.offset,
+            ..on_target
+        };
+        ViewPlacements { whole, rectangle: part(view.rectangle), of_screen, of_overlays }
+    }
+}
+
+/// A view with everything that its passes need.
+struct ViewPasses<'a> {
+    view: &'a View,
+    placements: ViewPlacements,
+    base: FrameUniform,
+    clear: Option<[f32; 4]>,
+    fill: Option<FillRectangle>,
+    /// Index of the scenes' planned view.
+    scene: Option<usize>,
+}
+
 /// Returns the matrix from a Gui's plane to clip space.
 fn to_clip(view: &View, space: GuiSpace, pose: Mat4, placement: &GuiPlacement) -> Mat4 {
     match space {
@@ -177,31 +222,9 @@ impl GuiPassList {
         for (index, view) in packet.views.iter().enumerate() {
             let Some(scale) = packet.scale_of(view.target) else { continue };
             let Some(size) = (sizes.target)(view.target) else { continue };
-            let whole = [0, 0, size.0, size.1];
-            let on_target = GuiPlacement {
-                viewport: whole,
-                bounds: whole,
-                scale: [scale; 2],
-                offset: [0.0; 2],
-            };
-            let picture = packet.picture.filter(|_| view.target == ViewTarget::Screen);
-            let (rectangle, of_screen) = match picture {
-                Some(picture) => {
-                    let part = |part| {
-                        pixels(picture.on_screen(part, [size.0 as f32, size.1 as f32]), size)
-                    };
-                    let of_screen = GuiPlacement {
-                        bounds: part([0.0, 0.0, 1.0, 1.0]),
-                        scale: picture.scale,
-                        offset: picture.offset,
-                        ..on_target
-                    };
-                    (part(view.rectangle), of_screen)
-                }
-                None => (pixels(view.rectangle, size), on_target),
-            };
-            let of_overlays = GuiPlacement { scale: [packet.scale.max(1e-3); 2], ..on_target };
-            let mut base = FrameUniform {
+            let placements = ViewPlacements::new(packet, view, size, scale);
+            let ViewPlacements { whole, rectangle, .. } = placements;
+            let base = FrameUniform {
                 to_clip: Mat4::IDENTITY.to_cols_array_2d(),
                 target_size: [size.0 as f32, size.1 as f32],
                 scale,
@@ -232,46 +255,53 @@ impl GuiPassList {
                 };
                 clear = clear.or(Some(premultiplied([red, green, blue, 1.0])));
             }
-            let is_world =
-                |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == GuiSpace::World);
-            let has_world = view.guis.iter().any(is_world);
             let visible = rectangle[2] > 0 && rectangle[3] > 0;
-            let mut scene = (sizes.scene)(index).filter(|_| visible);
-            for world in [true, false] {
-                if world && !has_world {
-                    continue;
+            let scene = (sizes.scene)(index).filter(|_| visible);
+            let of_view = ViewPasses { view, placements, base, clear, fill, scene };
+            self.add_passes(of_view, guis, list, sizes);
+        }
+    }
+
+    /// Adds the passes of one view: that of its world, if Guis are in the world, and that of the
+    /// screen.
+    fn add_passes(
+        &mut self,
+        of_view: ViewPasses,
+        guis: &GuiBatchTable,
+        list: &DrawList,
+        sizes: &PassInputs,
+    ) {
+        let ViewPasses { view, placements, mut base, mut clear, mut fill, mut scene } = of_view;
+        let ViewPlacements { whole, rectangle, of_screen, of_overlays } = placements;
+        let is_world =
+            |gui: &u64| guis.guis.get(gui).is_some_and(|gui| gui.space == GuiSpace::World);
+        let has_world = view.guis.iter().any(is_world);
+        for world in [true, false] {
+            if world && !has_world {
+                continue;
+            }
+            let viewport = if world { rectangle } else { whole };
+            let first = self.items.len();
+            if viewport[2] > 0 && viewport[3] > 0 {
+                for gui in view.guis.iter().filter(|gui| is_world(gui) == world) {
+                    base.first_transform = (sizes.transforms)(*gui);
+                    let placement = match guis.guis.get(gui).map(|gui| gui.space) {
+                        Some(GuiSpace::Overlay) => of_overlays,
+                        Some(GuiSpace::World) => {
+                            GuiPlacement { viewport, bounds: viewport, ..of_screen }
+                        }
+                        _ => of_screen,
+                    };
+                    self.add_gui(view, guis, list, *gui, &placement, base);
                 }
-                let viewport = if world { rectangle } else { whole };
-                let first = self.items.len();
-                if viewport[2] > 0 && viewport[3] > 0 {
-                    for gui in view.guis.iter().filter(|gui| is_world(gui) == world) {
-                        base.first_transform = (sizes.transforms)(*gui);
-                        let placement = match guis.guis.get(gui).map(|gui| gui.space) {
-                            Some(GuiSpace::Overlay) => &of_overlays,
-                            Some(GuiSpace::World) => {
-                                &GuiPlacement { viewport, bounds: viewport, ..of_screen }
-                            }
-                            _ => &of_screen,
-                        };
-                        self.add_gui(view, guis, list, *gui, placement, base);
-                    }
-                }
-                let items = first..self.items.len();
-                let (clear, fill) = (clear.take(), fill.take());
-                let scene = scene.take().map(|scene| (scene, rectangle));
-                let is_drawn = clear.is_some() || fill.is_some() || scene.is_some();
-                if is_drawn || !items.is_empty() {
-                    let target = view.target;
-                    self.passes.push(GuiPass {
-                        target,
-                        world,
-                        clear,
-                        fill,
-                        scene,
-                        viewport,
-                        items,
-                    });
-                }
+            }
+            let items = first..self.items.len();
+            let (clear, fill) = (clear.take(), fill.take());
+            let scene = scene.take().map(|scene| (scene, rectangle));
+            let is_drawn = clear.is_some() || fill.is_some() || scene.is_some();
+            if is_drawn || !items.is_empty() {
+                let target = view.target;
+                self.passes.push(GuiPass { target, world, clear, fill, scene, viewport, items });
             }
         }
     }

@@ -6,7 +6,8 @@ use kira::Frame;
 const STEP_FRAMES: usize = 8;
 /// Time constant of each of the two smoothing stages of the cutoff, in seconds.
 const GLIDE_SECONDS: f64 = 0.004;
-/// The cutoff has arrived at a smaller difference than this, in natural logarithms of the frequency.
+/// The cutoff has arrived at a smaller difference than this, in natural logarithms of the
+/// frequency.
 const ARRIVED: f64 = 1e-4;
 /// Range of the cutoff as a fraction of the sample rate.
 const PART: (f64, f64) = (0.0001, 0.49);

@@ -1,5 +1,6 @@
-//! The true peak of sampled sound: the highest level of the continuous signal that a device makes of
-//! the samples, which can be between them. Measured as in Recommendation ITU-R BS.1770-5, annex 2: at
+//! The true peak of sampled sound: the highest level of the continuous signal that a device makes
+//! of the samples, which can be between them. Measured as in Recommendation ITU-R BS.1770-5, annex
+//! 2: at
 //! four times the sample rate.
 
 /// Number of samples of a channel that one call measures at most.
@@ -52,7 +53,8 @@ impl TruePeakFilter {
         TruePeakFilter { samples: [0.0; TAPS - 1 + BATCH_MAX] }
     }
 
-    /// Raises each value of `peaks` to the amplitude near a sample, of at most [`BATCH_MAX`] samples.
+    /// Raises each value of `peaks` to the amplitude near a sample, of at most [`BATCH_MAX`]
+    /// samples.
     pub fn measure(&mut self, batch: &[f32], peaks: &mut [f32]) {
         let count = batch.len();
         assert!(count <= BATCH_MAX && peaks.len() == count, "the caller divides its samples");

@@ -151,7 +151,11 @@ function starts.tilemap()
   if not map then return end
   for _, layer in ipairs(try(Tilemap.layer_names, map) or {}) do
     try(Tilemap.tile, map, layer, 1, 1)
-    try(Tilemap.set_tile, map, layer, 2, 1, 1)
+    -- A layer of objects has no cells.
+    local ok, message = pcall(Tilemap.set_tile, map, layer, 2, 1, 1)
+    if not ok and not tostring(message):find("which has 0 and 0", 1, true) then
+      problems[#problems + 1] = tostring(message)
+    end
     try(Tilemap.set_layer_visible, map, layer, true)
   end
   for tile = 1, 9 do try(Tilemap.tile_properties, map, tile) end

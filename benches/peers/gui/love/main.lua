@@ -1,8 +1,8 @@
 -- The workloads of benches/gui/main.lua in LÖVE, one for each run: `MODE N`. Sprites of 16 x 16 at
 -- integer positions in the window, drawn one by one: with one texture, with 8 textures in turn, and
 -- retained in a SpriteBatch (which supports only one texture). Strings of size 12 in a grid of 40 x
--- 6, long strings in two columns, and widgets of 14 x 5 in a grid of 16 x 6: each has a filled rectangle, an outline and a
--- label. `nothing` is a frame that draws nothing.
+-- 6, long strings in two columns, and widgets of 14 x 5 in a grid of 16 x 6: each has a filled
+-- rectangle, an outline and a label. `nothing` is a frame that draws nothing.
 local measure = require("measure")
 local graphics = love.graphics
 local floor = math.floor

@@ -1,8 +1,10 @@
 //! The Lua module `Window`: the game's windows and their state on the desktop. Sizes and positions
-//! are logical pixels unless stated otherwise; those inside the picture are its units. Opening and closing is in window/open.rs, and
-//! functions for devices are in window/cursor_and_clipboard.rs.
+//! are logical pixels unless stated otherwise; those inside the picture are its units. Opening and
+//! closing is in window/open.rs, functions for devices are in window/cursor_and_clipboard.rs, and
+//! the design resolution is in window/design.rs.
 
 pub(super) mod cursor_and_clipboard;
+pub(super) mod design;
 pub(super) mod open;
 
 use crate::api::window::cursor_and_clipboard as devices;
@@ -14,8 +16,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Error, suggest};
 use engine_runtime::Engine;
 use engine_window::{
-    DesignResolution, Fullscreen, SIDE_MAX, SIDE_MIN, Scaling, Vsync, Window, WindowCommand,
-    WindowId, title_error,
+    Fullscreen, SIDE_MAX, SIDE_MIN, Vsync, Window, WindowCommand, WindowId, title_error,
 };
 
 /// The last argument of most rows.
@@ -69,38 +70,6 @@ Window.close(map)"#,
             &[WINDOW_ARG],
             "Returns the width and height of its picture in the units of Guis and of the cursor: \
              logical pixels, or those of the design resolution.",
-        )
-        .pure(),
-        func(
-            "design_resolution",
-            design_resolution,
-            &[],
-            "Returns the width, the height and the scaling that the game is made for, as in the \
-             settings `window.design` and `window.scaling`; nil without a design resolution.",
-        )
-        .pure(),
-        func(
-            "set_design_resolution",
-            set_design_resolution,
-            &[
-                ("width", "in units; nil removes the design resolution"),
-                ("height", "in units"),
-                (
-                    "scaling",
-                    "\"fit\" (the whole picture, with bars), \"fill\" (no bars, a part may be \
-                     outside), \"stretch\", \"integer\" (as \"fit\", by whole factors), \
-                     \"expand\" (no bars, more units) or \"none\"; \"fit\" if left out",
-                ),
-            ],
-            "Sets the resolution that the game is made for. From the next frame on, Guis, the \
-             cursor, touches and cameras have its units, in a window of any size.",
-        ),
-        func(
-            "visible_rect",
-            visible_rect,
-            &[],
-            "Returns the part of the picture that the main window shows: left, bottom, width and \
-             height in units. It is the whole picture, unless the scaling is \"fill\".",
         )
         .pure(),
         func(
@@ -428,48 +397,6 @@ fn resolution(engine: &mut Engine, window: Option<WindowId>) -> (f64, f64) {
     (f64::from(size.x), f64::from(size.y))
 }
 
-fn design_resolution(engine: &mut Engine) -> ManyResults {
-    let Some(design) = engine.devices.window.design else {
-        return ManyResults(vec![ScriptValue::Nil]);
-    };
-    ManyResults(vec![
-        ScriptValue::Number(design.width.into()),
-        ScriptValue::Number(design.height.into()),
-        ScriptValue::Text(design.scaling.name().to_string()),
-    ])
-}
-
-fn set_design_resolution(
-    engine: &mut Engine,
-    width: Option<Integer>,
-    height: Option<Integer>,
-    scaling: Option<TextArgument>,
-) -> Result<(), Error> {
-    engine.devices.window.design = match (width, height) {
-        (None, None) => None,
-        (Some(width), Some(height)) => {
-            let argument = "argument #3 'scaling'";
-            let scaling = match &scaling {
-                Some(scaling) => choice(scaling.as_str(), argument, Scaling::NAMES, Scaling::of)?,
-                None => Scaling::Fit,
-            };
-            let (width, height) = (side(width, 1, "width")?, side(height, 2, "height")?);
-            Some(DesignResolution { width, height, scaling })
-        }
-        (Some(_), None) => {
-            return Err(engine_foundation::error!("argument #2 'height' is missing"));
-        }
-        (None, Some(_)) => return Err(engine_foundation::error!("argument #1 'width' is missing")),
-    };
-    Ok(())
-}
-
-fn visible_rect(engine: &mut Engine) -> ManyResults {
-    let [low, high] = engine.devices.window.mapping().visible();
-    let size = high - low;
-    ManyResults([low.x, low.y, size.x, size.y].map(|side| ScriptValue::Number(side.into())).into())
-}
-
 fn pixel_size(engine: &mut Engine, window: Option<WindowId>) -> (WholeNumber, WholeNumber) {
     let (width, height) = of(engine, window).pixels;
     (WholeNumber(width.into()), WholeNumber(height.into()))
@@ -489,7 +416,7 @@ fn rect(engine: &mut Engine, window: Option<WindowId>) -> ManyResults {
 /// Maximum window coordinate in pixels. No desktop is that large.
 pub const POSITION_MAX: i64 = 1 << 20;
 
-fn side(number: Integer, index: usize, name: &str) -> Result<u32, Error> {
+pub fn side(number: Integer, index: usize, name: &str) -> Result<u32, Error> {
     let found = u32::try_from(number.0).ok().filter(|side| (SIDE_MIN..=SIDE_MAX).contains(side));
     found.ok_or_else(|| {
         let got = number.0;

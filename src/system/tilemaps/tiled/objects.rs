@@ -56,8 +56,8 @@ impl Templates {
         if self.copied > TEMPLATE_BYTES_MAX {
             return Err(error!(
                 "{path}: with the {bytes} bytes that object '{}' takes from {template}, its \
-                 objects take more than {} MiB from templates (TEMPLATE_BYTES_MAX): use smaller templates, \
-                 or split the map",
+                 objects take more than {} MiB from templates (TEMPLATE_BYTES_MAX): use smaller \
+                 templates, or split the map",
                 text(own, "name"),
                 TEMPLATE_BYTES_MAX >> 20
             ));
