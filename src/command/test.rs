@@ -187,12 +187,15 @@ impl TypedValueParser for OutputParser {
     }
 }
 
+/// Formats with the files that they are written to.
+type OutputFiles = Vec<(String, PathBuf)>;
+
 /// Divides the outputs into the format of standard output, if one is chosen, and the files with
 /// their formats. Returns a message if they do not fit together.
 fn outputs(
     chosen: Vec<Output>,
     file: Option<PathBuf>,
-) -> Result<(Option<String>, Vec<(String, PathBuf)>), String> {
+) -> Result<(Option<String>, OutputFiles), String> {
     let (mut terminal, mut files) = (None, Vec::new());
     for Output { format, file } in chosen {
         match file {

@@ -190,7 +190,7 @@ fn add(
     let radius = not_negative("#4 'radius'", radius)?;
     let broadphase = of(engine, broadphase);
     let mask = broadphase.mask(names.into_iter(), true)?;
-    Ok(broadphase.add(owner.0, position, radius, mask)? as u64 + 1)
+    Ok(broadphase.add(owner.0, position, radius, mask)? + 1)
 }
 
 fn id_of(id: Integer) -> Option<u64> {

@@ -109,10 +109,11 @@ pub fn created_textures(text: &str) -> Option<Vec<String>> {
         let creator = TEXTURE_CREATORS.iter().find(|(path, _)| use_.path.ends_with(path));
         let Some((_, index)) = creator else { continue };
         match &use_.ending {
-            UseEnding::Called(arguments) => match arguments.get(*index) {
-                Some(name) => names.push(name.as_ref()?.to_string()),
-                None => {}
-            },
+            UseEnding::Called(arguments) => {
+                if let Some(name) = arguments.get(*index) {
+                    names.push(name.as_ref()?.to_string());
+                }
+            }
             // The function is passed on, and called elsewhere.
             _ => return None,
         }

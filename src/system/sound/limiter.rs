@@ -52,6 +52,12 @@ pub struct OutputControl {
     true_peak: AtomicU32,
 }
 
+impl Default for OutputControl {
+    fn default() -> OutputControl {
+        OutputControl::new()
+    }
+}
+
 impl OutputControl {
     pub fn new() -> OutputControl {
         let number = |value: f32| AtomicU32::new(value.to_bits());
