@@ -69,7 +69,7 @@ fn scopes_of_other_threads_have_separate_rows() {
     let found = frames[0].scopes.iter().find(|it| it.thread == "painter of the test").unwrap();
     assert_eq!((frames[0].index, found.name, found.parents), (7, "painting", 0));
     assert!(found.seconds > 0.0005 && found.began >= 0.0);
-    assert!(report().contains("painter of the test:\n  Min :"), "{}", report());
+    assert!(report().contains("painter of the test:\nMin % :"), "{}", report());
     let folded = folded_stacks();
     assert!(folded.lines().any(|line| line.starts_with("painter of the test;painting ")));
     let trace = chrome_trace();
