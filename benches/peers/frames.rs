@@ -201,9 +201,9 @@ pub fn gui(environment: &Environment) -> Group {
         workload: "benches/gui/main.lua against benches/peers/gui/love/main.lua: sprites of 16 x \
                    16, strings of 12 units in a grid of 40 x 6, long strings in two columns, \
                    widgets of 14 x 5 in a grid of 16 x 6. CPU time of the main thread for a whole \
-                   frame, the median of 120 after 60, in a window of 800 x 600; both draw through \
-                   Mesa's GL, which drops its input (GALLIUM_NOOP). First everything on one thread, as in LÖVE, then with a \
-                   separate render thread.",
+                   frame, the median of 120 after 60, in a window of 800 x 600; both draw \
+                   through Mesa's GL, which drops its input (GALLIUM_NOOP). First everything on \
+                   one thread, as in LÖVE, then with a separate render thread.",
         rows,
     }
 }
