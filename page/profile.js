@@ -145,7 +145,7 @@ export function openProfile(panel, connection) {
   const subscribe = () =>
     connection.ask("subscribe", { stream: "profile", every: 0.05 }).catch(() => {});
   connection.on("open", () => {
-    // A new run counts its frames anew.
+    // A new run counts its frames from 0.
     [hold.checked, frames.chosen] = [false, null];
     if (entered) subscribe();
   });
