@@ -40,7 +40,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("harfrust", &["src/system/text/"]),
     ("image", &["src/resource/image/", "src/test_support/"]),
     ("jpeg_decoder", &["src/resource/image/"]),
-    ("jpeg_encoder", &["src/app/remote/picture_encoding.rs"]),
+    ("jpeg_encoder", &["src/resource/image/"]),
     ("kira", &["src/system/sound/"]),
     ("landlock", &["src/platform/"]),
     ("libc", &["src/platform/"]),

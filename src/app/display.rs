@@ -14,7 +14,7 @@ use engine_platform::seconds_since_start;
 use engine_render::{
     self as render, RenderQuality, RenderedImage, Renderer, RendererEvent, SurfaceTarget,
 };
-use engine_resource::image::encode_png;
+use engine_resource::image::{encode_jpeg, encode_png};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::Settings;
@@ -94,6 +94,9 @@ enum ScreenshotState {
 
 /// File of the screenshot that a run without a display leaves in its start folder.
 pub const LAST_FRAME_FILE: &str = "last_picture.png";
+
+/// Quality of screenshots that are saved as JPEG, from 1 to 100.
+const SCREENSHOT_JPEG_QUALITY: u8 = 90;
 
 /// The id of the command line's screenshot among the captures of the renderer.
 const SCREENSHOT: u64 = 1 << 40;
@@ -556,8 +559,16 @@ fn vsync_of(vsync: Vsync) -> render::Vsync {
 }
 
 fn write_screenshot(file: &std::path::Path, picture: &RenderedImage) -> bool {
-    let png = encode_png(picture.width, picture.height, &picture.rgba);
-    match output_files::write(file, &png) {
+    let (width, height) = (picture.width, picture.height);
+    let ending = file.extension().map(|ending| ending.to_ascii_lowercase());
+    let encoded = match ending.is_some_and(|ending| ending == "jpg" || ending == "jpeg") {
+        true => encode_jpeg(width, height, &picture.rgba, SCREENSHOT_JPEG_QUALITY),
+        false => Ok(encode_png(width, height, &picture.rgba)),
+    };
+    let written = encoded
+        .map_err(|error| error.to_string())
+        .and_then(|bytes| output_files::write(file, &bytes).map_err(|reason| reason.to_string()));
+    match written {
         Ok(()) => {
             engine_foundation::error_line!("engine: the picture is in {}", file.display());
             true

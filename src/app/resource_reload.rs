@@ -17,6 +17,7 @@ use engine_resource::watcher::ProjectWatcher;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::resource::LUA;
 use engine_script::{ErrorReport, ScriptValue, syntax_check};
+use engine_textures::SHOWN_AS_PLACEHOLDER;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
@@ -263,7 +264,7 @@ impl App {
             self.refusals = others;
         }
         // A deleted picture has no previous version any more: a checkerboard is shown.
-        let is_deletion = |message: &String| message.contains("checkerboard");
+        let is_deletion = |message: &String| message.contains(SHOWN_AS_PLACEHOLDER);
         let keeps_previous = !reported.is_empty() || !self.refusals.iter().all(is_deletion);
         let refused: Vec<String> = self.refusals.iter().cloned().chain(reported).collect();
         self.shown_refusals =

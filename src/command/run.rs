@@ -47,7 +47,7 @@ pub struct Args {
     /// Graphics adapter
     #[arg(long, value_name = "KIND", value_enum)]
     renderer: Option<Adapter>,
-    /// Write a screenshot of a frame to a PNG file: FILE@FRAME, or FILE for the last frame
+    /// Write a screenshot of a frame to a PNG or JPEG file: FILE@FRAME, or FILE for the last frame
     #[arg(long, value_name = "FILE[@FRAME]", value_parser = screenshot)]
     screenshot: Option<ScreenshotRequest>,
     /// Sound output
@@ -178,8 +178,9 @@ fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
     }
     let file = PathBuf::from(file);
     match file.extension().map(|ending| ending.to_string_lossy().to_lowercase()) {
-        Some(ending) if ending != "png" => Err(format!(
-            "a screenshot is a PNG picture, and the file's name ends in .{ending}: write {}",
+        Some(ending) if !["png", "jpg", "jpeg"].contains(&&*ending) => Err(format!(
+            "a screenshot is a PNG or JPEG picture, and the file's name ends in .{ending}: \
+             write {}",
             file.with_extension("png").display()
         )),
         _ => Ok(ScreenshotRequest { file, frame }),

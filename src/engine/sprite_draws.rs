@@ -12,7 +12,7 @@ use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, flag as draw_fl
 use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 use engine_materials::{MaterialId, Materials};
 use engine_models::MeshNumber;
-use engine_textures::{SceneTexture, TextureNumber};
+use engine_textures::{SHOWN_AS_PLACEHOLDER, SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
 use engine_world::instance_table::flag;
 use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSettings};
@@ -267,7 +267,7 @@ impl Assets {
         }
         let (textures, store) = (&mut self.textures, &mut self.store);
         let placed = textures.scene_texture(store, number).or_else(|error| {
-            log::error(&format!("{error}: it is shown as a checkerboard"));
+            log::error(&format!("{error}: {SHOWN_AS_PLACEHOLDER}"));
             textures.scene_texture(store, TextureNumber::MISSING)
         });
         let placed = placed.expect("the checkerboard is made when the first texture is");

@@ -5,11 +5,10 @@
 use super::{PendingReply, Refusal};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, error, log, panic, suggest};
+use engine_foundation::{Error, log, panic, suggest};
 use engine_remote::{Bytes, RemoteConnection};
 use engine_render::RenderedImage;
-use engine_resource::image::encode_png;
-use jpeg_encoder::{ColorType, Encoder};
+use engine_resource::image::{encode_jpeg, encode_png};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -159,21 +158,8 @@ fn encode(
     };
     match format {
         PictureFormat::Png => Ok(encode_png(width, height, rgba)),
-        PictureFormat::Jpeg => encode_jpeg(width, height, rgba),
+        PictureFormat::Jpeg => encode_jpeg(width, height, rgba, JPEG_QUALITY),
     }
-}
-
-/// Encodes an image as JPEG, without its alpha.
-fn encode_jpeg(width: u32, height: u32, rgba: &[u8]) -> Result<Vec<u8>, Error> {
-    let side = |side: u32| {
-        u16::try_from(side).map_err(|_| error!("a JPEG has at most 65535 pixels a side: {side}"))
-    };
-    let mut bytes = Vec::new();
-    let encoder = Encoder::new(&mut bytes, JPEG_QUALITY);
-    encoder
-        .encode(rgba, side(width)?, side(height)?, ColorType::Rgba)
-        .map_err(|reason| error!("the picture cannot be a JPEG: {reason}"))?;
-    Ok(bytes)
 }
 
 /// Returns the size of the image, scaled down to a width of at most `most`.

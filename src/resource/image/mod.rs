@@ -109,6 +109,20 @@ pub fn encode_png(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Encodes pixels as JPEG, without their alpha. `quality` is from 1 to 100; `rgba` as for
+/// [`encode_png`]. Refuses pictures with a side above 65535, the most of the format.
+pub fn encode_jpeg(width: u32, height: u32, rgba: &[u8], quality: u8) -> Result<Vec<u8>, Error> {
+    use jpeg_encoder::{ColorType, Encoder};
+    let side = |side: u32| {
+        u16::try_from(side).map_err(|_| error!("a JPEG has at most 65535 pixels a side: {side}"))
+    };
+    let mut bytes = Vec::new();
+    Encoder::new(&mut bytes, quality)
+        .encode(rgba, side(width)?, side(height)?, ColorType::Rgba)
+        .map_err(|reason| error!("the picture cannot be a JPEG: {reason}"))?;
+    Ok(bytes)
+}
+
 /// Refuses sizes that no texture can have, before any allocation.
 pub fn check_size(width: u32, height: u32) -> Result<(), Error> {
     if width == 0 || height == 0 {

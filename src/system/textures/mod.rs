@@ -33,6 +33,9 @@ pub const SLOTS_MAX: u32 = 1 << 14;
 /// Maximum side in texels of textures that share the atlas.
 pub const SMALL_SIDE_MAX: u32 = 256;
 
+/// The part of error messages that says that nothing of the previous texture is left on screen.
+pub const SHOWN_AS_PLACEHOLDER: &str = "it is shown as a checkerboard";
+
 /// Index of a texture in the table of a [`Textures`]. It stays the same when the texture is
 /// reloaded.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

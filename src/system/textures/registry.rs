@@ -15,7 +15,7 @@ use super::data::{self, FilterMode, TextureHeader};
 use super::mipmaps;
 use super::sheet_resource::SHEET;
 use super::sheet_resource::{self, SheetData};
-use super::{SLOTS_MAX, TEXTURES_MAX, TextureEntry, TextureNumber};
+use super::{SHOWN_AS_PLACEHOLDER, SLOTS_MAX, TEXTURES_MAX, TextureEntry, TextureNumber};
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, log};
@@ -533,7 +533,7 @@ impl Textures {
         self.version += 1;
         if !store.has(resource) {
             log::error(&format!(
-                "{}: it is shown as a checkerboard until its file is back",
+                "{}: {SHOWN_AS_PLACEHOLDER} until its file is back",
                 removed_message(store, resource)
             ));
             if let Some(held) = self.records[index].held.take() {

@@ -22,11 +22,25 @@ pub type BuildTexture<'a> = &'a mut dyn FnMut(&ModelImage) -> Result<Vec<u8>, Er
 /// Maximum number of texels that are converted from specular color and glossiness for one file.
 pub const CONVERTED_TEXELS_MAX: u64 = 1 << 26;
 
+/// Maximum size in bytes of the data of all textures of one model.
+pub const TEXTURE_BYTES_MAX: usize = 1 << 30;
+
 /// Maximum number of textures that a warning lists.
 const LISTED_MAX: usize = 16;
 
 /// Extensions whose pictures can be decoded, in the order in which they are preferred.
 const READ: [&str; 2] = ["EXT_texture_webp", "MSFT_texture_dds"];
+
+/// Refuses another texture of `more` bytes for a model whose textures have `built` bytes.
+fn check_texture_bytes(built: usize, more: usize) -> Result<(), Error> {
+    match built.saturating_add(more) <= TEXTURE_BYTES_MAX {
+        true => Ok(()),
+        false => Err(error!(
+            "the model's textures together have more than {TEXTURE_BYTES_MAX} bytes \
+             (TEXTURE_BYTES_MAX): make them smaller, or split the model"
+        )),
+    }
+}
 
 /// Numbers of two converted textures: base color, and metalness with roughness.
 type ConvertedPair = (u32, u32);
@@ -160,6 +174,7 @@ impl<'a, 'b> ImageReader<'a, 'b> {
     fn push(&mut self, model: &mut ModelData, image: &ModelImage) -> Result<u32, Error> {
         let data = (self.build)(image)?;
         let start = self.bulk.len();
+        check_texture_bytes(start, data.len())?;
         self.bulk.extend(data);
         model.pictures.push(start..self.bulk.len());
         Ok(model.pictures.len() as u32 - 1)
@@ -245,5 +260,19 @@ fn image_of(texture: &Texture, number: usize) -> Result<Option<usize>, Error> {
             "texture {number} has a picture only in the format of the extension {name}, which \
              cannot be read: export the model with PNG, JPEG or WebP textures"
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn textures_of_a_model_have_a_total_size() {
+        assert!(check_texture_bytes(0, TEXTURE_BYTES_MAX).is_ok());
+        assert!(check_texture_bytes(TEXTURE_BYTES_MAX - 1, 1).is_ok());
+        let refused = check_texture_bytes(TEXTURE_BYTES_MAX - 1, 2).unwrap_err().to_string();
+        assert!(refused.contains("(TEXTURE_BYTES_MAX): make them smaller"), "{refused}");
+        assert!(check_texture_bytes(1, usize::MAX).is_err());
     }
 }

@@ -92,8 +92,8 @@ impl Textures {
                 Some(_) => self.reset_entry(number),
                 None => {
                     log::error(&format!(
-                        "the sheet '{name}' has no frame '{frame}' any more: it is shown as a \
-                         checkerboard"
+                        "the sheet '{name}' has no frame '{frame}' any more: \
+                         {SHOWN_AS_PLACEHOLDER}"
                     ));
                     self.reset_entry(number);
                 }
