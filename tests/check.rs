@@ -6,6 +6,17 @@ use std::process::Command;
 
 /// Runs the command on a scratch game of these files. Returns the exit code and all output.
 fn run_check(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
+    let (code, out, err) = run_engine(name, files, &["check", "game"]);
+    (code, out + &err)
+}
+
+/// Runs a command in a scratch folder with a game of these files in `game`. Returns the exit code,
+/// the output and the errors.
+fn run_engine(
+    name: &str,
+    files: &[(&str, &str)],
+    arguments: &[&str],
+) -> (Option<i32>, String, String) {
     let folder: PathBuf =
         std::env::temp_dir().join(format!("engine-check-{}-{name}", std::process::id()));
     for (file, text) in files {
@@ -14,15 +25,14 @@ fn run_check(name: &str, files: &[(&str, &str)]) -> (Option<i32>, String) {
         std::fs::write(file, text).expect("a scratch file can be written");
     }
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
-        .arg("check")
-        .arg(folder.join("game"))
+        .args(arguments)
+        .current_dir(&folder)
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .output()
         .expect("the engine starts");
-    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    let output = format!("{out}{err}");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     std::fs::remove_dir_all(&folder).expect("the scratch folder can be removed");
-    (run.status.code(), output)
+    (run.status.code(), text(&run.stdout), text(&run.stderr))
 }
 
 const MAIN: (&str, &str) = ("main.lua", "error('a check does not run the game')");
@@ -358,4 +368,171 @@ fn references_that_the_game_or_the_engine_provides_are_no_errors() {
     assert_eq!(code, Some(0), "{output}");
     let last = "2 of 2 scripts compiled, 0 compile errors, 0 missing references\n";
     assert!(output.contains(last), "{output}");
+}
+
+/// The platform that the test does not run on, and its word in file names.
+const OTHER: &str = if cfg!(windows) { "linux" } else { "windows" };
+
+#[test]
+fn variants_of_all_sets_and_platforms_are_checked() {
+    let other = |name: &str| name.replace("OTHER", OTHER);
+    let (broken, lost) = (other("units/c.OTHER.unit"), other("units/w.OTHER.unit"));
+    let dies = "return { spawned = function() error('it dies') end }";
+    let (code, output) = run_check(
+        "variants",
+        &[
+            MAIN,
+            ("units/a.unit", ""),
+            ("units/a.fr.unit", "nodees = {}"),
+            ("units/b.unit", ""),
+            ("units/b.fr.unit", "components = { dies = {} }"),
+            ("components/dies.lua", dies),
+            ("units/c.unit", ""),
+            (&broken, "nodees = {}"),
+            ("units/w.unit", ""),
+            (&lost, "components = { it = { component = \"sprite\" texture = \"none\" } }"),
+            ("units/user.unit", "inherit = \"units/b\""),
+        ],
+    );
+    assert_eq!(code, Some(1), "{output}");
+    for line in [
+        "error: units/a.fr.unit:1: unknown key 'nodees', did you mean 'nodes'?",
+        &format!("error: {broken}:1: unknown key 'nodees', did you mean 'nodes'?"),
+        &format!("error: {lost}:1: there is no texture 'none'"),
+        &format!("error: units/w.unit: spawning it on {OTHER}: "),
+        "error: units/b.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
+        "error: units/user.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
+    ] {
+        assert_eq!(output.matches(line).count(), 1, "'{line}' is not once in:\n{output}");
+    }
+    assert!(!output.contains("units/a.unit: spawning"), "{output}");
+}
+
+#[test]
+fn references_between_variants_are_checked() {
+    let tga = "\0\0\x02\0\0\0\0\0\0\0\0\0\x01\0\x01\0\x18\0abc";
+    let sprite = "components = { it = { component = \"sprite\" texture = \"flag\" } }";
+    let files = [MAIN, ("flag.fr.tga", tga), ("units/a.fr.unit", sprite), ("units/a.unit", "")];
+    let (code, output) = run_check("fitting", &files);
+    assert_eq!(code, Some(0), "{output}");
+    let warning = "warning: flag.fr.tga: the texture 'flag' has only the variants \"fr\": it is \
+                   missing until the game prefers one of them: add a file without properties";
+    assert!(output.contains(warning), "{output}");
+    assert!(output.contains("0 missing references, 1 warning\n"), "{output}");
+    let files = [MAIN, ("flag.fr.tga", tga), ("units/a.de.unit", sprite), ("units/a.unit", "")];
+    let (code, output) = run_check("other_variant", &files);
+    assert_eq!(code, Some(1), "{output}");
+    let error = "error: units/a.de.unit:1: texture 'flag' has only the variants \"fr\", and none of \
+                 them serves the preferences [de]: add a file without properties";
+    assert!(output.contains(error), "{output}");
+}
+
+#[test]
+fn confusable_names_and_missing_buses_are_found() {
+    let (code, output) = run_check(
+        "names",
+        &[
+            MAIN,
+            ("units/a.unit", "nodes = { Lid = {} lid = {} }"),
+            ("loud.mixer", "buses = { Guns = {} guns = {} }"),
+            ("settings.sjson", "sound = { mixer = \"loud\" }"),
+            ("shot.sound", "play = \"shot_1\"\nbus = \"gun\""),
+            ("shot_1.wav", ""),
+            ("Rat.text", ""),
+            ("rat.txt", ""),
+        ],
+    );
+    assert_eq!(code, Some(1), "{output}");
+    for line in [
+        "warning: units/a.unit: the nodes 'Lid' and 'lid' differ in upper and lower case alone",
+        "warning: loud.mixer: the buses 'Guns' and 'guns' differ in upper and lower case alone",
+        "error: shot.sound:2: there is no bus 'gun', did you mean",
+        "error: 'Rat.text' and 'rat.text' differ in upper and lower case alone",
+    ] {
+        assert_eq!(output.matches(line).count(), 1, "'{line}' is not once in:\n{output}");
+    }
+}
+
+#[test]
+fn scripts_with_missing_resources_are_errors() {
+    let (code, output) = run_check(
+        "resource_names",
+        &[
+            (
+                "main.lua",
+                "local parts = require \"parts\"\nfunction init()\n  local world = \
+                 Application.new_world()\n  World.spawn_unit(world, \"units/brrel\")\n  \
+                 World.spawn_unit(world, \"core/units/cube\")\n  parts.fly()\n  lost = 1\nend",
+            ),
+            ("parts.lua", "return { jump = print }"),
+            ("units/barrel.unit", ""),
+        ],
+    );
+    assert_eq!(code, Some(1), "{output}");
+    for line in [
+        "error: main.lua:4: there is no unit 'units/brrel', did you mean 'units/barrel'?",
+        "error: main.lua:6: the module 'parts' has no 'fly'",
+        "warning: main.lua:7: no script reads the global 'lost'",
+        "0 missing references, 2 script findings, 1 warning\n",
+    ] {
+        assert_eq!(output.matches(line).count(), 1, "'{line}' is not once in:\n{output}");
+    }
+    assert!(!output.contains("core/units/cube"), "{output}");
+    let files = [("main.lua", "lost = 1\nmade_elsewhere()"), ("view.fnl", "(global made 1)")];
+    let (code, output) = run_check("other_language", &files);
+    assert_eq!(code, Some(0), "{output}");
+}
+
+#[test]
+fn outputs_for_programs_are_alone_on_the_standard_output() {
+    let files = [
+        MAIN,
+        ("units/a.unit", "nodees = {}"),
+        ("units/b.unit", "components = { talks = {} }"),
+        ("components/talks.lua", "print('loaded') return {}"),
+    ];
+    let run =
+        |name: &str, format: &str| run_engine(name, &files, &["check", "game", "--output", format]);
+    let (code, out, err) = run("json", "json");
+    assert_eq!(code, Some(1), "{out}{err}");
+    let tree = engine::foundation::json::read(&out).expect("it is JSON");
+    assert_eq!(tree.get("errors"), Some(&engine::foundation::json::count(1)));
+    assert!(!err.contains("nodees") && !out.contains("loaded"), "{out}{err}");
+    let (code, out, _) = run("junit", "junit");
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.starts_with("<?xml") && out.contains("name=\"units/a.unit:1\""), "{out}");
+    let (code, out, _) = run("github", "github");
+    assert_eq!(code, Some(1), "{out}");
+    let line = "::error title=engine check (compile),file=game/units/a.unit,line=1::unknown key \
+                'nodees', did you mean 'nodes'?\n";
+    assert!(out.starts_with(line), "{out}");
+    let (code, _, err) = run("yaml", "yaml");
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn bundle_is_refused_with_the_findings_of_the_check() {
+    let files = [
+        ("main.lua", "World.updte()"),
+        ("a_test.lua", "World.updte()"),
+        ("lost.material", "texture = \"none\""),
+    ];
+    let bundle = ["compile", "game", "--bundle", "--out", "it.bundle"];
+    let (code, out, err) = run_engine("bundle", &files, &bundle);
+    assert_eq!(code, Some(1), "{out}{err}");
+    for line in [
+        "error: main.lua:1: World has no function 'updte', did you mean 'update'?",
+        "error: lost.material:1: there is no texture 'none'",
+        "the check found 2 errors; no bundle was made (--skip-check makes it)",
+    ] {
+        assert!(err.contains(line), "'{line}' is not in:\n{err}");
+    }
+    assert!(!err.contains("a_test.lua"), "excluded files do not count: {err}");
+    let skipped = [&bundle[..], &["--skip-check"]].concat();
+    let (code, out, err) = run_engine("unchecked", &files, &skipped);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let warned = [("main.lua", "lost = 1")];
+    let (code, out, err) = run_engine("warned", &warned, &bundle);
+    assert_eq!(code, Some(0), "warnings do not refuse: {out}{err}");
+    assert!(err.contains("warning: main.lua:1: no script reads the global 'lost'"), "{err}");
 }

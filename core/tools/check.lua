@@ -1,6 +1,6 @@
--- The script that `engine check` runs instead of a game. It spawns every unit, model and level of
--- the game, each in a separate world for one frame, and reports the problems. The game's main.lua
--- does not run.
+-- The script that `engine check` runs instead of a game. It spawns units, models and levels of the
+-- game, each in a separate world for one frame: those in the lines of its argument, such as
+-- `units/rat.unit`, or all. The game's main.lua does not run. The results are in `Application.get_data("engine", "check")`.
 
 local queue, next_one = {}, 1
 local problems, reported = {}, {}
@@ -17,9 +17,9 @@ local function run_step(resource, doing, fn, ...)
     local name = resource.name .. "." .. resource.kind .. ": "
     if not reported[name .. message] then
       reported[name .. message] = true
-      local problem = name .. doing .. ": " .. message
-      problems[#problems + 1] = problem
-      print(problem)
+      problems[#problems + 1] = {
+        resource = resource.name .. "." .. resource.kind, doing = doing, message = message,
+      }
     end
   end
   return ok, message
@@ -73,7 +73,22 @@ local function close()
   return closing == nil
 end
 
-function init()
+local function store_results()
+  local results = { problems = problems, unit = 0, model = 0, level = 0 }
+  for _, it in ipairs(queue) do results[it.kind] = results[it.kind] + 1 end
+  Application.set_data("engine", "check", results)
+end
+
+local function add_selected(list)
+  for line in list:gmatch("[^\n]+") do
+    local name, kind = line:match("^(.*)%.(%a+)$")
+    if Application.can_get(kind, name) then
+      queue[#queue + 1] = { kind = kind, name = name }
+    end
+  end
+end
+
+local function add_all()
   local units = {}
   for _, kind in ipairs({ "unit", "model", "level" }) do
     for _, name in ipairs(Application.resource_names(kind) or {}) do
@@ -86,6 +101,12 @@ function init()
   end
 end
 
+function init()
+  local list = Application.argv()
+  if list then add_selected(list) else add_all() end
+  store_results()
+end
+
 -- Checks one resource per frame, so that errors at the end of the frame are found too.
 function update()
   if not close() then return end
@@ -95,10 +116,5 @@ function update()
     check(resource)
     return
   end
-  local counts = { unit = 0, model = 0, level = 0 }
-  for _, it in ipairs(queue) do counts[it.kind] = counts[it.kind] + 1 end
-  local function many(count, noun) return count .. " " .. noun .. (count == 1 and "" or "s") end
-  print(("%s, %s and %s checked, %s"):format(many(counts.unit, "unit"), many(counts.model, "model"),
-    many(counts.level, "level"), many(#problems, "problem")))
-  Application.quit(#problems > 0 and 1 or 0)
+  Application.quit()
 end

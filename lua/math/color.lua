@@ -10,12 +10,15 @@ local istype = ffi.istype
 
 ---@module Color
 ---A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the alpha first, as in other engines of
----this family. All parts run from 0 to 255; 255 is full red, green, blue, or opaque. Parts are
----32-bit floats and are not clamped, so that lights may be brighter than white. A Color never
----changes. `color * 0.5` darkens and keeps the alpha; `color * other` tints.
+---this family; `Color.rgba(r, g, b, a)` has the alpha last. `Color("#ff8000")` reads the notation of
+---files, and `Color.from_data` all notations of files. All parts run from 0 to 255; 255 is full red,
+---green, blue, or opaque. Parts are 32-bit floats and are not clamped, so that lights may be
+---brighter than white. A Color never changes. `color * 0.5` darkens and keeps the alpha;
+---`color * other` tints.
 ---@example
 ---   local orange = Color(255, 128, 0)
 ---   assert(orange.a == 255 and Color.to_hex(orange) == "#ff8000")
+---   assert(Color("#ff8000") == orange and Color.rgba(255, 128, 0, 255) == orange)
 ---   print(Color.lerp(orange, Color.white(), 0.5))
 
 ---@class (exact) Color
@@ -25,6 +28,7 @@ local istype = ffi.istype
 ---@field b number the blue part, 0 to 255
 ---@overload fun(r: number, g: number, b: number): Color
 ---@overload fun(a: number, r: number, g: number, b: number): Color
+---@overload fun(hex: string): Color
 ---@operator mul(number): Color
 ---@operator mul(Color): Color
 local Color = core.module("Color")
@@ -39,10 +43,23 @@ local WITH = {
   b = "Color.with_blue(c, value)",
 }
 
+local BAD_HEX = '%s: %s is not a colour: write "#rgb", "#rrggbb" or "#rrggbbaa"'
+
+local function parse_hex(name, hex)
+  local digits = hex:match("^#?(%x+)$") or ""
+  if #digits == 3 then digits = digits:gsub("%x", "%0%0") end
+  if #digits == 6 then digits = digits .. "ff" end
+  if #digits ~= 8 then raise(format(BAD_HEX, name, describe(hex))) end
+  local r, g, b, a = digits:match("^(%x%x)(%x%x)(%x%x)(%x%x)$")
+  return C(tonumber(a, 16), tonumber(r, 16), tonumber(g, 16), tonumber(b, 16))
+end
+
 local function construct_checked(...)
   local count = select("#", ...)
+  if count == 1 and type((...)) == "string" then return parse_hex("Color", (...)) end
   if count ~= 3 and count ~= 4 then
-    raise("Color: takes (r, g, b) or (a, r, g, b), 0 to 255 each, got " .. count .. " arguments")
+    raise("Color: takes (r, g, b) or (a, r, g, b), 0 to 255 each, or one text such as "
+      .. '"#ff8000", got ' .. count .. " arguments")
   end
   local names = count == 3 and "rgb" or "argb"
   for i = 1, count do
@@ -58,7 +75,7 @@ local function construct(_, ...)
     if count == 3 then return C(255, p, q, r) end
     if count == 4 and type(s) == "number" then return C(p, q, r, s) end
   end
-  construct_checked(...)
+  return construct_checked(...)
 end
 
 values.callable(Color, construct)
@@ -270,7 +287,8 @@ function Color.to_elements(c)
   return c._a, c._r, c._g, c._b
 end
 
----Returns the four parts as a list, alpha first, for data that is written to a file.
+---Returns the four parts as a list, alpha first. Lists in files have it last: write
+---`Color.to_hex` into a file.
 ---@param c Color the colour
 ---@return number[] a, r, g and b
 function Color.as_table(c)
@@ -360,19 +378,53 @@ function Color.tint(a, b)
   return tinted(a, b)
 end
 
-local BAD_HEX = 'Color.from_hex: %s is not a colour: write "#rgb", "#rrggbb" or "#rrggbbaa"'
-
 ---Returns the colour of a hexadecimal notation, as on the web; the "#" may be left out.
 ---@param hex string "#rgb", "#rrggbb" or "#rrggbbaa"
 ---@return Color the colour
 function Color.from_hex(hex)
   if type(hex) ~= "string" then bad_argument("Color.from_hex", 1, "hex", "string", hex) end
-  local digits = hex:match("^#?(%x+)$") or ""
-  if #digits == 3 then digits = digits:gsub("%x", "%0%0") end
-  if #digits == 6 then digits = digits .. "ff" end
-  if #digits ~= 8 then raise(format(BAD_HEX, describe(hex))) end
-  local r, g, b, a = digits:match("^(%x%x)(%x%x)(%x%x)(%x%x)$")
-  return C(tonumber(a, 16), tonumber(r, 16), tonumber(g, 16), tonumber(b, 16))
+  return parse_hex("Color.from_hex", hex)
+end
+
+---Returns the colour that a value of a file means, such as a field of a `.config`: a text
+---"#rrggbb" or "#rrggbbaa", or a list of red, green, blue and, if it is not opaque, alpha, each
+---from 0 to 255.
+---@param value string|number[] the value
+---@return Color the colour
+function Color.from_data(value)
+  if type(value) == "string" then return parse_hex("Color.from_data", value) end
+  if type(value) ~= "table" then
+    bad_argument("Color.from_data", 1, "value", 'text such as "#ff8000", or a list', value)
+  end
+  local count = #value
+  if count ~= 3 and count ~= 4 then
+    raise("Color.from_data: a list must have red, green and blue, and may have alpha, got "
+      .. count .. " values")
+  end
+  for i = 1, count do
+    local part = value[i]
+    if type(part) ~= "number" or not (part >= 0 and part <= 255) then
+      raise(format("Color.from_data: part #%d must be a number from 0 to 255, got %s", i,
+        describe(part)))
+    end
+  end
+  return C(value[4] or 255, value[1], value[2], value[3])
+end
+
+---Returns a colour with the alpha last, as files have it. `Color(a, r, g, b)` has it first, as in
+---other engines of this family.
+---@param r number the red part, 0 to 255
+---@param g number the green part, 0 to 255
+---@param b number the blue part, 0 to 255
+---@param a? number the alpha: 0 is invisible, 255 is opaque (255)
+---@return Color the colour
+function Color.rgba(r, g, b, a)
+  check_number("Color.rgba", 1, "r", r)
+  check_number("Color.rgba", 2, "g", g)
+  check_number("Color.rgba", 3, "b", b)
+  if a == nil then return C(255, r, g, b) end
+  check_number("Color.rgba", 4, "a", a)
+  return C(a, r, g, b)
 end
 
 local function byte(part)

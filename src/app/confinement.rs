@@ -107,10 +107,18 @@ impl ConfinementPlan {
         plan
     }
 
-    /// Returns the plan of `engine check`, which plays the game once, without a window.
-    pub fn to_check(game: &Game) -> ConfinementPlan {
+    /// Returns the plan of `engine check`, which compiles the game for some platforms and plays it
+    /// without a window.
+    pub fn to_check(game: &Game, platforms: &[&str]) -> ConfinementPlan {
         let mut plan = ConfinementPlan::of_game(game);
         plan.add_saves(game);
+        if let Game::Folder(folder) = game
+            && game.project().is_ok()
+        {
+            // Creates the folders if they are missing.
+            let data = |name: &&str| resource_reload::data_of(folder, name).ok();
+            plan.file_access.write.extend(platforms.iter().filter_map(data));
+        }
         plan
     }
 

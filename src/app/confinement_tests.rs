@@ -230,7 +230,7 @@ fn commands_can_access_the_game_folder_and_their_outputs() {
     let check = |plan: &ConfinementPlan, wanted: &str| assert_eq!(scratch.describe(plan), wanted);
     // Reading a folder creates no files in it.
     check(&ConfinementPlan::of_folder(&folder), "reads game");
-    check(&ConfinementPlan::to_check(&game), &format!("reads game; {}", scratch.writes()));
+    check(&ConfinementPlan::to_check(&game, &[]), &format!("reads game; {}", scratch.writes()));
     check(&ConfinementPlan::of_game(&game), "reads game; writes game/.engine");
     check(&ConfinementPlan::of_folder(&folder), "reads game; writes game/.engine");
     check(&ConfinementPlan::of_game(&Game::Folder(scratch.file("missing"))), "");

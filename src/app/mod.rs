@@ -1,6 +1,7 @@
 //! The application: opens a game, plays its frames and ends it. The order of the steps of a frame
 //! is defined only here. The layers below implement each step.
 
+pub mod check;
 pub mod confinement;
 pub mod crash_report;
 mod display;
@@ -10,7 +11,6 @@ mod game;
 mod input_translation;
 mod live_settings;
 mod main_loop;
-pub mod missing_references;
 pub mod output_files;
 mod profile_output;
 pub mod progress;

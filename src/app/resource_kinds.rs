@@ -1,12 +1,14 @@
 //! The table of all resource kinds, collected from the systems that define them.
 
 use engine_foundation::Error;
+use engine_foundation::sjson::SjsonTree;
 use engine_models::data::ModelData;
 use engine_particles::resource::PARTICLES;
 use engine_render::shader::{MATERIAL, SHADER};
 use engine_resource::data_resources;
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds, kind_names};
 use engine_script::resource;
+use engine_sound::mixer::MixerData;
 use engine_sound::resource as sound_kinds;
 use engine_text::resource as font_kind;
 use engine_textures::resource::TEXTURE;
@@ -68,12 +70,61 @@ pub static CONTAINERS: &[ResourceContainer] = &[
     },
 ];
 
+/// Function that returns names in compiled data.
+pub type ReadNames = fn(&[u8]) -> Result<Vec<String>, Error>;
+
+/// Names inside of the resources of a kind that scripts use by their 32-bit hash.
+pub struct HashedNames {
+    pub kind: &'static str,
+    /// Noun for the names, in the plural.
+    pub noun: &'static str,
+    pub names: ReadNames,
+}
+
+/// The kinds with such names.
+pub static HASHED_NAMES: &[HashedNames] = &[
+    HashedNames {
+        kind: kind_names::UNIT,
+        noun: "nodes",
+        names: |bytes| match data_resources::read_tree(bytes)?.get("nodes") {
+            Some(SjsonTree::Object(nodes)) => {
+                Ok(nodes.iter().map(|(name, _)| name.clone()).collect())
+            }
+            _ => Ok(Vec::new()),
+        },
+    },
+    HashedNames {
+        kind: kind_names::MODEL,
+        noun: "nodes",
+        names: |bytes| {
+            Ok(ModelData::read(bytes)?.nodes.into_iter().map(|node| node.name).collect())
+        },
+    },
+    HashedNames {
+        kind: kind_names::MIXER,
+        noun: "buses",
+        names: |bytes| Ok(MixerData::read(bytes)?.buses.into_iter().map(|bus| bus.name).collect()),
+    },
+    HashedNames {
+        kind: kind_names::SOUND,
+        noun: "parameters",
+        names: |bytes| {
+            let (rules, _) = sound_kinds::read_sound(bytes)?;
+            Ok(rules.parameters.into_iter().map(|parameter| parameter.name).collect())
+        },
+    },
+];
+
 /// All resource kinds.
 pub const KINDS: ResourceKinds = ResourceKinds(ALL);
 
 #[cfg(test)]
 #[path = "resource_kinds_tests.rs"]
 mod damage_tests;
+
+#[cfg(test)]
+#[path = "color_keys_tests.rs"]
+mod color_tests;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! `engine compile`: compiles a game's resources into a folder, or into a bundle to ship.
 
+use super::check;
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
@@ -39,6 +40,9 @@ pub struct Args {
     /// Platform whose variants are used [default: the target platform]
     #[arg(long, value_parser = platform_name)]
     source_platform: Option<String>,
+    /// Create the bundle without the checks of `engine check`
+    #[arg(long, requires = "bundle")]
+    skip_check: bool,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -104,9 +108,29 @@ fn run(args: &Args) -> Result<i32, Error> {
     }
     if args.bundle {
         warn_of_excluded(&args.folder, &exclude, &compiled.index)?;
+        if !args.skip_check && !check(&args.folder, &exclude) {
+            return Ok(exit::FAILED);
+        }
         bundle(args, &project, &target, &compiled.index, &platform)?;
     }
     Ok(exit::SUCCESS)
+}
+
+/// Does the checks of `engine check`, and prints their findings. Returns true if there are no
+/// errors. Findings in files that the bundle excludes do not count.
+fn check(folder: &Path, exclude: &[Glob]) -> bool {
+    let mut report = check::check_game(folder, &engine_app::check::platform_names(folder));
+    let is_excluded = |file: &String| exclude.iter().any(|glob| glob.matches(file));
+    report.findings.retain(|finding| !finding.file.as_ref().is_some_and(is_excluded));
+    check::output::print_errors(&report);
+    let errors = report.errors();
+    if errors > 0 {
+        let errors = if errors == 1 { "1 error".to_string() } else { format!("{errors} errors") };
+        engine_foundation::error_line!(
+            "the check found {errors}; no bundle was made (--skip-check makes it)"
+        );
+    }
+    errors == 0
 }
 
 /// Confines the process to the game's folder and the output.

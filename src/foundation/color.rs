@@ -14,18 +14,22 @@ pub struct Color {
 impl Color {
     pub const WHITE: Color = Color { red: 255.0, green: 255.0, blue: 255.0, alpha: 255.0 };
 
-    /// Reads `#rrggbb` or `#rrggbbaa`, in upper or lower case. Returns `None` for anything else.
+    /// Reads `#rgb`, `#rrggbb` or `#rrggbbaa`, in upper or lower case. Returns `None` for anything
+    /// else.
     pub fn from_hex(text: &str) -> Option<Color> {
-        let digits = text.strip_prefix('#')?;
-        let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        if !is_hex || !matches!(digits.len(), 6 | 8) {
-            return None;
-        }
-        let part = |at: usize| {
-            let part = digits.get(at..at + 2).unwrap_or("ff");
-            u8::from_str_radix(part, 16).ok().map(f32::from)
+        let digits = text.strip_prefix('#')?.as_bytes();
+        let size = match digits.len() {
+            3 => 1,
+            6 | 8 => 2,
+            _ => return None,
         };
-        Some(Color { red: part(0)?, green: part(2)?, blue: part(4)?, alpha: part(6)? })
+        let digit = |at: usize| char::from(digits[at]).to_digit(16);
+        let mut parts = [255.0; 4];
+        for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(size)) {
+            *part = (16 * digit(at)? + digit(at + size - 1)?) as f32;
+        }
+        let [red, green, blue, alpha] = parts;
+        Some(Color { red, green, blue, alpha })
     }
 
     /// Converts red, green, blue and alpha to bytes, rounded and clamped to 0..=255.
@@ -52,11 +56,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hexadecimal_colors_have_six_or_eight_digits() {
+    fn hexadecimal_colors_have_three_six_or_eight_digits() {
         let orange = Color { red: 255.0, green: 128.0, blue: 0.0, alpha: 255.0 };
         assert_eq!(Color::from_hex("#Ff8000"), Some(orange));
         assert_eq!(Color::from_hex("#ff800080"), Some(Color { alpha: 128.0, ..orange }));
-        for text in ["", "#", "ff8000", "#ff80", "#ff80000", "#+f8000", "#ff800é", "#gg8000"] {
+        assert_eq!(Color::from_hex("#F80"), Some(Color { green: 136.0, ..orange }));
+        for text in [
+            "", "#", "ff8000", "#ff80", "#é0", "#ég", "#xyz", "#ff80000", "#+f8000", "#ff800é",
+            "#gg8000",
+        ] {
             assert_eq!(Color::from_hex(text), None, "{text}");
         }
     }

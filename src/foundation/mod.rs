@@ -4,6 +4,7 @@
 pub mod atomic_file;
 pub mod blob;
 pub mod color;
+pub mod color_source;
 pub mod context;
 pub mod counters;
 pub mod deterministic_math;

@@ -4,11 +4,12 @@
 pub use super::settings_table::SETTINGS;
 
 use super::glob::{self, Glob};
+use engine_foundation::color_source;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::terminal::controls_terminal;
-use engine_foundation::{Color, Error, suggest};
+use engine_foundation::{Error, suggest};
 use std::path::Path;
 
 /// Maximum length of a setting's text in bytes.
@@ -30,7 +31,7 @@ pub enum SettingType {
     List,
     /// A list of a width and a height in whole numbers, each at most this; or an empty list.
     Size(u32),
-    /// A color as `#rrggbb`.
+    /// A color without alpha.
     Color,
     /// An object with arbitrary names as keys, defined by the game.
     Free,
@@ -197,7 +198,7 @@ impl Settings {
 
     /// Returns a color as sRGB from 0 to 1.
     pub fn color(&self, key: &str) -> [f32; 3] {
-        let color = Color::from_hex(self.text(key)).expect("it was checked");
+        let color = color_source::read(self.value(key), "").expect("it was checked");
         [color.red, color.green, color.blue].map(|part| part / 255.0)
     }
 
@@ -274,10 +275,9 @@ fn check(setting: &Setting, value: &SjsonValue) -> Result<(), Error> {
             Some(_) => Err(error_at(value, format!("the sides of '{key}' must be 1 to {max}"))),
             None => type_message("a list of two whole numbers: [1280, 720]"),
         },
-        SettingType::Color => match value.as_str().and_then(Color::from_hex) {
-            Some(_) => Ok(()),
-            None => type_message("a colour in quotes: \"#rrggbb\""),
-        },
+        SettingType::Color => color_source::read(&value.to_tree(), "")
+            .map(drop)
+            .map_err(|message| error_at(value, format!("'{key}' {message}"))),
         SettingType::Number(min, max) => match value.as_f64() {
             Some(number) if (min..=max).contains(&number) => Ok(()),
             Some(number) => {

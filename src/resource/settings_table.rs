@@ -216,7 +216,7 @@ pub const SETTINGS: &[Setting] = &[
         "window.bar_color",
         SettingType::Color,
         "\"#000000\"",
-        "The colour beside a picture that does not fill the window, as `#rrggbb`.",
+        "The colour beside a picture that does not fill the window.",
     )
     .live(),
     setting(

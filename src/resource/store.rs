@@ -166,6 +166,15 @@ impl ResourceStore {
         &self.index
     }
 
+    /// Reads and validates the data of a variant of a game's folder, whether it is active or not.
+    pub fn read_variant(&self, entry: &IndexEntry) -> Result<SharedBytes, Error> {
+        let missing = || error!("there is no {}", entry.resource);
+        let kind = self.kinds.by_name(&entry.resource.kind).ok_or_else(missing)?;
+        let (name, content) = (entry.data.clone(), entry.data_content);
+        let location = DataLocation::File { name, content, kind };
+        self.data.read_at(&location, &|| entry.resource.to_string())
+    }
+
     /// Returns the number of cached bytes of a resource's data, or `None` if the data is not
     /// cached.
     pub fn kept_bytes(&self, resource: &ResourceName) -> Option<usize> {

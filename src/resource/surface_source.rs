@@ -4,6 +4,7 @@
 use super::material_data::{FILTERS, WRAPS};
 use crate::resource_kind::CompileContext;
 use engine_foundation::blob::{BlobReader, BlobWriter, NumberRange, within};
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
@@ -22,11 +23,13 @@ pub const TEXTURES: [&str; 5] = [
 /// True for the textures that hold numeric data instead of colors.
 pub const IS_DATA: [bool; 5] = [false, true, true, true, false];
 
-const KEYS: [&str; 18] = [
+const KEYS: [&str; 20] = [
     "base_color",
+    "linear_base_color",
     "metallic",
     "roughness",
     "emissive",
+    "linear_emissive",
     "normal_scale",
     "occlusion_strength",
     "alpha",
@@ -41,6 +44,12 @@ const KEYS: [&str; 18] = [
     "occlusion_texture",
     "emissive_texture",
     "emissive_strength",
+];
+
+/// The color keys of a surface.
+pub const COLORS: [ColorKey; 2] = [
+    ColorKey { key: "base_color", linear_key: "linear_base_color", has_alpha: true },
+    ColorKey { key: "emissive", linear_key: "linear_emissive", has_alpha: false },
 ];
 
 /// A numeric property of a surface: its key, its range and the accessor of its field.
@@ -108,6 +117,12 @@ impl SurfaceSource {
         for entry in block.entries().ok_or_else(type_message)? {
             surface.set(&entry).map_err(|message| (entry.line(), message))?;
         }
+        for ColorKey { key, linear_key, .. } in COLORS {
+            if let (Some(_), Some(light)) = (block.get(key), block.get(linear_key)) {
+                let message = format!("'{key}' and '{linear_key}' are the same colour: keep one");
+                return Err((light.line(), message));
+            }
+        }
         Ok(surface)
     }
 
@@ -139,12 +154,21 @@ impl SurfaceSource {
             *field(self) = number(*range)?;
             return Ok(());
         }
+        if let Some(index) = COLORS.iter().position(|color| color.key == key) {
+            let color = COLORS[index].read(&value.to_tree());
+            let color = color.map_err(|message| format!("'{key}' of a surface {message}"))?;
+            // The alpha is separate from the light.
+            let [r, g, b, _] = Color { alpha: 255.0, ..color }.to_light();
+            self.set_light(index, [r, g, b, color.alpha / 255.0]);
+            return Ok(());
+        }
+        if let Some(index) = COLORS.iter().position(|color| color.linear_key == key) {
+            let light = COLORS[index].read_light(&value.to_tree());
+            let light = light.map_err(|message| format!("'{key}' of a surface {message}"))?;
+            self.set_light(index, light);
+            return Ok(());
+        }
         match key {
-            "base_color" => self.base_color = color(value).ok_or_else(|| type_message(COLOR))?,
-            "emissive" => {
-                let [r, g, b, _] = color(value).ok_or_else(|| type_message(COLOR))?;
-                self.emissive = [r, g, b];
-            }
             "alpha" => self.alpha = choice(&ALPHAS)?,
             "double_sided" => self.double_sided = boolean()?,
             "unlit" => self.unlit = boolean()?,
@@ -153,6 +177,14 @@ impl SurfaceSource {
             _ => return Err(format!("a surface has no '{key}'{}", hint(key, KEYS))),
         }
         Ok(())
+    }
+
+    /// Sets one of the [`COLORS`].
+    fn set_light(&mut self, index: usize, light: [f32; 4]) {
+        match index {
+            0 => self.base_color = light,
+            _ => self.emissive = [light[0], light[1], light[2]],
+        }
     }
 
     /// Refuses textures that were imported as colors if numeric data is required, because half of
@@ -236,23 +268,6 @@ impl SurfaceSource {
     }
 }
 
-const COLOR: &str = "a colour such as \"#ff8000\", or three or four numbers of linear light";
-
-/// Parses a color from text or from linear numbers.
-fn color(value: SjsonValue) -> Option<[f32; 4]> {
-    if let Some(text) = value.as_str() {
-        let color = Color::from_hex(text)?;
-        let [r, g, b, _] = Color { alpha: 255.0, ..color }.to_light();
-        return Some([r, g, b, color.alpha / 255.0]);
-    }
-    let numbers: Vec<f32> = value.items()?.map(SjsonValue::as_f32).collect::<Option<_>>()?;
-    match numbers[..] {
-        [r, g, b] => Some([r, g, b, 1.0]),
-        [r, g, b, a] => Some([r, g, b, a]),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,8 +282,8 @@ mod tests {
     #[test]
     fn written_data_reads_back_equal() {
         let surface = parsed(
-            "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 emissive = [1, \
-             2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
+            "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 \
+             linear_emissive = [1, 2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
              \"clamp\" }",
         )
         .unwrap();
@@ -316,12 +331,25 @@ mod tests {
         );
         check(
             "{ base_color = \"red\" }",
-            "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three or four \
-             numbers of linear light, got text",
+            "1: 'base_color' of a surface must be a colour such as \"#ff8000\", \"#ff800080\", \
+             [255, 128, 0] or [255, 128, 0, 128], got \"red\"",
         );
-        let numbers = "1: 'base_color' of a surface must be a colour such as \"#ff8000\", or three \
-                       or four numbers of linear light, got list";
-        check("{ base_color = [1e300, 0, 0] }", numbers);
+        let numbers = "1: 'base_color' of a surface must have parts from 0 to 255, got ";
+        check("{ base_color = [1e300, 0, 0] }", &format!("{numbers}1{}", "0".repeat(300)));
+        check(
+            "{ base_color = [1, 0.5, 0.2] }",
+            "1: 'base_color' of a surface has parts from 0 to 255, and these go to 1: write [255, \
+             188, 124], or linear_base_color = [1, 0.5, 0.2] for linear light",
+        );
+        check(
+            "{ emissive = \"#ff8000\"\n linear_emissive = [1, 0, 0] }",
+            "2: 'emissive' and 'linear_emissive' are the same colour: keep one",
+        );
+        check(
+            "{ linear_emissive = [1, 0] }",
+            "1: 'linear_emissive' of a surface must be three numbers of linear light such as [1, \
+             0.5, 0.2]",
+        );
         check(
             "{ normal_texture = 1 }",
             "1: 'normal_texture' of a surface must be the name of a texture, got number",

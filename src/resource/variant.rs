@@ -40,6 +40,12 @@ impl VariantProperties {
         self.0.is_empty()
     }
 
+    /// Returns true if every property is also one of the other set: a game that prefers those can
+    /// use the variant.
+    pub fn is_subset_of(&self, other: &VariantProperties) -> bool {
+        self.0.iter().all(|word| other.0.contains(word))
+    }
+
     /// Returns the properties that are platforms.
     pub fn platforms(&self) -> impl Iterator<Item = &str> {
         self.properties().filter(|word| PLATFORMS.contains(word))
@@ -222,6 +228,12 @@ mod tests {
         assert_eq!(for_platform(&variants, "linux"), [0, 1]);
         assert_eq!(for_platform(&sets(&["android"]), "linux"), [0usize; 0]);
         assert_eq!(variants[3].without_platforms(), set("en"));
+    }
+
+    #[test]
+    fn a_variant_is_usable_with_more_properties_than_its_own() {
+        assert!(set("").is_subset_of(&set("fr")) && set("en").is_subset_of(&set("web.en")));
+        assert!(!set("fr").is_subset_of(&set("")) && !set("en.web").is_subset_of(&set("en")));
     }
 
     #[test]

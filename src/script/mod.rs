@@ -34,6 +34,7 @@ mod prelude_natives;
 mod reload_dry_run;
 mod report;
 pub mod resource;
+mod resource_arguments;
 mod return_value;
 pub mod sampler;
 mod serialize;

@@ -4,6 +4,7 @@
 pub use super::component_table::{COMPONENTS, Component};
 use super::physics::FieldError;
 use super::unit_compiler::invalid_value;
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{SjsonTree, SjsonValue, ValueKind};
 use engine_foundation::suggest;
 use engine_resource::resource_kind::kind_names;
@@ -18,6 +19,10 @@ pub enum FieldKind {
     Choice(&'static [&'static str]),
     /// A list of this many numbers.
     Numbers(usize),
+    /// A color, in the forms of all files.
+    Color(ColorKey),
+    /// The same color in linear light.
+    Light(ColorKey),
     /// The name of a resource of this type.
     Resource(&'static str),
     /// Any value that this function accepts. The flag is true if all parts must be present; a file
@@ -168,6 +173,11 @@ fn check_field<'a>(
             return check(&value.to_tree(), whole)
                 .map_err(|error| (error.locate(value), format!("'{part}': {}", error.message)));
         }
+        FieldKind::Color(color) => return color_field(part, value, color),
+        FieldKind::Light(color) => {
+            let light = color.read_light(&value.to_tree()).map(drop);
+            return light.map_err(|message| (value, format!("'{key}' of '{part}' {message}")));
+        }
         FieldKind::Resource(kind) => match value.as_str() {
             None => format!("the name of a {kind}"),
             Some(name) => {
@@ -180,4 +190,13 @@ fn check_field<'a>(
     let (subject, must) =
         (format!("'{key}' of '{part}'"), format!("{must}: {}", field.description()));
     Err((value, invalid_value(&subject, &must, value)))
+}
+
+fn color_field<'a>(
+    part: &str,
+    value: SjsonValue<'a>,
+    color: ColorKey,
+) -> Result<(), (SjsonValue<'a>, String)> {
+    let read = color.read(&value.to_tree()).map(drop);
+    read.map_err(|message| (value, format!("'{}' of '{part}' {message}", color.key)))
 }

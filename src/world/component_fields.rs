@@ -6,9 +6,10 @@ use super::component_table::Component;
 use super::instance_table::{GROUPS_MAX, NO_GROUP};
 use super::unit_resource::ComponentSource;
 use super::unit_template::UnitTemplate;
-use engine_foundation::Error;
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Color, Error};
 
 // Fields of every drawn component.
 pub(super) const RANGE: ComponentField = ComponentField {
@@ -70,6 +71,21 @@ impl<'a> ComponentFields<'a> {
             FieldDefault::Numbers(numbers) => numbers.try_into().expect("the row says how many"),
             _ => self.refuse(key),
         })
+    }
+
+    /// Returns a color, or its default.
+    ///
+    /// # Errors
+    /// Returns an error if the value is no color.
+    pub fn color(&self, color: ColorKey) -> Result<Color, Error> {
+        let key = color.key;
+        match (self.tree.get(key), self.default(key)) {
+            (Some(value), _) => color.read(value).map_err(|message| error!("'{key}' {message}")),
+            (None, FieldDefault::Text(text)) => {
+                Ok(Color::from_hex(text).expect("the default is a color"))
+            }
+            _ => self.refuse(key),
+        }
     }
 
     fn default(&self, key: &str) -> FieldDefault {

@@ -23,7 +23,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     name: kind_names::LEVEL,
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
-    version: 1,
+    version: 2,
     framed: false,
     reload: &[ReloadStep::Levels],
     compile,

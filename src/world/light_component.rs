@@ -10,10 +10,14 @@ use super::render_scenes::{RenderScenes, existing_scene};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
-use engine_foundation::Error;
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_foundation::text_format::{significant, vector3};
+use engine_foundation::{Color, Error};
+
+/// The color of a light.
+const COLOR: ColorKey = ColorKey { key: "color", linear_key: "linear_color", has_alpha: false };
 
 /// The component `light`.
 pub static LIGHT: Component = Component {
@@ -27,10 +31,16 @@ pub static LIGHT: Component = Component {
             doc: "type of the light ({default})",
         },
         ComponentField {
-            name: "color",
-            kind: FieldKind::Numbers(3),
-            default: FieldDefault::Numbers(&LightSettings::DEFAULT.color),
-            doc: "red, green and blue of linear light; white is 1, 1, 1",
+            name: COLOR.key,
+            kind: FieldKind::Color(COLOR),
+            default: FieldDefault::Text("#ffffff"),
+            doc: "its colour ({default})",
+        },
+        ComponentField {
+            name: COLOR.linear_key,
+            kind: FieldKind::Light(COLOR),
+            default: FieldDefault::None,
+            doc: "in place of `color`: red, green and blue of linear light; white is 1, 1, 1",
         },
         ComponentField {
             name: "intensity",
@@ -123,6 +133,21 @@ pub fn check_light(settings: &LightSettings) -> Result<(), Error> {
     Ok(())
 }
 
+/// Returns the color of a light as linear light.
+fn color(fields: ComponentFields) -> Result<[f32; 3], Error> {
+    let Some(light) = fields.tree.get(COLOR.linear_key) else {
+        let [red, green, blue, _] = Color { alpha: 255.0, ..fields.color(COLOR)? }.to_light();
+        return Ok([red, green, blue]);
+    };
+    if fields.tree.get(COLOR.key).is_some() {
+        return Err(error!(
+            "it has 'color' and 'linear_color': keep one (color = null removes an inherited one)"
+        ));
+    }
+    let light = COLOR.read_light(light).map_err(|message| error!("'linear_color' {message}"))?;
+    Ok([light[0], light[1], light[2]])
+}
+
 /// Reads a component `light`.
 fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
     let (fields, usual) = (ComponentFields::new(&LIGHT, part), LightSettings::DEFAULT);
@@ -133,7 +158,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     })?;
     let settings = LightSettings {
         kind,
-        color: fields.numbers("color"),
+        color: color(fields)?,
         intensity: fields.number("intensity"),
         falloff_end: fields.number("falloff_end"),
         spot_start: degrees("spot_angle_start").unwrap_or(usual.spot_start),

@@ -201,7 +201,7 @@ fn light_fields(light: &LightData) -> Vec<(&'static str, SjsonTree)> {
     };
     let mut fields = vec![
         ("type", text(kind)),
-        ("color", list(&light.color)),
+        ("linear_color", list(&light.color)),
         ("intensity", number(light.intensity)),
     ];
     if light.kind != ModelLightType::Sun {

@@ -16,6 +16,7 @@ use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResolvedResource, ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::Error;
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
 use engine_resource::resource_kind::kind_names;
@@ -28,11 +29,12 @@ pub(super) const LAYER: ComponentField = ComponentField {
     default: FieldDefault::Number(0.0),
     doc: "a whole number: higher layers are drawn over lower ones ({default})",
 };
+const TINT_COLOR: ColorKey = ColorKey { key: "tint", linear_key: "", has_alpha: true };
 pub(super) const TINT: ComponentField = ComponentField {
-    name: "tint",
-    kind: FieldKind::Numbers(4),
-    default: FieldDefault::Numbers(&[255.0; 4]),
-    doc: "red, green, blue and alpha from 0 to 255, multiplied with the whole picture",
+    name: TINT_COLOR.key,
+    kind: FieldKind::Color(TINT_COLOR),
+    default: FieldDefault::Text("#ffffff"),
+    doc: "a colour that is multiplied with the whole picture ({default})",
 };
 pub(super) const PIXELS: ComponentField = ComponentField {
     name: "pixels_per_metre",
@@ -180,10 +182,6 @@ pub(super) fn placement(
     }
     let layer = fields.number("layer");
     check_layer(f64::from(layer)).map_err(|message| error!("'layer' {message}"))?;
-    let tint = fields.numbers::<4>("tint");
-    if let Some(wrong) = tint.iter().find(|part| !(0.0..=255.0).contains(*part)) {
-        return Err(error!("'tint' must have parts from 0 to 255, got {wrong}"));
-    }
     let lit = fields.boolean("lit");
     match text(fields.tree, "material") {
         Some(name) if lit => {
@@ -198,7 +196,7 @@ pub(super) fn placement(
         None => {}
     }
     Ok(SpritePlacement {
-        tint: tint.map(|part| part.round() as u8),
+        tint: fields.color(TINT_COLOR)?.to_bytes(),
         layer: layer as i32,
         pixels_per_metre,
         flat: fields.text("plane") == PLANES[1],

@@ -51,7 +51,6 @@ fn check<'a>(root: SjsonValue<'a>, named: &mut Vec<(String, String)>) -> Result<
                 None => return Err((value, "'inherit' must be the name of a unit".into())),
             },
             "model" => match value.as_str() {
-                Some(name) if name.starts_with("core/") => {}
                 Some(name) => named.push((kind_names::MODEL.to_string(), name.to_string())),
                 None => return Err((value, "'model' must be the name of a model".into())),
             },

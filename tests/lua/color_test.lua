@@ -21,9 +21,31 @@ describe("Color", function()
     assert.same({ 128, 10, 20, 30 }, Color.as_table(c))
   end)
 
+  it("is created from a text, with the alpha last, and from the values of files", function()
+    local orange = Color(64, 255, 128, 0)
+    assert.equals(orange, Color("#ff800040"))
+    assert.equals(Color(255, 136, 0), Color("#f80"))
+    assert.equals(orange, Color.rgba(255, 128, 0, 64))
+    assert.equals(Color(255, 128, 0), Color.rgba(255, 128, 0))
+    assert.equals(orange, Color.from_data("#ff800040"))
+    assert.equals(orange, Color.from_data({ 255, 128, 0, 64 }))
+    assert.equals(Color(255, 128, 0), Color.from_data({ 255, 128, 0 }))
+    check_error(function() Color("red") end, 'Color: string "red" is not a colour: write "#rgb"')
+    check_error(function() Color.from_data("#12") end, "Color.from_data: string")
+    check_error(function() Color.from_data(3) end,
+      'Color.from_data: argument #1 \'value\' must be text such as "#ff8000", or a list, got')
+    check_error(function() Color.from_data({ 1, 2 }) end, "got 2 values")
+    check_error(function() Color.from_data({ 1, 2, 256 }) end,
+      "part #3 must be a number from 0 to 255, got number 256")
+    check_error(function() Color.from_data({ 1, 2, "3" }) end, "part #3 must be a number")
+    check_error(function() Color.rgba(1, 2) end, "Color.rgba: argument #3 'b' must be number")
+    check_error(function() Color.rgba(1, 2, 3, "4") end, "argument #4 'a' must be number")
+  end)
+
   it("refuses anything else", function()
     check_error(function() Color() end,
-      "Color: takes (r, g, b) or (a, r, g, b), 0 to 255 each, got 0 arguments")
+      "Color: takes (r, g, b) or (a, r, g, b), 0 to 255 each, or one text such as \"#ff8000\", "
+        .. "got 0 arguments")
     check_error(function() Color(1, 2) end, "got 2 arguments")
     check_error(function() Color(1, 2, 3, 4, 5) end, "got 5 arguments")
     check_error(function() Color(1, 2, "3") end,

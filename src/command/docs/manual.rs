@@ -13,6 +13,8 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "CHANGELOG.md",
     "README.md",
     "docs/README.md",
+    "docs/checking.md",
+    "docs/colors.md",
     "docs/coming_from_love.md",
     "docs/coming_from_stingray.md",
     "docs/compatibility.md",

@@ -1,9 +1,11 @@
-//! Lint of a game's scripts: names that do not exist, and conditions that are always true; and the
-//! names of the textures that scripts create. It
-//! reports only what is certain: a name that a script tests, assigns or passes on is left alone.
+//! Lint of a game's scripts: names that do not exist, names that nothing reads, and conditions that
+//! are always true. It reports only what is certain: a name that a script tests, assigns or passes
+//! on is left alone.
 
 mod expressions;
+mod own_modules;
 mod parser;
+mod resource_names;
 #[cfg(test)]
 mod tests;
 
@@ -11,14 +13,30 @@ use crate::docgen::model::ApiModel;
 use crate::docgen::standard_library;
 use crate::familiar_names;
 use engine_foundation::suggest;
-use parser::{InitialValue, ParsedScript, UseContext, UseEnding, VariableUse};
+use own_modules::{own_modules, unknown_export};
+use parser::{ParsedScript, UseContext, UseEnding, VariableUse};
+use resource_names::ResourceNames;
 use std::collections::{HashMap, HashSet};
+
+pub use resource_names::created_textures;
 
 /// A script of a game.
 pub struct LintScript<'a> {
     /// Path in the game's folder: `actors/hero.lua`.
     pub path: &'a str,
     pub text: &'a str,
+}
+
+/// Returns the message for a resource of one of these kinds that does not exist, or `None` if it
+/// exists.
+pub type MissingResource<'a> = dyn Fn(&[&str], &str) -> Option<String> + 'a;
+
+/// A game to check.
+pub struct LintGame<'a> {
+    pub scripts: &'a [LintScript<'a>],
+    /// True if the game has scripts in other languages, which can assign any global.
+    pub has_other_languages: bool,
+    pub missing: &'a MissingResource<'a>,
 }
 
 /// A finding.
@@ -28,7 +46,12 @@ pub struct LintFinding {
     /// Line, from 1.
     pub line: usize,
     pub message: String,
+    /// True if the script works in spite of it.
+    pub is_warning: bool,
 }
+
+/// Endings of scripts in languages that compile to Lua while the game runs.
+pub const OTHER_LANGUAGES: [&str; 4] = ["fnl", "moon", "tl", "yue"];
 
 /// Functions that tell how far a button is down: their result is a number, and 0 is true in Lua.
 const NUMBERS_LIKE_CONDITIONS: [&str; 1] = ["button"];
@@ -54,6 +77,8 @@ struct Names<'a> {
     globals: HashSet<String>,
     /// Globals that some script of the game assigns.
     assigned: HashSet<&'a str>,
+    /// Globals that some script of the game uses in another way.
+    read: HashSet<&'a str>,
     /// Fields of modules of the API that some script assigns: `Math.half`.
     added: HashSet<(&'a str, &'a str)>,
     /// True if a script may give names to the game in a way that is not seen, such as
@@ -62,68 +87,48 @@ struct Names<'a> {
 }
 
 /// Returns the findings of all scripts of a game, in the order of the scripts and lines.
-pub fn lint(scripts: &[LintScript]) -> Vec<LintFinding> {
+pub fn lint(game: &LintGame) -> Vec<LintFinding> {
+    let scripts = game.scripts;
     let parsed: Vec<Option<ParsedScript>> =
         scripts.iter().map(|script| parser::parse(script.text)).collect();
-    let mut names = Names::of_api();
+    let api = ApiModel::new();
+    let mut names = Names::of_api(&api);
     for script in parsed.iter().flatten() {
         names.add_script(script);
     }
-    // A script that is not understood may assign anything.
-    names.is_open |= parsed.iter().any(Option::is_none);
+    // A script that is not understood may assign and read anything.
+    names.is_open |= game.has_other_languages || parsed.iter().any(Option::is_none);
     let modules = own_modules(scripts, &parsed);
+    let resources = ResourceNames::new(&api, &parsed, game.missing);
     let mut findings = Vec::new();
     for (source, script) in scripts.iter().zip(&parsed) {
         let Some(script) = script else { continue };
-        let mut found: Vec<(usize, String)> = Vec::new();
+        let mut found: Vec<(usize, String, bool)> = Vec::new();
         let tested = tested_globals(script);
         for use_ in &script.uses {
             let message = names
                 .unknown_member(use_)
                 .or_else(|| names.unknown_global(use_, &tested))
                 .or_else(|| always_true(use_))
-                .or_else(|| unknown_export(use_, script, &modules));
-            found.extend(message.map(|message| (use_.at, message)));
+                .or_else(|| unknown_export(use_, script, &modules))
+                .or_else(|| resources.missing_name(use_, source.path));
+            found.extend(message.map(|message| (use_.at, message, false)));
+            found.extend(names.unused_global(use_).map(|message| (use_.at, message, true)));
         }
         found.sort();
-        let finding = |(at, message): (usize, String)| LintFinding {
+        let finding = |(at, message, is_warning): (usize, String, bool)| LintFinding {
             path: source.path.to_string(),
             line: 1 + source.text[..at].matches('\n').count(),
             message,
+            is_warning,
         };
         findings.extend(found.into_iter().map(finding));
     }
     findings
 }
 
-/// Functions that create textures, and the position of the name among their arguments.
-const TEXTURE_CREATORS: [(&[&str], usize); 2] =
-    [(&["World", "create_texture_gui"], 1), (&["Application", "create_viewport"], 0)];
-
-/// Returns the names of the textures that a script creates. Returns `None` if a name is computed,
-/// or if the script is not understood.
-pub fn created_textures(text: &str) -> Option<Vec<String>> {
-    let script = parser::parse(text)?;
-    let mut names = Vec::new();
-    for use_ in &script.uses {
-        let creator = TEXTURE_CREATORS.iter().find(|(path, _)| use_.path.ends_with(path));
-        let Some((_, index)) = creator else { continue };
-        match &use_.ending {
-            UseEnding::Called(arguments) => {
-                if let Some(name) = arguments.get(*index) {
-                    names.push(name.as_ref()?.to_string());
-                }
-            }
-            // The function is passed on, and called elsewhere.
-            _ => return None,
-        }
-    }
-    Some(names)
-}
-
 impl<'a> Names<'a> {
-    fn of_api() -> Names<'a> {
-        let api = ApiModel::new();
+    fn of_api(api: &ApiModel) -> Names<'a> {
         let mut modules: HashMap<String, HashSet<String>> = HashMap::new();
         let mut globals: HashSet<String> = HashSet::new();
         for module in &api.modules {
@@ -153,11 +158,17 @@ impl<'a> Names<'a> {
         // Suites replace Lua's assert by a table that can be called.
         modules.remove("assert");
         modules.retain(|name, _| !PARTIAL.contains(&name.as_str()));
-        Names { modules, globals, assigned: HashSet::new(), added: HashSet::new(), is_open: false }
+        let (assigned, read, added) = (HashSet::new(), HashSet::new(), HashSet::new());
+        Names { modules, globals, assigned, read, added, is_open: false }
     }
 
     fn add_script(&mut self, script: &ParsedScript<'a>) {
         for use_ in script.uses.iter().filter(|use_| use_.local.is_none()) {
+            let is_assignment = use_.path.len() == 1 && use_.ending == UseEnding::Assigned;
+            if !is_assignment {
+                // `_G.score` reads `score`.
+                self.read.extend(use_.path.iter().take(2));
+            }
             match (use_.path.as_slice(), &use_.ending) {
                 (["_G", name, ..], UseEnding::Assigned) => {
                     self.assigned.insert(name);
@@ -230,6 +241,21 @@ impl<'a> Names<'a> {
     }
 }
 
+impl Names<'_> {
+    /// Returns the message for a global that is assigned here, and that no script reads.
+    fn unused_global(&self, use_: &VariableUse) -> Option<String> {
+        let [name] = use_.path.as_slice() else { return None };
+        let is_assigned = use_.ending == UseEnding::Assigned && use_.local.is_none();
+        // A name with an underscore at its start is meant to be unused.
+        let is_known = self.globals.contains(*name) || name.starts_with('_');
+        if !is_assigned || is_known || self.is_open || self.read.contains(name) {
+            return None;
+        }
+        let hint = suggest::hint(name, self.read.iter().copied());
+        Some(format!("no script reads the global '{name}'{hint}"))
+    }
+}
+
 /// Returns the globals that a script tests or keeps in a variable, which libraries do with names
 /// that exist only in some versions of Lua.
 fn tested_globals<'a>(script: &ParsedScript<'a>) -> HashSet<&'a str> {
@@ -268,85 +294,4 @@ fn always_true(use_: &VariableUse) -> Option<String> {
              {device}.{function}(…) > 0"
         )
     })
-}
-
-/// The fields of the game's modules that return a table of their own, by module name. A module is
-/// left out if its table may get fields in a way that is not seen.
-fn own_modules<'a>(
-    scripts: &[LintScript<'a>],
-    parsed: &[Option<ParsedScript<'a>>],
-) -> HashMap<String, HashSet<&'a str>> {
-    let mut modules = HashMap::new();
-    for (source, script) in scripts.iter().zip(parsed) {
-        let Some(fields) = script.as_ref().and_then(exported_fields) else { continue };
-        let path = source.path.strip_suffix(".lua").unwrap_or(source.path);
-        let name = path.strip_suffix("/init").unwrap_or(path);
-        modules.insert(name.replace('/', "."), fields);
-    }
-    // Fields that other scripts add.
-    for script in parsed.iter().flatten() {
-        for use_ in &script.uses {
-            let Some(name) = module_of(use_, script) else { continue };
-            let is_escape =
-                use_.path.len() == 1 && matches!(use_.ending, UseEnding::Read | UseEnding::Indexed);
-            match (&use_.ending, modules.get_mut(&name)) {
-                (_, Some(_)) if is_escape => drop(modules.remove(&name)),
-                (UseEnding::Assigned, Some(fields)) if use_.path.len() > 1 => {
-                    fields.insert(use_.path[1]);
-                }
-                _ => {}
-            }
-        }
-    }
-    modules
-}
-
-/// Returns the fields of the table that a script returns, if all of them are seen.
-fn exported_fields<'a>(script: &ParsedScript<'a>) -> Option<HashSet<&'a str>> {
-    let returned = script.returned?;
-    let InitialValue::Table(first) = &script.locals[returned] else { return None };
-    let mut fields: HashSet<&str> = first.iter().copied().collect();
-    let mut reads = 0;
-    for use_ in script.uses.iter().filter(|use_| use_.local == Some(returned)) {
-        match (use_.path.as_slice(), &use_.ending) {
-            // One read is the `return`.
-            ([_], UseEnding::Read) => reads += 1,
-            ([_], _) => return None,
-            ([_, field, ..], UseEnding::Assigned) => {
-                fields.insert(field);
-            }
-            _ => {}
-        }
-    }
-    (reads == 1).then_some(fields)
-}
-
-/// Returns the name of the module that a local variable of a script holds: `actors.hero`.
-fn module_of(use_: &VariableUse, script: &ParsedScript) -> Option<String> {
-    match &script.locals[use_.local?] {
-        InitialValue::Module(name) => Some(name.replace('/', ".")),
-        _ => None,
-    }
-}
-
-/// Returns the message for a field of the game's own module that does not exist.
-fn unknown_export(
-    use_: &VariableUse,
-    script: &ParsedScript,
-    modules: &HashMap<String, HashSet<&str>>,
-) -> Option<String> {
-    let name = module_of(use_, script)?;
-    let fields = modules.get(&name)?;
-    // A field that is only read may be nil.
-    let field = match (use_.path.as_slice(), &use_.ending) {
-        ([_], UseEnding::Method(field)) => field,
-        ([_, field], UseEnding::Called(_) | UseEnding::Method(_) | UseEnding::Indexed) => field,
-        ([_, field, _, ..], _) => field,
-        _ => return None,
-    };
-    if fields.contains(field) {
-        return None;
-    }
-    let hint = suggest::hint(field, fields.iter().copied());
-    Some(format!("the module '{name}' has no '{field}'{hint}"))
 }

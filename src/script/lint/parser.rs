@@ -19,6 +19,11 @@ pub struct ParsedScript<'a> {
     pub locals: Vec<InitialValue<'a>>,
     /// The local that the top level returns at its end, if it returns one alone.
     pub returned: Option<LocalIndex>,
+    /// The fields of the table constructor that the top level returns at its end, if it returns one
+    /// alone.
+    pub returned_table: Option<Vec<&'a str>>,
+    /// True if the top level can also return before its end.
+    pub returns_early: bool,
 }
 
 /// The value that a local is declared with.
@@ -346,16 +351,23 @@ impl<'a> Parser<'a> {
 
     fn return_statement(&mut self) -> Option<()> {
         self.at += 1;
+        let is_last = self.functions == 0 && self.depth == 0;
+        self.script.returns_early |= self.functions == 0 && !is_last;
         if self.is_block_end() || self.is(";") {
             return Some(());
         }
         let operands = self.values(UseContext::Stored)?;
-        let is_last = self.functions == 0 && self.depth == 0;
-        if let ([Some(Operand::Variable(index))], true) = (operands.as_slice(), is_last) {
-            let use_ = &self.script.uses[*index];
-            if use_.path.len() == 1 && use_.ending == UseEnding::Read {
-                self.script.returned = use_.local;
+        match operands.as_slice() {
+            [Some(Operand::Variable(index))] if is_last => {
+                let use_ = &self.script.uses[*index];
+                if use_.path.len() == 1 && use_.ending == UseEnding::Read {
+                    self.script.returned = use_.local;
+                }
             }
+            [Some(Operand::Table(Some(fields)))] if is_last => {
+                self.script.returned_table = Some(fields.clone());
+            }
+            _ => {}
         }
         Some(())
     }

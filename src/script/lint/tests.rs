@@ -8,13 +8,22 @@ fn findings(text: &str) -> Vec<String> {
 }
 
 fn game(scripts: &[(&str, &str)]) -> Vec<String> {
+    checked(scripts, false).into_iter().filter(|line| !line.contains("no script reads")).collect()
+}
+
+/// Returns all findings of a game that has one resource of each kind, `here`.
+fn checked(scripts: &[(&str, &str)], has_other_languages: bool) -> Vec<String> {
     let scripts: Vec<LintScript> =
         scripts.iter().map(|(path, text)| LintScript { path, text }).collect();
     let line = |finding: LintFinding| match finding.path.as_str() {
         "main.lua" => format!("{}: {}", finding.line, finding.message),
         path => format!("{path}:{}: {}", finding.line, finding.message),
     };
-    lint(&scripts).into_iter().map(line).collect()
+    let missing = |kinds: &[&str], name: &str| {
+        (name != "here").then(|| format!("there is no {} '{name}'", kinds.join(" or ")))
+    };
+    let game = LintGame { scripts: &scripts, has_other_languages, missing: &missing };
+    lint(&game).into_iter().map(line).collect()
 }
 
 #[track_caller]
@@ -57,6 +66,8 @@ fn globals_that_are_tested_or_assigned_are_not_found() {
     check("local unpack = table.unpack or unpack print(unpack({}))", "");
     check("local jit = jit if type(utf8) == 'table' then utf8.char(1) end", "");
     check("x = 1 print(x) _G.y = 2 print(y) function z() end z()", "");
+    let fennel = checked(&[("main.lua", "made_in_fennel()\nunused = 1")], true);
+    assert_eq!(fennel, [""; 0], "another language may assign and read any global");
     check("setmetatable(_G, {}) foo()", "");
     check("io.open('x') os.exit() print(debug.getinfo(1), table.pack(1))", "");
     check(
@@ -112,8 +123,49 @@ fn unknown_fields_of_own_modules_are_found() {
     assert_eq!(game(&[("actors/hero.lua", hero), ("main.lua", added)]), [""; 0]);
     let open = "local Hero = {} for k, v in pairs({}) do Hero[k] = v end return Hero";
     assert_eq!(game(&[("actors/hero.lua", open), ("main.lua", main)]), [""; 0]);
+    let literal = "return { jump = function() end, run = 1, speed = 2 }";
+    assert_eq!(game(&[("actors/hero.lua", literal), ("main.lua", main)]), [wanted]);
+    let early = "if x then return { jmp = 1 } end return { jump = 1 }";
+    assert_eq!(game(&[("actors/hero.lua", early), ("main.lua", main)]), [""; 0]);
     let class = "local Hero = setmetatable({}, {}) return Hero";
     assert_eq!(game(&[("actors/hero.lua", class), ("main.lua", main)]), [""; 0]);
+}
+
+#[test]
+fn globals_that_nothing_reads_are_warnings() {
+    let check = |text: &str, wanted: &[&str]| {
+        assert_eq!(checked(&[("main.lua", text)], false), wanted, "{text}");
+    };
+    check("lost = 1\nfunction init() end", &["1: no script reads the global 'lost'"]);
+    check("function helper() end", &["1: no script reads the global 'helper'"]);
+    let wanted = "1: no script reads the global 'scroe', did you mean 'score'?";
+    check("score = 1 scroe = 2 print(score)", &[wanted]);
+    check("a = 1 print(a) _b = 2 c = 3 print(_G.c)", &[]);
+    check("a = 1 local function f(name) return _G[name] end f('a')", &[]);
+    let other = [("main.lua", "shared = 1"), ("other.lua", "print(shared)")];
+    assert_eq!(checked(&other, false), [""; 0]);
+}
+
+#[test]
+fn missing_resources_in_certain_positions_are_found() {
+    let missing = "1: there is no unit 'units/x'";
+    check("local w = 1 World.spawn_unit(w, 'units/x')", missing);
+    check("World.spawn_unit(1, 'here') World.spawn_level(1, 'here')", "");
+    check("Gui.bitmap(1, \"ship\", 2)", "1: there is no material or texture 'ship'");
+    check("Gui.text(1, 'any text', 'fonts/x', 9)", "1: there is no font 'fonts/x'");
+    check("Sound.trigger(1, 'boom')", "1: there is no sound 'boom'");
+    for text in [
+        "local name = 'x' World.spawn_unit(1, name) World.spawn_unit(1, 'units/' .. name)",
+        "World.spawn_unit(1, 'units\\047x')",
+        "if Application.can_get('unit', 'units/x') then World.spawn_unit(1, 'units/x') end",
+        "local can = Application.can_get if can('unit', 'x') then World.spawn_unit(1, 'x') end",
+        "local World = { spawn_unit = print } World.spawn_unit(1, 'units/x')",
+        "print(Texture.exists('x'))",
+    ] {
+        check(text, "");
+    }
+    let suite = "World.spawn_unit(1, 'units/x')";
+    assert_eq!(checked(&[("main.lua", ""), ("a_test.lua", suite)], false), [""; 0]);
 }
 
 #[test]
@@ -143,7 +195,9 @@ fn scripts_of_the_project_have_no_findings() {
             texts.iter().map(|(path, text)| LintScript { path, text }).collect();
         assert!(scripts.len() > 1, "{game}");
         assert!(scripts.iter().all(|script| parser::parse(script.text).is_some()), "{game}");
-        assert_eq!(lint(&scripts), [], "{game}");
+        let missing = |_: &[&str], _: &str| None;
+        let checked = LintGame { scripts: &scripts, has_other_languages: false, missing: &missing };
+        assert_eq!(lint(&checked), [], "{game}");
     }
 }
 

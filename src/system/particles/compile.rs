@@ -330,7 +330,11 @@ mod tests {
         );
         check("size = [[0, 1], [1]]", "'size' must be a list of points, each [time, number]");
         check("size = [[1, 1], [0, 2]]", "the curve 'size' goes back in time");
-        check("color = \"red\"", "'color' must be a colour: \"#rgb\"");
+        check("color = \"red\"", "'color' must be a colour such as \"#ff8000\"");
+        check(
+            "color = [1, 0.5, 0]",
+            "'color' has parts from 0 to 255, and these go to 1: write [255, 128, 0]",
+        );
         check("shape = { type = \"spere\" }", "'type' cannot be 'spere', did you mean 'sphere'?");
         check("shape = { type = \"line\" radius = 2 }", "a shape of type 'line' has no 'radius'");
         check("spread = 20", "'spread' is an angle around 'direction'");

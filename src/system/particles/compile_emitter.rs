@@ -3,7 +3,8 @@
 use super::compile::EmitterParser;
 use super::data::*;
 use super::limits::*;
-use super::source_fields::SourceFields;
+use super::source_fields::{SourceFields, is_color};
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use engine_foundation::{Error, Quat, suggest};
 
@@ -20,6 +21,12 @@ const COLLISION_KEYS: [&str; 9] = [
 ];
 const FLIPBOOK_KEYS: [&str; 5] = ["columns", "rows", "frames", "rate", "random"];
 const TRAIL_KEYS: [&str; 4] = ["points", "interval", "width", "heads"];
+
+/// The color keys of an emitter.
+pub const COLORS: [ColorKey; 2] = [
+    ColorKey { key: "color", linear_key: "", has_alpha: true },
+    ColorKey { key: "tint", linear_key: "", has_alpha: true },
+];
 
 impl EmitterParser<'_> {
     pub(super) fn motion(
@@ -78,7 +85,7 @@ impl EmitterParser<'_> {
         data.sizes.iter_mut().for_each(|size| *size /= data.size_max);
         fields.number("size_random", PART, &mut data.size_random)?;
         fields.number("aspect", ASPECT, &mut data.aspect)?;
-        fields.colors("color", &mut data.colors)?;
+        fields.colors(COLORS[0].key, &mut data.colors)?;
         let mut alpha = [1.0; TABLE];
         fields.curve("alpha", PART, &mut alpha)?;
         for (color, alpha) in data.colors.iter_mut().zip(alpha) {
@@ -120,9 +127,10 @@ impl EmitterParser<'_> {
     }
 
     fn tint(&self, fields: &SourceFields, data: &mut EmitterData) -> Result<(), Error> {
-        let Some(value) = fields.get("tint") else { return Ok(()) };
-        if value.kind() == ValueKind::String {
-            data.tint = [fields.color_of("tint", value)?; 2];
+        let key = COLORS[1].key;
+        let Some(value) = fields.get(key) else { return Ok(()) };
+        if is_color(value) {
+            data.tint = [fields.color_of(key, value)?; 2];
             return Ok(());
         }
         let pair: Vec<SjsonValue> = value.items().map_or(Vec::new(), |items| items.collect());
@@ -130,7 +138,7 @@ impl EmitterParser<'_> {
             let message = "'tint' must be a colour, or a list of two colours";
             return Err(fields.error_at(value, message));
         };
-        data.tint = [fields.color_of("tint", a)?, fields.color_of("tint", b)?];
+        data.tint = [fields.color_of(key, a)?, fields.color_of(key, b)?];
         Ok(())
     }
 

@@ -30,6 +30,8 @@ mod step_setup;
 mod tests;
 mod trail;
 
+pub use compile_emitter::COLORS;
+
 use data::EffectData;
 use draw::DrawContext;
 use emitter::{Emitter, move_blocks};

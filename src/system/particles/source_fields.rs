@@ -3,9 +3,10 @@
 
 use super::data::TABLE;
 use super::limits::COORDINATES;
+use engine_foundation::color_source;
 use engine_foundation::error;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
-use engine_foundation::{Error, suggest};
+use engine_foundation::{Color, Error, suggest};
 
 /// Maximum number of points of a curve.
 pub const CURVE_POINTS_MAX: usize = 32;
@@ -274,7 +275,7 @@ impl<'a> SourceFields<'a> {
     /// Stores a color over life: a constant, a list of points, or a block of points and a shape.
     pub fn colors(&self, key: &str, table: &mut [[u8; 4]; TABLE]) -> Result<(), Error> {
         let Some(value) = self.get(key) else { return Ok(()) };
-        if value.kind() == ValueKind::String {
+        if is_color(value) {
             *table = [self.color_of(key, value)?; TABLE];
             return Ok(());
         }
@@ -287,23 +288,12 @@ impl<'a> SourceFields<'a> {
         Ok(())
     }
 
-    /// Parses a color: `#rgb`, `#rrggbb` or `#rrggbbaa`.
+    /// Parses a color.
     pub fn color_of(&self, key: &str, value: SjsonValue) -> Result<[u8; 4], Error> {
-        let error = || {
-            let message =
-                format!("'{key}' must be a colour: \"#rgb\", \"#rrggbb\" or \"#rrggbbaa\"");
-            self.error_at(value, &message)
-        };
-        let digits = value.as_str().and_then(|text| text.strip_prefix('#')).ok_or_else(error)?;
-        let digits: Option<Vec<u32>> = digits.chars().map(|digit| digit.to_digit(16)).collect();
-        let digits = digits.ok_or_else(error)?;
-        let pair = |i: usize| (digits[2 * i] * 16 + digits[2 * i + 1]) as u8;
-        match digits.len() {
-            3 => Ok([digits[0], digits[1], digits[2], 15].map(|digit| (digit * 17) as u8)),
-            6 => Ok([pair(0), pair(1), pair(2), 255]),
-            8 => Ok([pair(0), pair(1), pair(2), pair(3)]),
-            _ => Err(error()),
-        }
+        let color = color_source::read(&value.to_tree(), "");
+        color
+            .map(Color::to_bytes)
+            .map_err(|message| self.error_at(value, &format!("'{key}' {message}")))
     }
 
     /// Returns the points of a curve, and the index of its shape in [`CURVE_SHAPES`].
@@ -348,6 +338,13 @@ impl<'a> SourceFields<'a> {
         }
         Ok((points, shape))
     }
+}
+
+/// Returns true for a value that is one color, and no list of several: text, or a list of numbers.
+pub fn is_color(value: SjsonValue) -> bool {
+    let is_number = |item: SjsonValue| item.kind() == ValueKind::Number;
+    value.kind() == ValueKind::String
+        || value.items().is_some_and(|mut items| items.next().is_some_and(is_number))
 }
 
 /// Samples a curve at [`TABLE`] times.

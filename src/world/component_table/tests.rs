@@ -8,7 +8,7 @@ use super::super::unit_template::ResourceReference;
 use super::*;
 use engine_foundation::hash::IdString32;
 use engine_foundation::sjson::{self, SjsonTree};
-use engine_foundation::{HandleKind, error};
+use engine_foundation::{Color, HandleKind, error};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, ResourceKinds};
 use engine_resource::resource_name::ResourceName;
@@ -298,6 +298,9 @@ fn defaults_match_field_types_and_descriptions() {
         let fits = match (field.kind, field.default) {
             (FieldKind::Choice(choices), FieldDefault::Text(text)) => choices.contains(&text),
             (FieldKind::Numbers(count), FieldDefault::Numbers(all)) => all.len() == count,
+            (FieldKind::Color(color), FieldDefault::Text(text)) => {
+                color.key == field.name && Color::from_hex(text).is_some()
+            }
             (FieldKind::Number, FieldDefault::Number(_))
             | (FieldKind::Boolean, FieldDefault::Boolean(_))
             | (_, FieldDefault::None | FieldDefault::Described(_)) => true,

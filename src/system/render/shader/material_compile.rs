@@ -2,6 +2,7 @@
 //! names.
 
 use super::check;
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{self, ObjectEntry, SjsonValue};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Color, Error};
@@ -17,15 +18,18 @@ pub static MATERIAL: ResourceKind = ResourceKind {
     name: kind_names::MATERIAL,
     doc: "A shader with textures and variables, and how its colours blend with the background",
     extensions: &[("material", SourceForm::Own)],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Materials],
     compile,
     validate: |bytes| MaterialData::read(bytes).map(drop),
 };
 
-const KEYS: [&str; 7] =
-    ["shader", "texture", "blend", "textures", "samplers", "variables", "surface"];
+const KEYS: [&str; 8] =
+    ["shader", "texture", "blend", "textures", "samplers", "variables", "colors", "surface"];
+
+/// The block of a material whose values are colors.
+pub const COLORS: ColorKey = ColorKey { key: "colors", linear_key: "", has_alpha: true };
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
@@ -127,11 +131,32 @@ fn set(data: &mut MaterialData, entry: &ObjectEntry) -> Result<(), MaterialError
                     );
                     return Err((entry.line(), message));
                 }
-                data.variables.push((entry.key.to_string(), numbers));
+                add_variable(data, &entry, numbers)?;
+            }
+        }
+        "colors" => {
+            for entry in block(entry)? {
+                let color = COLORS.read(&entry.value.to_tree());
+                let color = color
+                    .map_err(|message| (entry.line(), format!("'{}' {message}", entry.key)))?;
+                add_variable(data, &entry, color.to_light().to_vec())?;
             }
         }
         key => return Err((entry.line(), format!("unknown key '{key}'{}", hint(key, KEYS)))),
     }
+    Ok(())
+}
+
+fn add_variable(
+    data: &mut MaterialData,
+    entry: &ObjectEntry,
+    numbers: Vec<f32>,
+) -> Result<(), MaterialError> {
+    if data.variables.iter().any(|(name, _)| name == entry.key) {
+        let message = format!("'{}' is in 'variables' and in 'colors': keep one", entry.key);
+        return Err((entry.line(), message));
+    }
+    data.variables.push((entry.key.to_string(), numbers));
     Ok(())
 }
 
@@ -169,7 +194,7 @@ fn numbers(entry: &ObjectEntry) -> Result<Vec<f32>, MaterialError> {
         return Ok(vec![number as f32]);
     }
     if let Some(text) = value.as_str() {
-        return color(text).map(Vec::from).ok_or_else(|| {
+        return Color::from_hex(text).map(|color| color.to_light().to_vec()).ok_or_else(|| {
             let message =
                 format!("'{}' must be numbers, or a colour such as \"#ff8000\"", entry.key);
             (entry.line(), message)
@@ -188,22 +213,8 @@ fn numbers(entry: &ObjectEntry) -> Result<Vec<f32>, MaterialError> {
     })
 }
 
-/// Converts `#rrggbb` or `#rrggbbaa` to the colors of shaders: linear light, premultiplied alpha.
-fn color(text: &str) -> Option<[f32; 4]> {
-    let digits = text.strip_prefix('#')?;
-    if !matches!(digits.len(), 6 | 8) || !digits.is_ascii() {
-        return None;
-    }
-    let mut parts = [255.0; 4];
-    for (part, at) in parts.iter_mut().zip((0..digits.len()).step_by(2)) {
-        *part = f32::from(u8::from_str_radix(&digits[at..at + 2], 16).ok()?);
-    }
-    let [red, green, blue, alpha] = parts;
-    Some(Color { red, green, blue, alpha }.to_light())
-}
-
 fn without_shader(compiling: &CompileContext, root: SjsonValue) -> Result<(), Error> {
-    for key in ["textures", "samplers", "variables"] {
+    for key in ["textures", "samplers", "variables", "colors"] {
         if let Some(value) = root.get(key) {
             let message = format!(
                 "'{key}' belong to a shader, and this material names none: add shader = \"name\", \
@@ -256,7 +267,12 @@ fn compare(
             return Err((entry.line(), message));
         }
     }
-    for (entry, (_, numbers)) in entries("variables").zip(&data.variables) {
+    for entry in entries("variables").chain(entries("colors")) {
+        let (_, numbers) = data
+            .variables
+            .iter()
+            .find(|(name, _)| name == entry.key)
+            .expect("every entry was read");
         let Some(known) = shader.variables.iter().find(|known| known.name == entry.key) else {
             let known = shader.variables.iter().map(|known| &known.name[..]);
             let hint = hint(entry.key, known);

@@ -39,7 +39,7 @@ use engine_resource::material_data::ShaderData;
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 
-pub use material_compile::MATERIAL;
+pub use material_compile::{COLORS, MATERIAL};
 pub use nesting_limits::STACK_BYTES;
 pub use reflection::check;
 

@@ -1,28 +1,33 @@
 //! References from resources to resources that do not exist. They are found through the graph of
 //! references that the data compiler recorded for every kind, with the file and the line that has
-//! the name. Loads no resources, and checks no names in scripts, which can mean anything.
+//! the name. Loads no resources. A string in a script can mean anything; the lint asks for the names
+//! in certain positions.
 
-use super::resource_kinds::{CONTAINERS, KINDS, ReadParts};
+use super::finding::{CheckFinding, CheckRule};
+use super::platforms::CheckedPlatform;
+use crate::resource_kinds::{CONTAINERS, KINDS, ReadParts};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonValue};
-use engine_platform as platform;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
 use engine_resource::resource_kind::{kind_names, substitute_kind};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::{self, Settings};
 use engine_resource::store::{ResourceStore, missing_message};
-use engine_resource::variant::VariantPreferences;
+use engine_resource::variant::{VariantPreferences, VariantProperties};
 use engine_runtime::built_in_resources::is_built_in;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use engine_sound::mixer::MixerData;
+use engine_sound::resource::read_sound;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-/// Finder of missing references in one game.
-struct ReferenceFinder<'a> {
+/// Finder of missing references in one game, on one platform.
+pub struct ReferenceFinder<'a> {
     root: &'a Path,
+    platform: &'static str,
     project: Option<Project>,
     index: ResourceIndex,
-    store: &'a mut ResourceStore,
+    store: ResourceStore,
     /// Names of textures that scripts create.
     created: &'a HashSet<String>,
     /// Names of the parts of containers that were read so far.
@@ -43,33 +48,62 @@ struct SourceTexts {
     files: HashMap<(String, String), TextLocation>,
 }
 
-/// Returns a message with file and line for each missing reference, in the order of the files.
-/// `created` has the names of textures that scripts create.
-pub fn find(root: &Path, store: &mut ResourceStore, created: &HashSet<String>) -> Vec<String> {
-    let index = store.index().clone();
-    let project = Project::open(root).ok();
-    let (parts, sources) = (HashMap::new(), HashMap::new());
-    let entries = index.entries.clone();
-    let mut finder = ReferenceFinder { root, project, index, store, created, parts, sources };
-    let mut found = BTreeSet::new();
-    for entry in &entries {
-        for reference in &entry.references {
-            if !finder.exists(reference) {
-                found.insert(finder.message(entry, reference));
+impl<'a> ReferenceFinder<'a> {
+    /// Creates the finder of a platform. `created` has the names of textures that scripts create.
+    pub fn new(
+        root: &'a Path,
+        platform: &CheckedPlatform,
+        created: &'a HashSet<String>,
+    ) -> ReferenceFinder<'a> {
+        let store = platform.store.clone();
+        let index = store.index().clone();
+        let project = Project::open(root).ok();
+        let (parts, sources) = (HashMap::new(), HashMap::new());
+        let platform = platform.name;
+        ReferenceFinder { root, platform, project, index, store, created, parts, sources }
+    }
+
+    /// Returns a finding with file and line for each missing reference, in the order of the files.
+    pub fn findings(&mut self) -> Vec<CheckFinding> {
+        let entries = self.index.entries.clone();
+        let mut found: BTreeMap<String, String> = BTreeMap::new();
+        for entry in &entries {
+            for reference in &entry.references {
+                if !self.exists(reference, Some(&entry.properties)) {
+                    let message = self.message(entry, reference);
+                    found.entry(message).or_insert_with(|| entry.properties.to_string());
+                }
             }
         }
+        found.extend(self.bus_messages(&entries));
+        found.extend(self.mixer_message().map(|message| (message, String::new())));
+        let finding = |(text, variant): (String, String)| CheckFinding {
+            variant,
+            ..CheckFinding::error(CheckRule::Reference, text)
+        };
+        found.into_iter().map(finding).collect()
     }
-    found.extend(finder.mixer_message());
-    found.into_iter().collect()
-}
 
-impl ReferenceFinder<'_> {
-    fn exists(&mut self, reference: &ResourceName) -> bool {
+    /// Returns the message for a name that no resource of these kinds has, or `None` if one exists.
+    pub fn missing_of_kinds(&mut self, kinds: &[&str], name: &str) -> Option<String> {
+        let exists = |kind: &&str| self.exists(&ResourceName::new(kind, name), None);
+        if kinds.iter().any(exists) {
+            return None;
+        }
+        Some(self.missing(&ResourceName::new(kinds[0], name), &VariantProperties::default()))
+    }
+
+    /// Returns true if a resource exists, with a variant that serves a game which prefers
+    /// `properties`; `None` means any variant.
+    fn exists(&mut self, reference: &ResourceName, properties: Option<&VariantProperties>) -> bool {
         let ResourceName { kind, name } = reference;
         let has = |index: &ResourceIndex, kind: &str| {
             let resource = ResourceName::new(kind, name);
+            let serves = |entry: &IndexEntry| {
+                properties.is_none_or(|all| entry.properties.is_subset_of(all))
+            };
             // A resource that could not be compiled is reported by the compiler.
-            !index.variants(&resource).is_empty() || index.failure(&resource).is_some()
+            index.variants(&resource).iter().any(serves) || index.failure(&resource).is_some()
         };
         // A string in a script can mean anything.
         kind.is_empty()
@@ -117,14 +151,51 @@ impl ReferenceFinder<'_> {
             Some(format!("{}:{line}", stamp.path))
         });
         let location = located.unwrap_or_else(|| path.to_string());
-        format!("{location}: {}", self.missing(reference))
+        format!("{location}: {}", self.missing(reference, &entry.properties))
     }
 
-    fn missing(&self, reference: &ResourceName) -> String {
+    fn missing(&self, reference: &ResourceName, properties: &VariantProperties) -> String {
         if reference.kind == kind_names::LUA {
             return format!("there is no script '{}.lua'", reference.name);
         }
-        missing_message(&self.index, KINDS, &VariantPreferences::default(), reference)
+        let properties = properties.properties().map(str::to_string).collect();
+        let preferences = VariantPreferences::new(properties).unwrap_or_default();
+        missing_message(&self.index, KINDS, &preferences, reference)
+    }
+
+    /// Returns the messages for buses that sounds name and that the game's mixer does not have, with
+    /// the properties of the sounds.
+    fn bus_messages(&mut self, entries: &[IndexEntry]) -> Vec<(String, String)> {
+        let Some(mixer) = self.mixer() else { return Vec::new() };
+        let mut messages = Vec::new();
+        let sounds = entries.iter().filter(|entry| entry.resource.kind == kind_names::SOUND);
+        for entry in sounds {
+            let rules = self.store.read_variant(entry).and_then(|bytes| read_sound(&bytes));
+            // Data that cannot be read is reported where it is used.
+            let Ok((rules, _)) = rules else { continue };
+            let bus = &rules.options.bus;
+            if mixer.find(bus).is_none() {
+                let path = entry.files[0].path.as_str();
+                let named = ResourceName::new(kind_names::MIXER, bus);
+                let line = self.line(path, &named).map_or(String::new(), |at| format!(":{at}"));
+                let message = format!("{path}{line}: {}", mixer.missing_bus_message(bus));
+                messages.push((message, entry.properties.to_string()));
+            }
+        }
+        messages
+    }
+
+    /// Returns the buses of the game, or `None` if its mixer is missing or broken.
+    fn mixer(&mut self) -> Option<MixerData> {
+        let settings = Settings::read(self.root, self.platform).ok()?;
+        let name = settings.text("sound.mixer");
+        let resource = ResourceName::new(kind_names::MIXER, name);
+        let base = self.index.variants(&resource).first().cloned();
+        match base {
+            Some(entry) => MixerData::read(&self.store.read_variant(&entry).ok()?).ok(),
+            None if self.index.failure(&resource).is_some() => None,
+            None => Some(MixerData::standard()),
+        }
     }
 
     /// Returns the line of a text file that has the name of a resource, or the path of its file.
@@ -139,16 +210,20 @@ impl ReferenceFinder<'_> {
 
     /// Returns the message for a mixer that the settings name and that does not exist.
     fn mixer_message(&mut self) -> Option<String> {
-        let settings = Settings::read(self.root, platform::NAME).ok()?;
+        let settings = Settings::read(self.root, self.platform).ok()?;
         let name = settings.text("sound.mixer");
         let mixer = ResourceName::new(kind_names::MIXER, name);
         // Without the key, the engine has buses of its own.
         let is_default = name == Settings::defaults().text("sound.mixer");
-        if is_default || name.is_empty() || self.exists(&mixer) {
+        if is_default || name.is_empty() || self.exists(&mixer, None) {
             return None;
         }
         let line = self.line(settings::FILE, &mixer).map_or(String::new(), |at| format!(":{at}"));
-        Some(format!("{}{line}: {}", settings::FILE, self.missing(&mixer)))
+        Some(format!(
+            "{}{line}: {}",
+            settings::FILE,
+            self.missing(&mixer, &VariantProperties::default())
+        ))
     }
 }
 

@@ -1,0 +1,59 @@
+//! The check of a game: it compiles all variants for all platforms, finds references that lead
+//! nowhere, and spawns every unit, model and level. Reads the game's folder, and writes only
+//! compiled data. The lint of scripts is in src/script/lint/, the output in src/command/check/.
+
+mod finding;
+mod names;
+mod platforms;
+pub mod references;
+mod spawn;
+mod variants;
+
+pub use finding::{CheckFinding, CheckRule, unique};
+pub use platforms::{CheckedPlatform, compile_all, names as platform_names};
+pub use spawn::SpawnCounts;
+
+use references::ReferenceFinder;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// Returns the findings in compiled resources: missing references, missing base variants, and names
+/// that are easily confused. `created` has the names of textures that scripts create.
+pub fn check_resources(
+    root: &Path,
+    platforms: &[CheckedPlatform],
+    created: &HashSet<String>,
+) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    for platform in platforms {
+        let mut finder = ReferenceFinder::new(root, platform, created);
+        let missing = finder.findings();
+        findings.extend(missing.into_iter().map(|finding| platform.locate(finding)));
+        let others = variants::missing_base_variants(platform.store.index())
+            .into_iter()
+            .chain(names::confusable(&platform.store));
+        findings.extend(others.map(|finding| platform.locate(finding)));
+    }
+    unique(findings)
+}
+
+/// Spawns every unit, model and level for a frame, with each set of variants. Returns the findings,
+/// and the numbers of resources that were spawned without preferred variants.
+pub fn spawn_all(root: &Path, platforms: &[CheckedPlatform]) -> (Vec<CheckFinding>, SpawnCounts) {
+    let mut findings = Vec::new();
+    let mut counts = SpawnCounts::default();
+    // A problem that does not depend on the variant is reported for the first run only.
+    let mut reported = HashSet::new();
+    for platform in platforms {
+        let (runs, left_out) = variants::spawn_runs(platform, &platforms[0]);
+        findings.extend(left_out);
+        for run in runs {
+            let (found, spawned) = spawn::spawn(root, platform, &run, &mut reported);
+            findings.extend(found);
+            if platform.is_native() && run.preferred.is_base() {
+                counts = spawned;
+            }
+        }
+    }
+    (unique(findings), counts)
+}

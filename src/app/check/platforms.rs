@@ -1,0 +1,94 @@
+//! The platforms of a check: the one that it runs on, and all that files of the game name as their
+//! variants. Each is compiled with the variants that it uses.
+
+use super::finding::{CheckFinding, CheckRule, unique};
+use crate::progress::ProgressLine;
+use crate::resource_kinds::KINDS;
+use crate::resource_reload::data_of;
+use engine_foundation::Error;
+use engine_platform as platform;
+use engine_resource::compile::{self, CompileTarget};
+use engine_resource::folder_scan;
+use engine_resource::resource_name::SourceName;
+use engine_resource::store::{DataSource, ResourceStore};
+use engine_resource::variant::PLATFORMS;
+use std::collections::HashSet;
+use std::path::Path;
+
+/// A platform with the game's resources as they are compiled for it.
+pub struct CheckedPlatform {
+    pub name: &'static str,
+    pub store: ResourceStore,
+}
+
+impl CheckedPlatform {
+    /// Returns true for the platform that the check runs on.
+    pub fn is_native(&self) -> bool {
+        self.name == platform::NAME
+    }
+
+    /// Notes the platform in a finding.
+    pub fn locate(&self, finding: CheckFinding) -> CheckFinding {
+        let platform = (!self.is_native()).then_some(self.name);
+        CheckFinding { platform, ..finding }
+    }
+}
+
+/// Returns the platforms to check, the one that the check runs on first.
+pub fn names(root: &Path) -> Vec<&'static str> {
+    // A folder that cannot be read is reported when it is compiled.
+    let files = folder_scan::files(root).unwrap_or_default().files;
+    let sources = files.iter().filter_map(|file| SourceName::of(&file.path, &KINDS)?.ok());
+    let named: HashSet<String> = sources
+        .flat_map(|source| source.properties.platforms().map(str::to_string).collect::<Vec<_>>())
+        .collect();
+    let others = PLATFORMS.iter().filter(|name| **name != platform::NAME && named.contains(**name));
+    [platform::NAME].into_iter().chain(others.copied()).collect()
+}
+
+/// Compiles a game for each platform. Returns the compiled resources, and all compile errors.
+pub fn compile_all(
+    root: &Path,
+    platforms: &[&'static str],
+) -> (Vec<CheckedPlatform>, Vec<CheckFinding>) {
+    let mut checked = Vec::new();
+    let mut findings = Vec::new();
+    for name in platforms {
+        let store = match compile_for(root, name) {
+            Ok((store, problems)) => {
+                let finding = |text| CheckFinding::error(CheckRule::Compile, text);
+                let platform = CheckedPlatform { name, store: ResourceStore::default() };
+                let located = problems.into_iter().map(|text| platform.locate(finding(text)));
+                findings.extend(located);
+                store
+            }
+            Err(error) => {
+                let text = format!("resources could not be compiled: {}", error.message);
+                findings.push(CheckFinding::error(CheckRule::Compile, text));
+                ResourceStore::without(error.message)
+            }
+        };
+        checked.push(CheckedPlatform { name, store });
+    }
+    (checked, unique(findings))
+}
+
+/// Compiles a game for a platform. Returns its resources and the compile errors.
+fn compile_for(root: &Path, platform: &str) -> Result<(ResourceStore, Vec<String>), Error> {
+    let data = data_of(root, platform)?;
+    let target = CompileTarget {
+        root,
+        data: data.clone(),
+        kinds: KINDS,
+        source_platform: platform,
+        release: false,
+        exclude: &[],
+        threads: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let progress = ProgressLine::new("compiling");
+    let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
+    progress.clear();
+    let compiled = compiled?;
+    let store = ResourceStore::new(compiled.index, DataSource::Folder(data, KINDS));
+    Ok((store, compiled.problems))
+}

@@ -1,0 +1,169 @@
+//! Spawns resources of a game for a frame, in a run of the script core/tools/check.lua, without a
+//! window, and returns the problems.
+
+use super::finding::{CheckFinding, CheckRule};
+use super::platforms::CheckedPlatform;
+use super::variants::SpawnRun;
+use crate::frame_input::FrameInput;
+use crate::{App, Game, GameLaunch, HEADLESS_STEP};
+use engine_foundation::{log, panic};
+use engine_platform as platform;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::variant::VariantPreferences;
+use engine_script::{ErrorReport, ScriptValue};
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// The script that is played in place of the game's own.
+const SCRIPT: &str = "tools.check";
+/// Lua that returns the results of the script.
+const RESULTS: &str = "Application.get_data('engine', 'check')";
+/// Time that reading the results can take, in seconds.
+const RESULT_SECONDS: f64 = 10.0;
+
+/// Numbers of resources that were spawned.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpawnCounts {
+    pub units: usize,
+    pub models: usize,
+    pub levels: usize,
+}
+
+/// A problem that the script found.
+#[derive(Debug, PartialEq)]
+struct Problem {
+    resource: ResourceName,
+    doing: String,
+    message: String,
+}
+
+/// Spawns the resources of a run. Returns the findings, and the numbers of resources. Problems in
+/// `reported` are left out, and new ones are added to it.
+pub fn spawn(
+    root: &Path,
+    platform: &CheckedPlatform,
+    run: &SpawnRun,
+    reported: &mut HashSet<String>,
+) -> (Vec<CheckFinding>, SpawnCounts) {
+    let properties = run.preferred.properties().map(str::to_string).collect();
+    let preferences = VariantPreferences::new(properties).expect("the compiler accepts the names");
+    let mut store = platform.store.clone();
+    store.prefer(preferences);
+    store.apply_preferences();
+    // One argument, because a script can have only some thousand.
+    let list = |all: &Vec<ResourceName>| {
+        all.iter().map(ResourceName::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let arguments = run.resources.iter().map(list).collect();
+    let launch = GameLaunch {
+        arguments,
+        boot: Some(SCRIPT.to_string()),
+        store: Some(store),
+        ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
+    };
+    log::forget_warnings();
+    let logged_before = log::error_count();
+    log::capture_errors();
+    // A panic of the engine is a finding, and the check goes on.
+    let played = catch_unwind(AssertUnwindSafe(|| play(launch)));
+    let mut logged = log::release_errors();
+    let dropped = (log::error_count() - logged_before).saturating_sub(logged.len() as u64);
+    if dropped > 0 {
+        logged.push(format!("{dropped} more errors were logged"));
+    }
+    let (results, failure) = played.unwrap_or_else(|_| (None, Some(panic::take_panic())));
+    let (problems, counts) = results.map(|results| read_results(&results)).unwrap_or_default();
+    let new = problems.iter().filter(|problem| reported.insert(format!("{problem:?}")));
+    let mut findings: Vec<CheckFinding> =
+        new.map(|problem| spawn_finding(platform, run, problem)).collect();
+    let errors = logged.into_iter().chain(failure);
+    findings.extend(errors.map(|text| {
+        let finding = CheckFinding::error(CheckRule::Log, text);
+        CheckFinding { variant: run.preferred.to_string(), ..platform.locate(finding) }
+    }));
+    (findings, counts)
+}
+
+/// Plays the script to its end. Returns its results, and the error that ended it.
+fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
+    let mut app = match App::open(launch) {
+        Ok(app) => app,
+        Err(error) => return (None, Some(error.to_string())),
+    };
+    app.begin(FrameInput::default());
+    let mut played = app.start();
+    while played.is_ok() && app.quit().is_none() && platform::end_requested().is_none() {
+        played = app.frame(HEADLESS_STEP);
+        app.end_frame();
+    }
+    let failure = played.err().map(|report| describe(&report));
+    let arguments = [ScriptValue::Text(RESULTS.to_string()), ScriptValue::Boolean(true)];
+    let results = app.vm().call_core("tool_eval", &arguments, RESULT_SECONDS);
+    (results.ok().and_then(|results| field(&results, "data").cloned()), failure)
+}
+
+/// Returns the first line of a report, with its location.
+fn describe(report: &ErrorReport) -> String {
+    match &report.location {
+        Some(at) if !report.message.starts_with(&at.file) => {
+            format!("{}:{}: {}", at.file, at.line, report.message)
+        }
+        _ => report.message.clone(),
+    }
+}
+
+fn field<'a>(table: &'a ScriptValue, name: &str) -> Option<&'a ScriptValue> {
+    let ScriptValue::Table(fields) = table else { return None };
+    fields.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+}
+
+fn text(table: &ScriptValue, name: &str) -> Option<String> {
+    match field(table, name) {
+        Some(ScriptValue::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn read_results(results: &ScriptValue) -> (Vec<Problem>, SpawnCounts) {
+    let count = |name: &str| match field(results, name) {
+        Some(ScriptValue::Number(number)) => *number as usize,
+        _ => 0,
+    };
+    let counts =
+        SpawnCounts { units: count("unit"), models: count("model"), levels: count("level") };
+    let problem = |value: &ScriptValue| {
+        let resource = ResourceName::parse(&text(value, "resource")?)?;
+        Some(Problem { resource, doing: text(value, "doing")?, message: text(value, "message")? })
+    };
+    let problems = match field(results, "problems") {
+        Some(ScriptValue::List(problems)) => problems.iter().filter_map(problem).collect(),
+        _ => Vec::new(),
+    };
+    (problems, counts)
+}
+
+fn spawn_finding(platform: &CheckedPlatform, run: &SpawnRun, problem: &Problem) -> CheckFinding {
+    let Problem { resource, doing, message } = problem;
+    let with = match run.preferred.is_base() {
+        true => String::new(),
+        false => {
+            let words: Vec<&str> = run.preferred.properties().collect();
+            format!(" with the variants [{}]", words.join(", "))
+        }
+    };
+    let on = if platform.is_native() { String::new() } else { format!(" on {}", platform.name) };
+    let entries = platform.store.index().variants(resource);
+    let usable = entries.iter().filter(|entry| entry.properties.is_subset_of(&run.preferred));
+    let file = usable.last().map(|entry| entry.files[0].path.clone());
+    let finding = CheckFinding {
+        rule: CheckRule::Spawn,
+        is_warning: false,
+        file,
+        line: None,
+        text: format!("{resource}: {doing}{with}{on}: {message}"),
+        platform: None,
+        variant: run.preferred.to_string(),
+    };
+    platform.locate(finding)
+}

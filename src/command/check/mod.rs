@@ -1,0 +1,117 @@
+//! `engine check`: compiles all variants of a game, spawns every unit, model and level for a frame,
+//! finds references to resources that do not exist, lints the scripts, and reports all findings at
+//! once. `engine compile --bundle` does the same before it makes a bundle.
+
+pub mod output;
+mod scripts;
+
+use super::confinement_flag::ConfinementFlag;
+use super::editor_definitions;
+use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
+use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::{Game, exit};
+use engine_foundation::{Error, log};
+use engine_platform as platform;
+use engine_resource::project::Project;
+use engine_resource::settings::Settings;
+use output::OutputFormat;
+use scripts::CheckedScripts;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Check a game: compile all variants, spawn every unit, model and level for one frame, find
+/// missing resources and unknown names in scripts, and report everything at once
+///
+/// The exit code is 0 if there are no errors (warnings do not count), 1 if there are, 2 for a wrong
+/// command line.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The game's folder
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    /// Output: lines for people, or json, junit or github (annotations) for programs
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    output: OutputFormat,
+    #[command(flatten)]
+    confine: ConfinementFlag,
+}
+
+pub fn main(args: Args) -> i32 {
+    if let Err(message) = check_boot_script(&args.folder) {
+        log::error(&message);
+        return exit::FAILED;
+    }
+    editor_definitions::refresh(&args.folder);
+    let game = Game::Folder(args.folder.clone());
+    let platforms = check::platform_names(&args.folder);
+    if args.confine.is_enabled() {
+        ConfinementPlan::to_check(&game, &platforms).begin();
+        confinement::forbid_programs(false);
+    }
+    platform::install_signal_handlers();
+    let is_text = args.output == OutputFormat::Text;
+    // Only the findings go to the standard output of a program that reads them.
+    log::set_silent(!is_text);
+    let report = check_game(&args.folder, &platforms);
+    log::set_silent(false);
+    output::print(args.output, &args.folder, &report);
+    let is_stopped = platform::end_requested().is_some();
+    match report.errors() > 0 || is_stopped {
+        true => exit::FAILED,
+        false => exit::SUCCESS,
+    }
+}
+
+/// Returns an error message if the folder has no game.
+fn check_boot_script(folder: &Path) -> Result<(), String> {
+    // Invalid settings are reported when resources are spawned.
+    let settings = Settings::read(folder, platform::NAME).unwrap_or_else(|_| Settings::defaults());
+    let project = Project::open(folder).map_err(|error: Error| error.to_string())?;
+    project.missing_boot_message(settings.text("boot_script")).map_or(Ok(()), Err)
+}
+
+/// The findings in a game, and the numbers for the summary.
+#[derive(Default)]
+pub struct CheckReport {
+    pub findings: Vec<CheckFinding>,
+    scripts: u64,
+    /// Number of scripts that cannot be compiled.
+    broken_scripts: u64,
+    spawned: SpawnCounts,
+}
+
+/// Checks a game on some platforms, the one that this is first.
+pub fn check_game(folder: &Path, platforms: &[&'static str]) -> CheckReport {
+    let scripts = CheckedScripts::read(folder);
+    let (platforms, compile_errors) = check::compile_all(folder, platforms);
+    let mut findings = scripts.syntax_errors();
+    findings.extend(compile_errors);
+    findings.extend(check::check_resources(folder, &platforms, &scripts.textures));
+    findings.extend(scripts.lint(folder, &platforms));
+    let (spawned, counts) = check::spawn_all(folder, &platforms);
+    let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
+    findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
+    CheckReport {
+        broken_scripts: scripts.broken(platforms[0].store.index()),
+        scripts: scripts.count,
+        findings,
+        spawned: counts,
+    }
+}
+
+impl CheckReport {
+    /// Returns the number of findings that are no warnings.
+    pub fn errors(&self) -> usize {
+        self.findings.iter().filter(|finding| !finding.is_warning).count()
+    }
+
+    fn warnings(&self) -> usize {
+        self.findings.len() - self.errors()
+    }
+
+    /// Returns the number of errors of a rule.
+    fn count(&self, rule: CheckRule) -> usize {
+        let counts = |finding: &&CheckFinding| finding.rule == rule && !finding.is_warning;
+        self.findings.iter().filter(counts).count()
+    }
+}
