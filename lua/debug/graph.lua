@@ -2,13 +2,14 @@
 -- Commands select counters by name. The overlay is drawn in every frame, below only the console.
 local core = ...
 
-local tonumber, ipairs, format = tonumber, ipairs, string.format
+local tonumber, ipairs, pcall, format = tonumber, ipairs, pcall, string.format
 local floor, huge, max, min = math.floor, math.huge, math.max, math.min
 local concat, remove, lower, sub = table.concat, table.remove, string.lower, string.sub
 local gsub, find_text, select, unpack = string.gsub, string.find, select, unpack
 local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 
 local Gui, Stats = core.module("Gui"), core.module("Stats")
+local from_hex = core.module("Color").from_hex
 
 local GRAPHS_MAX, SERIES_MAX = 16, 8
 local FRAMES = 240 -- frames shown in a graph
@@ -54,10 +55,11 @@ end
 
 local function color_of(color_name)
   local color = COLORS[lower(color_name)]
-  if not color then
-    return nil, format("there is no colour '%s' (%s)", color_name, concat(ORDER, ", "))
-  end
-  return color
+  if color then return color end
+  local is_hex, hex = pcall(from_hex, color_name)
+  if is_hex and sub(color_name, 1, 1) == "#" then return hex end
+  return nil, format("there is no colour '%s' (%s, or one such as #ff8000)", color_name,
+    concat(ORDER, ", "))
 end
 
 -- Returns the first colour that no series of a graph uses.

@@ -123,6 +123,10 @@ fn check(folder: &Path, exclude: &[Glob]) -> bool {
     let is_excluded = |file: &String| exclude.iter().any(|glob| glob.matches(file));
     report.findings.retain(|finding| !finding.file.as_ref().is_some_and(is_excluded));
     check::output::print_errors(&report);
+    if platform::end_requested().is_some() {
+        engine_foundation::error_line!("the check was stopped; no bundle was made");
+        return false;
+    }
     let errors = report.errors();
     if errors > 0 {
         let errors = if errors == 1 { "1 error".to_string() } else { format!("{errors} errors") };

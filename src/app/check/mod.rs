@@ -13,6 +13,7 @@ pub use finding::{CheckFinding, CheckRule, unique};
 pub use platforms::{CheckedPlatform, compile_all, names as platform_names};
 pub use spawn::SpawnCounts;
 
+use engine_platform as platform;
 use references::ReferenceFinder;
 use std::collections::HashSet;
 use std::path::Path;
@@ -40,17 +41,19 @@ pub fn check_resources(
 /// Spawns every unit, model and level for a frame, with each set of variants. Returns the findings,
 /// and the numbers of resources that were spawned without preferred variants.
 pub fn spawn_all(root: &Path, platforms: &[CheckedPlatform]) -> (Vec<CheckFinding>, SpawnCounts) {
+    // Until now a signal ended the process at once, even during a long compile.
+    platform::install_signal_handlers();
     let mut findings = Vec::new();
     let mut counts = SpawnCounts::default();
     // A problem that does not depend on the variant is reported for the first run only.
     let mut reported = HashSet::new();
-    for platform in platforms {
-        let (runs, left_out) = variants::spawn_runs(platform, &platforms[0]);
+    for checked in platforms {
+        let (runs, left_out) = variants::spawn_runs(checked, &platforms[0]);
         findings.extend(left_out);
         for run in runs {
-            let (found, spawned) = spawn::spawn(root, platform, &run, &mut reported);
+            let (found, spawned) = spawn::spawn(root, checked, &run, &mut reported);
             findings.extend(found);
-            if platform.is_native() && run.preferred.is_base() {
+            if checked.is_native() && run.preferred.is_base() {
                 counts = spawned;
             }
         }

@@ -90,7 +90,13 @@ impl<'a> ReferenceFinder<'a> {
         if kinds.iter().any(exists) {
             return None;
         }
-        Some(self.missing(&ResourceName::new(kinds[0], name), &VariantProperties::default()))
+        // The last kind is the usual one, and its names are suggested.
+        let last = *kinds.last()?;
+        let message = self.missing(&ResourceName::new(last, name), &VariantProperties::default());
+        Some(match message.strip_prefix(&format!("there is no {last} ")) {
+            Some(rest) => format!("there is no {} {rest}", kinds.join(" or ")),
+            None => message,
+        })
     }
 
     /// Returns true if a resource exists, with a variant that serves a game which prefers

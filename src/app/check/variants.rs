@@ -45,6 +45,7 @@ pub fn missing_base_variants(index: &ResourceIndex) -> Vec<CheckFinding> {
 
 fn base_variant_warning(variants: &[IndexEntry]) -> CheckFinding {
     let ResourceName { kind, name } = &variants[0].resource;
+    let kind = if kind == kind_names::LUA { "script" } else { kind };
     let path = &variants[0].files[0].path;
     let sets: Vec<String> =
         variants.iter().map(|entry| format!("\"{}\"", entry.properties)).collect();

@@ -48,7 +48,6 @@ pub fn main(args: Args) -> i32 {
         ConfinementPlan::to_check(&game, &platforms).begin();
         confinement::forbid_programs(false);
     }
-    platform::install_signal_handlers();
     let is_text = args.output == OutputFormat::Text;
     // Only the findings go to the standard output of a program that reads them.
     log::set_silent(!is_text);
