@@ -400,8 +400,8 @@ fn variants_of_all_sets_and_platforms_are_checked() {
         &format!("error: {broken}:1: unknown key 'nodees', did you mean 'nodes'?"),
         &format!("error: {lost}:1: there is no texture 'none'"),
         &format!("error: units/w.unit: spawning it on {OTHER}: "),
-        "error: units/b.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
-        "error: units/user.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
+        "units/b.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
+        "units/user.unit: spawning it with the variants [fr]: components/dies.lua:1: it dies",
     ] {
         assert_eq!(output.matches(line).count(), 1, "'{line}' is not once in:\n{output}");
     }
@@ -422,8 +422,8 @@ fn references_between_variants_are_checked() {
     let files = [MAIN, ("flag.fr.tga", tga), ("units/a.de.unit", sprite), ("units/a.unit", "")];
     let (code, output) = run_check("other_variant", &files);
     assert_eq!(code, Some(1), "{output}");
-    let error = "error: units/a.de.unit:1: texture 'flag' has only the variants \"fr\", and none of \
-                 them serves the preferences [de]: add a file without properties";
+    let error = "error: units/a.de.unit:1: texture 'flag' has only the variants \"fr\", and none \
+                 of them serves the preferences [de]: add a file without properties";
     assert!(output.contains(error), "{output}");
 }
 

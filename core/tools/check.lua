@@ -1,6 +1,7 @@
 -- The script that `engine check` runs instead of a game. It spawns units, models and levels of the
 -- game, each in a separate world for one frame: those in the lines of its argument, such as
--- `units/rat.unit`, or all. The game's main.lua does not run. The results are in `Application.get_data("engine", "check")`.
+-- `units/rat.unit`, or all. The game's main.lua does not run. The results are in
+-- `Application.get_data("engine", "check")`.
 
 local queue, next_one = {}, 1
 local problems, reported = {}, {}

@@ -10,9 +10,9 @@ local istype = ffi.istype
 
 ---@module Color
 ---A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the alpha first, as in other engines of
----this family; `Color.rgba(r, g, b, a)` has the alpha last. `Color("#ff8000")` reads the notation of
----files, and `Color.from_data` all notations of files. All parts run from 0 to 255; 255 is full red,
----green, blue, or opaque. Parts are 32-bit floats and are not clamped, so that lights may be
+---this family; `Color.rgba(r, g, b, a)` has the alpha last. `Color("#ff8000")` reads the notation
+---of files, and `Color.from_data` all notations of files. All parts run from 0 to 255; 255 is full
+---red, green, blue, or opaque. Parts are 32-bit floats and are not clamped, so that lights may be
 ---brighter than white. A Color never changes. `color * 0.5` darkens and keeps the alpha;
 ---`color * other` tints.
 ---@example

@@ -31,8 +31,8 @@ impl ColorKey {
         read(value, self.linear_key)
     }
 
-    /// Reads linear light: three numbers from 0, in which 1 is white, and the alpha from 0 to 1 as a
-    /// fourth one if it has a meaning. The message continues a sentence that begins with the key.
+    /// Reads linear light: three numbers from 0, in which 1 is white, and the alpha from 0 to 1 as
+    /// a fourth one if it has a meaning. The message continues a sentence that begins with the key.
     ///
     /// # Errors
     /// Returns an error for any other value.

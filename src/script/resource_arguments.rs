@@ -1,5 +1,5 @@
-//! Arguments of the API that name resources: the function, the argument, and the kinds that the name
-//! can be of. The lint checks literals in these positions. A test compares the table with the
+//! Arguments of the API that name resources: the function, the argument, and the kinds that the
+//! name can be of. The lint checks literals in these positions. A test compares the table with the
 //! documentation of the functions.
 
 use super::docgen::model::{ApiModel, FunctionDoc};

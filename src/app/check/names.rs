@@ -18,8 +18,8 @@ pub fn confusable(store: &ResourceStore) -> Vec<CheckFinding> {
             for (one, other) in pairs(&names.unwrap_or_default()) {
                 let noun = row.noun;
                 let text = format!(
-                    "{path}: the {noun} '{one}' and '{other}' differ in upper and lower case alone: \
-                     they are two {noun}, which are easily confused: rename one"
+                    "{path}: the {noun} '{one}' and '{other}' differ in upper and lower case \
+                     alone: they are two {noun}, which are easily confused: rename one"
                 );
                 let variant = entry.properties.to_string();
                 let finding = CheckFinding::warning(CheckRule::Name, text);

@@ -1,7 +1,7 @@
 //! References from resources to resources that do not exist. They are found through the graph of
 //! references that the data compiler recorded for every kind, with the file and the line that has
-//! the name. Loads no resources. A string in a script can mean anything; the lint asks for the names
-//! in certain positions.
+//! the name. Loads no resources. A string in a script can mean anything; the lint asks for the
+//! names in certain positions.
 
 use super::finding::{CheckFinding, CheckRule};
 use super::platforms::CheckedPlatform;
@@ -169,8 +169,8 @@ impl<'a> ReferenceFinder<'a> {
         missing_message(&self.index, KINDS, &preferences, reference)
     }
 
-    /// Returns the messages for buses that sounds name and that the game's mixer does not have, with
-    /// the properties of the sounds.
+    /// Returns the messages for buses that sounds name and that the game's mixer does not have,
+    /// with the properties of the sounds.
     fn bus_messages(&mut self, entries: &[IndexEntry]) -> Vec<(String, String)> {
         let Some(mixer) = self.mixer() else { return Vec::new() };
         let mut messages = Vec::new();

@@ -50,8 +50,8 @@ fn base_variant_warning(variants: &[IndexEntry]) -> CheckFinding {
     let sets: Vec<String> =
         variants.iter().map(|entry| format!("\"{}\"", entry.properties)).collect();
     let text = format!(
-        "{path}: the {kind} '{name}' has only the variants {}: it is missing until the game prefers \
-         one of them: add a file without properties",
+        "{path}: the {kind} '{name}' has only the variants {}: it is missing until the game \
+         prefers one of them: add a file without properties",
         sets.join(", ")
     );
     let variant = variants[0].properties.to_string();

@@ -1,5 +1,5 @@
-//! Fields of the game's own modules: which ones a module returns, as far as its script writes all of
-//! them out, and uses of others.
+//! Fields of the game's own modules: those that a module returns, if its script writes all of them
+//! out, and uses of others.
 
 use super::LintScript;
 use super::parser::{InitialValue, ParsedScript, UseEnding, VariableUse};
