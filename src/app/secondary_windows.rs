@@ -139,6 +139,7 @@ pub fn remove_unseen_views(packet: &mut FramePacket, hidden: &[ViewTarget]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine_foundation::Vec2;
     use engine_frame_packet::texture::TextureSlot;
     use engine_frame_packet::{CaptureRequest, View};
     use engine_window::{WindowCommand, WindowOptions};
@@ -162,7 +163,7 @@ mod tests {
             target,
             rectangle: [0.0, 0.0, 1.0, 1.0],
             clear: None,
-            camera: Camera::DEFAULT.frame(1.0),
+            camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
             guis: Vec::new(),

@@ -147,7 +147,7 @@ mod tests {
             target: ViewTarget::Screen,
             rectangle: [0.5, 0.0, 0.5, 1.0],
             clear: None,
-            camera: Camera::DEFAULT.frame(1.0),
+            camera: Camera::DEFAULT.frame(Vec2::ONE),
             scene: None,
             layers: u32::MAX,
             guis: Vec::new(),

@@ -2,7 +2,7 @@
 //! console. The content of the console is in the prelude (lua/debug/console.lua).
 
 use super::{Assets, Devices, Drawing, OpenedGame};
-use engine_foundation::{Error, Handle};
+use engine_foundation::{Error, Handle, Vec2};
 use engine_frame_packet::gui::GuiFrame;
 use engine_frame_packet::text::{FontNumber, PageNumber, TextRequest};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
@@ -311,7 +311,7 @@ pub(super) fn fullscreen_view(gui: Handle, clear: Option<[f32; 4]>) -> View {
         target: ViewTarget::Screen,
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear,
-        camera: Camera::DEFAULT.frame(1.0),
+        camera: Camera::DEFAULT.frame(Vec2::ONE),
         scene: None,
         layers: u32::MAX,
         guis: vec![gui.to_number() as u64],

@@ -330,7 +330,7 @@ impl Engine {
         }
         let viewport = self.drawing.viewport_in(viewport, window)?;
         let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
-        let camera = self.worlds.camera(camera).frame(size.x / size.y);
+        let camera = self.worlds.camera(camera).frame(size);
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];
         let background = viewport.background.filter(|_| first || !whole);
@@ -366,7 +366,7 @@ impl Engine {
                 target: ViewTarget::Texture(target),
                 rectangle: [0.0, 0.0, 1.0, 1.0],
                 clear: Some([0.0; 4]),
-                camera: Camera::DEFAULT.frame(1.0),
+                camera: Camera::DEFAULT.frame(Vec2::ONE),
                 scene: None,
                 layers: u32::MAX,
                 guis: vec![gui],

@@ -209,6 +209,9 @@ impl Engine {
             location,
         );
         self.devices.sounds.release_world(world.0, self.frame.index, location);
+        if let Some(camera) = self.worlds.world(world).camera {
+            self.worlds.cameras.remove(camera.0, "", self.frame.index, location);
+        }
         self.worlds.slots.remove(world.0, "", self.frame.index, location);
     }
 }

@@ -129,6 +129,7 @@ impl Engine {
     /// Returns the parts of the engine that components can change.
     fn component_host(&mut self) -> ComponentHost<'_> {
         ComponentHost {
+            worlds: &self.worlds.slots,
             units: &mut self.worlds.units,
             physics: &mut self.worlds.physics,
             scenes: &mut self.worlds.scenes,

@@ -79,6 +79,23 @@ impl Worlds {
         Ok(camera)
     }
 
+    /// Returns the camera that shows a world if no camera is named: the own camera of a
+    /// two-dimensional world, and the default camera for other worlds.
+    pub fn camera_of_world(&mut self, world: WorldId) -> Result<CameraId, Error> {
+        let World { flags, camera, .. } = self.world(world);
+        let (is_flat, known) = (flags.flat, *camera);
+        if !is_flat {
+            return self.main_camera();
+        }
+        if let Some(camera) = known.filter(|camera| self.cameras.get(camera.0).is_some()) {
+            return Ok(camera);
+        }
+        let camera = self.new_camera()?;
+        *self.camera(camera) = Camera::FLAT;
+        self.world(world).camera = Some(camera);
+        Ok(camera)
+    }
+
     /// Moves a camera that is attached to a unit to its node. Does nothing if it was destroyed.
     pub(super) fn follow(&mut self, camera: CameraId) {
         let Some(CameraNode { unit, node, local }) =

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 /// Scripts that are embedded in the engine. `require` finds them if the game has no script of that
 /// name.
 const CORE_SCRIPTS: &[(&str, &str)] = &[
+    ("camera_2d.lua", include_str!("../../core/camera_2d.lua")),
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),

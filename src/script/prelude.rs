@@ -94,6 +94,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/unit/rendering",
     "world/physics/queries",
     "world/physics/joints",
+    "world/physics/shapes",
     "world/unit/physics",
     "world/level",
     "world/broadphase",

@@ -4,6 +4,7 @@
 //! A camera looks along its y axis, with z up and x to the right. Points of a target are in logical
 //! pixels from its bottom left.
 
+use crate::sprite::SpritePlacement;
 use crate::unit::UnitId;
 use engine_foundation::{Color, DMat4, DVec3, DVec4, Handle, Mat4, Vec2, Vec3, Vec4, projections};
 pub use engine_frame_packet::{ANGLE_MIN, NEAR_MIN, VIEW_DISTANCE_MAX};
@@ -30,7 +31,32 @@ pub enum Projection {
     Orthographic,
 }
 
-/// A camera.
+/// The area that an orthographic camera shows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum OrthographicView {
+    /// Minimum x, maximum x, minimum z and maximum z in metres, on a target of any shape.
+    Edges([f32; 4]),
+    /// Height in metres. The width follows from the shape of the target.
+    Height(f32),
+    /// Units of the target per metre. Width and height follow from the size of the target.
+    Scale(f32),
+}
+
+impl OrthographicView {
+    /// Returns minimum x, maximum x, minimum z and maximum z in metres, on a target of this size.
+    pub fn edges(self, target: Vec2) -> [f32; 4] {
+        let half = match self {
+            OrthographicView::Edges(edges) => return edges,
+            OrthographicView::Height(height) => {
+                Vec2::new(height * (target.x / target.y), height) / 2.0
+            }
+            OrthographicView::Scale(units) => target / (2.0 * units),
+        };
+        [-half.x, half.x, -half.y, half.y]
+    }
+}
+
+/// A camera. Sizes of targets are in their units, at least 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Camera {
     pub pose: Mat4,
@@ -39,13 +65,9 @@ pub struct Camera {
     pub vertical_fov: f32,
     pub near: f32,
     pub far: f32,
-    /// View of an orthographic camera, in metres: minimum x, maximum x, minimum z and maximum z.
-    pub orthographic: [f32; 4],
+    pub orthographic: OrthographicView,
     /// Custom frustum: left, right, bottom and top at the near plane, if it was set.
     pub frustum: Option<[f32; 4]>,
-    /// True if only the height of `orthographic` applies and the width follows the target's aspect
-    /// ratio.
-    pub fits_width: bool,
     /// Unit's node that the camera is attached to. In that case `pose` is a cached world transform
     /// from the last request.
     pub owner: Option<CameraNode>,
@@ -74,10 +96,19 @@ impl Camera {
         vertical_fov: std::f32::consts::FRAC_PI_3,
         near: 0.1,
         far: 1000.0,
-        orthographic: [-5.0, 5.0, -5.0, 5.0],
+        orthographic: OrthographicView::Edges([-5.0, 5.0, -5.0, 5.0]),
         frustum: None,
-        fits_width: false,
         owner: None,
+    };
+
+    /// The camera of a two-dimensional world, at the origin: x points to the right, y up. The scale
+    /// is that of sprites, and what is up to 1000 metres behind or in front of it is visible.
+    pub const FLAT: Camera = Camera {
+        pose: Mat4::from_cols(Vec4::X, Vec4::NEG_Z, Vec4::Y, Vec4::W),
+        projection: Projection::Orthographic,
+        near: -Camera::DEFAULT.far,
+        orthographic: OrthographicView::Scale(SpritePlacement::DEFAULT.pixels_per_metre),
+        ..Camera::DEFAULT
     };
 
     /// Returns the view matrix, from the world to the camera: x right, y up, z backward.
@@ -87,17 +118,12 @@ impl Camera {
         turned * self.pose.inverse()
     }
 
-    /// Returns the projection matrix, from the camera to clip space, for a target of `aspect` =
-    /// width / height.
-    pub fn projection(&self, aspect: f32) -> Mat4 {
+    /// Returns the projection matrix, from the camera to clip space, for a target of this size.
+    pub fn projection(&self, target: Vec2) -> Mat4 {
         let (near, far) = (self.near, self.far);
         match (self.projection, self.frustum) {
             (Projection::Orthographic, _) => {
-                let [mut left, mut right, bottom, top] = self.orthographic;
-                if self.fits_width {
-                    let half = (top - bottom) / 2.0 * aspect;
-                    (left, right) = (-half, half);
-                }
+                let [left, right, bottom, top] = self.orthographic.edges(target);
                 projections::orthographic(left, right, bottom, top, near, far)
             }
             (_, Some([left, right, bottom, top])) => {
@@ -114,14 +140,14 @@ impl Camera {
                     Vec4::new(0.0, 0.0, near * far / (near - far), 0.0),
                 )
             }
-            _ => projections::perspective(self.vertical_fov, aspect, near, far),
+            _ => projections::perspective(self.vertical_fov, target.x / target.y, near, far),
         }
     }
 
-    pub fn frame(&self, aspect: f32) -> CameraFrame {
+    pub fn frame(&self, target: Vec2) -> CameraFrame {
         CameraFrame {
             view: self.view(),
-            projection: self.projection(aspect),
+            projection: self.projection(target),
             position: self.pose.w_axis.truncate(),
             near: self.near,
             far: self.far,
@@ -132,7 +158,7 @@ impl Camera {
     /// depth in front of the camera.
     pub fn world_to_screen(&self, point: Vec3, size: Vec2) -> (Vec2, f32) {
         let in_view = self.view() * point.extend(1.0);
-        let clip = self.projection(size.x / size.y) * in_view;
+        let clip = self.projection(size) * in_view;
         // A point in the camera's own plane has no position on the screen; a distant position is
         // used.
         let w = if clip.w.abs() < 1e-6 { 1e-6f32.copysign(clip.w) } else { clip.w };
@@ -142,7 +168,7 @@ impl Camera {
         }
         // The numbers exceed the range of floats.
         let in_view = self.view_wide() * point.as_dvec3().extend(1.0);
-        let clip = self.projection(size.x / size.y).as_dmat4() * in_view;
+        let clip = self.projection(size).as_dmat4() * in_view;
         let w = if clip.w.abs() < 1e-6 { 1e-6f64.copysign(clip.w) } else { clip.w };
         let to_pixels = |part: f64, size: f32| bounded((part / w * 0.5 + 0.5) * f64::from(size));
         (Vec2::new(to_pixels(clip.x, size.x), to_pixels(clip.y, size.y)), bounded(-in_view.z))
@@ -159,7 +185,7 @@ impl Camera {
     /// forward and z up, `depth` metres in front of the camera. Also returns the change of the
     /// point per metre of depth.
     fn unproject(&self, position: Vec2, depth: f64, size: Vec2) -> (DVec3, DVec3) {
-        let projection = self.projection(size.x / size.y).as_dmat4();
+        let projection = self.projection(size).as_dmat4();
         let at = position.as_dvec2() / size.as_dvec2() * 2.0 - 1.0;
         match self.projection {
             Projection::Orthographic => {
@@ -194,9 +220,9 @@ impl Camera {
 
     /// Returns the distance of a point from the nearest plane of the view frustum, in metres:
     /// positive inside, negative outside.
-    pub fn inside_frustum(&self, point: Vec3, aspect: f32) -> f32 {
+    pub fn inside_frustum(&self, point: Vec3, target: Vec2) -> f32 {
         let depth = -(self.view() * point.extend(1.0)).z;
-        let rows = (self.projection(aspect) * self.view()).transpose();
+        let rows = (self.projection(target) * self.view()).transpose();
         let (x, y, w) = (rows.x_axis, rows.y_axis, rows.w_axis);
         // Source: G. Gribb, K. Hartmann, "Fast Extraction of Viewing Frustum Planes" (2001). The
         // near and the far plane are known directly; extraction from the matrix would lose
@@ -210,7 +236,7 @@ impl Camera {
         // The numbers exceed the range of floats.
         let (view, point) = (self.view_wide(), point.as_dvec3().extend(1.0));
         let depth = -(view * point).z;
-        let rows = (self.projection(aspect).as_dmat4() * view).transpose();
+        let rows = (self.projection(target).as_dmat4() * view).transpose();
         let (x, y, w) = (rows.x_axis, rows.y_axis, rows.w_axis);
         let sides = [w + x, w - x, w + y, w - y];
         let sides = sides.map(|plane| plane.dot(point) / plane.truncate().length());
@@ -268,15 +294,16 @@ mod tests {
 
     const SIZE: Vec2 = Vec2::new(200.0, 100.0);
 
-    fn cameras() -> [Camera; 3] {
+    fn cameras() -> [Camera; 4] {
         let pose = Mat4::from_rotation_z(0.4) * Mat4::from_translation(Vec3::new(1.0, -8.0, 3.0));
         let camera = Camera { pose, ..Camera::DEFAULT };
         let frustum = Some([-0.1, 0.2, -0.05, 0.1]);
-        let orthographic = [-4.0, 8.0, -2.0, 3.0];
+        let orthographic = OrthographicView::Edges([-4.0, 8.0, -2.0, 3.0]);
         [
             camera,
             Camera { frustum, ..camera },
             Camera { projection: Projection::Orthographic, orthographic, ..camera },
+            Camera { pose, ..Camera::FLAT },
         ]
     }
 
@@ -287,6 +314,24 @@ mod tests {
         assert!((position - SIZE / 2.0).length() < 1e-4 && (depth - 10.0).abs() < 1e-5);
         let (position, _) = camera.world_to_screen(Vec3::new(1.0, 10.0, 2.0), SIZE);
         assert!(position.x > 100.0 && position.y > 50.0);
+    }
+
+    #[test]
+    fn the_flat_camera_shows_the_plane_of_x_and_y_in_units() {
+        let camera = Camera::FLAT;
+        let (position, depth) = camera.world_to_screen(Vec3::new(0.5, 0.25, -3.0), SIZE);
+        assert!((position - Vec2::new(150.0, 75.0)).length() < 1e-3, "{position}");
+        assert_eq!(depth, 3.0);
+        assert_eq!(camera.screen_to_world(position, 0.0, SIZE), Vec3::new(0.5, 0.25, 0.0));
+        assert!(camera.inside_frustum(Vec3::new(0.0, 0.0, 900.0), SIZE) > 0.0);
+    }
+
+    #[test]
+    fn an_orthographic_view_follows_the_shape_of_its_target() {
+        let check = |view: OrthographicView, edges: [f32; 4]| assert_eq!(view.edges(SIZE), edges);
+        check(OrthographicView::Height(4.0), [-4.0, 4.0, -2.0, 2.0]);
+        check(OrthographicView::Scale(10.0), [-10.0, 10.0, -5.0, 5.0]);
+        check(OrthographicView::Edges([1.0, 2.0, 3.0, 4.0]), [1.0, 2.0, 3.0, 4.0]);
     }
 
     #[test]
@@ -323,7 +368,7 @@ mod tests {
                         position.is_finite() && depth.is_finite(),
                         "{point}: {position}, {depth}"
                     );
-                    assert!(camera.inside_frustum(point, 2.0).is_finite(), "{point}");
+                    assert!(camera.inside_frustum(point, SIZE).is_finite(), "{point}");
                     assert!(
                         camera.screen_to_world(position, depth, SIZE).is_finite(),
                         "{position}"
@@ -333,7 +378,7 @@ mod tests {
                 }
             }
         }
-        let far = Camera::DEFAULT.inside_frustum(Vec3::new(0.0, -3e38, 0.0), 1.0);
+        let far = Camera::DEFAULT.inside_frustum(Vec3::new(0.0, -3e38, 0.0), Vec2::ONE);
         assert!(far < -1e38, "it is behind: {far}");
     }
 
@@ -341,7 +386,7 @@ mod tests {
     fn depth_is_zero_at_the_near_plane_and_one_at_the_far_plane() {
         for camera in cameras() {
             let depth = |y: f32| {
-                let clip = camera.projection(2.0) * Vec4::new(0.0, 0.0, -y, 1.0);
+                let clip = camera.projection(SIZE) * Vec4::new(0.0, 0.0, -y, 1.0);
                 clip.z / clip.w
             };
             assert!(depth(camera.near).abs() < 1e-5 && (depth(camera.far) - 1.0).abs() < 1e-3);
@@ -351,7 +396,7 @@ mod tests {
     #[test]
     fn visible_points_are_inside_the_frustum() {
         let camera = Camera::DEFAULT;
-        let inside = |x: f32, y: f32| camera.inside_frustum(Vec3::new(x, y, 0.0), 1.0);
+        let inside = |x: f32, y: f32| camera.inside_frustum(Vec3::new(x, y, 0.0), Vec2::ONE);
         assert!(inside(0.0, 10.0) > 0.0);
         assert!(inside(0.0, -1.0) < 0.0 && inside(30.0, 10.0) < 0.0 && inside(0.0, 2000.0) < 0.0);
         assert!((inside(0.0, 999.0) - 1.0).abs() < 1e-2);

@@ -3,7 +3,8 @@
 
 use super::WorldId;
 use super::camera::{
-    ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, Projection, VIEW_DISTANCE_MAX,
+    ANGLE_MIN, CAMERAS_MAX, Camera, CameraId, CameraNode, NEAR_MIN, OrthographicView, Projection,
+    VIEW_DISTANCE_MAX,
 };
 use super::component::{ComponentField, FieldDefault, FieldKind};
 use super::component_fields::{ComponentFields, number};
@@ -22,7 +23,8 @@ const PROJECTIONS: [&str; 2] = ["perspective", "orthographic"];
 /// The component `camera`.
 pub static CAMERA: Component = Component {
     name: "camera",
-    doc: "A camera that looks along the y axis of its node, z up.",
+    doc: "A camera that looks along the y axis of its node, z up; in a 2D world, an orthographic \
+          one shows the plane of x and y.",
     fields: &[
         ComponentField {
             name: "projection",
@@ -95,9 +97,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
                 "'height' must be {NEAR_MIN} to {VIEW_DISTANCE_MAX} metres, above 0, got {height:e}"
             ));
         }
-        let half = height / 2.0;
-        camera.orthographic = [-half, half, -half, half];
-        camera.fits_width = true;
+        camera.orthographic = OrthographicView::Height(height);
     }
     camera.near = fields.number("near");
     camera.far = fields.number("far");
@@ -116,13 +116,22 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
 
 fn spawn(
     host: &mut ComponentHost,
-    _: WorldId,
+    world: WorldId,
     unit: UnitId,
     template: &UnitTemplate,
 ) -> Result<(), Error> {
+    let flat = host.is_flat(world);
     for part in &template.cameras {
         let mut camera = part.camera;
-        camera.owner = Some(CameraNode { unit, node: part.node, local: Mat4::IDENTITY });
+        let local = match (flat, camera.projection) {
+            (true, Projection::Orthographic) => {
+                // It is in the plane that it shows.
+                camera.near = camera.near.min(-camera.far);
+                Camera::FLAT.pose
+            }
+            _ => Mat4::IDENTITY,
+        };
+        camera.owner = Some(CameraNode { unit, node: part.node, local });
         let added = host.cameras.add(camera).map(CameraId).ok_or_else(|| {
             error!("{CAMERAS_MAX} cameras already exist (CAMERAS_MAX): destroy some first")
         })?;

@@ -2,7 +2,6 @@
 //! with it. The rows are in the files of the components. A row's functions change the parts of the
 //! engine that they receive in a [`ComponentHost`].
 
-use super::WorldId;
 use super::camera::Camera;
 use super::camera_component::CAMERA;
 use super::component::ComponentField;
@@ -15,6 +14,7 @@ use super::tilemap_component::TILEMAP;
 use super::unit::{UnitId, Units};
 use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
+use super::{World, WorldId};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Slots};
 use engine_materials::Materials;
@@ -74,6 +74,7 @@ pub type ReloadComponents = fn(&mut ComponentHost, &ChangedResources);
 
 /// Parts of the engine that components can change.
 pub struct ComponentHost<'a> {
+    pub worlds: &'a Slots<World>,
     pub units: &'a mut Units,
     pub physics: &'a mut PhysicsTables,
     pub scenes: &'a mut RenderScenes,
@@ -84,6 +85,13 @@ pub struct ComponentHost<'a> {
     pub store: &'a mut ResourceStore,
     /// Number of the current frame, which messages about stale handles show.
     pub frame: u64,
+}
+
+impl ComponentHost<'_> {
+    /// Returns true if bodies and images of a world lie in the plane of x and y.
+    pub fn is_flat(&self, world: WorldId) -> bool {
+        self.worlds.get(world.0).is_some_and(|world| world.flags.flat)
+    }
 }
 
 /// Parts of the engine that the state and the text of components are read from. The poses of nodes

@@ -52,6 +52,8 @@ pub struct World {
     /// Duration of the last step in seconds.
     pub delta: f64,
     pub flags: WorldFlags,
+    /// Camera of a two-dimensional world, created on the first request.
+    pub camera: Option<camera::CameraId>,
 }
 
 /// Options at the creation of a world.
@@ -62,7 +64,7 @@ pub struct WorldFlags {
     /// Physics steps run in parallel with scripts and rendering, and become visible one update
     /// later.
     pub pipelined_physics: bool,
-    /// Bodies stay in the plane of x and y.
+    /// The world is two-dimensional: bodies stay in the plane of x and y, and up is y.
     pub flat: bool,
     /// The world is never rendered.
     pub no_rendering: bool,

@@ -29,6 +29,17 @@ pub enum SpriteAlpha {
     Mask,
 }
 
+/// Plane of an image, by the axes of its node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpritePlane {
+    /// The plane of x and z.
+    Upright,
+    /// The plane of x and y.
+    Flat,
+    /// Flat in two-dimensional worlds, upright in others.
+    OfWorld,
+}
+
 /// Placement of sprites and tile maps in a world.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SpritePlacement {
@@ -38,9 +49,7 @@ pub struct SpritePlacement {
     pub layer: i32,
     /// Number of texels per metre.
     pub pixels_per_metre: f32,
-    /// True if the image lies in the plane of x and y; false if it is upright in the plane of x and
-    /// z.
-    pub flat: bool,
+    pub plane: SpritePlane,
     /// True if the image receives light.
     pub lit: bool,
     /// 2D material used for drawing instead of the engine's own.
@@ -54,7 +63,7 @@ impl SpritePlacement {
         tint: [255; 4],
         layer: 0,
         pixels_per_metre: 100.0,
-        flat: false,
+        plane: SpritePlane::OfWorld,
         lit: false,
         material: None,
         range: [0.0, f32::INFINITY],
@@ -63,10 +72,20 @@ impl SpritePlacement {
     /// Returns the transform from an image's own plane (x to the right, z up, seen from behind y)
     /// to its node.
     pub fn plane_to_node(&self) -> Mat4 {
-        match self.flat {
-            false => Mat4::IDENTITY,
-            true => Mat4::from_cols(Vec4::X, Vec4::NEG_Z, Vec4::Y, Vec4::W),
+        match self.plane {
+            SpritePlane::Upright | SpritePlane::OfWorld => Mat4::IDENTITY,
+            SpritePlane::Flat => Mat4::from_cols(Vec4::X, Vec4::NEG_Z, Vec4::Y, Vec4::W),
         }
+    }
+
+    /// Returns the placement in a world, which is flat if its bodies stay in the plane of x and y.
+    pub fn in_world(self, flat: bool) -> SpritePlacement {
+        let plane = match self.plane {
+            SpritePlane::OfWorld if flat => SpritePlane::Flat,
+            SpritePlane::OfWorld => SpritePlane::Upright,
+            plane => plane,
+        };
+        SpritePlacement { plane, ..self }
     }
 }
 
@@ -182,7 +201,8 @@ impl Default for Sprites {
 }
 
 impl Sprites {
-    /// Creates the sprites of a unit; `draw` returns a draw slot in the scene for each.
+    /// Creates the sprites of a unit; `draw` returns a draw slot in the scene for each. `flat` is
+    /// true in a two-dimensional world.
     ///
     /// # Errors
     /// Returns an error if there are too many sprites.
@@ -190,14 +210,16 @@ impl Sprites {
         &mut self,
         unit: UnitId,
         parts: &[SpriteComponent],
+        flat: bool,
         mut draw: impl FnMut() -> DrawSlot,
     ) -> Result<(), Error> {
         self.table.check_room(parts.len())?;
         // In reverse order, so that the list begins with the first sprite.
         for part in parts.iter().rev() {
+            let placement = part.settings.placement.in_world(flat);
             let data = SpriteData {
                 playing: NONE,
-                settings: part.settings,
+                settings: SpriteSettings { placement, ..part.settings },
                 picture: TextureNumber::MISSING,
                 sequence: None,
                 frame: 0,
@@ -375,7 +397,7 @@ mod tests {
         let plays = |number: u32| part(SpriteSource::Plays(SequenceNumber(number)));
         let parts = [plays(0), part(SpriteSource::Picture(TextureNumber(9))), plays(1)];
         let mut draws = 0..9;
-        sprites.spawn(unit, &parts, || DrawSlot(draws.next().unwrap())).unwrap();
+        sprites.spawn(unit, &parts, false, || DrawSlot(draws.next().unwrap())).unwrap();
         (sprites, unit)
     }
 
@@ -442,8 +464,11 @@ mod tests {
             SpriteSettings { placement: own, pivot: [0.5, 0.0], ..SpriteSettings::DEFAULT };
         check(upright, [0.0, 0.0], [-0.5, 0.0, 0.0]);
         check(upright, [1.0, 1.0], [0.5, 0.0, 2.0]);
-        let flat = SpriteSettings { placement: SpritePlacement { flat: true, ..own }, ..upright };
+        let flat = SpriteSettings { placement: own.in_world(true), ..upright };
         check(flat, [1.0, 1.0], [0.5, 2.0, 0.0]);
+        assert_eq!(own.in_world(false).plane, SpritePlane::Upright);
+        let chosen = SpritePlacement { plane: SpritePlane::Upright, ..own };
+        assert_eq!(chosen.in_world(true).plane, SpritePlane::Upright);
         let sized = SpriteSettings { size: [4.0, 1.0], pivot: [0.0, 1.0], ..flat };
         check(sized, [1.0, 0.0], [4.0, -1.0, 0.0]);
         let part = SpriteSettings { part: [8.0, 0.0, 16.0, 16.0], ..upright };

@@ -10,7 +10,8 @@ use super::component_table::{Component, ComponentHost, ComponentView, InspectSec
 use super::instance_table::flag;
 use super::render_scenes::{RenderScenes, existing_scene, scene_of};
 use super::sprite::{
-    SpriteAlpha, SpriteComponent, SpriteInstance, SpritePlacement, SpriteSettings, SpriteSource,
+    SpriteAlpha, SpriteComponent, SpriteInstance, SpritePlacement, SpritePlane, SpriteSettings,
+    SpriteSource,
 };
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
@@ -45,8 +46,9 @@ pub(super) const PIXELS: ComponentField = ComponentField {
 pub(super) const PLANE: ComponentField = ComponentField {
     name: "plane",
     kind: FieldKind::Choice(&PLANES),
-    default: FieldDefault::Text(PLANES[0]),
-    doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y",
+    default: FieldDefault::Described("\"flat\" in 2D worlds, \"upright\" in others"),
+    doc: "\"upright\" in the plane of its node's x and z axes, or \"flat\" in that of x and y \
+          ({default})",
 };
 pub(super) const LIT: ComponentField = ComponentField {
     name: "lit",
@@ -199,7 +201,11 @@ pub(super) fn placement(
         tint: fields.color(TINT_COLOR)?.to_bytes(),
         layer: layer as i32,
         pixels_per_metre,
-        flat: fields.text("plane") == PLANES[1],
+        plane: match text(fields.tree, "plane") {
+            Some(plane) if plane == PLANES[1] => SpritePlane::Flat,
+            Some(_) => SpritePlane::Upright,
+            None => SpritePlane::OfWorld,
+        },
         lit,
         material: None,
         range: range(fields)?,
@@ -315,10 +321,11 @@ fn spawn(
     if template.sprites.is_empty() {
         return Ok(());
     }
+    let flat = host.is_flat(world);
     let RenderScenes { sprites, worlds, .. } = &mut *host.scenes;
     let scene = scene_of(worlds, world);
     scene.check_room(template.sprites.len())?;
-    sprites.spawn(unit, &template.sprites, || scene.take_slot())
+    sprites.spawn(unit, &template.sprites, flat, || scene.take_slot())
 }
 
 fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, location: &str) {
@@ -446,7 +453,7 @@ mod tests {
             tint: [1, 2, 3, 4],
             layer: -3,
             pixels_per_metre: 16.0,
-            flat: true,
+            plane: SpritePlane::Flat,
             lit: true,
             ..SpritePlacement::DEFAULT
         };

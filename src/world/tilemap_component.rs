@@ -117,7 +117,7 @@ fn spawn(
             unit,
             node: part.node,
             map: id,
-            placement: part.placement,
+            placement: part.placement.in_world(host.is_flat(world)),
             flags: flag::NEW | if part.visible { 0 } else { flag::HIDDEN },
             group: part.group,
             sets: Vec::new(),

@@ -14,22 +14,30 @@ local create_joint, separate_mover = core.create_joint, core.separate_mover
 local joint_limits, joint_motor = core.joint_limits, core.joint_motor
 
 local JOINTS = { fixed = true, ball = true, hinge = true, slider = true, rope = true,
-  spring = true }
+  spring = true, wheel = true, mouse = true, weld = true }
 local JOINT_OPTIONS = { position = true, other_position = true, axis = true, limits = true,
-  length = true, stiffness = true, damping = true, break_force = true, break_torque = true,
-  collides = true }
+  length = true, stiffness = true, damping = true, frequency = true, damping_ratio = true,
+  max_force = true, break_force = true, break_torque = true, collides = true }
 -- Largest joint limit, in radians or metres.
 local LIMIT_MAX = 1e7
-local JOINT_NUMBERS = { "length", "stiffness", "damping", "break_force", "break_torque" }
+local JOINT_NUMBERS = { "length", "stiffness", "damping", "frequency", "damping_ratio",
+  "max_force", "break_force", "break_torque" }
+local POSITIVE = { frequency = true, max_force = true }
 
----Joins two actors, or one actor and the world: "fixed" rigidly, "ball" at a point, "hinge" about
----an axis, "slider" along an axis, "rope" up to a length, "spring" at a length. Options:
----`position` (anchor on the first actor, in the world; its center by default), `other_position`
----(anchor on the second actor, for rope and spring), `axis` (up by default), `limits` (radians for
----a hinge, metres for a slider: { least, most }), `length`, `stiffness`, `damping`, `break_force`
----(newtons), `break_torque`, `collides` (true if the two actors still collide).
+---Joins two actors, or one actor and the world: "fixed" (also "weld") rigidly, "ball" at a point,
+---"hinge" about an axis, "slider" along an axis, "rope" up to a length, "spring" at a length,
+---"wheel" (the second actor) turning, with a spring along an axis, "mouse" pulled to a point that
+---`Joint.set_target` moves. Options: `position` (anchor on the first actor, in the world; its center
+---by default, for "wheel" that of the second), `other_position` (anchor on the second actor, for
+---rope and spring; the point for "mouse"), `axis` (up by default; in 2D worlds, hinges turn about
+---z), `limits` (radians for a hinge, metres for a slider or wheel: { least, most }), `length`,
+---`stiffness` and `damping` of a spring (newtons per metre, and per metre a second: 1000 and 10);
+---for "wheel" and "mouse" instead of them `frequency` (oscillations per second: 4) and
+---`damping_ratio` (0.7; 1 does not oscillate), `max_force` (newtons, for "mouse"; 1000 per kilogram
+---by default), `break_force` (newtons), `break_torque`, `collides` (true if the two actors still
+---collide).
 ---@param physics_world PhysicsWorld the physics of a world
----@param kind string "fixed", "ball", "hinge", "slider", "rope" or "spring"
+---@param kind string "fixed", "weld", "ball", "hinge", "slider", "rope", "spring", "wheel", "mouse"
 ---@param actor_1 Actor the first actor
 ---@param actor_2? Actor the second; the world if nil
 ---@param options? table the options
@@ -54,6 +62,8 @@ function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, option
     if value ~= nil and (type(value) ~= "number" or not (value >= 0 and value < 1e30)) then
       raise(format("%s: option '%s' must be a number from 0 on, got %s", name, key,
         core.describe(value)))
+    elseif value == 0 and POSITIVE[key] then
+      raise(format("%s: option '%s' must be above 0", name, key))
     end
     numbers[key] = value
   end
@@ -72,7 +82,8 @@ function PhysicsWorld.create_joint(physics_world, kind, actor_1, actor_2, option
     options.other_position, options.axis, numbers)
 end
 
----Returns the limits of a hinge or a slider, in radians or metres, or nil if it is unlimited.
+---Returns the limits of a hinge, a slider or a wheel, in radians or metres, or nil if it is
+---unlimited.
 ---@param joint Joint a joint
 ---@return number|nil least the lower limit
 ---@return number|nil most the upper limit
@@ -81,8 +92,8 @@ function Joint.limits(joint)
   return list[1], list[2]
 end
 
----Returns the motor of a hinge or a slider, as set by `Joint.set_motor`, or nil if it moves
----freely.
+---Returns the motor of a hinge, a slider or a wheel, as set by `Joint.set_motor`, or nil if it
+---moves freely.
 ---@param joint Joint a joint
 ---@return number|nil speed radians or metres per second
 ---@return number|nil max_force maximum torque or force, in newton metres or newtons

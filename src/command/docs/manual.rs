@@ -34,6 +34,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/particles.md",
     "docs/performance.md",
     "docs/physics.md",
+    "docs/physics_2d.md",
     "docs/profiling.md",
     "docs/renderer.md",
     "docs/resolution.md",

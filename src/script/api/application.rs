@@ -217,7 +217,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
                 "flags",
                 "\"2d\", \"no_physics\", \"no_rendering\", \"no_sound\", \"pipelined_physics\"",
             )],
-            "Creates an empty world. \"2d\" keeps bodies in the plane of x and y. With \
+            "Creates an empty world. \"2d\": bodies stay in the plane of x and y, up is y, sprites \
+             and tile maps lie in that plane, and `World.main_camera` shows it. With \
              \"no_physics\", units have no bodies. With \"no_rendering\", the world is never \
              shown. With \"no_sound\", sounds that are triggered in it are not played. Omitted \
              systems cost nothing. With \"pipelined_physics\", physics steps run in parallel with \
@@ -277,7 +278,10 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             viewport::render_world,
             &[
                 ("world", "the world to show"),
-                ("camera", "the camera that sees it; the main camera if left out"),
+                (
+                    "camera",
+                    "the camera that shows it; the result of `World.main_camera` if left out",
+                ),
                 ("viewport", "the part of the screen; the whole screen if left out"),
                 ("window", "a window from `Window.open`; the main window if left out"),
             ],

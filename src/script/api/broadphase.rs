@@ -283,10 +283,9 @@ fn query_frustum(
     categories: RestArguments,
 ) -> Result<ScriptValue, Error> {
     let mask = mask(engine, broadphase, &categories, 4)?;
-    let size = engine.devices.window.logical().max(Vec2::ONE);
+    let size = engine.devices.window.picture_size().max(Vec2::ONE);
     let camera = *engine.worlds.camera(camera);
-    let aspect = size.x / size.y;
-    let depth = |point: Vec3| camera.inside_frustum(point, aspect);
+    let depth = |point: Vec3| camera.inside_frustum(point, size);
     let corner =
         |x: f32, y: f32, far: f32| camera.screen_to_world(Vec2::new(x, y) * size, far, size);
     let ends = [camera.near, camera.far];

@@ -6,22 +6,23 @@ use engine_foundation::deterministic_math::tan_f64;
 use engine_foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
 use engine_runtime::Engine;
 use engine_world::camera::{
-    ANGLE_MIN, CameraId, NEAR_MIN, Projection, VIEW_DISTANCE_MAX, ViewportId,
+    ANGLE_MIN, CameraId, NEAR_MIN, OrthographicView, Projection, VIEW_DISTANCE_MAX, ViewportId,
 };
 use std::f64::consts::PI;
 
 /// Maximum ratio of the two sides of a picture.
 const ASPECT_MAX: f64 = 1.0e6;
 
-const CAMERA_ARG: (&str, &str) = ("camera", "a camera");
-const VIEWPORT_ARG: (&str, &str) =
+pub(super) const CAMERA_ARG: (&str, &str) = ("camera", "a camera");
+pub(super) const VIEWPORT_ARG: (&str, &str) =
     ("viewport", "the viewport that shows the camera's picture; the whole screen if left out");
 
 pub static CAMERA: ModuleRows = module(
     "Camera",
-    "A camera shows a world. `Application.main_camera()` always exists, and \
-     `Application.create_camera` creates more. It looks along the y axis of its pose, with z up \
-     and x to the right. Positions on the screen are in logical pixels from the bottom left.",
+    "A camera shows a world. `Application.main_camera()` always exists, \
+     `World.main_camera(world)` returns the one of a 2D world, and `Application.create_camera` \
+     creates more. It looks along the y axis of its pose, with z up \
+     and x to the right. Positions on the screen are in units of its Guis from the bottom left.",
     r#"local camera = Application.main_camera()
 Camera.set_local_position(camera, Vector3(0, -10, 2))
 Camera.set_vertical_fov(camera, math.rad(60))
@@ -319,23 +320,19 @@ fn set_projection_type(
 
 /// Returns the screen's width and height, at least 1, because a window can have no size.
 fn screen_size(engine: &Engine) -> Vec2 {
-    engine.devices.window.logical().max(Vec2::ONE)
-}
-
-fn aspect(engine: &Engine) -> f32 {
-    let size = screen_size(engine);
-    size.x / size.y
+    engine.devices.window.picture_size().max(Vec2::ONE)
 }
 
 fn projection(engine: &mut Engine, camera: CameraId, wanted: Option<f64>) -> Result<Mat4, Error> {
-    let wanted = wanted.unwrap_or(aspect(engine).into());
+    let screen = screen_size(engine);
+    let wanted = wanted.unwrap_or(f64::from(screen.x / screen.y));
     if !(1.0 / ASPECT_MAX..=ASPECT_MAX).contains(&wanted) {
         return Err(engine_foundation::error!(
             "argument #2 'aspect' must be above 0, and neither side more than {ASPECT_MAX} times \
              the other, got {wanted}: it is width divided by height"
         ));
     }
-    Ok(engine.worlds.camera(camera).projection(wanted as f32))
+    Ok(engine.worlds.camera(camera).projection(Vec2::new(screen.y * wanted as f32, screen.y)))
 }
 
 fn vertical_fov(engine: &mut Engine, camera: CameraId) -> f64 {
@@ -447,8 +444,7 @@ fn set_orthographic_view(
 ) -> Result<(), Error> {
     let names = ["min_x", "max_x", "min_z", "max_z"];
     let edges = edges(names, [min_x, max_x, min_z, max_z])?;
-    let camera = engine.worlds.camera(camera);
-    (camera.orthographic, camera.fits_width) = (edges, false);
+    engine.worlds.camera(camera).orthographic = OrthographicView::Edges(edges);
     Ok(())
 }
 
@@ -492,7 +488,7 @@ fn set_frustum_half_angles(
 
 /// Returns a viewport's corner and its size. The size is at least 1, because a window can have no
 /// size.
-fn corner_and_size(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
+pub(super) fn corner_and_size(engine: &Engine, viewport: Option<ViewportId>) -> (Vec2, Vec2) {
     let viewport = engine.drawing.viewport(viewport);
     (
         engine.devices.viewport_corner(&viewport),
@@ -534,6 +530,6 @@ fn screen_to_ray(
 }
 
 fn inside_frustum(engine: &mut Engine, camera: CameraId, position: Vec3) -> f64 {
-    let aspect = aspect(engine);
-    engine.worlds.camera(camera).inside_frustum(position, aspect).into()
+    let size = screen_size(engine);
+    engine.worlds.camera(camera).inside_frustum(position, size).into()
 }

@@ -4,10 +4,10 @@
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, TextArgument};
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle};
+use engine_foundation::{Error, Handle, Vec3};
 use engine_physics::{JointKind, JointState, POSITION_MAX, SPEED_MAX};
 use engine_runtime::Engine;
-use engine_world::physics::{ActorId, Joint, JointId};
+use engine_world::physics::{ActorId, Joint, JointId, check_position};
 use engine_world::unit::UnitId;
 
 /// Maximum force of a motor, in newtons or newton metres.
@@ -56,8 +56,9 @@ Application.release_world(world)"#,
             value,
             &[JOINT_ARG],
             "Returns the value of a joint: the angle of a hinge in radians, or the position of a \
-             slider in metres. Both are 0 where the joint was created. For a rope or spring, \
-             returns the distance between its ends. Returns 0 for a broken joint.",
+             slider or wheel along its axis in metres. Both are 0 where the joint was created. For \
+             a rope, spring or mouse joint, returns the distance between its ends. Returns 0 for a \
+             broken joint.",
         )
         .pure(),
         func(
@@ -116,7 +117,8 @@ Application.release_world(world)"#,
                 ("speed", "radians or metres per second; if left out, the joint moves freely"),
                 ("max_force", "maximum torque or force, in newton metres or newtons"),
             ],
-            "Sets the motor of a hinge or a slider.",
+            "Sets the motor of a hinge, a slider or a wheel. A wheel turns counterclockwise with a \
+             positive speed.",
         ),
         func(
             "set_limits",
@@ -130,7 +132,13 @@ Application.release_world(world)"#,
                 ),
                 ("most", "upper limit, in radians or metres"),
             ],
-            "Sets the limits of a hinge or a slider.",
+            "Sets the limits of a hinge, or of the position of a slider or a wheel.",
+        ),
+        func(
+            "set_target",
+            set_target,
+            &[JOINT_ARG, ("target", "the point in the world to which the joint pulls its actor")],
+            "Moves the target of a mouse joint, for example to the cursor, and wakes the actor.",
         ),
     ],
 );
@@ -258,10 +266,12 @@ fn break_limits(engine: &Engine, joint: JointId) -> (Option<f64>, Option<f64>) {
     (force.map(f64::from), torque.map(f64::from))
 }
 
-/// Returns the error for a joint that is neither a hinge nor a slider.
+/// Returns the error for a joint without an axis.
 fn no_axis(kind: JointKind) -> Error {
     let name = JointKind::NAMES[kind as usize];
-    engine_foundation::error!("the joint is a {name}, and only a hinge or a slider has an axis")
+    engine_foundation::error!(
+        "the joint is a {name}, and only a hinge, a slider or a wheel has an axis"
+    )
 }
 
 fn set_motor(
@@ -328,6 +338,19 @@ fn set_limits(
         true => Ok(()),
         false => Err(no_axis(known.kind)),
     }
+}
+
+fn set_target(engine: &mut Engine, joint: JointId, target: Vec3) -> Result<(), Error> {
+    let known = of(engine, joint);
+    if known.kind != JointKind::Mouse {
+        let name = JointKind::NAMES[known.kind as usize];
+        return Err(engine_foundation::error!(
+            "the joint is a {name}, and only a mouse joint has a target"
+        ));
+    }
+    check_position(target)?;
+    engine.worlds.physics.world_mut(known.physics).simulation.set_joint_target(known.hold, target);
+    Ok(())
 }
 
 fn pair(numbers: Option<[f32; 2]>) -> ScriptValue {

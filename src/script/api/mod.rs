@@ -17,6 +17,7 @@ mod math;
 mod memory;
 mod mesh;
 mod mover;
+mod orthographic;
 mod particles;
 pub mod physics_world;
 pub mod prelude_core;
@@ -46,9 +47,11 @@ pub use window::open::ended_window;
 pub const MODULES: &[&ModuleRows] = &[
     &actor::ACTOR,
     &actor::material::ACTOR,
+    &actor::one_way::ACTOR,
     &application::APPLICATION,
     &broadphase::BROADPHASE,
     &camera::CAMERA,
+    &orthographic::CAMERA,
     &debug::DEBUG,
     &debug::LINE_OBJECT,
     &gui::GUI,
@@ -126,6 +129,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &particles::GUI_CORE,
     &mover::UNIT_CORE,
     &physics_world::queries::CORE,
+    &physics_world::flat_shapes::CORE,
     &physics_world::WORLD_CORE,
     &memory::CORE,
     &profiler::CORE,

@@ -131,6 +131,13 @@ pub static MOVER: ModuleRows = module(
             "Returns true if a mover would overlap nothing at a position.",
         )
         .pure(),
+        func(
+            "drop_through",
+            drop_through,
+            &[MOVER_ARG],
+            "Lets a mover fall through the one-way platform that it stands on. Returns false if it \
+             stands on none. The platform holds it again after it has left it.",
+        ),
         func("radius", radius, &[MOVER_ARG], "Metres.").pure(),
         func("height", height, &[MOVER_ARG], "Metres.").pure(),
         func(
@@ -295,6 +302,10 @@ fn separate(
 fn fits_at(engine: &mut Engine, mover: MoverId, position: Vec3) -> Result<bool, Error> {
     let spec = engine.worlds.physics.mover(mover).spec.clone();
     engine.worlds.physics.mover_fits(mover, &spec, position)
+}
+
+fn drop_through(engine: &mut Engine, mover: MoverId) -> bool {
+    engine.worlds.physics.drop_mover(mover)
 }
 
 fn radius(engine: &mut Engine, mover: MoverId) -> f64 {

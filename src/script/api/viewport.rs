@@ -134,6 +134,11 @@ pub fn main_camera(engine: &mut Engine) -> Result<CameraId, Error> {
     engine.worlds.main_camera()
 }
 
+/// Native function of a row in `World`.
+pub fn camera_of_world(engine: &mut Engine, world: WorldId) -> Result<CameraId, Error> {
+    engine.worlds.camera_of_world(world)
+}
+
 pub fn create_camera(engine: &mut Engine) -> Result<CameraId, Error> {
     engine.worlds.new_camera()
 }
@@ -152,7 +157,7 @@ pub fn render_world(
 ) -> Result<(), Error> {
     let camera = match camera {
         Some(camera) => camera,
-        None => engine.worlds.main_camera()?,
+        None => engine.worlds.camera_of_world(world)?,
     };
     engine.render_world(world, camera, viewport, window)
 }

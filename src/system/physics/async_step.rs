@@ -289,6 +289,7 @@ impl Simulation {
             unsimulated: self.unsimulated,
             collector: self.collector.copy(),
             track: self.track.clone(),
+            planes: self.planes.clone(),
             links: self.links.clone(),
             async_step: None,
         }

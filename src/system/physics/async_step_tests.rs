@@ -9,7 +9,7 @@ fn simulation(async_thread: Option<StepThread>) -> Simulation {
     let mut physics =
         Simulation::new(SimulationSettings { async_thread, ..SimulationSettings::DEFAULT });
     let floor =
-        ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Z }, ..ColliderDesc::DEFAULT };
+        ColliderDesc { shape: ColliderShape::Plane { normal: None }, ..ColliderDesc::DEFAULT };
     let floor =
         BodyDesc { motion: MotionType::Static, parts: vec![floor], owner: 1, ..BodyDesc::DEFAULT };
     physics.add(&floor).unwrap();
@@ -135,11 +135,15 @@ fn storm(thread: StepThread, keep: Option<usize>) -> Vec<Vec<u64>> {
                     kind: JointKind::Ball,
                     link: JointBodies(one, Some(other)),
                     anchors: [physics.position(one); 2],
-                    axis: Vec3::Z,
+                    axis: Some(Vec3::Z),
                     limits: None,
                     length: 0.0,
-                    stiffness: 0.0,
-                    damping: 0.0,
+                    spring: JointSpring {
+                        stiffness: Some(0.0),
+                        damping: Some(0.0),
+                        ..JointSpring::default()
+                    },
+                    max_force: None,
                     // Most joints break soon.
                     break_force: Some(8000.0),
                     break_torque: None,

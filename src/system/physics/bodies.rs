@@ -2,7 +2,7 @@
 
 use super::{
     AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, CollisionFilter, MotionType, QUERYABLE,
-    Simulation,
+    Simulation, one_way,
 };
 use engine_foundation::insist;
 use engine_foundation::{Error, Quat, Vec3};
@@ -28,9 +28,10 @@ impl Simulation {
             return self.add_now(body);
         }
         // The shapes are built once and shared by both simulations.
-        let mut body = body.clone();
+        let (mut body, flat) = (body.clone(), self.setup.flat);
         for part in &mut body.parts {
-            part.shape = part.shape.solid()?;
+            part.density *= part.shape.density_factor(flat);
+            part.shape = part.shape.solid(flat)?;
         }
         let added = self.change_unrecorded(|it| it.add_now(&body))?;
         self.record(move |it| {
@@ -59,14 +60,15 @@ impl Simulation {
         for part in &body.parts {
             let collider = part
                 .shape
-                .builder()?
+                .builder(self.setup.flat)?
                 .position(rapier::Pose::from_parts(part.position, part.rotation))
                 .sensor(body.trigger)
                 .friction(part.friction)
                 .restitution(part.restitution)
-                .density(if body.mass.is_some() { 0.0 } else { part.density })
+                .density(part.density * part.shape.density_factor(self.setup.flat))
                 .collision_groups(groups(body.filter, true, true))
                 .active_events(events)
+                .active_hooks(one_way::hooks(body.one_way))
                 .active_collision_types(types)
                 .user_data(body.owner);
             colliders.push(collider.build());
@@ -92,6 +94,7 @@ impl Simulation {
             self.set_mass_now(id, mass);
         }
         self.track.fresh.push(handle);
+        self.planes.record(&self.world, handle);
         self.keep_in_plane(id);
         self.show_to_queries(id);
         Ok(id)
@@ -166,7 +169,7 @@ impl Simulation {
 
     /// Wakes the bodies that touch a body. A body that is moved from outside does not wake them
     /// itself.
-    fn wake_touching(&mut self, body: BodyId) {
+    pub(super) fn wake_touching(&mut self, body: BodyId) {
         let colliders = self.body(body).colliders().to_vec();
         let mut others = Vec::new();
         for collider in colliders {
@@ -186,7 +189,11 @@ impl Simulation {
     }
 
     pub fn position(&self, body: BodyId) -> Vec3 {
-        self.body(body).translation()
+        let position = self.body(body).translation();
+        match self.setup.flat && self.motion(body) == MotionType::Dynamic {
+            true => position.with_z(self.planes.z(body.0)),
+            false => position,
+        }
     }
 
     pub fn rotation(&self, body: BodyId) -> Quat {
@@ -218,11 +225,18 @@ impl Simulation {
 
     fn set_mass_now(&mut self, body: BodyId, mass: f32) {
         let handles = self.body(body).colliders().to_vec();
-        let volume = |handle: &ColliderHandle| self.collider(*handle).map_or(0.0, |c| c.volume());
+        // In two dimensions, shapes are built deeper than they are, with less density.
+        let flat = self.setup.flat;
+        let volume = |handle: &ColliderHandle| match self.collider(*handle) {
+            Some(collider) if flat => collider.mass(),
+            Some(collider) => collider.volume(),
+            None => 0.0,
+        };
         let volumes: f32 = handles.iter().map(volume).sum();
-        for handle in &handles {
+        for handle in handles.iter().filter(|_| volumes > 0.0) {
             if let Some(collider) = self.world.colliders.get_mut(*handle) {
-                collider.set_density(if volumes > 0.0 { mass / volumes } else { 0.0 });
+                let density = if flat { collider.density() } else { 1.0 };
+                collider.set_density(density * (mass / volumes));
             }
         }
         let extra = if volumes > 0.0 { 0.0 } else { mass };
@@ -242,7 +256,10 @@ impl Simulation {
 
     /// Sets the motion type of a body.
     pub fn set_motion(&mut self, body: BodyId, motion: MotionType) {
-        self.change(move |it| it.body_mut(body).set_body_type(motion.rapier(), true));
+        self.change(move |it| {
+            it.body_mut(body).set_body_type(motion.rapier(), true);
+            it.planes.record(&it.world, body.0);
+        });
     }
 
     pub fn is_sleeping(&self, body: BodyId) -> bool {
@@ -258,6 +275,7 @@ impl Simulation {
     }
 
     pub fn set_velocity(&mut self, body: BodyId, velocity: Vec3) {
+        let velocity = self.in_plane(velocity);
         self.change(move |it| it.body_mut(body).set_linvel(velocity, true));
     }
 
@@ -267,11 +285,13 @@ impl Simulation {
 
     /// Applies an impulse at the center of mass, in kilogram metres per second.
     pub fn add_impulse(&mut self, body: BodyId, impulse: Vec3) {
+        let impulse = self.in_plane(impulse);
         self.change(move |it| it.body_mut(body).apply_impulse(impulse, true));
     }
 
     /// Applies an impulse at a point in world space, in kilogram metres per second.
     pub fn add_impulse_at(&mut self, body: BodyId, impulse: Vec3, point: Vec3) {
+        let impulse = self.in_plane(impulse);
         self.change(move |it| it.body_mut(body).apply_impulse_at_point(impulse, point, true));
     }
 
@@ -325,7 +345,7 @@ impl Simulation {
         });
     }
 
-    fn each_collider(&mut self, body: BodyId, each: impl Fn(&mut rapier::Collider)) {
+    pub(super) fn each_collider(&mut self, body: BodyId, each: impl Fn(&mut rapier::Collider)) {
         for handle in self.body(body).colliders().to_vec() {
             if let Some(collider) = self.world.colliders.get_mut(handle) {
                 each(collider);
@@ -356,6 +376,7 @@ impl Simulation {
         self.change(move |it| {
             it.wake_touching(body);
             it.body_mut(body).set_position(pose, true);
+            it.planes.record(&it.world, body.0);
             it.keep_in_plane(body);
             it.track.mark_placed(body.0);
             it.show_to_queries(body);

@@ -1,6 +1,7 @@
 //! Character controller: moves a shape along the ground, up steps and along walls, and pushes
 //! bodies in its path.
 
+use super::one_way::CharacterPath;
 use super::{BodyId, BodyOwner, ColliderShape, QueryFilter, Simulation};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Error, Quat, Vec3};
@@ -19,7 +20,7 @@ const PRESS: f32 = 0.005;
 pub(super) const SKIN: f32 = 0.01;
 /// Maximum distance to ground that counts as standing on it, in metres.
 const GROUND: f32 = 0.03;
-/// Minimum z of a normal at which a hit is below or above, and not at the side.
+/// Minimum upward part of a normal at which a hit is below or above, and not at the side.
 const FLOOR: f32 = 0.7;
 /// Distance around a shape in which rapier's controller looks for ground, with a margin, in metres.
 const GROUND_MARGIN: f32 = 0.1;
@@ -54,9 +55,9 @@ pub struct ControllerMove {
 }
 
 impl ControllerSettings {
-    fn controller(&self, radius: f32, falling: bool) -> KinematicCharacterController {
+    fn controller(&self, up: Vec3, radius: f32, falling: bool) -> KinematicCharacterController {
         KinematicCharacterController {
-            up: Vec3::Z,
+            up,
             offset: CharacterLength::Absolute(SKIN),
             autostep: (self.step_height > 0.0).then_some(CharacterAutostep {
                 max_height: CharacterLength::Absolute(self.step_height),
@@ -72,15 +73,16 @@ impl ControllerSettings {
     }
 
     /// Returns a controller for a shape that is carried and does not walk.
-    pub(super) fn carried_controller(&self) -> KinematicCharacterController {
-        KinematicCharacterController { autostep: None, ..self.controller(0.0, true) }
+    pub(super) fn carried_controller(&self, up: Vec3) -> KinematicCharacterController {
+        KinematicCharacterController { autostep: None, ..self.controller(up, 0.0, true) }
     }
 }
 
 impl Simulation {
     /// Moves a shape by `displacement` within `seconds`. The shape slides along obstacles.
     /// `grounded_before` is true if it stands on the ground at the start. Dynamic bodies in its
-    /// path are pushed; it passes through the bodies in `own`.
+    /// path are pushed; it passes through the bodies in `own`, and through one-way platforms unless
+    /// it reaches them from above.
     ///
     /// # Errors
     /// Returns an error if the shape is invalid.
@@ -93,17 +95,29 @@ impl Simulation {
         settings: &ControllerSettings,
         (query, own): (&QueryFilter, &[BodyId]),
     ) -> Result<ControllerMove, Error> {
-        let shape = shape.shared()?;
+        let shape = shape.shared(self.setup.flat)?;
+        let (up, displacement) = (self.up(), self.in_plane(displacement));
+        let rise = displacement.dot(up);
         // While it rises, it must not be snapped down again.
         let radius = shape.compute_local_aabb().half_extents().x;
-        let controller = settings.controller(radius, displacement.z > 0.0 || !grounded_before);
-        let press =
-            if grounded_before && displacement.z < -PRESS { -PRESS } else { displacement.z };
+        let controller = settings.controller(up, radius, rise > 0.0 || !grounded_before);
+        let press = if grounded_before && rise < -PRESS { -PRESS } else { rise };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
-        let first = Vec3::new(displacement.x, displacement.y, press);
+        let first = displacement - up * rise + up * press;
         let bodies = &self.world.bodies;
-        let others = |_, collider: &rapier::Collider| !is_of(own, collider);
+        let path = CharacterPath {
+            shape: &*shape,
+            from,
+            displacement: first,
+            up,
+            slope_max: settings.slope_max,
+        };
+        let passed =
+            self.passed_platforms(&self.world.query_pipeline_with_filter(query.rapier()), &path);
+        let others = |handle, collider: &rapier::Collider| {
+            !is_of(own, collider) && !passed.contains(&handle)
+        };
         let filter = rapier::QueryFilter { predicate: Some(&others), ..query.rapier() };
         let mut queries = self.world.query_pipeline_with_filter(filter);
         let nobody = rapier::RigidBodySet::new();
@@ -123,10 +137,10 @@ impl Simulation {
         }
         let mut position = from + moved.translation;
         let mut grounded = moved.grounded;
-        if !grounded && press > displacement.z {
+        if !grounded && press > rise {
             // The ground has ended: the shape falls the rest of the move.
             let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
-            let rest = Vec3::new(0.0, 0.0, displacement.z - press);
+            let rest = up * (rise - press);
             let falling = KinematicCharacterController { snap_to_ground: None, ..controller };
             let fell = falling.move_shape(seconds, &queries, &*shape, &pose, rest, |hit| {
                 hits.push(hit);
@@ -134,23 +148,24 @@ impl Simulation {
             position += fell.translation;
             grounded = fell.grounded;
         }
-        let (mut sides, mut up, mut down) = (false, false, grounded);
+        let (mut sides, mut above, mut down) = (false, false, grounded);
         for hit in &hits {
-            let z = hit.hit.normal1.z;
-            sides |= z.abs() < FLOOR;
-            down |= z >= FLOOR;
-            up |= z <= -FLOOR;
+            let upward = hit.hit.normal1.dot(up);
+            sides |= upward.abs() < FLOOR;
+            down |= upward >= FLOOR;
+            above |= upward <= -FLOOR;
         }
         let mut standing_on = None;
-        let rests = (grounded_before || down) && displacement.z <= 0.0;
+        let rests = (grounded_before || down) && rise <= 0.0;
         if grounded || down || rests {
             let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
             let options =
                 ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-            let below = Vec3::new(0.0, 0.0, -(SKIN + GROUND));
+            let below = up * -(SKIN + GROUND);
             if let Some((collider, hit)) = queries.cast_shape(&pose, below, &*shape, options) {
                 // The controller finds ground by contacts, which not all pairs of shapes support.
-                grounded |= rests && hit.normal1.z.abs() >= sin_cos(settings.slope_max).1;
+                let upward = hit.normal1.dot(up).abs();
+                grounded |= rests && upward >= sin_cos(settings.slope_max).1;
                 let found = self.world.colliders.get(collider);
                 standing_on = found.map(|collider| collider.user_data);
             }
@@ -162,7 +177,10 @@ impl Simulation {
                 it.push_aside(&controller, &*shape, seconds, (&settings, &query), &hits);
             });
         }
-        Ok(ControllerMove { position, grounded, sides, up, down, standing_on })
+        if self.setup.flat {
+            position.z = from.z;
+        }
+        Ok(ControllerMove { position, grounded, sides, up: above, down, standing_on })
     }
 
     /// Pushes the bodies that a walking shape ran into.
@@ -183,7 +201,8 @@ impl Simulation {
             query.rapier(),
         );
         // Bodies below or above the shape are not pushed.
-        let pushed = hits.iter().filter(|hit| hit.hit.normal1.z.abs() < FLOOR);
+        let up = controller.up;
+        let pushed = hits.iter().filter(|hit| hit.hit.normal1.dot(up).abs() < FLOOR);
         controller.solve_character_collision_impulses(
             seconds,
             &mut queries,
@@ -245,7 +264,7 @@ impl ShapeMove<'_> {
     /// Returns true if an obstacle may be a step, because it is too steep to walk on.
     fn is_wall(&self, hit: &CharacterCollision) -> bool {
         let steep = sin_cos(self.controller.max_slope_climb_angle).1.max(FLOOR);
-        hit.hit.normal1.z.abs() < steep
+        hit.hit.normal1.dot(self.controller.up).abs() < steep
     }
 
     /// Moves the shape along all obstacles, and climbs steps only on bodies that are not dynamic,
@@ -275,7 +294,9 @@ impl ShapeMove<'_> {
         let stairs = rapier::QueryPipeline { filter, ..*queries };
         let mut climbed = self.make(&stairs, &at, rest, &mut Vec::new());
         let to = at.append_translation(climbed.translation);
-        if climbed.translation.z <= SKIN || self.touches_dynamic(queries, bodies, &to) {
+        if climbed.translation.dot(self.controller.up) <= SKIN
+            || self.touches_dynamic(queries, bodies, &to)
+        {
             return level;
         }
         hits.truncate(step + 1);

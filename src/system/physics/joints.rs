@@ -4,7 +4,7 @@ use super::{BodyId, Simulation};
 use engine_foundation::deterministic_math::atan2;
 use engine_foundation::hash::StateHash;
 use engine_foundation::insist;
-use engine_foundation::{Error, Quat, Vec3};
+use engine_foundation::{Error, Mat3, Quat, Vec3};
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{
     GenericJoint, ImpulseJointHandle, JointAxesMask, JointAxis, JointEnabled, MotorModel,
@@ -40,19 +40,69 @@ pub enum JointKind {
     Rope,
     /// Any motion, with a pull toward a rest distance.
     Spring,
+    /// Rotation about an axis, and translation along another one with a spring.
+    Wheel,
+    /// Any motion, with a pull of limited force toward a point of the world.
+    Mouse,
 }
 
 impl JointKind {
-    pub const NAMES: [&'static str; 6] = ["fixed", "ball", "hinge", "slider", "rope", "spring"];
-    /// All types, in the order of `NAMES`.
-    pub const LIST: [JointKind; 6] = [
+    /// Names of all types, and further names of some.
+    pub const NAMES: [&'static str; 9] =
+        ["fixed", "ball", "hinge", "slider", "rope", "spring", "wheel", "mouse", "weld"];
+    /// The types, in the order of `NAMES`.
+    pub const LIST: [JointKind; 9] = [
         JointKind::Fixed,
         JointKind::Ball,
         JointKind::Hinge,
         JointKind::Slider,
         JointKind::Rope,
         JointKind::Spring,
+        JointKind::Wheel,
+        JointKind::Mouse,
+        JointKind::Fixed,
     ];
+}
+
+/// Strength of the spring of a joint. Without a stiffness, it has a frequency, and its force depends
+/// on the masses of the bodies.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct JointSpring {
+    /// Newtons per metre. `damping` is in newtons per (metre per second).
+    pub stiffness: Option<f32>,
+    pub damping: Option<f32>,
+    /// Oscillations per second.
+    pub frequency: Option<f32>,
+    /// 1 comes to rest without an oscillation, 0 never comes to rest.
+    pub damping_ratio: Option<f32>,
+}
+
+impl JointSpring {
+    pub const STIFFNESS: f32 = 1000.0;
+    pub const DAMPING: f32 = 10.0;
+    pub const FREQUENCY: f32 = 4.0;
+    pub const DAMPING_RATIO: f32 = 0.7;
+
+    /// Returns stiffness and damping for bodies of any mass.
+    fn by_force(self) -> (f32, f32) {
+        (self.stiffness.unwrap_or(Self::STIFFNESS), self.damping.unwrap_or(Self::DAMPING))
+    }
+
+    /// Makes the motor of a joint pull toward the position 0 of an axis.
+    fn set_on(self, data: &mut GenericJoint, axis: JointAxis) {
+        let (model, stiffness, damping) = match self.stiffness {
+            Some(stiffness) => {
+                (MotorModel::ForceBased, stiffness, self.damping.unwrap_or(Self::DAMPING))
+            }
+            None => {
+                let turns = self.frequency.unwrap_or(Self::FREQUENCY) * std::f32::consts::TAU;
+                let ratio = self.damping_ratio.unwrap_or(Self::DAMPING_RATIO);
+                (MotorModel::AccelerationBased, turns * turns, 2.0 * ratio * turns)
+            }
+        };
+        data.set_motor_model(axis, model);
+        data.set_motor_position(axis, 0.0, stiffness, damping);
+    }
 }
 
 /// Two bodies. `None` as the second one is the world itself.
@@ -66,14 +116,16 @@ pub struct JointPlan {
     pub link: JointBodies,
     /// Attachment points on the first and the second body.
     pub anchors: [Vec3; 2],
-    pub axis: Vec3,
-    /// Limits of a hinge's angle in radians, or of a slider's position in metres.
+    /// Axis of a hinge, or direction of a slider or of the spring of a wheel. `None`: up; in two
+    /// dimensions, hinges turn about z.
+    pub axis: Option<Vec3>,
+    /// Limits of a hinge's angle in radians, or of the position of a slider or wheel in metres.
     pub limits: Option<[f32; 2]>,
     /// Length of a rope or spring, in metres.
     pub length: f32,
-    /// Stiffness of a spring in newtons per metre. `damping` is in newtons per (metre per second).
-    pub stiffness: f32,
-    pub damping: f32,
+    pub spring: JointSpring,
+    /// Maximum force of a mouse joint, in newtons. `None`: [`MOUSE_ACCELERATION`].
+    pub max_force: Option<f32>,
     /// Force in newtons above which it breaks. `break_torque` is the torque in newton metres.
     pub break_force: Option<f32>,
     pub break_torque: Option<f32>,
@@ -82,15 +134,15 @@ pub struct JointPlan {
     pub owner: u64,
 }
 
-impl JointPlan {
-    pub const AXIS: Vec3 = Vec3::Z;
-}
+/// Maximum force of a mouse joint by default, in newtons per kilogram of its body.
+pub const MOUSE_ACCELERATION: f32 = 1000.0;
 
 /// Current state of a joint.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JointState {
     /// Angle about the axis since its creation for a hinge, fixed or ball joint, in radians;
-    /// position for a slider, in metres; distance between the ends for a rope or spring, in metres.
+    /// position along the axis for a slider or wheel, in metres; distance between the ends for a
+    /// rope, spring or mouse joint, in metres.
     pub value: f32,
     /// Rate of change of `value` per second.
     pub velocity: f32,
@@ -119,20 +171,30 @@ pub(super) struct JointTable {
     ground: Option<RigidBodyHandle>,
 }
 
-/// Returns the force in newtons and the torque in newton metres of a joint.
-fn load(impulses: &[f32; 6], seconds: f32) -> (f32, f32) {
-    let [x, y, z, rx, ry, rz] = *impulses;
-    (Vec3::new(x, y, z).length() / seconds, Vec3::new(rx, ry, rz).length() / seconds)
+/// Returns the force in newtons and the torque in newton metres of a joint. The force includes that
+/// of limits and springs, and not that of motors with a speed.
+fn load(joint: &rapier::ImpulseJoint, parameters: &rapier::IntegrationParameters) -> (f32, f32) {
+    // The impulses are those of the last part of the step.
+    let seconds = parameters.dt / parameters.num_solver_iterations as f32;
+    let [.., rx, ry, rz] = joint.impulses;
+    let data = &joint.data;
+    let along = |(at, axis): (usize, JointAxis)| {
+        let limit = data.limits(axis).map_or(0.0, |limit| limit.impulse);
+        let spring = data.motor(axis).filter(|motor| motor.stiffness > 0.0);
+        joint.impulses[at] + limit + spring.map_or(0.0, |motor| motor.impulse)
+    };
+    let force = [(0, JointAxis::LinX), (1, JointAxis::LinY), (2, JointAxis::LinZ)].map(along);
+    (Vec3::from_array(force).length() / seconds, Vec3::new(rx, ry, rz).length() / seconds)
 }
 
 impl JointTable {
     /// Disables joints whose load exceeds their limits.
     pub fn break_overloaded(&mut self, world: &mut rapier::PhysicsWorld) {
-        let seconds = world.integration_parameters.dt;
+        let parameters = world.integration_parameters;
         let JointTable { limits, broken, ended, .. } = self;
         limits.retain(|limit| {
             let Some(joint) = world.impulse_joints.get(limit.joint) else { return false };
-            let (force, torque) = load(&joint.impulses, seconds);
+            let (force, torque) = load(joint, &parameters);
             let holds = force <= limit.force && torque <= limit.torque;
             if !holds {
                 broken.push(joint.data.user_data as u64);
@@ -160,10 +222,36 @@ impl JointTable {
     }
 }
 
-/// Returns a rotation that turns the x axis of a joint's frame to `axis`.
-fn along(axis: Vec3) -> Quat {
-    Quat::from_rotation_arc(Vec3::X, axis.normalize_or(JointPlan::AXIS))
+/// Returns a rotation that turns the x axis of a joint's frame to `axis`. In two dimensions, its
+/// axes are x, y and z in some order, for an axis along z, or it keeps the z axis.
+fn along(axis: Vec3, flat: bool) -> Quat {
+    if flat && axis.z.abs() < LEVEL {
+        let across = Vec3::Z.cross(axis).normalize();
+        return Quat::from_mat3(&Mat3::from_cols(across.cross(Vec3::Z), across, Vec3::Z));
+    }
+    if flat && axis.z > 0.0 {
+        // Turns x to z, y to x, and z to y.
+        return Quat::from_xyzw(-0.5, -0.5, -0.5, 0.5);
+    }
+    Quat::from_rotation_arc(Vec3::X, axis)
 }
+
+/// Returns the axes that a joint locks in two dimensions. Bodies have no other degrees of freedom:
+/// a joint that locks one of those again divides by masses that do not exist.
+fn locked_flat_axes(kind: JointKind) -> JointAxesMask {
+    match kind {
+        // Their frames have x along z.
+        JointKind::Hinge | JointKind::Ball => JointAxesMask::LIN_Y | JointAxesMask::LIN_Z,
+        JointKind::Fixed => JointAxesMask::LIN_Y | JointAxesMask::LIN_Z | JointAxesMask::ANG_X,
+        // Their frames have z along z.
+        JointKind::Slider => JointAxesMask::LIN_Y | JointAxesMask::ANG_Z,
+        JointKind::Wheel => JointAxesMask::LIN_Y,
+        JointKind::Rope | JointKind::Spring | JointKind::Mouse => JointAxesMask::empty(),
+    }
+}
+
+/// Maximum z of an axis in the plane of two-dimensional worlds, due to rounding.
+const LEVEL: f32 = 1e-3;
 
 impl Simulation {
     /// Connects two bodies.
@@ -193,30 +281,52 @@ impl Simulation {
         if two == Some(one) {
             return Err(engine_foundation::error!("both ends of the joint are the same actor"));
         }
-        let two = match two {
-            Some(body) => body.0,
-            None => self.ground(),
-        };
+        if plan.kind == JointKind::Mouse && two.is_some() {
+            return Err(engine_foundation::error!(
+                "a mouse joint pulls one actor: leave out the second one"
+            ));
+        }
+        let flat = self.setup.flat;
+        let axis = self.joint_axis(plan)?;
+        if plan.kind == JointKind::Wheel && !flat {
+            return Err(engine_foundation::error!(
+                "wheel joints need a 2D world: in others, use a slider with a hinge on it"
+            ));
+        }
         let mut data = match plan.kind {
+            JointKind::Wheel | JointKind::Mouse => self.sprung_joint(plan, one),
+            JointKind::Fixed | JointKind::Ball | JointKind::Hinge | JointKind::Slider if flat => {
+                GenericJoint::new(locked_flat_axes(plan.kind))
+            }
             JointKind::Fixed => GenericJoint::new(JointAxesMask::LOCKED_FIXED_AXES),
             JointKind::Ball => GenericJoint::new(JointAxesMask::LOCKED_SPHERICAL_AXES),
             JointKind::Hinge => GenericJoint::new(JointAxesMask::LOCKED_REVOLUTE_AXES),
             JointKind::Slider => GenericJoint::new(JointAxesMask::LOCKED_PRISMATIC_AXES),
             JointKind::Rope => RopeJoint::new(plan.length).into(),
-            JointKind::Spring => SpringJoint::new(plan.length, plan.stiffness, plan.damping).into(),
+            JointKind::Spring => {
+                let (stiffness, damping) = plan.spring.by_force();
+                SpringJoint::new(plan.length, stiffness, damping).into()
+            }
         };
-        for (handle, anchor, first) in
-            [(one.0, plan.anchors[0], true), (two, plan.anchors[1], false)]
-        {
+        let two = match two {
+            Some(body) => body.0,
+            None => self.ground(),
+        };
+        let mut ends = [(one.0, plan.anchors[0]), (two, plan.anchors[1])];
+        if plan.kind == JointKind::Mouse {
+            // The solver applies the force to both bodies at the anchor of the second one.
+            ends.reverse();
+        }
+        for ((handle, anchor), first) in ends.into_iter().zip([true, false]) {
             let body = self.world.bodies.get(handle).expect("it is there");
-            let frame = rapier::Pose::from_parts(anchor, along(plan.axis));
+            let frame = rapier::Pose::from_parts(anchor, along(axis, flat));
             let local = body.position().inverse() * frame;
             match first {
                 true => data.set_local_frame1(local),
                 false => data.set_local_frame2(local),
             };
         }
-        if let (Some(limits), Some(axis)) = (plan.limits, free_axis(plan.kind)) {
+        if let (Some(limits), Some(axis)) = (plan.limits, limited_axis(plan.kind)) {
             data.set_limits(axis, limits);
         }
         data.set_contacts_enabled(plan.collides);
@@ -225,9 +335,69 @@ impl Simulation {
             data.enabled = JointEnabled::Disabled;
         }
         data.user_data = plan.owner.into();
-        let joint = self.world.insert_impulse_joint(one.0, two, data);
+        let joint = self.world.insert_impulse_joint(ends[0].0, ends[1].0, data);
         self.set_break_now(JointId(joint), plan.break_force, plan.break_torque);
         Ok(JointId(joint))
+    }
+
+    /// Returns the axis of a new joint, of length 1.
+    ///
+    /// # Errors
+    /// Returns an error if a joint of this type cannot have that axis in two dimensions.
+    fn joint_axis(&self, plan: &JointPlan) -> Result<Vec3, Error> {
+        let kind = plan.kind;
+        let axis = plan.axis.and_then(Vec3::try_normalize);
+        if !self.setup.flat {
+            return Ok(axis.unwrap_or(Vec3::Z));
+        }
+        match (kind, axis) {
+            (JointKind::Slider | JointKind::Wheel, Some(axis)) if axis.z.abs() > LEVEL => {
+                Err(engine_foundation::error!(
+                    "the axis of a {} must be in the plane of x and y in a 2D world",
+                    JointKind::NAMES[kind as usize]
+                ))
+            }
+            (JointKind::Hinge, Some(axis)) if axis.z.abs() < 1.0 - LEVEL => {
+                Err(engine_foundation::error!(
+                    "a hinge turns about z in a 2D world: leave out its axis"
+                ))
+            }
+            (JointKind::Slider | JointKind::Wheel, axis) => Ok(axis.unwrap_or(self.up())),
+            (JointKind::Hinge, axis) => Ok(axis.unwrap_or(Vec3::Z)),
+            (JointKind::Fixed | JointKind::Ball, _) => Ok(Vec3::Z),
+            (JointKind::Rope | JointKind::Spring | JointKind::Mouse, _) => Ok(Vec3::X),
+        }
+    }
+
+    /// Returns a joint with a spring, without its frames.
+    fn sprung_joint(&self, plan: &JointPlan, body: BodyId) -> GenericJoint {
+        if plan.kind == JointKind::Wheel {
+            let mut data = GenericJoint::new(locked_flat_axes(plan.kind));
+            plan.spring.set_on(&mut data, JointAxis::LinX);
+            return data;
+        }
+        let mut data = GenericJoint::new(JointAxesMask::empty());
+        let axes = [JointAxis::LinX, JointAxis::LinY, JointAxis::LinZ];
+        let axes = if self.setup.flat { &axes[..2] } else { &axes[..] };
+        let force = plan.max_force.unwrap_or(MOUSE_ACCELERATION * self.mass(body));
+        for axis in axes {
+            plan.spring.set_on(&mut data, *axis);
+            // The forces along the axes add up to at most the maximum.
+            data.set_motor_max_force(*axis, force / (axes.len() as f32).sqrt());
+        }
+        data
+    }
+
+    /// Moves the point of the world to which a mouse joint pulls its body.
+    pub fn set_joint_target(&mut self, joint: JointId, target: Vec3) {
+        self.change(move |it| {
+            let ground = it.ground();
+            let frame = it.world.bodies.get(ground).map(|body| *body.position());
+            if let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) {
+                let frame = frame.unwrap_or(rapier::Pose::IDENTITY);
+                joint.data.local_frame1.translation = frame.inverse() * target;
+            }
+        });
     }
 
     /// Enables the joints of a body if both of their bodies are in the simulation, and disables the
@@ -307,10 +477,10 @@ impl Simulation {
         &self.links.broken
     }
 
-    /// Sets the motor of a hinge or slider: its speed and its maximum torque or force. `None`
+    /// Sets the motor of a hinge, slider or wheel: its speed and its maximum torque or force. `None`
     /// removes the motor. Returns false if the joint has no axis.
     pub fn set_motor(&mut self, joint: JointId, kind: JointKind, motor: Option<[f32; 2]>) -> bool {
-        let Some(axis) = free_axis(kind) else { return false };
+        let Some(axis) = motor_axis(kind) else { return false };
         let pull = if motor.is_some() { 1.0e4 } else { 0.0 };
         let [speed, most] = motor.unwrap_or([0.0, 0.0]);
         self.change(move |it| {
@@ -323,9 +493,9 @@ impl Simulation {
         true
     }
 
-    /// Returns the motor of a hinge or slider, as for [`Simulation::set_motor`].
+    /// Returns the motor of a hinge, slider or wheel, as for [`Simulation::set_motor`].
     pub fn motor(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
-        let motor = self.world.impulse_joints.get(joint.0)?.data.motor(free_axis(kind)?)?;
+        let motor = self.world.impulse_joints.get(joint.0)?.data.motor(motor_axis(kind)?)?;
         (motor.damping > 0.0).then_some([motor.target_vel, motor.max_force])
     }
 
@@ -337,7 +507,7 @@ impl Simulation {
         kind: JointKind,
         limits: Option<[f32; 2]>,
     ) -> bool {
-        let Some(axis) = free_axis(kind) else { return false };
+        let Some(axis) = limited_axis(kind) else { return false };
         self.change(move |it| {
             let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) else { return };
             match limits {
@@ -352,7 +522,7 @@ impl Simulation {
 
     /// Returns the limits of a hinge or slider, or `None` if it has none.
     pub fn limits(&self, joint: JointId, kind: JointKind) -> Option<[f32; 2]> {
-        let limits = self.world.impulse_joints.get(joint.0)?.data.limits(free_axis(kind)?)?;
+        let limits = self.world.impulse_joints.get(joint.0)?.data.limits(limited_axis(kind)?)?;
         Some([limits.min, limits.max])
     }
 
@@ -374,20 +544,31 @@ impl Simulation {
                 let angle = angle - std::f32::consts::TAU * (angle / std::f32::consts::TAU).round();
                 (angle, (bodies.1.angvel() - bodies.0.angvel()).dot(axis))
             }
-            JointKind::Slider => (separation.dot(axis), away(second.translation).dot(axis)),
-            JointKind::Rope | JointKind::Spring => {
+            JointKind::Slider | JointKind::Wheel => {
+                (separation.dot(axis), away(second.translation).dot(axis))
+            }
+            JointKind::Rope | JointKind::Spring | JointKind::Mouse => {
                 (separation.length(), away(first.translation).dot(separation.normalize_or_zero()))
             }
         };
-        let (force, torque) = load(&joint.impulses, self.world.integration_parameters.dt);
+        let (force, torque) = load(joint, &self.world.integration_parameters);
         Some(JointState { value, velocity, force, torque })
     }
 }
 
-fn free_axis(kind: JointKind) -> Option<JointAxis> {
+/// Returns the axis whose value can be limited.
+fn limited_axis(kind: JointKind) -> Option<JointAxis> {
     match kind {
         JointKind::Hinge => Some(JointAxis::AngX),
-        JointKind::Slider => Some(JointAxis::LinX),
+        JointKind::Slider | JointKind::Wheel => Some(JointAxis::LinX),
         _ => None,
+    }
+}
+
+/// Returns the axis that a motor drives.
+fn motor_axis(kind: JointKind) -> Option<JointAxis> {
+    match kind {
+        JointKind::Wheel => Some(JointAxis::AngZ),
+        kind => limited_axis(kind),
     }
 }

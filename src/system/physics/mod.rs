@@ -10,10 +10,13 @@ mod bodies;
 mod character_controller;
 mod contacts;
 mod debug_draw;
+mod flat_plane;
+mod flat_shape;
 mod half_space;
 mod joints;
 mod moved_bodies;
 mod moving_platforms;
+mod one_way;
 mod queries;
 mod shape;
 mod snapshot;
@@ -23,7 +26,7 @@ pub use async_step::StepThread;
 pub use character_controller::{ControllerMove, ControllerSettings};
 pub use contacts::{CONTACTS_MAX, ContactEvent, ContactPhase, TriggerEvent};
 pub use debug_draw::BodyColorClass;
-pub use joints::{JOINTS_MAX, JointBodies, JointId, JointKind, JointPlan, JointState};
+pub use joints::{JOINTS_MAX, JointBodies, JointId, JointKind, JointPlan, JointSpring, JointState};
 pub use moving_platforms::Separation;
 pub use queries::{BodyKinds, HITS_MAX, QueryFilter, QueryHit};
 pub use shape::{ColliderShape, HULL_CORNERS_MAX, POINTS_MAX};
@@ -115,9 +118,8 @@ pub struct AxisLocks {
 }
 
 impl AxisLocks {
-    /// Locks that keep a body in the xy plane.
-    pub const FLAT: AxisLocks =
-        AxisLocks { translation: [false, false, true], rotation: [true, true, false] };
+    /// Locks of a body in the xy plane. Its z is kept by [`flat_plane`].
+    const FLAT: AxisLocks = AxisLocks { translation: [false; 3], rotation: [true, true, false] };
 
     fn with(self, other: AxisLocks) -> AxisLocks {
         let both = |a: [bool; 3], b: [bool; 3]| [a[0] | b[0], a[1] | b[1], a[2] | b[2]];
@@ -171,6 +173,8 @@ pub struct BodyDesc {
     /// True if it only detects touching bodies and stops nothing.
     pub trigger: bool,
     pub filter: CollisionFilter,
+    /// True if it holds only bodies that come from above.
+    pub one_way: bool,
     /// Mass in kilograms. `None`: computed from the volumes and densities of the parts.
     pub mass: Option<f32>,
     pub linear_damping: f32,
@@ -194,6 +198,7 @@ impl BodyDesc {
         parts: Vec::new(),
         trigger: false,
         filter: CollisionFilter::ALL,
+        one_way: false,
         mass: None,
         linear_damping: 0.0,
         angular_damping: 0.05,
@@ -244,6 +249,7 @@ pub struct Simulation {
     collector: EventCollector,
     track: MovedBodies,
     links: joints::JointTable,
+    planes: flat_plane::BodyPlanes,
     async_step: Option<Box<AsyncStep>>,
     /// Touching pairs, in a read-only copy for scripts.
     touches: Option<TouchPairs>,
@@ -271,6 +277,7 @@ impl Simulation {
             collector: EventCollector::default(),
             track: MovedBodies::default(),
             links: joints::JointTable::default(),
+            planes: flat_plane::BodyPlanes::default(),
             async_step: setup.async_thread.map(|thread| Box::new(AsyncStep::new(thread))),
             touches: None,
         }
@@ -291,6 +298,21 @@ impl Simulation {
         self.world.islands.active_bodies().filter(dynamic).count()
     }
 
+    /// Returns the direction that is up: z, and y in two dimensions.
+    pub fn up(&self) -> Vec3 {
+        shape::up_axis(self.setup.flat)
+    }
+
+    /// Returns true if the simulation is two-dimensional.
+    pub fn is_flat(&self) -> bool {
+        self.setup.flat
+    }
+
+    /// Returns a displacement, velocity or impulse. In two dimensions, it has no z.
+    fn in_plane(&self, vector: Vec3) -> Vec3 {
+        if self.setup.flat { vector.with_z(0.0) } else { vector }
+    }
+
     pub fn gravity(&self) -> Vec3 {
         self.world.gravity
     }
@@ -301,6 +323,7 @@ impl Simulation {
 
     /// Sets gravity, in metres per second squared, and wakes all sleeping bodies.
     pub fn set_gravity(&mut self, gravity: Vec3) {
+        let gravity = self.in_plane(gravity);
         self.change(move |it| {
             it.world.gravity = gravity;
             it.world.wake_up_all(true);
@@ -346,9 +369,13 @@ impl Simulation {
         self.track.interpolated |= self.unsimulated > 0.0;
         let steps = if steps > f64::from(STEPS_MAX) { STEPS_MAX } else { steps as u32 };
         self.track.stepped = steps > 0;
+        let hooks = one_way::OneWayHooks { up: self.up(), step_seconds: step as f32 };
         for _ in 0..steps {
             self.track.record_awake(&self.world);
-            self.world.step_with_events(&(), &self.collector);
+            self.world.step_with_events(&hooks, &self.collector);
+            if self.setup.flat {
+                self.planes.keep(&mut self.world);
+            }
             self.collector.collect_events(&self.world);
             self.links.break_overloaded(&mut self.world);
             if let Some(stopped) = self.world.quarantine().bodies().first() {
@@ -366,7 +393,8 @@ impl Simulation {
     /// the same in every run.
     pub fn moved(&mut self, out: &mut Vec<MovedBody>) {
         let step = f64::from(self.world.integration_parameters.dt);
-        self.track.moved(&self.world, (self.unsimulated / step) as f32, out);
+        let planes = self.setup.flat.then_some(&self.planes);
+        self.track.moved(&self.world, (self.unsimulated / step) as f32, planes, out);
     }
 
     /// Returns the contacts that began in the last update, and the trigger events.

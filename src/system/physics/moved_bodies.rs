@@ -2,6 +2,7 @@
 //! step, so that sleeping bodies are never visited, and a frame between two steps can interpolate.
 
 use super::MovedBody;
+use super::flat_plane::BodyPlanes;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::{Pose, RigidBodyHandle};
 
@@ -79,13 +80,24 @@ impl MovedBodies {
         (self.previous, self.spare) = (previous, reused);
     }
 
-    pub fn moved(&mut self, world: &rapier::PhysicsWorld, part: f32, out: &mut Vec<MovedBody>) {
+    /// Adds the transforms of moved bodies to `out`. `planes` has the z of the bodies of a
+    /// two-dimensional world.
+    pub fn moved(
+        &mut self,
+        world: &rapier::PhysicsWorld,
+        part: f32,
+        planes: Option<&BodyPlanes>,
+        out: &mut Vec<MovedBody>,
+    ) {
         let moved_body = |handle: RigidBodyHandle, from: Option<&Pose>| {
             let body = world.bodies.get(handle).filter(|body| body.is_dynamic())?;
             let (mut position, mut rotation) = (body.translation(), *body.rotation());
             if let Some(from) = from {
                 position = from.translation.lerp(position, part);
                 rotation = from.rotation.slerp(rotation, part);
+            }
+            if let Some(planes) = planes {
+                position.z = planes.z(handle);
             }
             Some(MovedBody { owner: body.user_data, position, rotation })
         };

@@ -2,6 +2,7 @@
 //! it push it out.
 
 use super::character_controller::{SKIN, is_of};
+use super::one_way::{CharacterPath, is_one_way};
 use super::{
     BodyId, BodyOwner, ColliderShape, ControllerSettings, MotionType, QueryFilter, Simulation,
 };
@@ -51,14 +52,25 @@ impl Simulation {
         carrier: BodyId,
         (settings, query, own): (&ControllerSettings, &QueryFilter, &[BodyId]),
     ) -> Result<Vec3, Error> {
+        let displacement = self.in_plane(displacement);
         if displacement.length() <= SHORT {
             return Ok(from + displacement);
         }
-        let shape = shape.shared()?;
-        let stops = |_, collider: &rapier::Collider| {
+        let shape = shape.shared(self.setup.flat)?;
+        let path = CharacterPath {
+            shape: &*shape,
+            from,
+            displacement,
+            up: self.up(),
+            slope_max: settings.slope_max,
+        };
+        let passed =
+            self.passed_platforms(&self.world.query_pipeline_with_filter(query.rapier()), &path);
+        let stops = |handle, collider: &rapier::Collider| {
             let body = collider.parent().and_then(|body| self.world.bodies.get(body));
             let is_obstacle = body.is_some_and(|body| !body.is_dynamic());
-            is_obstacle && collider.parent() != Some(carrier.0) && !is_of(own, collider)
+            let is_other = collider.parent() != Some(carrier.0) && !is_of(own, collider);
+            is_obstacle && is_other && !passed.contains(&handle)
         };
         let filter = rapier::QueryFilter { predicate: Some(&stops), ..query.rapier() };
         let mut queries = self.world.query_pipeline_with_filter(filter);
@@ -66,13 +78,14 @@ impl Simulation {
         let nobody = rapier::RigidBodySet::new();
         queries.bodies = &nobody;
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
-        let controller = settings.carried_controller();
+        let controller = settings.carried_controller(self.up());
         let moved = controller.move_shape(0.0, &queries, &*shape, &pose, displacement, |_| {});
-        Ok(from + moved.translation)
+        Ok(from + self.in_plane(moved.translation))
     }
 
     /// Returns the displacement out of the bodies that a shape overlaps and for which `counts`
-    /// returns true, or `None` if it overlaps none. The shape is pushed out of the deepest overlap
+    /// returns true, or `None` if it overlaps none. One-way platforms count if the shape rests on
+    /// them. The shape is pushed out of the deepest overlap
     /// repeatedly, by at most `most` metres.
     ///
     /// # Errors
@@ -85,10 +98,18 @@ impl Simulation {
         query: &QueryFilter,
         counts: impl Fn(BodyOwner, MotionType) -> bool,
     ) -> Result<Option<Separation>, Error> {
-        let shape = shape.shared()?;
+        let shape = shape.shared(self.setup.flat)?;
+        let path = CharacterPath {
+            shape: &*shape,
+            from,
+            displacement: Vec3::ZERO,
+            up: self.up(),
+            slope_max: std::f32::consts::FRAC_PI_2,
+        };
         let counted = |_, collider: &rapier::Collider| {
             let body = collider.parent().and_then(|body| self.world.bodies.get(body));
             body.is_some_and(|body| counts(body.user_data, MotionType::of(body.body_type())))
+                && (!is_one_way(collider) || self.platform_supports(&path, collider))
         };
         let filter = rapier::QueryFilter { predicate: Some(&counted), ..query.rapier() };
         let queries = self.world.query_pipeline_with_filter(filter);
@@ -96,7 +117,7 @@ impl Simulation {
         let (owner, mut displacement, mut next) = (first.owner, Vec3::ZERO, Some(first));
         for _ in 0..PUSHES_MAX {
             let Some(overlap) = next else { break };
-            displacement += overlap.out * (overlap.depth + SKIN);
+            displacement += self.in_plane(overlap.out) * (overlap.depth + SKIN);
             if displacement.length() > most {
                 return Ok(Some(Separation { owner, way: displacement, free: false }));
             }

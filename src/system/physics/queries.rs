@@ -1,6 +1,7 @@
 //! Spatial queries: raycasts, sweeps and overlap queries. Results reflect the last step, and bodies
 //! added or moved from outside since then.
 
+use super::one_way::is_one_way;
 use super::{BodyId, BodyOwner, ColliderShape, QUERYABLE, Simulation};
 use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::parry::query::ShapeCastOptions;
@@ -146,7 +147,7 @@ impl Simulation {
         rotation: Quat,
         query: &QueryFilter,
     ) -> Result<Vec<BodyOwner>, Error> {
-        let shape = shape.shared()?;
+        let shape = shape.shared(self.setup.flat)?;
         let pose = rapier::Pose::from_parts(position, rotation);
         let found = self.world.intersect_shape(pose, &*shape, query.rapier());
         let mut owners: Vec<BodyOwner> = found.map(|(_, collider)| collider.user_data).collect();
@@ -154,6 +155,22 @@ impl Simulation {
         owners.dedup();
         owners.truncate(HITS_MAX);
         Ok(owners)
+    }
+
+    /// Returns true if a character's shape overlaps nothing except one-way platforms.
+    ///
+    /// # Errors
+    /// Returns an error if the shape is invalid.
+    pub fn has_room(
+        &self,
+        shape: &ColliderShape,
+        position: Vec3,
+        query: &QueryFilter,
+    ) -> Result<bool, Error> {
+        let shape = shape.shared(self.setup.flat)?;
+        let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
+        let mut found = self.world.intersect_shape(pose, &*shape, query.rapier());
+        Ok(!found.any(|(_, collider)| !is_one_way(collider)))
     }
 
     /// Returns at most `most` hits of a shape moved along a path, one per body, the nearest first.
@@ -168,7 +185,7 @@ impl Simulation {
         most: usize,
         query: &QueryFilter,
     ) -> Result<Vec<QueryHit>, Error> {
-        let shape = shape.shared()?;
+        let shape = shape.shared(self.setup.flat)?;
         let (from, rotation) = pose;
         let (displacement, pose) = (to - from, rapier::Pose::from_parts(from, rotation));
         let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };

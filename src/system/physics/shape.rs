@@ -1,9 +1,10 @@
 //! Shapes of bodies, as data. Collision is implemented by rapier.
 
 use super::POSITION_MAX;
+use super::flat_shape;
 use super::half_space::SolidHalfSpace;
 use engine_foundation::memory::limit;
-use engine_foundation::{Error, Quat, Vec3};
+use engine_foundation::{Error, Quat, Vec2, Vec3};
 use rapier3d::parry::transformation::try_convex_hull;
 use rapier3d::prelude::{ColliderBuilder, SharedShape};
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ const PART_POINTS: usize = 1 << 14;
 /// Bytes per point of a hull or a mesh, including its bounding volume tree.
 const POINT_BYTES: usize = 256;
 
-/// A collision shape around its origin, in metres.
+/// A collision shape around its origin, in metres. Up is z, and y in two-dimensional worlds.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ColliderShape {
     /// A box with the given half extents.
@@ -47,9 +48,19 @@ pub enum ColliderShape {
         points: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     },
-    /// The half-space below a plane through the origin.
+    /// The half-space below a plane through the origin. Without a normal, it is up.
     Plane {
-        normal: Vec3,
+        normal: Option<Vec3>,
+    },
+    /// The convex hull of points in the plane of x and y, in a two-dimensional world.
+    Polygon {
+        points: Vec<Vec2>,
+    },
+    /// A chain of segments in the plane of x and y, in a two-dimensional world, for bodies that do
+    /// not move. It returns to its first point if it is closed.
+    Chain {
+        points: Vec<Vec2>,
+        closed: bool,
     },
     /// A prepared shape, built once and shared by many bodies.
     Shared(ColliderGeometry),
@@ -83,18 +94,11 @@ impl ColliderShape {
                 Err(engine_foundation::error!("{name} must be more than 0 metres, got {number}"))
             }
         };
-        let many = |points: &[Vec3], least: usize| {
-            if points.len() < least || points.len() > POINTS_MAX {
-                return Err(engine_foundation::error!(
-                    "it needs {least} to {POINTS_MAX} points, and has {}",
-                    points.len()
-                ));
-            }
-            limit::check_room(points.len() * POINT_BYTES)?;
-            match points.iter().all(|point| point.is_finite()) {
-                true => Ok(()),
-                false => Err(engine_foundation::error!("one of its points is not finite")),
-            }
+        let many = |points: &[Vec3], least| {
+            check_points(points.len(), least, points.iter().all(|point| point.is_finite()))
+        };
+        let flat = |points: &[Vec2], least| {
+            check_points(points.len(), least, points.iter().all(|point| point.is_finite()))
         };
         match self {
             ColliderShape::Box { half } => {
@@ -122,8 +126,17 @@ impl ColliderShape {
                     None => Ok(()),
                 }
             }
+            ColliderShape::Polygon { points } => {
+                flat(points, 3)?;
+                flat_shape::check_polygon(points)
+            }
+            ColliderShape::Chain { points, closed } => {
+                flat(points, 2)?;
+                flat_shape::check_chain(points, *closed)
+            }
             ColliderShape::Shared(_) => Ok(()),
-            ColliderShape::Plane { normal } => match normal.try_normalize() {
+            ColliderShape::Plane { normal: None } => Ok(()),
+            ColliderShape::Plane { normal: Some(normal) } => match normal.try_normalize() {
                 Some(_) => Ok(()),
                 None => Err(engine_foundation::error!("the plane's normal must not be zero")),
             },
@@ -148,6 +161,9 @@ impl ColliderShape {
                 "a round shape must be scaled by the same number along every axis, got {scale}"
             )),
         };
+        let in_plane = |points: &[Vec2]| {
+            points.iter().map(|point| *point * scale.truncate()).collect::<Vec<Vec2>>()
+        };
         let all = |points: &[Vec3]| points.iter().map(|point| *point * scale).collect();
         match self {
             ColliderShape::Box { half } => Ok(ColliderShape::Box { half: *half * scale }),
@@ -166,6 +182,12 @@ impl ColliderShape {
             ColliderShape::Mesh { points, triangles } => {
                 Ok(ColliderShape::Mesh { points: all(points), triangles: triangles.clone() })
             }
+            ColliderShape::Polygon { points } => {
+                Ok(ColliderShape::Polygon { points: in_plane(points) })
+            }
+            ColliderShape::Chain { points, closed } => {
+                Ok(ColliderShape::Chain { points: in_plane(points), closed: *closed })
+            }
             ColliderShape::Plane { .. } => Ok(self.clone()),
             ColliderShape::Shared(_) => match scale == Vec3::ONE {
                 true => Ok(self.clone()),
@@ -174,13 +196,37 @@ impl ColliderShape {
         }
     }
 
-    pub(super) fn builder(&self) -> Result<ColliderBuilder, Error> {
+    /// Returns the factor from the density of the built shape to that of the shape: in two
+    /// dimensions, shapes are built deeper than they are.
+    pub(super) fn density_factor(&self, flat: bool) -> f32 {
+        match self {
+            ColliderShape::Box { half } if flat => half.z / box_depth(*half),
+            ColliderShape::Polygon { points } => flat_shape::polygon_density_factor(points),
+            _ => 1.0,
+        }
+    }
+
+    /// Returns the builder of the shape, which is for a two-dimensional world if `flat` is true.
+    ///
+    /// # Errors
+    /// Returns an error if the shape is invalid.
+    pub(super) fn builder(&self, flat: bool) -> Result<ColliderBuilder, Error> {
         self.check()?;
+        let up = up_axis(flat);
         Ok(match self {
-            ColliderShape::Box { half } => ColliderBuilder::cuboid(half.x, half.y, half.z),
+            ColliderShape::Box { half } => {
+                let depth = if flat { box_depth(*half) } else { half.z };
+                ColliderBuilder::cuboid(half.x, half.y, depth)
+            }
             ColliderShape::Sphere { radius } => ColliderBuilder::ball(*radius),
+            ColliderShape::Capsule { half_height, radius } if flat => {
+                ColliderBuilder::capsule_y(*half_height, *radius)
+            }
             ColliderShape::Capsule { half_height, radius } => {
                 ColliderBuilder::capsule_z(*half_height, *radius)
+            }
+            ColliderShape::Cylinder { half_height, radius } if flat => {
+                ColliderBuilder::cylinder(*half_height, *radius)
             }
             // rapier's cylinder is along y. A hull in its place would be slower.
             ColliderShape::Cylinder { half_height, radius } => {
@@ -199,8 +245,11 @@ impl ColliderShape {
                 })?
             }
             ColliderShape::Plane { normal } => {
-                ColliderBuilder::new(SharedShape::new(SolidHalfSpace::new(normal.normalize())))
+                let normal = normal.unwrap_or(up).normalize();
+                ColliderBuilder::new(SharedShape::new(SolidHalfSpace::new(normal)))
             }
+            ColliderShape::Polygon { points } => flat_shape::polygon(points, flat)?,
+            ColliderShape::Chain { points, closed } => flat_shape::chain(points, *closed, flat)?,
             ColliderShape::Shared(ColliderGeometry(shape)) => ColliderBuilder::new(shape.clone()),
         })
     }
@@ -210,12 +259,36 @@ impl ColliderShape {
     ///
     /// # Errors
     /// Returns an error if the shape is invalid.
-    pub fn solid(&self) -> Result<ColliderShape, Error> {
-        Ok(ColliderShape::Shared(ColliderGeometry(self.shared()?)))
+    pub fn solid(&self, flat: bool) -> Result<ColliderShape, Error> {
+        Ok(ColliderShape::Shared(ColliderGeometry(self.shared(flat)?)))
     }
 
-    pub(super) fn shared(&self) -> Result<SharedShape, Error> {
-        Ok(self.builder()?.build().shared_shape().clone())
+    pub(super) fn shared(&self, flat: bool) -> Result<SharedShape, Error> {
+        Ok(self.builder(flat)?.build().shared_shape().clone())
+    }
+}
+
+/// Returns the direction that is up.
+pub(super) fn up_axis(flat: bool) -> Vec3 {
+    if flat { Vec3::Y } else { Vec3::Z }
+}
+
+/// Returns half the depth of a box in a two-dimensional world.
+fn box_depth(half: Vec3) -> f32 {
+    flat_shape::built_depth(half.truncate()).max(half.z)
+}
+
+/// Returns an error if there are too few points or too many, or if one of them is not finite.
+fn check_points(count: usize, least: usize, finite: bool) -> Result<(), Error> {
+    if !(least..=POINTS_MAX).contains(&count) {
+        return Err(engine_foundation::error!(
+            "it needs {least} to {POINTS_MAX} points, and has {count}"
+        ));
+    }
+    limit::check_room(count * POINT_BYTES)?;
+    match finite {
+        true => Ok(()),
+        false => Err(engine_foundation::error!("one of its points is not finite")),
     }
 }
 

@@ -81,6 +81,7 @@ impl Simulation {
         self.unsimulated = saved.unsimulated;
         self.track = saved.track.clone();
         self.links = saved.links.clone();
+        self.planes = saved.planes.clone();
         if let Some(async_step) = &mut self.async_step {
             async_step.replace(
                 snapshot.step_in_flight.as_ref().map(StepResult::copy),
@@ -124,6 +125,7 @@ impl Simulation {
                     it.world.insert_collider(shape.clone(), Some(added));
                 }
                 it.track.fresh.push(added);
+                it.planes.record(&it.world, added);
                 added
             });
             moved(body.user_data, BodyId(added));

@@ -1,7 +1,7 @@
 //! Hashing of a simulation's state: everything that future steps depend on. With asynchronous
 //! steps, this is the state that scripts see.
 
-use super::{BodyId, MotionType, Simulation};
+use super::{BodyId, MotionType, Simulation, one_way};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Quat, Vec3};
 use rapier3d::prelude::{JointAxis, JointEnabled};
@@ -43,6 +43,9 @@ impl Simulation {
         if let Some(collider) = first {
             hash.write_f32(collider.friction());
             hash.write_f32(collider.restitution());
+            if one_way::is_one_way(collider) {
+                hash.write_u64(1);
+            }
             let groups = collider.collision_groups();
             for group in [groups.memberships, groups.filter] {
                 hash.write_u64(group.bits().into());
@@ -55,7 +58,7 @@ impl Simulation {
         for (_, joint) in self.world.impulse_joints.iter() {
             joint.impulses.into_iter().for_each(|number| hash.write_f32(number));
             hash.write_u64(u64::from(joint.data.enabled == JointEnabled::Enabled));
-            // Limits and motors are set only on these axes.
+            // Games set limits and motors on these axes.
             for axis in [JointAxis::AngX, JointAxis::LinX] {
                 let limits = joint.data.limits(axis).map(|limits| [limits.min, limits.max]);
                 let motor = joint.data.motor(axis);
@@ -65,6 +68,15 @@ impl Simulation {
                     hash.write_u64(u64::from(numbers.is_some()));
                     numbers.into_iter().flatten().for_each(|number| hash.write_f32(*number));
                 }
+            }
+            // The motors of wheels, and the targets of mouse joints.
+            if let Some(motor) = joint.data.motor(JointAxis::AngZ) {
+                [motor.target_vel, motor.damping, motor.max_force]
+                    .into_iter()
+                    .for_each(|number| hash.write_f32(number));
+            }
+            if joint.data.motor(JointAxis::LinY).is_some() {
+                write_vector(hash, joint.data.local_frame1.translation);
             }
         }
         self.links.write_breaks(hash);

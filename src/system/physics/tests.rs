@@ -6,7 +6,7 @@ use engine_foundation::hash::StateHash;
 fn world() -> Simulation {
     let mut physics = Simulation::new(SimulationSettings::DEFAULT);
     let floor =
-        ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Z }, ..ColliderDesc::DEFAULT };
+        ColliderDesc { shape: ColliderShape::Plane { normal: None }, ..ColliderDesc::DEFAULT };
     physics.add(&body(MotionType::Static, Vec3::ZERO, floor, 1)).unwrap();
     physics
 }
@@ -222,7 +222,7 @@ fn a_two_dimensional_world_stays_in_its_plane() {
     let mut physics =
         Simulation::new(SimulationSettings { gravity, flat: true, ..SimulationSettings::DEFAULT });
     let floor =
-        ColliderDesc { shape: ColliderShape::Plane { normal: Vec3::Y }, ..ColliderDesc::DEFAULT };
+        ColliderDesc { shape: ColliderShape::Plane { normal: None }, ..ColliderDesc::DEFAULT };
     physics.add(&body(MotionType::Static, Vec3::ZERO, floor, 0)).unwrap();
     let many: Vec<_> = (0..20)
         .map(|i| {
@@ -268,7 +268,7 @@ fn hulls_have_a_vertex_limit_without_interior_points() {
         Vec3::new(radius * cosine, radius * sine, z) * 100.0
     };
     let error =
-        ColliderShape::Hull { points: (0..count).map(ball).collect() }.shared().err().unwrap();
+        ColliderShape::Hull { points: (0..count).map(ball).collect() }.shared(false).err().unwrap();
     assert_eq!(
         error.message,
         "a hull has at most 65536 corners (HULL_CORNERS_MAX), and more than that of its 65537 \
@@ -279,7 +279,8 @@ fn hulls_have_a_vertex_limit_without_interior_points() {
         let side = |bit: usize| if i >> bit & 1 == 0 { -1.0 } else { 1.0 };
         Vec3::new(side(0), side(1), side(2)) * if i < 8 { 1.0 } else { 0.5 }
     };
-    let shape = ColliderShape::Hull { points: (0..count).map(corner).collect() }.shared().unwrap();
+    let shape =
+        ColliderShape::Hull { points: (0..count).map(corner).collect() }.shared(false).unwrap();
     assert_eq!(shape.as_convex_polyhedron().unwrap().points().len(), 8);
 }
 

@@ -109,6 +109,7 @@ static KINDS: ResourceKinds = ResourceKinds(&[&SHEET]);
 
 /// A world with the unit `u`, whose nodes are `root` and `arm`.
 struct TestWorld {
+    worlds: Slots<World>,
     units: Units,
     physics: PhysicsTables,
     scenes: RenderScenes,
@@ -124,10 +125,12 @@ struct TestWorld {
 
 impl TestWorld {
     fn new() -> TestWorld {
-        let world = WorldId(Slots::new(HandleKind::World, 1).add(()).unwrap());
+        let mut worlds = Slots::new(HandleKind::World, 1);
+        let world = WorldId(worlds.add(World::default()).unwrap());
         let mut units = Units::default();
         let unit = units.spawn(world, &Arc::new(unit(&[])), &NodePose::IDENTITY).unwrap();
         TestWorld {
+            worlds,
             units,
             physics: PhysicsTables::default(),
             scenes: RenderScenes::default(),
@@ -144,6 +147,7 @@ impl TestWorld {
 
     fn host(&mut self) -> ComponentHost<'_> {
         ComponentHost {
+            worlds: &self.worlds,
             units: &mut self.units,
             physics: &mut self.physics,
             scenes: &mut self.scenes,

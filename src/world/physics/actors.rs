@@ -129,7 +129,7 @@ impl PhysicsTables {
                         None => {
                             let scaled =
                                 model_shape(Models::shape(store, mesh)?, *hull).scaled(scale)?;
-                            let scaled = scaled.solid()?;
+                            let scaled = scaled.solid(false)?;
                             self.solids.insert(key, scaled.clone());
                             scaled
                         }

@@ -8,7 +8,7 @@ use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, actor_of};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_physics::{
-    BodyDesc, BodyKinds, ColliderDesc, ColliderShape, CollisionFilter, ControllerMove,
+    BodyDesc, BodyId, BodyKinds, ColliderDesc, ColliderShape, CollisionFilter, ControllerMove,
     ControllerSettings, MotionType, QueryFilter, SPEED_MAX,
 };
 
@@ -22,6 +22,8 @@ pub struct Mover {
     pub filter: CollisionFilter,
     /// Maximum slope in radians.
     pub slope_max: f32,
+    /// Direction that is up in its world.
+    pub up_axis: Vec3,
     /// World position of the feet.
     pub position: Vec3,
     /// Contacts of the last move: at the sides, above, and below.
@@ -29,6 +31,8 @@ pub struct Mover {
     pub up: bool,
     pub down: bool,
     pub standing_on: Option<ActorId>,
+    /// One-way platform that it drops through.
+    pub dropping: Option<ActorId>,
     /// The ground, if it can move.
     pub ground: Option<StandingOn>,
     /// Velocity of the current or last ground at the feet, in metres per second.
@@ -45,7 +49,7 @@ impl Mover {
         (physics, unit, actor): (PhysicsWorldId, UnitId, ActorId),
         spec: MoverDesc,
         filter: CollisionFilter,
-        position: Vec3,
+        (position, up_axis): (Vec3, Vec3),
     ) -> Mover {
         Mover {
             physics,
@@ -54,11 +58,13 @@ impl Mover {
             filter,
             slope_max: spec.slope_max,
             spec,
+            up_axis,
             position,
             sides: false,
             up: false,
             down: false,
             standing_on: None,
+            dropping: None,
             ground: None,
             ground_velocity: Vec3::ZERO,
             carried: CarriedMotion::NONE,
@@ -68,7 +74,7 @@ impl Mover {
     }
 
     pub(super) fn center(&self) -> Vec3 {
-        Vec3::new(0.0, 0.0, self.spec.height * 0.5)
+        self.up_axis * (self.spec.height * 0.5)
     }
 
     pub(super) fn controller_settings(&self) -> ControllerSettings {
@@ -111,7 +117,8 @@ impl PhysicsTables {
         let position = units.scene.world_position(unit.row(), node);
         check_position(position).map_err(named)?;
         let owner = (physics, unit, ActorId(unit.0));
-        let mover = Mover::new(owner, spec.clone(), filter, position);
+        let up = self.world(physics).simulation.up();
+        let mover = Mover::new(owner, spec.clone(), filter, (position, up));
         let middle = mover.center();
         let handle = self.movers.add(mover).map(MoverId).ok_or_else(|| {
             engine_foundation::error!(
@@ -204,7 +211,7 @@ impl PhysicsTables {
         let body = self.actor(known.actor).body;
         let (query, middle, controller_settings) =
             (known.query(body), known.center(), known.controller_settings());
-        let own = self.bodies_of(known.unit);
+        let own = self.passed_bodies(&known);
         let simulation = &mut self.world_mut(known.physics).simulation;
         let (from, query) =
             ((known.position + middle, known.standing_frames > 0), (&query, &own[..]));
@@ -219,6 +226,47 @@ impl PhysicsTables {
         let position = walk.position - middle;
         simulation.drive(body, position, Quat::IDENTITY);
         self.walked(mover, position, walk);
+        self.end_drop(mover)
+    }
+
+    /// Returns the bodies that do not stop a mover: those of its unit, and the platform that it
+    /// drops through.
+    pub(super) fn passed_bodies(&self, mover: &Mover) -> Vec<BodyId> {
+        let mut bodies = self.bodies_of(mover.unit);
+        let platform = mover.dropping.and_then(|actor| self.actors.get(actor.0));
+        bodies.extend(platform.map(|actor| actor.body));
+        bodies
+    }
+
+    /// Lets a mover drop through the one-way platform that it stands on. Returns false if it stands
+    /// on none.
+    pub fn drop_mover(&mut self, mover: MoverId) -> bool {
+        let on = self.mover(mover).standing_on.filter(|actor| {
+            self.actors.get(actor.0).is_some() && {
+                let (simulation, body) = self.body(*actor);
+                simulation.is_one_way(body)
+            }
+        });
+        let known = self.movers.get_mut(mover.0).expect("the handle was checked");
+        if on.is_some() {
+            known.dropping = on;
+            (known.standing_frames, known.standing_on, known.ground) = (0, None, None);
+        }
+        on.is_some()
+    }
+
+    /// Ends the drop of a mover that has left its platform.
+    fn end_drop(&mut self, mover: MoverId) -> Result<(), Error> {
+        let known = self.mover(mover);
+        let Some(platform) = known.dropping else { return Ok(()) };
+        let (shape, at) = (known.spec.shape(), known.position + known.center());
+        let is_near = match self.actors.get(platform.0) {
+            Some(actor) => self.world(actor.physics).simulation.is_near(&shape, at, actor.body)?,
+            None => false,
+        };
+        if !is_near {
+            self.movers.get_mut(mover.0).expect("it is there").dropping = None;
+        }
         Ok(())
     }
 
@@ -243,6 +291,7 @@ impl PhysicsTables {
         let known = self.movers.get_mut(mover.0).expect("the handle was checked");
         known.position = position;
         (known.standing_frames, known.standing_on, known.ground) = (0, None, None);
+        known.dropping = None;
         (known.ground_velocity, known.carried) = (Vec3::ZERO, CarriedMotion::NONE);
         let actor = known.actor;
         let (simulation, body) = self.body_mut(actor);
@@ -266,10 +315,10 @@ impl PhysicsTables {
         // Slightly smaller, so that the ground below does not count.
         let radius = spec.radius * 0.98;
         let half_height = (spec.height * 0.5 - spec.radius).max(1e-3);
-        let at = position + Vec3::new(0.0, 0.0, spec.height * 0.5 + 0.01);
+        let at = position + known.up_axis * (spec.height * 0.5 + 0.01);
         let shape = ColliderShape::Capsule { half_height, radius };
         let simulation = &self.world(known.physics).simulation;
-        Ok(simulation.overlap(&shape, at, Quat::IDENTITY, &known.query(body))?.is_empty())
+        simulation.has_room(&shape, at, &known.query(body))
     }
 
     /// Sets the collision filter of a mover and its actor.

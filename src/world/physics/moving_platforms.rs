@@ -99,6 +99,7 @@ impl PhysicsTables {
     fn carry(&mut self, mover: MoverId) -> Result<(), Error> {
         let known = self.mover(mover);
         let (at, before, snap) = (known.position, known.ground, known.spec.snap);
+        let up = known.up_axis;
         let mut carried = CarriedMotion::NONE;
         // Ground that was destroyed or teleported does not carry the mover.
         let mut now = before.and_then(|before| {
@@ -110,7 +111,7 @@ impl PhysicsTables {
             let rotation = (ground.rotation * before.rotation.inverse()).normalize();
             let displacement = ground.position + rotation * (at - before.position) - at;
             // The ground falls faster than the mover snaps to it, or leaves the allowed range.
-            if displacement.z < -snap || check_position(at + displacement).is_err() {
+            if displacement.dot(up) < -snap || check_position(at + displacement).is_err() {
                 now = None;
             } else {
                 let actual_displacement = self.carry_mover(mover, displacement, ground.actor)?;
@@ -138,7 +139,7 @@ impl PhysicsTables {
             (known.spec.shape(), known.controller_settings(), known.center());
         let (from, body) = (known.position + middle, self.actor(known.actor).body);
         let (query, physics, by) = (known.query(body), known.physics, self.actor(by).body);
-        let own = self.bodies_of(known.unit);
+        let own = self.passed_bodies(known);
         let simulation = &mut self.world_mut(physics).simulation;
         let to =
             simulation.carry_along(&shape, from, displacement, by, (&settings, &query, &own))?;

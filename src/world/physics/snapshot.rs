@@ -189,6 +189,9 @@ impl Mover {
         let frames = [self.standing_frames, self.flying_frames];
         frames.into_iter().for_each(|count| hash.write_u64(count.into()));
         write_actor(hash, self.standing_on);
+        if self.dropping.is_some() {
+            write_actor(hash, self.dropping);
+        }
         write_actor(hash, self.ground.map(|ground| ground.actor));
         if let Some(ground) = &self.ground {
             write_location(hash, ground.position, ground.rotation);
@@ -205,8 +208,8 @@ mod tests {
     use crate::physics::moving_platforms::StandingOn;
     use engine_foundation::{HandleKind, Slots};
     use engine_physics::{
-        BodyDesc, ColliderDesc, ColliderShape, JointBodies, JointKind, JointPlan, MotionType,
-        Simulation, SimulationSettings,
+        BodyDesc, ColliderDesc, ColliderShape, JointBodies, JointKind, JointPlan, JointSpring,
+        MotionType, Simulation, SimulationSettings,
     };
     use std::sync::Arc;
 
@@ -220,9 +223,13 @@ mod tests {
     }
 
     fn physics() -> (PhysicsTables, PhysicsWorldId) {
+        physics_of(SimulationSettings::DEFAULT)
+    }
+
+    fn physics_of(settings: SimulationSettings) -> (PhysicsTables, PhysicsWorldId) {
         let mut tables = PhysicsTables::default();
         let world = Slots::new(HandleKind::World, 1).add(()).unwrap();
-        let physics = tables.make_world(WorldId(world), SimulationSettings::DEFAULT);
+        let physics = tables.make_world(WorldId(world), settings);
         (tables, physics)
     }
 
@@ -256,6 +263,7 @@ mod tests {
             ("friction", body(&|it, body| it.set_material(body, 0.9, 0.1))),
             ("motion", body(&|it, body| it.set_motion(body, MotionType::Kinematic))),
             ("enabled", body(&|it, body| it.set_enabled(body, false))),
+            ("one-way", body(&|it, body| it.set_one_way(body, true))),
             ("asleep", body(&|it, body| it.put_to_sleep(body))),
             (
                 "driven",
@@ -297,18 +305,23 @@ mod tests {
             kind,
             link: JointBodies(engine_physics::BodyId::none(), None),
             anchors: [Vec3::ZERO; 2],
-            axis: Vec3::Z,
+            axis: None,
             limits: None,
             length: 1.0,
-            stiffness: 1.0,
-            damping: 0.0,
+            spring: JointSpring {
+                stiffness: Some(1.0),
+                damping: Some(0.0),
+                ..JointSpring::default()
+            },
+            max_force: None,
             break_force: None,
             break_torque: None,
             collides: false,
             owner: 0,
         };
-        for kind in [JointKind::Hinge, JointKind::Slider] {
-            let (mut tables, physics) = physics();
+        for kind in [JointKind::Hinge, JointKind::Slider, JointKind::Wheel, JointKind::Mouse] {
+            let flat = SimulationSettings { flat: true, ..SimulationSettings::DEFAULT };
+            let (mut tables, physics) = physics_of(flat);
             let actor = tables.spawn_actor(physics, cube(MotionType::Dynamic)).unwrap();
             let joint = tables.add_joint(physics, (actor, None), plan(kind)).unwrap();
             let hold = tables.joints.get(joint.0).unwrap().hold;
@@ -317,12 +330,16 @@ mod tests {
                 change(&mut tables.world_mut(physics).simulation);
                 hash(tables)
             };
-            hashes.push(simulation(&mut tables, &|it| {
-                it.set_limits(hold, kind, Some([-1.0, 1.0]));
-            }));
-            hashes.push(simulation(&mut tables, &|it| {
-                it.set_motor(hold, kind, Some([1.0, 5.0]));
-            }));
+            if kind == JointKind::Mouse {
+                hashes.push(simulation(&mut tables, &|it| it.set_joint_target(hold, Vec3::X)));
+            } else {
+                hashes.push(simulation(&mut tables, &|it| {
+                    it.set_limits(hold, kind, Some([-1.0, 1.0]));
+                }));
+                hashes.push(simulation(&mut tables, &|it| {
+                    it.set_motor(hold, kind, Some([1.0, 5.0]));
+                }));
+            }
             hashes.push(simulation(&mut tables, &|it| it.set_break(hold, Some(9.0), None)));
             let count = hashes.len();
             hashes.sort_unstable();
@@ -339,7 +356,7 @@ mod tests {
         let ground = StandingOn { actor, position: Vec3::X, rotation: Quat::IDENTITY, jumps: 0 };
         let spec = MoverDesc::read("m", &engine_foundation::sjson::SjsonTree::Object(Vec::new()));
         let owner = (physics, unit, actor);
-        let mover = Mover::new(owner, spec.unwrap(), CollisionFilter::ALL, Vec3::ZERO);
+        let mover = Mover::new(owner, spec.unwrap(), CollisionFilter::ALL, (Vec3::ZERO, Vec3::Z));
         let of = |mover: &Mover| {
             let mut hash = StateHash::new(0);
             mover.write_state(&mut hash);
@@ -368,6 +385,7 @@ mod tests {
             },
             Mover { flying_frames: 1, ..mover.clone() },
             Mover { standing_frames: 1, ..mover.clone() },
+            Mover { dropping: Some(actor), ..mover.clone() },
             Mover { ground: Some(StandingOn { position: Vec3::Y, ..ground }), ..mover.clone() },
             Mover {
                 ground: Some(StandingOn { rotation: Quat::from_rotation_z(1.0), ..ground }),

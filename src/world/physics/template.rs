@@ -1,10 +1,14 @@
 //! Templates of units' physics: descriptions of actors, movers and joints as data. Other files of
 //! this folder create the objects.
 
+mod joint;
+
+pub use joint::JointDesc;
+
 use super::field_reader::{FieldError, FieldReader, named};
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Quat, Vec3};
-use engine_physics::{AxisLocks, BodyDesc, ColliderShape, JointKind, MotionType};
+use engine_foundation::{Quat, Vec2, Vec3};
+use engine_physics::{AxisLocks, BodyDesc, ColliderShape, MotionType};
 use std::f32::consts::FRAC_PI_2;
 
 /// Maximum number of actors of one unit.
@@ -62,27 +66,6 @@ pub struct MoverDesc {
     pub filter: String,
 }
 
-/// Description of a joint; positions are relative to the node.
-#[derive(Clone, PartialEq, Debug)]
-pub struct JointDesc {
-    pub name: String,
-    pub kind: JointKind,
-    /// Names of the connected actors. `None` in place of the second actor is the world.
-    pub actors: (String, Option<String>),
-    pub node: Option<String>,
-    pub position: Vec3,
-    /// Anchor at the second actor, if it differs from the first anchor.
-    pub other: Option<Vec3>,
-    pub axis: Vec3,
-    pub limits: Option<[f32; 2]>,
-    pub length: Option<f32>,
-    pub stiffness: f32,
-    pub damping: f32,
-    pub break_force: Option<f32>,
-    pub break_torque: Option<f32>,
-    pub collides: bool,
-}
-
 /// All physics descriptions of a unit.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PhysicsTemplate {
@@ -91,9 +74,10 @@ pub struct PhysicsTemplate {
     pub joints: Vec<JointDesc>,
 }
 
-const ACTOR_FIELDS: [&str; 24] = [
+const ACTOR_FIELDS: [&str; 26] = [
     "angular_damping",
     "ccd",
+    "closed",
     "contacts",
     "density",
     "filter",
@@ -107,6 +91,7 @@ const ACTOR_FIELDS: [&str; 24] = [
     "material",
     "mesh",
     "node",
+    "one_way",
     "points",
     "position",
     "radius",
@@ -117,27 +102,23 @@ const ACTOR_FIELDS: [&str; 24] = [
     "size",
     "triangles",
 ];
-const SHAPE_FIELDS: [&str; 9] =
-    ["height", "mesh", "points", "position", "radius", "rotation", "shape", "size", "triangles"];
+const SHAPE_FIELDS: [&str; 10] = [
+    "closed",
+    "height",
+    "mesh",
+    "points",
+    "position",
+    "radius",
+    "rotation",
+    "shape",
+    "size",
+    "triangles",
+];
 const MOVER_FIELDS: [&str; 8] =
     ["filter", "height", "mass", "max_slope", "node", "radius", "snap", "step_height"];
-const JOINT_FIELDS: [&str; 13] = [
-    "actors",
-    "axis",
-    "break_force",
-    "break_torque",
-    "collides",
-    "damping",
-    "length",
-    "limits",
-    "node",
-    "other_position",
-    "position",
-    "stiffness",
-    "type",
-];
 const TYPES: [&str; 4] = ["static", "dynamic", "kinematic", "trigger"];
-const SHAPES: [&str; 7] = ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "plane"];
+const SHAPES: [&str; 9] =
+    ["box", "sphere", "capsule", "cylinder", "convex", "mesh", "plane", "polygon", "chain"];
 const EXAMPLE: &str = "body = { type = \"dynamic\", shape = \"box\", size = [1, 1, 1] }";
 
 pub(super) fn check_actors(tree: &SjsonTree, whole: bool) -> Result<(), FieldError> {
@@ -261,6 +242,7 @@ impl ActorDesc {
                 rotation: axes("locked_rotation")?,
             },
             reports_contacts: fields.boolean("contacts")?.unwrap_or(true),
+            one_way: fields.boolean("one_way")?.unwrap_or(false),
             ..BodyDesc::DEFAULT
         };
         let shapes = shapes(&fields, tree, (&subject, name), whole)?;
@@ -292,8 +274,11 @@ impl ShapeForm {
     fn has_volume(&self) -> bool {
         !matches!(
             self,
-            ShapeForm::Collider(ColliderShape::Mesh { .. } | ColliderShape::Plane { .. })
-                | ShapeForm::Model { hull: false, .. }
+            ShapeForm::Collider(
+                ColliderShape::Mesh { .. }
+                    | ColliderShape::Plane { .. }
+                    | ColliderShape::Chain { .. }
+            ) | ShapeForm::Model { hull: false, .. }
         )
     }
 }
@@ -345,9 +330,11 @@ impl ShapeDesc {
             "capsule" | "cylinder" => &["radius", "height"],
             "convex" => &["points", "mesh"],
             "mesh" => &["points", "triangles", "mesh"],
+            "polygon" => &["points"],
+            "chain" => &["points", "closed"],
             _ => &[],
         };
-        for key in ["size", "radius", "height", "points", "triangles", "mesh"] {
+        for key in ["size", "radius", "height", "points", "triangles", "mesh", "closed"] {
             if fields.has(key) && !uses.contains(&key) {
                 let message = format!("'{key}' of {subject} means nothing for the shape {kind}");
                 return Err(FieldError::new(message).in_block(key));
@@ -358,8 +345,12 @@ impl ShapeDesc {
         let radius = || fields.positive("radius")?.ok_or_else(|| missing("radius"));
         let form = match kind {
             "box" => {
-                let must = "the lengths of its edges in metres, [x, y, z], each above 0";
-                let size = fields.vector("size", must)?.ok_or_else(|| missing("size"))?;
+                let must = "the lengths of its edges in metres, [x, y, z], or [x, y] for a box \
+                            that is a metre deep, each above 0";
+                let size = match fields.numbers::<2>("size", must) {
+                    Ok(Some([x, y])) => Vec3::new(x, y, 1.0),
+                    _ => fields.vector("size", must)?.ok_or_else(|| missing("size"))?,
+                };
                 if size.min_element() <= 0.0 {
                     return Err(fields.invalid("size", must));
                 }
@@ -371,7 +362,8 @@ impl ShapeDesc {
                 upright(kind, radius, height.ok_or_else(|| missing("height"))?)
                     .ok_or_else(|| fields.invalid("height", "more than twice the radius"))?
             }
-            "plane" => ShapeForm::Collider(ColliderShape::Plane { normal: Vec3::Z }),
+            "polygon" | "chain" => read_flat_shape(fields, kind == "chain", subject)?,
+            "plane" => ShapeForm::Collider(ColliderShape::Plane { normal: None }),
             _ => read_hull_or_mesh(fields, kind == "convex", subject)?,
         };
         Ok(ShapeDesc {
@@ -437,6 +429,27 @@ fn read_hull_or_mesh(
     Ok(ShapeForm::Collider(shape))
 }
 
+/// Reads a shape of two-dimensional worlds.
+fn read_flat_shape(
+    fields: &FieldReader,
+    chain: bool,
+    subject: &str,
+) -> Result<ShapeForm, FieldError> {
+    let must = "a list of points, [[x, y], …]";
+    let rows = fields.rows::<2>("points", must)?;
+    let rows = rows.ok_or_else(|| FieldError::new(format!("{subject} has no 'points': {must}")))?;
+    let points = rows.into_iter().map(Vec2::from_array).collect();
+    let shape = match chain {
+        true => {
+            let closed = fields.boolean("closed")?.unwrap_or(false);
+            ColliderShape::Chain { points, closed }
+        }
+        false => ColliderShape::Polygon { points },
+    };
+    shape.check().map_err(|error| FieldError::new(format!("{subject}: {}", error.message)))?;
+    Ok(ShapeForm::Collider(shape))
+}
+
 impl MoverDesc {
     /// Reads the description of a mover.
     ///
@@ -473,65 +486,6 @@ impl MoverDesc {
     /// Returns the shape around its center.
     pub fn shape(&self) -> ColliderShape {
         ColliderShape::Capsule { half_height: self.height * 0.5 - self.radius, radius: self.radius }
-    }
-}
-
-impl JointDesc {
-    /// Reads the description of a joint. `whole` is true if nothing is inherited; otherwise
-    /// required fields may be missing.
-    ///
-    /// # Errors
-    /// Returns an error if a field is unknown or invalid.
-    pub fn read(name: &str, tree: &SjsonTree, whole: bool) -> Result<JointDesc, FieldError> {
-        let subject = format!("joint '{name}'");
-        let fields = FieldReader::of(tree, &subject, &JOINT_FIELDS)?;
-        let kind = match fields.choice("type", &JointKind::NAMES)? {
-            Some(kind) => JointKind::LIST[kind],
-            None if !whole => JointKind::Fixed,
-            None => {
-                let names = JointKind::NAMES.join(", ");
-                return Err(FieldError::new(format!(
-                    "{subject} has no 'type': it must be one of {names}"
-                )));
-            }
-        };
-        let must = "the names of two actors, or of one that is held by the world";
-        let actors = match &fields.texts("actors", must)?.unwrap_or_default()[..] {
-            [one] => (one.to_string(), None),
-            [one, two] if one != two => (one.to_string(), Some(two.to_string())),
-            [] if !whole && !fields.has("actors") => (String::new(), None),
-            _ => return Err(fields.invalid("actors", must)),
-        };
-        let must = "two numbers, the lesser first: degrees of a hinge, metres of a slider";
-        let limits = fields.numbers::<2>("limits", must)?;
-        if limits.is_some_and(|[least, most]| least > most) {
-            return Err(fields.invalid("limits", must));
-        }
-        let at = |key| fields.vector(key, "[x, y, z] in metres");
-        let axis = fields.vector("axis", "a direction, [x, y, z]")?.unwrap_or(Vec3::Z);
-        if axis.length_squared() < 1e-8 {
-            return Err(fields.invalid("axis", "a direction, [x, y, z], and not 0"));
-        }
-        let number = |key| fields.number(key, 0.0, 1e12, "a number from 0 on");
-        Ok(JointDesc {
-            name: name.to_string(),
-            kind,
-            actors,
-            node: to_owned_text(fields.text("node", "the name of a node")?),
-            position: at("position")?.unwrap_or(Vec3::ZERO),
-            other: at("other_position")?,
-            axis,
-            limits: match kind {
-                JointKind::Hinge => limits.map(|limits| limits.map(f32::to_radians)),
-                _ => limits,
-            },
-            length: number("length")?,
-            stiffness: number("stiffness")?.unwrap_or(1000.0),
-            damping: number("damping")?.unwrap_or(10.0),
-            break_force: fields.positive("break_force")?,
-            break_torque: fields.positive("break_torque")?,
-            collides: fields.boolean("collides")?.unwrap_or(false),
-        })
     }
 }
 

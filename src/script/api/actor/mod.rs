@@ -3,6 +3,7 @@
 
 mod forces;
 pub(super) mod material;
+pub(super) mod one_way;
 
 use crate::api::physics_world::check_rotation;
 use crate::api_row::{ModuleRows, func, hot, module};

@@ -2,13 +2,14 @@
 //! queries. Functions with options are in the prelude (lua/world/physics/), around the native
 //! parts at the end.
 
+pub(super) mod flat_shapes;
 pub(super) mod queries;
 pub mod raycast;
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::context;
 use engine_foundation::{Error, Quat, Vec3};
-use engine_physics::{BodyDesc, ColliderDesc, ColliderShape, MotionType};
+use engine_physics::{BodyDesc, ColliderDesc, ColliderShape, MotionType, Simulation};
 use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::physics::{ActorId, JointId, PhysicsWorldId, SnapshotId};
@@ -66,7 +67,11 @@ Application.release_world(world)"#,
             &[
                 PHYSICS,
                 ("position", "center of the box"),
-                ("half_extents", "half the lengths of its edges, in metres"),
+                (
+                    "half_extents",
+                    "half the lengths of its edges, in metres (the `size` in unit files is whole); \
+                     in 2D worlds, z can be left out: the box is then a metre deep",
+                ),
                 ("rotation", "rotation of the box; none by default"),
             ],
             "Creates a dynamic box that belongs to no unit.",
@@ -200,8 +205,15 @@ fn spawn_box(
     rotation: Option<Quat>,
 ) -> Result<ActorId, Error> {
     let rotation = check_rotation(rotation.unwrap_or(Quat::IDENTITY), "#4 'rotation'")?;
+    let half = with_depth(&engine.worlds.physics.world(physics).simulation, half);
     let body = BodyDesc { rotation, ..one_part(position, ColliderShape::Box { half }) };
     engine.worlds.physics.spawn_actor(physics, body)
+}
+
+/// Returns half the size of a box. In a two-dimensional world, a box without a depth is a metre
+/// deep.
+pub(in crate::api) fn with_depth(simulation: &Simulation, half: Vec3) -> Vec3 {
+    if simulation.is_flat() && half.z == 0.0 { half.with_z(0.5) } else { half }
 }
 
 fn spawn_sphere(
@@ -220,9 +232,9 @@ fn spawn_plane(
     position: Vec3,
     normal: Option<Vec3>,
 ) -> Result<ActorId, Error> {
-    let normal = normal.unwrap_or(Vec3::Z).try_normalize();
-    let normal =
-        normal.ok_or_else(|| engine_foundation::error!("argument #3 'normal' must not be zero"))?;
+    if normal.is_some_and(|normal| normal.try_normalize().is_none()) {
+        return Err(engine_foundation::error!("argument #3 'normal' must not be zero"));
+    }
     let body = one_part(position, ColliderShape::Plane { normal });
     engine.worlds.physics.spawn_actor(physics, BodyDesc { motion: MotionType::Static, ..body })
 }

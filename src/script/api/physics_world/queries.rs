@@ -1,14 +1,14 @@
 //! Native functions on which the prelude's functions of `PhysicsWorld` are built
 //! (lua/world/physics/): spatial queries, contacts and triggers, and joints with options.
 
-use crate::api::physics_world::{PHYSICS, check_rotation};
+use crate::api::physics_world::{PHYSICS, check_rotation, with_depth};
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Quat, Vec3};
 use engine_physics::{
     BodyKinds, ColliderShape, ContactPhase, HITS_MAX, JointBodies, JointKind, JointPlan,
-    POSITION_MAX, QueryFilter, QueryHit,
+    JointSpring, POSITION_MAX, QueryFilter, QueryHit,
 };
 use engine_runtime::Engine;
 use engine_world::physics::{
@@ -253,6 +253,10 @@ fn overlap(
     filter: Integer,
     kinds: Integer,
 ) -> Result<ScriptValue, Error> {
+    let size = match shape.as_str() {
+        "capsule" => size,
+        _ => with_depth(&engine.worlds.physics.world(physics).simulation, size),
+    };
     let (query, shape) = (query_filter(engine, filter, kinds)?, shape_of(shape.as_str(), size)?);
     let rotation = check_rotation(rotation, "'rotation'")?;
     check_point("'position'", position)?;
@@ -282,6 +286,10 @@ fn sweep(
             most.0
         ));
     }
+    let size = match shape.as_str() {
+        "capsule" => size,
+        _ => with_depth(&engine.worlds.physics.world(physics).simulation, size),
+    };
     let shape = shape_of(shape.as_str(), size)?;
     let pose = (from, check_rotation(rotation, "'rotation'")?);
     check_point("#2 'from'", from)?;
@@ -354,7 +362,10 @@ fn create_joint(
         let (simulation, body) = engine.worlds.physics.body(actor);
         simulation.position(body)
     };
-    let position = position.unwrap_or_else(|| center(one));
+    let position = position.unwrap_or_else(|| match (kind, two) {
+        (JointKind::Wheel, Some(wheel)) => center(wheel),
+        _ => center(one),
+    });
     let other = match (other, two, kind) {
         (Some(other), ..) => other,
         (None, Some(two), JointKind::Rope | JointKind::Spring) => center(two),
@@ -376,11 +387,16 @@ fn create_joint(
         kind,
         link: JointBodies(engine.worlds.physics.actor(one).body, None),
         anchors: [position, other],
-        axis: axis.unwrap_or(JointPlan::AXIS),
+        axis,
         limits,
         length: number("length").unwrap_or(position.distance(other)),
-        stiffness: number("stiffness").unwrap_or(1000.0),
-        damping: number("damping").unwrap_or(10.0),
+        spring: JointSpring {
+            stiffness: number("stiffness"),
+            damping: number("damping"),
+            frequency: number("frequency"),
+            damping_ratio: number("damping_ratio"),
+        },
+        max_force: number("max_force"),
         break_force: number("break_force"),
         break_torque: number("break_torque"),
         collides,

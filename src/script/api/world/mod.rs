@@ -4,6 +4,7 @@ pub(super) mod units;
 
 use crate::api::debug;
 use crate::api::particles;
+use crate::api::viewport;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::HandleNumber;
 use engine_foundation::{Error, Handle};
@@ -43,6 +44,15 @@ assert(not World.alive(world))"#,
              handle.",
         )
         .pure(),
+        func(
+            "main_camera",
+            viewport::camera_of_world,
+            &[("world", "a world")],
+            "Returns the camera with which `Application.render_world` shows a world if you name no \
+             other. A world created with \"2d\" has its own: it shows the plane of x and y around \
+             the origin, y up, and a metre is 100 units of the screen's Guis. Other worlds share \
+             `Application.main_camera()`.",
+        ),
         func(
             "sound_world",
             sound_world,
