@@ -152,9 +152,24 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("Application.main_camera", "camera, Camera.main, main camera"),
     row("Application.create_camera", "Camera.new, Camera.create, create camera, second camera"),
     row(
-        "Camera.set_orthographic_view",
-        "orthographic, orthographic camera, 2d camera, camera zoom, zoom, Camera.set_zoom, \
+        "Camera.set_orthographic_size",
+        "orthographic, orthographic camera, orthographic size, camera zoom, zoom, Camera.set_zoom, \
          Camera.zoom, Camera.set_size",
+    ),
+    row("World.main_camera", "2d camera, camera 2d, world camera"),
+    row(
+        "docs/physics_2d.md",
+        "2d physics, 2d world, 2d game, box2d, camera follow, follow camera, camera shake, screen \
+         shake, dead zone, platformer physics, love.physics",
+    ),
+    row(
+        "PhysicsWorld.spawn_chain",
+        "chain shape, edge shape, newChainShape, newEdgeShape, terrain",
+    ),
+    row("PhysicsWorld.spawn_polygon", "polygon shape, newPolygonShape"),
+    row(
+        "Actor.set_one_way",
+        "one-way platform, one way platform, jump through platform, one way collision",
     ),
     row("Camera.set_vertical_fov", "field of view, fov, Camera.set_fov, Camera.fov"),
     row(
@@ -290,7 +305,11 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("PhysicsWorld.overlap", "overlap, objects in radius, OverlapSphere, touching objects"),
     row("PhysicsWorld.set_gravity", "gravity, setGravity, PhysicsWorld.gravity_set"),
-    row("PhysicsWorld.create_joint", "joint, hinge, rope, spring, constraint, weld, newJoint"),
+    row(
+        "PhysicsWorld.create_joint",
+        "joint, hinge, rope, spring, wheel joint, mouse joint, drag body, constraint, weld, newJoint, \
+         newWheelJoint, newMouseJoint, newRopeJoint",
+    ),
     // Input
     row(
         "Keyboard.button",

@@ -369,9 +369,9 @@ describe("a joint", function()
     assert.matches("both ends of the joint are the same actor",
       error_of(create, physics, "fixed", one, one))
     local joint = create(physics, "rope", one, nil, { length = 1 })
-    assert.matches("the joint is a rope, and only a hinge or a slider has an axis",
+    assert.matches("the joint is a rope, and only a hinge, a slider or a wheel has an axis",
       error_of(Joint.set_motor, joint, 1, 1))
-    assert.matches("only a hinge or a slider", error_of(Joint.set_limits, joint, 0, 1))
+    assert.matches("only a hinge, a slider or a wheel", error_of(Joint.set_limits, joint, 0, 1))
     assert.matches("'least' must not be more", error_of(Joint.set_limits, joint, 2, 1))
     assert.matches("'max_force' must be given", error_of(Joint.set_motor, joint, 1))
     assert.matches("'speed' must be at most 100000 a second %(SPEED_MAX%), got 1000000",

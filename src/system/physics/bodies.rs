@@ -18,6 +18,11 @@ fn groups(filter: CollisionFilter, collides: bool, found: bool) -> rapier::Inter
     rapier::InteractionGroups::new(is, set, rapier::InteractionTestMode::And)
 }
 
+/// Returns true if a rotation keeps the z axis, or reverses it.
+fn is_level(rotation: Quat) -> bool {
+    (rotation * Vec3::Z).z.abs() > 1.0 - 1e-6
+}
+
 impl Simulation {
     /// Adds a body.
     ///
@@ -29,8 +34,7 @@ impl Simulation {
         }
         // The shapes are built once and shared by both simulations.
         let (mut body, flat) = (body.clone(), self.setup.flat);
-        for part in &mut body.parts {
-            part.density *= part.shape.density_factor(flat);
+        for part in body.parts.iter_mut().filter(|part| part.shape.is_slow_to_build()) {
             part.shape = part.shape.solid(flat)?;
         }
         let added = self.change_unrecorded(|it| it.add_now(&body))?;
@@ -56,16 +60,20 @@ impl Simulation {
             true => ActiveCollisionTypes::default() | ActiveCollisionTypes::KINEMATIC_KINEMATIC,
             false => ActiveCollisionTypes::default(),
         };
+        let flat = self.setup.flat;
         let mut colliders = Vec::new();
         for part in &body.parts {
-            let collider = part
+            let level = flat && is_level(body.rotation * part.rotation);
+            let built = part.shape.built_in(flat, level);
+            let collider = built
                 .shape
-                .builder(self.setup.flat)?
+                .builder(flat)?
                 .position(rapier::Pose::from_parts(part.position, part.rotation))
                 .sensor(body.trigger)
                 .friction(part.friction)
                 .restitution(part.restitution)
-                .density(part.density * part.shape.density_factor(self.setup.flat))
+                .density(part.density * built.density)
+                .contact_force_event_threshold(built.depth)
                 .collision_groups(groups(body.filter, true, true))
                 .active_events(events)
                 .active_hooks(one_way::hooks(body.one_way))
@@ -146,7 +154,7 @@ impl Simulation {
     }
 
     /// In two dimensions, wraps the shapes of a body that is rotated out of the plane in compounds,
-    /// so that their contacts are computed as in three dimensions.
+    /// so that their contacts are computed as in three dimensions. Boxes get their own depth back.
     fn keep_in_plane(&mut self, body: BodyId) {
         if !self.setup.flat {
             return;
@@ -155,13 +163,22 @@ impl Simulation {
         for handle in self.body(body).colliders().to_vec() {
             let Some(collider) = self.world.colliders.get_mut(handle) else { continue };
             let own = collider.position_wrt_parent().map_or(Quat::IDENTITY, |pose| pose.rotation);
-            let up = turned * own * Vec3::Z;
             let shape = collider.shared_shape().clone();
-            let level = up.z.abs() > 1.0 - 1e-6;
             // The half-space is a composite shape, too.
-            if level || shape.as_composite_shape().is_some() {
+            if is_level(turned * own) || shape.as_composite_shape().is_some() {
                 continue;
             }
+            let depth = collider.contact_force_event_threshold();
+            let shape = match shape.as_cuboid() {
+                Some(cuboid) if depth > 0.0 => {
+                    let half = cuboid.half_extents;
+                    let density = collider.density();
+                    collider.set_density(density * (half.z / depth));
+                    collider.set_contact_force_event_threshold(0.0);
+                    rapier::SharedShape::cuboid(half.x, half.y, depth)
+                }
+                _ => shape,
+            };
             let inner = vec![(rapier::Pose::IDENTITY, shape)];
             collider.set_shape(rapier::SharedShape::compound(inner));
         }

@@ -66,6 +66,16 @@ pub enum ColliderShape {
     Shared(ColliderGeometry),
 }
 
+/// A shape as it is built for a body.
+pub(super) struct BuiltShape<'a> {
+    pub shape: Cow<'a, ColliderShape>,
+    /// Factor from the density of the game to that of the built shape.
+    pub density: f32,
+    /// Half the depth of a box before it was made deeper, or 0. It is kept in the collider, as the
+    /// threshold of contact force events, which do not exist here.
+    pub depth: f32,
+}
+
 /// A shape prepared for sharing.
 #[derive(Clone)]
 pub struct ColliderGeometry(SharedShape);
@@ -196,13 +206,26 @@ impl ColliderShape {
         }
     }
 
-    /// Returns the factor from the density of the built shape to that of the shape: in two
-    /// dimensions, shapes are built deeper than they are.
-    pub(super) fn density_factor(&self, flat: bool) -> f32 {
+    /// Returns true if building the shape takes time, as for hulls and meshes.
+    pub(super) fn is_slow_to_build(&self) -> bool {
+        let is_quick = matches!(self, ColliderShape::Box { .. } | ColliderShape::Polygon { .. });
+        !is_quick
+    }
+
+    /// Returns the shape as a body has it. In a two-dimensional world, boxes are deeper than they
+    /// are, if `level` is true: they are not turned out of the plane. Polygons are a metre deep.
+    pub(super) fn built_in(&self, flat: bool, level: bool) -> BuiltShape<'_> {
+        let same = BuiltShape { shape: Cow::Borrowed(self), density: 1.0, depth: 0.0 };
         match self {
-            ColliderShape::Box { half } if flat => half.z / box_depth(*half),
-            ColliderShape::Polygon { points } => flat_shape::polygon_density_factor(points),
-            _ => 1.0,
+            ColliderShape::Box { half } if level => {
+                let depth = flat_shape::built_depth(half.truncate()).max(half.z);
+                let shape = Cow::Owned(ColliderShape::Box { half: half.with_z(depth) });
+                BuiltShape { shape, density: half.z / depth, depth: half.z }
+            }
+            ColliderShape::Polygon { points } if flat => {
+                BuiltShape { density: flat_shape::polygon_density_factor(points), ..same }
+            }
+            _ => same,
         }
     }
 
@@ -214,10 +237,7 @@ impl ColliderShape {
         self.check()?;
         let up = up_axis(flat);
         Ok(match self {
-            ColliderShape::Box { half } => {
-                let depth = if flat { box_depth(*half) } else { half.z };
-                ColliderBuilder::cuboid(half.x, half.y, depth)
-            }
+            ColliderShape::Box { half } => ColliderBuilder::cuboid(half.x, half.y, half.z),
             ColliderShape::Sphere { radius } => ColliderBuilder::ball(*radius),
             ColliderShape::Capsule { half_height, radius } if flat => {
                 ColliderBuilder::capsule_y(*half_height, *radius)
@@ -271,11 +291,6 @@ impl ColliderShape {
 /// Returns the direction that is up.
 pub(super) fn up_axis(flat: bool) -> Vec3 {
     if flat { Vec3::Y } else { Vec3::Z }
-}
-
-/// Returns half the depth of a box in a two-dimensional world.
-fn box_depth(half: Vec3) -> f32 {
-    flat_shape::built_depth(half.truncate()).max(half.z)
 }
 
 /// Returns an error if there are too few points or too many, or if one of them is not finite.
