@@ -3,7 +3,8 @@
 
 use super::start::start;
 use engine::app::{self, App, GameLaunch};
-use engine::foundation::log;
+use engine::foundation::{Vec3, log};
+use engine::system::physics::QueryFilter;
 use engine::world::WorldId;
 use engine::world::scene_graph::NodePose;
 use std::fs;
@@ -148,7 +149,7 @@ fn map(columns: usize) -> String {
         "tileheight":4,"infinite":false,"tilesets":[{{"firstgid":1,"name":"rock","image":"rock.tga",
         "imagewidth":8,"imageheight":4,"tilewidth":4,"tileheight":4,"columns":2,"tilecount":2,
         "margin":0,"spacing":0}}],"layers":[{{"type":"tilelayer","name":"ground","width":{columns},
-        "height":2,"x":0,"y":0,"opacity":1,"visible":true,"data":[{tiles}]}}]}}"#
+        "height":2,"x":0,"y":0,"opacity":1,"visible":true,"class":"solid","data":[{tiles}]}}]}}"#
     )
 }
 
@@ -229,10 +230,19 @@ fn textures_with_a_transparent_color_follow_their_picture() {
     game.wait_until("all are loaded again", |game| widths(game) == [Some(12); 3]);
 }
 
+/// Returns true if a ray from above hits a body.
+fn has_ground(game: &mut Game, x: f32) -> bool {
+    let physics = &game.app.vm().engine().worlds.physics;
+    let (_, world) = physics.worlds.iter().next().unwrap();
+    let (from, down) = (Vec3::new(x, 0.0, 5.0), Vec3::NEG_Z);
+    world.simulation.raycast(from, down, 9.0, &QueryFilter::DEFAULT).is_some()
+}
+
 #[test]
 fn reloaded_tile_map_keeps_the_games_changes() {
     let mut game = Game::start("map-changes");
-    let unit = "components = { ground = { component = \"tilemap\", map = \"units/yard\" } }";
+    let unit = "components = { ground = { component = \"tilemap\", map = \"units/yard\", \
+                collision = true } }";
     let (picture, text) = (tga(2, 1, 9), map(3));
     game.spawn(unit, &[("units/rock.tga", &picture), ("units/yard.tmj", text.as_bytes())]);
     let engine = game.app.vm().engine();
@@ -248,9 +258,11 @@ fn reloaded_tile_map_keeps_the_games_changes() {
         [1, 2, 40].map(|column| map.tile(0, column, 1)).to_vec()
     };
     assert_eq!(tiles(&mut game), [Some(1), Some(2), None]);
+    assert_eq!([0.05, 1.0].map(|x| has_ground(&mut game, x)), [true, false]);
     fs::write(game.folder.join("units/yard.tmj"), map(40)).unwrap();
     game.wait_until("it is wider", |game| tiles(game)[2].is_some());
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)]);
+    assert_eq!([0.05, 1.0].map(|x| has_ground(&mut game, x)), [true, true]);
     let maps = &game.app.vm().engine().worlds.scenes.maps;
     assert_eq!(maps.iter().next().unwrap().pieces.len(), 2);
     let errors = log::error_count();

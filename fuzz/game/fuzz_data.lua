@@ -171,6 +171,7 @@ function use.tilemap(name)
     if map then
       try(Tilemap.draw, map, gui, Vector3(1, 2, 3))
       try(Tilemap.draw, map, gui, Vector3(1, 2, 3), { scale = 0.1 })
+      try(Tilemap.outlines, map)
       for _, layer in ipairs(try(Tilemap.layer_names, map) or {}) do
         try(Tilemap.tile, map, layer, 1, 1)
         try(Tilemap.set_tile, map, layer, 2, 2, 1)

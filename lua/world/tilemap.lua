@@ -1,4 +1,5 @@
--- `Tilemap.draw`. The rest of tile maps is native (src/script/api/tilemap.rs).
+-- `Tilemap.draw` and `Tilemap.outlines`. The rest of tile maps is native
+-- (src/script/api/tilemap.rs).
 local core = ...
 
 local type, format = type, string.format
@@ -47,4 +48,17 @@ function Tilemap.draw(tilemap, gui, position, options)
     end
   end
   return core.tilemap_draw(tilemap, gui, position, scale, color, layers)
+end
+
+---Returns the outlines of the solid tiles of a map, and those of its one-way tiles, for collision
+---in your own code: lists of chains, each with its `points` (`{ x, y }` in texels from the bottom
+---left of the map) and `closed`. The solid side is on the left of each chain.
+---@param tilemap Tilemap a tile map
+---@param collision? table|boolean `solid`, `one_way` and `layers`, as in a unit's file; true if nil
+---@return table solid chains of solid tiles
+---@return table one_way chains of one-way tiles
+function Tilemap.outlines(tilemap, collision)
+  if collision == nil then collision = true end
+  local chains = core.tilemap_outlines(tilemap, collision)
+  return chains[1], chains[2]
 end

@@ -27,6 +27,7 @@ mod sprite_draws;
 mod state_hash;
 #[cfg(test)]
 mod tests;
+mod tilemap_bodies;
 mod tilemap_draws;
 mod tilemaps;
 mod units;
@@ -59,6 +60,7 @@ pub use recorded_world_draws::WorldDraw;
 pub use screenshots::CAPTURES_MAX;
 pub use state_hash::{FrameState, GameHashes, HashedSystem, ObjectState};
 use std::path::PathBuf;
+pub use tilemap_draws::MapPlane;
 pub use tilemaps::TilemapDrawOptions;
 pub use world_update::UpdateSteps;
 pub use worlds::Worlds;

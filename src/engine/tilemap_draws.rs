@@ -5,7 +5,7 @@
 use super::particles::is_in_frustum;
 use super::sprite_draws::SurfaceKey;
 use super::{Assets, Worlds};
-use engine_foundation::{Mat4, Vec3, log};
+use engine_foundation::{Mat4, Quat, Vec3, log};
 use engine_frame_packet::View;
 use engine_frame_packet::scene::{DrawChange, DrawMesh, DrawTransform, flag as draw_flag};
 use engine_tilemaps::TilemapId;
@@ -13,6 +13,41 @@ use engine_world::WorldId;
 use engine_world::instance_table::flag;
 use engine_world::tilemap::{TilemapInstance, TilemapPiece};
 use engine_world::unit::UnitId;
+
+/// The plane of a map in its world.
+pub struct MapPlane {
+    pub unit: UnitId,
+    /// Bottom left of the map.
+    pub origin: Vec3,
+    /// Directions of the map's axes, as long as a texel.
+    pub right: Vec3,
+    pub up: Vec3,
+    /// Rotation of the map's node.
+    pub rotation: Quat,
+}
+
+/// Minimum part of a view's direction across a map. A flatter view has no middle on the map.
+const ACROSS_MIN: f32 = 1e-3;
+
+/// Returns the point of a map, in texels from its bottom left, in the middle of the first view of a
+/// scene. `None` if no view shows the scene, or if it looks along the map.
+fn view_center(
+    matrix: &Mat4,
+    map: &TilemapInstance,
+    views: &[View],
+    scene: u64,
+) -> Option<[f32; 2]> {
+    let view = views.iter().find(|view| view.scene == Some(scene))?;
+    let camera = matrix.inverse() * view.camera.view.inverse();
+    let at = camera.transform_point3(Vec3::ZERO);
+    let direction = camera.transform_vector3(Vec3::Z).try_normalize()?;
+    if direction.y.abs() < ACROSS_MIN {
+        return None;
+    }
+    let point = (at - direction * (at.y / direction.y)) * map.placement.pixels_per_metre;
+    let center = [point.x, point.z];
+    center.iter().all(|part| part.is_finite()).then_some(center)
+}
 
 impl Worlds {
     /// Sends changed maps to the scenes, as far as views show them.
@@ -35,19 +70,33 @@ impl Worlds {
         let seconds = self.world(world).time;
         let node = self.units.scene.world(map.unit.row(), usize::from(map.node));
         let matrix = node * map.placement.plane_to_node();
-        let pose = DrawTransform::of(&matrix);
         let state = assets.tilemaps.of(map.map).animation_state(seconds);
         let shown: Vec<Mat4> = views
             .iter()
             .filter(|view| view.scene == Some(number))
             .map(|view| view.camera.projection * view.camera.view)
             .collect();
+        let center = view_center(&matrix, map, views, number);
         let scale = matrix.to_scale_rotation_translation().0.abs().max_element();
         let metres = 1.0 / map.placement.pixels_per_metre;
         let mut pieces = std::mem::take(&mut map.pieces);
         for (sequence, piece) in (0..).zip(&mut pieces) {
+            let tilemap = assets.tilemaps.of(map.map);
+            let layer = &tilemap.map().layers[piece.chunk.layer as usize];
+            // Without a view, parallax does not move the piece.
+            let shift = match center.filter(|_| layer.parallax != [1.0; 2]) {
+                Some(center) => layer.parallax_shift(tilemap.map(), center),
+                None => piece.shift,
+            };
+            let matrix = match shift {
+                [0.0, 0.0] => matrix,
+                [x, y] => matrix * Mat4::from_translation(Vec3::new(x, 0.0, y) * metres),
+            };
+            let pose = DrawTransform::of(&matrix);
+            let moved = moved || shift != piece.shift;
+            piece.shift = shift;
             if piece.stale || piece.animated && piece.shown != state {
-                let (middle, radius) = assets.tilemaps.of(map.map).chunk_sphere(piece.chunk);
+                let (middle, radius) = tilemap.chunk_sphere(piece.chunk);
                 let middle = Vec3::new(middle[0], 0.0, middle[1]) * metres;
                 let center = matrix.transform_point3(middle);
                 let is_visible =
@@ -144,6 +193,24 @@ impl Worlds {
             ..DrawMesh::DEFAULT
         }));
         piece.sent = true;
+    }
+
+    /// Returns the plane of a unit's map in its world, or `None` for a map that a script created.
+    pub fn map_plane(&mut self, assets: &Assets, id: TilemapId) -> Option<MapPlane> {
+        let owner = assets.tilemaps.of(id).owner?;
+        let maps = self.scenes.maps.of_unit(UnitId(owner).row());
+        let map = maps.iter().find(|map| map.map == id)?;
+        let (unit, node, placement) = (map.unit, usize::from(map.node), map.placement);
+        let rotation = self.units.scene.world_rotation(unit.row(), node);
+        let matrix = self.units.scene.world(unit.row(), node) * placement.plane_to_node();
+        let texel = 1.0 / placement.pixels_per_metre;
+        Some(MapPlane {
+            unit,
+            origin: matrix.transform_point3(Vec3::ZERO),
+            right: matrix.transform_vector3(Vec3::X * texel),
+            up: matrix.transform_vector3(Vec3::Z * texel),
+            rotation,
+        })
     }
 
     /// Converts a world point into texels from the bottom left of a unit's map. Returns `None` for

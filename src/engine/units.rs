@@ -103,7 +103,10 @@ impl Engine {
         resource: &UnitResource,
     ) -> Result<(), Error> {
         // The physics of a world is created for its first unit with the component.
-        if resource.template.physics.is_some() && !self.worlds.world(world).flags.no_physics {
+        let template = &resource.template;
+        let has_bodies =
+            template.physics.is_some() || template.maps.iter().any(|map| map.collision.is_some());
+        if has_bodies && !self.worlds.world(world).flags.no_physics {
             self.physics_world(world)?;
         }
         COMPONENTS.spawn(&mut self.component_host(), (world, unit), &resource.template)
@@ -127,7 +130,7 @@ impl Engine {
     }
 
     /// Returns the parts of the engine that components can change.
-    fn component_host(&mut self) -> ComponentHost<'_> {
+    pub(super) fn component_host(&mut self) -> ComponentHost<'_> {
         ComponentHost {
             worlds: &self.worlds.slots,
             units: &mut self.worlds.units,

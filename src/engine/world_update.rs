@@ -49,6 +49,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let physics = self.worlds.physics.of_world(world).filter(|_| steps.physics);
         if steps.physics {
+            self.apply_tile_edits(world)?;
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }
         let particles = !self.worlds.particles.slots().is_empty();

@@ -104,6 +104,7 @@ pub const FILES: &[PreludeFile] = files![
     "gui/draw_arguments",
     "gui/rows",
     "world/tilemap",
+    "world/tilemap_units",
     "gui/particles",
     "debug/line_editor",
     "debug/commands",

@@ -24,6 +24,7 @@ pub mod sprite;
 pub mod sprite_component;
 pub mod sprite_sequence;
 pub mod tilemap;
+pub mod tilemap_collision;
 pub mod tilemap_component;
 pub mod unit;
 pub mod unit_compiler;

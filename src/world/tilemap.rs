@@ -4,6 +4,7 @@
 
 use super::instance_table::{flag, set_hidden};
 use super::sprite::SpritePlacement;
+use super::tilemap_collision::TilemapCollision;
 use super::unit::UnitId;
 use engine_foundation::Handle;
 use engine_frame_packet::mesh::SurfaceSlot;
@@ -29,6 +30,8 @@ pub struct TilemapPiece {
     pub shown: u64,
     /// True if the renderer has all data of the piece.
     pub sent: bool,
+    /// Distance in texels by which parallax moved the piece when it was sent last.
+    pub shift: [f32; 2],
 }
 
 impl TilemapPiece {
@@ -42,6 +45,7 @@ impl TilemapPiece {
             animated: false,
             shown: 0,
             sent: false,
+            shift: [0.0; 2],
         }
     }
 }
@@ -52,6 +56,9 @@ pub struct TilemapInstance {
     /// Index of the unit's node that the map is attached to, from 0.
     pub node: u16,
     pub map: TilemapId,
+    /// Name of the component.
+    pub name: String,
+    pub collision: Option<Box<TilemapCollision>>,
     pub placement: SpritePlacement,
     /// Bits of [`flag`]: the reasons why the map is hidden; [`flag::NEW`] if all its pieces must be
     /// sent again, and [`flag::LISTED`] if it moved.

@@ -13,6 +13,7 @@ use super::sprite_component::{
     placement,
 };
 use super::tilemap::{TilemapInstance, TilemapPiece};
+use super::tilemap_collision::{self, CollisionSettings, check_collision};
 use super::unit::UnitId;
 use super::unit_resource::ComponentSource;
 use super::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
@@ -23,6 +24,7 @@ use engine_models::Models;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
 use engine_tilemaps::chunks;
+use std::sync::Arc;
 
 /// The component `tilemap`.
 pub static TILEMAP: Component = Component {
@@ -40,6 +42,12 @@ pub static TILEMAP: Component = Component {
             kind: FieldKind::Text,
             default: FieldDefault::Described("the first"),
             doc: "the LDtk level to show ({default})",
+        },
+        ComponentField {
+            name: "collision",
+            kind: FieldKind::Checked(check_collision),
+            default: FieldDefault::Described("none"),
+            doc: "true for a body made from the solid tiles, or a block of settings ({default})",
         },
         PIXELS,
         TINT,
@@ -75,6 +83,7 @@ pub struct TilemapComponent {
     pub placement: SpritePlacement,
     pub visible: bool,
     pub group: u8,
+    pub collision: Option<Arc<CollisionSettings>>,
 }
 
 /// Reads a component `tilemap`.
@@ -92,6 +101,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     };
     let placement = placement(fields, builder, (entry, set_material))?;
     let group = group(fields, &mut builder.template)?;
+    let collision = fields.tree.get("collision").map(CollisionSettings::read).transpose()?;
     builder.template.maps.push(TilemapComponent {
         name: part.name.clone(),
         node,
@@ -100,6 +110,7 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
         placement,
         visible: fields.boolean("visible"),
         group,
+        collision: collision.flatten().map(Arc::new),
     });
     Ok(())
 }
@@ -117,13 +128,18 @@ fn spawn(
             unit,
             node: part.node,
             map: id,
+            name: part.name.clone(),
+            collision: None,
             placement: part.placement.in_world(host.is_flat(world)),
             flags: flag::NEW | if part.visible { 0 } else { flag::HIDDEN },
             group: part.group,
             sets: Vec::new(),
             pieces: Vec::new(),
         };
-        let filled = fill(host, world, &mut map);
+        let filled = fill(host, world, &mut map).and_then(|()| match &part.collision {
+            Some(settings) => tilemap_collision::begin(host, &mut map, settings),
+            None => Ok(()),
+        });
         // The map may be incomplete; it ends with the unit.
         host.scenes.maps.of.entry(unit.row()).or_default().push(map);
         filled?;
@@ -199,7 +215,8 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         }
         let world = host.units.of(map.unit).world;
         empty(host.scenes.of(world), host.models, map);
-        if let Err(error) = fill(host, world, map) {
+        let filled = fill(host, world, map);
+        if let Err(error) = filled.and_then(|()| tilemap_collision::renew(host, map)) {
             log::error(&error.message);
         }
         map.flags |= flag::NEW;

@@ -76,3 +76,58 @@ fn tiles_do_not_bleed_into_neighbors() {
         }
     }
 }
+
+/// The red tile is on a layer that moves with the camera, and the green one on a layer that moves
+/// half as much.
+const PARALLAX: &str = r#"<map orientation="orthogonal" width="8" height="6" tilewidth="8"
+    tileheight="8" parallaxoriginx="32" parallaxoriginy="24">
+    <tileset firstgid="1" tilewidth="8" tileheight="8"><image source="set.png" width="24"
+     height="24"/></tileset>
+    <layer name="near" width="8" height="6"><data encoding="csv">0,0,0,0,0,0,0,0, 0,0,0,5,0,0,0,0,
+     0,0,0,0,0,0,0,0, 0,0,0,0,0,0,0,0, 0,0,0,0,0,0,0,0, 0,0,0,0,0,0,0,0</data></layer>
+    <layer name="far" width="8" height="6" parallaxx="0.5"><data encoding="csv">0,0,0,0,0,0,0,0,
+     0,0,0,0,0,0,0,0, 0,0,0,0,0,0,0,0, 0,0,0,0,0,0,0,0, 0,0,0,1,0,0,0,0, 0,0,0,0,0,0,0,0</data>
+    </layer></map>"#;
+
+#[test]
+fn parallax_moves_layers_of_maps_in_worlds() {
+    let main = "
+        local world, camera, x = Application.new_world(), Application.main_camera(), 0
+        World.set_sky(world, { tone_mapping = false })
+        World.spawn_unit(world, 'wall', Vector3(-4, 0, -3))
+        Camera.set_projection_type(camera, 'orthographic')
+        Camera.set_orthographic_view(camera, -5, 5, -3, 3)
+        function render()
+          Camera.set_local_position(camera, Vector3(x, -4, 0))
+          Application.render_world(world, camera)
+          x = 2
+        end
+    ";
+    let wall = "components = { map = { component = \"tilemap\" map = \"map\" \
+                pixels_per_metre = 8 } }";
+    let files = [
+        ("main.lua", main.as_bytes().to_vec()),
+        ("map.tmx", PARALLAX.as_bytes().to_vec()),
+        ("set.png", picture(3)),
+        ("wall.unit", wall.as_bytes().to_vec()),
+    ];
+    let Some(mut game) = RenderedGame::game("parallax", &files) else { return };
+    let mut left_ends = || {
+        let shown = game.frame();
+        let width = shown.width as usize;
+        let first = |channel: usize| {
+            let of_color = |at: &usize| {
+                let texel = &shown.rgba[at * 4..][..3];
+                texel[channel] > 200 && texel[1 - channel] < 60
+            };
+            let found = (0..shown.rgba.len() / 4).filter(of_color).map(|at| at % width);
+            found.min().expect("the tile is visible") as f32
+        };
+        [first(0), first(1)]
+    };
+    let before = left_ends();
+    assert!((before[0] - before[1]).abs() <= 1.0, "at the origin nothing is moved: {before:?}");
+    let after = left_ends();
+    let [near, far] = [before[0] - after[0], before[1] - after[1]];
+    assert!(near > 20.0 && (near - 2.0 * far).abs() <= 2.0, "{before:?} {after:?}");
+}

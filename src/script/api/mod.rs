@@ -30,6 +30,7 @@ mod sprite;
 pub mod stats;
 mod texture;
 mod tilemap;
+mod tilemap_bodies;
 mod unit;
 mod viewport;
 mod window;
@@ -95,6 +96,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &stats::STATS,
     &texture::TEXTURE,
     &tilemap::TILEMAP,
+    &tilemap_bodies::TILEMAP,
     &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
     &unit::meshes::UNIT,
@@ -137,6 +139,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &stats::CORE,
     &texture::CORE,
     &tilemap::CORE,
+    &tilemap_bodies::CORE,
     &remote::CORE,
     &unit::UNIT_CORE,
     &unit::WORLD_CORE,

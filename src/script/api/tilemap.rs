@@ -131,8 +131,9 @@ pub static TILEMAP: ModuleRows = module(
             objects,
             &[MAP_ARG, ("layer", "the name of an object layer; all of them if left out")],
             "Returns the freely placed objects as tables: `name`, `type`, `layer`, `x`, `y` (of \
-             the bottom left), `width`, `height`, `rotation` (degrees clockwise), `tile`, `points` \
-             (from the bottom left, `{ x, y }` each), `properties`.",
+             the bottom left), `width`, `height`, `rotation` (degrees clockwise), `tile`, `shape` \
+             (\"rectangle\", \"ellipse\", \"point\", \"polygon\" or \"polyline\"), `points` (from \
+             the bottom left, `{ x, y }` each), `properties`.",
         )
         .pure(),
         func("properties", properties, &[MAP_ARG], "Returns the map's own properties, as a table.")
@@ -331,6 +332,7 @@ fn object(object: &MapObject) -> ScriptValue {
         ("height", number(object.height)),
         ("rotation", number(object.rotation)),
         ("tile", ScriptValue::Number(number_of(object.tile).into())),
+        ("shape", ScriptValue::Text(object.shape.name().to_string())),
         ("properties", ScriptValue::from_tree(&object.properties)),
     ];
     if !object.points.is_empty() {

@@ -1,8 +1,8 @@
 //! Operations on single bodies: create, read, push, move, remove.
 
 use super::{
-    AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, CollisionFilter, MotionType, QUERYABLE,
-    Simulation, one_way,
+    AxisLocks, BODIES_MAX, BodyDesc, BodyId, BodyOwner, ColliderShape, CollisionFilter, MotionType,
+    QUERYABLE, Simulation, one_way,
 };
 use engine_foundation::insist;
 use engine_foundation::{Error, Quat, Vec3};
@@ -106,6 +106,31 @@ impl Simulation {
         self.keep_in_plane(id);
         self.show_to_queries(id);
         Ok(id)
+    }
+
+    /// Replaces one of the shapes of a body that forces do not move. Touching bodies wake up.
+    ///
+    /// # Errors
+    /// Returns an error if the shape is invalid; the body is then unchanged.
+    pub fn set_shape(
+        &mut self,
+        body: BodyId,
+        index: usize,
+        shape: &ColliderShape,
+    ) -> Result<(), Error> {
+        let shape = shape.shared(self.setup.flat)?;
+        self.change(move |it| {
+            it.wake_touching(body);
+            let handle = it.body(body).colliders().get(index).copied();
+            let Some(collider) = handle.and_then(|handle| it.world.colliders.get_mut(handle))
+            else {
+                return;
+            };
+            collider.set_shape(shape.clone());
+            it.keep_in_plane(body);
+            it.show_to_queries(body);
+        });
+        Ok(())
     }
 
     /// Removes a body and the joints on it.

@@ -6,7 +6,7 @@ use super::half_space::SolidHalfSpace;
 use engine_foundation::memory::limit;
 use engine_foundation::{Error, Quat, Vec2, Vec3};
 use rapier3d::parry::transformation::try_convex_hull;
-use rapier3d::prelude::{ColliderBuilder, SharedShape};
+use rapier3d::prelude::{ColliderBuilder, SharedShape, TriMeshFlags};
 use std::borrow::Cow;
 
 /// Maximum number of points of a hull or a mesh.
@@ -45,6 +45,12 @@ pub enum ColliderShape {
     },
     /// A triangle mesh, for bodies that do not move.
     Mesh {
+        points: Vec<Vec3>,
+        triangles: Vec<[u32; 3]>,
+    },
+    /// The outer faces of a solid as a triangle mesh, for bodies that do not move. Bodies slide over
+    /// the edges between its triangles without bumps. Faces stop what comes from their front.
+    Surface {
         points: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     },
@@ -123,7 +129,8 @@ impl ColliderShape {
                 positive("the radius", *radius)
             }
             ColliderShape::Hull { points } => many(points, 4),
-            ColliderShape::Mesh { points, triangles } => {
+            ColliderShape::Mesh { points, triangles }
+            | ColliderShape::Surface { points, triangles } => {
                 many(points, 3)?;
                 let count = points.len() as u32;
                 match triangles.iter().flatten().find(|index| **index >= count) {
@@ -191,6 +198,9 @@ impl ColliderShape {
             ColliderShape::Hull { points } => Ok(ColliderShape::Hull { points: all(points) }),
             ColliderShape::Mesh { points, triangles } => {
                 Ok(ColliderShape::Mesh { points: all(points), triangles: triangles.clone() })
+            }
+            ColliderShape::Surface { points, triangles } => {
+                Ok(ColliderShape::Surface { points: all(points), triangles: triangles.clone() })
             }
             ColliderShape::Polygon { points } => {
                 Ok(ColliderShape::Polygon { points: in_plane(points) })
@@ -262,6 +272,13 @@ impl ColliderShape {
             ColliderShape::Mesh { points, triangles } => {
                 ColliderBuilder::trimesh(points.clone(), triangles.clone()).map_err(|error| {
                     engine_foundation::error!("the mesh cannot be used for collisions: {error}")
+                })?
+            }
+            ColliderShape::Surface { points, triangles } => {
+                let (points, triangles) = (points.clone(), triangles.clone());
+                let flags = TriMeshFlags::FIX_INTERNAL_EDGES;
+                ColliderBuilder::trimesh_with_flags(points, triangles, flags).map_err(|error| {
+                    engine_foundation::error!("the faces cannot be used for collisions: {error}")
                 })?
             }
             ColliderShape::Plane { normal } => {

@@ -5,7 +5,7 @@
 //! here. Tiles are listed row by row from the top, as in the editors, and are flipped to bottom-up
 //! order when they are read. `map_reader.rs` reads the tree.
 
-use super::cell_grid::CellGrid;
+use super::cell_grid::{CellGrid, CellShape};
 use super::map_reader;
 use super::number_of;
 use super::tree_fields::ObjectFields;
@@ -90,9 +90,21 @@ pub struct TileSet {
     pub keeps_aspect: bool,
     /// Properties by the tile's number in the set.
     pub properties: Vec<(u32, SjsonTree)>,
+    /// Collision shapes, sorted by the tile's number in the set.
+    pub shapes: Vec<(u32, Vec<TileShape>)>,
     /// Animations, sorted by the tile's number in the set. Each frame is the number of a tile in
     /// the map, and its duration in milliseconds.
     pub animations: Vec<(u32, Vec<(u32, f64)>)>,
+}
+
+/// Collision shape of a tile, as drawn in Tiled's collision editor.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TileShape {
+    /// Corners in texels from the bottom left of the tile's image, y up.
+    pub points: Vec<[f32; 2]>,
+    /// True for a line, false for a polygon.
+    pub is_open: bool,
+    pub properties: SjsonTree,
 }
 
 /// One map of a file, or one LDtk level.
@@ -191,6 +203,44 @@ pub struct IntGrid {
     pub rows: u32,
     /// Values row by row from the bottom.
     pub values: Vec<i32>,
+    /// Names of values.
+    pub value_names: Vec<(i32, String)>,
+    /// Position of the grid's bottom left in the map.
+    pub position: [f32; 2],
+    /// Side of a cell in texels.
+    pub cell: f32,
+}
+
+impl IntGrid {
+    pub fn cells(&self) -> CellGrid {
+        let (columns, rows) = (self.columns, self.rows);
+        CellGrid { shape: CellShape::Rectangles, columns, rows, cell: [self.cell; 2] }
+    }
+}
+
+/// Shape of an object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObjectShape {
+    Rectangle,
+    Ellipse,
+    Point,
+    Polygon,
+    Polyline,
+}
+
+impl ObjectShape {
+    pub const NAMES: [(&'static str, ObjectShape); 5] = [
+        ("rectangle", ObjectShape::Rectangle),
+        ("ellipse", ObjectShape::Ellipse),
+        ("point", ObjectShape::Point),
+        ("polygon", ObjectShape::Polygon),
+        ("polyline", ObjectShape::Polyline),
+    ];
+
+    pub fn name(self) -> &'static str {
+        let found = Self::NAMES.iter().find(|(_, shape)| *shape == self);
+        found.expect("all shapes have names").0
+    }
 }
 
 /// Freely placed object or entity of a map.
@@ -208,6 +258,7 @@ pub struct MapObject {
     pub rotation: f32,
     /// Tile that the object is shown as; 0 for none.
     pub tile: u32,
+    pub shape: ObjectShape,
     /// Points of a polygon or polyline, relative to the object's bottom left, y up.
     pub points: Vec<[f32; 2]>,
     pub properties: SjsonTree,

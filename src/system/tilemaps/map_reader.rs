@@ -2,8 +2,8 @@
 
 use super::cell_grid::{CellGrid, CellShape, Stagger};
 use super::data::{
-    ANIMATION_FRAMES_MAX, IntGrid, LayerKind, MapFile, MapObject, PlacedTile, SETS_MAX, TileLayer,
-    TileSet, TileStyle, TilemapData,
+    ANIMATION_FRAMES_MAX, IntGrid, LayerKind, MapFile, MapObject, ObjectShape, PlacedTile,
+    SETS_MAX, TileLayer, TileSet, TileShape, TileStyle, TilemapData,
 };
 use super::tree_fields::{ObjectFields, bounded};
 use super::{FIRST_MAX, SIDE_MAX, TILES_MAX};
@@ -144,12 +144,18 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
         fills_cell: fields.truth("fills_cell"),
         keeps_aspect: fields.truth("keeps_aspect"),
         properties: Vec::new(),
+        shapes: Vec::new(),
         animations: Vec::new(),
     };
     for tile in fields.list("tiles").iter().map(ObjectFields) {
         let id = tile.integer("id", TILES_MAX as u32)?;
         if tile.0.get("properties").is_some() {
             set.properties.push((id, tile.properties()));
+        }
+        let shapes = tile.list("shapes").iter().map(|shape| tile_shape(&ObjectFields(shape)));
+        let shapes = shapes.collect::<Result<Vec<_>, Error>>()?;
+        if !shapes.is_empty() {
+            set.shapes.push((id, shapes));
         }
         let frames = tile.list("frames").iter().map(ObjectFields).map(|frame| {
             let milliseconds = frame.number("milliseconds");
@@ -172,7 +178,18 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
     }
     // Sorted for the lookup of every drawn tile.
     set.animations.sort_by_key(|(id, _)| *id);
+    set.shapes.sort_by_key(|(id, _)| *id);
     Ok(set)
+}
+
+fn tile_shape(fields: &ObjectFields) -> Result<TileShape, Error> {
+    let number = |value: &SjsonTree| match value {
+        SjsonTree::Number(number) => bounded("points", *number),
+        _ => Err(error!("'points' of a tile's shape must be numbers")),
+    };
+    let numbers = fields.list("points").iter().map(number).collect::<Result<Vec<_>, Error>>()?;
+    let points = numbers.chunks_exact(2).map(|point| [point[0], point[1]]).collect();
+    Ok(TileShape { points, is_open: fields.truth("open"), properties: fields.properties() })
 }
 
 fn map(fields: &ObjectFields) -> Result<TilemapData, Error> {
@@ -311,7 +328,25 @@ fn int_grid(grid: &SjsonTree) -> Result<IntGrid, Error> {
     let (columns, rows) = (fields.integer("columns", SIDE_MAX)?, fields.integer("rows", SIDE_MAX)?);
     let value = |number: f64| (number.abs() < 2e9).then_some(number as i32);
     let values = fields.cells("values", columns, rows, value)?;
-    Ok(IntGrid { name: fields.text("name"), columns, rows, values })
+    let names = fields.list("names").iter().map(ObjectFields);
+    Ok(IntGrid {
+        name: fields.text("name"),
+        columns,
+        rows,
+        values,
+        value_names: names.map(|name| (name.number("value") as i32, name.text("name"))).collect(),
+        position: [fields.float("x")?, fields.float("y")?],
+        cell: fields.size("cell")?,
+    })
+}
+
+fn object_shape(fields: &ObjectFields) -> Result<ObjectShape, Error> {
+    let name = fields.text("shape");
+    match ObjectShape::NAMES.iter().find(|(known, _)| *known == name) {
+        Some((_, shape)) => Ok(*shape),
+        None if name.is_empty() => Ok(ObjectShape::Rectangle),
+        None => Err(error!("'{name}' is not the shape of an object")),
+    }
 }
 
 fn map_object(fields: &ObjectFields) -> Result<MapObject, Error> {
@@ -334,6 +369,7 @@ fn map_object(fields: &ObjectFields) -> Result<MapObject, Error> {
         height: fields.float("height")?,
         rotation: fields.float("rotation")?,
         tile: flipped_tile(fields)?,
+        shape: object_shape(fields)?,
         points: fields.list("points").iter().map(point).collect::<Result<_, Error>>()?,
         properties: fields.properties(),
     })

@@ -7,6 +7,7 @@
 
 mod cell_grid;
 mod chunk_mesh;
+mod collision;
 mod data;
 mod draw_order;
 mod ldtk;
@@ -24,7 +25,13 @@ mod tests;
 
 pub use cell_grid::{CellGrid, CellShape, Stagger};
 pub use chunk_mesh::{ChunkMesh, chunks};
-pub use data::{IntGrid, LayerKind, MapFile, MapObject, TileLayer, TileSet, TilemapData};
+pub use collision::{
+    Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
+    Segment, chains as outline_chains,
+};
+pub use data::{
+    IntGrid, LayerKind, MapFile, MapObject, ObjectShape, TileLayer, TileSet, TilemapData,
+};
 pub use draw_order::sort_by_texture;
 pub use quads::TileQuad;
 
@@ -35,7 +42,7 @@ use engine_resource::panic_report::contain;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Handle of a tile map.
@@ -79,6 +86,10 @@ pub struct Tilemap {
     /// Edits since the last update of the drawn world. Chunks are recorded only if the map has an
     /// owner.
     edits: TilemapEdits,
+    /// True if the owner has a body made from the tiles. Edited parts are recorded only then.
+    pub has_body: bool,
+    /// Parts of the map whose collision outlines may have changed.
+    edited_parts: BTreeSet<OutlinePart>,
     /// Hash of all `set_tile` calls that changed a tile.
     state: u64,
 }
@@ -161,6 +172,9 @@ impl Tilemap {
             let chunk = self.chunk_of(layer, column as u32 - 1, row as u32 - 1);
             self.edits.chunks.insert(chunk);
         }
+        if self.has_body {
+            self.mark_edited_region(layer, column as u32 - 1, row as u32 - 1);
+        }
         true
     }
 
@@ -192,6 +206,7 @@ impl Tilemap {
             }
         }
         self.edits = TilemapEdits { chunks: HashSet::new(), layers: true };
+        self.edited_parts.clear();
     }
 
     /// Returns the index of the tile set that contains a tile, and the tile's number in that set.
@@ -278,6 +293,8 @@ impl Tilemaps {
             visible: layers.iter().map(TileLayer::is_shown_at_first).collect(),
             owner: None,
             edits: TilemapEdits::default(),
+            has_body: false,
+            edited_parts: BTreeSet::new(),
             state: 0,
             map,
             map_file,

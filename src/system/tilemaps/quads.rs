@@ -2,7 +2,7 @@
 //! where their corners are. Follows the renderers of Tiled and LDtk.
 
 use super::cell_grid::{CellRanges, CellShape};
-use super::data::{LayerKind, MapFile, PlacedTile, TileLayer, TileSet};
+use super::data::{LayerKind, MapFile, PlacedTile, TileLayer, TileSet, TileShape};
 use super::{FLIP_DIAGONAL, FLIP_X, FLIP_Y, FLIPS, ROTATE_120, Tilemap};
 use std::ops::Range;
 
@@ -117,6 +117,21 @@ impl Tilemap {
         }
     }
 
+    /// Returns the corners of the tile in a cell, for the bottom left, bottom right, top right and
+    /// top left of its image.
+    pub(super) fn tile_corners(&self, layer: usize, column: u32, row: u32) -> Option<[f32; 8]> {
+        let of = &self.map().layers[layer];
+        let index = row as usize * of.grid.columns as usize + column as usize;
+        let tile = self.tiles[layer][index];
+        let (set, number) = self.set_of(tile)?;
+        let corner = of.grid.corner(column.into(), row.into()).map(|at| at as f32);
+        let mut corners = self.map_file.cell_quad(of, set, number, tile, corner).corners;
+        if let Some(style) = of.style(index, tile) {
+            corners.iter_mut().enumerate().for_each(|(i, at)| *at += style.shift[i % 2]);
+        }
+        Some(corners)
+    }
+
     /// Appends the quads of some of a layer's placed tiles that touch a rectangle, as `quads` does.
     pub(super) fn placed_quads(
         &self,
@@ -159,6 +174,8 @@ impl Tilemap {
                 return 0..=0;
             }
             let (low, high) = match rectangle[axis] == f32::MIN {
+                // Parallax moves the picture by at most the size of the map.
+                true if of.parallax[axis] != 1.0 => (-map[axis], 2.0 * map[axis]),
                 true => (0.0, map[axis]),
                 false => (rectangle[axis], rectangle[axis + 2]),
             };
@@ -315,6 +332,12 @@ impl TileSet {
     /// in neighboring tiles.
     pub fn half_texel(&self) -> [f32; 2] {
         self.image.map(|side| 0.5 / side)
+    }
+
+    /// Returns the collision shapes of a tile.
+    pub(super) fn shapes_of(&self, number: u32) -> &[TileShape] {
+        let found = self.shapes.binary_search_by_key(&number, |(tile, _)| *tile);
+        found.map_or(&[], |at| &self.shapes[at].1)
     }
 
     /// Returns the frames of a tile if it is animated.

@@ -20,7 +20,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
         ("tmx", SourceForm::Raw),
         ("ldtk", SourceForm::Raw),
     ],
-    version: 4,
+    version: 5,
     framed: false,
     reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
     compile,

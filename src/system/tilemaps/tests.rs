@@ -44,6 +44,8 @@ pub(super) fn tilemap(world: MapFile) -> Tilemap {
         map: 0,
         owner: None,
         edits: TilemapEdits::default(),
+        has_body: false,
+        edited_parts: BTreeSet::new(),
         state: 0,
         map_file: Arc::new(world),
     }

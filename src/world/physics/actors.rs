@@ -7,7 +7,8 @@ use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
 use engine_models::Models;
 use engine_physics::{
-    BodyDesc, BodyId, ColliderDesc, CollisionFilter, MotionType, POSITION_MAX, SPEED_MAX,
+    BodyDesc, BodyId, ColliderDesc, ColliderShape, CollisionFilter, MotionType, POSITION_MAX,
+    SPEED_MAX,
 };
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
@@ -296,6 +297,50 @@ impl PhysicsTables {
             ));
         }
         self.add_actor(unit, units, spec, store)
+    }
+
+    /// Creates an actor that is not in the unit's file. If the actor at `index` of the unit was
+    /// destroyed, it gets that index. Returns the actor and its index, from 0.
+    ///
+    /// # Errors
+    /// Returns the errors of [`PhysicsTables::add_actor`].
+    pub fn create_at(
+        &mut self,
+        unit: UnitId,
+        units: &mut Units,
+        (physics, store): (PhysicsWorldId, &mut ResourceStore),
+        index: Option<usize>,
+        spec: &ActorDesc,
+    ) -> Result<(ActorId, usize), Error> {
+        let actor = self.create_new(unit, units, physics, spec, store)?;
+        let actors = &mut self.parts[unit.row() as usize].as_mut().expect("it was made").actors;
+        let last = actors.len() - 1;
+        let free = index.filter(|index| actors.get(*index).is_some_and(Option::is_none));
+        let Some(index) = free else { return Ok((actor, last)) };
+        actors.pop();
+        actors[index] = Some(actor);
+        Ok((actor, index))
+    }
+
+    /// Replaces one of the shapes of an actor, in the size of its node.
+    ///
+    /// # Errors
+    /// Returns an error if the shape or the scale of the node is invalid.
+    pub fn set_shape(
+        &mut self,
+        units: &mut Units,
+        actor: ActorId,
+        index: usize,
+        shape: &ColliderShape,
+    ) -> Result<(), Error> {
+        let known = self.actor(actor);
+        let scale = match known.unit {
+            Some(unit) => scale_of(units, unit.row(), known.node as usize),
+            None => Vec3::ONE,
+        };
+        let scaled = if scale == Vec3::ONE { shape.clone() } else { shape.scaled(scale)? };
+        let (simulation, body) = self.body_mut(actor);
+        simulation.set_shape(body, index, &scaled)
     }
 
     /// Changes the collision filter of an actor, its collision flag, and its visibility for

@@ -17,11 +17,13 @@ mod template;
 pub use actors::{Actor, PushTarget, check_position};
 pub use component::PHYSICS;
 pub use field_reader::FieldError;
+pub(crate) use field_reader::FieldReader;
 pub use joints::Joint;
 pub use movers::Mover;
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
 pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, from_extras};
+pub(crate) use template::{ShapeDesc, ShapeForm};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};

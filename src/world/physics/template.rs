@@ -276,6 +276,7 @@ impl ShapeForm {
             self,
             ShapeForm::Collider(
                 ColliderShape::Mesh { .. }
+                    | ColliderShape::Surface { .. }
                     | ColliderShape::Plane { .. }
                     | ColliderShape::Chain { .. }
             ) | ShapeForm::Model { hull: false, .. }

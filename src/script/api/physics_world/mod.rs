@@ -298,8 +298,7 @@ fn snapshot(engine: &mut Engine, physics: PhysicsWorldId) -> Result<SnapshotId, 
 }
 
 fn restore(engine: &mut Engine, physics: PhysicsWorldId, kept: SnapshotId) -> Result<(), Error> {
-    let (tables, units) = (&mut engine.worlds.physics, &mut engine.worlds.units);
-    tables.restore(physics, kept, units)
+    engine.restore_physics(physics, kept)
 }
 
 fn drop_snapshot(engine: &mut Engine, _: PhysicsWorldId, kept: SnapshotId) {

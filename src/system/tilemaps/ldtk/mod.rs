@@ -18,7 +18,7 @@ use engine_foundation::error;
 use engine_foundation::memory::limit;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_resource::resource_kind::CompileContext;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Converts `[{ __identifier, __value }]` to an object.
 fn fields(tree: &SjsonTree) -> SjsonTree {
@@ -71,7 +71,7 @@ pub fn compile(
         limit::check_over()?;
         let external = text(level, "externalRelPath");
         if external.is_empty() {
-            maps.push(map(compiling, path, level, &mut sets, &mut budget)?);
+            maps.push(map(compiling, path, level, (&definitions, &mut sets), &mut budget)?);
             continue;
         }
         let level_path = resolve(path, external)?;
@@ -84,7 +84,7 @@ pub fn compile(
         let bytes = compiling.read(&level_path)?;
         budget.charge_level_bytes(path, &level_path, bytes.len())?;
         let level = parse(&level_path, &bytes)?;
-        maps.push(map(compiling, path, &level, &mut sets, &mut budget)?);
+        maps.push(map(compiling, path, &level, (&definitions, &mut sets), &mut budget)?);
     }
     let sets = SjsonTree::Array(sets.trees);
     Ok(object(vec![("sets", sets), ("maps", SjsonTree::Array(maps))]))
@@ -174,14 +174,25 @@ impl LdtkSets {
 }
 
 fn tile_set(set: &SjsonTree, first: f64, texture: &str, count: f64) -> SjsonTree {
-    let mut tiles: Vec<SjsonTree> = Vec::new();
+    let mut properties: BTreeMap<i64, Vec<(&str, SjsonTree)>> = BTreeMap::new();
     for data in list(set, "customData") {
-        let data_text = string(text(data, "data"));
-        tiles.push(object(vec![
-            ("id", SjsonTree::Number(number(data, "tileId"))),
-            ("properties", object(vec![("data", data_text)])),
-        ]));
+        let of_tile = properties.entry(number(data, "tileId") as i64).or_default();
+        of_tile.push(("data", string(text(data, "data"))));
     }
+    let mut tags: BTreeMap<i64, Vec<SjsonTree>> = BTreeMap::new();
+    for tag in list(set, "enumTags") {
+        for tile in list(tag, "tileIds") {
+            let SjsonTree::Number(tile) = tile else { continue };
+            tags.entry(*tile as i64).or_default().push(string(text(tag, "enumValueId")));
+        }
+    }
+    for (tile, tags) in tags {
+        properties.entry(tile).or_default().push(("tags", SjsonTree::Array(tags)));
+    }
+    let tiles = properties.into_iter().map(|(tile, properties)| {
+        object(vec![("id", SjsonTree::Number(tile as f64)), ("properties", object(properties))])
+    });
+    let tiles: Vec<SjsonTree> = tiles.collect();
     let size = number(set, "tileGridSize");
     object(vec![
         ("first", SjsonTree::Number(first)),
@@ -202,7 +213,7 @@ fn map(
     compiling: &mut CompileContext,
     path: &str,
     level: &SjsonTree,
-    sets: &mut LdtkSets,
+    (definitions, sets): (&SjsonTree, &mut LdtkSets),
     budget: &mut FileBudget,
 ) -> Result<SjsonTree, Error> {
     let height = number(level, "pxHei");
@@ -223,12 +234,7 @@ fn map(
         let cells = list(layer, "intGridCsv");
         budget.charge_grid_cells(path, name, cells.len())?;
         if !cells.is_empty() {
-            grids.push(object(vec![
-                ("name", string(name)),
-                ("columns", SjsonTree::Number(number(layer, "__cWid"))),
-                ("rows", SjsonTree::Number(number(layer, "__cHei"))),
-                ("values", SjsonTree::Array(cells.to_vec())),
-            ]));
+            grids.push(int_grid(layer, cells, height, definitions));
         }
         let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
         if !tiles.is_empty() {
@@ -251,6 +257,37 @@ fn map(
         ("grids", SjsonTree::Array(grids)),
         ("objects", SjsonTree::Array(objects)),
     ]))
+}
+
+/// Converts the values of an IntGrid, with the names that the project gives them.
+fn int_grid(
+    layer: &SjsonTree,
+    cells: &[SjsonTree],
+    height: f64,
+    definitions: &SjsonTree,
+) -> SjsonTree {
+    let (rows, cell) = (number(layer, "__cHei"), number(layer, "__gridSize").max(1.0));
+    let uid = number(layer, "layerDefUid");
+    let known = list(definitions, "layers").iter().find(|known| number(known, "uid") == uid);
+    let values = known.map_or(&[][..], |known| list(known, "intGridValues"));
+    let named = values.iter().filter(|value| !text(value, "identifier").is_empty());
+    let names = named.map(|value| {
+        object(vec![
+            ("value", SjsonTree::Number(number(value, "value"))),
+            ("name", string(text(value, "identifier"))),
+        ])
+    });
+    let top = number(layer, "__pxTotalOffsetY");
+    object(vec![
+        ("name", string(text(layer, "__identifier"))),
+        ("columns", SjsonTree::Number(number(layer, "__cWid"))),
+        ("rows", SjsonTree::Number(rows)),
+        ("values", SjsonTree::Array(cells.to_vec())),
+        ("names", SjsonTree::Array(names.collect())),
+        ("x", SjsonTree::Number(number(layer, "__pxTotalOffsetX"))),
+        ("y", SjsonTree::Number(height - top - rows * cell)),
+        ("cell", SjsonTree::Number(cell)),
+    ])
 }
 
 /// Converts an entity of a layer with this name and offset.

@@ -9,7 +9,7 @@ use super::cells::CellReader;
 use super::objects::{MapObjects, ObjectLook};
 use super::placement::{GROUPS_MAX, Placement};
 use super::sets::TiledSets;
-use super::{color, properties};
+use super::{class_of_text, color, properties};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
@@ -172,7 +172,7 @@ impl<'a> TiledLayers<'a> {
             ("name", string(text(layer, "name"))),
             ("tile_width", SjsonTree::Number(cell[0])),
             ("tile_height", SjsonTree::Number(cell[1])),
-            ("properties", properties(layer)),
+            ("properties", class_of_text(properties(layer), text(layer, "class"))),
         ]);
         fields.extend(look.fields());
         self.layers.push(object(fields));

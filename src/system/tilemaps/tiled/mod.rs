@@ -8,6 +8,7 @@ mod limit_tests;
 mod objects;
 mod placement;
 mod sets;
+mod shapes;
 #[cfg(test)]
 mod tests;
 mod xml;
@@ -97,6 +98,15 @@ fn color(text: &str) -> Option<[u8; 4]> {
 /// Returns the class of an object or tile, which older versions of Tiled name `type`.
 fn class(tree: &SjsonTree) -> String {
     [text(tree, "class"), text(tree, "type")].concat()
+}
+
+/// Adds a class to an object of properties, as `type`. Without a class, the object stays as it is.
+fn class_of_text(properties: SjsonTree, class: &str) -> SjsonTree {
+    let SjsonTree::Object(mut fields) = properties else { unreachable!("they are an object") };
+    if !class.is_empty() {
+        fields.push(("type".to_string(), string(class)));
+    }
+    SjsonTree::Object(fields)
 }
 
 /// Returns the number of the tile that an object is shown as, and the tile's flip bits. Both are 0

@@ -2,7 +2,7 @@
 
 use super::super::relative_path::resolve;
 use super::super::source_tree::{
-    is_not_false, list, memory_of, number, number_or, numbers, object, string, text,
+    is_not_false, is_true, list, memory_of, number, number_or, numbers, object, string, text,
 };
 use super::super::tree_fields::LENGTH_MAX;
 use super::placement::Placement;
@@ -158,6 +158,17 @@ fn check_lengths(
     }
 }
 
+/// Returns the name of an object's shape.
+fn shape_of(one: &SjsonTree) -> &'static str {
+    match one {
+        _ if is_true(one, "point") => "point",
+        _ if is_true(one, "ellipse") => "ellipse",
+        _ if !list(one, "polygon").is_empty() => "polygon",
+        _ if !list(one, "polyline").is_empty() => "polyline",
+        _ => "rectangle",
+    }
+}
+
 /// Objects of a layer, in the compiled form, and those that are shown as tiles.
 #[derive(Default)]
 pub struct MapObjects {
@@ -210,6 +221,7 @@ impl MapObjects {
             ("height", SjsonTree::Number(size[1])),
             ("rotation", SjsonTree::Number(rotation)),
             ("tile", SjsonTree::Number(tile + flips)),
+            ("shape", string(shape_of(one))),
             ("points", SjsonTree::Array(points.collect())),
             ("properties", properties(one)),
         ]));

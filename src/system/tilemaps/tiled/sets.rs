@@ -5,7 +5,8 @@ use super::super::data::SETS_MAX;
 use super::super::relative_path::resolve;
 use super::super::source_images::{ImageSizes, PictureSet, texture};
 use super::super::source_tree::{list, number, number_or, numbers, object, string, text};
-use super::{class, color, parse, properties};
+use super::shapes::shapes;
+use super::{class, class_of_text, color, parse, properties};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::memory::limit;
@@ -138,7 +139,7 @@ impl TiledSets {
             ];
             known.pictures.insert(id.to_bits(), size);
             let exists = |frame: f64| ids.contains(&frame.to_bits());
-            let own = tile_data(path, tile, 0.0, known.first, &exists)?;
+            let own = tile_data(path, tile, (0.0, size[1]), known.first, &exists)?;
             let origin = [number(tile, "x"), number(tile, "y")];
             let picture =
                 PictureSet { tile: known.first + id, texture: &texture, image, origin, size };
@@ -273,7 +274,8 @@ fn image_set(
     let count = number_or(set, "tilecount", columns * fitting(1));
     let exists = |frame: f64| (0.0..count).contains(&frame);
     let tiles = list(set, "tiles");
-    let tiles = tiles.iter().map(|tile| tile_data(path, tile, number(tile, "id"), first, &exists));
+    let tiles =
+        tiles.iter().map(|one| tile_data(path, one, (number(one, "id"), tile[1]), first, &exists));
     let tiles = tiles.collect::<Result<Vec<_>, Error>>()?;
     let mut fields = vec![
         ("first", SjsonTree::Number(first)),
@@ -292,11 +294,12 @@ fn image_set(
     Ok(object(fields))
 }
 
-/// Returns the properties and animation of a tile. `first` is the number of the set's first tile.
+/// Returns the properties, collision shapes and animation of a tile with this number in its set and
+/// this height. `first` is the number of the set's first tile.
 fn tile_data(
     path: &str,
     tile: &SjsonTree,
-    id: f64,
+    (id, height): (f64, f64),
     first: f64,
     exists: &dyn Fn(f64) -> bool,
 ) -> Result<SjsonTree, Error> {
@@ -315,13 +318,13 @@ fn tile_data(
         ]));
     }
     let mut fields = vec![("id", SjsonTree::Number(id)), ("frames", SjsonTree::Array(frames))];
-    let SjsonTree::Object(mut own) = properties(tile) else { unreachable!("it creates objects") };
-    let kind = class(tile);
-    if !kind.is_empty() {
-        own.push(("type".to_string(), SjsonTree::String(kind)));
+    let own = class_of_text(properties(tile), &class(tile));
+    if !matches!(&own, SjsonTree::Object(own) if own.is_empty()) {
+        fields.push(("properties", own));
     }
-    if !own.is_empty() {
-        fields.push(("properties", SjsonTree::Object(own)));
+    let shapes = shapes(path, tile, height)?;
+    if !shapes.is_empty() {
+        fields.push(("shapes", SjsonTree::Array(shapes)));
     }
     Ok(object(fields))
 }

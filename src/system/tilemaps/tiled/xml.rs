@@ -176,6 +176,9 @@ impl XmlElement {
                 if let Some(animation) = self.child("animation") {
                     add_field("animation", animation.list(&["frame"]));
                 }
+                if let Some(shapes) = self.child("objectgroup") {
+                    add_field("objectgroup", shapes.tree());
+                }
             }
             "layer" => {
                 add_field("type", SjsonTree::String("tilelayer".to_string()));
@@ -195,6 +198,11 @@ impl XmlElement {
                 for outline in ["polygon", "polyline"] {
                     if let Some(points) = self.child(outline).and_then(|it| it.get("points")) {
                         add_field(outline, self::points(points));
+                    }
+                }
+                for shape in ["ellipse", "point"] {
+                    if self.child(shape).is_some() {
+                        add_field(shape, SjsonTree::Bool(true));
                     }
                 }
             }
