@@ -361,7 +361,7 @@ mod json {
 #[test]
 fn every_template_runs_and_passes_its_tests() {
     let scratch = scratch("templates");
-    for template in ["2d", "3d", "empty"] {
+    for template in ["2d", "3d", "platformer", "empty"] {
         let (code, _, err) = scratch.engine(&["new", template, "--template", template]);
         assert_eq!((code, err.as_str()), (0, ""), "{template}");
         let (code, out, err) = scratch.engine(&["run", template, "--headless", "--frames", "30"]);
@@ -371,5 +371,5 @@ fn every_template_runs_and_passes_its_tests() {
     }
     let (code, _, err) = scratch.engine(&["new", "other", "--template", "4d"]);
     assert_eq!(code, 2, "{err}");
-    assert!(err.contains("[possible values: 2d, 3d, empty]"), "{err}");
+    assert!(err.contains("[possible values: 2d, 3d, platformer, empty]"), "{err}");
 }

@@ -25,16 +25,18 @@ macro_rules! files {
     };
 }
 
-/// Files of every new game: settings for the engine and for editors.
+/// Files of every new game: settings for editors.
 const SHARED: TemplateFiles = files![
     "game_template":
-    "settings.sjson",
     ".gitignore",
     ".luarc.json",
     ".vscode/extensions.json",
     ".vscode/settings.json",
     ".vscode/tasks.json",
 ];
+
+/// Settings of games whose template has no own.
+const SETTINGS: TemplateFiles = files!["game_template": "settings.sjson"];
 
 const TWO_D: TemplateFiles = files![
     "game_template":
@@ -59,6 +61,51 @@ const THREE_D: TemplateFiles = files![
     "README.md",
 ];
 
+const PLATFORMER: TemplateFiles = files![
+    "templates/platformer":
+    "main.lua",
+    "game.lua",
+    "hero.lua",
+    "slime.lua",
+    "menu.lua",
+    "settings.sjson",
+    "maps/level_1.tmx",
+    "maps/tiles.tsx",
+    "sounds/coin.wav",
+    "sounds/hurt.wav",
+    "sounds/jump.wav",
+    "sounds/land.wav",
+    "sounds/select.wav",
+    "sounds/stomp.wav",
+    "sounds/win.wav",
+    "tests/game_test.lua",
+    "textures/clouds.png",
+    "textures/coin.png",
+    "textures/coin.sheet",
+    "textures/flag.png",
+    "textures/flag.sheet",
+    "textures/heart.png",
+    "textures/heart.sheet",
+    "textures/hero.png",
+    "textures/hero.sheet",
+    "textures/hills.png",
+    "textures/mountains.png",
+    "textures/sky.png",
+    "textures/slime.png",
+    "textures/slime.sheet",
+    "textures/spark.png",
+    "textures/spark.sheet",
+    "textures/tiles.png",
+    "textures/trees.png",
+    "units/coin.unit",
+    "units/goal.unit",
+    "units/hero.unit",
+    "units/level_1.unit",
+    "units/slime.unit",
+    "units/spark.unit",
+    "README.md",
+];
+
 const EMPTY: TemplateFiles =
     files!["templates/empty": "main.lua", "tests/main_test.lua", "README.md"];
 
@@ -71,6 +118,8 @@ enum Template {
     /// Knock a tower over: units, lights, physics
     #[value(name = "3d")]
     ThreeD,
+    /// Run, jump and collect coins in two dimensions: tile maps, sprites, a camera, sound
+    Platformer,
     /// Only the callbacks, empty
     Empty,
 }
@@ -80,7 +129,15 @@ impl Template {
         match self {
             Template::TwoD => TWO_D,
             Template::ThreeD => THREE_D,
+            Template::Platformer => PLATFORMER,
             Template::Empty => EMPTY,
+        }
+    }
+
+    fn settings(self) -> TemplateFiles {
+        match self {
+            Template::Platformer => &[],
+            Template::TwoD | Template::ThreeD | Template::Empty => SETTINGS,
         }
     }
 }
@@ -114,7 +171,7 @@ pub fn main(args: Args) -> i32 {
 fn make(folder: &Path, template: Template) -> Result<String, Error> {
     let name = name_of(folder)?;
     check_empty(folder)?;
-    let files = SHARED.iter().chain(template.files());
+    let files = SHARED.iter().chain(template.settings()).chain(template.files());
     let named = files.map(|(path, content)| match std::str::from_utf8(content) {
         Ok(text) => (*path, text.replace(TEMPLATE_NAME, &name).into_bytes()),
         Err(_) => (*path, content.to_vec()),
@@ -269,8 +326,9 @@ mod tests {
     #[test]
     fn exactly_the_files_of_the_template_are_written() {
         for (folder, lists) in [
-            ("game_template", &[SHARED, TWO_D][..]),
+            ("game_template", &[SHARED, SETTINGS, TWO_D][..]),
             ("templates/3d", &[THREE_D]),
+            ("templates/platformer", &[PLATFORMER]),
             ("templates/empty", &[EMPTY]),
         ] {
             let files = lists.iter().copied().flatten();
