@@ -11,7 +11,7 @@ mod tiles;
 use super::data::{LAYER_NAME_MAX, SETS_MAX};
 use super::relative_path::resolve;
 use super::source_images::{ImageSizes, PictureSet, texture};
-use super::source_tree::{list, number, numbers, object, pair, string, text};
+use super::source_tree::{is_not_false, list, number, numbers, object, pair, string, text};
 use budget::FileBudget;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -238,7 +238,9 @@ fn map(
         }
         let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
         if !tiles.is_empty() {
-            layers.extend(tiles::layers(path, layer, &tiles, height, sets, budget)?);
+            let parallax = parallax(layer, definitions);
+            let own = tiles::layers(path, layer, &tiles, height, sets, budget)?;
+            layers.extend(own.into_iter().map(|layer| with_parallax(layer, parallax)));
         }
         let offset = [number(layer, "__pxTotalOffsetX"), number(layer, "__pxTotalOffsetY")];
         let entities = list(layer, "entityInstances");
@@ -252,11 +254,36 @@ fn map(
         ("rows", SjsonTree::Number((height / cell).ceil())),
         ("tile_width", SjsonTree::Number(cell)),
         ("tile_height", SjsonTree::Number(cell)),
+        ("parallax_origin", numbers(&[number(level, "pxWid") * 0.5, height * 0.5])),
         ("properties", fields(level)),
         ("layers", SjsonTree::Array(layers)),
         ("grids", SjsonTree::Array(grids)),
         ("objects", SjsonTree::Array(objects)),
     ]))
+}
+
+/// Returns the definition of a layer.
+fn definition<'a>(layer: &SjsonTree, definitions: &'a SjsonTree) -> Option<&'a SjsonTree> {
+    let uid = number(layer, "layerDefUid");
+    list(definitions, "layers").iter().find(|known| number(known, "uid") == uid)
+}
+
+/// Returns the movement of a layer relative to that of the view. Layers that parallax also scales
+/// are drawn without both.
+fn parallax(layer: &SjsonTree, definitions: &SjsonTree) -> [f64; 2] {
+    match definition(layer, definitions) {
+        Some(known) if !is_not_false(known, "parallaxScaling") => {
+            ["parallaxFactorX", "parallaxFactorY"].map(|key| 1.0 - number(known, key))
+        }
+        _ => [1.0; 2],
+    }
+}
+
+fn with_parallax(mut layer: SjsonTree, parallax: [f64; 2]) -> SjsonTree {
+    if let SjsonTree::Object(fields) = &mut layer {
+        fields.push(("parallax".to_string(), numbers(&parallax)));
+    }
+    layer
 }
 
 /// Converts the values of an IntGrid, with the names that the project gives them.
@@ -267,8 +294,7 @@ fn int_grid(
     definitions: &SjsonTree,
 ) -> SjsonTree {
     let (rows, cell) = (number(layer, "__cHei"), number(layer, "__gridSize").max(1.0));
-    let uid = number(layer, "layerDefUid");
-    let known = list(definitions, "layers").iter().find(|known| number(known, "uid") == uid);
+    let known = definition(layer, definitions);
     let values = known.map_or(&[][..], |known| list(known, "intGridValues"));
     let named = values.iter().filter(|value| !text(value, "identifier").is_empty());
     let names = named.map(|value| {

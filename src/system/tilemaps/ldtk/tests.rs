@@ -209,6 +209,25 @@ fn entities_and_tiles_move_with_their_layer() {
 }
 
 #[test]
+fn parallax_without_scaling_moves_layers_around_the_middle_of_the_level() {
+    let layers = |scaling: bool| {
+        let tiles = layer(1, &[(0, 0, 0, "")]).replacen('{', "{\"layerDefUid\":5,", 1);
+        let text = project(&[set(1, "r.png", 8)], &[level("A", "", &[tiles])], "");
+        let definition = format!(
+            "\"defs\":{{\"layers\":[{{\"uid\":5,\"parallaxFactorX\":0.25,\
+             \"parallaxFactorY\":-0.5,\"parallaxScaling\":{scaling}}}],"
+        );
+        let text = text.replacen("\"defs\":{", &definition, 1);
+        compiled("x.ldtk", &text, &[]).unwrap().0
+    };
+    let file = layers(false);
+    let map = &file.maps[0];
+    assert_eq!(map.layers[0].parallax, [0.75, 1.5]);
+    assert_eq!(map.layers[0].parallax_shift(map, [16.0, 8.0]), [1.0, 0.0]);
+    assert_eq!(layers(true).maps[0].layers[0].parallax, [1.0; 2]);
+}
+
+#[test]
 fn small_tiles_with_the_same_nearest_cell_do_not_replace_each_other() {
     // A tile of 4 texels covers the right half of the first cell; the second cell is nearest.
     let file = map(4, &[(4, 0, 0, ""), (8, 0, 1, "")]);
