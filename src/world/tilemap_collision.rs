@@ -13,10 +13,11 @@ use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Quat, Vec3, error};
 use engine_physics::{BodyDesc, ColliderShape, MotionType};
 use engine_tilemaps::{
-    CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
+    Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
     Segment, outline_chains,
 };
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of names in each list of the settings.
@@ -100,6 +101,26 @@ impl CollisionSettings {
         &self.rules
     }
 
+    /// Returns the shapes of outlines. One-way platforms are shapes of their own, because a
+    /// character passes a shape as a whole.
+    fn shapes(
+        &self,
+        kind: CollisionKind,
+        edges: &[Segment],
+        placement: &SpritePlacement,
+    ) -> Vec<ColliderShape> {
+        let depth = self.depth.unwrap_or(match placement.plane {
+            SpritePlane::Flat => FLAT_DEPTH,
+            SpritePlane::Upright | SpritePlane::OfWorld => UPRIGHT_DEPTH,
+        });
+        let chains = outline_chains(edges);
+        let count = match kind {
+            CollisionKind::Solid => chains.len().max(1),
+            CollisionKind::OneWay => 1,
+        };
+        chains.chunks(count).map(|chains| surface(chains, placement, depth)).collect()
+    }
+
     /// Returns an actor with these shapes.
     fn actor(
         &self,
@@ -147,10 +168,18 @@ const KINDS: [CollisionKind; 2] = [CollisionKind::Solid, CollisionKind::OneWay];
 #[derive(Default)]
 struct TileBody {
     actor: Option<ActorId>,
-    /// Parts of the map with the numbers of their edges, in the order of the actor's shapes.
-    parts: Vec<(OutlinePart, usize)>,
+    /// Parts of the map that it has, in the order of the actor's shapes.
+    parts: Vec<BodyPart>,
     /// Index of the actor in its unit, from 0.
     index: Option<usize>,
+}
+
+/// The shapes of a body that are made from a part of the map.
+struct BodyPart {
+    part: OutlinePart,
+    edges: usize,
+    /// Indices of the shapes in the actor.
+    shapes: Range<usize>,
 }
 
 /// Returns the edges of a kind.
@@ -178,7 +207,7 @@ pub(super) fn begin(
         table: CollisionTable::new(tilemap.file(), settings.rules.clone()),
         bodies: Default::default(),
     }));
-    build(host, map)
+    build(host, map, &KINDS)
 }
 
 /// Replaces the collision of a map, or removes it.
@@ -191,7 +220,7 @@ pub fn replace(
     settings: Option<Arc<CollisionSettings>>,
 ) -> Result<(), Error> {
     if let Some(mut known) = map.collision.take() {
-        known.end(host);
+        known.end(host, &KINDS);
     }
     host.tilemaps.of_mut(map.map).has_body = false;
     match settings {
@@ -208,7 +237,7 @@ pub(super) fn renew(host: &mut ComponentHost, map: &mut TilemapInstance) -> Resu
     let Some(collision) = &mut map.collision else { return Ok(()) };
     let tilemap = host.tilemaps.of(map.map);
     collision.table = CollisionTable::new(tilemap.file(), collision.settings.rules.clone());
-    build(host, map)
+    build(host, map, &KINDS)
 }
 
 /// Returns the physics of the world of a map; `None` in a world without physics.
@@ -216,29 +245,37 @@ fn physics_of(host: &ComponentHost, map: &TilemapInstance) -> Option<PhysicsWorl
     host.physics.of_world(host.units.of(map.unit).world)
 }
 
-/// Builds the actors of a map, in place of older ones.
-fn build(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Error> {
+/// Builds the actors of a map for some kinds, in place of older ones.
+fn build(
+    host: &mut ComponentHost,
+    map: &mut TilemapInstance,
+    kinds: &[CollisionKind],
+) -> Result<(), Error> {
     let (physics, unit) = (physics_of(host, map), map.unit);
     let (Some(physics), Some(collision)) = (physics, &mut map.collision) else { return Ok(()) };
-    collision.end(host);
+    collision.end(host, kinds);
     let tilemap = host.tilemaps.of_mut(map.map);
     tilemap.take_edited_parts();
     let mut shapes: [Vec<ColliderShape>; 2] = Default::default();
     for part in tilemap.outline_parts(&collision.table) {
         let outlines = tilemap.outlines(&collision.table, part)?;
-        for (at, kind) in KINDS.into_iter().enumerate() {
-            let edges = edges_of(&outlines, kind);
+        for kind in kinds {
+            let (edges, shapes) = (edges_of(&outlines, *kind), &mut shapes[*kind as usize]);
             if edges.is_empty() {
                 continue;
             }
-            collision.bodies[at].parts.push((part, edges.len()));
+            let parts = &mut collision.bodies[*kind as usize].parts;
+            parts.push(BodyPart { part, edges: edges.len(), shapes: 0..0 });
+            let last = parts.len() - 1;
             collision.check_edges(&tilemap.name)?;
-            shapes[at].push(surface(edges, &map.placement, collision.settings.depth));
+            let first = shapes.len();
+            shapes.extend(collision.settings.shapes(*kind, edges, &map.placement));
+            collision.bodies[*kind as usize].parts[last].shapes = first..shapes.len();
         }
     }
     let resource = host.units.of(unit).resource.clone();
     let node = &resource.node_names[usize::from(map.node)];
-    for (at, (kind, shapes)) in KINDS.into_iter().zip(shapes).enumerate() {
+    for (kind, shapes) in KINDS.into_iter().zip(shapes) {
         if shapes.is_empty() {
             continue;
         }
@@ -247,7 +284,7 @@ fn build(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Erro
             CollisionKind::OneWay => format!("{} one-way", map.name),
         };
         let spec = collision.settings.actor(name, node, kind, shapes);
-        let (physics, body) = ((physics, &mut *host.store), &mut collision.bodies[at]);
+        let (physics, body) = ((physics, &mut *host.store), &mut collision.bodies[kind as usize]);
         let added = host.physics.create_at(unit, host.units, physics, body.index, &spec)?;
         (body.actor, body.index) = (Some(added.0), Some(added.1));
     }
@@ -255,9 +292,10 @@ fn build(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Erro
 }
 
 impl TilemapCollision {
-    /// Destroys the actors, unless the game did.
-    fn end(&mut self, host: &mut ComponentHost) {
-        for body in &mut self.bodies {
+    /// Destroys the actors of some kinds, unless the game did.
+    fn end(&mut self, host: &mut ComponentHost, kinds: &[CollisionKind]) {
+        for kind in kinds {
+            let body = &mut self.bodies[*kind as usize];
             body.parts.clear();
             if let Some(actor) = body.actor.take() {
                 host.physics.end_actor(actor, host.frame, LOCATION);
@@ -267,7 +305,7 @@ impl TilemapCollision {
 
     fn check_edges(&self, map: &str) -> Result<(), Error> {
         let parts = self.bodies.iter().flat_map(|body| &body.parts);
-        match parts.map(|(_, edges)| edges).sum::<usize>() > OUTLINE_EDGES_MAX {
+        match parts.map(|part| part.edges).sum::<usize>() > OUTLINE_EDGES_MAX {
             true => Err(error!(
                 "the collision of the tile map '{map}' has more than {OUTLINE_EDGES_MAX} edges \
                  (OUTLINE_EDGES_MAX): make fewer tiles solid, or split the map"
@@ -285,27 +323,35 @@ pub fn apply_edits(host: &mut ComponentHost, map: &mut TilemapInstance) -> Resul
     let Some(collision) = &mut map.collision else { return Ok(()) };
     let tilemap = host.tilemaps.of_mut(map.map);
     let edited = tilemap.take_edited_parts();
+    let mut outdated = Vec::new();
     for part in edited {
         let outlines = tilemap.outlines(&collision.table, part)?;
-        for (at, kind) in KINDS.into_iter().enumerate() {
+        for kind in KINDS {
             let edges = edges_of(&outlines, kind);
-            let body = &mut collision.bodies[at];
-            let index = body.parts.iter().position(|(known, _)| *known == part);
-            match (edges.is_empty(), index, body.actor) {
-                (true, None, _) => {}
-                (_, _, Some(actor)) if host.physics.actors.get(actor.0).is_none() => {}
-                (false, Some(index), Some(actor)) => {
-                    body.parts[index].1 = edges.len();
-                    collision.check_edges(&tilemap.name)?;
-                    let shape = surface(edges, &map.placement, collision.settings.depth);
-                    host.physics.set_shape(host.units, actor, index, &shape)?;
-                }
-                // The number of shapes changes.
-                _ => return build(host, map),
+            let body = &mut collision.bodies[kind as usize];
+            let is_destroyed = |actor: ActorId| host.physics.actors.get(actor.0).is_none();
+            if outdated.contains(&kind) || body.actor.is_some_and(is_destroyed) {
+                continue;
+            }
+            let known = body.parts.iter_mut().find(|known| known.part == part);
+            let shapes = collision.settings.shapes(kind, edges, &map.placement);
+            let count = known.as_ref().map_or(0, |known| known.shapes.len());
+            if shapes.len() != count {
+                outdated.push(kind);
+                continue;
+            }
+            let (Some(known), Some(actor)) = (known, body.actor) else { continue };
+            known.edges = edges.len();
+            for (index, shape) in known.shapes.clone().zip(&shapes) {
+                host.physics.set_shape(host.units, actor, index, shape)?;
             }
         }
+        collision.check_edges(&tilemap.name)?;
     }
-    Ok(())
+    match outdated.is_empty() {
+        true => Ok(()),
+        false => build(host, map, &outdated),
+    }
 }
 
 impl TilemapInstances {
@@ -319,23 +365,19 @@ impl TilemapInstances {
         for map in self.iter().filter(|map| is_of_world(map)) {
             let Some(collision) = &map.collision else { continue };
             let parts = collision.bodies.iter().flat_map(|body| &body.parts);
-            let parts = parts.map(|(part, _)| *part);
+            let parts = parts.map(|part| part.part);
             tilemaps.of_mut(map.map).mark_edited_parts(parts);
         }
     }
 }
 
-/// Returns the outer faces of outlines.
-fn surface(segments: &[Segment], placement: &SpritePlacement, depth: Option<f32>) -> ColliderShape {
-    let depth = depth.unwrap_or(match placement.plane {
-        SpritePlane::Flat => FLAT_DEPTH,
-        SpritePlane::Upright | SpritePlane::OfWorld => UPRIGHT_DEPTH,
-    });
+/// Returns the outer faces of chains.
+fn surface(chains: &[Chain], placement: &SpritePlacement, depth: f32) -> ColliderShape {
     let to_node = placement.plane_to_node();
     let metres = 1.0 / f64::from(placement.pixels_per_metre);
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     let mut uses: HashMap<[u64; 2], u16> = HashMap::new();
-    for chain in outline_chains(segments) {
+    for chain in chains {
         let (first, count) = (points.len() as u32, chain.points.len() as u32);
         for point in &chain.points {
             let uses = uses.entry(point.map(f64::to_bits)).or_default();

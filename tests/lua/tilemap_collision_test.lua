@@ -75,6 +75,31 @@ describe("the body of a tile map", function()
     assert.near(6, Actor.velocity(box).x, 0.05)
   end)
 
+  it("has one-way tiles that hold from above alone", function()
+    local platform = Unit.actor(unit, "ground one-way")
+    assert.is_true(Actor.is_one_way(platform))
+    assert.is_false(Actor.is_one_way(Unit.actor(unit, "ground")))
+    local above, below = ball(9.6, 4.6), ball(10.4, 2.2)
+    Actor.set_velocity(below, Vector3(0, 9, 0))
+    local highest = 0
+    for _ = 1, 120 do
+      steps(1)
+      highest = math.max(highest, Actor.position(below).y)
+    end
+    assert.near(4.25, Actor.position(above).y, 0.02)
+    assert.is_true(highest > 4.6, "it passes from below")
+    assert.near(4.25, Actor.position(below).y, 0.02)
+    -- A second platform is a shape of its own: the body is built again.
+    Tilemap.set_tile(map, "ground", 1, 5, 3)
+    steps(1)
+    assert.equals(5, height(0.5))
+    assert.is_false(Actor.alive(platform))
+    assert.equals(4, Actor.alive(Unit.actor(unit, "ground one-way")) and height(9.9))
+    Tilemap.set_tile(map, "ground", 1, 5, 0)
+    steps(1)
+    assert.equals(1, height(0.5))
+  end)
+
   it("follows changes of tiles", function()
     local resting = ball(2.5, 1.3)
     local actor = Unit.actor(unit, "ground")
