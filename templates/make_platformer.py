@@ -662,27 +662,27 @@ def first_level():
         for i in range(count):
             tiles_at[(x + i, y)] = BLOCK
 
-    platform_at(29, 8, 4)
-    platform_at(34, 11, 3)
-    blocks_at(41, 8, 4)
+    platform_at(29, 7, 4)
+    platform_at(34, 10, 3)
+    blocks_at(41, 6, 4)
     platform_at(60, 6, 3)
     platform_at(64, 8, 3)
     blocks_at(73, 9, 3)
-    platform_at(83, 12, 3)
-    platform_at(97, 7, 2)
+    platform_at(83, 10, 3)
+    platform_at(97, 6, 2)
     for x in (46, 47, 95):
         tiles_at[(x, level.heights[x])] = SPIKES
     level.add("player", 3, 4)
     level.arc(5, 5, 5, 1)
     level.coins([(18, 7), (19, 7), (20, 7)])
     level.arc(22, 8, 5, 2)
-    level.coins([(30, 10), (31, 10), (34, 13), (35, 13), (36, 13)])
-    level.coins([(41, 10), (42, 10), (43, 10), (44, 10), (42, 5), (43, 5)])
+    level.coins([(30, 9), (31, 9), (34, 12), (35, 12), (36, 12)])
+    level.coins([(41, 8), (42, 8), (43, 8), (44, 8), (42, 5), (43, 5)])
     level.arc(45, 5, 4, 2)
     level.coins([(52, 7), (53, 7), (56, 9), (57, 9), (60, 8), (61, 8), (64, 10), (65, 10)])
-    level.coins([(69, 6), (70, 6), (73, 11), (74, 11), (75, 11), (83, 14), (84, 14), (85, 14)])
+    level.coins([(69, 6), (70, 6), (73, 11), (74, 11), (75, 11), (83, 12), (84, 12), (85, 12)])
     level.arc(90, 7, 4, 1)
-    level.arc(96, 9, 5, 2)
+    level.arc(96, 8, 5, 2)
     level.coins([(106, 6), (107, 6), (108, 6), (109, 6)])
     for x, y, speed in ((19, 6, 1.5), (30, 5, 2), (42, 4, 2), (70, 5, 2), (82, 8, 1.5),
                         (103, 5, 3)):

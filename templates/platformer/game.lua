@@ -6,7 +6,7 @@ local Slime = require "slime"
 local Game = { state = "playing", coins = 0, lives = 3 }
 
 local LEVEL, LIVES, TEXELS_PER_METRE = "units/level_1", 3, 16
-local COIN_REACH, GOAL_REACH = 0.8, 1
+local COIN_REACH, GOAL_REACH = 1, 1
 local UNITS = { coin = "units/coin", slime = "units/slime", goal = "units/goal" }
 
 local world, physics, camera, map ---@type World, PhysicsWorld, table, Tilemap
@@ -36,7 +36,9 @@ function Game.start()
   if world then Application.release_world(world) end
   world = Application.new_world("2d")
   physics = World.physics_world(world)
+  World.set_sky(world, { tone_mapping = false }) -- the colours of the pictures, unchanged
   Game.world, Game.physics, Game.sound = world, physics, sound
+  Game.gui = World.create_screen_gui(world, "immediate")
   Game.state, Game.coins, Game.lives, Game.time = "playing", 0, LIVES, 0
   local level = World.spawn_unit(world, LEVEL)
   map = Unit.tilemap(level, 1)
@@ -154,7 +156,7 @@ function Game.draw(gui)
   Gui.bitmap(gui, "textures/coin/1", Vector3(164, height - 64, 5), Vector2(48, 48))
   Gui.text(gui, ("%d / %d"):format(Game.coins, Game.coins_of_level), nil, 32, nil,
     Vector3(216, height - 51, 5), Color(255, 247, 232),
-    { shadow = { offset = Vector2(2, -2), color = Color(160, 43, 36, 64) } })
+    { shadow = Vector2(2, -2), shadow_color = Color(43, 36, 64) })
 end
 
 function Game.render()

@@ -66,10 +66,19 @@ function Hero:jump(dt)
   self.y_speed = math.max(self.y_speed - gravity * dt, -FALL_MAX)
 end
 
+-- A mover is slower uphill. Returns the factor with which it is as fast as on level ground.
+function Hero:uphill()
+  if not self.grounded then return 1 end
+  local hit, _, _, normal = PhysicsWorld.raycast(self.game.physics,
+    self.position + Vector3(0, 0.4, 0), Vector3(0, -1, 0), 0.8, "closest", "types", "statics")
+  return hit and normal.x * self.x_speed < 0 and normal.y > 0.6 and 1 / normal.y or 1
+end
+
 function Hero:move(dt)
-  local mover, fall = self.mover, self.y_speed
+  local mover, fall, before = self.mover, self.y_speed, self.position
   if self.grounded and Input.pressed("drop") then Mover.drop_through(mover) end
-  Mover.move(mover, Vector3(self.x_speed, self.y_speed, 0) * dt, dt)
+  local x_speed = self.x_speed * self:uphill()
+  Mover.move(mover, Vector3(x_speed, self.y_speed, 0) * dt, dt)
   local left, right = self.game.sides()
   local position = Mover.position(mover)
   if position.x < left + 0.4 or position.x > right - 0.4 then
@@ -78,7 +87,8 @@ function Hero:move(dt)
     self.x_speed = 0
   end
   self.position = position
-  if Mover.collides_sides(mover) then self.x_speed = 0 end
+  local blocked = math.abs(position.x - before.x) < 0.1 * math.abs(x_speed * dt)
+  if blocked and Mover.collides_sides(mover) then self.x_speed = 0 end
   if Mover.collides_up(mover) and self.y_speed > 0 then self.y_speed = 0 end
   local grounded = Mover.standing_frames(mover) > 0 and fall <= 0
   if grounded then

@@ -50,8 +50,7 @@ function update(dt)
 end
 
 function render()
-  local gui = Application.main_gui()
-  if menu ~= title then Game.draw(gui) end
-  if menu then menu:draw(gui) end
+  if menu ~= title then Game.draw(Game.gui) end
+  if menu then menu:draw(Game.gui) end
   Game.render()
 end

@@ -2,8 +2,7 @@
 local Menu = {}
 Menu.__index = Menu
 
-local CHOSEN, OTHER, SHADOW = Color(255, 215, 94), Color(255, 247, 232), { offset = Vector2(3, -3),
-  color = Color(160, 43, 36, 64) }
+local CHOSEN, OTHER, DARK = Color(255, 215, 94), Color(255, 247, 232), Color(43, 36, 64)
 
 ---@param title string
 ---@param choices table each a name and a function
@@ -29,7 +28,7 @@ function Menu:draw(gui)
   local width, height = Gui.resolution()
   local function centred(text, y, size, color)
     Gui.text(gui, text, nil, size, nil, Vector3(width / 2, y, 12), color,
-      { align = "center", shadow = SHADOW })
+      { align = "center", shadow = Vector2(3, -3), shadow_color = DARK })
   end
   Gui.rect(gui, Vector3(0, 0, 10), Vector2(width, height), Color(110, 43, 36, 64))
   centred(self.title, height * 0.62, 88, OTHER)

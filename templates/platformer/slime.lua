@@ -41,7 +41,7 @@ function Slime:touch(hero)
   local away = hero.position - Unit.local_position(self.unit, 1)
   local beside = math.abs(away.x) > HALF_WIDTH + HERO_HALF_WIDTH
   if beside or away.y > HEIGHT or away.y < -HERO_HEIGHT then return nil end
-  return hero.y_speed < 0 and away.y > 0.1 and "stomped" or "hurt"
+  return not hero.grounded and hero.y_speed < 0 and away.y > 0.1 and "stomped" or "hurt"
 end
 
 -- Shows it flat for a moment, then destroys it.

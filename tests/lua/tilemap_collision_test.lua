@@ -72,7 +72,8 @@ describe("the body of a tile map", function()
     end
     assert.is_true(Actor.position(box).x > 5.2, tostring(Actor.position(box)))
     assert.is_true(highest < 1.28, "it jumped to " .. highest)
-    assert.near(6, Actor.velocity(box).x, 0.05)
+    -- Only the friction of the map, 0.1 with that of the box on average, slows it down.
+    assert.near(6 - 0.05 * 9.81 * 0.8, Actor.velocity(box).x, 0.05)
   end)
 
   it("has one-way tiles that hold from above alone", function()
@@ -107,7 +108,7 @@ describe("the body of a tile map", function()
     Tilemap.set_tile(map, "ground", 3, 1, 0)
     assert.equals(1, height(2.1), "the body changes in the next update")
     steps(1)
-    assert.is_nil(height(2.5))
+    assert.is_nil(height(2.1))
     assert.equals(1, height(3.5))
     steps(60)
     assert.is_true(Actor.position(resting).y < 0, "the ground below it is gone")

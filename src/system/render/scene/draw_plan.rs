@@ -93,6 +93,12 @@ pub struct DrawPlans {
 /// Rounding steps per metre of the distance, for draws with an explicit order.
 const STEPS_PER_METRE: f32 = 1024.0;
 
+/// Rounds a distance, so that draws in one plane have the same distance. A plane through the camera
+/// has the distance 0 without a sign, which would otherwise decide the order.
+pub(super) fn rounded_distance(ahead: f32) -> f32 {
+    (ahead * STEPS_PER_METRE).round() / STEPS_PER_METRE + 0.0
+}
+
 /// A transparent draw, with its distance ahead of the camera.
 #[derive(Clone, Copy)]
 struct TransparentDraw {
@@ -330,7 +336,7 @@ impl DrawPlans {
                     self.far.push(match scene.orders.get(slot) {
                         None => TransparentDraw { order: 0, ahead, sequence: (0, 0), kind },
                         Some((order, sequence)) => {
-                            let ahead = (ahead * STEPS_PER_METRE).round() / STEPS_PER_METRE;
+                            let ahead = rounded_distance(ahead);
                             let sequence = (*sequence, part);
                             TransparentDraw { order: *order, ahead, sequence, kind }
                         }

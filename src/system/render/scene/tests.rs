@@ -357,3 +357,11 @@ fn custom_materials_are_separate_calls_among_transparent_draws() {
     use SceneDrawKind::{Blended, Solid};
     assert_eq!(kinds, [(Solid, 1), (Blended, 1), (Blended, 2)]);
 }
+
+#[test]
+fn distances_in_a_plane_through_the_camera_are_equal() {
+    let bits = |ahead: f32| draw_plan::rounded_distance(ahead).to_bits();
+    assert_eq!(bits(-1e-6), bits(1e-6));
+    assert_eq!(bits(2.0001), bits(2.0));
+    assert_ne!(bits(2.001), bits(2.0));
+}
