@@ -63,7 +63,7 @@ describe("the platformer", function()
     test.frames(45)
     test.input({ release = "right" })
     assert.near(6, Game.hero.position.y, 0.1)
-    begin(30.5, 5)
+    begin(32.4, 5)
     for i = #Game.slimes, 1, -1 do table.remove(Game.slimes, i) end
     test.input({ press = "space" })
     test.seconds(1.2)
