@@ -48,8 +48,8 @@ pub enum ColliderShape {
         points: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,
     },
-    /// The outer faces of a solid as a triangle mesh, for bodies that do not move. Bodies slide over
-    /// the edges between its triangles without bumps. Faces stop what comes from their front.
+    /// The outer faces of a solid as a triangle mesh, for bodies that do not move. Bodies slide
+    /// over the edges between its triangles without bumps. Faces stop what comes from their front.
     Surface {
         points: Vec<Vec3>,
         triangles: Vec<[u32; 3]>,

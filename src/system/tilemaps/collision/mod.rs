@@ -85,7 +85,7 @@ fn has_name(properties: &SjsonTree, name: &str) -> bool {
     let is_name = |tree: &SjsonTree| matches!(tree, SjsonTree::String(text) if text == name);
     properties.get("type").is_some_and(is_name)
         || matches!(properties.get(name), Some(SjsonTree::Bool(true)))
-        || matches!(properties.get("tags"), Some(SjsonTree::Array(tags)) if tags.iter().any(is_name))
+        || matches!(properties.get("tags"), Some(SjsonTree::Array(all)) if all.iter().any(is_name))
 }
 
 /// Collision of a tile: its kind, and the kind of each of its shapes.

@@ -9,13 +9,13 @@ use std::fmt::Write;
 /// ellipse, 6 a line.
 const SET: &str = "<tileset firstgid=\"1\" tilewidth=\"8\" tileheight=\"8\" columns=\"4\">\
     <image source=\"rock.png\" width=\"32\" height=\"16\"/>\
-    <tile id=\"0\"><properties><property name=\"solid\" type=\"bool\" value=\"true\"/></properties>\
-    </tile>\
+    <tile id=\"0\"><properties><property name=\"solid\" type=\"bool\" value=\"true\"/>\
+    </properties></tile>\
     <tile id=\"1\"><objectgroup><object id=\"1\" x=\"0\" y=\"8\"><polygon points=\"0,0 8,-8 8,0\"/>\
     </object></objectgroup></tile>\
     <tile id=\"2\" type=\"one_way\"/><tile id=\"3\" class=\"water\"/>\
-    <tile id=\"4\"><objectgroup><object id=\"1\" x=\"2\" y=\"2\" width=\"4\" height=\"4\"><ellipse/>\
-    </object></objectgroup></tile>\
+    <tile id=\"4\"><objectgroup><object id=\"1\" x=\"2\" y=\"2\" width=\"4\" height=\"4\">\
+    <ellipse/></object></objectgroup></tile>\
     <tile id=\"5\"><objectgroup><object id=\"1\" x=\"0\" y=\"4\" type=\"one_way\">\
     <polyline points=\"0,0 8,0\"/></object></objectgroup></tile></tileset>";
 
