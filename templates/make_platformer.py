@@ -235,7 +235,7 @@ def hearts():
              "..rrrrR..", "...rrR...", "....R...."]
     full, empty = Picture(16, 16), Picture(16, 16)
     full.art(3, 3, shape)
-    empty.art(3, 3, [line.replace("r", "B").replace("w", "B").replace("R", "B") for line in shape])
+    empty.art(3, 3, [line.replace("r", "T").replace("w", "T").replace("R", "T") for line in shape])
     sheet.paste(full.outline(), 0, 0)
     sheet.paste(empty.outline(), 16, 0)
     sheet.save("heart.png")

@@ -62,6 +62,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
 pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
     "docs/pictures/particles.png",
+    "docs/pictures/platformer.png",
     "docs/pictures/template.png",
     "docs/pictures/tools.png",
     "docs/pictures/tower.png",

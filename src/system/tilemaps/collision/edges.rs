@@ -133,11 +133,8 @@ impl EdgeSet {
         // Start of the current part in each direction.
         let mut starts: [Option<Point>; 2] = [None; 2];
         for (at, (_, point)) in ends.iter().enumerate() {
-            for direction in 0..2 {
-                for kind in 0..2 {
-                    counts[direction][kind] += changes[at][direction][kind];
-                }
-            }
+            let changed = counts.as_flattened_mut().iter_mut().zip(changes[at].as_flattened());
+            changed.for_each(|(count, change)| *count += change);
             for direction in 0..2 {
                 let is_outer = counts[direction][0] > 0 && counts[1 - direction][1] == 0;
                 match (starts[direction], is_outer) {
