@@ -96,7 +96,9 @@ const HEXAGONAL: &str = r##"<map orientation="hexagonal" staggeraxis="y" stagger
 const TILE_SET_XML: &str = r#"<tileset name="rock" tilewidth="8" tileheight="8" tilecount="8"
  columns="4"><image source="x.png" width="32" height="16"/>
  <tile id="1" type="wall"><properties><property name="solid" type="bool" value="true"/></properties>
- </tile></tileset>"#;
+ </tile><tile id="2"><objectgroup><object x="1" y="8" rotation="30"><polygon
+ points="0,0 8,-8 8,0"/></object><object width="4" height="4" type="one_way"><ellipse/></object>
+ </objectgroup></tile></tileset>"#;
 
 const TILE_SET: &str = r#"{"name":"more","image":"x.png","imagewidth":16,"imageheight":8,
 "tilewidth":8,"tileheight":8,"columns":2,"tilecount":2}"#;

@@ -120,15 +120,14 @@ impl Simulation {
     ) -> Result<(), Error> {
         let shape = shape.shared(self.setup.flat)?;
         self.change(move |it| {
-            it.wake_touching(body);
-            let handle = it.body(body).colliders().get(index).copied();
-            let Some(collider) = handle.and_then(|handle| it.world.colliders.get_mut(handle))
-            else {
-                return;
-            };
+            let Some(handle) = it.body(body).colliders().get(index).copied() else { return };
+            it.wake_touching_collider(handle);
+            let Some(collider) = it.world.colliders.get_mut(handle) else { return };
             collider.set_shape(shape.clone());
-            it.keep_in_plane(body);
-            it.show_to_queries(body);
+            if shape.as_composite_shape().is_none() {
+                it.keep_in_plane(body);
+            }
+            it.show_collider_to_queries(body, handle);
         });
         Ok(())
     }
@@ -164,14 +163,17 @@ impl Simulation {
     /// Updates the broad phase, so that queries find a body at its current position before the next
     /// step.
     fn show_to_queries(&mut self, body: BodyId) {
-        let pose = *self.body(body).position();
         for handle in self.body(body).colliders().to_vec() {
-            let Some(collider) = self.world.colliders.get_mut(handle) else { continue };
-            let local = collider.position_wrt_parent().copied();
-            collider.set_position(pose * local.unwrap_or(rapier::Pose::IDENTITY));
-            if !self.world.bodies[body.0].is_enabled() {
-                continue;
-            }
+            self.show_collider_to_queries(body, handle);
+        }
+    }
+
+    fn show_collider_to_queries(&mut self, body: BodyId, handle: ColliderHandle) {
+        let pose = *self.body(body).position();
+        let Some(collider) = self.world.colliders.get_mut(handle) else { return };
+        let local = collider.position_wrt_parent().copied();
+        collider.set_position(pose * local.unwrap_or(rapier::Pose::IDENTITY));
+        if self.world.bodies[body.0].is_enabled() {
             let bounds = collider.compute_aabb();
             let parameters = &self.world.integration_parameters;
             self.world.broad_phase.set_aabb(parameters, handle, bounds);
@@ -212,14 +214,16 @@ impl Simulation {
     /// Wakes the bodies that touch a body. A body that is moved from outside does not wake them
     /// itself.
     pub(super) fn wake_touching(&mut self, body: BodyId) {
-        let colliders = self.body(body).colliders().to_vec();
+        for collider in self.body(body).colliders().to_vec() {
+            self.wake_touching_collider(collider);
+        }
+    }
+
+    fn wake_touching_collider(&mut self, collider: ColliderHandle) {
         let mut others = Vec::new();
-        for collider in colliders {
-            for pair in self.world.narrow_phase.contact_pairs_with(collider) {
-                let other =
-                    if pair.collider1 == collider { pair.collider2 } else { pair.collider1 };
-                others.extend(self.collider(other).and_then(rapier::Collider::parent));
-            }
+        for pair in self.world.narrow_phase.contact_pairs_with(collider) {
+            let other = if pair.collider1 == collider { pair.collider2 } else { pair.collider1 };
+            others.extend(self.collider(other).and_then(rapier::Collider::parent));
         }
         for other in others {
             self.world.wake_up(other, true);
