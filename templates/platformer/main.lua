@@ -47,6 +47,7 @@ function update(dt)
     if Game.state == "won" then menu = won elseif Game.state == "over" then menu = over end
   end
   if menu == title then Game.idle(dt) end
+  Application.hash(Game.coins, Game.lives, Game.time) -- compared by replays of a recording
 end
 
 function render()
