@@ -5,7 +5,7 @@ local Slime = require "slime"
 
 local Game = { state = "playing", coins = 0, lives = 3 }
 
-local LEVEL, LIVES, TEXELS_PER_METRE = "units/level_1", 3, 16
+local LEVEL, LIVES = "units/level_1", 3
 local COIN_REACH, GOAL_REACH = 1, 1
 local UNITS = { coin = "units/coin", slime = "units/slime", goal = "units/goal" }
 
@@ -13,9 +13,8 @@ local world, physics, camera, map ---@type World, PhysicsWorld, table, Tilemap
 local start ---@type Vector3
 local coins, slimes, goal = {}, {}, nil ---@type Unit[], table[], Unit
 
-local function sound(name, position)
-  local pitch = 0.95 + 0.1 * Math.random()
-  Sound.trigger(world, "sounds/" .. name, { position = position, pitch = pitch })
+local function sound(name)
+  Sound.trigger(world, "sounds/" .. name, { pitch = 0.95 + 0.1 * Math.random() })
 end
 
 -- Shows the frames of a spark once.
@@ -24,12 +23,6 @@ local function sparkle(position)
   Timer.after(0.24, function()
     if Unit.alive(unit) then World.destroy_unit(world, unit) end
   end)
-end
-
--- Returns the width and height of the level in metres.
-local function size()
-  local columns, rows = Tilemap.size(map)
-  return columns, rows
 end
 
 function Game.start()
@@ -59,7 +52,7 @@ function Game.start()
     if object.type == "player" then start = Tilemap.world_position(map, object.x, object.y) end
   end
   Game.hero = Hero.new(World.spawn_unit(world, "units/hero", start), Game)
-  local width, height = size()
+  local width, height = Tilemap.size(map) -- a tile is a metre: 16 texels, as in the unit's file
   camera = Camera2D.new(world, { height = 15, smoothing = 0.1, dead_zone = { 2, 1.5 },
     offset = { 0, 1.5 }, limits = { 0, 0, width, height }, pixel_snap = true })
   camera:follow(Game.hero.unit)
@@ -76,7 +69,7 @@ end
 
 -- Returns left and right of the level in metres.
 function Game.sides()
-  return 0, (size())
+  return 0, (Tilemap.size(map))
 end
 
 local function collect(hero)
@@ -87,7 +80,7 @@ local function collect(hero)
       World.destroy_unit(world, coins[i])
       table.remove(coins, i)
       Game.coins = Game.coins + 1
-      sound("coin", position)
+      sound("coin")
       sparkle(position)
     end
   end
@@ -99,7 +92,7 @@ local function fight(hero)
     local hit = slime:touch(hero)
     if hit == "stomped" then
       hero:bounce()
-      sound("stomp", hero.position)
+      sound("stomp")
       camera:shake(0.12, 0.2)
       slime:flatten()
       table.remove(slimes, i)

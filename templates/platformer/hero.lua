@@ -39,7 +39,7 @@ end
 function Hero:hurt()
   if self.dead then return end
   self.dead, self.x_speed, self.y_speed, self.stretch = true, 0, 12, 0
-  self.game.sound("hurt", self.position)
+  self.game.sound("hurt")
   Sprite.play(self.sprite, "hurt")
   Pad1.rumble(0.6, 0.3, 0.2)
 end
@@ -59,7 +59,7 @@ function Hero:jump(dt)
   if self.buffer > 0 and self.coyote > 0 then
     self.y_speed, self.buffer, self.coyote, self.jumping = JUMP, 0, 0, true
     self.stretch = 0.3
-    self.game.sound("jump", self.position)
+    self.game.sound("jump")
   end
   local gravity = self.y_speed > 0 and GRAVITY or FALL_GRAVITY
   if self.jumping and self.y_speed > 0 and not Input.down("jump") then gravity = gravity * CUT end
@@ -94,7 +94,7 @@ function Hero:move(dt)
   if grounded then
     if not self.grounded and fall < -8 then
       self.stretch = fall / 60
-      self.game.sound("land", position)
+      self.game.sound("land")
     end
     self.y_speed, self.jumping = 0, false
   end
