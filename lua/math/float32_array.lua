@@ -39,15 +39,12 @@ local Array = ffi.typeof("struct { const uint8_t _unused; }")
 local Floats = ffi.typeof("float[?]")
 local storages = setmetatable({}, { __mode = "k" })
 
--- Number of arrays created so far.
-local array_count = 0
-
 local function new_array(size)
   local array = Array(0)
   local capacity = max(size, 4)
-  array_count = array_count + 1
   storages[array] = {
-    floats = Floats(capacity), size = size, capacity = capacity, number = array_count,
+    floats = Floats(capacity), size = size, capacity = capacity,
+    number = core.next_buffer_number(),
   }
   return array
 end
@@ -198,12 +195,7 @@ function core.float32_array_data(array)
   return storage.floats, storage.size
 end
 
--- Returns the number of arrays created so far. Hot reload uses it with `core.float32_array_number`,
--- which returns an array's creation number.
-function core.float32_array_count()
-  return array_count
-end
-
+-- Returns an array's creation number, or nil for other values.
 function core.float32_array_number(array)
   return istype(Array, array) and storages[array].number or nil
 end

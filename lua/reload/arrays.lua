@@ -1,5 +1,6 @@
--- Float arrays in hot reload. Compares the contents that a load wrote into its arrays with changes
--- that the game made since. An array keeps its identity, as a table does.
+-- Float arrays and other buffers in hot reload. Compares the contents that a load wrote into its
+-- arrays with changes that the game made since. An array keeps its identity, as a table does. Other
+-- buffers keep identity and contents while their file creates them with the same shape.
 local core = ...
 
 -- Compiled code would keep objects of the reload alive, and this code runs too rarely to benefit.
@@ -15,9 +16,9 @@ local same = reload.same
 -- Pairs an array that a file creates with the array of the previous load. Arrays that existed
 -- before the dry run are not paired.
 function reload.pair_arrays(plan, o, n, a, b)
-  local number = core.float32_array_number(b)
+  local number = core.buffer_number(b)
   if not number or number <= n.arrays_before or n.arrays[b] == nil or o.arrays[a] == nil
-    or plan.exchange[b] or plan.taken[a]
+    or core.buffer_shape(a) ~= core.buffer_shape(b) or plan.exchange[b] or plan.taken[a]
   then
     return
   end
@@ -45,7 +46,7 @@ function reload.decide_arrays(plan)
   for i = 1, #plan.arrays do
     local at = plan.arrays[i]
     local array, old, new = at.a, at.old, at.new
-    if old and new then
+    if type(old) == "table" and type(new) == "table" then
       local floats, size = data(array)
       local wanted, elements = new_size(array, old, new), {}
       for k = 1, #new < wanted and #new or wanted do

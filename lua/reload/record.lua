@@ -118,7 +118,7 @@ function reload.begin(chunk, written, world)
   end
   local mark = {
     chunk = chunk, captures = {}, outer = state.innermost, world = world, written = written,
-    before = copy(world.globals), foreign = {}, inner = {}, arrays = core.float32_array_count(),
+    before = copy(world.globals), foreign = {}, inner = {}, arrays = core.buffer_count(),
   }
   -- True if this load, or an enclosing one, needs the objects that nested loads create.
   mark.watching = #written > 0 or (mark.outer and mark.outer.watching)
@@ -215,14 +215,15 @@ local function cells_of_foreign(record, fn, push)
 end
 
 -- Records the contents of a Float32Array of the file, or `false` if it is too large or was not
--- created by this load.
+-- created by this load. Of other buffers, their shape is recorded.
 local function record_array(record, array)
-  local owner, number = owners[array], core.float32_array_number(array)
+  local owner, number = owners[array], core.buffer_number(array)
   if not number or record.arrays[array] ~= nil or owner and owner ~= record.chunk then
     return
   end
+  owners[array], record.arrays[array] = record.chunk, core.buffer_shape(array) or false
   local floats, size = core.float32_array_data(array)
-  owners[array], record.arrays[array] = record.chunk, false
+  if not floats then return end
   if number > record.arrays_before and record.entries + size <= ENTRIES_MAX then
     local content = {}
     for i = 1, size do

@@ -32,19 +32,23 @@ function Light.set_color(light, color)
   core.set_color(light, linear("Light.set_color", 2, "color", color))
 end
 
--- Options of a sky: the index of their first number in the list, and a flag for colors.
+-- Options of a sky: the index of their first number in the list, and a flag for colors. `light` is
+-- true for the colors that light the world.
 local SKY = {
-  { name = "top", at = 1, color = true },
-  { name = "horizon", at = 4, color = true },
-  { name = "ground", at = 7, color = true },
+  { name = "top", at = 1, color = true, light = true },
+  { name = "horizon", at = 4, color = true, light = true },
+  { name = "ground", at = 7, color = true, light = true },
   { name = "fog_color", at = 10, color = true },
   { name = "exposure", at = 13, number = true },
   { name = "fog_density", at = 14, number = true },
-  { name = "shown", at = 15 },
-  { name = "tone_mapping", at = 16 },
+  { name = "shown", at = 15, words = { [0] = false, true, "perspective" } },
+  { name = "tone_mapping", at = 16, words = { [0] = false, true } },
+  { name = "sun", at = 17, words = { [0] = false, true } },
 }
 local SKY_KEYS = {}
 for _, option in ipairs(SKY) do SKY_KEYS[option.name] = true end
+
+local SUN = SKY[#SKY].at -- the index of the number for the default sun
 
 -- Maximum of a color component and of other numbers. Larger values make no visible difference.
 local SKY_MOST = 1e9
@@ -67,22 +71,32 @@ local function set_option(numbers, option, value)
     end
     numbers[at] = value
   else
-    if type(value) ~= "boolean" then
-      raise(format("World.set_sky: '%s' must be true or false, got %s", name, describe(value)))
+    local words = option.words
+    for number = 0, #words do
+      if words[number] == value then
+        numbers[at] = number
+        return
+      end
     end
-    numbers[at] = value and 1 or 0
+    raise(format("World.set_sky: '%s' must be %s, got %s", name,
+      words[2] and "true, false or \"perspective\"" or "true or false", describe(value)))
   end
 end
 
 ---Sets the surroundings of a world: the light from above (`top`), from the side (`horizon`) and
 ---from below (`ground`), as colors or as vectors of linear light; `shown`, true if the sky is
----drawn behind everything; `exposure`, a factor applied to all light before it is displayed (1);
----`fog_density`, the density of the fog: light fades by exp(-density * metres) (0), and
----`fog_color`; `tone_mapping`, true to compress values near and above white so that they stay
----distinguishable (true), or false to clip them, so that textures keep their exact colors. Omitted
----options keep their values.
+---drawn behind everything, or "perspective" if only cameras with perspective show it; `exposure`,
+---a factor applied to all light before it is displayed (1); `fog_density`, the density of the fog:
+---light fades by exp(-density * metres) (0), and `fog_color`; `tone_mapping`, true to compress
+---values near and above white so that they stay distinguishable (true), or false to clip them, so
+---that textures keep their exact colors; `sun`, true if the default sun shines while no unit of the
+---world has a directional light. Omitted options keep their values, but a new `top`, `horizon` or
+---`ground` without `sun` ends the default sun, because the light is then your own.
+---
+---A new world has the sky of a clear day, "perspective", with the default sun. A world created with
+---"2d" or "no_sky" has dim light from all sides, no sun, and shows no sky.
 ---@param world World a world
----@param options table top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
+---@param options table top, horizon, ground, shown, exposure, fog_density, fog_color, and so on
 function World.set_sky(world, options)
   no_reload("World.set_sky")
   if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
@@ -96,7 +110,10 @@ function World.set_sky(world, options)
   local numbers = core.sky(world)
   for _, option in ipairs(SKY) do
     local value = options[option.name]
-    if value ~= nil then set_option(numbers, option, value) end
+    if value ~= nil then
+      set_option(numbers, option, value)
+      if option.light and options.sun == nil then numbers[SUN] = 0 end
+    end
   end
   core.set_sky(world, numbers)
 end
@@ -104,7 +121,7 @@ end
 ---Returns the surroundings of a world, as passed to `World.set_sky`. Colors are vectors of linear
 ---light.
 ---@param world World a world
----@return table options top, horizon, ground, shown, exposure, fog_density, fog_color, tone_mapping
+---@return table options top, horizon, ground, shown, exposure, fog_density, fog_color, and so on
 function World.sky(world)
   local numbers, sky = core.sky(world), {}
   for _, option in ipairs(SKY) do
@@ -114,7 +131,7 @@ function World.sky(world)
     elseif option.number then
       sky[option.name] = numbers[at]
     else
-      sky[option.name] = numbers[at] ~= 0
+      sky[option.name] = option.words[numbers[at]]
     end
   end
   return sky

@@ -41,7 +41,9 @@ const SETTINGS: TemplateFiles = files!["game_template": "settings.sjson"];
 const TWO_D: TemplateFiles = files![
     "game_template":
     "main.lua",
+    "backdrop.lua",
     "ball.lua",
+    "particles/hit.particles",
     "sounds/bounce.wav",
     "tests/ball_test.lua",
     "tests/game_test.lua",
@@ -51,13 +53,25 @@ const TWO_D: TemplateFiles = files![
 const THREE_D: TemplateFiles = files![
     "templates/3d":
     "main.lua",
-    "materials/ground.material",
+    "materials/bark.material",
+    "materials/grass.material",
+    "materials/hill.material",
     "materials/iron.material",
+    "materials/leaves.material",
     "materials/wood.material",
+    "particles/dust.particles",
+    "scenery.lua",
+    "sounds/knock.sound",
+    "sounds/knock_1.wav",
+    "sounds/knock_2.wav",
     "tests/tower_test.lua",
+    "textures/crate.png",
+    "textures/grass.png",
     "units/ball.unit",
     "units/box.unit",
     "units/floor.unit",
+    "units/hill.unit",
+    "units/tree.unit",
     "README.md",
 ];
 

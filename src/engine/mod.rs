@@ -12,6 +12,7 @@ mod frame_builder;
 mod frame_description;
 mod game;
 mod handles;
+mod images;
 mod materials;
 mod models;
 mod particles;

@@ -5,10 +5,12 @@ use super::{Assets, Devices, Engine, Worlds};
 use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
-use engine_frame_packet::scene::{self, DrawChange, DrawMesh, SkyFrame, flag as draw_flag};
+use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
 use engine_materials::MaterialId;
-use engine_world::WorldId;
+use engine_world::{WORLDS_MAX, WorldId};
+use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
+use engine_world::light::LightType;
 use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
@@ -48,15 +50,33 @@ impl Worlds {
         Ok(())
     }
 
-    /// Returns the sky of a world.
-    pub fn sky(&mut self, world: WorldId) -> SkyFrame {
-        self.scenes.of(world).sky
+    /// Returns the surroundings of a world.
+    pub fn environment(&mut self, world: WorldId) -> Environment {
+        let scene = self.scenes.worlds.get(world.0.index()).and_then(Option::as_ref);
+        let set = scene.and_then(|scene| scene.environment);
+        set.unwrap_or_else(|| Environment::of(self.world(world).flags))
     }
 
-    pub fn set_sky(&mut self, world: WorldId, sky: SkyFrame) {
+    /// Sets the surroundings of a world. From now on views show the world's scene, even if it
+    /// contains nothing else.
+    pub fn set_environment(&mut self, world: WorldId, environment: Environment) {
         let scene = self.scenes.of(world);
-        scene.sky = sky;
-        scene.frame.sky = Some(sky);
+        scene.environment = Some(environment);
+        scene.frame.sky = Some(environment.sky);
+        scene.lights_changed = true;
+    }
+
+    /// Sends the default surroundings of worlds whose scenes are new.
+    fn send_default_environments(&mut self) {
+        for scene in self.scenes.worlds.iter_mut().flatten() {
+            let Some(world) = self.slots.get(scene.world) else { continue };
+            if scene.environment.is_none() {
+                let environment = Environment::of(world.flags);
+                scene.environment = Some(environment);
+                scene.frame.sky = Some(environment.sky);
+                scene.lights_changed |= environment.sun;
+            }
+        }
     }
 
     /// Prepares the destruction of a material: objects that use it fall back to their mesh's own
@@ -170,6 +190,7 @@ impl Worlds {
             scene.frame.lights.clear();
             scene.frame.lights_changed = true;
         }
+        let mut own_suns = [false; WORLDS_MAX];
         for (row, lights) in all {
             let Some(world) = self.world_of_row(row) else { continue };
             if !self.scenes.of(world).lights_changed {
@@ -177,6 +198,7 @@ impl Worlds {
             }
             for light in lights {
                 let light = *self.scenes.lights.slots.get(light.0).expect("its unit lives");
+                own_suns[world.0.index()] |= light.settings.kind == LightType::Directional;
                 if !light.settings.enabled {
                     continue;
                 }
@@ -184,28 +206,14 @@ impl Worlds {
                 self.scenes.of(world).frame.lights.push(light.settings.to_frame(&pose));
             }
         }
-        for scene in self.scenes.worlds.iter_mut().flatten() {
+        for (index, scene) in self.scenes.worlds.iter_mut().enumerate() {
+            let Some(scene) = scene.as_mut().filter(|scene| scene.lights_changed) else { continue };
             scene.lights_changed = false;
-            let is_sun =
-                |light: &&scene::LightFrame| matches!(light.kind, scene::LightKind::Sun { .. });
-            let suns = scene.frame.lights.iter().filter(is_sun).count();
-            if suns > scene::SUNS_MAX {
-                let message = format!(
-                    "a world has {suns} directional lights, and the first {} shine (SUNS_MAX): \
-                     switch some off",
-                    scene::SUNS_MAX
-                );
-                log::warn("suns", &message);
+            let sun = scene.environment.is_some_and(|environment| environment.sun);
+            if sun && !own_suns[index] {
+                scene.frame.lights.insert(0, default_sun());
             }
-            let count = scene.frame.lights.len();
-            if count > scene::LIGHTS_MAX {
-                let message = format!(
-                    "a world has {count} lights, and {} are shown (LIGHTS_MAX): switch some off",
-                    scene::LIGHTS_MAX
-                );
-                log::warn("lights", &message);
-                scene.frame.lights.truncate(scene::LIGHTS_MAX);
-            }
+            check_lights(scene);
         }
     }
 
@@ -213,6 +221,29 @@ impl Worlds {
     pub(super) fn scene_number(&self, world: WorldId) -> Option<u64> {
         let scene = self.scenes.worlds.get(world.0.index())?.as_ref()?;
         Some(scene.world.to_number() as u64)
+    }
+}
+
+/// Warns about lights beyond the limits of a scene, and removes those that cannot be sent.
+fn check_lights(scene: &mut WorldRenderScene) {
+    let is_sun = |light: &&scene::LightFrame| matches!(light.kind, scene::LightKind::Sun { .. });
+    let suns = scene.frame.lights.iter().filter(is_sun).count();
+    if suns > scene::SUNS_MAX {
+        let message = format!(
+            "a world has {suns} directional lights, and the first {} shine (SUNS_MAX): switch some \
+             off",
+            scene::SUNS_MAX
+        );
+        log::warn("suns", &message);
+    }
+    let count = scene.frame.lights.len();
+    if count > scene::LIGHTS_MAX {
+        let message = format!(
+            "a world has {count} lights, and {} are shown (LIGHTS_MAX): switch some off",
+            scene::LIGHTS_MAX
+        );
+        log::warn("lights", &message);
+        scene.frame.lights.truncate(scene::LIGHTS_MAX);
     }
 }
 
@@ -256,6 +287,7 @@ impl Engine {
         self.assets.models.flush(&mut packet.meshes);
         self.assets.materials.flush_surfaces(&mut packet.surfaces);
         self.worlds.send_mesh_changes(&self.assets);
+        self.worlds.send_default_environments();
         self.worlds.send_lights();
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);
         for scene in self.worlds.scenes.worlds.iter_mut().flatten() {

@@ -32,8 +32,10 @@ pub struct ScreenshotCaptures {
     files: Vec<(u64, PathBuf)>,
     /// Finished captures that were not taken yet.
     finished: Vec<(u64, Result<RenderedImage, String>)>,
+    /// Captures that scripts requested and did not take yet.
+    pub(super) for_scripts: Vec<u64>,
     /// Threads that encode and write files.
-    writers: Vec<JoinHandle<()>>,
+    writers: Vec<(PathBuf, JoinHandle<()>)>,
 }
 
 impl ScreenshotCaptures {
@@ -78,9 +80,30 @@ impl ScreenshotCaptures {
         }
     }
 
-    /// Writes a file on another thread.
-    fn write(&mut self, file: PathBuf, picture: RenderedImage) {
-        self.writers.retain(|writer| !writer.is_finished());
+    /// Returns an error if too many captures are in progress.
+    pub(super) fn check_room(&self) -> Result<(), Error> {
+        match self.open() < CAPTURES_MAX {
+            true => Ok(()),
+            false => Err(error!(
+                "{CAPTURES_MAX} screenshots are already requested (CAPTURES_MAX): wait for some"
+            )),
+        }
+    }
+
+    /// Returns the number of files that are being written.
+    pub(super) fn writers(&mut self) -> usize {
+        self.writers.retain(|(_, writer)| !writer.is_finished());
+        self.writers.len()
+    }
+
+    /// Writes a file on another thread, after an earlier picture for the same file.
+    pub(super) fn write(&mut self, file: PathBuf, picture: RenderedImage) {
+        self.writers();
+        for (_, writer) in self.writers.extract_if(.., |(other, _)| *other == file) {
+            // The thread itself has reported its panic.
+            let _ = writer.join();
+        }
+        let path = file.clone();
         let work = move || {
             let png = encode_png(picture.width, picture.height, &picture.rgba);
             let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -89,18 +112,43 @@ impl ScreenshotCaptures {
             }
         };
         match panic::spawn("screenshot", work) {
-            Ok(writer) => self.writers.push(writer),
+            Ok(writer) => self.writers.push((path, writer)),
             Err(reason) => log::error(&format!("there is no screenshot: {reason}")),
         }
     }
 
     /// Blocks until all files are written.
     pub fn finish(&mut self) {
-        for writer in self.writers.drain(..) {
+        for (_, writer) in self.writers.drain(..) {
             // The thread itself has reported its panic.
             let _ = writer.join();
         }
     }
+}
+
+/// Returns the path of a picture in a folder of the save folder, or a message if the run has no
+/// save folder. `subject` is "a screenshot" or the like.
+///
+/// # Errors
+/// Returns an error if the name has other characters than letters, digits, `_` and `-` or is too
+/// long.
+pub(super) fn file_of(
+    game: &OpenedGame,
+    folder: &str,
+    name: &str,
+    subject: &str,
+) -> Result<Result<PathBuf, String>, Error> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+    if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
+        return Err(error!(
+            "'{name}' cannot be {subject}'s name: use letters, digits, '_' and '-', at most \
+             {NAME_MAX}"
+        ));
+    }
+    Ok(match &game.save_folder {
+        Some(saves) => Ok(saves.join(folder).join(format!("{name}.png"))),
+        None => Err(format!("this run has no save folder to write {subject} into")),
+    })
 }
 
 impl Drawing {
@@ -117,26 +165,12 @@ impl Drawing {
         name: Option<&str>,
     ) -> Result<Result<PathBuf, String>, Error> {
         let standard = format!("frame_{:06}", frame.index);
-        let name = name.unwrap_or(&standard);
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-        if name.is_empty() || name.len() > NAME_MAX || !name.bytes().all(plain) {
-            return Err(error!(
-                "'{name}' cannot be a screenshot's name: use letters, digits, '_' and '-', at most \
-                 {NAME_MAX}"
-            ));
-        }
+        let file = file_of(game, SCREENSHOTS, name.unwrap_or(&standard), "a screenshot")?;
         if !self.builder.is_shown {
             return Ok(Err(NOTHING_DRAWN.to_string()));
         }
-        let Some(folder) = &game.save_folder else {
-            return Ok(Err("this run has no save folder to write a screenshot into".to_string()));
-        };
-        if self.captures.open() >= CAPTURES_MAX {
-            return Err(error!(
-                "{CAPTURES_MAX} screenshots are already requested (CAPTURES_MAX): wait for some"
-            ));
-        }
-        let file = folder.join(SCREENSHOTS).join(format!("{name}.png"));
+        let Ok(file) = file else { return Ok(file) };
+        self.captures.check_room()?;
         let number = self.captures.request(ViewTarget::Screen);
         self.captures.files.push((number, file.clone()));
         Ok(Ok(file))

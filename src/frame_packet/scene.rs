@@ -185,6 +185,15 @@ pub struct LightFrame {
     pub shadow_bias: f32,
 }
 
+/// The views in which a sky is drawn in the background. Other views show their own background.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SkyVisibility {
+    Hidden,
+    /// Only views of cameras with perspective: an orthographic view shows one color of the sky.
+    Perspective,
+    Shown,
+}
+
 /// The sky, ambient light and fog of a scene. Colors are linear light, as a white matte surface
 /// reflects it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -198,9 +207,7 @@ pub struct SkyFrame {
     /// nearly as bright. Otherwise brighter light is clipped, and all other light is displayed
     /// unchanged.
     pub tone_mapping: bool,
-    /// True if the sky is visible in the background. Otherwise the view's own background is
-    /// visible.
-    pub shown: bool,
+    pub shown: SkyVisibility,
     /// Share of the light that is absorbed by the air per meter: 0 is clear air.
     pub fog_density: f32,
     /// Light that the fog itself emits.
@@ -216,7 +223,7 @@ impl SkyFrame {
         ground: [0.12, 0.11, 0.1],
         exposure: 1.0,
         tone_mapping: true,
-        shown: false,
+        shown: SkyVisibility::Hidden,
         fog_density: 0.0,
         fog_color: [0.5, 0.5, 0.5],
     };

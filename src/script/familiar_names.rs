@@ -113,7 +113,18 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
         "docs/textures.md#sprite-sheets",
         "sprite sheet, spritesheet, atlas, texture atlas, aseprite, tile sheet",
     ),
-    row("Texture.load", "Texture.create, Texture.new"),
+    row("Image.to_texture", "Texture.create, Texture.new, create texture, replacePixels, ImageTexture"),
+    row(
+        "Image.new",
+        "ImageData, newImageData, love.image.newImageData, Image.create, Texture2D, pixel data, \
+         pixels",
+    ),
+    row("Image.pixel", "getPixel, get_pixel, Image.get_pixel, GetPixel"),
+    row("Image.set_pixel", "setPixel, put_pixel, set pixel, draw pixel, SetPixel"),
+    row("Image.map", "mapPixel, map pixels, Image.each"),
+    row("Image.blit", "paste, blit_rect, blend_rect, Image.draw, Image.paste"),
+    row("Image.save", "save_png, save image, save png, Image.encode, Image.write"),
+    row("docs/images.md", "minimap, paint program, painting, pixel access, dynamic texture"),
     row("Debug.line", "draw debug line, debug draw, gizmo, gizmos, DrawLine, Debug.draw_line"),
     // Worlds, units, levels
     row(
@@ -377,6 +388,13 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("Sound.preload", "Sound.load, load sound, Sound.new, Sound.create"),
     row("Sound.stop", "stop sound, stop music, love.audio.stop"),
     row("Sound.set_bus_volume", "master volume, volume, music volume, mute, love.audio.setVolume"),
+    row("Sound.set_loop", "setLooping, loop sound, looping, loop"),
+    row("Sound.seek", "source:seek, skip to, playback position"),
+    row(
+        "SoundBuffer.new",
+        "SoundData, newSoundData, love.sound.newSoundData, AudioStreamGenerator, AudioClip.Create, \
+         generated sound, synth, synthesizer, SoundBuffer.create",
+    ),
     row("Sound.set_pitch", "pitch, playback speed, setPitch"),
     row("Sound.fade", "fade out, fade in, cross fade, fade music"),
     row("docs/sound.md", "music, wav, ogg, mp3, fmod, wwise, loop music, sound file"),

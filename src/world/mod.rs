@@ -7,6 +7,7 @@ pub mod component;
 mod component_fields;
 pub mod component_table;
 pub mod debug_lines;
+pub mod environment;
 pub mod instance_table;
 pub mod level;
 pub mod level_resource;
@@ -71,6 +72,8 @@ pub struct WorldFlags {
     pub no_rendering: bool,
     /// Sounds triggered in the world are not played.
     pub no_sound: bool,
+    /// No default sky and sun.
+    pub no_sky: bool,
 }
 
 impl World {

@@ -5,6 +5,7 @@
 use super::WorldId;
 use super::camera::UnitCameras;
 use super::component_table::COMPONENTS;
+use super::environment::Environment;
 use super::instance_table::flag;
 use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes};
@@ -13,7 +14,7 @@ use super::tilemap::TilemapInstances;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
 use engine_frame_packet::mesh::SLOTS_MAX;
-use engine_frame_packet::scene::{DrawChange, DrawSlot, SceneFrame, SkyFrame};
+use engine_frame_packet::scene::{DrawChange, DrawSlot, SceneFrame};
 use engine_models::MeshNumber;
 use engine_textures::TextureNumber;
 
@@ -43,7 +44,8 @@ pub struct WorldRenderScene {
     used: u32,
     /// Changes for the next packet.
     pub frame: SceneFrame,
-    pub sky: SkyFrame,
+    /// The surroundings; `None` until the default ones of the world were sent.
+    pub environment: Option<Environment>,
     /// True if all lights must be sent again.
     pub lights_changed: bool,
 }
@@ -56,7 +58,7 @@ impl WorldRenderScene {
             freed: Vec::new(),
             used: 0,
             frame: SceneFrame::default(),
-            sky: SkyFrame::DEFAULT,
+            environment: None,
             lights_changed: false,
         }
     }

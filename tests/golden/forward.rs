@@ -11,7 +11,7 @@ use engine::frame_packet::mesh::{
 };
 use engine::frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, ParticleBatch,
-    ParticleQuad, SceneFrame, SkyFrame,
+    ParticleQuad, SceneFrame, SkyFrame, SkyVisibility,
 };
 use engine::frame_packet::texture::{
     SamplerSettings, TexelFormat, TextureChange, TextureSlot, TextureTexels, WrapMode,
@@ -33,7 +33,7 @@ const SKY: SkyFrame = SkyFrame {
     top: [0.12, 0.22, 0.45],
     horizon: [0.4, 0.46, 0.52],
     ground: [0.17, 0.18, 0.15],
-    shown: true,
+    shown: SkyVisibility::Shown,
     ..SkyFrame::DEFAULT
 };
 
@@ -158,7 +158,7 @@ pub fn lights() -> FramePacket {
         top: dim,
         horizon: dim,
         ground: dim,
-        shown: false,
+        shown: SkyVisibility::Hidden,
         ..SkyFrame::DEFAULT
     });
     builder.ground();

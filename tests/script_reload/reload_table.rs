@@ -235,6 +235,20 @@ pub const KEEPS: &[Row] = &[
          assert(#b == 3 and b[3] == 7)",
     ),
     row(
+        "An `Image` or `SoundBuffer` of the top level keeps its content while its size is the same.",
+        "local M = { image = Image.new(2, 2), sound = SoundBuffer.new(1, 8000, 9) } \
+         local small = Image.new(1, 1) function M.small() return small end return M",
+        "image, sound, small = m.image, m.sound, m.small() \
+         Image.set_pixel(image, 1, 1, Color(1, 2, 3)) SoundBuffer.set_sample(sound, 9, 0.5)",
+        "local M = { image = Image.new(2, 2), sound = SoundBuffer.new(1, 8000, 9) } \
+         local small = Image.new(3, 1) M.list = { M.image } \
+         function M.small() return small end return M",
+        "assert(m.image == image and m.sound == sound and m.list[1] == image) \
+         assert(Image.pixel(image, 1, 1) == Color(1, 2, 3)) \
+         assert(SoundBuffer.sample(sound, 9) == 0.5) \
+         assert(m.small() ~= small and Image.size(m.small()) == 3)",
+    ),
+    row(
         "A constant vector or colour with unchanged numbers stays the same value.",
         "local M = { at = Vector3(1, 2, 3) } return M",
         "at = m.at m.at = Vector3(9, 9, 9)",

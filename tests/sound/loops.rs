@@ -2,7 +2,9 @@
 
 use super::game::{FRAME_SAMPLES, Game, frames, max_step, offline_system, peak, play, ramp, wav};
 use engine::system::sound::limiter::LATENCY_FRAMES;
+use engine::system::sound::data::LoopRange;
 use engine::system::sound::mixer::MixerData;
+use engine::system::sound::voice_loop::VoiceLoop;
 use engine::system::sound::voices::TriggerDesc;
 
 /// Returns a WAV of a tone of 400 Hz at half of the full volume, at 24,000 Hz.
@@ -107,4 +109,29 @@ fn seek_moves_all_layers_by_their_delays() {
     assert!((last(frames(&mut sounds, 6)) - 0.4).abs() < 0.01);
     assert!(sounds.voices.seek(voice, 0.1));
     assert!((last(frames(&mut sounds, 6)) - 0.2).abs() < 0.01, "and plays again");
+}
+
+#[test]
+fn game_switches_the_loop_of_a_voice_without_a_click() {
+    let mut game = Game::new("set-loop", &[("r.wav", &ramp(2.0))]);
+    let (mut sounds, world) = offline_system(MixerData::standard(), 32);
+    let voice = play(&mut game, &mut sounds, world, "r");
+    let mut heard = frames(&mut sounds, 6);
+    let range = LoopRange { start_seconds: 0.0, end_seconds: 0.5 };
+    assert!(sounds.voices.set_loop(voice, VoiceLoop::Repeat(range)).unwrap());
+    heard.extend(frames(&mut sounds, 60));
+    // The level is the position: half of the seconds.
+    assert!(peak(&heard) < 0.26, "{}", peak(&heard));
+    assert!(sounds.voices.set_loop(voice, VoiceLoop::Once).unwrap());
+    let rest = frames(&mut sounds, 110);
+    assert!(peak(&rest) > 0.9, "it plays to its end: {}", peak(&rest));
+    frames(&mut sounds, 10);
+    assert!(!sounds.voices.set_loop(voice, VoiceLoop::Once).unwrap(), "it has ended");
+    let again = play(&mut game, &mut sounds, world, "r");
+    let late = LoopRange { start_seconds: 2.0, end_seconds: 0.0 };
+    let refused = sounds.voices.set_loop(again, VoiceLoop::Repeat(late)).unwrap_err();
+    assert_eq!(
+        refused.message,
+        "the loop starts at 2 seconds, and the recording 'r' is 2.000 seconds long"
+    );
 }

@@ -24,6 +24,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/first_game.md",
     "docs/gui.md",
     "docs/hot_reload.md",
+    "docs/images.md",
     "docs/input.md",
     "docs/languages.md",
     "docs/levels.md",

@@ -215,13 +215,15 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             new_world,
             &[(
                 "flags",
-                "\"2d\", \"no_physics\", \"no_rendering\", \"no_sound\", \"pipelined_physics\"",
+                "\"2d\", \"no_physics\", \"no_rendering\", \"no_sky\", \"no_sound\", \
+                 \"pipelined_physics\"",
             )],
             "Creates an empty world. \"2d\": bodies stay in the plane of x and y, up is y, sprites \
              and tile maps lie in that plane, and `World.main_camera` shows it. With \
              \"no_physics\", units have no bodies. With \"no_rendering\", the world is never \
-             shown. With \"no_sound\", sounds that are triggered in it are not played. Omitted \
-             systems cost nothing. With \"pipelined_physics\", physics steps run in parallel with \
+             shown. With \"no_sky\" or \"2d\", it has no day sky and sun (see `World.set_sky`). With \
+             \"no_sound\", sounds that are triggered in it are not played. Omitted systems cost \
+             nothing. With \"pipelined_physics\", physics steps run in parallel with \
              scripts and rendering, and become visible one update later.",
         ),
         func(
@@ -521,8 +523,8 @@ fn settings(engine: &mut Engine) -> ScriptValue {
 }
 
 /// The flags of `new_world`.
-const WORLD_FLAGS: [&str; 5] =
-    ["2d", "no_physics", "no_rendering", "no_sound", "pipelined_physics"];
+const WORLD_FLAGS: [&str; 6] =
+    ["2d", "no_physics", "no_rendering", "no_sky", "no_sound", "pipelined_physics"];
 
 fn new_world(engine: &mut Engine, arguments: RestArguments) -> Result<WorldId, Error> {
     let mut flags = WorldFlags::default();
@@ -533,7 +535,8 @@ fn new_world(engine: &mut Engine, arguments: RestArguments) -> Result<WorldId, E
                 Some(0) => flags.flat = true,
                 Some(1) => flags.no_physics = true,
                 Some(2) => flags.no_rendering = true,
-                Some(3) => flags.no_sound = true,
+                Some(3) => flags.no_sky = true,
+                Some(4) => flags.no_sound = true,
                 Some(_) => flags.pipelined_physics = true,
                 None => {
                     let hint = engine_foundation::suggest::hint(word, WORLD_FLAGS);

@@ -5,9 +5,10 @@ use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
-use engine_frame_packet::scene::SkyFrame;
+use engine_frame_packet::scene::{SkyFrame, SkyVisibility};
 use engine_runtime::Engine;
 use engine_world::WorldId;
+use engine_world::environment::Environment;
 use engine_world::light::{BRIGHTNESS_MAX, LightId, LightSettings, LightType, SHADOW_BIAS_MAX};
 use engine_world::light_component::check_light;
 use engine_world::scene_graph::NodePose;
@@ -446,8 +447,9 @@ pub(super) fn of_unit(
     Ok(index.and_then(|index| lights.get(index).copied()))
 }
 
-/// Sets a world's sky from a list: twelve numbers of colors (top, horizon, ground, fog), exposure,
-/// fog density, a flag for visibility, and a flag for tone mapping.
+/// Sets a world's surroundings from a list: twelve numbers of colors (top, horizon, ground, fog),
+/// exposure, fog density, visibility (0 hidden, 1 shown, 2 in perspective), and flags for tone
+/// mapping and the default sun.
 fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), Error> {
     let ScriptValue::List(items) = sky else {
         return Err(engine_foundation::error!("the prelude gives a list"));
@@ -464,19 +466,24 @@ fn set_sky(engine: &mut Engine, world: WorldId, sky: ScriptValue) -> Result<(), 
         fog_color: color(9),
         exposure: number(12),
         fog_density: number(13),
-        shown: number(14) != 0.0,
+        shown: VISIBILITIES[(number(14) as usize).min(VISIBILITIES.len() - 1)],
         tone_mapping: number(15) != 0.0,
     };
-    engine.worlds.set_sky(world, sky);
+    engine.worlds.set_environment(world, Environment { sky, sun: number(16) != 0.0 });
     Ok(())
 }
 
-/// Returns a world's sky as a list: twelve numbers of colors, then the four others.
+/// Visibilities of a sky, by the numbers that the prelude uses.
+const VISIBILITIES: [SkyVisibility; 3] =
+    [SkyVisibility::Hidden, SkyVisibility::Shown, SkyVisibility::Perspective];
+
+/// Returns a world's surroundings as a list: twelve numbers of colors, then the five others.
 fn sky(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let sky = engine.worlds.sky(world);
+    let Environment { sky, sun } = engine.worlds.environment(world);
     let colors = [sky.top, sky.horizon, sky.ground, sky.fog_color];
-    let [shown, mapping] = [sky.shown, sky.tone_mapping].map(|it| f32::from(u8::from(it)));
-    let others = [sky.exposure, sky.fog_density, shown, mapping];
+    let [mapping, sun] = [sky.tone_mapping, sun].map(|it| f32::from(u8::from(it)));
+    let shown = VISIBILITIES.iter().position(|one| *one == sky.shown).unwrap_or(0) as f32;
+    let others = [sky.exposure, sky.fog_density, shown, mapping, sun];
     let numbers = colors.iter().flatten().chain(&others);
     ScriptValue::List(numbers.map(|number| ScriptValue::Number(f64::from(*number))).collect())
 }

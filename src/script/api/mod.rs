@@ -7,6 +7,7 @@ mod camera;
 mod console;
 mod debug;
 pub mod gui;
+mod image;
 mod input;
 mod joint;
 mod level;
@@ -121,6 +122,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &gui::CORE,
     &gui::GUI_CORE,
     &gui::WORLD_CORE,
+    &image::CORE,
     &joint::UNIT_CORE,
     &level::CORE,
     &light::CORE,
@@ -135,6 +137,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &physics_world::WORLD_CORE,
     &memory::CORE,
     &profiler::CORE,
+    &sound::generated::CORE,
     &sprite::CORE,
     &stats::CORE,
     &texture::CORE,

@@ -35,6 +35,8 @@ pub struct LoadedSound {
     pub memory: Vec<u32>,
     /// Number of voices that play this sound.
     pub voices: u32,
+    /// True if the game generated it, so that no file has its name.
+    pub generated: bool,
 }
 
 impl LoadedSound {
@@ -64,24 +66,28 @@ impl SoundRegistry {
         }
         let (definition, clip) = read(store, name)?;
         let recordings = self.recordings_of(store, name, &definition)?;
-        let own = clip.map(|clip| self.plays_raw_file(name, clip));
+        let own = clip.map(|clip| self.set_recording(name, clip));
         if own.is_none() && plays_raw_file(&definition) {
             return Err(error!("sound '{name}' plays its own recording, which does not exist"));
         }
         self.check_loops(name, &definition, &recordings, own)?;
         let memory = vec![FRESH; definition.nodes.len()];
-        let name_kept = name.to_string();
-        self.sounds.push(LoadedSound {
-            name: name_kept,
-            definition,
-            recordings,
-            own,
-            memory,
-            voices: 0,
-        });
-        let index = self.sounds.len() as u32 - 1;
-        self.by_name.insert(name.to_string(), index);
-        Ok(index)
+        let (name, voices, generated) = (name.to_string(), 0, false);
+        let sound = LoadedSound { name, definition, recordings, own, memory, voices, generated };
+        Ok(self.add_sound(sound))
+    }
+
+    /// Adds a sound, and returns its index.
+    pub(super) fn add_sound(&mut self, sound: LoadedSound) -> u32 {
+        let index = self.sounds.len() as u32;
+        self.by_name.insert(sound.name.clone(), index);
+        self.sounds.push(sound);
+        index
+    }
+
+    /// Returns the index of a loaded sound.
+    pub(super) fn index_of(&self, name: &str) -> Option<u32> {
+        self.by_name.get(name).copied()
     }
 
     /// Returns an error if a loop begins after the end of a recording that it repeats.
@@ -136,10 +142,11 @@ impl SoundRegistry {
         let clip = clip.ok_or_else(|| {
             error!("'{name}' is a list of rules and not a recording: name a WAV, OGG, FLAC or MP3")
         })?;
-        Ok(self.plays_raw_file(name, clip))
+        Ok(self.set_recording(name, clip))
     }
 
-    fn plays_raw_file(&mut self, name: &str, file: SoundClipData) -> u32 {
+    /// Adds or exchanges the recording of a name, and returns its index.
+    pub(super) fn set_recording(&mut self, name: &str, file: SoundClipData) -> u32 {
         if let Some(index) = self.recording_by_name.get(name) {
             let recording = &mut self.recordings[*index as usize];
             if recording.file != file {
@@ -188,14 +195,14 @@ impl SoundRegistry {
     fn exchange(&mut self, store: &mut ResourceStore, name: &str) -> Result<Option<u32>, Error> {
         let (definition, clip) = read(store, name)?;
         let Some(index) = self.by_name.get(name).copied() else {
-            clip.map(|clip| self.plays_raw_file(name, clip));
+            clip.map(|clip| self.set_recording(name, clip));
             return Ok(None);
         };
         let recordings = self.recordings_of(store, name, &definition)?;
         if clip.is_none() && plays_raw_file(&definition) {
             return Err(error!("it plays its own recording, which does not exist"));
         }
-        let own = clip.map(|clip| self.plays_raw_file(name, clip));
+        let own = clip.map(|clip| self.set_recording(name, clip));
         self.check_loops(name, &definition, &recordings, own)?;
         let sound = &mut self.sounds[index as usize];
         // Containers that did not change keep their state.
@@ -204,6 +211,7 @@ impl SoundRegistry {
             sound.memory = vec![FRESH; definition.nodes.len()];
         }
         (sound.definition, sound.recordings, sound.own) = (definition, recordings, own);
+        sound.generated = false;
         Ok(Some(index))
     }
 }

@@ -1,7 +1,7 @@
 //! Jumps of a voice to another position in its recordings.
 
 use super::data::LAYERS_MAX;
-use super::voice_update::loop_region;
+use super::voice_loop::loop_region;
 use super::voices::{CUTOFF_FADE_SECONDS, MixerCommand, VoicePartState, Voices};
 use engine_foundation::Handle;
 
@@ -15,6 +15,7 @@ impl Voices {
             return false;
         };
         let voice = self.voices[index].as_ref().expect("its slot is alive");
+        let repeats = voice.repeat;
         let layers = &self.library.sounds[voice.sound as usize].definition.layers;
         let parts = &mut self.parts[index * LAYERS_MAX..][..LAYERS_MAX];
         // A voice that waits for its start will begin at the new position.
@@ -33,7 +34,8 @@ impl Voices {
             part.start_at = begins_at + (-offset).max(0.0);
             part.seconds = offset.max(0.0);
             part.state = VoicePartState::Playing;
-            match rules.repeat.map(|repeat| loop_region(repeat, length)) {
+            let repeat = repeats.of(rules.repeat);
+            match repeat.map(|repeat| loop_region(repeat, length)) {
                 Some((start, end)) if part.seconds >= end => {
                     part.seconds = start + (part.seconds - end) % (end - start);
                 }

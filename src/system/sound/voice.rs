@@ -5,6 +5,7 @@ use super::container_selection::SelectedClips;
 use super::music_clock::ClockGrid;
 use super::parameters::ParameterWrite;
 use super::spatialization::{LISTENERS_MAX, Listener};
+use super::voice_loop::VoiceLoop;
 use engine_foundation::hash::IdString32;
 use engine_foundation::{Handle, Vec3};
 
@@ -133,6 +134,7 @@ pub struct Voice {
     /// Owner of the voice: a handle, and a number that belongs to the owner. The owner updates the
     /// position.
     pub owner: Option<(Handle, u32)>,
+    pub repeat: VoiceLoop,
     /// A text parameter or the rules have changed, so loops choose their recordings again.
     pub stale_choice: bool,
     /// True until the first event of the voice.
@@ -276,6 +278,7 @@ pub struct TriggerDesc<'a> {
     pub pan: f32,
     pub fade_in_seconds: Option<f32>,
     pub delay_seconds: f32,
+    pub repeat: VoiceLoop,
     pub bus: Option<&'a str>,
     pub priority: Option<f32>,
     pub occlusion: f32,
@@ -299,6 +302,7 @@ impl<'a> TriggerDesc<'a> {
             pan: 0.0,
             fade_in_seconds: None,
             delay_seconds: 0.0,
+            repeat: VoiceLoop::AsSound,
             bus: None,
             priority: None,
             occlusion: 0.0,

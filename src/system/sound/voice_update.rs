@@ -4,9 +4,10 @@
 use super::bus::{BusStates, decibels};
 use super::container_selection;
 use super::curve::{self, CurveTarget};
-use super::data::{LAYERS_MAX, LoopRange, ParameterCurve, SoundOptions, SoundRules};
+use super::data::{LAYERS_MAX, ParameterCurve, SoundOptions, SoundRules};
 use super::parameters::{ParameterList, ParameterTable};
 use super::spatialization;
+use super::voice_loop::loop_region;
 use super::voices::{
     CUTOFF_FADE_SECONDS, ClipStart, EVENTS_MAX, HISTORY_MAX, MixLevels, MixerCommand, PlayedClip,
     SoundEvent, SoundEventKind, Voice, VoicePart, VoicePartState, Voices, VolumeFade,
@@ -196,13 +197,14 @@ impl Voices {
             let sound = &mut self.library.sounds[voice.sound as usize];
             for layer in 0..sound.definition.layers.len() {
                 let rules = &sound.definition.layers[layer];
+                let repeat = voice.repeat.of(rules.repeat);
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
                 if part.sent && part.state == VoicePartState::Playing {
                     // The loop differs from the device's. It is sent again, and continues from its
                     // current position.
                     let recordings = &self.library.recordings;
                     let length = recordings[part.recording as usize].file.seconds();
-                    if rules.repeat.map(|repeat| loop_region(repeat, length)) != part.repeat {
+                    if repeat.map(|repeat| loop_region(repeat, length)) != part.repeat {
                         part.sent = false;
                         let part = (index * LAYERS_MAX + layer) as u32;
                         self.commands
@@ -211,7 +213,7 @@ impl Voices {
                 }
                 let values = |index: u32| sources.bits(&sound.definition, index);
                 let continues = part.state != VoicePartState::Playing
-                    || rules.repeat.is_none()
+                    || repeat.is_none()
                     || (sound.recording(part.chosen.file) == Some(part.recording)
                         && container_selection::leads_to(
                             &sound.definition,
@@ -339,7 +341,7 @@ impl Voices {
                         self.commands.push(MixerCommand::Mix { part: number, mix });
                     }
                 } else if level.is_mixed && !paused && part.start_at < soon {
-                    let repeat = sound.definition.layers[layer].repeat;
+                    let repeat = voice.repeat.of(sound.definition.layers[layer].repeat);
                     let length = self.library.recordings[part.recording as usize].file.seconds();
                     part.repeat = repeat.map(|repeat| loop_region(repeat, length));
                     self.commands.push(MixerCommand::Start(ClipStart {
@@ -386,7 +388,8 @@ impl Voices {
                 let passed = (self.time + delta - part.start_at.max(self.time)).max(0.0);
                 part.seconds += passed * f64::from(part.mix.rate);
                 let length = self.library.recordings[part.recording as usize].file.seconds();
-                match rules.repeat.map(|repeat| loop_region(repeat, length)) {
+                let repeat = voice.repeat.of(rules.repeat);
+                match repeat.map(|repeat| loop_region(repeat, length)) {
                     Some((start, end)) if part.seconds >= end => {
                         part.seconds = start + (part.seconds - end) % (end - start);
                         alive = true;
@@ -446,6 +449,7 @@ impl Voices {
             for value in voice.position.map_or([f32::NAN; 3], |position| position.to_array()) {
                 hash.write_f32(value);
             }
+            voice.repeat.write_hash(&mut hash);
             self.hash_parameters(&mut hash, self.lists[index]);
             for part in &self.parts[index * LAYERS_MAX..][..LAYERS_MAX] {
                 if part.state != VoicePartState::Empty {
@@ -531,17 +535,6 @@ fn mix_of(level: &super::voices::VoiceLevel, part: &VoicePart) -> MixLevels {
         rate: (level.pitch * part.pitch).clamp(0.01, 16.0),
         cutoff_hz: level.cutoff_hz.min(part.cutoff_hz),
     }
-}
-
-/// Returns start and end of a loop in a recording of `length` seconds. An invalid loop becomes the
-/// whole recording.
-pub(super) fn loop_region(repeat: LoopRange, length: f64) -> (f64, f64) {
-    let end = match repeat.end_seconds {
-        0.0 => length,
-        end => f64::from(end).min(length),
-    };
-    let start = f64::from(repeat.start_seconds);
-    if start < end { (start, end) } else { (0.0, length) }
 }
 
 fn played(

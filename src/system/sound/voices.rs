@@ -345,6 +345,7 @@ impl Voices {
             last_position: position,
             age: self.ages,
             owner: trigger.owner,
+            repeat: trigger.repeat,
             stale_choice: false,
             new: true,
         });

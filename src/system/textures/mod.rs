@@ -22,7 +22,7 @@ use engine_frame_packet::texture::{SamplerSettings, TextureSlot};
 
 pub use data::check_surface_texture;
 pub use data::{TextureHeader, read as read_head};
-pub use registry::{SceneTexture, TextureCaps, TextureStats, Textures};
+pub use registry::{ImageTextureSettings, SceneTexture, TextureCaps, TextureStats, Textures};
 pub use sheet_resource::PlayDirection;
 pub use to_image::picture;
 

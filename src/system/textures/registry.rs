@@ -2,12 +2,14 @@
 //! textures. loading.rs prepares compiled data for the renderer, and sheets.rs handles sheets.
 
 mod color_key;
+mod image_textures;
 mod loading;
 mod runtime_textures;
 mod scene_textures;
 mod sheets;
 mod statistics;
 
+pub use image_textures::ImageTextureSettings;
 pub use scene_textures::SceneTexture;
 
 use super::atlas_allocator::{AtlasAllocator, AtlasRegion};
@@ -78,6 +80,8 @@ enum TextureOrigin {
     Frame { sheet: usize, frame: String },
     /// A render target.
     Target,
+    /// An image of a script.
+    Image,
     /// A picture inside another resource: the resource, and the byte range in its data.
     Inside { of: ResourceName, range: Range<usize> },
 }
@@ -293,7 +297,10 @@ impl Textures {
         let index = number.0 as usize;
         match self.records[index].source.clone() {
             TextureOrigin::Nothing => {}
-            TextureOrigin::File | TextureOrigin::Target | TextureOrigin::Inside { .. } => {
+            TextureOrigin::File
+            | TextureOrigin::Target
+            | TextureOrigin::Image
+            | TextureOrigin::Inside { .. } => {
                 if let Some(held) = self.records[index].held.take() {
                     self.release_texture(held);
                 }
@@ -508,6 +515,10 @@ impl Textures {
         let name = self.records[index].name.clone();
         match self.records[index].source.clone() {
             TextureOrigin::Nothing | TextureOrigin::Target | TextureOrigin::Inside { .. } => Ok(()),
+            TextureOrigin::Image => Err(error!(
+                "the texture '{name}' was made of an image and has been unloaded: make it again, \
+                 with Image.to_texture"
+            )),
             TextureOrigin::File => {
                 let held = self.load(store, &name, None)?;
                 self.records[index].held = Some(held);

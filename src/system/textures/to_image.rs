@@ -1,5 +1,5 @@
-//! Conversion of a texture's data back to a plain picture, for images that the desktop shows:
-//! cursors and icons.
+//! Conversion of a texture's data back to a plain picture, for images of scripts, and for those that
+//! the desktop shows: cursors and icons.
 
 use super::data;
 use engine_foundation::Error;
@@ -15,8 +15,7 @@ pub fn picture(bytes: &[u8]) -> Result<(u32, u32, Vec<u8>), Error> {
         TexelFormat::Rgba8Srgb | TexelFormat::Rgba8 => bytes[start..start + size].to_vec(),
         other => {
             return Err(error!(
-                "a cursor or icon needs a picture with colours of 8 bits, and this is stored as \
-                 {other:?}"
+                "only pictures with 8 bits per channel can be read, and this is stored as {other:?}"
             ));
         }
     };

@@ -179,6 +179,13 @@ M.arguments = {
   ["Gui.word_wrap"] = { text = "one two three" },
   ["IdString32.from_hex"] = { hex = "01234567" },
   ["IdString64.from_hex"] = { hex = "0123456789abcdef" },
+  ["Image.from_bytes"] = { width = 1, height = 1, bytes = "abcd" },
+  ["Image.load"] = { name = "pictures/hero" },
+  ["Image.map"] = { f = function() return function(_, _, color) return color end end },
+  ["Image.new"] = { width = 3, height = 2 }, ["Image.resize"] = { width = 3, height = 2 },
+  ["Image.copy"] = { x = 0, y = 0, width = 1, height = 1 },
+  ["Image.fill"] = { x = 0, y = 0, width = 1, height = 1 },
+  ["Image.to_texture"] = { name = "made/image" }, ["Image.save"] = { name = "walk" },
   ["Json.decode"] = { text = "[1]" }, ["Json.try_decode"] = { text = "[1]" },
   ["Level.object_set"] = { name = "night" }, ["Level.spline"] = { name = "path" },
   ["Level.unit"] = { name = "lamp" },
@@ -211,6 +218,10 @@ M.arguments = {
   ["Save.progress"] = { request = function() return Save.read_async("walk") end },
   ["Save.status"] = { request = function() return Save.read_async("walk") end },
   ["Script.context"] = { fn = function() return function() end end },
+  ["SoundBuffer.generate"] = { f = function() return function() return 0 end end },
+  ["SoundBuffer.new"] = { channels = 1, sample_rate = 8000, frames = 9 },
+  ["SoundBuffer.to_sound"] = { name = "made/sound" },
+  ["Sound.set_loop"] = { loop = true, start_seconds = 0, end_seconds = 1 },
   ["Sound.preload"] = { sound = "sounds/tone" },
   ["Sprite.update"] = { sprite = function() return Sprite.new("pictures/hero", "run") end },
   ["Stats.alarm"] = { name = "walk/counter" }, ["Stats.counter"] = { name = "walk/counter" },
@@ -316,6 +327,8 @@ M.options = {
   ["DebugUi.begin_window"] = options(2, "x:number y:number width:number height:number "
     .. "collapsed:boolean closable:boolean"),
   ["Gui.text"] = options(8, text), ["Gui.text_extents"] = options(5, text),
+  ["Image.blit"] = options(5, "part:number[] blend:string"),
+  ["Image.to_texture"] = options(3, "filter:string wrap:string mips:boolean data:boolean"),
   ["Input.set_actions"] = options(1, "jump:table|string[]"),
   ["Json.encode"] = options(2, "indent:number sort:boolean"),
   ["Mesh.new"] = options(2, lists, triangle), ["Mesh.rebuild"] = options(2, lists, triangle),
@@ -325,7 +338,7 @@ M.options = {
   ["Sound.trigger"] = options(3, "parameters:table position:Vector3 unit:Unit node:number "
     .. "volume:number pitch:number pan:number fade_in:number delay:number bus:string "
     .. "priority:number "
-    .. "occlusion:number clock:string on:string"),
+    .. "occlusion:number loop:boolean clock:string on:string"),
   ["Sprite.update"] = options(1, "time:number speed:number", function()
     return Sprite.new("pictures/hero", "run")
   end),
@@ -342,7 +355,7 @@ M.options = {
     .. "visible:boolean resizable:boolean fullscreen:string"),
   ["Worker.start"] = options(3, "seconds:number frames:number"),
   ["World.set_sky"] = options(2, "top:Color horizon:Vector3 ground:Vector3 shown:boolean "
-    .. "exposure:number fog_density:number fog_color:Color tone_mapping:boolean"),
+    .. "exposure:number fog_density:number fog_color:Color tone_mapping:boolean sun:boolean"),
   ["World.spawn_level"] = options(5, "scale:number object_sets:string[] units_per_frame:number"),
   ["os.time"] = options(1, "year:number month:number day:number hour:number min:number sec:number",
     function() return { year = 2000, month = 1, day = 1 } end),

@@ -155,6 +155,16 @@ M.kinds.Float32Array = {
   made("Float32Array()", function() return Float32Array() end),
   made("Float32Array(100000)", function() return Float32Array(100000) end, true),
 }
+M.kinds.Image = {
+  made("Image.new(3, 2)", function() return Image.new(3, 2) end),
+  made("Image.new(300, 300)", function() return Image.new(300, 300) end, true),
+}
+M.kinds.SoundBuffer = {
+  made("SoundBuffer.new(1, 8000, 9)", function() return SoundBuffer.new(1, 8000, 9) end),
+  made("SoundBuffer.new(2, 8000, 9000)", function()
+    return SoundBuffer.new(2, 8000, 9000, "int16")
+  end, true),
+}
 M.kinds.class = {
   made("class()", function() return class() end),
   made("class() of class()", function() return class(nil, class()) end),

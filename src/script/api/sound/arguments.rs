@@ -172,6 +172,7 @@ pub struct TriggerOptions {
     pub pan: f32,
     pub fade_in: Option<f32>,
     pub delay: f32,
+    pub loops: Option<bool>,
     pub bus: Option<String>,
     pub priority: Option<f32>,
     pub occlusion: f32,
@@ -192,6 +193,7 @@ impl Default for TriggerOptions {
             pan: 0.0,
             fade_in: None,
             delay: 0.0,
+            loops: None,
             bus: None,
             priority: None,
             occlusion: 0.0,
@@ -202,7 +204,7 @@ impl Default for TriggerOptions {
 }
 
 /// Every option, with its minimum and maximum if it is a number.
-const OPTIONS: [(&str, f64, f64); 14] = [
+const OPTIONS: [(&str, f64, f64); 15] = [
     ("parameters", 0.0, 0.0),
     ("position", 0.0, 0.0),
     ("unit", 0.0, 0.0),
@@ -212,6 +214,7 @@ const OPTIONS: [(&str, f64, f64); 14] = [
     ("pan", -1.0, 1.0),
     ("fade_in", 0.0, 3600.0),
     ("delay", 0.0, 3600.0),
+    ("loop", 0.0, 0.0),
     ("bus", 0.0, 0.0),
     ("priority", 0.0, 100.0),
     ("occlusion", 0.0, 1.0),
@@ -320,6 +323,10 @@ impl TriggerOptions {
                 "pan" => self.pan = number()? as f32,
                 "fade_in" => self.fade_in = Some(number()? as f32),
                 "delay" => self.delay = number()? as f32,
+                "loop" => {
+                    let loops = bool::read(l, value, cx);
+                    self.loops = Some(loops.map_err(|wrong| named(wrong, "boolean"))?);
+                }
                 "bus" => self.bus = Some(text()?),
                 "priority" => self.priority = Some(number()? as f32),
                 "occlusion" => self.occlusion = number()? as f32,

@@ -2,6 +2,8 @@
 //! one voice are in `Voice`.
 
 pub(super) mod arguments;
+pub(super) mod generated;
+mod playback;
 pub(super) mod world;
 
 use crate::api::sound::arguments::{
@@ -55,7 +57,8 @@ Application.release_world(world)"#,
                     "options",
                     "`parameters` (a table of numbers and strings); `position`, or `unit` and \
                      `node`; `volume`, `pitch` (1 is unchanged), `pan` (-1 to 1), `fade_in` and \
-                     `delay` (seconds), `bus`, `priority` (0 to 100), `occlusion` (0 to 1); \
+                     `delay` (seconds), `bus`, `priority` (0 to 100), `occlusion` (0 to 1), \
+                     `loop` (true or false; as the sound says by default); \
                      `clock` and `on` (\"bar\" or \"beat\"), which delay the start to the next bar \
                      or beat",
                 ),
@@ -177,7 +180,7 @@ Application.release_world(world)"#,
         ),
         func(
             "seconds",
-            seconds,
+            playback::seconds,
             &[("voice", "a voice")],
             "Returns the position of a voice in the recording of its first layer, in seconds; 0 if \
              the voice has ended.",
@@ -185,7 +188,7 @@ Application.release_world(world)"#,
         .pure(),
         func(
             "seek",
-            seek,
+            playback::seek,
             &[
                 ("voice", "a voice"),
                 ("seconds", "0 to 3600: a position in the recording of its first layer"),
@@ -193,6 +196,18 @@ Application.release_world(world)"#,
             "Moves a voice to another position in its recordings, without a click. Returns true if \
              the voice still existed. A position beyond the end of a loop is a position in the \
              loop. Without a loop, the voice ends there.",
+        ),
+        func(
+            "set_loop",
+            playback::set_loop,
+            &[
+                ("voice", "a voice"),
+                ("loop", "true to repeat its recordings, false to play them to their ends"),
+                ("start_seconds", "start of the repeated part; 0 by default"),
+                ("end_seconds", "its end; the end of each recording by default"),
+            ],
+            "Sets what a voice repeats, in place of its sound's own loop. Returns true if the \
+             voice still existed.",
         ),
         func(
             "set_bus_volume",
@@ -307,6 +322,7 @@ fn trigger(
         pan: options.pan,
         fade_in_seconds: options.fade_in,
         delay_seconds: options.delay,
+        repeat: options.repeat(),
         bus: options.bus.as_deref(),
         priority: options.priority,
         occlusion: options.occlusion,
@@ -463,15 +479,6 @@ fn link(
         engine.devices.sounds.voices.set_position(voice.0, position);
     }
     Ok(change(engine, voice, |voice| voice.owner = Some(owner)))
-}
-
-fn seconds(engine: &mut Engine, voice: VoiceArgument) -> f64 {
-    engine.devices.sounds.voices.seconds(voice.0).unwrap_or(0.0)
-}
-
-fn seek(engine: &mut Engine, voice: VoiceArgument, seconds: f64) -> Result<bool, Error> {
-    in_range("#2 'seconds'", seconds, 0.0, SECONDS_MAX)?;
-    Ok(engine.devices.sounds.voices.seek(voice.0, seconds))
 }
 
 fn true_peak(engine: &mut Engine) -> Option<f64> {

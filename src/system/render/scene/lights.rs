@@ -8,7 +8,8 @@ use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::scene::{
-    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, VIEW_LIGHTS_MAX,
+    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility,
+    VIEW_LIGHTS_MAX,
 };
 
 /// A sun, with the layout of `Sun` in forward/view_uniforms.wgsl.
@@ -186,6 +187,11 @@ pub fn uniform(
     let to_clip = camera.projection * camera.view;
     let axes = camera.view.transpose();
     let perspective = if is_perspective(camera) { 1.0 } else { 0.0 };
+    let shown = match sky.shown {
+        SkyVisibility::Hidden => 0.0,
+        SkyVisibility::Perspective => perspective,
+        SkyVisibility::Shown => 1.0,
+    };
     let color = |[r, g, b]: [f32; 3], last: f32| [r, g, b, last];
     let mut uniform = SceneUniform {
         to_clip: to_clip.to_cols_array_2d(),
@@ -195,7 +201,7 @@ pub fn uniform(
         right: axes.x_axis.truncate().extend(0.0).to_array(),
         up: axes.y_axis.truncate().extend(0.0).to_array(),
         top: color(sky.top, sky.exposure),
-        horizon: color(sky.horizon, f32::from(u8::from(sky.shown))),
+        horizon: color(sky.horizon, shown),
         ground: color(sky.ground, f32::from(u8::from(!sky.tone_mapping))),
         fog: color(sky.fog_color, sky.fog_density),
         counts: [chosen.suns.len() as u32, chosen.lights.len() as u32, 0, 0],

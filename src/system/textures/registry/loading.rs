@@ -186,7 +186,7 @@ impl Textures {
         let Some(slot) = self.records[index].extra else { return Ok(()) };
         let name = self.records[index].name.clone();
         let (bytes, range) = match self.records[index].source.clone() {
-            TextureOrigin::Nothing | TextureOrigin::Target => {
+            TextureOrigin::Nothing | TextureOrigin::Target | TextureOrigin::Image => {
                 let (width, height, rgba) = mipmaps::checkerboard();
                 let sampling = SamplerSettings { nearest: true, wrap: WrapMode::Clamp };
                 let (format, bytes) = (TexelFormat::Rgba8Srgb, rgba.into());
