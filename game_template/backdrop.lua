@@ -37,8 +37,8 @@ end
 function Backdrop.draw(gui, width, height, view)
   Gui.bitmap(gui, "generated/sky", Vector3(0, 0, 0), Vector2(width, height))
   local sun = Vector3(width * 0.66 - 10 * view, 250, 0)
-  for glow = 5, 1, -1 do
-    Gui.circle(gui, sun, 60 + glow * glow * 9, Color.with_alpha(SUN, 14))
+  for glow = 1, 24 do
+    Gui.circle(gui, sun, 60 + glow * glow * 0.5, Color.with_alpha(SUN, 5))
   end
   Gui.circle(gui, sun, 60, SUN)
   for i, hill in ipairs(HILLS) do

@@ -55,7 +55,7 @@ end
 -- Remembers where a ball was, for its trail.
 local function follow(ball)
   ball.trail = ball.trail or {}
-  table.insert(ball.trail, 1, Vector2(ball.x, ball.y))
+  table.insert(ball.trail, 1, { x = ball.x, y = ball.y })
   ball.trail[TRAIL + 1] = nil
 end
 
@@ -86,7 +86,7 @@ end
 
 local function centred(text, y, size, color)
   local style = { align = "center", shadow = Vector2(0, -4), shadow_color = SHADE,
-    shadow_softness = 6 }
+    shadow_softness = 5 }
   Gui.text(gui, text, nil, size, nil, Vector3(width / 2, y, 4), color, style)
 end
 

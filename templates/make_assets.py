@@ -49,7 +49,7 @@ def noise(seed, size, cells_x, cells_y):
 
 
 def crate(size=256):
-    """A side of a crate: four planks in a frame with a brace, nails, and soft shade in the corners."""
+    """A side of a crate: planks in a frame with a brace and nails, and soft shade in the corners."""
     rng = random.Random(5)
     planks = [rng.uniform(-14, 14) for _ in range(5)]
     along, across = noise(1, size, 4, 48), noise(2, size, 48, 4)
@@ -96,7 +96,7 @@ def grass(size=256):
     def color(x, y):
         light = 1 + 0.05 * (1 if (x // (size // 2) + y // (size // 2)) % 2 else -1)
         light += 0.06 * clouds(x, y) + 0.07 * tufts(x, y) + 0.09 * blades(x, y)
-        return 98 * light, 146 * light, 66 * light + 6 * clouds(y, x)
+        return 96 * light + 10 * clouds(y, x), 128 * light, 54 * light
 
     return size, color
 

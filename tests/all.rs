@@ -13,6 +13,7 @@ mod explain;
 mod game_folder;
 mod golden;
 mod hot_reload;
+mod images;
 mod libraries;
 mod lua_suites;
 mod manual;

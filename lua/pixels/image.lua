@@ -12,9 +12,9 @@ local ColorType, values = core.ctypes.Color, core.values
 
 ---@module Image
 ---A picture whose pixels you read and write, such as a minimap, a painted canvas or generated
----terrain. Pixels are counted from 0, from the top left. A pixel has red, green, blue and alpha, one
----byte each; its colour is sRGB, not multiplied by the alpha. `Image.to_texture` shows an image: its
----texture is used by name, like that of a file.
+---terrain. Pixels are counted from 0, from the top left. A pixel has red, green, blue and alpha,
+---one byte each; its colour is sRGB, not multiplied by the alpha. `Image.to_texture` shows an
+---image: its texture is used by name, like that of a file.
 ---@example
 ---   local image = Image.new(64, 64, Color.black())
 ---   Image.set_pixel(image, 3, 4, Color(255, 128, 0))
@@ -23,7 +23,7 @@ local ColorType, values = core.ctypes.Color, core.values
 ---   Image.to_texture(image, "generated/gradient")
 ---   Gui.bitmap(Application.main_gui(), "generated/gradient", Vector3(20, 20, 1))
 
----@class Image
+---@class (exact) Image
 local Image = core.module("Image")
 
 -- Largest side and number of pixels: 64 MiB.
@@ -210,7 +210,9 @@ end
 function Image.set_pixel(image, x, y, color)
   local storage = check("Image.set_pixel", 1, "image", image)
   local at, pixels = index_of("Image.set_pixel", storage, x, y), storage.pixels
-  if not istype(ColorType, color) then bad_argument("Image.set_pixel", 4, "color", "Color", color) end
+  if not istype(ColorType, color) then
+    bad_argument("Image.set_pixel", 4, "color", "Color", color)
+  end
   pixels[at], pixels[at + 1] = byte_of(color.r), byte_of(color.g)
   pixels[at + 2], pixels[at + 3] = byte_of(color.b), byte_of(color.a)
 end
@@ -311,12 +313,14 @@ local function check_options(options)
 end
 
 ---Makes a texture of an image, or updates the texture that was made under this name. Use the name
----like that of a file: in `Gui.bitmap`, `Sprite.set_texture`, `Material.set_texture`. The texture is
----a copy: later changes to the image show when you call this function again. `Texture.unload` frees
----it.
+---like that of a file: in `Gui.bitmap`, `Sprite.set_texture`, `Material.set_texture`. The texture
+---is a copy: later changes to the image show when you call this function again. `Texture.unload`
+---frees it. Options: `filter` ("linear" or "nearest"; by default that of the settings), `wrap`
+---("clamp", "repeat" or "mirror"), `mips` (false for no smaller copies), and `data` (true if the
+---parts are numbers instead of colors).
 ---@param image Image an image
 ---@param name string a name that no file of the game has, such as "generated/map"
----@param options? table `filter` ("linear" or "nearest"; by default that of the settings), `wrap` ("clamp", "repeat", "mirror"), `mips` (false for no smaller copies), `data` (true for numbers instead of colors)
+---@param options? table filter, wrap, mips, data
 function Image.to_texture(image, name, options)
   no_reload("Image.to_texture")
   local storage = check("Image.to_texture", 1, "image", image)

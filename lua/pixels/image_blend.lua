@@ -30,9 +30,7 @@ local function encoded(light)
 end
 
 -- How the parts of two pixels are combined. Each function writes the pixel `to` of `target`.
-local BLENDS = {}
-
-function BLENDS.alpha(target, to, source, from)
+local function cover(target, to, source, from)
   local alpha = source[from + 3]
   if alpha == 0 then return end
   local under = target[to + 3]
@@ -50,7 +48,7 @@ function BLENDS.alpha(target, to, source, from)
   target[to + 3] = floor(sum * 255 + 0.5)
 end
 
-function BLENDS.add(target, to, source, from)
+local function add_light(target, to, source, from)
   local alpha = source[from + 3] / 255
   for part = 0, 2 do
     target[to + part] =
@@ -58,13 +56,15 @@ function BLENDS.add(target, to, source, from)
   end
 end
 
-function BLENDS.multiply(target, to, source, from)
+local function darken(target, to, source, from)
   local alpha = source[from + 3] / 255
   for part = 0, 2 do
     local factor = 1 - alpha + light_of[source[from + part]] * alpha
     target[to + part] = encoded(light_of[target[to + part]] * factor)
   end
 end
+
+local BLENDS = { alpha = cover, add = add_light, multiply = darken }
 
 local function blend_rows(blend, target, to, target_stride, source, from, source_stride, wide, tall)
   for row = 0, tall - 1 do
@@ -129,12 +129,13 @@ end
 
 ---Draws an image onto another one. What is beyond the edges of the target is left out. `blend` is
 ---"alpha" (covers the target by the alpha of the source), "add" (adds light), "multiply" (darkens)
----or "replace" (copies all four parts). "add" and "multiply" keep the alpha of the target.
+---or "replace" (copies all four parts); "alpha" by default. "add" and "multiply" keep the alpha
+---of the target. `part` is a list of left, top, width and height in the source.
 ---@param target Image the image to draw onto
 ---@param source Image the image to draw; it may be the target
 ---@param x integer column of the target for the left edge of the source
 ---@param y integer row of the target for the top edge of the source
----@param options? table `part` (left, top, width and height in the source), `blend` ("alpha" by default)
+---@param options? table part, blend
 function Image.blit(target, source, x, y, options)
   local to = check("Image.blit", 1, "target", target)
   local from = check("Image.blit", 2, "source", source)
@@ -149,7 +150,7 @@ function Image.blit(target, source, x, y, options)
   if wide <= 0 or tall <= 0 then return end
   local pixels, stride = from.pixels, from.width
   if from == to then
-    -- A part may overlap the place that it is drawn to.
+    -- The part may overlap the target.
     local size = stride * from.height * 4
     pixels = Pixels(size)
     copy(pixels, from.pixels, size)

@@ -21,7 +21,7 @@ local istype, bytes_of, text_format = ffi.istype, ffi.string, string.format
 ---   assert(Sound.is_playing(Sound.trigger(world, "generated/beep")))
 ---   Application.release_world(world)
 
----@class SoundBuffer
+---@class (exact) SoundBuffer
 local SoundBuffer = core.module("SoundBuffer")
 
 -- Sample rates, and the most samples of a buffer: 64 MiB as floats, three minutes of stereo.
@@ -49,8 +49,8 @@ meta.__newindex = function(_, key)
 end
 meta.__tostring = function(buffer)
   local storage = storages[buffer]
-  return text_format("SoundBuffer(%d channels, %d Hz, %d frames, %s)", storage.channels, storage.rate,
-    storage.frames, storage.format)
+  return text_format("SoundBuffer(%d channels, %d Hz, %d frames, %s)", storage.channels,
+    storage.rate, storage.frames, storage.format)
 end
 meta.__eq = function(a, b)
   return istype(Handle, a) and istype(Handle, b) and storages[a] == storages[b]
@@ -163,8 +163,8 @@ function SoundBuffer.set_samples(buffer, samples, first, channel)
   local step = channel and storage.channels or 1
   local start = (first - 1) * storage.channels + (channel or 1) - 1
   if size > 0 and start + (size - 1) * step >= storage.channels * storage.frames then
-    raise(text_format("%s: %d samples from frame %d on are more than the %d frames of the buffer hold",
-      name, size, first, storage.frames))
+    raise(text_format("%s: %d samples from frame %d on are more than the %d frames of the buffer "
+      .. "hold", name, size, first, storage.frames))
   end
   for i = 0, size - 1 do
     if not is_sample(items[i + from]) then
@@ -187,8 +187,8 @@ function SoundBuffer.generate(buffer, f)
     for channel = 1, channels do
       local value = f(frame / rate, channel)
       if not is_sample(value) then
-        raise(text_format("SoundBuffer.generate: the function must return a finite number, got %s in "
-          .. "frame %d", describe(value), frame + 1))
+        raise(text_format("SoundBuffer.generate: the function must return a finite number, got %s "
+          .. "in frame %d", describe(value), frame + 1))
       end
       samples[frame * channels + channel - 1] = stored(storage, value)
     end
@@ -225,7 +225,9 @@ end
 function SoundBuffer.to_sound(buffer, name)
   no_reload("SoundBuffer.to_sound")
   local storage = check("SoundBuffer.to_sound", buffer)
-  if type(name) ~= "string" then bad_argument("SoundBuffer.to_sound", 2, "name", "string", name) end
+  if type(name) ~= "string" then
+    bad_argument("SoundBuffer.to_sound", 2, "name", "string", name)
+  end
   core.set_generated_sound(name, storage.channels, storage.rate, storage.is_whole,
     bytes_of(storage.samples, storage.channels * storage.frames * storage.bytes))
 end

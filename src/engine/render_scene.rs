@@ -7,13 +7,13 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
 use engine_materials::MaterialId;
-use engine_world::{WORLDS_MAX, WorldId};
 use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
 use engine_world::light::LightType;
 use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
 use engine_world::render_scenes::WorldRenderScene;
 use engine_world::unit::UnitId;
+use engine_world::{WORLDS_MAX, WorldId};
 use std::sync::Arc;
 
 impl Worlds {
@@ -300,5 +300,40 @@ impl Engine {
             frame.scene = scene.world.to_number() as u64;
             packet.scenes.push(frame);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_world::WorldFlags;
+
+    /// Returns the sky and the number of lights that a packet has for its only scene.
+    fn sent(engine: &mut Engine) -> (Option<scene::SkyFrame>, bool, usize) {
+        let packet = engine.take_packet(FramePacket::default());
+        let scene = packet.scenes.into_iter().next().unwrap_or_default();
+        (scene.sky, scene.lights_changed, scene.lights.len())
+    }
+
+    #[test]
+    fn a_new_world_has_a_day_until_its_game_sets_a_sky() {
+        let mut engine = crate::tests::engine();
+        let world = engine.worlds.new_world(WorldFlags::default()).unwrap();
+        assert_eq!(sent(&mut engine), (None, false, 0), "a world without contents has no scene");
+        engine.worlds.scenes.of(world);
+        assert_eq!(sent(&mut engine), (Some(Environment::DAY.sky), true, 1));
+        assert_eq!(sent(&mut engine), (None, false, 0), "nothing has changed");
+        engine.worlds.set_environment(world, Environment::PLAIN);
+        assert_eq!(sent(&mut engine), (Some(Environment::PLAIN.sky), true, 0));
+        assert_eq!(engine.worlds.environment(world), Environment::PLAIN);
+    }
+
+    #[test]
+    fn a_world_without_a_sky_has_no_sun() {
+        let mut engine = crate::tests::engine();
+        let flags = WorldFlags { no_sky: true, ..WorldFlags::default() };
+        let world = engine.worlds.new_world(flags).unwrap();
+        engine.worlds.scenes.of(world);
+        assert_eq!(sent(&mut engine), (Some(Environment::PLAIN.sky), false, 0));
     }
 }

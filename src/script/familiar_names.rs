@@ -113,7 +113,10 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
         "docs/textures.md#sprite-sheets",
         "sprite sheet, spritesheet, atlas, texture atlas, aseprite, tile sheet",
     ),
-    row("Image.to_texture", "Texture.create, Texture.new, create texture, replacePixels, ImageTexture"),
+    row(
+        "Image.to_texture",
+        "Texture.create, Texture.new, create texture, replacePixels, ImageTexture",
+    ),
     row(
         "Image.new",
         "ImageData, newImageData, love.image.newImageData, Image.create, Texture2D, pixel data, \

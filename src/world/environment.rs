@@ -17,9 +17,9 @@ impl Environment {
     /// A clear day: the surroundings of new worlds.
     pub const DAY: Environment = Environment {
         sky: SkyFrame {
-            top: [0.09, 0.22, 0.52],
-            horizon: [0.50, 0.60, 0.70],
-            ground: [0.20, 0.18, 0.16],
+            top: [0.12, 0.23, 0.46],
+            horizon: [0.42, 0.51, 0.62],
+            ground: [0.17, 0.15, 0.12],
             shown: SkyVisibility::Perspective,
             ..SkyFrame::DEFAULT
         },
@@ -36,14 +36,14 @@ impl Environment {
 
 /// Direction of the default sun's light, before normalization: from the left, behind a camera that
 /// looks along y.
-const SUN_DIRECTION: Vec3 = Vec3::new(0.55, 0.65, -0.9);
+const SUN_DIRECTION: Vec3 = Vec3::new(0.6, 0.6, -0.8);
 
 /// Returns the default sun. It casts shadows.
 pub fn default_sun() -> LightFrame {
     let direction = SUN_DIRECTION.normalize();
     LightFrame {
         kind: LightKind::Sun { direction, casts_shadows: true },
-        color: [1.5, 1.36, 1.12],
+        color: [1.6, 1.45, 1.18],
         shadow_bias: 1.0,
     }
 }

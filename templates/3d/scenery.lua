@@ -3,7 +3,7 @@ local Scenery = {}
 
 local GROUND, TILE = 200, 8 -- half the size of the ground, and the size of its texture in metres
 local TREES, NEAREST, FARTHEST = 90, 16, 70
-local HAZE = Color(186, 204, 222)
+local HAZE = Color(166, 190, 214)
 
 -- Adds a large square to the ground, on which the texture of the grass repeats.
 local function add_ground(unit)
@@ -28,7 +28,7 @@ local function scaled(unit, scale, turn)
 end
 
 function Scenery.spawn(world)
-  World.set_sky(world, { fog_density = 0.006, fog_color = HAZE }) -- the rest of the sky stays
+  World.set_sky(world, { fog_density = 0.003, fog_color = HAZE }) -- the rest of the sky stays
   add_ground(World.spawn_unit(world, "units/floor"))
   for _ = 1, 24 do
     local hill = World.spawn_unit(world, "units/hill", random_point(90, 150))

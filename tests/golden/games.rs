@@ -145,6 +145,11 @@ fn immediate_and_retained_guis_look_the_same() {
 }
 
 #[test]
+fn new_worlds_show_a_day() {
+    check("world_day");
+}
+
+#[test]
 fn sprites_and_tile_maps_among_meshes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let hero = "components = { body = { component = \"sprite\" sheet = \"pictures/hero\" tag = \

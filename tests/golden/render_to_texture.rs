@@ -4,7 +4,7 @@ use super::games::RenderedGame;
 use engine::system::render::RenderedImage;
 
 const MAIN: &str = "
-local world, room = Application.new_world(), Application.new_world()
+local world, room = Application.new_world('no_sky'), Application.new_world('no_sky')
 local camera, eye = Application.create_camera(), Application.create_camera()
 local frame = 0
 local gui, screen, material, box

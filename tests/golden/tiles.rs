@@ -39,7 +39,7 @@ fn map(columns: u32) -> String {
 const MAIN: &str = "
 local map = Tilemap.new('map')
 local world, camera, shown = Application.new_world(), Application.main_camera(), 0
-World.set_sky(world, { tone_mapping = false })
+World.set_sky(world, { tone_mapping = false, shown = false })
 World.spawn_unit(world, 'wall', Vector3(-4, 0, -3))
 Camera.set_local_position(camera, Vector3(0, -4.3, 0.1))
 function render()

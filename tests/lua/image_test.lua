@@ -12,6 +12,11 @@ end
 -- Returns a part of a pixel: a number from 0 to 255.
 local function part(image, x, y, name) return Image.pixel(image, x, y)[name] end
 
+-- Checks a part of a pixel, which may be rounded in another way.
+local function near(wanted, image, x, y, name)
+  assert.is_true(math.abs(part(image, x, y, name) - wanted) <= 1, tostring(image:pixel(x, y)))
+end
+
 describe("an image", function()
   it("is created transparent, or with a color", function()
     local image = Image.new(3, 2)
@@ -30,7 +35,8 @@ describe("an image", function()
     check("must be a whole number from 1 to 16384, got nil", Image.new, 1)
     check("Image.new: an image has at most 16777216 pixels (IMAGE_PIXELS_MAX), and 16384 x 1025 "
       .. "are 16793600", Image.new, 16384, 1025)
-    check("Image.new: argument #3 'color' must be Color, got string \"red\"", Image.new, 1, 1, "red")
+    check("Image.new: argument #3 'color' must be Color, got string \"red\"", Image.new, 1, 1,
+      "red")
   end)
 
   it("keeps rounded and limited parts of colors", function()
@@ -52,8 +58,8 @@ describe("an image", function()
     check("Image.pixel: 3, 0 is no pixel", Image.pixel, image, 3, 0)
     check("Image.pixel: argument #3 'y' must be number, got nil", Image.pixel, image, 0)
     check("Image.pixel: argument #1 'image' must be Image, got nil", Image.pixel)
-    check("Image.set_pixel: argument #4 'color' must be Color, got number 3", Image.set_pixel, image,
-      0, 0, 3)
+    check("Image.set_pixel: argument #4 'color' must be Color, got number 3", Image.set_pixel,
+      image, 0, 0, 3)
     check("cannot set string \"x\" of an Image: use Image.set_pixel", function() image.x = 1 end)
     check("Image has no field 'width': it has the functions of Image", function()
       return image.width
@@ -122,7 +128,6 @@ describe("Image.load", function()
   it("refuses what is no picture", function()
     check("Image.load: argument #1 'name': there is no texture 'pictures/hear'", Image.load,
       "pictures/hear")
-    check("only pictures with 8 bits per channel can be read", Image.load, "textures/packed")
     check("Image.load: argument #1 'name' must be string, got nil", Image.load)
   end)
 end)
@@ -165,11 +170,11 @@ describe("Image.blit", function()
     Image.fill(source, Color(128, 0, 255, 0))
     Image.blit(target, source, 0, 0)
     assert.equals(255, part(target, 0, 0, "a"))
-    assert.is_true(math.abs(part(target, 0, 0, "g") - 188) <= 1, tostring(Image.pixel(target, 0, 0)))
+    near(188, target, 0, 0, "g")
     Image.fill(target, Color(100, 100, 100))
     Image.fill(source, Color(100, 100, 100))
     Image.blit(target, source, 0, 0, { blend = "add" })
-    assert.is_true(math.abs(part(target, 0, 0, "r") - 137) <= 1, tostring(Image.pixel(target, 0, 0)))
+    near(137, target, 0, 0, "r")
     Image.fill(source, Color(255, 0, 0))
     Image.blit(target, source, 2, 2, { blend = "multiply" })
     assert.equals(Color(100, 0, 0), Image.pixel(target, 2, 2))
@@ -206,7 +211,8 @@ describe("Image.blit", function()
       target, source, 0, 0, { part = { 1, 0, 2, 1 } })
     check("'part' must have whole numbers, got number nan", Image.blit, target, source, 0, 0,
       { part = { 0 / 0, 0, 1, 1 } })
-    check("argument #5 'options' must be table, got string", Image.blit, target, source, 0, 0, "add")
+    check("argument #5 'options' must be table, got string", Image.blit, target, source, 0, 0,
+      "add")
     check("argument #2 'source' must be Image, got nil", Image.blit, target)
   end)
 end)
@@ -236,15 +242,15 @@ describe("Image.resize", function()
     image = Image.new(2, 1, Color(0, 0, 0))
     Image.set_pixel(image, 1, 0, Color(255, 255, 255))
     Image.resize(image, 1, 1, "linear")
-    assert.is_true(math.abs(part(image, 0, 0, "r") - 188) <= 1)
+    near(188, image, 0, 0, "r")
   end)
 
   it("refuses invalid sizes and filters", function()
     local image = Image.new(2, 1)
     check("Image.resize: argument #2 'width' must be a whole number from 1 to 16384, got number 0",
       Image.resize, image, 0, 1)
-    check("Image.resize: argument #4 'filter' must be \"linear\" or \"nearest\", got string \"cubic\"",
-      Image.resize, image, 1, 1, "cubic")
+    check("Image.resize: argument #4 'filter' must be \"linear\" or \"nearest\", got string "
+      .. "\"cubic\"", Image.resize, image, 1, 1, "cubic")
     check("(IMAGE_PIXELS_MAX)", Image.resize, image, 16384, 16384)
     assert.same({ 2, 1 }, { Image.size(image) })
   end)
@@ -289,16 +295,17 @@ describe("Image.to_texture", function()
     local image = Image.new(2, 2)
     check("Image.to_texture: the texture 'pictures/hero' already exists: use another name",
       Image.to_texture, image, "pictures/hero")
-    check("the texture 'pictures/hero/2' already exists", Image.to_texture, image, "pictures/hero/2")
+    check("the texture 'pictures/hero/2' already exists", Image.to_texture, image,
+      "pictures/hero/2")
     check("a texture needs a name, to be shown by", Image.to_texture, image, "")
     check("argument #2 'name' must be string, got nil", Image.to_texture, image)
-    local gui = World.create_texture_gui(Application.main_world(), "immediate", "made/drawn", 8, 8)
+    local gui = World.create_texture_gui(Application.main_world(), "made/drawn", 8, 8)
     check("the texture 'made/drawn' is drawn into by a Gui or a viewport", Image.to_texture, image,
       "made/drawn")
     World.destroy_gui(Application.main_world(), gui)
     Image.to_texture(image, "made/own")
     check("the texture 'made/own' already exists: use another name", World.create_texture_gui,
-      Application.main_world(), "immediate", "made/own", 8, 8)
+      Application.main_world(), "made/own", 8, 8)
     check("Image.to_texture: unknown option string \"filler\", did you mean 'filter'?",
       Image.to_texture, image, "made/own", { filler = "nearest" })
     check("'filter' must be one of linear, nearest, got number 1", Image.to_texture, image,

@@ -122,7 +122,7 @@ describe("a world with pipelined physics", function()
   it("lists its flags", function()
     assert.matches("unknown flag 'pipeline_physics', did you mean 'pipelined_physics'?",
       error_of(Application.new_world, "pipeline_physics"), 1, true)
-    assert.matches("there are 2d, no_physics, no_rendering, no_sound, pipelined_physics",
+    assert.matches("there are 2d, no_physics, no_rendering, no_sky, no_sound, pipelined_physics",
       error_of(Application.new_world, "quiet"), 1, true)
   end)
 end)

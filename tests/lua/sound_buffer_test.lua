@@ -18,8 +18,8 @@ describe("a sound buffer", function()
   end)
 
   it("has a limited size", function()
-    check("SoundBuffer.new: argument #1 'channels' must be a whole number from 1 to 2, got number 3",
-      SoundBuffer.new, 3, 44100, 1)
+    check("SoundBuffer.new: argument #1 'channels' must be a whole number from 1 to 2, got number "
+      .. "3", SoundBuffer.new, 3, 44100, 1)
     check("argument #2 'sample_rate' must be a whole number from 1000 to 384000, got number 10",
       SoundBuffer.new, 1, 10, 1)
     check("argument #3 'frames' must be a whole number from 1 to 8388608, got number 8388609",
@@ -44,8 +44,8 @@ describe("a sound buffer", function()
       check("argument #2 'frame' must be a whole number from 1 to 2", SoundBuffer.sample, floats,
         wrong)
     end
-    check("argument #4 'channel' must be a whole number from 1 to 1", SoundBuffer.set_sample, floats,
-      1, 0, 2)
+    check("argument #4 'channel' must be a whole number from 1 to 1", SoundBuffer.set_sample,
+      floats, 1, 0, 2)
     check("argument #1 'buffer' must be SoundBuffer, got nil", SoundBuffer.sample)
     check("SoundBuffer has no field 'length'", function() return floats.length end)
     check("cannot set string \"x\" of a SoundBuffer", function() floats.x = 1 end)

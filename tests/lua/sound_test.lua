@@ -245,7 +245,7 @@ describe("a voice", function()
     end
     check("argument #4 'end_seconds' must be greater than the start, 2, got 1", true, 2, 1)
     check("argument #3 'start_seconds' must be 0 to 3600, got %-1", true, -1)
-    check("argument #4 'end_seconds' must be 0 to 3600, got nan", true, 0, 0 / 0)
+    check("argument #4 'end_seconds': must be a finite number, got nan", true, 0, 0 / 0)
     check("a voice without a loop has no start and end", false, 1)
     check("the loop starts at 7 seconds, and the recording 'sounds/tone' is 0.%d+ seconds", true, 7)
     check("argument #2 'loop' must be boolean", 1)

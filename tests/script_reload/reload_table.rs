@@ -235,7 +235,7 @@ pub const KEEPS: &[Row] = &[
          assert(#b == 3 and b[3] == 7)",
     ),
     row(
-        "An `Image` or `SoundBuffer` of the top level keeps its content while its size is the same.",
+        "An `Image` or `SoundBuffer` of the top level keeps its content if its size stays.",
         "local M = { image = Image.new(2, 2), sound = SoundBuffer.new(1, 8000, 9) } \
          local small = Image.new(1, 1) function M.small() return small end return M",
         "image, sound, small = m.image, m.sound, m.small() \

@@ -1,8 +1,8 @@
 //! Tests of loops and of jumps in a recording: no seam, no click, the right position.
 
 use super::game::{FRAME_SAMPLES, Game, frames, max_step, offline_system, peak, play, ramp, wav};
-use engine::system::sound::limiter::LATENCY_FRAMES;
 use engine::system::sound::data::LoopRange;
+use engine::system::sound::limiter::LATENCY_FRAMES;
 use engine::system::sound::mixer::MixerData;
 use engine::system::sound::voice_loop::VoiceLoop;
 use engine::system::sound::voices::TriggerDesc;
@@ -123,9 +123,9 @@ fn game_switches_the_loop_of_a_voice_without_a_click() {
     // The level is the position: half of the seconds.
     assert!(peak(&heard) < 0.26, "{}", peak(&heard));
     assert!(sounds.voices.set_loop(voice, VoiceLoop::Once).unwrap());
-    let rest = frames(&mut sounds, 110);
+    let rest = frames(&mut sounds, 119);
     assert!(peak(&rest) > 0.9, "it plays to its end: {}", peak(&rest));
-    frames(&mut sounds, 10);
+    frames(&mut sounds, 20);
     assert!(!sounds.voices.set_loop(voice, VoiceLoop::Once).unwrap(), "it has ended");
     let again = play(&mut game, &mut sounds, world, "r");
     let late = LoopRange { start_seconds: 2.0, end_seconds: 0.0 };

@@ -11,6 +11,7 @@ use engine_foundation::{Error, error};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::ResourceStore;
+use std::sync::Arc;
 
 /// Maximum number of generated sounds of a game.
 pub const GENERATED_SOUNDS_MAX: usize = 4096;
@@ -67,11 +68,13 @@ impl SoundSystem {
         name: &str,
         samples: GeneratedSamples,
     ) -> Result<(), Error> {
-        engine_foundation::owner!("sounds/generated");
         let library = &mut self.voices.library;
         library.check_generated_name(store, name)?;
         let clip = clip::check(samples.to_wav()?);
-        let clip = clip.map_err(|message| error!("sound '{name}': {message}"))?;
+        let mut clip = clip.map_err(|message| error!("sound '{name}': {message}"))?;
+        // The decoder's own tables, which it keeps, do not belong to the game's sounds.
+        engine_foundation::owner!("sounds/generated");
+        clip.bytes = Arc::from(&clip.bytes[..]);
         if let Some(exchanged) = library.set_generated(name, clip) {
             self.voices.refresh(exchanged);
         }

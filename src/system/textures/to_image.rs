@@ -1,5 +1,5 @@
-//! Conversion of a texture's data back to a plain picture, for images of scripts, and for those that
-//! the desktop shows: cursors and icons.
+//! Conversion of a texture's data back to a plain picture, for images of scripts, and for those
+//! that the desktop shows: cursors and icons.
 
 use super::data;
 use engine_foundation::Error;

@@ -14,11 +14,7 @@ pub(super) fn seconds(engine: &mut Engine, voice: VoiceArgument) -> f64 {
     engine.devices.sounds.voices.seconds(voice.0).unwrap_or(0.0)
 }
 
-pub(super) fn seek(
-    engine: &mut Engine,
-    voice: VoiceArgument,
-    seconds: f64,
-) -> Result<bool, Error> {
+pub(super) fn seek(engine: &mut Engine, voice: VoiceArgument, seconds: f64) -> Result<bool, Error> {
     in_range("#2 'seconds'", seconds, 0.0, SECONDS_MAX)?;
     Ok(engine.devices.sounds.voices.seek(voice.0, seconds))
 }
@@ -53,7 +49,8 @@ pub(super) fn set_loop(
     };
     if end.is_some() && end_seconds <= start_seconds {
         return Err(engine_foundation::error!(
-            "argument #4 'end_seconds' must be greater than the start, {start_seconds}, got {end_seconds}"
+            "argument #4 'end_seconds' must be greater than the start, {start_seconds}, got \
+             {end_seconds}"
         ));
     }
     let repeat = match loops {

@@ -8,8 +8,7 @@ use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::CameraFrame;
 use engine_frame_packet::scene::{
-    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility,
-    VIEW_LIGHTS_MAX,
+    LightFrame, LightKind, SPOT_SHADOWS_MAX, SUNS_MAX, SkyFrame, SkyVisibility, VIEW_LIGHTS_MAX,
 };
 
 /// A sun, with the layout of `Sun` in forward/view_uniforms.wgsl.
