@@ -77,7 +77,11 @@ end
 function SoundBuffer.new(channels, sample_rate, frames, format)
   check_whole("SoundBuffer.new", 1, "channels", channels, 1, 2)
   check_whole("SoundBuffer.new", 2, "sample_rate", sample_rate, RATE_MIN, RATE_MAX)
-  check_whole("SoundBuffer.new", 3, "frames", frames, 1, SAMPLES_MAX / channels)
+  local most = SAMPLES_MAX / channels
+  if type(frames) ~= "number" or frames ~= floor(frames) or frames < 1 or frames > most then
+    bad_argument("SoundBuffer.new", 3, "frames",
+      text_format("a whole number from 1 to %d (SAMPLES_MAX)", most), frames)
+  end
   if format == nil then format = "float" end
   local known = type(format) == "string" and SAMPLE_FORMATS[format]
   if not known then

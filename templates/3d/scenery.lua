@@ -28,7 +28,7 @@ local function scaled(unit, scale, turn)
 end
 
 function Scenery.spawn(world)
-  World.set_sky(world, { fog_density = 0.003, fog_color = HAZE }) -- the rest of the sky stays
+  World.set_sky(world, { fog_density = 0.003, fog_color = HAZE, exposure = 1.25 })
   add_ground(World.spawn_unit(world, "units/floor"))
   for _ = 1, 24 do
     local hill = World.spawn_unit(world, "units/hill", random_point(90, 150))

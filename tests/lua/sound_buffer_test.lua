@@ -22,8 +22,8 @@ describe("a sound buffer", function()
       .. "3", SoundBuffer.new, 3, 44100, 1)
     check("argument #2 'sample_rate' must be a whole number from 1000 to 384000, got number 10",
       SoundBuffer.new, 1, 10, 1)
-    check("argument #3 'frames' must be a whole number from 1 to 8388608, got number 8388609",
-      SoundBuffer.new, 2, 44100, 8388609)
+    check("argument #3 'frames' must be a whole number from 1 to 8388608 (SAMPLES_MAX), got number "
+      .. "8388609", SoundBuffer.new, 2, 44100, 8388609)
     check("argument #4 'format' must be \"float\" or \"int16\", got string \"int8\"",
       SoundBuffer.new, 1, 44100, 1, "int8")
   end)

@@ -70,9 +70,12 @@ impl SoundSystem {
     ) -> Result<(), Error> {
         let library = &mut self.voices.library;
         library.check_generated_name(store, name)?;
-        let clip = clip::check(samples.to_wav()?);
+        let clip = {
+            // The decoder's own tables outlive the game.
+            engine_foundation::owner!("resources/data");
+            clip::check(samples.to_wav()?)
+        };
         let mut clip = clip.map_err(|message| error!("sound '{name}': {message}"))?;
-        // The decoder's own tables, which it keeps, do not belong to the game's sounds.
         engine_foundation::owner!("sounds/generated");
         clip.bytes = Arc::from(&clip.bytes[..]);
         if let Some(exchanged) = library.set_generated(name, clip) {

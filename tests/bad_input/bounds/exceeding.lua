@@ -262,6 +262,12 @@ M.calls = {
   end),
   ["Window.set_cursor_picture"] = function() Window.set_cursor_picture("textures/wide") end,
   ["Window.set_icon"] = function() Window.set_icon("textures/wide") end,
+  ["Image.new"] = function() Image.new(16384, 16384) end,
+  ["Image.resize"] = function() Image.resize(Image.new(1, 1), 16384, 16384) end,
+  ["SoundBuffer.new"] = function() SoundBuffer.new(1, 8000, 2 ^ 24 + 1) end,
+  ["SoundBuffer.to_sound"] = distinct(4097, function(name)
+    SoundBuffer.to_sound(SoundBuffer.new(1, 8000, 1), "made/" .. name)
+  end),
   ["Json.decode"] = function() Json.decode(nested()) end,
   ["Json.encode"] = function() Json.encode(giant()) end,
   ["Json.try_decode"] = function()
