@@ -49,7 +49,7 @@ def noise(seed, size, cells_x, cells_y):
 
 
 def crate(size=256):
-    """A side of a crate: planks in a frame with a brace and nails, and soft shade in the corners."""
+    """A side of a crate: planks in a frame with a brace and nails, and shade in the corners."""
     rng = random.Random(5)
     planks = [rng.uniform(-14, 14) for _ in range(5)]
     along, across = noise(1, size, 4, 48), noise(2, size, 48, 4)

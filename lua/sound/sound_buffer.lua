@@ -221,9 +221,9 @@ function SoundBuffer.sample_rate(buffer)
 end
 
 ---Makes a sound of a buffer, or exchanges the sound that was made under this name. Use the name
----like that of a file, in `Sound.trigger` and in the rules of a `.sound`. The sound is a copy: later
----changes to the buffer are heard when you call this function again. Voices that play the sound
----continue with the old samples until they repeat or seek.
+---like that of a file, in `Sound.trigger` and in the rules of a `.sound`. The sound is a copy:
+---later changes to the buffer are heard when you call this function again. Voices that play the
+---sound continue with the old samples until they repeat or seek.
 ---@param buffer SoundBuffer a buffer
 ---@param name string a name that no sound of the game has, such as "generated/laser"
 function SoundBuffer.to_sound(buffer, name)

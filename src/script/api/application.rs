@@ -221,9 +221,9 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Creates an empty world. \"2d\": bodies stay in the plane of x and y, up is y, sprites \
              and tile maps lie in that plane, and `World.main_camera` shows it. With \
              \"no_physics\", units have no bodies. With \"no_rendering\", the world is never \
-             shown. With \"no_sky\" or \"2d\", it has no day sky and sun (see \
-             `World.set_sky`). With \"no_sound\", sounds that are triggered in it are not played. Omitted systems cost \
-             nothing. With \"pipelined_physics\", physics steps run in parallel with \
+             shown. With \"no_sky\" or \"2d\", it has no day sky and sun (see `World.set_sky`). \
+             With \"no_sound\", sounds that are triggered in it are not played. Omitted systems \
+             cost nothing. With \"pipelined_physics\", physics steps run in parallel with \
              scripts and rendering, and become visible one update later.",
         ),
         func(
