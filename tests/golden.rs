@@ -6,6 +6,7 @@ mod atlases;
 mod forward;
 mod forward_failures;
 mod games;
+mod gui_drawing;
 mod meshes;
 mod render_to_texture;
 mod renderer_failures;

@@ -90,10 +90,24 @@ end
 
 -- Creating and destroying -------------------------------------------------------------------------
 
--- Reads the options of `create_screen_gui` and similar functions. Returns true for an immediate
--- Gui.
-local function read_options(name, first, ...)
-  local immediate = false
+local OPTIONS, TEXTURE_OPTIONS = { "immediate", "retained", "material" }, { "keep", "nearest" }
+for i = 1, #OPTIONS do TEXTURE_OPTIONS[#TEXTURE_OPTIONS + 1] = OPTIONS[i] end
+
+-- Raises for an option that a function does not know.
+local function unknown_option(name, index, option, has_texture)
+  local known = has_texture and TEXTURE_OPTIONS or OPTIONS
+  local near = type(option) == "string" and core.suggest(option, known)
+  local more = has_texture and "\"keep\", \"nearest\", " or ""
+  raise(format("%s: argument #%d must be %s\"immediate\", \"retained\" or \"material\" and a "
+    .. "name, got %s%s", name, index, more, describe(option),
+    near and ", did you mean '" .. near .. "'?" or ""))
+end
+
+-- Reads the options of `create_screen_gui` and similar functions; `has_texture`: those of a Gui that
+-- draws into a texture, too. Returns true for an immediate Gui, for a texture that keeps its
+-- content, and for one that is drawn with its nearest texels.
+local function read_options(name, has_texture, first, ...)
+  local immediate, keeps, nearest = false, false, false
   local count, i = select("#", ...), 1
   while i <= count do
     local option = (select(i, ...))
@@ -102,6 +116,10 @@ local function read_options(name, first, ...)
       immediate = true
     elseif option == "retained" then
       immediate = false
+    elseif has_texture and option == "keep" then
+      keeps = true
+    elseif has_texture and option == "nearest" then
+      nearest = true
     elseif option == "material" then
       local material = select(i + 1, ...)
       if type(material) ~= "string" then
@@ -110,15 +128,15 @@ local function read_options(name, first, ...)
       source_of(name, at + 1, "material", material)
       i = i + 1
     else
-      local near = type(option) == "string"
-        and core.suggest(option, { "immediate", "retained", "material" })
-      raise(format("%s: argument #%d must be \"immediate\", \"retained\" or \"material\" and a "
-        .. "name, got %s%s", name, at, describe(option), near and ", did you mean '" .. near .. "'?"
-        or ""))
+      unknown_option(name, at, option, has_texture)
     end
     i = i + 1
   end
-  return immediate
+  if keeps and not immediate then
+    raise(name .. ": \"keep\" needs \"immediate\": a retained Gui draws all its objects in each "
+      .. "frame")
+  end
+  return immediate, keeps, nearest
 end
 
 ---Creates a Gui on the screen, which every view of the world shows.
@@ -130,7 +148,7 @@ function World.create_screen_gui(world, ...)
   if type(world) ~= "number" then
     bad_argument("World.create_screen_gui", 1, "world", "World", world)
   end
-  return core.create_screen_gui(world, read_options("World.create_screen_gui", 2, ...))
+  return core.create_screen_gui(world, (read_options("World.create_screen_gui", false, 2, ...)))
 end
 
 ---Creates a Gui on a plane in the world.
@@ -147,16 +165,19 @@ function World.create_world_gui(world, pose, width, height, ...)
   if not istype(M, pose) then bad_argument(name, 2, "pose", "Matrix4x4", pose) end
   if type(width) ~= "number" then bad_argument(name, 3, "width", "number", width) end
   if type(height) ~= "number" then bad_argument(name, 4, "height", "number", height) end
-  return core.create_world_gui(world, pose, width, height, read_options(name, 5, ...))
+  local immediate = read_options(name, false, 5, ...)
+  return core.create_world_gui(world, pose, width, height, immediate)
 end
 
 ---Creates a Gui that is drawn into a texture, in every frame before anything else. From then on,
----the texture can be used by its name, as if it were a file.
+---the texture can be used by its name, as if it were a file. The texture is empty at the start of
+---each frame, unless "keep" is passed: an immediate Gui then draws over what earlier frames have
+---drawn, and `Gui.clear` empties it.
 ---@param world World the world that owns it; the Gui is destroyed with the world
 ---@param texture string the texture's name, which must be unique
 ---@param width integer in texels
 ---@param height integer in texels
----@param ... any as for `World.create_screen_gui`
+---@param ... any as for `World.create_screen_gui`; "keep", "nearest": drawn with its nearest texels
 ---@return Gui gui the new Gui
 function World.create_texture_gui(world, texture, width, height, ...)
   local name = "World.create_texture_gui"
@@ -165,7 +186,7 @@ function World.create_texture_gui(world, texture, width, height, ...)
   if type(texture) ~= "string" then bad_argument(name, 2, "texture", "string", texture) end
   if type(width) ~= "number" then bad_argument(name, 3, "width", "integer", width) end
   if type(height) ~= "number" then bad_argument(name, 4, "height", "integer", height) end
-  return core.create_texture_gui(world, texture, width, height, read_options(name, 5, ...))
+  return core.create_texture_gui(world, texture, width, height, read_options(name, true, 5, ...))
 end
 
 ---Destroys a Gui with all its objects.

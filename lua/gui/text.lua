@@ -132,6 +132,60 @@ function shared.style_of(name, index, argument, options)
   return style
 end
 
+-- Arguments by name -------------------------------------------------------------------------------
+
+-- The size of a text that names none.
+local SIZE_DEFAULT = 20
+
+local function is_text(value)
+  if type(value) ~= "string" then return "string" end
+end
+
+-- Arguments that can be in the table of a text, besides its options.
+local arguments_known = {
+  font = is_text,
+  size = function(value)
+    if type(value) ~= "number" then return "number" end
+  end,
+  material = function(value)
+    if type(value) ~= "string" and type(value) ~= "number" then return "string or Material" end
+  end,
+  color = function(value)
+    if not istype(C, value) then return "Color" end
+  end,
+}
+local names_known = {}
+for key, check in next, options_known do names_known[key] = check end
+for key, check in next, arguments_known do names_known[key] = check end
+
+-- Returns the font, size, material, position, colour and options of a text, from the position and
+-- a table of the others by name. `index` is that of the table.
+function shared.text_by_name(name, index, position, arguments, more)
+  if more ~= nil then
+    bad_argument(name, index + 1, "font", "nil after a table of arguments by name", more)
+  end
+  if arguments == nil then return nil, SIZE_DEFAULT, nil, position, nil, nil end
+  core.check_options(name, index, "options", arguments, names_known)
+  local options
+  for key, value in next, arguments do
+    local check = arguments_known[key]
+    if not check then
+      options = options or {}
+      options[key] = value
+    else
+      local wanted = check(value)
+      if wanted then
+        raise(format("%s: argument #%d 'options': '%s' must be %s, got %s", name, index, key,
+          wanted, core.describe(value)))
+      end
+    end
+  end
+  -- Errors of the other options name this table.
+  shared.style_of(name, index, "options", options)
+  return arguments.font, arguments.size or SIZE_DEFAULT, arguments.material, position,
+    arguments.color, options
+end
+
 -- Line breaks -------------------------------------------------------------------------------------
 
 ---Breaks a text into lines by the rules of Unicode.

@@ -71,8 +71,14 @@ impl Drawing {
         let gui = self.line_gui(index)?;
         let size = devices.screen_size(view.target);
         let projector = ViewProjector::of(view, size);
-        let request =
-            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Shape, layer: 0, pose: None };
+        let request = DrawRequest {
+            gui,
+            object: 0.0,
+            primitive: PrimitiveKind::Shape,
+            layer: 0,
+            pose: None,
+            blend: None,
+        };
         let each: Vec<_> = lines
             .of_world(world)
             .filter_map(|line| {

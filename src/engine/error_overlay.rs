@@ -165,8 +165,13 @@ impl Drawing {
         let Some(last) = &self.builder.last else { return };
         let own = self.builder.error_gui.map(|gui| gui.0.to_number() as u64);
         for frame in packet.guis.iter_mut().filter(|frame| Some(frame.gui) != own) {
-            let whole = last.guis.iter().find(|whole| whole.gui == frame.gui);
+            let handle = Handle::from_number(frame.gui as f64);
+            let gui = handle.and_then(|handle| self.guis.slots().get(handle));
+            // A texture that keeps its content shows the last frame already.
+            let is_shown = gui.is_none_or(|gui| !gui.desc.keeps);
+            let whole = last.guis.iter().find(|whole| whole.gui == frame.gui && is_shown);
             frame.batches = whole.map_or(Vec::new(), |whole| whole.batches.clone());
+            frame.masks = whole.map_or(Vec::new(), |whole| whole.masks.clone());
             if let Some(whole) = whole.filter(|whole| !whole.batches.is_empty()) {
                 frame.transforms.clone_from(&whole.transforms);
             }
@@ -289,7 +294,14 @@ impl Drawing {
 }
 
 fn draw_request(gui: GuiId) -> DrawRequest<'static> {
-    DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None }
+    DrawRequest {
+        gui,
+        object: 0.0,
+        primitive: PrimitiveKind::Text,
+        layer: 0,
+        pose: None,
+        blend: None,
+    }
 }
 
 impl ReportLine {

@@ -108,6 +108,7 @@ const SCREEN_GUI: GuiDesc = GuiDesc {
     pose: Mat4::IDENTITY,
     size: [0.0, 0.0],
     target: None,
+    keeps: false,
 };
 
 impl Drawing {
@@ -361,11 +362,11 @@ impl Engine {
         self.worlds.assign_scene_textures(&mut self.assets);
         self.assets.materials.flush(&mut packet.materials);
         self.assets.textures.flush(&mut packet.textures);
-        for (gui, target) in self.drawing.guis.into_textures() {
+        for (gui, target, fill) in self.drawing.guis.into_textures() {
             packet.views.push(View {
                 target: ViewTarget::Texture(target),
                 rectangle: [0.0, 0.0, 1.0, 1.0],
-                clear: Some([0.0; 4]),
+                clear: fill.map(|color| color.map(|part| f32::from(part) / 255.0)),
                 camera: Camera::DEFAULT.frame(Vec2::ONE),
                 scene: None,
                 layers: u32::MAX,

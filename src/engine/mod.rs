@@ -58,6 +58,7 @@ pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;
 pub use game::OpenedGame;
 pub use recorded_world_draws::WorldDraw;
+pub use render_targets::TextureGuiDesc;
 pub use screenshots::CAPTURES_MAX;
 pub use state_hash::{FrameState, GameHashes, HashedSystem, ObjectState};
 use std::path::PathBuf;

@@ -211,7 +211,7 @@ impl Worlds {
                 let particle_texture = drawn.textures[effect.resource][emitter.index];
                 let layer = layer + emitter.numbers().layer;
                 let (material, texture) = (particle_texture.material, particle_texture.slot);
-                let key = GuiBatchKey { layer, material, texture, clip: None };
+                let key = GuiBatchKey { layer, material, texture, ..GuiBatchKey::PLAIN };
                 let look = AppearanceRules::new(emitter, &effect.variables);
                 let drawing = DrawStyle {
                     emitter,

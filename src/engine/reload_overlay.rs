@@ -92,8 +92,14 @@ impl Drawing {
         };
         self.builder.reload_overlay_gui = Some(gui);
         let size = devices.window.logical();
-        let draw_request =
-            DrawRequest { gui, object: 0.0, primitive: PrimitiveKind::Text, layer: 0, pose: None };
+        let draw_request = DrawRequest {
+            gui,
+            object: 0.0,
+            primitive: PrimitiveKind::Text,
+            layer: 0,
+            pose: None,
+            blend: None,
+        };
         let font = assets.text.find(&mut assets.store, engine_text::DEFAULT_FONT)?;
         let metrics = assets.text.metrics(font);
         let height = metrics.line_height * SIZE;

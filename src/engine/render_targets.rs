@@ -32,6 +32,18 @@ struct RenderTargetUse {
     _charge: MemoryCharge,
 }
 
+/// Parameters of a Gui that draws into a texture.
+#[derive(Clone, Copy)]
+pub struct TextureGuiDesc {
+    /// Width and height in texels.
+    pub size: (u32, u32),
+    pub mode: GuiMode,
+    /// True if the texture keeps its content between frames.
+    pub keeps: bool,
+    /// True if the texture is drawn with its nearest texels.
+    pub nearest: bool,
+}
+
 /// Bytes of a render target's texel.
 const TEXEL_BYTES: usize = 4;
 
@@ -69,7 +81,7 @@ impl Drawing {
     ) -> Result<ViewportId, Error> {
         self.check_target(assets, name)?;
         let viewport = self.new_viewport(Viewport::DEFAULT)?;
-        let added = self.add_target(assets, name, (width, height), |slot, drawing| {
+        let added = self.add_target(assets, name, ((width, height), false), |slot, drawing| {
             let of = drawing.viewports.get_mut(viewport.0).expect("it was just made");
             (of.target, of.pixels) = (ViewTarget::Texture(slot), [width, height]);
             Ok(TargetUser::Viewport(viewport))
@@ -87,12 +99,12 @@ impl Drawing {
         assets: &mut Assets,
         world: WorldId,
         name: &str,
-        size: (u32, u32),
-        mode: GuiMode,
+        desc: TextureGuiDesc,
     ) -> Result<GuiId, Error> {
         self.check_target(assets, name)?;
         let mut created = None;
-        self.add_target(assets, name, size, |slot, drawing| {
+        let TextureGuiDesc { size, mode, keeps, nearest } = desc;
+        self.add_target(assets, name, (size, nearest), |slot, drawing| {
             let desc = GuiDesc {
                 world: Some(world.0),
                 space: GuiSpace::Screen,
@@ -100,6 +112,7 @@ impl Drawing {
                 pose: Mat4::IDENTITY,
                 size: [size.0 as f32, size.1 as f32],
                 target: Some(slot),
+                keeps,
             };
             let gui = drawing.guis.create(desc).map_err(Error::new)?;
             created = Some(gui);
@@ -134,14 +147,14 @@ impl Drawing {
         &mut self,
         assets: &mut Assets,
         name: &str,
-        (width, height): (u32, u32),
+        ((width, height), nearest): ((u32, u32), bool),
         make: impl FnOnce(TextureSlot, &mut Drawing) -> Result<TargetUser, Error>,
     ) -> Result<(), Error> {
         if let Some(ended) = assets.targets.all.remove(name) {
             // The previous owner was destroyed in this frame.
             assets.textures.unload(ended.texture);
         }
-        let texture = assets.textures.add_target(name, width, height)?;
+        let texture = assets.textures.add_target(name, width, height, nearest)?;
         let bytes = width as usize * height as usize * TEXEL_BYTES;
         if let Err(error) = limit::check_room(bytes) {
             assets.textures.unload(texture);
@@ -279,8 +292,7 @@ mod tests {
             &mut engine.assets,
             world,
             "screen",
-            (8, 8),
-            GuiMode::Retained,
+            TextureGuiDesc { size: (8, 8), mode: GuiMode::Retained, keeps: false, nearest: false },
         );
         assert!(refused.unwrap_err().to_string().contains("SOURCES_MAX"));
         assert_eq!(engine.drawing.guis.slots().len(), guis);

@@ -105,6 +105,7 @@ impl Drawing {
                     primitive: PrimitiveKind::Bitmap,
                     layer: gui_layer,
                     pose: None,
+                    blend: None,
                 };
                 if self.guis.submit_quads(request, sources[set], instances.into_iter()).is_err() {
                     return Err(Error::new(self.guis.take_refusal()));

@@ -5,7 +5,7 @@
 //! are sent once, by number, and stay until they are sent again or ended. Objects of an immediate
 //! Gui are sent in each frame and shown only in that frame.
 
-use super::material::MaterialSlot;
+use super::material::{BlendMode, MaterialSlot};
 use super::texture::TextureSlot;
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Mat4;
@@ -21,6 +21,42 @@ pub struct GuiBatchKey {
     pub texture: TextureSlot,
     /// Clipping rectangle: left, bottom, right and top in logical pixels of the Gui.
     pub clip: Option<[i32; 4]>,
+    /// Blend mode; `None` for that of the material.
+    pub blend: Option<BlendMode>,
+    pub mask: MaskUse,
+}
+
+impl GuiBatchKey {
+    /// The engine's default material and the shared atlases, on layer 0.
+    pub const PLAIN: GuiBatchKey = GuiBatchKey {
+        layer: 0,
+        material: MaterialSlot::BUILT_IN,
+        texture: TextureSlot::SHARED,
+        clip: None,
+        blend: None,
+        mask: MaskUse { within: 0, shape_of: 0 },
+    };
+}
+
+/// The masks of a batch: numbers of [`GuiFrame::masks`], from 1; 0 for none.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct MaskUse {
+    /// The mask that the batch is drawn through.
+    pub within: u16,
+    /// The mask whose shape the batch is. Such a batch is not visible itself.
+    pub shape_of: u16,
+}
+
+/// A mask: the coverage of the batches that are its shape. What is drawn through it is multiplied
+/// by that coverage.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MaskFrame {
+    /// The mask around it, whose coverage multiplies its own; 0 for none. It has a lower number.
+    pub parent: u16,
+    /// True if the coverage is inverted.
+    pub outside: bool,
+    /// Bounds of its shape in the Gui's units: left, bottom, right and top; `None` if unknown.
+    pub bounds: Option<[f32; 4]>,
 }
 
 /// The fill methods of an instance: the lowest four bits of [`QuadInstance::paint`].
@@ -63,7 +99,17 @@ pub mod paint {
     pub const FRINGE: u32 = 9;
 }
 
-/// One quadrilateral. 64 bytes: one cache line.
+/// One quadrilateral. 64 bytes: one cache line. An instance with the bit [`QuadInstance::MESH`] is
+/// a triangle with a color at each corner:
+///
+/// | Field | Content |
+/// |---|---|
+/// | `corners` | three corners, and the bytes of the second and third corner's colors |
+/// | `uv`, `extra` | texture coordinates of the three corners |
+/// | `color` | color of the first corner |
+///
+/// An instance of the paints `BOX`, `ELLIPSE` and `ARC` with a number above 0 in its layer's bits
+/// has a gradient from `color` to the color in the bytes of `extra.y`: see [`gradient`].
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug, Default, Pod, Zeroable)]
 pub struct QuadInstance {
@@ -85,17 +131,84 @@ pub struct QuadInstance {
 impl QuadInstance {
     /// Bit 4: the texture is sampled with the nearest texel instead of linear filtering.
     pub const NEAREST: u32 = 1 << 4;
+    /// Bit 15: the instance is a triangle with a color at each corner. Only for the paints `ATLAS`,
+    /// `TEXTURE` and `SOLID`.
+    pub const MESH: u32 = 1 << 15;
     /// Maximum number of layers for which `paint` has bits.
-    pub const LAYERS_MAX: u32 = 1 << 11;
+    pub const LAYERS_MAX: u32 = 1 << 10;
     /// Maximum number of transforms for which `paint` has bits.
     pub const TRANSFORMS_MAX: u32 = 1 << 16;
 
     /// Packs the field `paint`: bits 0 to 3 are a constant of [`paint`], bit 4 is
-    /// [`QuadInstance::NEAREST`], bits 5 to 15 are the atlas's layer, bits 16 to 31 are the number
-    /// of one of the Gui's transforms.
+    /// [`QuadInstance::NEAREST`], bits 5 to 14 are the atlas's layer, bit 15 is
+    /// [`QuadInstance::MESH`], bits 16 to 31 are the number of one of the Gui's transforms.
     pub const fn paint(paint: u32, layer: u32, transform: u32) -> u32 {
         debug_assert!(paint < 16 && layer < Self::LAYERS_MAX && transform < Self::TRANSFORMS_MAX);
         paint | layer << 5 | transform << 16
+    }
+
+    /// Returns true if the instance is a triangle with a color at each corner.
+    #[inline(always)]
+    pub const fn is_mesh(&self) -> bool {
+        self.paint & QuadInstance::MESH != 0
+    }
+
+    /// Builds a triangle with a color at each corner. `paint` is that of its source.
+    pub fn mesh(
+        corners: [[f32; 2]; 3],
+        uv: [[f32; 2]; 3],
+        colors: [[u8; 4]; 3],
+        paint: u32,
+    ) -> Self {
+        let [[ax, ay], [bx, by], [cx, cy]] = corners;
+        let [second, third] = [colors[1], colors[2]].map(f32::from_le_bytes);
+        QuadInstance {
+            corners: [ax, ay, bx, by, cx, cy, second, third],
+            uv: [uv[0][0], uv[0][1], uv[1][0], uv[1][1]],
+            color: colors[0],
+            paint: paint | QuadInstance::MESH,
+            extra: uv[2],
+        }
+    }
+
+    /// Returns a box, ellipse or arc with a gradient from its color to another.
+    pub fn with_gradient(self, to: [u8; 4], direction: GradientDirection) -> Self {
+        let paint = self.paint | direction.layer() << 5;
+        QuadInstance { paint, extra: [self.extra[0], f32::from_le_bytes(to)], ..self }
+    }
+}
+
+/// The direction of a gradient in a shape.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum GradientDirection {
+    /// From the middle to the edge.
+    Radial,
+    /// Along an angle in radians, counterclockwise from the right, from edge to edge.
+    Linear(f32),
+}
+
+impl GradientDirection {
+    /// Number of directions of linear gradients that an instance can store.
+    pub const STEPS: u32 = QuadInstance::LAYERS_MAX - 2;
+
+    /// Returns the angle of a linear gradient, and 0 for a radial one.
+    pub fn angle(self) -> f32 {
+        match self {
+            GradientDirection::Radial => 0.0,
+            GradientDirection::Linear(angle) => angle,
+        }
+    }
+
+    /// Returns the number in the layer's bits of an instance: 1 for a radial gradient, and more for
+    /// a linear one.
+    fn layer(self) -> u32 {
+        match self {
+            GradientDirection::Radial => 1,
+            GradientDirection::Linear(angle) => {
+                let turns = angle / std::f32::consts::TAU;
+                2 + ((turns - turns.floor()) * Self::STEPS as f32).round() as u32 % Self::STEPS
+            }
+        }
     }
 }
 
@@ -150,7 +263,9 @@ impl MovedSource {
         let mut moved = *instance;
         if from.uv != to.uv {
             let shared = to.paint & 15 == paint::ATLAS;
-            for (i, at) in moved.uv.iter_mut().enumerate() {
+            // The third corner of a triangle has its texture coordinates in `extra`.
+            let more = if instance.is_mesh() { &mut moved.extra[..] } else { &mut [] };
+            for (i, at) in moved.uv.iter_mut().chain(more).enumerate() {
                 let (low, high) = (i % 2, i % 2 + 2);
                 let share = (*at - from.uv[low]) / (from.uv[high] - from.uv[low]);
                 // Outside of its part of an atlas are other pictures.
@@ -159,7 +274,8 @@ impl MovedSource {
             }
         }
         if from.paint != to.paint {
-            moved.paint = instance.paint & !0xffff | to.paint & 0xffff;
+            const KEPT: u32 = !0xffff | QuadInstance::MESH;
+            moved.paint = instance.paint & KEPT | to.paint & !KEPT;
         }
         moved
     }
@@ -195,6 +311,8 @@ pub struct GuiFrame {
     /// Objects that are shown only in this frame. Batches are drawn by layer. Within a layer, they
     /// are drawn in the order of their first object, after those of retained objects.
     pub batches: Vec<QuadBatch>,
+    /// The masks of `batches`.
+    pub masks: Vec<MaskFrame>,
     /// Changes to retained objects, in order.
     pub changes: Vec<ObjectChange>,
     /// Instances that the changes refer to.
@@ -209,9 +327,43 @@ mod tests {
     #[test]
     fn an_instance_is_one_cache_line() {
         assert_eq!(size_of::<QuadInstance>(), 64);
-        let word = QuadInstance::paint(paint::TEXTURE_FIELD, 2047, 65535) | QuadInstance::NEAREST;
-        assert_eq!((word & 15, word >> 5 & 2047, word >> 16), (7, 2047, 65535));
-        assert_eq!(word & QuadInstance::NEAREST, 16);
+        let word = QuadInstance::paint(paint::TEXTURE_FIELD, 1023, 65535) | QuadInstance::NEAREST;
+        assert_eq!((word & 15, word >> 5 & 1023, word >> 16), (7, 1023, 65535));
+        assert_eq!((word & QuadInstance::NEAREST, word & QuadInstance::MESH), (16, 0));
+    }
+
+    #[test]
+    fn the_angle_of_a_gradient_is_rounded_to_a_step() {
+        let check = |angle: f32, step: u32| {
+            assert_eq!(GradientDirection::Linear(angle).layer(), 2 + step, "{angle}");
+        };
+        check(0.0, 0);
+        check(std::f32::consts::PI, GradientDirection::STEPS / 2);
+        check(-std::f32::consts::PI, GradientDirection::STEPS / 2);
+        check(std::f32::consts::TAU, 0);
+        check(-1e-9, 0);
+        assert_eq!(GradientDirection::Radial.layer(), 1);
+    }
+
+    #[test]
+    fn a_triangle_of_a_mesh_follows_its_source() {
+        let at = |uv, paint| SourceTransform {
+            material: MaterialSlot::BUILT_IN,
+            texture: TextureSlot::SHARED,
+            paint,
+            uv,
+        };
+        let from = at([0.0, 1.0, 1.0, 0.0], QuadInstance::paint(paint::TEXTURE, 0, 0));
+        let to = at([0.5, 0.25, 0.75, 0.0], QuadInstance::paint(paint::ATLAS, 3, 0));
+        let moved = MovedSource { source: 1, from, to, ended: false };
+        let corners = [[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]];
+        let uv = [[0.0, 1.0], [1.0, 1.0], [0.0, 0.0]];
+        let colors = [[1, 2, 3, 4], [255; 4], [0, 0, 0, 1]];
+        let drawn = QuadInstance::mesh(corners, uv, colors, from.paint);
+        let found = moved.move_instance(&drawn);
+        assert_eq!((found.uv, found.extra), ([0.5, 0.25, 0.75, 0.25], [0.5, 0.0]));
+        assert_eq!(found.paint, to.paint | QuadInstance::MESH);
+        assert_eq!(found.corners.map(f32::to_bits), drawn.corners.map(f32::to_bits));
     }
 
     #[test]

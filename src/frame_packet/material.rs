@@ -1,6 +1,7 @@
 //! Materials in a packet: the drawing parameters of a batch besides its texture. Knows no files.
 
 use super::texture::{SamplerSettings, TextureSlot};
+use engine_resource::material_data::BLENDS;
 use std::sync::Arc;
 
 /// A material's slot in the renderer's table.
@@ -29,6 +30,20 @@ pub enum BlendMode {
     Multiply,
     /// Replaces the background.
     Replace,
+    /// As `Alpha`, but drawn colors are premultiplied already: one with an alpha of 0 adds to the
+    /// background.
+    Premultiplied,
+}
+
+impl BlendMode {
+    /// All blend modes, in the order of their names in [`BLENDS`].
+    pub const ALL: [BlendMode; BLENDS.len()] = [
+        BlendMode::Alpha,
+        BlendMode::Add,
+        BlendMode::Multiply,
+        BlendMode::Replace,
+        BlendMode::Premultiplied,
+    ];
 }
 
 /// A change to the renderer's table of materials. Changes are applied in order.

@@ -116,7 +116,7 @@ pub enum TextureChange {
     /// Creates or replaces a texture.
     Set { slot: TextureSlot, texels: TextureTexels },
     /// Creates or replaces an empty render target.
-    Target { slot: TextureSlot, width: u32, height: u32 },
+    Target { slot: TextureSlot, width: u32, height: u32, sampling: SamplerSettings },
     /// Removes a texture.
     End { slot: TextureSlot },
     /// Fills a region of the atlas of small textures. The levels are in [`TexelFormat::Rgba8Srgb`],

@@ -87,8 +87,9 @@ impl ShaderVariableType {
     }
 }
 
-/// Blend modes, by their names in material files. They say how colors combine with the background.
-pub const BLENDS: [&str; 4] = ["alpha", "add", "multiply", "replace"];
+/// Blend modes, by their names in material files and scripts. They say how colors combine with the
+/// background.
+pub const BLENDS: [&str; 5] = ["alpha", "add", "multiply", "replace", "premultiplied"];
 /// Filters and wrap modes of samplers, by their names in material files.
 pub const FILTERS: [&str; 2] = ["linear", "nearest"];
 pub const WRAPS: [&str; 3] = ["clamp", "repeat", "mirror"];

@@ -40,6 +40,10 @@ local sources, fonts = shared.sources, shared.fonts
 local source_of, font_of = shared.source_of, shared.font_of
 local style_of, borders_of = shared.style_of, shared.borders_of
 local take_points, points_buffer = shared.take_points, shared.points_buffer
+local take_uvs, uvs_buffer = shared.take_uvs, shared.uvs_buffer
+local take_colors, colors_buffer = shared.take_colors, shared.colors_buffer
+local stroke_of, text_by_name = shared.stroke_of, shared.text_by_name
+local flips, blends = shared.flips, shared.blends
 local below_zero, raise_refusal = shared.below_zero, shared.raise_refusal
 local raise_argument_error = shared.raise_argument_error
 ";
@@ -157,8 +161,9 @@ fn function(
     let general = match covered {
         true => format!("raise_argument_error({index}, {variables})\n"),
         false => format!(
-            "if not ({}) then raise_argument_error({index}, {variables}) end\n\
+            "{}if not ({}) then raise_argument_error({index}, {variables}) end\n\
              {}local r = native(cx{})\n{result}",
+            form.named_form,
             conditions(&|form| form.legal),
             all(&|one| one.statement(one.form.convert)),
             all(&|one| one.values(one.form.values)),
@@ -201,7 +206,15 @@ mod tests {
             .filter(|(_, _, form)| form.arguments.iter().any(|form| form.usual.is_empty()))
             .map(|(_, row, _)| row.name)
             .collect();
-        assert_eq!(general_only, ["polyline", "polygon"]);
+        let of_points = [
+            "polyline",
+            "update_polyline",
+            "polygon",
+            "update_polygon",
+            "polygon_uv",
+            "update_polygon_uv",
+        ];
+        assert_eq!(general_only, of_points);
     }
 
     #[test]

@@ -140,6 +140,20 @@ pub struct UnpackedForm {
     pub c_types: &'static [&'static str],
     pub arguments: &'static [LuaForm],
     pub result: &'static str,
+    /// A statement after the fast form, or nothing. It replaces arguments in another form by those
+    /// of the row, whose variables are `a1`, `a2`, …
+    pub named_form: &'static str,
+}
+
+impl FunctionRow {
+    /// Adds a statement that replaces arguments in another form: see [`UnpackedForm::named_form`].
+    pub const fn named_form(mut self, statement: &'static str) -> FunctionRow {
+        match &mut self.unpacked {
+            Some(form) => form.named_form = statement,
+            None => panic!("only unpacked rows have another form"),
+        }
+        self
+    }
 }
 
 /// A Rust function that an unpacked row can declare: `fn(&mut Engine, A, B, …) -> R`.
@@ -306,6 +320,8 @@ arity!(A a, B b, C c, D d, E e, G g, H h, I i);
 arity!(A a, B b, C c, D d, E e, G g, H h, I i, J j);
 arity!(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k);
 arity!(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l);
+arity!(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, N n);
+arity!(A a, B b, C c, D d, E e, G g, H h, I i, J j, K k, L l, N n, O o);
 
 /// Declares a function whose arguments Lua unpacks into numbers.
 pub const fn unpacked<M, F: UnpackedCallable<M>>(
@@ -346,6 +362,7 @@ where
             c_types,
             arguments: F::ARGUMENTS,
             result: F::RESULT,
+            named_form: "",
         }),
         public_name: None,
     }

@@ -2,7 +2,7 @@
 //! masks, several cameras, particles.
 
 use super::meshes::{self, CUBE, PLANE, SPHERE};
-use super::scenes::{KEY, Shape, chessboard, view as gui_view};
+use super::scenes::{KEY, SMOOTH, Shape, chessboard, view as gui_view};
 use engine::foundation::{Mat4, Vec3, projections, views};
 use engine::frame_packet::gui::{GuiBatchKey, GuiFrame, GuiSpace, QuadBatch, QuadInstance, paint};
 use engine::frame_packet::material::BlendMode;
@@ -314,7 +314,12 @@ pub fn surfaces() -> FramePacket {
 pub fn cameras() -> FramePacket {
     let mut builder = SceneBuilder::new();
     let screen = TextureSlot(7);
-    builder.packet.textures.push(TextureChange::Target { slot: screen, width: 96, height: 96 });
+    builder.packet.textures.push(TextureChange::Target {
+        slot: screen,
+        width: 96,
+        height: 96,
+        sampling: SMOOTH,
+    });
     builder.ground();
     builder.light(sun(Vec3::new(0.6, 0.5, -0.8), 1.25));
     let red = builder.matte([0.7, 0.2, 0.15]);

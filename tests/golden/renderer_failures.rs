@@ -96,7 +96,7 @@ fn texture_over_the_size_limit_is_drawn_white() {
             most + 1
         )
     );
-    let empty = TextureChange::Target { slot, width: 0, height: 4 };
+    let empty = TextureChange::Target { slot, width: 0, height: 4, sampling: SMOOTH };
     renderer.submit(FramePacket { textures: vec![empty], ..FramePacket::default() });
     let expected = "it has 0 × 4 texels: it needs one on each side".to_string();
     assert_eq!(renderer.events(), [RendererEvent::TextureRefused { slot, message: expected }]);

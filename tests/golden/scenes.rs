@@ -11,12 +11,7 @@ use engine::frame_packet::{CameraFrame, FramePacket, View, ViewTarget};
 use std::f32::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-pub const KEY: GuiBatchKey = GuiBatchKey {
-    layer: 0,
-    material: MaterialSlot::BUILT_IN,
-    texture: TextureSlot::SHARED,
-    clip: None,
-};
+pub const KEY: GuiBatchKey = GuiBatchKey::PLAIN;
 
 /// Returns the corners of a quadrilateral around a center, rotated by an angle in radians.
 pub fn corners(x: f32, y: f32, half: [f32; 2], turn: f32) -> [f32; 8] {

@@ -114,7 +114,8 @@ pub fn render_target() -> FramePacket {
             ],
         },
     ]);
-    packet.textures = vec![TextureChange::Target { slot: target, width: 64, height: 64 }];
+    packet.textures =
+        vec![TextureChange::Target { slot: target, width: 64, height: 64, sampling: SMOOTH }];
     packet.guis.push(inner);
     packet.views.insert(
         0,

@@ -21,6 +21,18 @@ local PIXELS = { "size", "number", 12 }
 local TEXT_MATERIAL = { "material", "string, Material or nil", SHIP, optional = true }
 local OPTIONS = { "options", "table or nil", { align = "left" }, optional = true }
 local P = { "Vector2 or Vector3", P2, P3 }
+local ROTATION = { "rotation", "number or nil", 0.5, optional = true }
+local ORIGIN = { "origin", "Vector2, Vector3 or nil", P2, optional = true }
+local SCALE = { "scale", "number, Vector2, Vector3 or nil", 2, optional = true }
+local FLIP = { "flip", '"x", "y", "xy" or nil', "xy", optional = true }
+local BLEND = { "blend", '"alpha", "add", "multiply", "replace", "premultiplied" or nil', "add",
+  optional = true }
+local LINE_OPTIONS = { "options", "table or nil", { dash = 4 }, optional = true }
+local TO_COLOR = { "to_color", "Color or nil", RED, optional = true }
+local ANGLE = { "angle", "number or nil", 1, optional = true }
+local OPTIONAL_MATERIAL = { "material", "string, Material or nil", SHIP, optional = true }
+local UVS = { "uvs", "table or nil", { Vector2(), Vector2(1, 0), Vector2(0, 1) }, optional = true }
+local COLORS = { "colors", "Color, table or nil", { RED, RED, RED }, optional = true }
 local P1, CORNER = { "p1", P[1], P2, P3 }, { "p2", P[1], S, P3 }
 local LAST = { "p3", P[1], Vector2(), P3 }
 
@@ -31,17 +43,21 @@ local FUNCTIONS = {
   rect_outline = { POSITION, SIZE, THICKNESS, COLOR },
   rounded_rect = { POSITION, SIZE, RADIUS, COLOR, OUTLINE },
   bitmap = { MATERIAL, POSITION, { "size", "Vector2, Vector3 or nil", S, P3, optional = true },
-    COLOR },
+    COLOR, ROTATION, ORIGIN, SCALE, FLIP, BLEND },
   bitmap_3d = { MATERIAL, PLANE, POSITION, LAYER, SIZE, COLOR },
-  bitmap_uv = { MATERIAL, UV00, UV11, POSITION, SIZE, COLOR },
+  bitmap_uv = { MATERIAL, UV00, UV11, POSITION, SIZE, COLOR, ROTATION, ORIGIN, SCALE, FLIP, BLEND },
   bitmap_3d_uv = { MATERIAL, UV00, UV11, PLANE, POSITION, LAYER, SIZE, COLOR },
   nine_patch = { MATERIAL, BORDERS, POSITION, SIZE, COLOR },
   triangle = { P1, CORNER, LAST, OPTIONAL_LAYER, COLOR },
   line = { { "from", "Vector3 or Vector2", P3, P2 }, { "to", "Vector3 or Vector2", P3, P2 },
-    THICKNESS, COLOR },
+    THICKNESS, COLOR, LINE_OPTIONS },
   polyline = { { "points", "table", POINTS }, THICKNESS, OPTIONAL_LAYER, COLOR,
-    { "closed", "boolean or nil", true, optional = true } },
+    { "closed", "boolean or nil", true, optional = true }, LINE_OPTIONS },
   polygon = { { "points", "table", POINTS }, OPTIONAL_LAYER, COLOR },
+  polygon_uv = { OPTIONAL_MATERIAL, { "points", "table", POINTS }, UVS, OPTIONAL_LAYER, COLORS },
+  gradient_rect = { POSITION, SIZE, COLOR, TO_COLOR, ANGLE,
+    { "radius", "number or nil", 2, optional = true } },
+  gradient_ellipse = { CENTER, { "radii", "Vector2 or Vector3", S, P3 }, COLOR, TO_COLOR, ANGLE },
   circle = { CENTER, RADIUS, COLOR, OUTLINE },
   ellipse = { CENTER, { "radii", "Vector2 or Vector3", S, P3 }, COLOR, OUTLINE },
   arc = { CENTER, RADIUS, { "from", "number", 0 }, { "to", "number", 2 }, COLOR,
@@ -53,9 +69,7 @@ local FUNCTIONS = {
   texture_size = { MATERIAL },
 }
 -- Functions that have no form that changes an object.
-local UNCHANGED = { rect_outline = true, line = true, polyline = true, polygon = true,
-  circle = true, ellipse = true, arc = true, text_extents = true, has_all_glyphs = true,
-  texture_size = true }
+local UNCHANGED = { text_extents = true, has_all_glyphs = true, texture_size = true }
 
 local OBJECT = { "object", "the number of an object" }
 
@@ -69,6 +83,8 @@ local function is_legal(expected, description)
   if expected == "Gui" or expected == "the number of an object" then expected = "number" end
   local kind = description:match("^%w+")
   if description == "a number of 64 bits" then return false end
+  local word = description:match('"%w+"')
+  if word and expected:find(word, 1, true) then return true end
   if kind == "number" and expected:find("Material", 1, true) then return true end
   for name in expected:gsub("or nil", ""):gmatch("%w+") do
     if name == kind then return true end

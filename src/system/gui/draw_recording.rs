@@ -82,6 +82,7 @@ fn corners_of(instance: &QuadInstance) -> [[f32; 2]; 4] {
         [at(x, y), at(1.0 - x, y), at(1.0 - x, 1.0 - y), at(x, 1.0 - y)]
     };
     match instance.paint & 15 {
+        _ if instance.is_mesh() => [p, q, r, r],
         paint::BOX | paint::ELLIPSE => within([uv[0], uv[1]]),
         paint::ARC => within([uv[0] + uv[1]; 2]),
         paint::FRINGE if extra[0] < 1.0 => [p, q, q, p],

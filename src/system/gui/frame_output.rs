@@ -69,6 +69,7 @@ impl Gui {
         self.batch_indices.clear();
         self.last = None;
         self.last_batch = 0;
+        self.fill = None;
         if immediate {
             self.drawn_before.clear();
             std::mem::swap(&mut self.drawn_before, &mut self.drawn);
@@ -79,6 +80,7 @@ impl Gui {
             pose: self.desc.pose,
             transforms,
             batches: std::mem::take(&mut self.batches),
+            masks: std::mem::take(&mut self.masks),
             changes: std::mem::take(&mut self.changes),
             instances: std::mem::take(&mut self.instances),
             moved: std::mem::take(&mut self.moved),

@@ -9,22 +9,28 @@
 
 mod draw_recording;
 mod frame_output;
+mod key_hasher;
+mod masks;
+pub mod mesh;
+pub mod stroke;
 mod submit;
 pub mod tessellation;
 #[cfg(test)]
 mod tests;
 mod texture_source;
 mod transform_stack;
+mod triangulation;
 
 pub use draw_recording::{DrawRecording, DrawnObject};
 pub use frame_output::nearly_black;
+pub use masks::MASKS_MAX;
 pub use submit::{DrawRequest, PARTS_MAX, PrimitiveKind, SourcePart};
 pub use texture_source::{PLAIN, SOURCES_MAX, SourceNumber, TextureSource};
 pub use transform_stack::{Affine2, STACK_MAX, TransformStack};
 
 use engine_foundation::{Handle, HandleKind, Mat4, Slots, Vec2};
 use engine_frame_packet::gui::{
-    GuiBatchKey, GuiSpace, MovedSource, ObjectChange, QuadBatch, QuadInstance,
+    GuiBatchKey, GuiSpace, MaskFrame, MovedSource, ObjectChange, QuadBatch, QuadInstance,
 };
 use engine_frame_packet::texture::TextureSlot;
 use std::collections::HashMap;
@@ -63,6 +69,8 @@ pub struct GuiDesc {
     pub size: [f32; 2],
     /// Texture that the Gui is drawn into; `None` for the screen.
     pub target: Option<TextureSlot>,
+    /// True if the texture keeps its content between frames.
+    pub keeps: bool,
 }
 
 impl GuiDesc {
@@ -92,7 +100,7 @@ pub struct Gui {
     pub transform_stack: TransformStack,
     /// Batches of this frame, and the batch index by key.
     batches: Vec<QuadBatch>,
-    batch_indices: HashMap<GuiBatchKey, u32, submit::KeyHashes>,
+    batch_indices: HashMap<GuiBatchKey, u32, key_hasher::KeyHashes>,
     /// Layer, source and clip of the last object, and its batch. Most objects use the same batch as
     /// the previous object.
     last: Option<submit::BatchHint>,
@@ -105,8 +113,13 @@ pub struct Gui {
     instances: Vec<QuadInstance>,
     /// Sources that moved in this frame, referenced by `changes`.
     moved: Vec<MovedSource>,
+    /// Masks of this frame.
+    masks: Vec<MaskFrame>,
+    /// Color that the target is filled with before this frame's objects are drawn: red, green, blue
+    /// and alpha.
+    fill: Option<[u8; 4]>,
     /// Empty arrays of earlier frames, by the batch key that used them.
-    spare: HashMap<GuiBatchKey, Vec<QuadInstance>, submit::KeyHashes>,
+    spare: HashMap<GuiBatchKey, Vec<QuadInstance>, key_hasher::KeyHashes>,
     /// Objects drawn in this frame, if a shadow copy is kept.
     drawn: Vec<DrawnObject>,
     /// Objects drawn in the previous frame, if a shadow copy is kept.
@@ -211,6 +224,8 @@ impl Guis {
             changes: Vec::new(),
             instances: Vec::new(),
             moved: Vec::new(),
+            masks: Vec::new(),
+            fill: None,
             spare: HashMap::default(),
             drawn: Vec::new(),
             drawn_before: Vec::new(),
@@ -247,10 +262,35 @@ impl Guis {
         of(GuiSpace::World).chain(of(GuiSpace::Screen)).map(|(handle, _)| number(handle)).collect()
     }
 
-    /// Returns the Guis that are drawn into textures, with their target textures.
-    pub fn into_textures(&self) -> impl Iterator<Item = (u64, TextureSlot)> {
-        let target = |(handle, gui): (Handle, &Gui)| Some((number(handle), gui.desc.target?));
+    /// Returns the Guis that are drawn into textures, with their target textures and the colors
+    /// that these are filled with first; `None` keeps a texture's content.
+    pub fn into_textures(&self) -> impl Iterator<Item = (u64, TextureSlot, Option<[u8; 4]>)> {
+        let target = |(handle, gui): (Handle, &Gui)| {
+            let fill = gui.fill.or((!gui.desc.keeps).then_some([0; 4]));
+            Some((number(handle), gui.desc.target?, fill))
+        };
         self.guis.iter().filter_map(target)
+    }
+
+    /// Fills the texture of a Gui with a color in this frame, before everything else. Removes what
+    /// an immediate Gui has drawn in this frame.
+    ///
+    /// # Errors
+    /// Returns an error if the Gui is not drawn into a texture.
+    pub fn clear(&mut self, gui: GuiId, color: [u8; 4]) -> Result<(), String> {
+        let one = self.gui(gui);
+        if one.desc.target.is_none() {
+            return Err("this Gui is not drawn into a texture, and has no background: draw a \
+                        rectangle instead"
+                .to_string());
+        }
+        if one.desc.mode == GuiMode::Immediate {
+            one.forget_batches();
+            one.drawn.clear();
+            one.transforms.clear();
+        }
+        one.fill = Some(color);
+        Ok(())
     }
 
     /// Sets the pose of a whole Gui.
@@ -264,6 +304,7 @@ impl Guis {
         let one = self.gui(gui);
         one.forget_batches();
         one.transform_stack = TransformStack::default();
+        one.masks.clear();
         one.drawn.clear();
         one.transforms.clear();
         one.transforms_free.clear();

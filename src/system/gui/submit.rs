@@ -7,8 +7,8 @@ use super::{
 };
 use engine_foundation::handle::StaleHandle;
 use engine_foundation::{Handle, Mat4};
-use engine_frame_packet::gui::{GuiBatchKey, ObjectChange, QuadBatch, QuadInstance};
-use std::hash::{BuildHasherDefault, Hasher};
+use engine_frame_packet::gui::{GuiBatchKey, MaskUse, ObjectChange, QuadBatch, QuadInstance};
+use engine_frame_packet::material::BlendMode;
 
 /// Type of a primitive. An object can be changed and destroyed only as its own type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +40,8 @@ pub(super) struct BatchHint {
     layer: i32,
     source: u32,
     clip: Option<[i32; 4]>,
+    blend: Option<BlendMode>,
+    mask: MaskUse,
 }
 
 /// Request to draw an object: its Gui, type, layer and pose.
@@ -52,6 +54,8 @@ pub struct DrawRequest<'a> {
     pub layer: i32,
     /// Pose of the object's plane (`_3d` forms).
     pub pose: Option<&'a Mat4>,
+    /// Blend mode of the object; `None` for that of the Gui, or of the material.
+    pub blend: Option<BlendMode>,
 }
 
 /// Part of an object with a separate source.
@@ -66,39 +70,6 @@ pub const PARTS_MAX: usize = 16;
 
 /// Bit position of the part's index, above the bits of a handle.
 const PART_SHIFT: u32 = 48;
-
-/// Fast hasher for batch keys. It is not resistant to attacks; keys come from trusted code.
-#[derive(Clone, Copy, Default)]
-pub(super) struct KeyHasher(u64);
-
-pub(super) type KeyHashes = BuildHasherDefault<KeyHasher>;
-
-impl Hasher for KeyHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
-        }
-    }
-    fn write_u64(&mut self, word: u64) {
-        // The multiplier of FxHash: 2^64 divided by pi.
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-    fn write_u32(&mut self, word: u32) {
-        self.write_u64(word.into());
-    }
-    fn write_i32(&mut self, word: i32) {
-        self.write_u64(word as u32 as u64);
-    }
-    fn write_isize(&mut self, word: isize) {
-        self.write_u64(word as u64);
-    }
-    fn finish(&self) -> u64 {
-        // The hash table uses the highest and the lowest bits.
-        self.0 ^ self.0 >> 32
-    }
-}
 
 impl Guis {
     /// Draws one quad, or creates or changes a retained object of one quad. Returns the object's
@@ -130,7 +101,7 @@ impl Guis {
             return self.submit_general(request, &mut [(source, vec![instance])]);
         }
         self.counters.objects += 1;
-        match gui.batch_for(of, (request.layer, source), 1) {
+        match gui.batch_for(of, (&request, source), 1) {
             Ok(instances) => instances.push(instance),
             Err(message) => return self.refuse(message),
         }
@@ -158,7 +129,7 @@ impl Guis {
     pub fn begin_batch(&mut self, gui: GuiId, layer: i32, source: SourceNumber) {
         let source = self.sources.get(source.0 as usize);
         let (Some(gui), Some(source)) = (self.guis.get_mut(gui.0), source) else { return };
-        let key = gui.key(source, layer);
+        let key = gui.key(source, layer, None);
         gui.batch_indices.remove(&key);
         (gui.last, gui.last_batch) = (None, usize::MAX);
     }
@@ -184,7 +155,7 @@ impl Guis {
             return self.refuse(too_many_quads());
         }
         self.counters.objects += 1;
-        let key = gui.key(&self.sources[source.0 as usize], request.layer);
+        let key = gui.key(&self.sources[source.0 as usize], request.layer, request.blend);
         gui.instances.push(instance);
         gui.changes.push(ObjectChange::Set {
             object: number(handle),
@@ -212,7 +183,7 @@ impl Guis {
         self.counters.objects += 1;
         let moved = gui.transform_stack.transform().copied();
         let of = &self.sources[source.0 as usize];
-        match gui.batch_for(of, (request.layer, source), each.len()) {
+        match gui.batch_for(of, (&request, source), each.len()) {
             Ok(instances) => append_moved(instances, moved.as_ref(), each),
             Err(message) => return self.refuse(message),
         }
@@ -240,7 +211,7 @@ impl Guis {
         self.counters.objects += 1;
         for part in parts {
             let of = &self.sources[part.source.0 as usize];
-            match gui.batch_for(of, (request.layer, part.source), part.instances.len()) {
+            match gui.batch_for(of, (&request, part.source), part.instances.len()) {
                 Ok(instances) => {
                     append_moved(instances, moved.as_ref(), part.instances.iter().copied());
                 }
@@ -285,7 +256,7 @@ impl Guis {
         }
         for (source, instances) in parts.iter() {
             let of = &self.sources[source.0 as usize];
-            match gui.batch_for(of, (request.layer, *source), instances.len()) {
+            match gui.batch_for(of, (&request, *source), instances.len()) {
                 Ok(batch) => batch.extend_from_slice(instances),
                 Err(message) => return self.refuse(message),
             }
@@ -359,7 +330,7 @@ impl Guis {
             previous.map_or(0, |(_, object)| object.parts),
             parts,
             |source| &self.sources[source.0 as usize],
-            request.layer,
+            &request,
         );
         if let Some(shadow) = &mut self.shadow {
             let drawn_object = shadow.describe(&request, &self.sources, parts);
@@ -419,7 +390,7 @@ impl Guis {
         if self.gui(gui).desc.mode == GuiMode::Immediate {
             return self.refuse("this Gui is immediate: what it shows ends with the frame");
         }
-        let request = DrawRequest { gui, object, primitive, layer: 0, pose: None };
+        let request = DrawRequest { gui, object, primitive, layer: 0, pose: None, blend: None };
         let (handle, found) = self.object(request, object)?;
         self.objects.remove(handle, primitive.name(), frame, location);
         let one = self.gui(gui);
@@ -452,9 +423,14 @@ fn too_many_transforms() -> String {
 
 #[inline]
 fn move_all(moved: &super::Affine2, instances: &mut [QuadInstance]) {
-    for corners in instances.iter_mut().map(|instance| &mut instance.corners) {
-        for i in [0, 2, 4, 6] {
+    for instance in instances {
+        let corners = &mut instance.corners;
+        for i in [0, 2, 4] {
             [corners[i], corners[i + 1]] = moved.apply([corners[i], corners[i + 1]]);
+        }
+        // A triangle of a mesh has colors there.
+        if instance.paint & QuadInstance::MESH == 0 {
+            [corners[6], corners[7]] = moved.apply([corners[6], corners[7]]);
         }
     }
 }
@@ -478,12 +454,15 @@ fn set_transform(parts: &mut [(SourceNumber, Vec<QuadInstance>)], transform: u32
 }
 
 impl Gui {
-    fn key(&self, of: &TextureSource, layer: i32) -> GuiBatchKey {
+    fn key(&self, of: &TextureSource, layer: i32, blend: Option<BlendMode>) -> GuiBatchKey {
+        let stack = &self.transform_stack;
         GuiBatchKey {
             layer,
             material: of.material,
             texture: of.texture,
-            clip: self.transform_stack.clip(),
+            clip: stack.clip(),
+            blend: blend.or(stack.blend()),
+            mask: stack.mask(),
         }
     }
 
@@ -498,10 +477,17 @@ impl Gui {
     fn batch_for(
         &mut self,
         of: &TextureSource,
-        (layer, source): (i32, SourceNumber),
+        (request, source): (&DrawRequest, SourceNumber),
         count: usize,
     ) -> Result<&mut Vec<QuadInstance>, String> {
-        let like = BatchHint { layer, source: source.0, clip: self.transform_stack.clip() };
+        let stack = &self.transform_stack;
+        let like = BatchHint {
+            layer: request.layer,
+            source: source.0,
+            clip: stack.clip(),
+            blend: request.blend.or(stack.blend()),
+            mask: stack.mask(),
+        };
         if self.last != Some(like) {
             self.find_batch(of, like)?;
         }
@@ -524,7 +510,7 @@ impl Gui {
     /// Sets `last_batch` to the batch of an object, and creates the batch if it does not exist.
     #[inline(never)]
     fn find_batch(&mut self, of: &TextureSource, like: BatchHint) -> Result<(), String> {
-        let key = self.key(of, like.layer);
+        let key = self.key(of, like.layer, like.blend);
         if self.batches.get(self.last_batch).is_none_or(|batch| batch.key != key) {
             self.last_batch = self.batch_index(key)?;
         }
@@ -559,10 +545,10 @@ impl Gui {
         parts_before: u8,
         parts: &[(SourceNumber, Vec<QuadInstance>)],
         source: impl Fn(SourceNumber) -> &'a TextureSource,
-        layer: i32,
+        request: &DrawRequest,
     ) {
         for (i, (of, instances)) in parts.iter().enumerate() {
-            let key = self.key(source(*of), layer);
+            let key = self.key(source(*of), request.layer, request.blend);
             let (first, count) = (self.instances.len() as u32, instances.len() as u32);
             self.instances.extend_from_slice(instances);
             let object = object | (i as u64) << PART_SHIFT;

@@ -2,6 +2,7 @@
 //! arrays. Lengths are in the Gui's units. Angles are in radians, counterclockwise from the right.
 
 use super::TextureSource;
+use super::triangulation::{POINT_TESTS_MAX, doubled_area, keeps_edges, shifted, triangles};
 use engine_frame_packet::gui::{QuadInstance, paint};
 
 /// Maximum number of points of a polygon or polyline.
@@ -61,7 +62,7 @@ pub fn triangle(corners: [[f32; 2]; 3], color: [u8; 4], reach: f32) -> QuadInsta
 }
 
 /// Builds a triangle without antialiasing, so that adjacent triangles meet without a gap.
-fn hard_triangle([a, b, c]: [[f32; 2]; 3], color: [u8; 4]) -> QuadInstance {
+pub(super) fn hard_triangle([a, b, c]: [[f32; 2]; 3], color: [u8; 4]) -> QuadInstance {
     QuadInstance {
         corners: [a[0], a[1], b[0], b[1], c[0], c[1], c[0], c[1]],
         uv: TextureSource::PLAIN.uv,
@@ -173,9 +174,18 @@ pub fn arc(
     }
 }
 
-/// Returns twice the signed area of a triangle: positive if it is counterclockwise.
-fn doubled_area(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
-    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+/// Triangulates the interior of a polygon.
+///
+/// # Errors
+/// Returns an error under the conditions of [`triangles`].
+fn triangulate(
+    points: &[[f32; 2]],
+    color: [u8; 4],
+    into: &mut Vec<QuadInstance>,
+) -> Result<(), String> {
+    let each = triangles(points, POINT_TESTS_MAX)?;
+    into.extend(each.iter().map(|corners| hard_triangle(corners.map(|i| points[i]), color)));
+    Ok(())
 }
 
 /// Builds a polygon with antialiased edges; `pixel` is the width of a pixel. If `pixel` is 0, the
@@ -185,7 +195,7 @@ fn doubled_area(a: [f32; 2], b: [f32; 2], c: [f32; 2]) -> f32 {
 /// Interior and fringe share corners, so that every pixel is painted exactly once.
 ///
 /// # Errors
-/// Returns an error under the conditions of [`triangulate`].
+/// Returns an error under the conditions of [`triangles`].
 pub fn polygon(
     points: &[[f32; 2]],
     color: [u8; 4],
@@ -203,13 +213,8 @@ pub fn polygon(
     let (inner, outer) = shifted(&points, pixel / 2.0);
     let count = points.len();
     let first = into.len();
-    let keeps = |i: usize| {
-        let (a, b) = (points[i], points[(i + 1) % count]);
-        let (c, d) = (inner[i], inner[(i + 1) % count]);
-        (b[0] - a[0]) * (d[0] - c[0]) + (b[1] - a[1]) * (d[1] - c[1]) > 0.0
-    };
     // A polygon thinner than a pixel has no such interior; its edges then fade only outside.
-    let fits = (0..count).all(keeps) && triangulate(&inner, color, into).is_ok();
+    let fits = keeps_edges(&points, &inner) && triangulate(&inner, color, into).is_ok();
     if !fits {
         into.truncate(first);
         triangulate(&points, color, into)?;
@@ -226,129 +231,6 @@ pub fn polygon(
             extra: [full, 0.0],
         });
     }
-    Ok(())
-}
-
-/// Maximum distance that a sharp corner moves, as a multiple of the distance that its edges move.
-const MITER_MAX: f32 = 4.0;
-
-/// Returns a polygon's corners offset inward and outward, so that its edges move by `by`.
-fn shifted(points: &[[f32; 2]], by: f32) -> (Vec<[f32; 2]>, Vec<[f32; 2]>) {
-    let count = points.len();
-    let by = if area_of(points) < 0.0 { -by } else { by };
-    let inward = |i: usize| {
-        let (from, to) = (points[i % count], points[(i + 1) % count]);
-        let (x, y) = (to[0] - from[0], to[1] - from[1]);
-        let length = x.hypot(y);
-        [-y / length, x / length]
-    };
-    let shift = |i: usize| {
-        let (before, after) = (inward(i + count - 1), inward(i));
-        let sum = [before[0] + after[0], before[1] + after[1]];
-        // Both edges move by 1 along their normals if the corner moves by sum / (1 + cosine).
-        let cosine = before[0] * after[0] + before[1] * after[1];
-        let miter = by / (1.0 + cosine).max(2.0 / (MITER_MAX * MITER_MAX));
-        [sum[0] * miter, sum[1] * miter]
-    };
-    let moved = |sign: f32| {
-        let corner = |i: usize| {
-            let [x, y] = shift(i);
-            [points[i][0] + sign * x, points[i][1] + sign * y]
-        };
-        (0..count).map(corner).collect::<Vec<_>>()
-    };
-    (moved(1.0), moved(-1.0))
-}
-
-/// Returns twice the signed area of a polygon: positive if its points are counterclockwise.
-fn area_of(points: &[[f32; 2]]) -> f32 {
-    let next = |i: usize| points[(i + 1) % points.len()];
-    points.iter().enumerate().map(|(i, a)| a[0] * next(i)[1] - a[1] * next(i)[0]).sum()
-}
-
-/// Maximum number of point tests in the triangulation of one polygon. Each corner is compared with
-/// the others, and a winding polygon has few ears at a time. A convex polygon of POINTS_MAX corners
-/// takes an eighth of this number.
-const POINT_TESTS_MAX: usize = 1 << 26;
-
-/// Triangulates the interior of a polygon.
-///
-/// # Errors
-/// Returns an error under the conditions of [`triangles`].
-fn triangulate(
-    points: &[[f32; 2]],
-    color: [u8; 4],
-    into: &mut Vec<QuadInstance>,
-) -> Result<(), String> {
-    triangles(points, color, POINT_TESTS_MAX, into)
-}
-
-/// Triangulates a polygon with about `looks_max` point tests at most.
-///
-/// # Errors
-/// Returns an error if all points lie on one line, if the edges cross so that no ear remains, or if
-/// the polygon winds too much. Not every crossing is detected; the covered area is then undefined.
-/// Source: G. H. Meisters, "Polygons have ears" (1975).
-pub(super) fn triangles(
-    points: &[[f32; 2]],
-    color: [u8; 4],
-    looks_max: usize,
-    into: &mut Vec<QuadInstance>,
-) -> Result<(), String> {
-    let area = area_of(points);
-    if area == 0.0 || points.len() < 3 {
-        return Err(
-            "this polygon has no area: its points lie on one line, or its edges cross".to_string()
-        );
-    }
-    let mut left: Vec<[f32; 2]> = points.to_vec();
-    if area < 0.0 {
-        left.reverse();
-    }
-    let (mut at, mut tried, mut looks) = (0, 0, 0);
-    while left.len() > 3 {
-        let count = left.len();
-        if tried == count {
-            return Err("the edges of this polygon cross: draw it in parts".to_string());
-        }
-        if looks > looks_max {
-            return Err(format!(
-                "this polygon is so convoluted that its triangles need more than {looks_max} tests \
-                 of points (POINT_TESTS_MAX): draw it in parts"
-            ));
-        }
-        let (a, b, c) = (left[(at + count - 1) % count], left[at % count], left[(at + 1) % count]);
-        let bend = doubled_area(a, b, c);
-        let inside = |p: &&[f32; 2]| {
-            let corner = **p == a || **p == b || **p == c;
-            !corner
-                && doubled_area(a, b, **p) >= 0.0
-                && doubled_area(b, c, **p) >= 0.0
-                && doubled_area(c, a, **p) >= 0.0
-        };
-        let mut is_ear = || match left.iter().position(|p| inside(&p)) {
-            Some(first) => {
-                looks += first;
-                false
-            }
-            None => {
-                looks += count;
-                true
-            }
-        };
-        if bend == 0.0 || bend > 0.0 && is_ear() {
-            if bend > 0.0 {
-                into.push(hard_triangle([a, b, c], color));
-            }
-            left.remove(at % count);
-            at = (at + count - 1) % count;
-            tried = 0;
-        } else {
-            at = (at + 1) % count;
-            tried += 1;
-        }
-    }
-    into.push(hard_triangle([left[0], left[1], left[2]], color));
     Ok(())
 }
 

@@ -1,9 +1,11 @@
-//! Transform stack of a Gui: stacks of transforms and clip rectangles that apply to subsequent
-//! drawing.
+//! Transform stack of a Gui: stacks of transforms, clip rectangles, blend modes and masks that apply
+//! to subsequent drawing.
 
+use engine_frame_packet::gui::MaskUse;
+use engine_frame_packet::material::BlendMode;
 use std::ops::Mul;
 
-/// Maximum depth of the transform stack and of the clip stack.
+/// Maximum depth of the transform stack, and of each of the other stacks.
 pub const STACK_MAX: usize = 64;
 
 /// Affine transform of the plane: the images of the x axis, the y axis and the origin.
@@ -37,9 +39,12 @@ impl Affine2 {
         Some(Affine2 { origin: [-back_x, -back_y], ..linear })
     }
 
-    /// Returns the smaller of the scale factors along the two axes.
+    /// Returns the smallest scale factor of any direction: the smaller singular value.
     pub fn scale_min(&self) -> f32 {
-        self.x[0].hypot(self.x[1]).min(self.y[0].hypot(self.y[1]))
+        let squares = [self.x, self.y].map(|[x, y]| x * x + y * y);
+        let slant = self.x[0] * self.y[0] + self.x[1] * self.y[1];
+        let apart = (squares[0] - squares[1]).hypot(2.0 * slant);
+        ((squares[0] + squares[1] - apart) / 2.0).max(0.0).sqrt()
     }
 
     /// Returns true if axis-aligned shapes stay axis-aligned.
@@ -81,6 +86,11 @@ pub struct TransformStack {
     transforms: Vec<Option<Affine2>>,
     clip: Option<[i32; 4]>,
     clips: Vec<Option<[i32; 4]>>,
+    /// `None` for the blend mode of the material.
+    blend: Option<BlendMode>,
+    blends: Vec<Option<BlendMode>>,
+    mask: MaskUse,
+    masks: Vec<MaskUse>,
 }
 
 impl TransformStack {
@@ -158,12 +168,85 @@ impl TransformStack {
         Ok(())
     }
 
+    #[inline(always)]
+    pub fn blend(&self) -> Option<BlendMode> {
+        self.blend
+    }
+
+    /// Sets the blend mode. [`TransformStack::pop_blend`] restores the current one.
+    pub fn push_blend(&mut self, blend: BlendMode) -> Result<(), String> {
+        if self.blends.len() >= STACK_MAX {
+            return Err(format!(
+                "{STACK_MAX} blend modes are pushed already (STACK_MAX): is a pop_blend missing?"
+            ));
+        }
+        self.blends.push(self.blend);
+        self.blend = Some(blend);
+        Ok(())
+    }
+
+    /// Restores the blend mode from before the last push.
+    pub fn pop_blend(&mut self) -> Result<(), String> {
+        let Some(saved) = self.blends.pop() else {
+            return Err("no blend mode is pushed: is there a pop_blend too many?".to_string());
+        };
+        self.blend = saved;
+        Ok(())
+    }
+
+    #[inline(always)]
+    pub fn mask(&self) -> MaskUse {
+        self.mask
+    }
+
+    /// Makes subsequent drawing the shape of a new mask with this number.
+    pub fn begin_mask(&mut self, number: u16) -> Result<(), String> {
+        if self.mask.shape_of > 0 {
+            return Err(
+                "the shape of a mask is being drawn already: is an end_mask missing?".into()
+            );
+        }
+        if self.masks.len() >= STACK_MAX {
+            return Err(format!(
+                "{STACK_MAX} masks apply already (STACK_MAX): is a pop_mask missing?"
+            ));
+        }
+        self.masks.push(self.mask);
+        self.mask.shape_of = number;
+        Ok(())
+    }
+
+    /// Draws through the mask whose shape was drawn. Returns its number.
+    pub fn end_mask(&mut self) -> Result<u16, String> {
+        let number = self.mask.shape_of;
+        if number == 0 {
+            return Err("no mask is begun: is there a begin_mask missing?".to_string());
+        }
+        self.mask = MaskUse { within: number, shape_of: 0 };
+        Ok(number)
+    }
+
+    /// Ends the mask that was begun last.
+    pub fn pop_mask(&mut self) -> Result<(), String> {
+        if self.mask.shape_of > 0 {
+            return Err("the shape of a mask is being drawn: call end_mask first".to_string());
+        }
+        let Some(saved) = self.masks.pop() else {
+            return Err("no mask applies: is there a pop_mask too many?".to_string());
+        };
+        self.mask = saved;
+        Ok(())
+    }
+
     /// Resets everything at the end of a frame. Returns the number of pushes without a pop.
     pub fn end_frame(&mut self) -> usize {
-        let left = self.transforms.len() + self.clips.len();
+        let left = self.transforms.len() + self.clips.len() + self.blends.len() + self.masks.len();
         self.transforms.clear();
         self.clips.clear();
-        (self.transform, self.clip) = (None, None);
+        self.blends.clear();
+        self.masks.clear();
+        (self.transform, self.clip, self.blend) = (None, None, None);
+        self.mask = MaskUse::default();
         left
     }
 }

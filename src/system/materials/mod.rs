@@ -345,11 +345,6 @@ fn moved(
     }
 }
 
-/// Returns the blend mode for an index of `BLENDS` (src/resource/material_data.rs).
-fn blend_of(index: u8) -> BlendMode {
-    [BlendMode::Alpha, BlendMode::Add, BlendMode::Multiply, BlendMode::Replace][usize::from(index)]
-}
-
 impl Material {
     fn variable(&self, name: &str) -> Result<&ShaderVariable, Error> {
         let known = self.shader.as_ref().map_or(&[][..], |shader| &shader.data.variables[..]);

@@ -180,7 +180,7 @@ impl Material {
         let material = packet::MaterialFrame {
             name: self.name.clone(),
             shader: self.shader.as_ref().map(|shader| shader.packet.clone()),
-            blend: blend_of(self.data.blend),
+            blend: BlendMode::ALL[usize::from(self.data.blend)],
             textures: self.textures.iter().map(|(_, slot, sampling)| (*slot, *sampling)).collect(),
             variables: self.block.clone(),
         };

@@ -9,6 +9,7 @@ use super::gui_buffers::GuiBuffers;
 use super::gui_encode::{EncodeContext, PassTarget};
 use super::gui_passes::{GuiPass, GuiPassList, PassInputs};
 use super::latency_meter::LatencyMeter;
+use super::mask_images::MaskImages;
 use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::render_passes::{self, RENDER_PASSES};
@@ -23,6 +24,7 @@ use super::{
 };
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
+use engine_frame_packet::texture::TextureSlot;
 use engine_frame_packet::{FramePacket, ViewTarget};
 use std::sync::mpsc::Sender;
 use std::time::Instant;
@@ -58,6 +60,7 @@ pub struct FrameRenderer {
     textures: TextureTable,
     materials: MaterialTable,
     buffers: GuiBuffers,
+    masks: MaskImages,
     depths: NumberMap<(u32, u32), wgpu::TextureView>,
     timing: Option<GpuTiming>,
     guis: GuiBatchTable,
@@ -79,6 +82,14 @@ pub struct FrameRenderer {
     panics: u32,
 }
 
+fn mask_images(
+    device: &GpuDevice,
+    materials: &MaterialTable,
+    textures: &TextureTable,
+) -> MaskImages {
+    MaskImages::new(device, &materials.mask_layout, textures.view(TextureSlot::SHARED))
+}
+
 /// After this many panics nothing is drawn any more.
 const PANICS_MAX: u32 = 3;
 
@@ -93,6 +104,7 @@ impl FrameRenderer {
         let textures = TextureTable::new(&device);
         let materials = MaterialTable::new(&device, &textures);
         let buffers = GuiBuffers::new(&device);
+        let masks = mask_images(&device, &materials, &textures);
         let timing = if options.timing { GpuTiming::new(&device) } else { None };
         Ok(FrameRenderer {
             choice: options.choice,
@@ -105,6 +117,7 @@ impl FrameRenderer {
             textures,
             materials,
             buffers,
+            masks,
             depths: NumberMap::default(),
             timing,
             guis: GuiBatchTable::default(),
@@ -335,6 +348,7 @@ impl FrameRenderer {
         self.textures.restore(&self.device, &mut self.events);
         self.materials.restore(&self.device, &self.textures, format, &mut self.events);
         self.buffers = GuiBuffers::new(&self.device);
+        self.masks = mask_images(&self.device, &self.materials, &self.textures);
         self.depths.clear();
         self.forward = None;
         self.scenes_unsupported = false;
@@ -377,10 +391,12 @@ impl FrameRenderer {
         };
         plan.plan(packet, &self.guis, &self.list, &sizes);
         self.plan = plan;
+        self.masks.assign(&self.device, &self.plan.masks);
         self.statistics.copied_bytes += self.copy_scenes(packet);
         let scene = self.scenes.statistics();
-        self.statistics.draw_calls = self.plan.items.len() as u32 + scene.draw_call_count();
-        let instances: u32 = self.plan.items.iter().map(|item| item.draw.count).sum();
+        let items = || self.plan.items.iter().chain(&self.plan.mask_items);
+        self.statistics.draw_calls = items().count() as u32 + scene.draw_call_count();
+        let instances: u32 = items().map(|item| item.draw.count).sum();
         self.statistics.instances = instances + scene.instances;
         self.statistics.scene = scene;
         self.statistics.textures = self.textures.len() as u32;
@@ -483,6 +499,7 @@ impl FrameRenderer {
             textures: &mut self.textures,
             materials: &mut self.materials,
             buffers: &self.buffers,
+            masks: &self.masks,
             plan: &self.plan,
             forward: self.forward.as_deref(),
             scenes: &self.scenes,

@@ -19,6 +19,8 @@ struct Frame {
     atlas_stretch: f32,
     glyphs_stretch: f32,
     spare: u32,
+    /// The position of a target's pixel in the mask is its own plus `xy`; `zw` is the mask's size.
+    engine_mask: vec4f,
 }
 
 /// The input of a material's own `paint`.
@@ -42,12 +44,20 @@ struct Paint {
 @group(0) @binding(4) var engine_smooth: sampler;
 @group(1) @binding(0) var engine_texture: texture_2d<f32>;
 @group(1) @binding(1) var engine_texture_sampler: sampler;
+@group(3) @binding(0) var engine_mask: texture_2d<f32>;
 
-/// The paints that a pipeline needs, one bit each; bit 16: nearest texels, too. Fewer are much
-/// cheaper on a software adapter, which also computes the results that are not selected.
-override ENGINE_PAINTS: u32 = 0x103ffu;
+/// The paints that a pipeline needs, one bit each; bit 16: nearest texels, too; bit 17: triangles
+/// with colors at their corners; bit 18: gradients. Fewer are much cheaper on a software adapter,
+/// which also computes the results that are not selected.
+override ENGINE_PAINTS: u32 = 0x703ffu;
 /// True if the shader writes colors as sRGB bytes.
 override ENGINE_ENCODES: bool = false;
+/// True if the colors of instances are premultiplied already.
+override ENGINE_PREMULTIPLIED: bool = false;
+/// True if the shader writes coverage, for masks.
+override ENGINE_COVERS: bool = false;
+/// True if colors replace those of the target: a mask then has hard edges.
+override ENGINE_REPLACES: bool = false;
 
 const ENGINE_ATLAS: u32 = 0u;
 const ENGINE_TEXTURE: u32 = 1u;
@@ -60,6 +70,8 @@ const ENGINE_TEXTURE_FIELD: u32 = 7u;
 const ENGINE_TRIANGLE: u32 = 8u;
 const ENGINE_FRINGE: u32 = 9u;
 const ENGINE_NEAREST: u32 = 16u;
+const ENGINE_MESH: u32 = 32768u;
+const ENGINE_GRADIENT_STEPS: f32 = 1022.0;
 const ENGINE_ATLAS_SIDE: f32 = 1024.0;
 const ENGINE_GLYPH_SPREAD: f32 = 6.0;
 
@@ -71,6 +83,11 @@ struct EngineInstance {
     @location(3) color: vec4f,
     @location(4) paint: u32,
     @location(5) extra: vec2f,
+    /// Colors in the bytes of other fields: the second and third corner of a triangle, and the end
+    /// of a gradient.
+    @location(6) second: vec4f,
+    @location(7) third: vec4f,
+    @location(8) gradient: vec4f,
 }
 
 struct EngineVarying {
@@ -83,6 +100,8 @@ struct EngineVarying {
     @location(4) @interpolate(flat) shape: vec4f,
     @location(5) @interpolate(flat) extra: vec2f,
     @location(6) @interpolate(flat) paint: u32,
+    /// sRGB: the color of a triangle with premultiplied alpha, or the end of a gradient.
+    @location(7) mixed: vec4f,
 }
 
 fn engine_from_srgb(c: vec3f) -> vec3f {
@@ -100,8 +119,9 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     let corner = (0x320210u >> (4u * in.vertex)) & 3u;
     let right = corner == 1u || corner == 2u;
     let up = corner >= 2u;
-    let position = select(select(in.bottom.xy, in.bottom.zw, right),
-                          select(in.top.zw, in.top.xy, right), up);
+    let mesh = (in.paint & ENGINE_MESH) != 0u;
+    let left_top = select(in.top.zw, in.top.xy, right || mesh);
+    let position = select(select(in.bottom.xy, in.bottom.zw, right), left_top, up);
     let side = vec2f(select(-1.0, 1.0, right), select(-1.0, 1.0, up));
     let kind = in.paint & 15u;
     var reach = in.uv.xy;
@@ -124,6 +144,13 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
         let across = select(vec2f(0.0), in.extra - in.uv.xy, up);
         out.uv = in.uv.xy + along + across;
     }
+    var colors = in.gradient;
+    if mesh {
+        out.uv = select(select(in.uv.xy, in.uv.zw, right), in.extra, up);
+        colors = select(select(in.color, in.second, right), in.third, up);
+        colors = vec4f(colors.rgb * select(colors.a, 1.0, ENGINE_PREMULTIPLIED), colors.a);
+    }
+    out.mixed = colors;
     out.quad_uv = vec2f(select(0.0, 1.0, right), select(1.0, 0.0, up));
     out.position = position;
     out.color = vec4f(engine_from_srgb(in.color.rgb), in.color.a);
@@ -279,21 +306,55 @@ fn engine_within(uv: vec2f, part: vec4f, inside: vec2f) -> vec2f {
     return clamp(uv, min(low, high), high);
 }
 
+/// Converts an sRGB color with premultiplied alpha to linear light.
+fn engine_light(color: vec4f) -> vec4f {
+    let alpha = select(max(color.a, 1e-4), 1.0, ENGINE_PREMULTIPLIED);
+    return vec4f(engine_from_srgb(color.rgb / alpha) * alpha, color.a);
+}
+
+/// Returns the color of a gradient, between two colors in linear light and in sRGB.
+fn engine_gradient(in: EngineVarying, direction: u32) -> vec4f {
+    let arc = (in.paint & 15u) == ENGINE_ARC;
+    let half = max(select(in.shape.xy, vec2f(in.shape.x + in.shape.y), arc), vec2f(1e-6));
+    let angle = f32(direction - 2u) / ENGINE_GRADIENT_STEPS * 6.2831853;
+    let along = vec2f(cos(angle), sin(angle));
+    let reach = dot(abs(along), half);
+    let at = select(dot(in.uv, along) / reach * 0.5 + 0.5, length(in.uv / half), direction == 1u);
+    let from_alpha = select(in.color.a, 1.0, ENGINE_PREMULTIPLIED);
+    let to_alpha = select(in.mixed.a, 1.0, ENGINE_PREMULTIPLIED);
+    let first = vec4f(engine_to_srgb(in.color.rgb) * from_alpha, in.color.a);
+    return engine_light(mix(first, vec4f(in.mixed.rgb * to_alpha, in.mixed.a), saturate(at)));
+}
+
+/// Returns the draw color of a pixel, in linear light with premultiplied alpha.
+fn engine_color(in: EngineVarying) -> vec4f {
+    let layer = (in.paint >> 5u) & 1023u;
+    let kind = in.paint & 15u;
+    if engine_needs(17u) && (in.paint & ENGINE_MESH) != 0u {
+        return engine_light(in.mixed);
+    }
+    let shape = kind == ENGINE_BOX || kind == ENGINE_ELLIPSE || kind == ENGINE_ARC;
+    if engine_needs(18u) && shape && layer > 0u {
+        return engine_gradient(in, layer);
+    }
+    return vec4f(in.color.rgb * select(in.color.a, 1.0, ENGINE_PREMULTIPLIED), in.color.a);
+}
+
 /// Returns the output of the engine's own material, with premultiplied alpha.
-fn engine_paint(in: EngineVarying) -> vec4f {
+fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
     let dx = dpdx(in.uv);
     let dy = dpdy(in.uv);
     let kind = in.paint & 15u;
-    let layer = (in.paint >> 5u) & 2047u;
+    let layer = (in.paint >> 5u) & 1023u;
     let near = engine_needs(16u) && (in.paint & ENGINE_NEAREST) != 0u;
-    let color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    let inside = select(in.extra, vec2f(0.0), (in.paint & ENGINE_MESH) != 0u);
     if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
         let stretch = vec2f(1.0, frame.atlas_stretch);
         if near {
             let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE)) * stretch;
             return color * textureSampleLevel(engine_atlas, engine_smooth, uv, layer, 0.0);
         }
-        let uv = engine_within(in.uv, in.shape, in.extra) * stretch;
+        let uv = engine_within(in.uv, in.shape, inside) * stretch;
         return color * textureSampleGrad(engine_atlas, engine_smooth, uv, layer, dx * stretch,
                                          dy * stretch);
     }
@@ -302,7 +363,7 @@ fn engine_paint(in: EngineVarying) -> vec4f {
             let uv = engine_nearest(in.uv, vec2f(textureDimensions(engine_texture)));
             return color * textureSampleLevel(engine_texture, engine_texture_sampler, uv, 0.0);
         }
-        let uv = engine_within(in.uv, in.shape, in.extra);
+        let uv = engine_within(in.uv, in.shape, inside);
         return color * textureSampleGrad(engine_texture, engine_texture_sampler, uv, dx, dy);
     }
     if engine_needs(ENGINE_GLYPH) && kind == ENGINE_GLYPH {
@@ -332,18 +393,45 @@ fn engine_paint(in: EngineVarying) -> vec4f {
     return color;
 }
 
-@fragment
-fn engine_fragment(in: EngineVarying) -> @location(0) vec4f {
+fn engine_output(in: EngineVarying) -> vec4f {
     var it: Paint;
-    it.base = engine_paint(in);
-    it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    it.color = engine_color(in);
+    it.base = engine_paint(in, it.color);
     it.uv = select(in.quad_uv, in.uv, (in.paint & 15u) == ENGINE_TEXTURE);
     it.position = in.position;
     it.pixel = in.clip.xy;
-    let painted = paint(it);
+    return paint(it);
+}
+
+fn engine_encoded(painted: vec4f) -> vec4f {
     if ENGINE_ENCODES {
         let alpha = max(painted.a, 1e-6);
         return vec4f(engine_to_srgb(painted.rgb / alpha) * alpha, painted.a);
     }
     return painted;
+}
+
+@fragment
+fn engine_fragment(in: EngineVarying) -> @location(0) vec4f {
+    return engine_encoded(engine_output(in));
+}
+
+/// Draws through a mask.
+@fragment
+fn engine_masked_fragment(in: EngineVarying) -> @location(0) vec4f {
+    let painted = engine_output(in);
+    let at = in.clip.xy + frame.engine_mask.xy;
+    let inside = all(at >= vec2f(0.0)) && all(at < frame.engine_mask.zw);
+    let texel = clamp(vec2i(at), vec2i(0), vec2i(textureDimensions(engine_mask)) - 1);
+    let mask = select(0.0, textureLoad(engine_mask, texel, 0).r, inside);
+    if ENGINE_COVERS {
+        return vec4f(saturate(painted.a) * mask);
+    }
+    if ENGINE_REPLACES {
+        if mask < 0.5 {
+            discard;
+        }
+        return engine_encoded(painted);
+    }
+    return engine_encoded(painted) * mask;
 }

@@ -9,7 +9,8 @@
 use super::numeric_map::{DirtyRanges, NumberMap};
 use engine_foundation::Mat4;
 use engine_frame_packet::gui::{
-    GuiBatchKey, GuiFrame, GuiSpace, MovedSource, ObjectChange, QuadBatch, QuadInstance,
+    GuiBatchKey, GuiFrame, GuiSpace, MaskFrame, MovedSource, ObjectChange, QuadBatch, QuadInstance,
+    paint,
 };
 use std::ops::Range;
 
@@ -34,9 +35,20 @@ pub struct GuiDraw {
     pub paints: u32,
 }
 
-/// Returns the bits of the paints in instances, and bit 16 if any uses the nearest texel.
+/// The bits of an atlas's layer, or of a gradient.
+const LAYER_BITS: u32 = (QuadInstance::LAYERS_MAX - 1) << 5;
+
+/// Returns the bits of the paints in instances, bit 16 if any uses the nearest texel, bit 17 if any
+/// is a triangle with colors at its corners, and bit 18 if any may have a gradient.
 pub fn paints_of(instances: &[QuadInstance]) -> u32 {
-    let bits = |word: u32| 1 << (word & 15) | (word & QuadInstance::NEAREST) << 12;
+    const SHAPES: u32 = 1 << paint::BOX | 1 << paint::ELLIPSE | 1 << paint::ARC;
+    let bits = |word: u32| {
+        let kind = 1 << (word & 15);
+        let has_gradient = kind & SHAPES != 0 && word & LAYER_BITS != 0;
+        kind | (word & QuadInstance::NEAREST) << 12
+            | (word & QuadInstance::MESH) << 2
+            | u32::from(has_gradient) << 18
+    };
     instances.iter().fold(0, |all, instance| all | bits(instance.paint))
 }
 
@@ -46,6 +58,8 @@ pub struct GuiBatches {
     pub space: GuiSpace,
     pub pose: Mat4,
     pub transforms: Vec<Mat4>,
+    /// The masks of the newest packet.
+    pub masks: Vec<MaskFrame>,
     pub retained: RetainedGui,
     /// The Gui's part of [`DrawList::draws`], valid if `packet` is the newest packet's number.
     draws: Range<usize>,
@@ -85,6 +99,7 @@ impl GuiBatchTable {
             let gui = self.guis.entry(frame.gui).or_default();
             gui.space = frame.space;
             gui.pose = frame.pose;
+            gui.masks.clone_from(&frame.masks);
             if !frame.transforms.is_empty() {
                 gui.transforms.clone_from(&frame.transforms);
                 list.transforms_changed = true;

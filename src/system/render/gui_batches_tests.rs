@@ -7,12 +7,7 @@ use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::texture::TextureSlot;
 
 fn key(layer: i32, texture: u32) -> GuiBatchKey {
-    GuiBatchKey {
-        layer,
-        material: MaterialSlot::BUILT_IN,
-        texture: TextureSlot(texture),
-        clip: None,
-    }
+    GuiBatchKey { layer, texture: TextureSlot(texture), ..GuiBatchKey::PLAIN }
 }
 
 /// Returns an instance that can be distinguished from others.

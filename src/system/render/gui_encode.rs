@@ -8,8 +8,10 @@ use super::forward::ForwardRenderer;
 use super::gpu_timing::GpuTiming;
 use super::gui_batches::GuiDraw;
 use super::gui_buffers::GuiBuffers;
-use super::gui_passes::{FillRectangle, GuiPass, GuiPassList, PassItem, PixelRectangle};
-use super::materials::{ALL_PAINTS, DEPTH_FORMAT, MaterialTable, PipelinePurpose};
+use super::gui_passes::{FillRectangle, GuiPass, GuiPassList, MaskPass, PassItem, PixelRectangle};
+use super::gui_pipelines::{ALL_PAINTS, DEPTH_FORMAT, MASK_FORMAT, PipelinePurpose};
+use super::mask_images::MaskImages;
+use super::materials::MaterialTable;
 use super::numeric_map::NumberMap;
 use super::scene::RetainedScenes;
 use super::shader::MATERIAL_GROUP;
@@ -21,6 +23,8 @@ use engine_frame_packet::texture::TextureSlot;
 /// Depth buffers of more sizes than this are not kept.
 const DEPTHS_MAX: usize = 8;
 const INSTANCE_BYTES: u64 = size_of::<QuadInstance>() as u64;
+/// The bind group of a mask in gui.wgsl.
+const MASK_GROUP: u32 = 3;
 
 /// The resources for encoding a pass.
 pub struct EncodeContext<'a> {
@@ -28,6 +32,7 @@ pub struct EncodeContext<'a> {
     pub textures: &'a mut TextureTable,
     pub materials: &'a mut MaterialTable,
     pub buffers: &'a GuiBuffers,
+    pub masks: &'a MaskImages,
     pub plan: &'a GuiPassList,
     /// The renderer of scenes, if there are any.
     pub forward: Option<&'a ForwardRenderer>,
@@ -68,6 +73,7 @@ struct GuiBoundState {
     uniform: Option<u32>,
     texture: Option<TextureSlot>,
     scissor: Option<PixelRectangle>,
+    mask: Option<Option<u32>>,
 }
 
 impl EncodeContext<'_> {
@@ -114,16 +120,21 @@ impl EncodeContext<'_> {
             mapped_at_creation: false,
         });
         self.device.queue.write_buffer(&buffer, 0, bytemuck::bytes_of(&instance));
-        let paints = if self.device.info.software { 1 << paint::SOLID } else { ALL_PAINTS };
         let purpose = PipelinePurpose {
             blend: BlendMode::Replace,
-            format: onto.format,
             depth: pass.world,
-            paints,
+            paints: self.paints(1 << paint::SOLID),
+            ..PipelinePurpose::plain(onto.format)
         };
         let (material, events) = (MaterialSlot::BUILT_IN, &mut *self.events);
         self.materials.prepare(self.device, self.textures, material, purpose, events);
         PreparedFill { rectangle: fill, instance: buffer, purpose }
+    }
+
+    /// Returns the paints that a pipeline supports: those that are needed on a software adapter,
+    /// and all on others.
+    fn paints(&self, needed: u32) -> u32 {
+        if self.device.info.software { needed } else { ALL_PAINTS }
     }
 
     /// Prepares the resources of a pass's draws, and returns those that can be drawn.
@@ -133,30 +144,63 @@ impl EncodeContext<'_> {
         pass: &GuiPass,
         plan: &'a GuiPassList,
     ) -> Vec<PreparedDraw<'a>> {
-        let mut all = Vec::new();
-        for item in &plan.items[pass.items.clone()] {
-            let key = &item.draw.key;
-            let source_texture = match key.texture {
-                TextureSlot::SHARED => {
-                    self.materials.plain_texture(key.material).unwrap_or(key.texture)
-                }
-                texture => texture,
-            };
-            // The target of a pass cannot be sampled in it.
-            let texture = if onto.slot == Some(source_texture) {
-                TextureSlot::SHARED
-            } else {
-                source_texture
-            };
-            let paints = if self.device.info.software { item.draw.paints } else { ALL_PAINTS };
-            let blend = self.materials.blend(key.material);
-            let purpose = PipelinePurpose { blend, format: onto.format, depth: pass.world, paints };
-            let (textures, events) = (&mut *self.textures, &mut *self.events);
-            if self.materials.prepare(self.device, textures, key.material, purpose, events) {
-                all.push(PreparedDraw { item, purpose, texture });
+        let items = &plan.items[pass.items.clone()];
+        let purpose = PipelinePurpose { depth: pass.world, ..PipelinePurpose::plain(onto.format) };
+        let prepared = items.iter().map(|item| {
+            let material_blend = || self.materials.blend(item.draw.key.material);
+            let blend = item.draw.key.blend.unwrap_or_else(material_blend);
+            let masked = item.mask.is_some();
+            self.prepare_item(item, onto.slot, PipelinePurpose { blend, masked, ..purpose })
+        });
+        prepared.flatten().collect()
+    }
+
+    /// Prepares the draws of a mask's shape.
+    pub fn prepare_mask<'a>(
+        &mut self,
+        onto: Option<TextureSlot>,
+        mask: &MaskPass,
+        plan: &'a GuiPassList,
+    ) -> Vec<PreparedDraw<'a>> {
+        let purpose = self.mask_purpose(ALL_PAINTS, mask.outside);
+        let items = &plan.mask_items[mask.items.clone()];
+        items.iter().filter_map(|item| self.prepare_item(item, onto, purpose)).collect()
+    }
+
+    /// Prepares the fill of masks, and returns its purpose.
+    pub fn prepare_mask_fill(&mut self) -> PipelinePurpose {
+        let purpose = self.mask_purpose(1 << paint::SOLID, false);
+        let (textures, events) = (&mut *self.textures, &mut *self.events);
+        self.materials.prepare(self.device, textures, MaterialSlot::BUILT_IN, purpose, events);
+        purpose
+    }
+
+    fn mask_purpose(&self, paints: u32, erases: bool) -> PipelinePurpose {
+        let paints = self.paints(paints);
+        PipelinePurpose { paints, masked: true, erases, ..PipelinePurpose::plain(MASK_FORMAT) }
+    }
+
+    /// Prepares the resources of a draw; `None` if it cannot be drawn.
+    fn prepare_item<'a>(
+        &mut self,
+        item: &'a PassItem,
+        onto: Option<TextureSlot>,
+        purpose: PipelinePurpose,
+    ) -> Option<PreparedDraw<'a>> {
+        let key = &item.draw.key;
+        let source_texture = match key.texture {
+            TextureSlot::SHARED => {
+                self.materials.plain_texture(key.material).unwrap_or(key.texture)
             }
-        }
-        all
+            texture => texture,
+        };
+        // The target of a pass cannot be sampled in it.
+        let texture =
+            if onto == Some(source_texture) { TextureSlot::SHARED } else { source_texture };
+        let purpose = PipelinePurpose { paints: self.paints(item.draw.paints), ..purpose };
+        let (textures, events) = (&mut *self.textures, &mut *self.events);
+        let ready = self.materials.prepare(self.device, textures, key.material, purpose, events);
+        ready.then_some(PreparedDraw { item, purpose, texture })
     }
 }
 
@@ -165,6 +209,7 @@ pub struct GuiDraws<'a> {
     pub buffers: &'a GuiBuffers,
     pub textures: &'a TextureTable,
     pub materials: &'a MaterialTable,
+    pub masks: &'a MaskImages,
     pub ready: Vec<PreparedDraw<'a>>,
 }
 
@@ -180,14 +225,27 @@ impl GuiDraws<'_> {
         to.draw(0..6, 0..1);
     }
 
-    /// Draws the Guis of a pass.
-    pub fn draw(&self, to: &mut wgpu::RenderPass, pass: &GuiPass) {
+    /// Fills the image of a mask, through its parent.
+    pub fn fill_mask(&self, to: &mut wgpu::RenderPass, mask: &MaskPass, purpose: PipelinePurpose) {
+        let (material, texture) = (MaterialSlot::BUILT_IN, TextureSlot::SHARED);
         let mut set = GuiBoundState::default();
-        let [x, y, width, height] = pass.viewport.map(|side| side as f32);
+        self.set(to, &mut set, material, purpose, texture, mask.fill_uniform);
+        self.set_mask(to, &mut set, mask.parent);
+        to.set_vertex_buffer(0, self.masks.fill().slice(..));
+        to.draw(0..6, 0..1);
+    }
+
+    /// Draws the Guis of a pass.
+    pub fn draw(&self, to: &mut wgpu::RenderPass, viewport: PixelRectangle) {
+        let mut set = GuiBoundState::default();
+        let [x, y, width, height] = viewport.map(|side| side as f32);
         to.set_viewport(x, y, width.max(1.0), height.max(1.0), 0.0, 1.0);
         for PreparedDraw { item, purpose, texture } in &self.ready {
             let draw = &item.draw;
             self.set(to, &mut set, draw.key.material, *purpose, *texture, item.uniform);
+            if purpose.masked {
+                self.set_mask(to, &mut set, item.mask);
+            }
             if set.scissor.replace(item.scissor) != Some(item.scissor) {
                 let [x, y, width, height] = item.scissor;
                 to.set_scissor_rect(x, y, width, height);
@@ -206,6 +264,12 @@ impl GuiDraws<'_> {
         };
         let first = u64::from(draw.first) * INSTANCE_BYTES;
         buffer.slice(first..first + u64::from(draw.count) * INSTANCE_BYTES)
+    }
+
+    fn set_mask(&self, to: &mut wgpu::RenderPass, set: &mut GuiBoundState, mask: Option<u32>) {
+        if set.mask.replace(mask) != Some(mask) {
+            to.set_bind_group(MASK_GROUP, self.masks.group(mask), &[]);
+        }
     }
 
     fn set(

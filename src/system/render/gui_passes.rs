@@ -4,7 +4,7 @@
 use super::gui_batches::{DrawList, GuiBatchTable, GuiDraw};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::{Mat4, Vec3, Vec4};
-use engine_frame_packet::gui::GuiSpace;
+use engine_frame_packet::gui::{GuiSpace, MaskFrame};
 use engine_frame_packet::{FramePacket, View, ViewTarget};
 
 /// The uniform `frame` of gui.wgsl.
@@ -19,7 +19,12 @@ pub struct FrameUniform {
     pub atlas_stretch: f32,
     pub glyphs_stretch: f32,
     pub spare: u32,
+    /// Offset from a target's pixel to the mask's, and the mask's size: [`NO_MASK`] without one.
+    pub mask: [f32; 4],
 }
+
+/// The mask of a uniform that reads only white, from an image of one texel.
+const NO_MASK: [f32; 4] = [0.0, 0.0, f32::MAX, f32::MAX];
 
 /// A rectangle of pixels: left, top, width, height.
 pub type PixelRectangle = [u32; 4];
@@ -31,6 +36,23 @@ pub struct PassItem {
     /// Index into [`GuiPassList::uniforms`].
     pub uniform: u32,
     pub scissor: PixelRectangle,
+    /// Index of the mask that it is drawn through, in [`GuiPassList::masks`].
+    pub mask: Option<u32>,
+}
+
+/// A pass that draws the coverage of a mask onto an image of its own.
+#[derive(Clone, Debug)]
+pub struct MaskPass {
+    /// The pixels of the target that it covers. Everything outside is hidden.
+    pub rectangle: PixelRectangle,
+    /// True if the coverage of its shape is removed from a filled image.
+    pub outside: bool,
+    /// Index of the mask that multiplies it.
+    pub parent: Option<u32>,
+    /// Uniform for filling the whole image.
+    pub fill_uniform: u32,
+    /// The draws of its shape, in [`GuiPassList::mask_items`].
+    pub items: std::ops::Range<usize>,
 }
 
 /// A part of a target that is filled with one color.
@@ -57,6 +79,8 @@ pub struct GuiPass {
     pub scene: Option<(usize, PixelRectangle)>,
     pub viewport: PixelRectangle,
     pub items: std::ops::Range<usize>,
+    /// The masks of the items, in [`GuiPassList::masks`]. A mask follows its parent.
+    pub masks: std::ops::Range<usize>,
 }
 
 /// All passes of a packet.
@@ -64,6 +88,8 @@ pub struct GuiPass {
 pub struct GuiPassList {
     pub passes: Vec<GuiPass>,
     pub items: Vec<PassItem>,
+    pub masks: Vec<MaskPass>,
+    pub mask_items: Vec<PassItem>,
     pub uniforms: Vec<FrameUniform>,
     spare: Vec<GuiDraw>,
 }
@@ -110,13 +136,41 @@ fn intersection(a: PixelRectangle, b: PixelRectangle) -> PixelRectangle {
 /// Returns the pixels that a rectangle of a Gui's plane covers; for a rotated one, those of its
 /// bounds. Corners are rounded to whole pixels, so that neighbours neither overlap nor leave a gap.
 fn clip_pixels(clip: [i32; 4], to_clip: &Mat4, viewport: PixelRectangle) -> PixelRectangle {
-    let [left, bottom, right, top] = clip.map(|at| at as f32);
+    let whole = |at: f32| (at + 0.001).round().max(0.0) as u32;
+    match pixel_bounds(clip.map(|at| at as f32), to_clip, viewport) {
+        Some([low, high]) => within(low.map(whole), high.map(whole), viewport),
+        None => viewport,
+    }
+}
+
+/// Returns all pixels that a rectangle of a Gui's plane touches.
+fn touched_pixels(bounds: [f32; 4], to_clip: &Mat4, viewport: PixelRectangle) -> PixelRectangle {
+    match pixel_bounds(bounds, to_clip, viewport) {
+        Some([low, high]) => {
+            let low = low.map(|at| at.floor().max(0.0) as u32);
+            within(low, high.map(|at| at.ceil().max(0.0) as u32), viewport)
+        }
+        None => viewport,
+    }
+}
+
+fn within(low: [u32; 2], high: [u32; 2], viewport: PixelRectangle) -> PixelRectangle {
+    let size = [high[0].saturating_sub(low[0]), high[1].saturating_sub(low[1])];
+    intersection([low[0], low[1], size[0], size[1]], viewport)
+}
+
+/// Returns the lowest and highest corner of a rectangle of a Gui's plane, in pixels; `None` if it
+/// is partly behind the camera, so that its bounds are infinite.
+fn pixel_bounds(
+    [left, bottom, right, top]: [f32; 4],
+    to_clip: &Mat4,
+    viewport: PixelRectangle,
+) -> Option<[[f32; 2]; 2]> {
     let (mut low, mut high) = ([f32::MAX; 2], [f32::MIN; 2]);
     for (x, y) in [(left, bottom), (right, bottom), (right, top), (left, top)] {
         let at = *to_clip * Vec4::new(x, y, 0.0, 1.0);
         if at.w <= 1e-6 {
-            // The rectangle is partly behind the camera, so its bounds are infinite.
-            return viewport;
+            return None;
         }
         let pixel = [
             viewport[0] as f32 + (at.x / at.w * 0.5 + 0.5) * viewport[2] as f32,
@@ -127,10 +181,22 @@ fn clip_pixels(clip: [i32; 4], to_clip: &Mat4, viewport: PixelRectangle) -> Pixe
             high[axis] = high[axis].max(pixel[axis]);
         }
     }
-    let whole = |at: f32| (at + 0.001).round().max(0.0) as u32;
-    let (x, y) = (whole(low[0]), whole(low[1]));
-    let size = [whole(high[0]).saturating_sub(x), whole(high[1]).saturating_sub(y)];
-    intersection([x, y, size[0], size[1]], viewport)
+    Some([low, high])
+}
+
+/// Returns the matrix from a Gui's plane to the clip space of a part of its target.
+fn to_part(to_clip: Mat4, part: PixelRectangle, viewport: PixelRectangle) -> Mat4 {
+    let [x, y, width, height] = part.map(|side| side as f32);
+    let [left, top, whole_width, whole_height] = viewport.map(|side| side as f32);
+    let scale = [whole_width / width.max(1.0), whole_height / height.max(1.0)];
+    // The middle of the part, in the clip space of the whole.
+    let middle = [
+        ((x + width / 2.0 - left) / whole_width) * 2.0 - 1.0,
+        1.0 - ((y + height / 2.0 - top) / whole_height) * 2.0,
+    ];
+    Mat4::from_scale(Vec3::new(scale[0], scale[1], 1.0))
+        * Mat4::from_translation(Vec3::new(-middle[0], -middle[1], 0.0))
+        * to_clip
 }
 
 /// The place of a view's Guis on its target.
@@ -218,6 +284,8 @@ impl GuiPassList {
     ) {
         self.passes.clear();
         self.items.clear();
+        self.masks.clear();
+        self.mask_items.clear();
         self.uniforms.clear();
         for (index, view) in packet.views.iter().enumerate() {
             let Some(scale) = packet.scale_of(view.target) else { continue };
@@ -231,6 +299,7 @@ impl GuiPassList {
                 seconds: packet.seconds as f32,
                 atlas_stretch: sizes.atlas_stretch,
                 glyphs_stretch: sizes.glyphs_stretch,
+                mask: NO_MASK,
                 ..FrameUniform::default()
             };
             let (mut clear, mut fill) = (None, None);
@@ -281,7 +350,7 @@ impl GuiPassList {
                 continue;
             }
             let viewport = if world { rectangle } else { whole };
-            let first = self.items.len();
+            let (first, first_mask) = (self.items.len(), self.masks.len());
             if viewport[2] > 0 && viewport[3] > 0 {
                 for gui in view.guis.iter().filter(|gui| is_world(gui) == world) {
                     base.first_transform = (sizes.transforms)(*gui);
@@ -295,13 +364,22 @@ impl GuiPassList {
                     self.add_gui(view, guis, list, *gui, &placement, base);
                 }
             }
-            let items = first..self.items.len();
+            let (items, masks) = (first..self.items.len(), first_mask..self.masks.len());
             let (clear, fill) = (clear.take(), fill.take());
             let scene = scene.take().map(|scene| (scene, rectangle));
             let is_drawn = clear.is_some() || fill.is_some() || scene.is_some();
             if is_drawn || !items.is_empty() {
                 let target = view.target;
-                self.passes.push(GuiPass { target, world, clear, fill, scene, viewport, items });
+                self.passes.push(GuiPass {
+                    target,
+                    world,
+                    clear,
+                    fill,
+                    scene,
+                    viewport,
+                    items,
+                    masks,
+                });
             }
         }
     }
@@ -320,18 +398,101 @@ impl GuiPassList {
         uniform.to_clip = matrix.to_cols_array_2d();
         uniform.scale = (placement.scale[0] * placement.scale[1]).sqrt();
         let index = self.uniforms.len() as u32;
-        let GuiPlacement { viewport, bounds, .. } = *placement;
-        for draw in guis.draws(number, list, &mut self.spare) {
-            let scissor = match draw.key.clip {
-                Some(clip) => intersection(clip_pixels(clip, &matrix, viewport), bounds),
-                None => bounds,
-            };
+        self.uniforms.push(uniform);
+        let mut spare = std::mem::take(&mut self.spare);
+        let draws = guis.draws(number, list, &mut spare);
+        let first_mask = self.masks.len();
+        let in_gui = GuiInTarget { matrix, placement, uniform, first_mask };
+        for (i, mask) in gui.masks.iter().enumerate() {
+            self.add_mask(&in_gui, (i as u16 + 1, *mask), draws);
+        }
+        // The uniforms of draws through each mask.
+        let first_uniform = self.uniforms.len() as u32;
+        for mask in &self.masks[first_mask..] {
+            let mask = mask_in(mask.rectangle, [0, 0]);
+            self.uniforms.push(FrameUniform { mask, ..uniform });
+        }
+        for draw in draws.iter().filter(|draw| draw.key.mask.shape_of == 0) {
+            let mask = in_gui.mask(draw.key.mask.within);
+            let area = mask.map_or(placement.bounds, |mask| self.masks[mask as usize].rectangle);
+            let scissor = in_gui.scissor(draw, area);
             if scissor[2] > 0 && scissor[3] > 0 {
-                self.items.push(PassItem { draw: *draw, uniform: index, scissor });
+                let uniform = mask.map_or(index, |mask| first_uniform + mask - first_mask as u32);
+                self.items.push(PassItem { draw: *draw, uniform, scissor, mask });
             }
         }
-        self.uniforms.push(uniform);
+        self.spare = spare;
     }
+
+    /// Adds the pass of a Gui's mask with a number.
+    fn add_mask(
+        &mut self,
+        in_gui: &GuiInTarget,
+        (number, mask): (u16, MaskFrame),
+        draws: &[GuiDraw],
+    ) {
+        let GuiInTarget { matrix, placement, uniform, .. } = *in_gui;
+        let parent = in_gui.mask(mask.parent);
+        let around = parent.map(|parent| self.masks[parent as usize].rectangle);
+        let area = around.unwrap_or(placement.bounds);
+        let rectangle = match mask.bounds.filter(|_| !mask.outside) {
+            Some(bounds) => intersection(touched_pixels(bounds, &matrix, placement.viewport), area),
+            None => area,
+        };
+        let [x, y, ..] = rectangle;
+        let of_parent = around.map_or(NO_MASK, |around| mask_in(around, [x, y]));
+        let fill_uniform = self.uniforms.len() as u32;
+        let to_clip = Mat4::IDENTITY.to_cols_array_2d();
+        self.uniforms.push(FrameUniform { to_clip, mask: of_parent, ..uniform });
+        let to_clip = to_part(matrix, rectangle, placement.viewport).to_cols_array_2d();
+        // A removed shape is not multiplied by the parent, which the filled image has already.
+        let own = if mask.outside { NO_MASK } else { of_parent };
+        self.uniforms.push(FrameUniform { to_clip, mask: own, ..uniform });
+        let first = self.mask_items.len();
+        for draw in draws.iter().filter(|draw| draw.key.mask.shape_of == number) {
+            let [left, top, width, height] = in_gui.scissor(draw, rectangle);
+            if width > 0 && height > 0 {
+                let scissor = [left - x, top - y, width, height];
+                let (uniform, mask) = (fill_uniform + 1, parent.filter(|_| !mask.outside));
+                self.mask_items.push(PassItem { draw: *draw, uniform, scissor, mask });
+            }
+        }
+        let items = first..self.mask_items.len();
+        let outside = mask.outside;
+        self.masks.push(MaskPass { rectangle, outside, parent, fill_uniform, items });
+    }
+}
+
+/// A Gui on the target of a pass.
+struct GuiInTarget<'a> {
+    matrix: Mat4,
+    placement: &'a GuiPlacement,
+    uniform: FrameUniform,
+    /// Index of the pass of its first mask.
+    first_mask: usize,
+}
+
+impl GuiInTarget<'_> {
+    /// Returns the index of the pass of a mask, by its number.
+    fn mask(&self, number: u16) -> Option<u32> {
+        (number > 0).then(|| self.first_mask as u32 + u32::from(number) - 1)
+    }
+
+    /// Returns the pixels of an area to which a draw is clipped.
+    fn scissor(&self, draw: &GuiDraw, area: PixelRectangle) -> PixelRectangle {
+        match draw.key.clip {
+            Some(clip) => {
+                intersection(clip_pixels(clip, &self.matrix, self.placement.viewport), area)
+            }
+            None => area,
+        }
+    }
+}
+
+/// Returns the mask of a uniform for draws onto an image whose left top is at a pixel of the
+/// target.
+fn mask_in([left, top, width, height]: PixelRectangle, [x, y]: [u32; 2]) -> [f32; 4] {
+    [x as f32 - left as f32, y as f32 - top as f32, width as f32, height as f32]
 }
 
 #[cfg(test)]

@@ -4,40 +4,14 @@
 
 use super::RendererEvent;
 use super::device::GpuDevice;
+use super::gui_pipelines::{GuiShader, PipelinePurpose, frame_layout, mask_layout};
 use super::numeric_map::NumberMap;
 use super::shader::{MATERIAL_GROUP, VARIABLES, sampler_binding, texture_binding};
-use super::textures::{TextureTable, entry, sampler_entry, texture_entry};
-use engine_frame_packet::gui::QuadInstance;
+use super::textures::{TextureTable, entry};
 use engine_frame_packet::material::{
     BlendMode, MaterialChange, MaterialFrame, MaterialSlot, ShaderFrame,
 };
 use std::sync::Arc;
-
-/// The depth buffer's format.
-pub const DEPTH_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-/// All paints, as in gui.wgsl's ENGINE_PAINTS.
-pub const ALL_PAINTS: u32 = 0x103ff;
-
-/// The purpose of a pipeline.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PipelinePurpose {
-    pub blend: BlendMode,
-    pub format: wgpu::TextureFormat,
-    /// True if there is a depth buffer: in the world.
-    pub depth: bool,
-    /// The paints that it must support.
-    pub paints: u32,
-}
-
-/// A shader on the adapter.
-struct GuiShader {
-    name: String,
-    module: wgpu::ShaderModule,
-    layout: wgpu::PipelineLayout,
-    group: Option<wgpu::BindGroupLayout>,
-    /// Pipelines by purpose; `None`: the adapter refused it.
-    pipelines: NumberMap<PipelinePurpose, Option<wgpu::RenderPipeline>>,
-}
 
 /// A game's material.
 struct GameMaterial {
@@ -67,163 +41,8 @@ pub struct MaterialTable {
     game_materials: NumberMap<u32, GameMaterial>,
     /// Layout of bind group 0 of every pipeline.
     pub frame_layout: wgpu::BindGroupLayout,
-}
-
-/// Returns the layout of group 0 of gui.wgsl.
-fn frame_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
-    let array = |binding| {
-        let mut entry = texture_entry(binding);
-        entry.ty = wgpu::BindingType::Texture {
-            sample_type: wgpu::TextureSampleType::Float { filterable: true },
-            view_dimension: wgpu::TextureViewDimension::D2Array,
-            multisampled: false,
-        };
-        entry
-    };
-    let buffer = |binding, visibility, ty, dynamic| wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility,
-        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: dynamic, min_binding_size: None },
-        count: None,
-    };
-    let read = wgpu::BufferBindingType::Storage { read_only: true };
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("frame"),
-        entries: &[
-            buffer(0, wgpu::ShaderStages::VERTEX_FRAGMENT, wgpu::BufferBindingType::Uniform, true),
-            buffer(1, wgpu::ShaderStages::VERTEX, read, false),
-            array(2),
-            array(3),
-            sampler_entry(4),
-        ],
-    })
-}
-
-/// Returns the layout of the own group of a game's shader, if it has bindings there.
-fn material_layout(device: &wgpu::Device, shader: &ShaderFrame) -> Option<wgpu::BindGroupLayout> {
-    let mut entries = Vec::new();
-    if shader.variables > 0 {
-        entries.push(wgpu::BindGroupLayoutEntry {
-            binding: VARIABLES,
-            visibility: wgpu::ShaderStages::VERTEX_FRAGMENT,
-            ty: wgpu::BindingType::Buffer {
-                ty: wgpu::BufferBindingType::Uniform,
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
-            count: None,
-        });
-    }
-    for index in 0..shader.textures {
-        entries.push(texture_entry(texture_binding(index)));
-        entries.push(sampler_entry(sampler_binding(index)));
-    }
-    let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("material"), entries: &entries };
-    (!entries.is_empty()).then(|| device.create_bind_group_layout(&descriptor))
-}
-
-pub(super) fn blend_state(blend: BlendMode) -> Option<wgpu::BlendState> {
-    use wgpu::BlendFactor::{Dst, One, OneMinusSrcAlpha, Zero};
-    let add = |src_factor, dst_factor| wgpu::BlendComponent {
-        src_factor,
-        dst_factor,
-        operation: wgpu::BlendOperation::Add,
-    };
-    // The background keeps its own alpha under Add and Multiply.
-    let (color, alpha) = match blend {
-        BlendMode::Alpha => (add(One, OneMinusSrcAlpha), add(One, OneMinusSrcAlpha)),
-        BlendMode::Add => (add(One, One), add(Zero, One)),
-        BlendMode::Multiply => (add(Dst, OneMinusSrcAlpha), add(Zero, One)),
-        BlendMode::Replace => return None,
-    };
-    Some(wgpu::BlendState { color, alpha })
-}
-
-impl GuiShader {
-    fn new(
-        device: &GpuDevice,
-        groups: [&wgpu::BindGroupLayout; 2],
-        name: &str,
-        source: &str,
-        game_shader: Option<&ShaderFrame>,
-    ) -> Result<GuiShader, String> {
-        device.compiled(|device| {
-            let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-                label: Some(name),
-                source: wgpu::ShaderSource::Wgsl(source.into()),
-            });
-            let group = game_shader.and_then(|shader| material_layout(device, shader));
-            let mut layouts = vec![Some(groups[0]), Some(groups[1])];
-            layouts.extend(group.as_ref().map(Some));
-            let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(name),
-                bind_group_layouts: &layouts,
-                immediate_size: 0,
-            });
-            GuiShader {
-                name: name.to_string(),
-                module,
-                layout,
-                group,
-                pipelines: NumberMap::default(),
-            }
-        })
-    }
-
-    fn create_pipeline(
-        &self,
-        device: &GpuDevice,
-        purpose: PipelinePurpose,
-    ) -> Result<wgpu::RenderPipeline, String> {
-        let attributes = wgpu::vertex_attr_array![
-            0 => Float32x4, 1 => Float32x4, 2 => Float32x4, 3 => Unorm8x4, 4 => Uint32,
-            5 => Float32x2
-        ];
-        let constants = [
-            ("ENGINE_PAINTS", f64::from(purpose.paints)),
-            ("ENGINE_ENCODES", f64::from(u8::from(!purpose.format.is_srgb()))),
-        ];
-        let options =
-            || wgpu::PipelineCompilationOptions { constants: &constants, ..Default::default() };
-        let depth = purpose.depth.then(|| wgpu::DepthStencilState {
-            format: DEPTH_FORMAT,
-            depth_write_enabled: Some(false),
-            depth_compare: Some(wgpu::CompareFunction::LessEqual),
-            stencil: wgpu::StencilState::default(),
-            bias: wgpu::DepthBiasState::default(),
-        });
-        device.compiled(|device| {
-            device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-                label: Some(&self.name),
-                layout: Some(&self.layout),
-                vertex: wgpu::VertexState {
-                    module: &self.module,
-                    entry_point: Some("engine_vertex"),
-                    compilation_options: wgpu::PipelineCompilationOptions::default(),
-                    buffers: &[Some(wgpu::VertexBufferLayout {
-                        array_stride: size_of::<QuadInstance>() as u64,
-                        step_mode: wgpu::VertexStepMode::Instance,
-                        attributes: &attributes,
-                    })],
-                },
-                primitive: wgpu::PrimitiveState::default(),
-                depth_stencil: depth,
-                multisample: wgpu::MultisampleState::default(),
-                fragment: Some(wgpu::FragmentState {
-                    module: &self.module,
-                    entry_point: Some("engine_fragment"),
-                    compilation_options: options(),
-                    targets: &[Some(wgpu::ColorTargetState {
-                        format: purpose.format,
-                        blend: blend_state(purpose.blend),
-                        write_mask: wgpu::ColorWrites::ALL,
-                    })],
-                }),
-                multiview_mask: None,
-                cache: None,
-            })
-        })
-    }
+    /// Layout of bind group 3 of the pipelines that draw through a mask.
+    pub mask_layout: wgpu::BindGroupLayout,
 }
 
 /// Returns the engine's own shader, complete.
@@ -234,11 +53,13 @@ pub fn engine_source() -> String {
 impl MaterialTable {
     pub fn new(device: &GpuDevice, textures: &TextureTable) -> MaterialTable {
         let frame_layout = frame_layout(&device.device);
-        let groups = [&frame_layout, textures.layout()];
+        let mask_layout = mask_layout(&device.device);
+        let groups = [&frame_layout, textures.layout(), &mask_layout];
         let built_in = GuiShader::new(device, groups, "engine", &engine_source(), None);
         let built_in = built_in.unwrap_or_else(|message| panic!("the Gui's own shader: {message}"));
         let (programs, sources) = (vec![Some(built_in)], vec![None]);
-        MaterialTable { programs, sources, game_materials: NumberMap::default(), frame_layout }
+        let game_materials = NumberMap::default();
+        MaterialTable { programs, sources, game_materials, frame_layout, mask_layout }
     }
 
     /// Applies a packet's changes, in order.
@@ -339,10 +160,10 @@ impl MaterialTable {
         if let Some(index) = self.sources.iter().position(known) {
             return Ok(index);
         }
-        let groups = [&self.frame_layout, textures.layout()];
+        let groups = [&self.frame_layout, textures.layout(), &self.mask_layout];
         let mut program =
             GuiShader::new(device, groups, &shader.name, &shader.source, Some(shader))?;
-        let purpose = PipelinePurpose { blend, format, depth: false, paints: ALL_PAINTS };
+        let purpose = PipelinePurpose { blend, ..PipelinePurpose::plain(format) };
         let pipeline = program.create_pipeline(device, purpose)?;
         program.pipelines.insert(purpose, Some(pipeline));
         let free = self.programs.iter().skip(1).position(Option::is_none).map(|index| index + 1);
@@ -530,7 +351,8 @@ fn write_variables(device: &GpuDevice, buffer: &wgpu::Buffer, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_frame_packet::gui::paint;
+    use crate::gui_pipelines::ALL_PAINTS;
+    use engine_frame_packet::gui::{GradientDirection, QuadInstance, paint};
     use engine_frame_packet::texture::{ATLAS_SIDE, GLYPH_SPREAD};
 
     #[test]
@@ -554,10 +376,12 @@ mod tests {
             ("ENGINE_TRIANGLE:", paint::TRIANGLE),
             ("ENGINE_FRINGE:", paint::FRINGE),
             ("ENGINE_NEAREST:", QuadInstance::NEAREST),
+            ("ENGINE_MESH:", QuadInstance::MESH),
         ] {
             check(name, format!("{value}u"));
         }
         check("ENGINE_ATLAS_SIDE:", format!("{ATLAS_SIDE}.0"));
+        check("ENGINE_GRADIENT_STEPS:", format!("{}.0", GradientDirection::STEPS));
         check("ENGINE_GLYPH_SPREAD:", format!("{GLYPH_SPREAD:.1}"));
         assert!(source.contains(&format!("override ENGINE_PAINTS: u32 = {ALL_PAINTS:#x}u;")));
     }

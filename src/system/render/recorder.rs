@@ -35,7 +35,7 @@ impl DrawRecorder {
                 TextureChange::Set { slot, texels } => {
                     self.textures.insert(slot.0, (texels.width, texels.height));
                 }
-                TextureChange::Target { slot, width, height } => {
+                TextureChange::Target { slot, width, height, .. } => {
                     self.textures.insert(slot.0, (*width, *height));
                 }
                 TextureChange::End { slot } => {

@@ -22,6 +22,7 @@ struct OwnTexture {
     texture: wgpu::Texture,
     /// The source texels; a render target has none.
     texels: Option<TextureTexels>,
+    sampling: SamplerSettings,
     group: wgpu::BindGroup,
 }
 
@@ -378,8 +379,8 @@ impl TextureTable {
         for change in changes {
             let (slot, done) = match change {
                 TextureChange::Set { slot, texels } => (*slot, self.upload(device, *slot, texels)),
-                TextureChange::Target { slot, width, height } => {
-                    (*slot, self.target(device, *slot, *width, *height))
+                TextureChange::Target { slot, width, height, sampling } => {
+                    (*slot, self.target(device, *slot, (*width, *height), *sampling))
                 }
                 TextureChange::End { slot } => {
                     self.generation += u64::from(self.own.remove(&slot.0).is_some());
@@ -429,13 +430,13 @@ impl TextureTable {
         &mut self,
         device: &GpuDevice,
         slot: TextureSlot,
-        width: u32,
-        height: u32,
+        (width, height): (u32, u32),
+        sampling: SamplerSettings,
     ) -> Result<(), String> {
         let usage = wgpu::TextureUsages::TEXTURE_BINDING
             | wgpu::TextureUsages::COPY_SRC
             | wgpu::TextureUsages::RENDER_ATTACHMENT;
-        self.make(device, slot, (width, height, 1), TARGET_FORMAT, usage, PLAIN)
+        self.make(device, slot, (width, height, 1), TARGET_FORMAT, usage, sampling)
     }
 
     fn make(
@@ -473,7 +474,7 @@ impl TextureTable {
         })?;
         let view = texture.create_view(&Default::default());
         let group = create_bind_group(device, &self.layout, &view, &mut self.samplers, sampling);
-        self.own.insert(slot.0, OwnTexture { view, texture, texels: None, group });
+        self.own.insert(slot.0, OwnTexture { view, texture, texels: None, sampling, group });
         Ok(())
     }
 
@@ -498,7 +499,10 @@ impl TextureTable {
             let slot = TextureSlot(slot);
             let done = match &old.texels {
                 Some(texels) => self.upload(device, slot, texels),
-                None => self.target(device, slot, old.texture.width(), old.texture.height()),
+                None => {
+                    let size = (old.texture.width(), old.texture.height());
+                    self.target(device, slot, size, old.sampling)
+                }
             };
             refuse(slot, done);
         }

@@ -94,7 +94,7 @@ impl ViewEncoder<'_> {
     }
 
     pub fn draw_guis(&self, to: &mut wgpu::RenderPass) {
-        self.guis.draw(to, self.pass);
+        self.guis.draw(to, self.pass.viewport);
     }
 }
 
@@ -105,6 +105,7 @@ pub fn encode_view(
     onto: &PassTarget,
     pass: &GuiPass,
 ) {
+    encode_masks(context, encoder, onto, pass);
     let depth = pass.world.then(|| context.depth(&onto.texture));
     let fill = pass.fill.map(|fill| context.prepare_fill(onto, pass, fill));
     let ready = context.prepare(onto, pass, context.plan);
@@ -114,7 +115,8 @@ pub fn encode_view(
         let plan = &context.scenes.plans.views[index];
         forward.is_shown(index).then_some(SceneView { forward, resources, index, plan })
     });
-    let guis = GuiDraws { buffers: context.buffers, textures, materials, ready };
+    let (buffers, masks) = (context.buffers, context.masks);
+    let guis = GuiDraws { buffers, textures, materials, masks, ready };
     let mut view = ViewEncoder { pass, scene, guis, fill, shadow: 0 };
     let rows: Vec<&PassRow> = RENDER_PASSES.iter().filter(|row| (row.runs)(&view)).collect();
     let mut first = 0;
@@ -143,6 +145,38 @@ pub fn encode_view(
                 run.iter().for_each(|row| (row.encode)(&view, &mut to));
             }
         }
+    }
+}
+
+/// Encodes the passes of the masks of a pass.
+fn encode_masks(
+    context: &mut EncodeContext,
+    encoder: &mut wgpu::CommandEncoder,
+    onto: &PassTarget,
+    pass: &GuiPass,
+) {
+    let (plan, buffers, masks) = (context.plan, context.buffers, context.masks);
+    for index in pass.masks.clone() {
+        let mask = &plan.masks[index];
+        let Some(view) = masks.view(index) else { continue };
+        let ready = context.prepare_mask(onto.slot, mask, plan);
+        let fill = mask.outside.then(|| context.prepare_mask_fill());
+        let mut to = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("mask"),
+            color_attachments: &[Some(color_attachment(view, Some(wgpu::Color::TRANSPARENT)))],
+            depth_stencil_attachment: None,
+            timestamp_writes: context.timing.as_mut().and_then(|it| it.pass("mask".to_string())),
+            occlusion_query_set: None,
+            multiview_mask: None,
+        });
+        let (materials, textures) = (&*context.materials, &*context.textures);
+        let guis = GuiDraws { buffers, textures, materials, masks, ready };
+        let [_, _, width, height] = mask.rectangle;
+        if let Some(purpose) = fill {
+            to.set_viewport(0.0, 0.0, width as f32, height as f32, 0.0, 1.0);
+            guis.fill_mask(&mut to, mask, purpose);
+        }
+        guis.draw(&mut to, [0, 0, width, height]);
     }
 }
 

@@ -250,6 +250,7 @@ impl Textures {
         name: &str,
         width: u32,
         height: u32,
+        nearest: bool,
     ) -> Result<TextureNumber, Error> {
         let most = self.caps.side_max;
         if width == 0 || height == 0 || width > most || height > most {
@@ -264,14 +265,16 @@ impl Textures {
             return Err(error!("{TEXTURES_MAX} textures were requested (TEXTURES_MAX)"));
         }
         let slot = self.take_slot()?;
-        self.queue.push(TextureChange::Target { slot, width, height });
+        let sampling = SamplerSettings { nearest, wrap: WrapMode::Clamp };
+        self.queue.push(TextureChange::Target { slot, width, height, sampling });
+        let filter = if nearest { QuadInstance::NEAREST } else { 0 };
         let entry = TextureEntry {
             slot,
-            paint: QuadInstance::paint(paint::TEXTURE, 0, 0),
+            paint: QuadInstance::paint(paint::TEXTURE, 0, 0) | filter,
             uv: WHOLE_TEXTURE,
             width,
             height,
-            sampling: SamplerSettings { nearest: false, wrap: WrapMode::Clamp },
+            sampling,
             loaded: true,
         };
         let bytes = u64::from(width) * u64::from(height) * 4;

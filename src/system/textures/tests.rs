@@ -340,18 +340,18 @@ fn a_texture_beyond_the_adapter_limit_is_scaled_down() {
         let bytes = mipmaps::chain_bytes(texels.format, 250, 2, texels.levels);
         assert_eq!(texels.bytes.len() - texels.start, bytes, "{name}");
     }
-    assert!(game.textures.add_target("a", 512, 512).is_err());
-    let target = game.textures.add_target("a", 64, 32).unwrap();
+    assert!(game.textures.add_target("a", 512, 512, false).is_err());
+    let target = game.textures.add_target("a", 64, 32, false).unwrap();
     assert_eq!(game.textures.entry(target).width, 64);
     // A name with a living texture keeps its number; the number of an ended texture is reused.
-    let other = game.textures.add_target("b", 64, 32).unwrap();
+    let other = game.textures.add_target("b", 64, 32, false).unwrap();
     assert_ne!(target, other);
     assert_eq!((game.textures.name(target), game.textures.name(other)), ("a", "b"));
     game.textures.unload(target);
     assert!(!game.textures.entry(target).loaded);
     assert_eq!(game.textures.name(target), "");
     for _ in 0..70_000 {
-        let again = game.textures.add_target("a", 32, 16).unwrap();
+        let again = game.textures.add_target("a", 32, 16, false).unwrap();
         assert_eq!((again, game.textures.entry(again).width), (target, 32));
         game.textures.unload(again);
     }

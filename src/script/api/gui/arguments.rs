@@ -8,7 +8,10 @@ use crate::context::ScriptContext;
 use crate::types::{ApiType, ValueShape};
 use crate::unpacked_row::{LuaForm, REFUSED, UnpackedArgument, UnpackedReturn};
 use engine_foundation::{Color, Mat4};
+use engine_frame_packet::gui::GradientDirection;
+use engine_frame_packet::material::BlendMode;
 use engine_frame_packet::text::FontNumber;
+use engine_gui::stroke::{DASH_LENGTHS_MAX, LineCap, LineJoin, StrokeStyle};
 use engine_gui::{DrawRefused, GuiId, PLAIN, SourceNumber};
 use std::ffi::{c_char, c_void};
 
@@ -61,6 +64,30 @@ pub(super) struct Length(pub f32);
 #[derive(Clone, Copy)]
 pub(super) struct Layer(pub f32);
 
+/// An angle in radians, counterclockwise; 0 if left out.
+#[derive(Clone, Copy)]
+pub(super) struct Rotation(pub f32);
+
+/// The point of an image that is at its position: 0, 0 is the left bottom, 1, 1 the right top.
+#[derive(Clone, Copy)]
+pub(super) struct Origin(pub Point);
+
+/// Factors of the width and the height; 1 if left out.
+#[derive(Clone, Copy)]
+pub(super) struct ScaleFactors(pub Point);
+
+/// Mirroring of an image: bit 0 along x, bit 1 along y.
+#[derive(Clone, Copy)]
+pub(super) struct Flip(pub u32);
+
+/// The blend mode of an object; that of the Gui if left out.
+#[derive(Clone, Copy)]
+pub(super) struct Blend(pub Option<BlendMode>);
+
+/// The angle of a gradient; radial if left out.
+#[derive(Clone, Copy)]
+pub(super) struct GradientAngle(pub GradientDirection);
+
 /// The colour that multiplies an object's pixels; white if left out.
 #[derive(Clone, Copy)]
 pub(super) struct Tint(pub [u8; 4]);
@@ -88,6 +115,18 @@ pub(super) struct LinePoints(*const [[f32; 2]]);
 /// The corners of a polygon, at least three. They are valid during the call.
 #[derive(Clone, Copy)]
 pub(super) struct PolygonPoints(*const [[f32; 2]]);
+
+/// The points of an image at the corners of a polygon, or none. They are valid during the call.
+#[derive(Clone, Copy)]
+pub(super) struct CornerUvs(*const [[f32; 2]]);
+
+/// The colours at the corners of a polygon, or one for all. They are valid during the call.
+#[derive(Clone, Copy)]
+pub(super) struct CornerColors(*const [[f32; 4]]);
+
+/// Options of a line, as floats, or null. They are valid during the call.
+#[derive(Clone, Copy)]
+pub(super) struct LineOptions(*const c_void);
 
 /// Options of a text, as floats, or null. They are valid during the call.
 #[derive(Clone, Copy)]
@@ -267,6 +306,78 @@ argument!(ByteArgument, documented("string"),
     LuaForm::plain("string", "type($) == 'string'", &["$", "#$"]),
     (start: *const c_char, length: u32) =>
         ByteArgument::new(std::ptr::slice_from_raw_parts(start.cast(), length as usize)));
+argument!(CornerUvs, documented("Vector2[]").or_nil(),
+    LuaForm::plain(
+        "table or nil",
+        "$ == nil or type($) == 'table'",
+        &["$ and uvs_buffer or nil", "count_$"],
+    )
+        .usual("")
+        .convert("local count_$ = $ and take_uvs(@, $) or 0"),
+    (points: *const c_void, count: u32) =>
+        CornerUvs(std::ptr::slice_from_raw_parts(points.cast(), count as usize)));
+argument!(CornerColors, documented("Color|Color[]").or_nil(),
+    LuaForm::plain(
+        "Color, table or nil",
+        "$ == nil or istype(C, $) or type($) == 'table'",
+        &["colors_buffer", "count_$"],
+    )
+        .usual("")
+        .convert("local count_$ = take_colors(@, $)"),
+    (colors: *const c_void, count: u32) =>
+        CornerColors(std::ptr::slice_from_raw_parts(colors.cast(), count as usize)));
+argument!(LineOptions, documented("table").or_nil(),
+    LuaForm::plain("table or nil", "$ == nil or type($) == 'table'", &["stroke_$"])
+        .usual("$ == nil")
+        .usual_values(&["nil"])
+        .convert("local stroke_$ = stroke_of(@, $)"),
+    (floats: *const c_void) => LineOptions(floats));
+argument!(Rotation, documented("number").or_nil(),
+    LuaForm::plain("number or nil", NUMBER_OR_NIL, &["$ or 0"])
+        .usual("$ == nil")
+        .usual_values(&["0"]),
+    (n: f32) => Rotation(n));
+argument!(GradientAngle, documented("number").or_nil(),
+LuaForm::plain("number or nil", NUMBER_OR_NIL, &["$ or 0", "$ and 1 or 0"]),
+(n: f32, has_angle: u32) => GradientAngle(match has_angle {
+    0 => GradientDirection::Radial,
+    _ => GradientDirection::Linear(n),
+}));
+argument!(Origin, documented("Vector2").or_nil(),
+    LuaForm::plain(
+        "Vector2, Vector3 or nil",
+        "istype(V2, $) or istype(V3, $) or $ == nil",
+        &["$ and $._x or 0", "$ and $._y or 0"],
+    )
+    .usual("$ == nil")
+    .usual_values(&["0", "0"]),
+    (x: f32, y: f32) => Origin(Point { x, y }));
+argument!(ScaleFactors, documented("number|Vector2|nil"),
+    LuaForm::plain(
+        "number, Vector2, Vector3 or nil",
+        "$ == nil or type($) == 'number' or istype(V2, $) or istype(V3, $)",
+        &[
+            "type($) == 'number' and $ or $ and $._x or 1",
+            "type($) == 'number' and $ or $ and $._y or 1",
+        ],
+    )
+    .usual("$ == nil")
+    .usual_values(&["1", "1"]),
+    (x: f32, y: f32) => ScaleFactors(Point { x, y }));
+argument!(Flip, documented("string").or_nil(),
+    LuaForm::plain("\"x\", \"y\", \"xy\" or nil", "$ == nil or flips[$]", &["$ and flips[$] or 0"])
+        .usual("$ == nil")
+        .usual_values(&["0"]),
+    (bits: u32) => Flip(bits));
+argument!(Blend, documented("string").or_nil(),
+    LuaForm::plain(
+        "\"alpha\", \"add\", \"multiply\", \"replace\", \"premultiplied\" or nil",
+        "$ == nil or blends[$]",
+        &["$ and blends[$] or 0"],
+    )
+    .usual("$ == nil")
+    .usual_values(&["0"]),
+    (number: u32) => Blend(BlendMode::ALL.get((number as usize).wrapping_sub(1)).copied()));
 argument!(TextOptions, documented("table").or_nil(),
     LuaForm::plain("table or nil", "$ == nil or type($) == 'table'", &["style_$"])
         .usual("$ == nil")
@@ -286,6 +397,61 @@ impl PolygonPoints {
         // SAFETY: as above.
         unsafe { &*self.0 }
     }
+}
+
+impl CornerUvs {
+    pub(super) fn as_slice(&self) -> Option<&[[f32; 2]]> {
+        // SAFETY: the prelude passes an array with that many points, alive for the call, or null.
+        (!self.0.is_null()).then(|| unsafe { &*self.0 })
+    }
+}
+
+impl CornerColors {
+    /// Returns the colour of a corner.
+    pub(super) fn at(&self, corner: usize) -> [u8; 4] {
+        let colors = self.as_slice();
+        let [red, green, blue, alpha] = colors[if colors.len() == 1 { 0 } else { corner }];
+        Color { red, green, blue, alpha }.to_bytes()
+    }
+
+    pub(super) fn as_slice(&self) -> &[[f32; 4]] {
+        // SAFETY: the prelude passes an array with that many colours, alive for the call.
+        unsafe { &*self.0 }
+    }
+}
+
+impl LineOptions {
+    /// Decodes the options, if there are any. `cap` is the shape of ends that have none.
+    pub(super) fn read(&self, cap: LineCap) -> Option<StrokeStyle> {
+        // SAFETY: the prelude passes a whole buffer of a style, alive for the call, or null.
+        let floats = unsafe { (self.0 as *const StrokeFloats).as_ref() }?;
+        let [join, cap_number, miter_limit, dash_offset, dash_count] = floats.head;
+        Some(StrokeStyle {
+            join: match join as u32 {
+                0 => LineJoin::Round,
+                1 => LineJoin::Miter,
+                _ => LineJoin::Bevel,
+            },
+            cap: match cap_number as i32 {
+                0 => LineCap::Butt,
+                1 => LineCap::Round,
+                2 => LineCap::Square,
+                _ => cap,
+            },
+            miter_limit,
+            dashes: floats.dashes,
+            dash_count: (dash_count as usize).min(DASH_LENGTHS_MAX),
+            dash_offset,
+        })
+    }
+}
+
+/// The layout of a line's options in lua/gui/lines.lua.
+#[repr(C)]
+struct StrokeFloats {
+    /// Join, cap, miter limit, offset into the dashes, and their number.
+    head: [f32; 5],
+    dashes: [f32; DASH_LENGTHS_MAX],
 }
 
 impl TextOptions {

@@ -1,9 +1,12 @@
 //! The common part of all drawing calls of `Gui`: their target, the checks of their numbers, and
 //! the submission of their quads.
 
-use crate::api::gui::arguments::{Layer, ObjectNumber, PlanePosition, Pose, Position};
+use crate::api::gui::arguments::{
+    Blend, Layer, Length, ObjectNumber, PlanePosition, Pose, Position,
+};
 use engine_foundation::{Mat4, Vec4};
 use engine_frame_packet::gui::{GuiSpace, QuadInstance};
+use engine_frame_packet::material::BlendMode;
 use engine_gui::tessellation::{self, ShapeStyle};
 use engine_gui::{
     Affine2, DrawRefused, DrawRequest, GuiId, PrimitiveKind, SourceNumber, SourcePart,
@@ -88,6 +91,17 @@ pub(super) struct DrawCall<'a> {
     pub plane: Option<&'a Mat4>,
     pub primitive: PrimitiveKind,
     pub layer: i32,
+    pub blend: Option<BlendMode>,
+}
+
+/// Returns a layer as a number; 0 if it was left out.
+pub(super) fn layer_or_default(layer: Option<Layer>) -> f32 {
+    layer.map_or(0.0, |layer| layer.0)
+}
+
+/// Returns the width of an outline; 0 if it was left out.
+pub(super) fn outline_width(outline: Option<Length>) -> f32 {
+    outline.map_or(0.0, |outline| outline.0)
 }
 
 impl<'a> DrawCall<'a> {
@@ -112,7 +126,13 @@ impl<'a> DrawCall<'a> {
                 .guis
                 .refuse("a pose must be finite (is something divided by zero?)");
         }
-        Ok(DrawCall { engine, gui, object, plane, primitive, layer: layer(z) })
+        Ok(DrawCall { engine, gui, object, plane, primitive, layer: layer(z), blend: None })
+    }
+
+    /// Sets the blend mode of the object.
+    #[inline(always)]
+    pub fn blended(self, blend: Blend) -> Self {
+        DrawCall { blend: blend.0, ..self }
     }
 
     /// Draws one quadrilateral of a source.
@@ -122,14 +142,14 @@ impl<'a> DrawCall<'a> {
         source: SourceNumber,
         make: impl FnOnce(&engine_gui::TextureSource) -> QuadInstance,
     ) -> DrawResult {
-        let DrawCall { engine, gui, object, plane, primitive, layer } = self;
-        let request = DrawRequest { gui, object, primitive, layer, pose: plane };
+        let DrawCall { engine, gui, object, plane, primitive, layer, blend } = self;
+        let request = DrawRequest { gui, object, primitive, layer, pose: plane, blend };
         engine.drawing.guis.submit_quad(request, source, make)
     }
 
     pub fn many(self, source: SourceNumber, instances: &[QuadInstance]) -> DrawResult {
-        let DrawCall { engine, gui, object, plane, primitive, layer } = self;
-        let request = DrawRequest { gui, object, primitive, layer, pose: plane };
+        let DrawCall { engine, gui, object, plane, primitive, layer, blend } = self;
+        let request = DrawRequest { gui, object, primitive, layer, pose: plane, blend };
         engine.drawing.guis.submit_parts(request, &[SourcePart { source, instances }])
     }
 
@@ -171,6 +191,20 @@ impl<'a> DrawCall<'a> {
         let gui = self.engine.drawing.guis.gui(self.gui);
         let flat = self.plane.is_none() || gui.desc.space == GuiSpace::World;
         flat && gui.transform_stack.transform().is_none_or(Affine2::is_straight)
+    }
+
+    /// Refuses parts of an image beyond it, if there are other images in the same texture.
+    #[inline(always)]
+    pub fn check_part(&mut self, source: SourceNumber, uv: &[f32]) -> Result<(), DrawRefused> {
+        let outside = uv.iter().any(|at| !(0.0..=1.0).contains(at));
+        let guis = &mut self.engine.drawing.guis;
+        if outside && guis.source(source).is_some_and(|of| of.is_shared()) {
+            return guis.refuse(
+                "the part goes beyond 0 to 1, and this texture shares an atlas with others: give \
+                 it its own texture with wrap = \"repeat\" in its .texture file",
+            );
+        }
+        Ok(())
     }
 
     /// Refuses points that are not finite.

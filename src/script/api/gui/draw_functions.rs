@@ -1,5 +1,6 @@
-//! The drawing functions of `Gui`, without texts, which are in text.rs. Their rows are in
-//! rows.rs. Lua unpacks the arguments (arguments.rs), so that an object costs some nanoseconds.
+//! The functions of `Gui` that draw boxes and images. Shapes are in shape_functions.rs, and texts in
+//! text.rs. Their rows are in rows.rs. Lua unpacks the arguments (arguments.rs), so that an object
+//! costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
 //! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that
@@ -9,24 +10,14 @@
 #![allow(clippy::too_many_arguments, reason = "the functions have the arguments of scripts")]
 
 use crate::api::gui::arguments::{
-    Borders, ChangeResult, CreateResult, Layer, Length, LineEnd, LinePoints, NewObject,
-    ObjectNumber, PlanePosition, Point, PolygonPoints, Pose, Position, Radii, Size, Tint, Uv,
+    Blend, Borders, ChangeResult, CreateResult, Flip, Layer, Length, NewObject, ObjectNumber,
+    Origin, PlanePosition, Point, Pose, Position, Rotation, ScaleFactors, Size, Tint, Uv,
 };
-use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget};
-use engine_frame_packet::gui::QuadInstance;
+use crate::api::gui::draw_call::{DrawCall, DrawResult, DrawTarget, outline_width};
+use engine_frame_packet::gui::{GradientDirection, QuadInstance};
 use engine_gui::tessellation;
-use engine_gui::{DrawRefused, GuiId, PLAIN, PrimitiveKind, SourceNumber};
+use engine_gui::{DrawRefused, GuiId, PLAIN, PrimitiveKind, SourceNumber, TextureSource};
 use engine_runtime::Engine;
-
-/// Returns a layer as a number; 0 if it was left out.
-fn layer_or_default(layer: Option<Layer>) -> f32 {
-    layer.map_or(0.0, |layer| layer.0)
-}
-
-/// Returns the width of an outline; 0 if it was left out.
-fn outline_width(outline: Option<Length>) -> f32 {
-    outline.map_or(0.0, |outline| outline.0)
-}
 
 impl Position {
     fn sum(self, size: Size) -> f32 {
@@ -145,6 +136,72 @@ pub(super) fn rect_outline(
 }
 
 #[inline(always)]
+pub(super) fn update_rect_outline(
+    engine: &mut Engine,
+    gui: GuiId,
+    object: ObjectNumber,
+    position: Position,
+    size: Size,
+    thickness: Length,
+    color: Tint,
+) -> ChangeResult {
+    let target = DrawTarget::change(gui, object);
+    submit_box(engine, target, (position, size), 0.0, thickness.0, color).map(drop)
+}
+
+/// Draws a rectangle with a gradient between two colors.
+#[inline(always)]
+fn submit_gradient_rect(
+    engine: &mut Engine,
+    target: DrawTarget,
+    (position, size): (Position, Size),
+    colors: (Tint, Tint),
+    angle: Rotation,
+    radius: Option<Length>,
+) -> DrawResult {
+    let radius = radius.map_or(0.0, |radius| radius.0);
+    let sum = position.sum(size) + angle.0 + radius;
+    let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Rect, position.z, sum)?;
+    let (Tint(from), Tint(to)) = colors;
+    let shape_style = draw.shape_style(from, radius, 0.0);
+    draw.one(PLAIN, |_| {
+        let shape = tessellation::box_quad(sorted(position.edges(size)), shape_style);
+        shape.with_gradient(to, GradientDirection::Linear(angle.0))
+    })
+}
+
+#[inline(always)]
+pub(super) fn gradient_rect(
+    engine: &mut Engine,
+    gui: GuiId,
+    position: Position,
+    size: Size,
+    color: Tint,
+    to_color: Tint,
+    angle: Rotation,
+    radius: Option<Length>,
+) -> CreateResult {
+    let (target, colors) = (DrawTarget::new(gui), (color, to_color));
+    submit_gradient_rect(engine, target, (position, size), colors, angle, radius).map(NewObject)
+}
+
+#[inline(always)]
+pub(super) fn update_gradient_rect(
+    engine: &mut Engine,
+    gui: GuiId,
+    object: ObjectNumber,
+    position: Position,
+    size: Size,
+    color: Tint,
+    to_color: Tint,
+    angle: Rotation,
+    radius: Option<Length>,
+) -> ChangeResult {
+    let (target, colors) = (DrawTarget::change(gui, object), (color, to_color));
+    submit_gradient_rect(engine, target, (position, size), colors, angle, radius).map(drop)
+}
+
+#[inline(always)]
 pub(super) fn rounded_rect(
     engine: &mut Engine,
     gui: GuiId,
@@ -173,22 +230,86 @@ pub(super) fn update_rounded_rect(
     submit_box(engine, target, (position, size), radius.0, outline, color).map(drop)
 }
 
+/// The placement of an image: how it is turned, scaled and mirrored.
+#[derive(Clone, Copy)]
+struct Placement {
+    rotation: f32,
+    origin: Point,
+    scale: Point,
+    flip: u32,
+}
+
+impl Placement {
+    /// The left bottom of the image is at its position.
+    const PLAIN: Placement = Placement {
+        rotation: 0.0,
+        origin: Point { x: 0.0, y: 0.0 },
+        scale: Point { x: 1.0, y: 1.0 },
+        flip: 0,
+    };
+
+    #[inline(always)]
+    fn new(rotation: Rotation, origin: Origin, scale: ScaleFactors, flip: Flip) -> Placement {
+        Placement { rotation: rotation.0, origin: origin.0, scale: scale.0, flip: flip.0 }
+    }
+
+    /// Returns a sum of all numbers, which is finite if they are.
+    fn sum(&self) -> f32 {
+        self.rotation + self.origin.x + self.origin.y + self.scale.x + self.scale.y
+    }
+
+    /// Builds the quad of an image from its texture coordinates.
+    #[inline(always)]
+    fn quad(
+        &self,
+        position: Position,
+        size: Size,
+        (of, uv): (&TextureSource, [f32; 4]),
+        color: [u8; 4],
+    ) -> QuadInstance {
+        let [mut left, mut bottom, mut right, mut top] = uv;
+        if self.flip & 1 != 0 {
+            (left, right) = (right, left);
+        }
+        if self.flip & 2 != 0 {
+            (bottom, top) = (top, bottom);
+        }
+        let uv = [left, bottom, right, top];
+        let (width, height) = (size.width * self.scale.x, size.height * self.scale.y);
+        let (x, y) = (-self.origin.x * width, -self.origin.y * height);
+        let edges =
+            [position.x + x, position.y + y, position.x + x + width, position.y + y + height];
+        let upright = QuadInstance { uv, ..tessellation::quad(edges, of, color) };
+        if self.rotation == 0.0 {
+            return upright;
+        }
+        let (sin, cos) = self.rotation.sin_cos();
+        let at = |x: f32, y: f32| [position.x + x * cos - y * sin, position.y + x * sin + y * cos];
+        let ([ax, ay], [bx, by]) = (at(x, y), at(x + width, y));
+        let ([cx, cy], [dx, dy]) = (at(x + width, y + height), at(x, y + height));
+        QuadInstance { corners: [ax, ay, bx, by, cx, cy, dx, dy], ..upright }
+    }
+}
+
+/// An image that is not turned, with the blend mode of its Gui.
+const PLAIN_IMAGE: (Placement, Blend) = (Placement::PLAIN, Blend(None));
+
 /// Draws an image; in its own size if `size` is `None`.
 #[inline(always)]
 fn submit_bitmap(
     engine: &mut Engine,
     target: DrawTarget,
     source: SourceNumber,
-    position: Position,
-    size: Option<Size>,
+    (position, size): (Position, Option<Size>),
     color: Tint,
+    (placement, blend): (Placement, Blend),
 ) -> DrawResult {
-    let sum = position.sum(size.unwrap_or(Size { width: 0.0, height: 0.0 }));
+    let sum = position.sum(size.unwrap_or(Size { width: 0.0, height: 0.0 })) + placement.sum();
     let draw = DrawCall::begin(engine, target, PrimitiveKind::Bitmap, position.z, sum)?;
-    draw.one(source, |of| {
+    draw.blended(blend).one(source, |of| {
         let [width, height] = of.size;
         let size = size.unwrap_or(Size { width, height });
-        tessellation::quad(position.edges(size), of, color.0)
+        placement.quad(position, size, (of, of.uv), color.0)
     })
 }
 
@@ -200,8 +321,15 @@ pub(super) fn bitmap(
     position: Position,
     size: Option<Size>,
     color: Tint,
+    rotation: Rotation,
+    origin: Origin,
+    scale: ScaleFactors,
+    flip: Flip,
+    blend: Blend,
 ) -> CreateResult {
-    submit_bitmap(engine, DrawTarget::new(gui), source, position, size, color).map(NewObject)
+    let (target, placement) = (DrawTarget::new(gui), Placement::new(rotation, origin, scale, flip));
+    submit_bitmap(engine, target, source, (position, size), color, (placement, blend))
+        .map(NewObject)
 }
 
 #[inline(always)]
@@ -213,8 +341,15 @@ pub(super) fn update_bitmap(
     position: Position,
     size: Option<Size>,
     color: Tint,
+    rotation: Rotation,
+    origin: Origin,
+    scale: ScaleFactors,
+    flip: Flip,
+    blend: Blend,
 ) -> ChangeResult {
-    submit_bitmap(engine, DrawTarget::change(gui, object), source, position, size, color).map(drop)
+    let (target, placement) =
+        (DrawTarget::change(gui, object), Placement::new(rotation, origin, scale, flip));
+    submit_bitmap(engine, target, source, (position, size), color, (placement, blend)).map(drop)
 }
 
 #[inline(always)]
@@ -230,7 +365,8 @@ pub(super) fn bitmap_3d(
 ) -> CreateResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(NewObject)
+    submit_bitmap(engine, target, source, (layer.origin(), Some(size)), color, PLAIN_IMAGE)
+        .map(NewObject)
 }
 
 #[inline(always)]
@@ -247,7 +383,8 @@ pub(super) fn update_bitmap_3d(
 ) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    submit_bitmap(engine, target, source, layer.origin(), Some(size), color).map(drop)
+    submit_bitmap(engine, target, source, (layer.origin(), Some(size)), color, PLAIN_IMAGE)
+        .map(drop)
 }
 
 /// Draws the part of an image between two points of it.
@@ -256,23 +393,17 @@ fn submit_bitmap_uv(
     engine: &mut Engine,
     target: DrawTarget,
     (source, uv00, uv11): (SourceNumber, Uv, Uv),
-    position: Position,
-    size: Size,
+    (position, size): (Position, Size),
     color: Tint,
+    (placement, blend): (Placement, Blend),
 ) -> DrawResult {
     let [u0, v0, u1, v1] = [uv00.0.x, uv00.0.y, uv11.0.x, uv11.0.y];
-    let sum = position.sum(size) + u0 + v0 + u1 + v1;
-    let draw = DrawCall::begin(engine, target, PrimitiveKind::Bitmap, position.z, sum)?;
-    let outside = [u0, v0, u1, v1].iter().any(|at| !(0.0..=1.0).contains(at));
-    if outside && draw.engine.drawing.guis.source(source).is_some_and(|of| of.is_shared()) {
-        return draw.engine.drawing.guis.refuse(
-            "the part goes beyond 0 to 1, and this texture shares an atlas with others: give it \
-             its own texture with wrap = \"repeat\" in its .texture file",
-        );
-    }
-    draw.one(source, |of| {
+    let sum = position.sum(size) + u0 + v0 + u1 + v1 + placement.sum();
+    let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Bitmap, position.z, sum)?;
+    draw.check_part(source, &[u0, v0, u1, v1])?;
+    draw.blended(blend).one(source, |of| {
         let uv = of.part([u0, v0], [u1, v1]);
-        QuadInstance { uv, ..tessellation::quad(position.edges(size), of, color.0) }
+        placement.quad(position, size, (of, uv), color.0)
     })
 }
 
@@ -286,9 +417,16 @@ pub(super) fn bitmap_uv(
     position: Position,
     size: Size,
     color: Tint,
+    rotation: Rotation,
+    origin: Origin,
+    scale: ScaleFactors,
+    flip: Flip,
+    blend: Blend,
 ) -> CreateResult {
-    let target = DrawTarget::new(gui);
-    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(NewObject)
+    let (target, part) = (DrawTarget::new(gui), (source, uv00, uv11));
+    let placement = Placement::new(rotation, origin, scale, flip);
+    submit_bitmap_uv(engine, target, part, (position, size), color, (placement, blend))
+        .map(NewObject)
 }
 
 #[inline(always)]
@@ -302,9 +440,15 @@ pub(super) fn update_bitmap_uv(
     position: Position,
     size: Size,
     color: Tint,
+    rotation: Rotation,
+    origin: Origin,
+    scale: ScaleFactors,
+    flip: Flip,
+    blend: Blend,
 ) -> ChangeResult {
-    let target = DrawTarget::change(gui, object);
-    submit_bitmap_uv(engine, target, (source, uv00, uv11), position, size, color).map(drop)
+    let (target, part) = (DrawTarget::change(gui, object), (source, uv00, uv11));
+    let placement = Placement::new(rotation, origin, scale, flip);
+    submit_bitmap_uv(engine, target, part, (position, size), color, (placement, blend)).map(drop)
 }
 
 #[inline(always)]
@@ -322,8 +466,8 @@ pub(super) fn bitmap_3d_uv(
 ) -> CreateResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::new(gui).on(&plane);
-    let part = (source, uv00, uv11);
-    submit_bitmap_uv(engine, target, part, layer.origin(), size, color).map(NewObject)
+    let (part, at) = ((source, uv00, uv11), (layer.origin(), size));
+    submit_bitmap_uv(engine, target, part, at, color, PLAIN_IMAGE).map(NewObject)
 }
 
 #[inline(always)]
@@ -342,7 +486,8 @@ pub(super) fn update_bitmap_3d_uv(
 ) -> ChangeResult {
     let plane = pose.plane_at(position);
     let target = DrawTarget::change(gui, object).on(&plane);
-    submit_bitmap_uv(engine, target, (source, uv00, uv11), layer.origin(), size, color).map(drop)
+    let (part, at) = ((source, uv00, uv11), (layer.origin(), size));
+    submit_bitmap_uv(engine, target, part, at, color, PLAIN_IMAGE).map(drop)
 }
 
 #[inline(always)]
@@ -392,158 +537,4 @@ pub(super) fn update_nine_patch(
 ) -> ChangeResult {
     let target = DrawTarget::change(gui, object);
     submit_nine_patch(engine, target, (source, borders), position, size, color).map(drop)
-}
-
-#[inline(always)]
-fn submit_triangle(
-    engine: &mut Engine,
-    target: DrawTarget,
-    corners: [Point; 3],
-    layer: Option<Layer>,
-    color: Tint,
-) -> DrawResult {
-    let (sum, z) =
-        (corners.iter().map(|corner| corner.x + corner.y).sum(), layer_or_default(layer));
-    let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Triangle, z, sum)?;
-    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
-    let corners = corners.map(|corner| [corner.x, corner.y]);
-    draw.one(PLAIN, |_| tessellation::triangle(corners, shape_style.color, shape_style.reach))
-}
-
-#[inline(always)]
-pub(super) fn triangle(
-    engine: &mut Engine,
-    gui: GuiId,
-    p1: Point,
-    p2: Point,
-    p3: Point,
-    layer: Option<Layer>,
-    color: Tint,
-) -> CreateResult {
-    submit_triangle(engine, DrawTarget::new(gui), [p1, p2, p3], layer, color).map(NewObject)
-}
-
-#[inline(always)]
-pub(super) fn update_triangle(
-    engine: &mut Engine,
-    gui: GuiId,
-    object: ObjectNumber,
-    p1: Point,
-    p2: Point,
-    p3: Point,
-    layer: Option<Layer>,
-    color: Tint,
-) -> ChangeResult {
-    submit_triangle(engine, DrawTarget::change(gui, object), [p1, p2, p3], layer, color).map(drop)
-}
-
-#[inline(always)]
-pub(super) fn line(
-    engine: &mut Engine,
-    gui: GuiId,
-    from: Position,
-    to: LineEnd,
-    thickness: Length,
-    color: Tint,
-) -> CreateResult {
-    let (Position { x, y, z }, LineEnd(to), Length(thickness)) = (from, to, thickness);
-    let sum = x + y + to.x + to.y + thickness;
-    let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
-    let drawn = draw
-        .one(PLAIN, |_| tessellation::line([x, y], [to.x, to.y], thickness, false, shape_style));
-    drawn.map(NewObject)
-}
-
-#[inline(always)]
-pub(super) fn polyline(
-    engine: &mut Engine,
-    gui: GuiId,
-    points: LinePoints,
-    thickness: Length,
-    layer: Option<Layer>,
-    color: Tint,
-    closed: Option<bool>,
-) -> CreateResult {
-    let (target, z) = (DrawTarget::new(gui), layer_or_default(layer));
-    let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Shape, z, thickness.0)?;
-    draw.check_points(points.as_slice())?;
-    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
-    let (mut instances, closed) = (Vec::new(), closed == Some(true));
-    tessellation::polyline(points.as_slice(), closed, thickness.0, shape_style, &mut instances);
-    draw.many(PLAIN, &instances).map(NewObject)
-}
-
-#[inline(always)]
-pub(super) fn polygon(
-    engine: &mut Engine,
-    gui: GuiId,
-    points: PolygonPoints,
-    layer: Option<Layer>,
-    color: Tint,
-) -> CreateResult {
-    let (target, z) = (DrawTarget::new(gui), layer_or_default(layer));
-    let mut draw = DrawCall::begin(engine, target, PrimitiveKind::Shape, z, 0.0)?;
-    draw.check_points(points.as_slice())?;
-    let (mut instances, pixel) = (Vec::new(), draw.pixel());
-    let covered = tessellation::polygon(points.as_slice(), color.0, pixel, &mut instances);
-    if let Err(message) = covered {
-        return draw.engine.drawing.guis.refuse(message);
-    }
-    draw.many(PLAIN, &instances).map(NewObject)
-}
-
-#[inline(always)]
-pub(super) fn circle(
-    engine: &mut Engine,
-    gui: GuiId,
-    center: Position,
-    radius: Length,
-    color: Tint,
-    outline: Option<Length>,
-) -> CreateResult {
-    ellipse(engine, gui, center, Radii { x: radius.0, y: radius.0 }, color, outline)
-}
-
-#[inline(always)]
-pub(super) fn ellipse(
-    engine: &mut Engine,
-    gui: GuiId,
-    center: Position,
-    radii: Radii,
-    color: Tint,
-    outline: Option<Length>,
-) -> CreateResult {
-    let (Position { x, y, z }, outline) = (center, outline_width(outline));
-    let sum = x + y + radii.x + radii.y + outline;
-    let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let shape_style = draw.shape_style(color.0, 0.0, outline);
-    let drawn = draw.one(PLAIN, |_| tessellation::ellipse([x, y], [radii.x, radii.y], shape_style));
-    drawn.map(NewObject)
-}
-
-/// Draws a slice of a circle, or a part of a ring if `thickness` is not `None`.
-#[inline(always)]
-pub(super) fn arc(
-    engine: &mut Engine,
-    gui: GuiId,
-    center: Position,
-    radius: Length,
-    from: f32,
-    until: f32,
-    color: Tint,
-    thickness: Option<Length>,
-) -> CreateResult {
-    let (Position { x, y, z }, Length(radius)) = (center, radius);
-    // A thickness that is not a number is kept here, and refused below.
-    let thickness = match thickness {
-        Some(Length(thickness)) if thickness <= radius || thickness.is_nan() => thickness,
-        _ => radius,
-    };
-    let sum = x + y + radius + thickness + from + until;
-    let mut draw = DrawCall::begin(engine, DrawTarget::new(gui), PrimitiveKind::Shape, z, sum)?;
-    let shape_style = draw.shape_style(color.0, 0.0, 0.0);
-    let drawn = draw
-        .one(PLAIN, |_| tessellation::arc([x, y], radius, thickness, (from, until), shape_style));
-    drawn.map(NewObject)
 }

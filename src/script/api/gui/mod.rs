@@ -5,8 +5,11 @@
 mod arguments;
 mod draw_call;
 mod draw_functions;
+pub(super) mod drawing_state;
 pub(super) mod rows;
+mod shape_functions;
 mod text;
+pub(super) mod text_rows;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};
 use crate::api_row::{ModuleRows, func, hot, module, more};
@@ -21,7 +24,7 @@ use engine_gui::tessellation::POINTS_MAX;
 use engine_gui::{Affine2, DrawRefused, DrawnObject, GuiDesc, GuiId, GuiMode, PrimitiveKind};
 use engine_materials::MaterialId;
 use engine_render::GuiDraw;
-use engine_runtime::{BuildMode, Engine, WorldDraw};
+use engine_runtime::{BuildMode, Engine, TextureGuiDesc, WorldDraw};
 use engine_world::WorldId;
 use std::ops::Range;
 
@@ -139,7 +142,7 @@ pub static GUI: ModuleRows = more(
             "destroy_shape",
             destroy_shape,
             &[GUI_ARG, OBJECT_ARG],
-            "Destroys a line, circle, arc or polygon of a retained Gui.",
+            "Destroys a line, circle, ellipse, arc or polygon of a retained Gui.",
         )
         .when_full(),
         func(
@@ -194,7 +197,15 @@ pub static WORLD_CORE: ModuleRows = module(
         func(
             "create_texture_gui",
             create_texture_gui,
-            &[("world", ""), ("texture", ""), ("width", ""), ("height", ""), ("immediate", "")],
+            &[
+                ("world", ""),
+                ("texture", ""),
+                ("width", ""),
+                ("height", ""),
+                ("immediate", ""),
+                ("keeps", ""),
+                ("nearest", ""),
+            ],
             "Creates a Gui that is drawn into a texture.",
         ),
         func("destroy_gui", destroy_gui, &[("world", ""), ("gui", "")], "Destroys a Gui.")
@@ -474,6 +485,7 @@ fn create_world_gui(
         pose: plane_of(pose),
         size: [width as f32, height as f32],
         target: None,
+        keeps: false,
     };
     engine.drawing.guis.create(making).map_err(Error::new)
 }
@@ -485,15 +497,12 @@ fn create_texture_gui(
     width: f64,
     height: f64,
     immediate: bool,
+    keeps: bool,
+    nearest: bool,
 ) -> Result<GuiId, Error> {
     let size = whole_size(width, height)?;
-    engine.drawing.new_texture_gui(
-        &mut engine.assets,
-        world,
-        texture.as_str(),
-        size,
-        mode(immediate),
-    )
+    let desc = TextureGuiDesc { size, mode: mode(immediate), keeps, nearest };
+    engine.drawing.new_texture_gui(&mut engine.assets, world, texture.as_str(), desc)
 }
 
 /// Checks the width and height of a texture that is a render target.

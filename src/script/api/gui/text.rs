@@ -87,7 +87,7 @@ fn submit_text(
     Tint(color): Tint,
     options: TextOptions,
 ) -> DrawResult {
-    let DrawCall { engine, gui, object, plane, primitive, layer } =
+    let DrawCall { engine, gui, object, plane, primitive, layer, blend } =
         DrawCall::begin(engine, target, PrimitiveKind::Text, z, x + y + size)?;
     let options = options.read();
     let mut request = TextRequest { font, text: text.as_slice(), size, ..TextRequest::DEFAULT };
@@ -99,7 +99,7 @@ fn submit_text(
         request.spans = &options.spans;
     }
     request.is_retained = engine.drawing.guis.gui(gui).desc.mode == GuiMode::Retained;
-    let draw_request = DrawRequest { gui, object, primitive, layer, pose: plane };
+    let draw_request = DrawRequest { gui, object, primitive, layer, pose: plane, blend };
     engine.drawing.guis.record_text(request.text);
     let quads = match engine.assets.text.layout(&request) {
         Ok(quads) => quads,

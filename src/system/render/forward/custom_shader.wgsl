@@ -60,7 +60,7 @@ fn engine_scene_vertex(in: EngineSceneCorner) -> EngineScenePoint {
 @fragment
 fn engine_scene_fragment(in: EngineScenePoint) -> @location(0) vec4f {
     var it: Paint;
-    it.color = vec4f(in.color.rgb * in.color.a, in.color.a);
+    it.color = vec4f(in.color.rgb * select(in.color.a, 1.0, ENGINE_PREMULTIPLIED), in.color.a);
     it.base = it.color * textureSample(engine_texture, engine_texture_sampler, in.uv);
     it.uv = in.mesh_uv;
     it.position = in.position;

@@ -4,7 +4,8 @@
 use super::super::RendererEvent;
 use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
-use super::super::materials::{MaterialBinder, blend_state, engine_source};
+use super::super::gui_pipelines::blend_state;
+use super::super::materials::{MaterialBinder, engine_source};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::{PipelineClass, SceneBatchKey};
 use super::super::shader_sources::source;
@@ -145,6 +146,7 @@ fn pipeline(
         flag("ENGINE_MASK", mask),
         flag("ENGINE_ADDS", blend == BlendMode::Add),
         flag("ENGINE_MULTIPLIES", blend == BlendMode::Multiply),
+        flag("ENGINE_PREMULTIPLIED", blend == BlendMode::Premultiplied),
     ];
     device.compiled(|raw| {
         let module = raw.create_shader_module(wgpu::ShaderModuleDescriptor {

@@ -1,7 +1,7 @@
 //! The pipelines of scenes, created when they are first needed. Draws nothing.
 
 use super::super::device::GpuDevice;
-use super::super::materials::{DEPTH_FORMAT, blend_state};
+use super::super::gui_pipelines::{DEPTH_FORMAT, blend_state};
 use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
 use super::super::shader_sources::source;

@@ -1,7 +1,7 @@
 //! The render targets of scenes: light and depth, and the shadow maps. Draws nothing.
 
 use super::super::device::GpuDevice;
-use super::super::materials::DEPTH_FORMAT;
+use super::super::gui_pipelines::DEPTH_FORMAT;
 use super::super::numeric_map::NumberMap;
 use super::super::textures::entry;
 use super::LIGHT_FORMAT;
