@@ -105,7 +105,7 @@ const NATIVE_CRATES: &[(&str, &str)] = &[
 ];
 
 /// Rust and Lua files that are longer than LINES_MAX, with the reason.
-const LONG_FILES: &[(&str, &str)] = &[];
+const LONG_FILES: &[(&str, &str)] = &[("lua/gui/rows.lua", "generated from the rows of Gui")];
 
 const LINES_MAX: usize = 600;
 const COLUMNS_MAX: usize = 100;

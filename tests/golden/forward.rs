@@ -2,7 +2,7 @@
 //! masks, several cameras, particles.
 
 use super::meshes::{self, CUBE, PLANE, SPHERE};
-use super::scenes::{KEY, SMOOTH, Shape, chessboard, view as gui_view};
+use super::scenes::{KEY, Shape, chessboard, view as gui_view};
 use engine::foundation::{Mat4, Vec3, projections, views};
 use engine::frame_packet::gui::{GuiBatchKey, GuiFrame, GuiSpace, QuadBatch, QuadInstance, paint};
 use engine::frame_packet::material::BlendMode;

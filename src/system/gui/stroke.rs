@@ -151,7 +151,7 @@ impl Stroker<'_> {
         }
         let offset = self.style.dash_offset.rem_euclid(period);
         let (mut index, mut left) = (0, offset);
-        while left >= pattern[index % pattern.len()] {
+        while left > 0.0 && left >= pattern[index % pattern.len()] {
             left -= pattern[index % pattern.len()];
             index += 1;
         }

@@ -340,6 +340,18 @@ fn engine_color(in: EngineVarying) -> vec4f {
     return vec4f(in.color.rgb * select(in.color.a, 1.0, ENGINE_PREMULTIPLIED), in.color.a);
 }
 
+/// Returns the color of a pixel that a shape covers in part. A color that replaces others has hard
+/// edges.
+fn engine_covered(color: vec4f, cover: f32) -> vec4f {
+    if ENGINE_REPLACES {
+        if cover < 0.5 {
+            discard;
+        }
+        return color;
+    }
+    return color * cover;
+}
+
 /// Returns the output of the engine's own material, with premultiplied alpha.
 fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
     let dx = dpdx(in.uv);
@@ -367,28 +379,29 @@ fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
         return color * textureSampleGrad(engine_texture, engine_texture_sampler, uv, dx, dy);
     }
     if engine_needs(ENGINE_GLYPH) && kind == ENGINE_GLYPH {
-        return color * engine_glyph(in.uv, layer, in.extra, dx, dy);
+        return engine_covered(color, engine_glyph(in.uv, layer, in.extra, dx, dy));
     }
     if engine_needs(ENGINE_BOX) && kind == ENGINE_BOX {
-        return color * engine_box(in.uv, in.shape, dx, dy);
+        return engine_covered(color, engine_box(in.uv, in.shape, dx, dy));
     }
     if engine_needs(ENGINE_ELLIPSE) && kind == ENGINE_ELLIPSE {
-        return color * engine_ellipse(in.uv, in.shape, dx, dy);
+        return engine_covered(color, engine_ellipse(in.uv, in.shape, dx, dy));
     }
     if engine_needs(ENGINE_ARC) && kind == ENGINE_ARC {
-        return color * engine_arc(in.uv, in.shape, dx, dy);
+        return engine_covered(color, engine_arc(in.uv, in.shape, dx, dy));
     }
     if engine_needs(ENGINE_TRIANGLE) && kind == ENGINE_TRIANGLE {
-        return color * engine_triangle(in.uv, dx, dy);
+        return engine_covered(color, engine_triangle(in.uv, dx, dy));
     }
     if engine_needs(ENGINE_FRINGE) && kind == ENGINE_FRINGE {
-        return color * (in.quad_uv.y * in.extra.x);
+        return engine_covered(color, in.quad_uv.y * in.extra.x);
     }
     if engine_needs(ENGINE_TEXTURE_FIELD) && kind == ENGINE_TEXTURE_FIELD {
         let size = vec2f(textureDimensions(engine_texture));
         let value = textureSampleLevel(engine_texture, engine_texture_sampler, in.uv, 0.0).a;
         let texels = length(vec4f(dx * size, dy * size)) * 0.70711;
-        return color * engine_edge((value - 0.5) * f32(layer) * 0.25, in.extra, texels);
+        let field = (value - 0.5) * f32(layer) * 0.25;
+        return engine_covered(color, engine_edge(field, in.extra, texels));
     }
     return color;
 }

@@ -28,7 +28,7 @@ pub static STATE: ModuleRows = more(
             "Makes what is drawn next the shape of a mask, until `Gui.end_mask`. The shape itself is \
              not visible. Shapes, pictures and texts can be masks: their alpha is the coverage.",
         ),
-        hot(
+        func(
             "end_mask",
             end_mask,
             &[GUI_ARG, ("outside", "true to draw outside of the shape; inside if left out")],
