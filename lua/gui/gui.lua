@@ -103,8 +103,8 @@ local function unknown_option(name, index, option, has_texture)
     near and ", did you mean '" .. near .. "'?" or ""))
 end
 
--- Reads the options of `create_screen_gui` and similar functions; `has_texture`: those of a Gui that
--- draws into a texture, too. Returns true for an immediate Gui, for a texture that keeps its
+-- Reads the options of `create_screen_gui` and similar functions; `has_texture`: those of a Gui
+-- that draws into a texture, too. Returns true for an immediate Gui, for a texture that keeps its
 -- content, and for one that is drawn with its nearest texels.
 local function read_options(name, has_texture, first, ...)
   local immediate, keeps, nearest = false, false, false

@@ -96,8 +96,8 @@ function Gui.push_clip(gui, x, y, width, height)
   core.gui_push_clip(gui, x, y, width, height)
 end
 
----Sets how everything that is drawn next blends with what is below it, until `Gui.pop_blend`. Objects
----of a retained Gui keep the blend mode that they were drawn with.
+---Sets how everything that is drawn next blends with what is below it, until `Gui.pop_blend`.
+---Objects of a retained Gui keep the blend mode that they were drawn with.
 ---@param gui Gui a Gui
 ---@param mode string "alpha", "add", "multiply", "replace" or "premultiplied"
 function Gui.push_blend(gui, mode)

@@ -83,7 +83,8 @@ describe("Gui", function()
 
     it("without a call for each, in one batch", function()
       for i = 1, 100 do
-        Gui.bitmap(now, SHIP, P, S, RED, i, Vector2(0.5, 0.5), 1 + i / 100, i % 2 == 0 and "x" or nil)
+        local flip = i % 2 == 0 and "x" or nil
+        Gui.bitmap(now, SHIP, P, S, RED, i, Vector2(0.5, 0.5), 1 + i / 100, flip)
       end
       show()
       assert.equals(1, test.draw_calls())
@@ -243,7 +244,8 @@ describe("Gui", function()
     assert.equals(1, test.draw_calls())
     Gui.destroy_rect(kept, rect)
     Gui.destroy_shape(kept, round)
-    assert.matches("'radius' must be 0 or more", error_of(Gui.gradient_rect, now, P, S, RED, RED, 0, -1))
+    assert.matches("'radius' must be 0 or more",
+      error_of(Gui.gradient_rect, now, P, S, RED, RED, 0, -1))
     assert.matches("must be finite", error_of(Gui.gradient_rect, now, P, S, RED, RED, 1 / 0))
     assert.matches("must be finite",
       error_of(Gui.gradient_ellipse, now, P, Vector2(1, 1), RED, RED, 0 / 0))
@@ -296,13 +298,16 @@ describe("Gui", function()
       for _, join in ipairs({ "round", "miter", "bevel" }) do
         for _, cap in ipairs({ "round", "butt", "square" }) do
           Gui.polyline(now, points, 4, 1, RED, false, { join = join, cap = cap, miter_limit = 2 })
-          Gui.line(now, P, Vector2(50, 50), 4, RED, { cap = cap, dash = { 4, 2 }, dash_offset = -1 })
+          Gui.line(now, P, Vector2(50, 50), 4, RED,
+            { cap = cap, dash = { 4, 2 }, dash_offset = -1 })
         end
       end
       Gui.polyline(now, points, 4, 1, RED, true, { dash = 3 })
       show()
       assert.equals(1, test.draw_calls())
-      local left = bounds(function() Gui.line(now, P, Vector2(50, 20), 4, RED, { cap = "square" }) end)
+      local left = bounds(function()
+        Gui.line(now, P, Vector2(50, 20), 4, RED, { cap = "square" })
+      end)
       assert.near(8, left[1], 1e-3)
     end)
 
@@ -363,8 +368,8 @@ describe("Gui", function()
     end)
 
     it("has more options than others", function()
-      assert.equals("World.create_texture_gui: \"keep\" needs \"immediate\": a retained Gui draws all "
-        .. "its objects in each frame",
+      assert.equals("World.create_texture_gui: \"keep\" needs \"immediate\": a retained Gui draws "
+        .. "all its objects in each frame",
         error_of(World.create_texture_gui, world, "tests/none", 8, 8, "keep"))
       assert.matches("must be \"keep\", \"nearest\", \"immediate\".*did you mean 'nearest'",
         error_of(World.create_texture_gui, world, "tests/none", 8, 8, "nerest"))
@@ -398,7 +403,9 @@ describe("Gui", function()
         seen(function() Gui.text(now, "Hello", P) end))
       assert.same(
         seen(function() Gui.text(now, "Hello", "core/fonts/default", 20, SHIP, P) end),
-        seen(function() Gui.text(now, "Hello", P, { font = "core/fonts/default", material = SHIP }) end))
+        seen(function()
+          Gui.text(now, "Hello", P, { font = "core/fonts/default", material = SHIP })
+        end))
       local object = Gui.text(kept, "Hello", P, { size = 30 })
       Gui.update_text(kept, object, "There", Vector2(1, 2), { size = 10 })
       Gui.inspect(kept)
@@ -413,8 +420,8 @@ describe("Gui", function()
       local function check(expected, options)
         assert.matches(expected, error_of(Gui.text, now, "Hello", P, options))
       end
-      check("^Gui.text: argument #4 'options' has the unknown option 'colour', did you mean 'color'?",
-        { colour = RED })
+      check("^Gui.text: argument #4 'options' has the unknown option 'colour', did you mean "
+        .. "'color'?", { colour = RED })
       check("argument #4 'options': 'size' must be number, got string \"big\"", { size = "big" })
       check("argument #4 'options': 'align' must be \"left\"", { align = "middle" })
       check("argument #4 'options': 'font' must be string, got number 5", { font = 5 })

@@ -1,4 +1,5 @@
-//! Polygons with a picture and a color at each corner, as triangles. Knows no Guis: it fills arrays.
+//! Polygons with a picture and a color at each corner, as triangles. Knows no Guis: it fills
+//! arrays.
 
 use super::TextureSource;
 use super::triangulation::{POINT_TESTS_MAX, keeps_edges, shifted, triangles};

@@ -1,5 +1,5 @@
-//! Lines through points with joins, caps and dashes, as quads that do not overlap. Knows no Guis: it
-//! fills arrays. Lengths are in the Gui's units.
+//! Lines through points with joins, caps and dashes, as quads that do not overlap. Knows no Guis:
+//! it fills arrays. Lengths are in the Gui's units.
 //!
 //! The line is a strip: each segment is a quad between two cross-sections, and neighbours share
 //! the inner corner of their join. The quads end half a pixel inside the edge, and a fringe fades

@@ -1,5 +1,5 @@
-//! Transform stack of a Gui: stacks of transforms, clip rectangles, blend modes and masks that apply
-//! to subsequent drawing.
+//! Transform stack of a Gui: stacks of transforms, clip rectangles, blend modes and masks that
+//! apply to subsequent drawing.
 
 use engine_frame_packet::gui::MaskUse;
 use engine_frame_packet::material::BlendMode;

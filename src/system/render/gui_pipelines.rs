@@ -1,5 +1,5 @@
-//! The pipelines of Guis: for each shader, one pipeline for each purpose, which is created when it is
-//! first drawn with. Knows no materials.
+//! The pipelines of Guis: for each shader, one pipeline for each purpose, which is created when it
+//! is first drawn with. Knows no materials.
 
 use super::device::GpuDevice;
 use super::numeric_map::NumberMap;

@@ -31,7 +31,8 @@ function render()
   for i = 1, 40 do
     circle[i] = Vector2(290 + 24 * math.cos(i / 20 * math.pi), 85 + 24 * math.sin(i / 20 * math.pi))
   end
-  Gui.polyline(gui, circle, 3, 2, Color.magenta(), true, { dash = { 10, 4, 2, 4 }, dash_offset = 3 })
+  Gui.polyline(gui, circle, 3, 2, Color.magenta(), true,
+    { dash = { 10, 4, 2, 4 }, dash_offset = 3 })
   Gui.push(gui)
   Gui.translate(gui, 14, 6)
   Gui.scale(gui, 3, 1)

@@ -1,6 +1,6 @@
-//! The functions of `Gui` that draw boxes and images. Shapes are in shape_functions.rs, and texts in
-//! text.rs. Their rows are in rows.rs. Lua unpacks the arguments (arguments.rs), so that an object
-//! costs some nanoseconds.
+//! The functions of `Gui` that draw boxes and images. Shapes are in shape_functions.rs, and texts
+//! in text.rs. Their rows are in rows.rs. Lua unpacks the arguments (arguments.rs), so that an
+//! object costs some nanoseconds.
 //!
 //! A pair of functions that draw and change the same kind of object, and their forms on separate
 //! planes, share one function that takes a [`DrawTarget`]. All are inlined into the entries that

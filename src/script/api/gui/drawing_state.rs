@@ -25,8 +25,8 @@ pub static STATE: ModuleRows = more(
             "begin_mask",
             begin_mask,
             &[("gui", "an immediate Gui on the screen or in a texture")],
-            "Makes what is drawn next the shape of a mask, until `Gui.end_mask`. The shape itself is \
-             not visible. Shapes, pictures and texts can be masks: their alpha is the coverage.",
+            "Makes what is drawn next the shape of a mask, until `Gui.end_mask`. The shape itself \
+             is not visible. Shapes, pictures and texts can be masks: their alpha is the coverage.",
         ),
         func(
             "end_mask",
@@ -44,8 +44,8 @@ pub static STATE: ModuleRows = more(
                 ("gui", "a Gui that draws into a texture"),
                 ("color", "the new background; transparent if left out"),
             ],
-            "Fills the texture of a Gui with a colour, before everything else that this frame draws \
-             into it. Removes what an immediate Gui has drawn in this frame.",
+            "Fills the texture of a Gui with a colour, before everything else that this frame \
+             draws into it. Removes what an immediate Gui has drawn in this frame.",
         ),
     ],
 );

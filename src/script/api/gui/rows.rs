@@ -1,5 +1,6 @@
-//! The rows of the drawing functions of `Gui`, without texts, which are in text_rows.rs. Lua unpacks
-//! their arguments (arguments.rs). The functions are in draw_functions.rs and shape_functions.rs.
+//! The rows of the drawing functions of `Gui`, without texts, which are in text_rows.rs. Lua
+//! unpacks their arguments (arguments.rs). The functions are in draw_functions.rs and
+//! shape_functions.rs.
 
 use crate::api::gui::draw_functions::{
     bitmap, bitmap_3d, bitmap_3d_uv, bitmap_uv, gradient_rect, nine_patch, rect, rect_3d,
@@ -54,8 +55,8 @@ const FLIP: ParamRow =
 const BLEND: ParamRow = ("blend", "its blend mode, as for `Gui.push_blend`");
 const LINE_OPTIONS: ParamRow = (
     "options",
-    "join (\"round\", \"miter\", \"bevel\"), miter_limit, cap (\"butt\", \"round\", \"square\"), dash, \
-     dash_offset",
+    "join (\"round\", \"miter\", \"bevel\"), miter_limit, cap (\"butt\", \"round\", \"square\"), \
+     dash, dash_offset",
 );
 const LINE_POINTS: ParamRow = ("points", "2 to 4096 points; only x and y are used");
 const CLOSED: ParamRow = ("closed", "true to join the last point to the first");
@@ -153,8 +154,8 @@ pub static BOXES: ModuleRows = more(
                 RECT_ANGLE,
                 ("radius", "corner radius; 0 if left out"),
             ],
-            "Changes a rectangle in a retained Gui to one with a gradient. The call replaces all of \
-             its properties.",
+            "Changes a rectangle in a retained Gui to one with a gradient. The call replaces all \
+             of its properties.",
         ),
         unpacked(
             "rounded_rect",
@@ -346,8 +347,9 @@ pub static SHAPES: ModuleRows = more(
             "polyline",
             polyline,
             &[GUI, LINE_POINTS, THICKNESS, LAYER_OR_0, COLOR, CLOSED, LINE_OPTIONS],
-            "Draws a line through points, with round joins and ends. If it is translucent, the parts \
-             that overlap at its corners are visible, but not with `options`, not even empty ones.",
+            "Draws a line through points, with round joins and ends. If it is translucent, the \
+             parts that overlap at its corners are visible, but not with `options`, not even \
+             empty ones.",
         )
         .returns(NUMBER_OF_SHAPE),
         unpacked(
@@ -383,7 +385,8 @@ pub static SHAPES: ModuleRows = more(
                 CORNER_COLORS,
             ],
             "Draws a polygon that is filled with an image, with a colour for each corner. Between \
-             the corners, colours are mixed as they are written (in sRGB). Its edges must not cross.",
+             the corners, colours are mixed as they are written (in sRGB). Its edges must not \
+             cross.",
         )
         .returns(NUMBER_OF_SHAPE),
         unpacked(
@@ -398,8 +401,8 @@ pub static SHAPES: ModuleRows = more(
                 LAYER_OR_0,
                 CORNER_COLORS,
             ],
-            "Changes a shape in a retained Gui to a polygon with an image. The call replaces all of \
-             its properties.",
+            "Changes a shape in a retained Gui to a polygon with an image. The call replaces all \
+             of its properties.",
         ),
     ],
 );
@@ -436,16 +439,16 @@ pub static ROUND_SHAPES: ModuleRows = more(
                 TO_COLOR,
                 ELLIPSE_ANGLE,
             ],
-            "Draws an ellipse with a gradient: a glow, a ball, a vignette. Colours are mixed as they \
-             are written (in sRGB).",
+            "Draws an ellipse with a gradient: a glow, a ball, a vignette. Colours are mixed as \
+             they are written (in sRGB).",
         )
         .returns(NUMBER_OF_SHAPE),
         unpacked(
             "update_gradient_ellipse",
             update_gradient_ellipse,
             &[OWNER, OBJECT, CENTER, RADII, COLOR, TO_COLOR, ELLIPSE_ANGLE],
-            "Changes a shape in a retained Gui to an ellipse with a gradient. The call replaces all \
-             of its properties.",
+            "Changes a shape in a retained Gui to an ellipse with a gradient. The call replaces \
+             all of its properties.",
         ),
         unpacked(
             "arc",

@@ -1,5 +1,5 @@
-//! The rows of the text functions of `Gui`, and of its queries of texts and images. Lua unpacks their
-//! arguments (arguments.rs). The functions are in text.rs.
+//! The rows of the text functions of `Gui`, and of its queries of texts and images. Lua unpacks
+//! their arguments (arguments.rs). The functions are in text.rs.
 
 use crate::api::gui::rows::{COLOR, GUI, LAYER, MATERIAL, NUMBER, OBJECT, OWNER, POSE};
 use crate::api::gui::text::{
@@ -41,8 +41,8 @@ pub static TEXTS: ModuleRows = more(
                 ("options", "align, width, outline, glow, shadow, markup, spans"),
             ],
             "Draws a text. You can also pass the position after the text, and then one table with \
-             all other arguments by name: `Gui.text(gui, \"Hello\", Vector3(20, 40, 1), { size = 24, \
-             align = \"center\" })`. Its size is 20 if left out.",
+             all other arguments by name: `Gui.text(gui, \"Hello\", Vector3(20, 40, 1), { size = \
+             24, align = \"center\" })`. Its size is 20 if left out.",
         )
         .returns(NUMBER)
         .named_form(
@@ -53,8 +53,8 @@ pub static TEXTS: ModuleRows = more(
             "update_text",
             update_text,
             &[OWNER, OBJECT, TEXT, FONT, TEXT_PIXELS, TEXT_MATERIAL, BASELINE, COLOR, OPTIONS],
-            "Changes a text in a retained Gui. The call replaces all of its properties. Arguments by \
-             name are possible as for `Gui.text`.",
+            "Changes a text in a retained Gui. The call replaces all of its properties. Arguments \
+             by name are possible as for `Gui.text`.",
         )
         .named_form(
             "if (istype(V3, a4) or istype(V2, a4)) and (a5 == nil or type(a5) == 'table') then\n\
@@ -100,8 +100,8 @@ pub static TEXTS: ModuleRows = more(
             "text_extents",
             text_extents,
             &[MEASURED, TEXT, FONT, TEXT_SIZE, OPTIONS],
-            "Returns the bounds of a text, relative to the point at which it is drawn. You can also \
-             pass one table with all arguments after the text by name.",
+            "Returns the bounds of a text, relative to the point at which it is drawn. You can \
+             also pass one table with all arguments after the text by name.",
         )
         .returns(&[
             "min the left bottom",
