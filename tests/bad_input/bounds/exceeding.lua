@@ -11,6 +11,7 @@ local ORIGIN, ALONG = Vector3(0, 0, 0), Vector3(1, 0, 0)
 M.times = {
   ["Application.create_camera"] = 1025, ["Application.new_world"] = 65,
   ["Application.resource_package"] = 4097, ["Gui.push"] = 65, ["Gui.push_clip"] = 65,
+  ["Gui.push_blend"] = 65,
   ["Material.new"] = 4097, ["PhysicsWorld.snapshot"] = 65, ["Timer.after"] = 100001,
   ["Timer.every"] = 100001, ["Tween.to"] = 100001, wait = 100001, wait_frames = 100001,
   ["Window.open"] = 9, ["Worker.start"] = 17, ["World.create_line_object"] = 1025,
@@ -244,6 +245,26 @@ M.calls = {
     Material.destroy, function() Gui.material(fixtures.get("Gui"), "textures/packed") end),
   ["Gui.polygon"] = pointed(Gui.polygon),
   ["Gui.polyline"] = pointed(function(gui, points) Gui.polyline(gui, points, 1) end),
+  ["Gui.polygon_uv"] = pointed(function(gui, points) Gui.polygon_uv(gui, nil, points) end),
+  ["Gui.update_polygon"] = pointed(function(gui, points) Gui.update_polygon(gui, 1, points) end),
+  ["Gui.update_polygon_uv"] = pointed(function(gui, points)
+    Gui.update_polygon_uv(gui, 1, nil, points)
+  end),
+  ["Gui.update_polyline"] = pointed(function(gui, points)
+    Gui.update_polyline(gui, 1, points, 1)
+  end),
+  ["Gui.begin_mask"] = function()
+    local gui = World.create_screen_gui(fixtures.get("World"), "immediate")
+    local _, problem = pcall(function()
+      for _ = 1, 65 do
+        Gui.begin_mask(gui)
+        Gui.end_mask(gui)
+        Gui.pop_mask(gui)
+      end
+    end)
+    end_gui(gui)
+    error(problem, 0)
+  end,
   ["Gui.create_particles"] = filled(16384, function()
     return World.create_particles(fixtures.get("World"), "particles/puff")
   end, function(id) World.destroy_particles(fixtures.get("World"), id) end, function()
@@ -413,7 +434,8 @@ end
 -- Drawing calls in a retained Gui that already has the maximum number of quadrilaterals of a frame,
 -- which take 256 MiB.
 local shapes = {
-  arc = { ORIGIN, 1, 0, 1 }, ellipse = { ORIGIN, Vector2(1, 2) }, line = { ORIGIN, ALONG, 1 },
+  arc = { ORIGIN, 1, 0, 1 }, gradient_ellipse = { ORIGIN, Vector2(1, 2) },
+  gradient_rect = { ORIGIN, Vector2(9, 9) }, ellipse = { ORIGIN, Vector2(1, 2) }, line = { ORIGIN, ALONG, 1 },
   rect = { ORIGIN, Vector2(1, 1) }, rect_outline = { ORIGIN, Vector2(9, 9), 1 },
   rounded_rect = { ORIGIN, Vector2(9, 9), 1 },
 }
@@ -514,6 +536,8 @@ M.words = {
   STRING_BYTES_MAX = "a string may have", TIMERS_MAX = "timers are waiting",
   TWEENS_MAX = "tweens are moving", IMAGE_SIDE_MAX = "may have 256 a side",
   ["Gui.polygon"] = "to 4096 points", ["Gui.polyline"] = "to 4096 points",
+  ["Gui.polygon_uv"] = "to 4096 points", ["Gui.update_polygon"] = "to 4096 points",
+  ["Gui.update_polygon_uv"] = "to 4096 points", ["Gui.update_polyline"] = "to 4096 points",
 }
 
 -- Limits that this walk does not exceed, and functions that do not reach their limit.

@@ -176,6 +176,8 @@ M.arguments = {
     return Gui.create_particles(fixtures.get("Gui"), "particles/fire", Vector3(0, 0, 0))
   end },
   ["Gui.polygon"] = { points = square }, ["Gui.update_polygon"] = { points = square },
+  ["Gui.polygon_uv"] = { points = square }, ["Gui.update_polygon_uv"] = { points = square },
+  ["Gui.push_blend"] = { mode = "add" },
   ["Gui.word_wrap"] = { text = "one two three" },
   ["IdString32.from_hex"] = { hex = "01234567" },
   ["IdString64.from_hex"] = { hex = "0123456789abcdef" },
