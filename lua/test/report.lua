@@ -71,7 +71,7 @@ local function locals_of(thread, level)
     if sub(name, 1, 1) ~= "(" and type(value) ~= "function" then
       local at = visited[name] or #lines + 1
       visited[name] = at
-      local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
+      local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS, handles = true })
       lines[at] = name .. " = " .. (ok and text or type(value))
     end
   end
@@ -219,7 +219,8 @@ function report.problem(thread, raised)
   end
   problem.hint = hint_for(message, nearest)
   if status == "error" and nearest and not problem.hint then
-    message = message .. core.hint(message, path_of(nearest), nearest.currentline)
+    message = message
+      .. core.hint(message, path_of(nearest), nearest.currentline, thread, frames[1].level)
   end
   problem.message = diff.without_addresses(message)
   if nearest then
@@ -236,7 +237,7 @@ end
 
 ---Creates the report of a problem without a thread, such as a file that does not compile.
 function report.plain(status, message)
-  message = bounded(message)
+  message = bounded(message .. core.syntax_hint(message))
   local path, line = match(message, "^([^\n]-):(%d+): ")
   return {
     status = status,

@@ -6,6 +6,7 @@ mod broadphase;
 mod camera;
 mod console;
 mod debug;
+mod diagnostics;
 pub mod gui;
 mod input;
 mod joint;
@@ -115,6 +116,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &unit::actors::CORE,
     &application::CORE,
     &prelude_core::CORE,
+    &diagnostics::CORE,
     &broadphase::CORE,
     &camera::CORE,
     &console::CORE,

@@ -98,11 +98,30 @@ pub struct ParamDoc {
 /// One result.
 #[derive(Clone)]
 pub struct ReturnDoc {
+    /// Name of the result; empty if it has none.
+    pub name: String,
     pub kind: String,
     /// True if it represents any number of results.
     pub rest: bool,
     pub doc: String,
 }
+
+impl ReturnDoc {
+    /// Creates a result from its description, which begins with the name: `width in texels`.
+    pub fn of(kind: String, rest: bool, text: &str) -> ReturnDoc {
+        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let (name, doc) = text.split_at(end.unwrap_or(text.len()));
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && doc.chars().next().is_none_or(|c| c == ' ' || c == ',')
+            && !NO_NAMES.contains(&name);
+        let (name, doc) =
+            if is_name { (name, doc.trim_start_matches([',', ' '])) } else { ("", text) };
+        ReturnDoc { name: name.to_string(), kind, rest, doc: doc.to_string() }
+    }
+}
+
+/// First words of descriptions without a name.
+const NO_NAMES: [&str; 6] = ["true", "false", "nil", "the", "a", "an"];
 
 impl FunctionDoc {
     /// Returns the function's name as it is written in code: `Vector3.length`, `wait`.
@@ -255,10 +274,9 @@ fn function_doc(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
         optional: kind.optional,
         doc: doc.to_string(),
     };
-    let result = |(kind, doc): (&ApiType, &str)| ReturnDoc {
-        kind: if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() },
-        rest: kind.rest,
-        doc: doc.to_string(),
+    let result = |(kind, doc): (&ApiType, &str)| {
+        let lua = if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() };
+        ReturnDoc::of(lua, kind.rest, doc)
     };
     let return_docs = func.return_docs.iter().copied().chain(std::iter::repeat(""));
     FunctionDoc {
