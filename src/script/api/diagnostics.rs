@@ -2,7 +2,7 @@
 //! callbacks of other engines.
 
 use crate::api_row::{ModuleRows, func, more};
-use crate::argument::{Integer, TextArgument};
+use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::callbacks::CALLBACKS;
 use crate::context::{script_location, script_location_at};
 use crate::value::ScriptValue;
@@ -79,16 +79,16 @@ fn optional(text: Option<impl Into<String>>) -> ScriptValue {
     text.map_or(ScriptValue::Nil, |text| ScriptValue::Text(text.into()))
 }
 
-fn handle_text(engine: &mut Engine, number: f64) -> ScriptValue {
-    optional(describe_handle::text(engine, number))
+fn handle_text(engine: &mut Engine, number: HandleNumber) -> ScriptValue {
+    optional(describe_handle::text(engine, number.0))
 }
 
-fn described_handle(engine: &mut Engine, number: f64) -> ScriptValue {
-    optional(describe_handle::text_with_kind(engine, number))
+fn described_handle(engine: &mut Engine, number: HandleNumber) -> ScriptValue {
+    optional(describe_handle::text_with_kind(engine, number.0))
 }
 
-fn handle_kind(engine: &mut Engine, number: f64) -> ScriptValue {
-    optional(describe_handle::kind(engine, number).map(|kind| kind.name()))
+fn handle_kind(engine: &mut Engine, number: HandleNumber) -> ScriptValue {
+    optional(describe_handle::kind(engine, number.0).map(|kind| kind.name()))
 }
 
 fn remedy(
