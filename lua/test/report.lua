@@ -105,12 +105,22 @@ local REFUSED = {
 
 local HINT = "a suite that needs the full standard library runs with: engine test --no-sandbox"
 
+-- Functions of other test libraries.
+local OTHER_ASSERTIONS = {
+  expect = true, assert_equal = true, assert_equals = true, assertEquals = true, assertTrue = true,
+  assert_true = true, assertFalse = true, assert_false = true, should = true,
+}
+
 -- Functions that exist only in the environment of a test.
 local INSIDE = { finally = true, async = true, done = true, settimeout = true }
 
 -- Returns a hint about a missing function of the suite language. A module shared by suites sees the
 -- game's globals, but not these functions.
 local function hint_for_function(name, nearest)
+  if name and OTHER_ASSERTIONS[name] then
+    return "'" .. name .. "' is written assert.equals(expected, actual), assert.is_true(value), "
+      .. "assert.has_error(fn): see: engine docs assert.equals"
+  end
   local known = name and (kit.suite.language[name] ~= nil or INSIDE[name])
   if not known or not nearest or kit.suite.is_test_file(nearest.source) then
     return nil

@@ -31,9 +31,12 @@ unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
         let cx = ScriptContext::of(l);
         let source = cx.source_line(&location);
         let thread = lua_tothread(l, 4);
-        let (thread, level) = match thread.is_null() {
-            true => (l, None),
-            false => (thread, Some(lua_tonumber(l, 5) as c_int)),
+        let level = lua_tonumber(l, 5) as c_int;
+        let (thread, level) = match thread {
+            thread if thread.is_null() => (l, None),
+            // The caller counted the levels in a function of its own.
+            thread if thread == l => (l, Some(level - 1)),
+            thread => (thread, Some(level)),
         };
         let message = text(1);
         let mut hint = hint_for(thread, level, &message, &source);

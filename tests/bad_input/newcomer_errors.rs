@@ -203,7 +203,7 @@ fn syntax_errors_of_scripts_have_hints() {
 /// Checks that a game runs and logs exactly these warnings.
 #[track_caller]
 fn check_warns(name: &str, main: &str, warnings: &[&str]) {
-    let result = Game::new(name, main).play(&["--frames", "3"]);
+    let result = Game::new(name, main).play(&[]);
     let logged: Vec<&str> =
         result.err.lines().filter_map(|line| line.strip_prefix("warning: ")).collect();
     let logged: Vec<&str> = logged.into_iter().filter(|line| !line.contains(": warned ")).collect();
