@@ -42,8 +42,8 @@ function core.with_units(name, data, units, fn, ...)
 end
 
 ---Returns what the engine and the game are doing, outermost first: the lines before `Error:` in a
----report. With a problem that `pcall` returned, returns the contexts in which that error was raised,
----or nil if another error was caught since.
+---report. With a problem that `pcall` returned, returns the contexts in which that error was
+---raised, or nil if another error was caught since.
 ---@param problem? string the message of the error that `pcall` or `xpcall` caught last
 ---@return string[]|nil lines such as "When spawning wave: 3"
 function Script.contexts(problem)

@@ -38,8 +38,8 @@ local function is_uncalled(name, value)
   return calls <= 1
 end
 
--- Warns of a function whose name is nearly that of a callback, or that of another engine's callback:
--- the engine would never call it, and no error would appear.
+-- Warns of a function whose name is nearly that of a callback, or that of another engine's
+-- callback: the engine would never call it, and no error would appear.
 local function check_callback(prefix, name, fn)
   local full = prefix .. name
   local callback = core.callback_of_other_engine(full) or core.suggest(name, CALLBACKS)

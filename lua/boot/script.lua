@@ -39,8 +39,8 @@ function Script.callstack()
   end
 end
 
----Returns the name of a value's type: Lua's own, an engine type such as `Vector3` or `Quaternion`, or
----the kind of the living object that a handle refers to, such as `Unit`.
+---Returns the name of a value's type: Lua's own, an engine type such as `Vector3` or `Quaternion`,
+---or the kind of the living object that a handle refers to, such as `Unit`.
 ---@param value any any value, including nil
 ---@return string name the type's name
 function Script.type_name(value)
@@ -57,8 +57,9 @@ function Script.type_name(value)
   return kind
 end
 
----Returns a value as text for people, as the console shows it: tables with their fields, and handles
----with the object that they refer to, such as `units/rat#17` or `Gui#3`. Use it with `print`.
+---Returns a value as text for people, as the console shows it: tables with their fields, and
+---handles with the object that they refer to, such as `units/rat#17` or `Gui#3`. Use it with
+---`print`.
 ---@param value any any value, including nil
 ---@return string text one or more lines
 function Script.describe(value)
@@ -200,8 +201,8 @@ local LEVEL_MAX = 100
 
 ---Logs a warning once for each location that warns. Later warnings from that location are counted.
 ---@param text string description of the problem
----@param level? integer 1, the default, is the line that calls `warn`; 2 is the line that called its
----function, as for `error`; at most 100
+---@param level? integer 1, the default, is the line that calls `warn`; 2 is the line that called
+---its function, as for `error`; at most 100
 function Script.warn(text, level)
   if type(text) ~= "string" then
     bad_argument("Script.warn", 1, "text", "string", text)
@@ -237,7 +238,7 @@ end
 
 ---Raises an error if a test fails, like Lua's `assert`, with a message that is formatted only then.
 ---@param test any nil and false fail
----@param message? string the message, as for `string.format`; handles among its values are described
+---@param message? string the message, as for `string.format`; handles in its %s are described
 ---@param ... any the values of the message
 ---@return any test the tested value
 function Script.assert(test, message, ...)
@@ -250,8 +251,8 @@ function Script.assert(test, message, ...)
   return test
 end
 
----Marks the function that calls it as deprecated: the line that called that function gets a warning,
----once for each line. Call it first in the function, which must have a name.
+---Marks the function that calls it as deprecated: the line that called that function gets a
+---warning, once for each line. Call it first in the function, which must have a name.
 ---@param use string what to use instead: "use Hero.walk"
 function Script.deprecated(use)
   if type(use) ~= "string" then

@@ -1,5 +1,5 @@
--- Warnings of colours whose parts are written from 0 to 1, as in other engines. A colour may be dark
--- on purpose, for example while it fades, so only a call that is written with such numbers gets a
+-- Warnings of colours whose parts are written from 0 to 1, as in other engines. A colour may be
+-- dark on purpose, for example while it fades, so only a call that is written with such numbers gets a
 -- warning, once for each line. In a release no source is known, and nothing is warned about.
 local core = ...
 
@@ -51,8 +51,8 @@ local function message_of(numbers)
     return format("%s is nearly black: parts of colours go from 0 to 255, write Color(%s)", written,
       parts_to_255(numbers))
   elseif all_small then
-    return format("%s is nearly invisible: parts of colours go from 0 to 255, and of four parts the "
-      .. "first is the alpha", written)
+    return format("%s is nearly invisible: parts of colours go from 0 to 255, and of four parts "
+      .. "the first is the alpha", written)
   elseif count == 4 and numbers[1] > 0 and numbers[1] <= 1 then
     return format("%s is nearly invisible: the first of four parts is the alpha, from 0 to 255",
       written)

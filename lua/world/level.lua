@@ -70,8 +70,8 @@ end
 
 -- Spawns at most `most` units of a level. Returns true if the level is then complete.
 local function spawn(level, most)
-  local complete = core.with_context("When spawning level:", Level.resource_name(level), spawn_units,
-    level, most)
+  local complete = core.with_context("When spawning level:", Level.resource_name(level),
+    spawn_units, level, most)
   return complete
 end
 

@@ -71,8 +71,8 @@ function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
   local translation, root_rotation, scale = spawn_transform("World.spawn_unit", position, rotation)
   -- Not a tail call: reports name this function.
-  local unit = with_context("When spawning unit:", resource, spawn_one, world, resource, translation,
-    root_rotation, scale)
+  local unit = with_context("When spawning unit:", resource, spawn_one, world, resource,
+    translation, root_rotation, scale)
   return unit
 end
 

@@ -22,8 +22,8 @@ fn many_meshes_message(model: &Model) -> String {
     let names: Vec<&str> = names.take(MESHES_SHOWN).collect();
     let more = if model.meshes.len() > names.len() { ", …" } else { "" };
     format!(
-        "the model '{0}' has {1} meshes: choose one with mesh = \"{2}\" (it has {3}{more}), or give \
-         the unit model = \"{0}\" instead, which shows all of them",
+        "the model '{0}' has {1} meshes: choose one with mesh = \"{2}\" (it has {3}{more}), or \
+         give the unit model = \"{0}\" instead, which shows all of them",
         model.name,
         model.meshes.len(),
         names.first().unwrap_or(&""),
@@ -38,8 +38,8 @@ fn warn_of_node_names(unit: &UnitResource) {
         let is_at_root = part.fields.get("node").is_none() && part.name != unit.node_names[0];
         if is_native && is_at_root && unit.node_names.contains(&part.name) {
             log::warning(&format!(
-                "unit '{0}': the component '{1}' is attached to the root, and there is a node '{1}': \
-                 write node = \"{1}\" if it belongs there, or node = \"{2}\"",
+                "unit '{0}': the component '{1}' is attached to the root, and there is a node \
+                 '{1}': write node = \"{1}\" if it belongs there, or node = \"{2}\"",
                 unit.name, part.name, unit.node_names[0]
             ));
         }

@@ -147,8 +147,9 @@ pub enum StaleHandle {
     /// The handle named an object that was destroyed: the object's name, and the frame and script
     /// line of its destruction.
     Destroyed { name: String, frame: u64, location: String },
-    /// The handle named an object that was destroyed so long ago that its name is not kept: its slot
-    /// was used again, and so were those of the last [`OLD_REASONS_MAX`] objects whose names are.
+    /// The handle named an object that was destroyed so long ago that its name is not kept: its
+    /// slot was used again, and so were those of [`OLD_REASONS_MAX`] objects that were destroyed
+    /// later.
     LongAgo,
 }
 

@@ -208,7 +208,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "Unit.set_local_position",
-        "set position, move object, move unit, Unit.set_position, Unit.set_x, Unit.set_y, Unit.set_z, \
+        "set position, move object, move unit, Unit.set_position, Unit.set_x, Unit.set_y, \
+         Unit.set_z, \
          Unit.move, Unit.translate, transform, transform.position, setPosition",
     ),
     row(

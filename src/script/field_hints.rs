@@ -22,7 +22,8 @@ enum ObjectUse<'a> {
     Write(&'a str),
 }
 
-/// Returns the hint for a field that is nil: a field of the API, or of a table with a similar field.
+/// Returns the hint for a field that is nil: of a module of the API, or of a table with a similar
+/// field.
 ///
 /// # Safety
 /// `l` is a live state with a few free slots.

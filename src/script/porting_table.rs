@@ -7,8 +7,8 @@ const PAGE: &str = include_str!("../../docs/coming_from_stingray.md");
 /// Maximum number of characters of an answer in an error message.
 const ANSWER_CHARS_MAX: usize = 200;
 
-/// Returns what a module, or one of its functions, is here, as the end of a message: ` (Stingray: …)`.
-/// Returns `None` if the table does not say it. A
+/// Returns the answer for a module, or for one of its functions, as the end of a message:
+/// ` (Stingray: …)`. Returns `None` if the table does not say it. A
 /// name of a module alone (`Network`), or with a star (`Imgui.*`), is the answer for all functions
 /// of a module that does not exist.
 pub fn answer(module: &str, function: Option<&str>) -> Option<String> {

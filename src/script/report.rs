@@ -190,8 +190,8 @@ pub unsafe fn capture(
     }
 }
 
-/// Returns the contexts of an error: those of the engine and of the script, and inside of them those
-/// that are known of an error with this message.
+/// Returns the contexts of an error: those of the engine and of the script, and inside of them
+/// those that are known of an error with this message.
 pub fn with_inner_contexts(
     script: Vec<String>,
     known: Option<&ErrorContexts>,

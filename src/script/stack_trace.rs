@@ -247,8 +247,8 @@ pub unsafe fn called_function(l: *mut lua_State, module: &str) -> Option<String>
     called
 }
 
-/// Returns the line of a context's frame. Its first two locals are texts; the third may be a list of
-/// units.
+/// Returns the line of a context's frame. Its first two locals are texts; the third may be a list
+/// of units.
 unsafe fn script_context(
     l: *mut lua_State,
     cx: &ScriptContext,

@@ -1,11 +1,11 @@
-//! Hints for syntax errors: misspelt keywords, the words and signs of other languages, and the block
-//! that has no `end`. Reads LuaJIT's message and the text; knows no Lua state.
+//! Hints for syntax errors: misspelt keywords, the words and signs of other languages, and the
+//! block that has no `end`. Reads LuaJIT's message and the text; knows no Lua state.
 
 use super::source_scanner::{KEYWORDS, SourceToken, SourceTokenKind, tokens};
 use engine_foundation::suggest;
 
 /// Words of other languages, and how the same is written in Lua.
-const FOREIGN_WORDS: [(&str, &str); 22] = [
+const FOREIGN_KEYWORDS: [(&str, &str); 22] = [
     ("elif", "`elseif`"),
     ("elsif", "`elseif`"),
     ("var", "`local`"),
@@ -83,7 +83,7 @@ fn misspelt_keyword(text: &str, line: usize) -> Option<String> {
             continue;
         }
         // `x = y z = 3` is correct: there, the first name ends an expression.
-        let lua = FOREIGN_WORDS.iter().find(|(foreign, _)| *foreign == word.text);
+        let lua = FOREIGN_KEYWORDS.iter().find(|(foreign, _)| *foreign == word.text);
         let meant = match lua {
             Some((_, lua)) if is_name(next) => lua.to_string(),
             _ => format!("`{}`", near_keyword(word.text)?),
@@ -112,7 +112,8 @@ fn before_last_line(text: &str) -> &str {
 }
 
 fn near_keyword(word: &str) -> Option<&'static str> {
-    if word.len() < KEYWORD_LETTERS_MIN || FOREIGN_WORDS.iter().any(|(known, _)| *known == word) {
+    if word.len() < KEYWORD_LETTERS_MIN || FOREIGN_KEYWORDS.iter().any(|(known, _)| *known == word)
+    {
         return None;
     }
     let long = KEYWORDS.iter().copied().filter(|keyword| keyword.len() >= KEYWORD_LETTERS_MIN);
