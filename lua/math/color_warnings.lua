@@ -57,8 +57,8 @@ local function message_of(numbers)
     return format("%s is nearly invisible: the first of four parts is the alpha, from 0 to 255",
       written)
   elseif count == 4 and numbers[4] > 0 and numbers[4] < 1 then
-    return format("%s: of four parts the first is the alpha, from 0 to 255, and the last is blue",
-      written)
+    return format("%s: of four parts the first is the alpha, from 0 to 255: write "
+      .. "Color.rgba(%s, %d)", written, concat(numbers, ", ", 1, 3), floor(numbers[4] * 255 + 0.5))
   end
 end
 

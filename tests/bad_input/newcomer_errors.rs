@@ -229,7 +229,7 @@ end",
             "main.lua:3: Color(0.5, 255, 128, 0) is nearly invisible: the first of four parts is \
              the alpha, from 0 to 255",
             "main.lua:4: Color(255, 128, 0, 0.5): of four parts the first is the alpha, from 0 to \
-             255, and the last is blue",
+             255: write Color.rgba(255, 128, 0, 128)",
         ],
     );
 }
