@@ -5,11 +5,13 @@
 mod bounds;
 mod broken_files;
 mod environment;
+mod error_contexts;
 mod injection;
 #[cfg(unix)]
 mod input_files;
 mod memory;
 mod native_stack;
+mod newcomer_errors;
 mod output_files;
 mod resource_limits;
 mod runaway_scripts;

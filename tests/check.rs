@@ -193,7 +193,7 @@ fn unknown_names_in_scripts_are_errors() {
         "error: hero.lua:2: World has no function 'updte', did you mean 'update'?",
         "error: main.lua:2: the module 'hero' has no 'jmp', did you mean 'jump'?",
         "error: view.lua:1: Keyboard.button returns a number, and 0 is true in Lua: write \
-         Keyboard.button(…) > 0",
+         Keyboard.held(…)",
         "3 of 3 scripts compiled, 0 compile errors, 0 missing references, 3 script findings",
     ] {
         assert!(output.contains(line), "{line}:\n{output}");

@@ -270,6 +270,20 @@ fn is_native(path: &str, names: &[&str]) -> bool {
 }
 
 #[test]
+fn several_results_have_different_names() {
+    let mut found = Vec::new();
+    for function in ApiModel::new().functions().filter(|function| function.returns.len() > 1) {
+        let names: Vec<&str> = function.returns.iter().map(|result| &*result.name).collect();
+        let different: BTreeSet<&str> = names.iter().copied().collect();
+        let has_rest = function.returns.iter().any(|result| result.rest);
+        if !has_rest && (names.contains(&"") || different.len() < names.len()) {
+            found.push(format!("{} returns {names:?}", location(function)));
+        }
+    }
+    check_none(found, "these have several results: give each a name, as `width in texels`");
+}
+
+#[test]
 fn arguments_are_documented_in_order() {
     let mut found = Vec::new();
     for function in ApiModel::new().functions() {

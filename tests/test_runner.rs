@@ -144,6 +144,25 @@ fn test_cannot_exit_the_process() {
 }
 
 #[test]
+fn failures_of_suites_have_hints_about_variables() {
+    let spawn = "World.spawn_unit(Application.main_world(), 'core/units/cube')";
+    let suite = format!(
+        "it('reads', function()\n  local unit = {spawn}\n  local x = unit.x\nend)\n\
+         it('adds', function()\n  local items = {{ count = 1 }}\n  local x = items.cuont + 1\nend)\n\
+         it('expects', function() expect(1) end)"
+    );
+    let parts = [
+        "unit is a unit, and engine objects are numbers without fields: write Unit.world_position(",
+        "local unit = core/units/cube#0",
+        "items has no field 'cuont', did you mean 'count'?",
+        "'expect' is written assert.equals(expected, actual)",
+    ];
+    check("hints", &suite, &[], "0 passed, 3 failed, 0 skipped", &parts);
+    let parts = ["a_test.lua:1: '=' expected near 'x': did you mean `function` by 'functon'?"];
+    check("syntax", "functon x() end", &[], "0 passed, 1 failed, 0 skipped", &parts);
+}
+
+#[test]
 fn full_lua_library_is_available_without_sandbox() {
     let suite = "it('has all', function() assert.is_function(io.open) assert.is_table(debug)\n\
                  assert.is_function(setfenv) assert.is_table(require('ffi')) end)";

@@ -52,11 +52,12 @@ function core.raise(message)
   error(where ~= "" and where .. ": " .. message or message, 0)
 end
 
--- Describes a value for an error message: nil, number 3.5, string "x", Vector3, table.
+-- Describes a value for an error message: nil, number 3.5, string "x", unit units/rat#17, Vector3,
+-- table.
 function core.describe(value)
   local kind = type(value)
   if kind == "number" then
-    return "number " .. format("%.14g", value)
+    return core.described_handle(value) or "number " .. format("%.14g", value)
   elseif kind == "boolean" then
     return "boolean " .. tostring(value)
   elseif kind == "string" then
@@ -74,8 +75,8 @@ function core.describe(value)
 end
 
 function core.bad_argument(name, index, argument, expected, value)
-  core.raise(format("%s: argument #%d '%s' must be %s, got %s", name, index, argument, expected,
-    core.describe(value)))
+  core.raise(format("%s: argument #%d '%s' must be %s, got %s%s", name, index, argument, expected,
+    core.describe(value), core.remedy(expected, argument, type(value))))
 end
 
 function core.suggest(name, names)

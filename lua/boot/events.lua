@@ -13,7 +13,7 @@ local ORDERS = {
     "tweens",
   },
   -- () In each frame, after the game's `render`, so that it is drawn on top.
-  frame_render = { "graphs", "console" },
+  frame_render = { "debug_ui", "graphs", "console" },
   -- (world, dt) The steps of `World.update`. "components" is the native update with the script
   -- components in it.
   world_update = { "levels", "components" },

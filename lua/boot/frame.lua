@@ -5,7 +5,8 @@ local core = ...
 local type, rawget, error, ipairs, gsub = type, rawget, error, ipairs, string.gsub
 local World, Application = core.module("World"), core.module("Application")
 local resume_timer = core.resume_timer
-local getinfo, sub, gmatch, concat = core.debug.getinfo, string.sub, string.gmatch, table.concat
+local getinfo, sub, concat = core.debug.getinfo, string.sub, table.concat
+local gmatch, match = string.gmatch, string.match
 local globals = core.globals
 local frame_update, frame_render = core.event("frame_update"), core.event("frame_render")
 local resources_changed, scripts_reloaded =
@@ -22,23 +23,64 @@ local function has_callback(name)
   return fn ~= nil
 end
 
--- Callbacks of a game, and their names in other engines.
+-- Names of the callbacks of a game.
 local CALLBACKS = core.callback_names()
-local CALLBACK_ALIASES = { draw = "render", load = "init", quit = "shutdown" }
 
--- Warns of global functions whose name is almost a callback's name: the engine would never call
--- such a function, and no error would appear.
-local function check_callbacks()
-  for _, name in ipairs(core.names(globals)) do
-    local fn = rawget(globals, name)
-    local suggestion = CALLBACK_ALIASES[name] or core.suggest(name, CALLBACKS)
-    if type(fn) == "function" and suggestion and suggestion ~= name
-      and rawget(globals, suggestion) == nil
-      and core.debug.getinfo(fn, "S").source:sub(1, 1) == "@" then
-      core.log("warning", "the global function '" .. name .. "' is never called by the engine: did "
-        .. "you mean '" .. suggestion .. "'?")
+-- Returns true if a value is a function of the game that its own file does not call.
+local function is_uncalled(name, value)
+  local source = type(value) == "function" and getinfo(value, "S").source or ""
+  if sub(source, 1, 1) ~= "@" then return false end
+  local calls = 0
+  for _ in gmatch(core.source(sub(source, 2)) or "", "%f[%w_]" .. name .. "%s*%(") do
+    calls = calls + 1
+  end
+  -- One of them is its definition.
+  return calls <= 1
+end
+
+-- Warns of a function whose name is nearly that of a callback, or that of another engine's
+-- callback: the engine would never call it, and no error would appear.
+local function check_callback(prefix, name, fn)
+  local full = prefix .. name
+  local callback = core.callback_of_other_engine(full) or core.suggest(name, CALLBACKS)
+  if callback and (prefix ~= "" or callback ~= name) and rawget(globals, callback) == nil
+    and is_uncalled(name, fn) then
+    core.log("warning", "the global function '" .. full .. "' is never called by the engine: did "
+      .. "you mean '" .. callback .. "'?")
+  end
+end
+
+-- Warns of callbacks that are declared as locals in main.lua, if the game has no callback at all.
+local function check_local_callbacks()
+  for i = 1, #CALLBACKS do
+    if rawget(globals, CALLBACKS[i]) ~= nil then return end
+  end
+  local line = 0
+  for text in gmatch(core.source("main.lua") or "", "([^\n]*)\n?") do
+    line = line + 1
+    local name = match(text, "^local%s+function%s+([%a_][%w_]*)%s*%(")
+      or match(text, "^local%s+([%a_][%w_]*)%s*=%s*function%f[%W]")
+    for i = 1, #CALLBACKS do
+      if name == CALLBACKS[i] then
+        core.log("warning", "main.lua:" .. line .. ": the local function '" .. name .. "' is never "
+          .. "called by the engine, which calls global functions: leave out `local`")
+        return
+      end
     end
   end
+end
+
+local function check_callbacks()
+  for _, name in ipairs(core.names(globals)) do
+    check_callback("", name, rawget(globals, name))
+  end
+  local love = rawget(globals, "love")
+  if type(love) == "table" then
+    for _, name in ipairs(core.names(love)) do
+      check_callback("love.", name, rawget(love, name))
+    end
+  end
+  if core.booted == "main" then check_local_callbacks() end
 end
 
 local init_ran = false

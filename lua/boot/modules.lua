@@ -131,6 +131,10 @@ local function compile(script)
 end
 
 local function run_script(name, script)
+  -- `engine check` reports them as errors.
+  if core.booted ~= "tools.check" and find(script.text, ".button(", 1, true) then
+    core.warn_of_conditions(script.chunk, script.text)
+  end
   local chunk, written = compile(script)
   return run(name, chunk, script.chunk, written)
 end

@@ -154,6 +154,7 @@ local os = {
 -- not be stopped there, so it is not called. It is not called either if the native stack is nearly
 -- full: LuaJIT calls handlers from C, and a handler that fails calls itself.
 local is_interruption, has_native_stack = core.is_interruption, core.has_native_stack
+local keep_contexts = core.keep_contexts
 
 -- Cache of the bounded form of each handler, so that a loop creates it only once. Both sides are
 -- weak, because the value holds the key.
@@ -164,6 +165,7 @@ local function bound(handler)
     if is_interruption(problem) or not has_native_stack() then
       return problem
     end
+    keep_contexts(problem)
     return handler(problem)
   end
   bounded[handler] = bounded_handler
@@ -249,7 +251,7 @@ end
 
 local allowed = {
   assert = assert, error = error, getmetatable = getmetatable, ipairs = ipairs, next = next,
-  pairs = library_pairs, pcall = pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
+  pairs = library_pairs, pcall = core.pcall, rawequal = rawequal, rawget = rawget, rawset = rawset,
   select = select, setmetatable = setmetatable, tonumber = tonumber, tostring = tostring,
   type = type, unpack = unpack, xpcall = bounded_xpcall, _VERSION = _VERSION,
   print = print, require = core.require, load = core.load, loadstring = core.loadstring,

@@ -2,15 +2,18 @@
 -- context.lua.
 local core = ...
 
-local type, next, select = type, next, select
+local type, next, select, tostring, pcall, unpack = type, next, select, tostring, pcall, unpack
+local gmatch, gsub = string.gmatch, string.gsub
 local format, concat, sort = string.format, table.concat, table.sort
 local getinfo, ffi = core.debug.getinfo, core.ffi
 local bad_argument, raise = core.bad_argument, core.raise
 
 ---@module Script
----Functions that inspect the game's running code and Lua's memory.
+---Functions that inspect the game's running code and Lua's memory, and functions for messages.
 ---@example
 ---   assert(Script.type_name(Vector3(1, 2, 3)) == "Vector3")
+---   local lives = Script.assert(3, "%s has no lives", "hero")
+---   print(Script.describe({ lives = lives, gui = Application.main_gui() }))
 ---   local names = {}
 ---   for name in Script.sorted_pairs({ b = 2, a = 1 }) do names[#names + 1] = name end
 ---   assert(names[1] == "a")
@@ -36,19 +39,31 @@ function Script.callstack()
   end
 end
 
----Returns the name of a value's type: Lua's own, or an engine type such as `Vector3` or
----`Quaternion`.
+---Returns the name of a value's type: Lua's own, an engine type such as `Vector3` or `Quaternion`,
+---or the kind of the living object that a handle refers to, such as `Unit`.
 ---@param value any any value, including nil
 ---@return string name the type's name
 function Script.type_name(value)
-  if type(value) == "cdata" then
+  local kind = type(value)
+  if kind == "cdata" then
     for name, ctype in next, core.ctypes do
       if ffi.istype(ctype, value) then
         return name
       end
     end
+  elseif kind == "number" then
+    return core.handle_kind(value) or kind
   end
-  return type(value)
+  return kind
+end
+
+---Returns a value as text for people, as the console shows it: tables with their fields, and
+---handles with the object that they refer to, such as `units/rat#17` or `Gui#3`. Use it with
+---`print`.
+---@param value any any value, including nil
+---@return string text one or more lines
+function Script.describe(value)
+  return core.display_text(value)
 end
 
 -- Order of key types. Keys of each type come after those of the previous type.
@@ -182,13 +197,70 @@ function Script.index_offset(...)
   return 1
 end
 
+local LEVEL_MAX = 100
+
 ---Logs a warning once for each location that warns. Later warnings from that location are counted.
 ---@param text string description of the problem
-function Script.warn(text)
+---@param level? integer 1, the default, is the line that calls `warn`; 2 is the line that called
+---its function, as for `error`; at most 100
+function Script.warn(text, level)
   if type(text) ~= "string" then
     bad_argument("Script.warn", 1, "text", "string", text)
+  elseif level ~= nil and (type(level) ~= "number" or level % 1 ~= 0 or level < 1
+    or level > LEVEL_MAX) then
+    bad_argument("Script.warn", 2, "level", format("whole number from 1 to %d", LEVEL_MAX), level)
   end
   if not core.reloading then
-    core.warn(text)
+    core.warn_at(level or 1, text)
   end
+end
+
+-- Formats a message. Handles are described where the format has %s.
+local function formatted(name, message, ...)
+  local count, values, i = select("#", ...), { ... }, 0
+  for directive in gmatch(message, "%%[%-+ #0-9.]*(.)") do
+    if directive ~= "%" then
+      i = i + 1
+      if directive == "s" and type(values[i]) == "number" then
+        values[i] = core.handle_text(values[i]) or values[i]
+      elseif directive == "s" then
+        values[i] = tostring(values[i])
+      end
+    end
+  end
+  local ok, text = pcall(format, message, unpack(values, 1, count))
+  if not ok then
+    raise(name .. ": argument #2 'message' does not fit its values: "
+      .. gsub(text, "^bad argument #%d+ to '[^']*' ", ""))
+  end
+  return text
+end
+
+---Raises an error if a test fails, like Lua's `assert`, with a message that is formatted only then.
+---@param test any nil and false fail
+---@param message? string the message, as for `string.format`; handles in its %s are described
+---@param ... any the values of the message
+---@return any test the tested value
+function Script.assert(test, message, ...)
+  if message ~= nil and type(message) ~= "string" then
+    bad_argument("Script.assert", 2, "message", "string or nil", message)
+  end
+  if not test then
+    raise(message and formatted("Script.assert", message, ...) or "assertion failed!")
+  end
+  return test
+end
+
+---Marks the function that calls it as deprecated: the line that called that function gets a
+---warning, once for each line. Call it first in the function, which must have a name.
+---@param use string what to use instead: "use Hero.walk"
+function Script.deprecated(use)
+  if type(use) ~= "string" then
+    bad_argument("Script.deprecated", 1, "use", "string", use)
+  elseif core.reloading then
+    return
+  end
+  local info = getinfo(2, "n")
+  local name = info and info.name and "'" .. info.name .. "'" or "this function"
+  core.warn_at(2, name .. " is deprecated: " .. use)
 end

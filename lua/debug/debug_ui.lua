@@ -350,6 +350,7 @@ function DebugUi.begin_window(title, options)
   end
   local window = ui.windows[title] or new_window(title, options)
   ui.stack[1], ui.window = window, window
+  window.begun_at = core.location()
   if not window.open then return false, false end
   window.seen = ui.frame
   for i, known in ipairs(ui.order) do
@@ -387,6 +388,24 @@ function DebugUi.end_window()
   ui.stack[#ui.stack], ui.window = nil, nil
   ui.ids = {}
 end
+
+-- Ends the window that the game left open, because an error that it caught, or a `return`, came
+-- before `end_window`. Warns once for each window.
+core.on("frame_render", "debug_ui", function()
+  local window = ui.stack[1]
+  if not window then return end
+  if window.clipped then
+    Gui.pop_clip(ui.gui)
+    window.clipped = false
+  end
+  ui.stack[1], ui.window = nil, nil
+  ui.ids = {}
+  if window.warned then return end
+  window.warned = true
+  core.log("warning", format("%s: the window '%s' was begun and not ended in this frame: call "
+    .. "DebugUi.end_window() in every case, and after an error that you catch", window.begun_at,
+    ui.visible_text(window.id)))
+end)
 
 ---Opens or closes a window. This reopens a window that was closed by its close button.
 ---@param title string the title passed to `DebugUi.begin_window`

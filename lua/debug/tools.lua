@@ -25,7 +25,9 @@ local function key_order(a, b)
 end
 
 local function plain(value)
-  if type(value) ~= "string" then
+  if type(value) == "number" then
+    return core.handle_text(value) or tostring(value)
+  elseif type(value) ~= "string" then
     local ok, text = pcall(tostring, value)
     return ok and type(text) == "string" and text or type(value)
   end
@@ -75,7 +77,7 @@ local function shown(value, depth, visited)
   return "{\n" .. concat(lines, ",\n") .. "\n" .. sub(indent, 3) .. "}"
 end
 
--- Formats a value for people, as UTF-8 text of limited length.
+-- Formats a value for people, as UTF-8 text of limited length. Handles say which object they are.
 function core.display_text(value)
   local text = shown(value, DEPTH_MAX, {})
   if #text > TEXT_BYTES_MAX then

@@ -7,6 +7,7 @@ local type, tonumber, select, describe = type, tonumber, select, core.describe
 local abs, floor, max, min = math.abs, math.floor, math.max, math.min
 local format = string.format
 local istype = ffi.istype
+local check_small_color = core.check_small_color
 
 ---@module Color
 ---A colour: `Color(r, g, b)`, or `Color(a, r, g, b)` with the alpha first, as in other engines of
@@ -72,8 +73,15 @@ local function construct(_, ...)
   local p, q, r, s = ...
   if type(p) == "number" and type(q) == "number" and type(r) == "number" then
     local count = select("#", ...)
-    if count == 3 then return C(255, p, q, r) end
-    if count == 4 and type(s) == "number" then return C(p, q, r, s) end
+    if count == 3 then
+      local sum = p + q + r
+      if sum <= 3 and sum > 0 then check_small_color(p, q, r) end
+      return C(255, p, q, r)
+    end
+    if count == 4 and type(s) == "number" then
+      if p > 0 and p <= 1 or s > 0 and s < 1 then check_small_color(p, q, r, s) end
+      return C(p, q, r, s)
+    end
   end
   return construct_checked(...)
 end

@@ -319,7 +319,7 @@ end
 
 ---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector2 the vector to measure
----@return number squared length
+---@return number squared the square of the length
 function Vector2.length_squared(v)
   if not istype(V2, v) then bad_argument("Vector2.length_squared", 1, "v", "Vector2", v) end
   return v._x * v._x + v._y * v._y
@@ -339,7 +339,7 @@ end
 ---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector2 the first point
 ---@param b Vector2 the second point
----@return number squared distance
+---@return number squared the square of the distance
 function Vector2.distance_squared(a, b)
   if not istype(V2, a) then bad_argument("Vector2.distance_squared", 1, "a", "Vector2", a) end
   if not istype(V2, b) then bad_argument("Vector2.distance_squared", 2, "b", "Vector2", b) end

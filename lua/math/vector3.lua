@@ -351,7 +351,7 @@ end
 
 ---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector3 the vector to measure
----@return number squared length
+---@return number squared the square of the length
 function Vector3.length_squared(v)
   if not istype(V3, v) then bad_argument("Vector3.length_squared", 1, "v", "Vector3", v) end
   return v._x * v._x + v._y * v._y + v._z * v._z
@@ -371,7 +371,7 @@ end
 ---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector3 the first point
 ---@param b Vector3 the second point
----@return number squared distance
+---@return number squared the square of the distance
 function Vector3.distance_squared(a, b)
   if not istype(V3, a) then bad_argument("Vector3.distance_squared", 1, "a", "Vector3", a) end
   if not istype(V3, b) then bad_argument("Vector3.distance_squared", 2, "b", "Vector3", b) end

@@ -359,7 +359,7 @@ end
 
 ---Returns the squared length, which is cheaper to compute and sufficient for comparisons.
 ---@param v Vector4 the vector to measure
----@return number squared length
+---@return number squared the square of the length
 function Vector4.length_squared(v)
   if not istype(V4, v) then bad_argument("Vector4.length_squared", 1, "v", "Vector4", v) end
   return v._x * v._x + v._y * v._y + v._z * v._z + v._w * v._w
@@ -382,7 +382,7 @@ end
 ---Returns the squared distance, which is cheaper to compute and sufficient for comparisons.
 ---@param a Vector4 the first point
 ---@param b Vector4 the second point
----@return number squared distance
+---@return number squared the square of the distance
 function Vector4.distance_squared(a, b)
   if not istype(V4, a) then bad_argument("Vector4.distance_squared", 1, "a", "Vector4", a) end
   if not istype(V4, b) then bad_argument("Vector4.distance_squared", 2, "b", "Vector4", b) end

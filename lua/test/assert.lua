@@ -5,8 +5,8 @@ local core = ...
 
 local type, tostring, next, rawget, rawset = type, tostring, next, rawget, rawset
 local error, select, setmetatable, unpack = error, select, setmetatable, unpack
-local concat, insert, remove, sort = table.concat, table.insert, table.remove, table.sort
-local floor, lower, gmatch = math.floor, string.lower, string.gmatch
+local concat, insert, remove = table.concat, table.insert, table.remove
+local floor, lower, gmatch, match = math.floor, string.lower, string.gmatch, string.match
 local getinfo, getmetatable_raw = core.debug.getinfo, core.debug.getmetatable
 
 local kit = core.test.kit
@@ -169,13 +169,31 @@ local function negate(state)
   return state
 end
 
-local function unknown(space, keyword)
-  local names = {}
-  for name in next, namespaces[space] do
-    names[#names + 1] = name
+-- Assertions of other libraries, and those that are meant.
+local OTHER_NAMES = {
+  tobe = "equals", toequal = "same", equal_to = "equals", deep_equal = "same", deepequal = "same",
+  throws = "has_error", raises = "has_error", istrue = "is_true", isfalse = "is_false",
+  isnil = "is_nil", isnotnil = "is_not_nil", almost_equal = "near", almost_equals = "near",
+  approximately = "near", instance_of = "is_table",
+}
+
+-- Returns the assertion that a chain of keywords most likely means: the modifiers at its beginning
+-- are kept, and the rest is compared with the known names.
+local function similar(space, keyword)
+  local names = core.names and core.names(namespaces[space])
+  if not names then return nil end
+  local rest, modifiers = keyword, ""
+  while true do
+    local near = OTHER_NAMES[rest] or core.suggest(rest, names)
+    if near then return OTHER_NAMES[rest] and near or modifiers .. near end
+    local first, after = match(rest, "^([^_]+)_(.+)$")
+    if not first or not namespaces.modifier[first] then return nil end
+    rest, modifiers = after, modifiers .. first .. "_"
   end
-  sort(names)
-  local near = core.suggest and core.suggest(keyword, names)
+end
+
+local function unknown(space, keyword)
+  local near = similar(space, keyword)
   local at = position()
   error((at and at.short_src .. ":" .. at.currentline .. ": " or "")
     .. "luassert: unknown modifier/" .. space

@@ -280,7 +280,7 @@ inspect_value = function(value, state, depth, path)
     end
     return quoted(value)
   elseif kind == "number" then
-    return number_text(value)
+    return state.handles and core.handle_text(value) or number_text(value)
   elseif kind == "table" then
     return inspect_table(value, state, depth, path)
   elseif kind == "function" then
@@ -293,9 +293,10 @@ inspect_value = function(value, state, depth, path)
 end
 
 ---Formats any value on one line: sorted keys, named cycles, limited depth and length, no
----addresses.
+---addresses. With the option `handles`, a number that is a handle says which object it is.
 function diff.inspect(value, options)
-  local state = { seen = {}, chars = options and options.chars or INSPECT_CHARS_MAX }
+  local state = { seen = {}, chars = options and options.chars or INSPECT_CHARS_MAX,
+    handles = options and options.handles }
   local text = inspect_value(value, state, options and options.depth or INSPECT_DEPTH_MAX, "it")
   if #text > state.chars * 2 then
     text = gsub(sub(text, 1, state.chars * 2), "%.+$", "") .. "..."

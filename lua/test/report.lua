@@ -71,7 +71,7 @@ local function locals_of(thread, level)
     if sub(name, 1, 1) ~= "(" and type(value) ~= "function" then
       local at = visited[name] or #lines + 1
       visited[name] = at
-      local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS })
+      local ok, text = pcall(diff.inspect, value, { chars = LOCAL_CHARS, handles = true })
       lines[at] = name .. " = " .. (ok and text or type(value))
     end
   end
@@ -105,12 +105,22 @@ local REFUSED = {
 
 local HINT = "a suite that needs the full standard library runs with: engine test --no-sandbox"
 
+-- Functions of other test libraries.
+local OTHER_ASSERTIONS = {
+  expect = true, assert_equal = true, assert_equals = true, assertEquals = true, assertTrue = true,
+  assert_true = true, assertFalse = true, assert_false = true, should = true,
+}
+
 -- Functions that exist only in the environment of a test.
 local INSIDE = { finally = true, async = true, done = true, settimeout = true }
 
 -- Returns a hint about a missing function of the suite language. A module shared by suites sees the
 -- game's globals, but not these functions.
 local function hint_for_function(name, nearest)
+  if name and OTHER_ASSERTIONS[name] then
+    return "'" .. name .. "' is written assert.equals(expected, actual), assert.is_true(value), "
+      .. "assert.has_error(fn): see: engine docs assert.equals"
+  end
   local known = name and (kit.suite.language[name] ~= nil or INSIDE[name])
   if not known or not nearest or kit.suite.is_test_file(nearest.source) then
     return nil
@@ -219,7 +229,8 @@ function report.problem(thread, raised)
   end
   problem.hint = hint_for(message, nearest)
   if status == "error" and nearest and not problem.hint then
-    message = message .. core.hint(message, path_of(nearest), nearest.currentline)
+    message = message
+      .. core.hint(message, path_of(nearest), nearest.currentline, thread, frames[1].level)
   end
   problem.message = diff.without_addresses(message)
   if nearest then
@@ -236,7 +247,7 @@ end
 
 ---Creates the report of a problem without a thread, such as a file that does not compile.
 function report.plain(status, message)
-  message = bounded(message)
+  message = bounded(message .. core.syntax_hint(message))
   local path, line = match(message, "^([^\n]-):(%d+): ")
   return {
     status = status,

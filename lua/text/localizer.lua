@@ -2,6 +2,7 @@
 local core = ...
 
 local type, tostring, setmetatable, rawget, next = type, tostring, setmetatable, rawget, next
+local pcall = core.pcall
 local concat, tonumber = table.concat, tonumber
 -- The bounded versions (lua/boot/strings.lua, lua/boot/tables.lua), because there may be many texts
 -- and keys.
@@ -48,8 +49,11 @@ core.on("resources_changed", "localizers", core.forget_texts)
 
 local meta = {
   __index = function(_, key)
-    raise("a Localizer has no field '" .. tostring(key)
-      .. "': use Localizer.lookup(localizer, key)")
+    if type(key) == "string" and type(Localizer[key]) == "function" then
+      raise("a Localizer has no methods: write Localizer." .. key .. "(localizer, …)")
+    end
+    raise("a Localizer has no field '" .. tostring(key) .. "': write Localizer.lookup(localizer, "
+      .. core.describe(key):gsub("^string ", "") .. ")")
   end,
   __newindex = function()
     raise("a Localizer has no fields: its texts are in its resource")
@@ -65,7 +69,8 @@ setmetatable(Localizer, {
     if type(name) ~= "string" then
       bad_argument("Localizer", 1, "name", "string", name)
     elseif not Application.can_get("strings", name) then
-      Application.data("strings", name) -- raises a precise error
+      local _, problem = pcall(Application.data, "strings", name)
+      raise((gsub(problem, "^.-Application%.data: ", "Localizer: ")))
     end
     local self = setmetatable({}, meta)
     names[self] = name

@@ -3,7 +3,8 @@
 local core = ...
 
 local type, next, tostring, unpack = type, next, tostring, unpack
-local pcall, error = pcall, error
+local pcall, error = core.pcall, error
+local with_units = core.with_units
 local format, concat = string.format, table.concat
 local running, status = coroutine.running, coroutine.status
 local raise, getinfo = core.raise, core.debug.getinfo
@@ -50,8 +51,18 @@ local function is_missing(name)
   return not known and core.read_module(module).missing ~= nil
 end
 
+-- Components of other engines, and parts of the engine's components.
+local OTHER_NAMES = {
+  actor = "physics", actors = "physics", body = "physics", collider = "physics", mover = "physics",
+  rigid_body = "physics", rigidbody = "physics", joint = "physics", static_mesh = "mesh",
+  model = "mesh", sprite_renderer = "sprite", animation = "sprite", spot = "light", lamp = "light",
+  tiles = "tilemap", tile_map = "tilemap",
+}
+
 -- Returns a "did you mean" suffix for the message about a missing component, or "".
 local function hint(name, ...)
+  local other = OTHER_NAMES[name:lower()]
+  if other and types[other] then return ", did you mean '" .. other .. "'?" end
   local names = { ... }
   for _, native in ipairs(names_with("native")) do names[#names + 1] = native end
   for _, script in ipairs(Application.resource_names("lua") or {}) do
@@ -257,6 +268,13 @@ local function record_destroyed(kind, world, unit)
   end
 end
 
+-- Tasks of components, for the contexts of errors.
+local TASKS = {
+  spawned = "When spawning component:",
+  unspawned = "When destroying component:",
+  update = "When updating component:",
+}
+
 -- Calls a function of a component, if the component has it. Raises if the value is not a function.
 local function call_callback(kind, name, units, dt)
   local fn = kind.module[name]
@@ -265,7 +283,7 @@ local function call_callback(kind, name, units, dt)
     raise(format("components/%s.lua: '%s' must be a function, got %s", kind.name, name,
       core.describe(fn)))
   end
-  fn(units, dt)
+  with_units(TASKS[name], kind.name, units, fn, units, dt)
 end
 
 -- Copies the fields of a unit's parts into the unit's data. Values that the unit has already are

@@ -2,7 +2,7 @@
 -- levels are native (src/script/api/level/mod.rs).
 local core = ...
 
-local type, ipairs, next, pcall, error = type, ipairs, next, pcall, error
+local type, ipairs, next, pcall, error = type, ipairs, next, core.pcall, error
 local abs, huge = math.abs, math.huge
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
@@ -53,8 +53,7 @@ local function checked(options)
   return options
 end
 
--- Spawns at most `most` units of a level. Returns true if the level is then complete.
-local function spawn(level, most)
+local function spawn_units(level, most)
   local world, units, overrides = Level.world(level), {}, {}
   local ok, unit = true, nil
   for i = 1, most do
@@ -67,6 +66,13 @@ local function spawn(level, most)
   if not ok then error(unit, 0) end
   -- A component's `spawned` callback may have destroyed the level.
   return not Level.alive(level) or Level.progress(level) == 1
+end
+
+-- Spawns at most `most` units of a level. Returns true if the level is then complete.
+local function spawn(level, most)
+  local complete = core.with_context("When spawning level:", Level.resource_name(level),
+    spawn_units, level, most)
+  return complete
 end
 
 ---Spawns a level from a `.level` file: its units and its nested levels. With the option

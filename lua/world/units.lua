@@ -3,7 +3,8 @@
 local core = ...
 
 local type, next, ipairs = type, next, ipairs
-local pcall, error = pcall, error
+local pcall, error = core.pcall, error
+local with_context = core.with_context
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
@@ -53,6 +54,12 @@ local function spawn_transform(name, position, rotation)
   return position, rotation, nil
 end
 
+local function spawn_one(world, resource, position, rotation, scale)
+  local unit = core.spawn_unit(world, resource, position, rotation, scale)
+  core.finish_units(world, { unit }, {})
+  return unit
+end
+
 ---Spawns a unit from a resource in a world. Its script components have been notified when this
 ---function returns.
 ---@param world World world in which the unit is spawned
@@ -63,8 +70,9 @@ end
 function World.spawn_unit(world, resource, position, rotation)
   no_reload("World.spawn_unit")
   local translation, root_rotation, scale = spawn_transform("World.spawn_unit", position, rotation)
-  local unit = core.spawn_unit(world, resource, translation, root_rotation, scale)
-  core.finish_units(world, { unit }, {})
+  -- Not a tail call: reports name this function.
+  local unit = with_context("When spawning unit:", resource, spawn_one, world, resource,
+    translation, root_rotation, scale)
   return unit
 end
 
@@ -128,6 +136,24 @@ function World.destroy_unit(world, unit)
   if not (core.updating() and core.destroy_later(world, unit)) then destroy(world, unit) end
 end
 
+local function spawn_many(world, resource, positions, rotations)
+  local units, ok, unit = {}, true, nil
+  for i = 1, #positions do
+    local position, rotation, scale = positions[i], rotations and rotations[i], nil
+    if istype(M, position) then
+      rotation, scale = Matrix4x4.rotation(position), Matrix4x4.scale(position)
+      position = Matrix4x4.translation(position)
+    end
+    ok, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
+    if not ok then break end
+    units[i] = unit
+  end
+  core.finish_units(world, units, {})
+  -- If a unit cannot be spawned, the units before it are complete.
+  if not ok then error(unit, 0) end
+  return units
+end
+
 ---Spawns many units from a resource, one for each position. Script components are notified of all
 ---of them at once.
 ---@param world World world in which the units are spawned
@@ -164,20 +190,8 @@ function World.spawn_units(world, resource, positions, rotations)
         core.describe(rotations[i]), i))
     end
   end
-  local units, ok, unit = {}, true, nil
-  for i = 1, #positions do
-    local position, rotation, scale = positions[i], rotations and rotations[i], nil
-    if istype(M, position) then
-      rotation, scale = Matrix4x4.rotation(position), Matrix4x4.scale(position)
-      position = Matrix4x4.translation(position)
-    end
-    ok, unit = pcall(core.spawn_unit, world, resource, position, rotation, scale)
-    if not ok then break end
-    units[i] = unit
-  end
-  core.finish_units(world, units, {})
-  -- If a unit cannot be spawned, the units before it are complete.
-  if not ok then error(unit, 0) end
+  local units = with_context("When spawning units:", resource, spawn_many, world, resource,
+    positions, rotations)
   return units
 end
 

@@ -7,7 +7,7 @@ use super::render_targets::textures_first;
 use super::screenshots::NOTHING_DRAWN;
 use super::{Assets, BuildMode, Devices, Drawing, Engine, OpenedGame, Worlds};
 use engine_foundation::error;
-use engine_foundation::{Error, Handle, Mat4, Vec2, log};
+use engine_foundation::{Error, Handle, Mat4, Vec2, log, suggest};
 use engine_frame_packet::gui::GuiSpace;
 use engine_frame_packet::material::MaterialSlot;
 use engine_frame_packet::text::PageNumber;
@@ -18,6 +18,7 @@ use engine_materials::MaterialId;
 use engine_render::{DrawRecorder, GuiDraw, RecordedSceneDraw};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use engine_textures::{TextureEntry, TextureNumber};
 use engine_window::WindowId;
 use engine_world::WorldId;
@@ -55,6 +56,8 @@ pub struct FrameBuilder {
     pub(super) last: Option<LastFrame>,
     /// Number of consecutive frames with a nearly black color.
     dark_frames: u32,
+    /// True if the game was warned of a dark color already, at the line that created it.
+    pub warned_of_dark: bool,
     main_gui: Option<GuiId>,
     /// Gui sources of textures, by name.
     pub(super) sources: HashMap<String, SourceNumber>,
@@ -153,7 +156,10 @@ impl Drawing {
             self.builder.sources.insert(name.to_string(), number);
             return Ok(number);
         }
-        let texture = assets.textures.find(&mut assets.store, name)?;
+        let texture = assets
+            .textures
+            .find(&mut assets.store, name)
+            .map_err(|error| neither_texture_nor_material(&assets.store, name, error))?;
         let source = source_of(name, assets.textures.entry(texture));
         let number = self.add_source(assets, source, SourceOrigin::Texture(texture))?;
         self.builder.sources.insert(name.to_string(), number);
@@ -421,6 +427,23 @@ impl Engine {
     }
 }
 
+/// Adds to the error of a missing texture that there is no material of that name either, because
+/// Guis draw both.
+fn neither_texture_nor_material(store: &ResourceStore, name: &str, error: Error) -> Error {
+    let is_missing = error.message.starts_with("there is no texture '");
+    let is_explained =
+        error.message.contains("could not be compiled") || error.message.ends_with('?');
+    if !is_missing || is_explained {
+        return error;
+    }
+    let materials = store.names(kind_names::MATERIAL).unwrap_or_default();
+    let near = suggest::nearest_in_folders(name, materials.iter().map(String::as_str));
+    let near = near.map(|near| format!(", did you mean the material '{near}'?"));
+    let message =
+        format!("{}, and no material of that name{}", error.message, near.unwrap_or_default());
+    Error { message, ..error }
+}
+
 impl Drawing {
     /// Warns about a color that stays nearly black. A color that is only fading is not reported.
     fn warn_nearly_black(&mut self, game: &OpenedGame, packet: &FramePacket) {
@@ -432,7 +455,8 @@ impl Drawing {
             return;
         };
         self.builder.dark_frames += 1;
-        if self.builder.dark_frames == DARK_FRAMES {
+        if self.builder.dark_frames == DARK_FRAMES && !self.builder.warned_of_dark {
+            self.builder.warned_of_dark = true;
             let message = format!(
                 "something is drawn in the colour {red}, {green}, {blue}, which is nearly black: \
                  parts of colours go from 0 to 255, not to 1"

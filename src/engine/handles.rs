@@ -1,7 +1,8 @@
 //! The table of handles that functions for scripts take and return, and the slots of the engine
 //! that their objects are in. Scripts' arguments and results are generated from the same table.
 
-use super::Engine;
+use super::{Engine, Worlds};
+use engine_foundation::handle::StaleHandle;
 use engine_foundation::{Handle, HandleKind};
 
 /// Passes the table of handles to a macro. A row consists of the type of the handle, its kind, and
@@ -54,8 +55,55 @@ macro_rules! living {
                 };
                 living.then_some(kind)
             }
+
+            /// Returns the reason why a handle refers to no living object. Call it only after
+            /// [`Engine::live_kind`] returned `None`.
+            pub fn stale_handle(&self, handle: Handle) -> Option<(HandleKind, StaleHandle)> {
+                let kind = HandleKind::of(handle)?;
+                let reason = match kind {
+                    $(HandleKind::$kind => {
+                        let $engine = self;
+                        $slots.stale(handle)
+                    })*
+                    HandleKind::GuiObject | HandleKind::Voice => return None,
+                };
+                Some((kind, reason))
+            }
         }
     };
 }
 
 handle_table!(living);
+
+impl Engine {
+    /// Returns the name of the object that a live handle refers to: that of its resource, or of a
+    /// body. Objects without a name have none.
+    pub fn object_name(&self, handle: Handle) -> Option<&str> {
+        let Worlds { units, levels, physics, particles, .. } = &self.worlds;
+        let name = match HandleKind::of(handle)? {
+            HandleKind::Unit => &*units.slots.get(handle)?.resource.name,
+            HandleKind::Level => &levels.slots.get(handle)?.resource.name,
+            HandleKind::Actor => &physics.actors.get(handle)?.name,
+            HandleKind::Tilemap => &self.assets.tilemaps.slots.get(handle)?.name,
+            HandleKind::Material => &self.assets.materials.slots().get(handle)?.name,
+            HandleKind::ParticleEffect => {
+                let resource = particles.slots().get(handle)?.resource;
+                &particles.resources().get(resource)?.name
+            }
+            _ => return None,
+        };
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// Returns the unit of a drawn component that a live handle refers to.
+    pub fn unit_of_component(&self, handle: Handle) -> Option<Handle> {
+        let Worlds { units, scenes, .. } = &self.worlds;
+        let row = match HandleKind::of(handle)? {
+            HandleKind::Mesh => scenes.meshes.slots.get(handle)?.unit,
+            HandleKind::Light => scenes.lights.slots.get(handle)?.unit,
+            HandleKind::Sprite => scenes.sprites.table.slots.get(handle)?.unit,
+            _ => return None,
+        };
+        units.slots.handle_at(row as usize)
+    }
+}

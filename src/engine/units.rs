@@ -2,8 +2,8 @@
 //! units are in `engine_world`, and each component is in its own file there.
 
 use super::{Assets, Engine, Worlds};
-use engine_foundation::Error;
-use engine_foundation::doing;
+use engine_foundation::{Error, doing, error, log};
+use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
 use engine_world::WorldId;
 use engine_world::component_table::{COMPONENTS, ComponentHost, ComponentView};
@@ -12,6 +12,39 @@ use engine_world::unit::UnitId;
 use engine_world::unit_resource::{UnitReader, UnitResource};
 use engine_world::unit_template::{ResolvedResource, ResourceReference};
 use std::sync::Arc;
+
+/// Maximum number of meshes of a model that a message names.
+const MESHES_SHOWN: usize = 8;
+
+/// Returns the message for a component `mesh` that does not say which mesh of its model it shows.
+fn many_meshes_message(model: &Model) -> String {
+    let names = model.data.meshes.iter().map(|mesh| mesh.name.as_str());
+    let names: Vec<&str> = names.take(MESHES_SHOWN).collect();
+    let more = if model.meshes.len() > names.len() { ", …" } else { "" };
+    format!(
+        "the model '{0}' has {1} meshes: choose one with mesh = \"{2}\" (it has {3}{more}), or \
+         give the unit model = \"{0}\" instead, which shows all of them",
+        model.name,
+        model.meshes.len(),
+        names.first().unwrap_or(&""),
+        names.join(", ")
+    )
+}
+
+/// Warns of components that are named like a node of the unit, and are attached to the root.
+fn warn_of_node_names(unit: &UnitResource) {
+    for part in &unit.parts {
+        let is_native = COMPONENTS.by_name(&part.component).is_some();
+        let is_at_root = part.fields.get("node").is_none() && part.name != unit.node_names[0];
+        if is_native && is_at_root && unit.node_names.contains(&part.name) {
+            log::warning(&format!(
+                "unit '{0}': the component '{1}' is attached to the root, and there is a node \
+                 '{1}': write node = \"{1}\" if it belongs there, or node = \"{2}\"",
+                unit.name, part.name, unit.node_names[0]
+            ));
+        }
+    }
+}
 
 impl Worlds {
     /// Returns the unit resource with that name. It is read on the first request.
@@ -33,6 +66,7 @@ impl Worlds {
             resolved.push(found.map_err(|error| reference.in_component(error))?);
         }
         let resource = Arc::new(unit.finish(&resolved)?);
+        warn_of_node_names(&resource);
         self.units.resources.insert(name.to_string(), resource.clone());
         Ok(resource)
     }
@@ -46,14 +80,19 @@ impl Worlds {
         match reference {
             ResourceReference::Mesh { model, mesh } => {
                 let model = assets.model(model)?;
+                if let (None, [_, _, ..]) = (mesh, &model.meshes[..]) {
+                    return Err(error!("{}", many_meshes_message(&model)));
+                }
                 let mesh = assets.models.mesh_of(&model, mesh.as_deref())?;
                 let material_slots = assets.models.entry(mesh).materials.len();
                 Ok(ResolvedResource::Mesh { mesh, material_slots })
             }
             ResourceReference::MeshMaterial(name) => {
+                doing!("When applying material:", name);
                 assets.find_mesh_material(name).map(|found| ResolvedResource::Material(found.0))
             }
             ResourceReference::PictureMaterial(name) => {
+                doing!("When applying material:", name);
                 let material = assets.find_material(name)?;
                 assets.check_image_material(material)?;
                 Ok(ResolvedResource::Material(material.0))

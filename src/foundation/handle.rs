@@ -18,6 +18,9 @@ const GENERATION_MAX: u32 = (1 << GENERATION_BITS) - 1;
 /// Maximum number of slots for one handle kind.
 pub const SLOTS_MAX: usize = 1 << INDEX_BITS;
 
+/// Number of destroyed values of one kind whose names are kept after their slots were used again.
+pub const OLD_REASONS_MAX: usize = 256;
+
 /// Declares the kinds of handles: the name, the number that is the handle's six kind bits, and the
 /// noun for use in the middle of a sentence.
 macro_rules! handle_kinds {
@@ -144,8 +147,10 @@ pub enum StaleHandle {
     /// The handle named an object that was destroyed: the object's name, and the frame and script
     /// line of its destruction.
     Destroyed { name: String, frame: u64, location: String },
-    /// The handle named an object that was destroyed, and its slot has been reused since.
-    Reused,
+    /// The handle named an object that was destroyed so long ago that its name is not kept: its
+    /// slot was used again, and so were those of [`OLD_REASONS_MAX`] objects that were destroyed
+    /// later.
+    LongAgo,
 }
 
 /// A slot map: values of one kind, addressed by handles. Adding and looking up take constant time.
@@ -158,6 +163,8 @@ pub struct Slots<T> {
     /// By slot index: the reason why the slot's last value is gone. The vector is as long as the
     /// highest slot that ever lost a value requires.
     stale_reasons: Vec<Option<Box<StaleHandle>>>,
+    /// The reasons of earlier values of slots, oldest first.
+    old_reasons: VecDeque<(Handle, Box<StaleHandle>)>,
     free: VecDeque<u32>,
     alive: usize,
 }
@@ -175,6 +182,7 @@ impl<T> Slots<T> {
             generations: Vec::new(),
             values: Vec::new(),
             stale_reasons: Vec::new(),
+            old_reasons: VecDeque::new(),
             free: VecDeque::new(),
             alive: 0,
         }
@@ -267,7 +275,14 @@ impl<T> Slots<T> {
             if self.stale_reasons.len() <= index {
                 self.stale_reasons.resize_with(index + 1, || None);
             }
-            self.stale_reasons[index] = Some(Box::new(stale_reason));
+            let old = self.stale_reasons[index].replace(Box::new(stale_reason));
+            if let Some(old) = old {
+                if self.old_reasons.len() == OLD_REASONS_MAX {
+                    self.old_reasons.pop_front();
+                }
+                let before = Handle::new(self.kind, handle.generation() - 1, index);
+                self.old_reasons.push_back((before, old));
+            }
         }
         self.alive -= 1;
         if self.generations[index] < GENERATION_MAX {
@@ -295,7 +310,11 @@ impl<T> Slots<T> {
         let ended = handle.generation() + 1 == generation || retired;
         match self.stale_reasons.get(index) {
             Some(Some(stale_reason)) if ended => (**stale_reason).clone(),
-            _ if handle.generation() < generation => StaleHandle::Reused,
+            _ if handle.generation() < generation => {
+                let mut old = self.old_reasons.iter();
+                let found = old.find(|(known, _)| *known == handle);
+                found.map_or(StaleHandle::LongAgo, |(_, reason)| (**reason).clone())
+            }
             _ => StaleHandle::Never,
         }
     }
@@ -356,8 +375,25 @@ mod tests {
         );
         assert_eq!(slots.stale(first), destroyed, "the slot lives again, its last death is known");
         slots.remove(second, "cave", 900, "main.lua:1").unwrap();
-        assert_eq!(slots.stale(first), StaleHandle::Reused);
+        assert_eq!(slots.stale(first), destroyed, "its slot was used again, its name is kept");
         assert_eq!(slots.stale(next), StaleHandle::Never, "nor does one that waits");
+    }
+
+    #[test]
+    fn only_names_of_old_values_are_forgotten() {
+        let mut slots = Slots::new(HandleKind::World, 1);
+        let handles: Vec<Handle> = (0..OLD_REASONS_MAX + 2)
+            .map(|i| {
+                let handle = slots.add(()).unwrap();
+                slots.remove(handle, &i.to_string(), i as u64, "main.lua:1").unwrap();
+                handle
+            })
+            .collect();
+        assert_eq!(slots.stale(handles[0]), StaleHandle::LongAgo);
+        for (i, handle) in handles.iter().enumerate().skip(1) {
+            let StaleHandle::Destroyed { name, .. } = slots.stale(*handle) else { panic!("{i}") };
+            assert_eq!(name, i.to_string());
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! calls that cannot raise.
 
 use super::api_row::FunctionRow;
+use super::argument_remedies::remedy;
 use super::context::ScriptContext;
 use super::describe_value::describe;
 use super::luajit_layout;
@@ -10,7 +11,7 @@ use super::types::{ApiType, ValueShape, VectorType};
 use super::value::{ScriptValue, ValueReader, read_value};
 use engine_foundation::{Color, Mat4, Quat, Vec2, Vec3, Vec4};
 use mlua::ffi::*;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 
 pub use handles::{HandleNumber, gui_message, live_kind, material_message, stale_message};
 
@@ -76,14 +77,10 @@ pub unsafe fn mismatch(
         // SAFETY: as the caller promised.
         ArgumentError::Type => unsafe {
             let or_nil = if want.optional { " or nil" } else { "" };
-            let uncalled = lua_type(l, i) == LUA_TFUNCTION && !want.lua.contains("fun");
-            let hint = match () {
-                () if uncalled => " (should it be called: are its () missing?)",
-                () if name == "node" && want.lua == "integer" => " (node 1 is the root)",
-                () => "",
-            };
+            let got = CStr::from_ptr(lua_typename(l, lua_type(l, i))).to_str().unwrap_or_default();
+            let remedy = remedy(want.lua, name, got);
             format!(
-                "argument #{i} '{name}' must be {}{or_nil}, got {}{hint}",
+                "argument #{i} '{name}' must be {}{or_nil}, got {}{remedy}",
                 want.lua,
                 describe(l, i, cx)
             )

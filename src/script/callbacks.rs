@@ -94,6 +94,7 @@ impl Callback {
             doc: doc.to_string(),
         };
         let result = |(kind, doc): &(&str, &str)| ReturnDoc {
+            name: String::new(),
             kind: kind.to_string(),
             rest: false,
             doc: doc.to_string(),

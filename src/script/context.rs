@@ -11,6 +11,7 @@ use super::lua_memory::LuaMemory;
 use super::luajit_layout;
 use super::report::ErrorReport;
 use super::sampler::ScriptSamples;
+use super::stack_trace;
 use super::vm::ScriptWork;
 use engine_foundation::Error;
 use engine_foundation::memory::{OwnerScope, limit};
@@ -48,8 +49,9 @@ pub struct ScriptContext {
     pub interrupt: Arc<Interrupt>,
     /// A panic inside a fast form, which the checked form reports.
     pub panic: Option<String>,
-    /// The message of the error that an engine function returned last, and its contexts.
-    pub error_contexts: Option<(String, Vec<String>)>,
+    /// The contexts of the error that an engine function returned last, or that the game caught
+    /// last.
+    pub error_contexts: Option<ErrorContexts>,
     /// The report of the error that is being handled, created where the error was raised.
     pub report: Option<Box<ErrorReport>>,
     /// The message of the last internal engine error in a call.
@@ -84,6 +86,16 @@ pub struct ScriptContext {
     pub samples: Option<Box<ScriptSamples>>,
     /// True if this VM runs a worker.
     pub worker: bool,
+}
+
+/// The activities of the engine and of the game when an error was raised.
+pub struct ErrorContexts {
+    /// The message, as the engine returned it or as the game caught it.
+    pub message: String,
+    /// Outermost first.
+    pub lines: Vec<String>,
+    /// True if a `pcall` of the game caught the error, which the game may raise again.
+    pub is_caught: bool,
 }
 
 /// Maximum total size of the kept texts of loaded strings, in bytes.
@@ -170,6 +182,19 @@ pub fn script_location() -> String {
         match (*cx).caller.is_null() {
             true => String::new(),
             false => describe_value::script_location((*cx).caller).unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the script line at a level above the engine's function: 1 is the line that called it, 2
+/// the line that called that function of the game; empty if there is no such level.
+pub fn script_location_at(level: usize) -> String {
+    let cx = CURRENT.get();
+    // SAFETY: as for `script_location`.
+    unsafe {
+        match cx.is_null() || (*cx).caller.is_null() {
+            true => String::new(),
+            false => describe_value::location_at((*cx).caller, level).unwrap_or_default(),
         }
     }
 }
@@ -270,7 +295,11 @@ impl ScriptContext {
         if error.is_engine_fault {
             self.engine_fault = Some(error.message.clone());
         }
-        self.error_contexts = Some((error.message.clone(), error.contexts));
+        self.error_contexts = Some(ErrorContexts {
+            message: error.message.clone(),
+            lines: error.contexts,
+            is_caught: false,
+        });
         error.message
     }
 
@@ -365,9 +394,14 @@ impl ScriptContext {
             let location = describe_value::script_location(l)
                 .map(|location| location + ": ")
                 .unwrap_or_default();
-            let text = match row.func.public_name {
-                Some(public) => format!("{location}{public}: {message}"),
-                None => format!("{location}{}.{}: {message}", row.module, row.func.name),
+            let called = match row.func.public_name {
+                None if row.is_core => stack_trace::called_function(l, row.module),
+                _ => None,
+            };
+            let text = match (row.func.public_name, called) {
+                (Some(public), _) => format!("{location}{public}: {message}"),
+                (None, Some(name)) => format!("{location}{}.{name}: {message}", row.module),
+                (None, None) => format!("{location}{}.{}: {message}", row.module, row.func.name),
             };
             lua_pushlstring(l, text.as_ptr() as *const _, text.len());
         }

@@ -2,6 +2,7 @@
 //! runs a metamethod of a game.
 
 use super::context::ScriptContext;
+use super::describe_handle;
 use engine_foundation::text_format;
 use mlua::ffi::*;
 use std::ffi::{CStr, c_int};
@@ -15,16 +16,21 @@ const QUOTED_MAX: usize = 60;
 /// Maximum number of entries of a table that a description lists.
 const ENTRIES_MAX: usize = 6;
 
-/// Returns a short description of a value: `nil`, `number 3.5`, `string "x"`, `Vector3`, `table`.
+/// Returns a short description of a value: `nil`, `number 3.5`, `string "x"`, `unit units/rat#17`,
+/// `Vector3`, `table`.
 ///
 /// # Safety
-/// `l` is a live state and `i` a position in it, or one past its end.
+/// `l` is a live state and `i` a position in it, or one past its end. The engine is not borrowed.
 pub unsafe fn describe(l: *mut lua_State, i: c_int, cx: &ScriptContext) -> String {
     // SAFETY: as the caller promised; none of these calls raises.
     unsafe {
         match lua_type(l, i) {
             LUA_TNONE => "nothing".to_string(),
-            LUA_TNUMBER => format!("number {}", number(lua_tonumber(l, i))),
+            LUA_TNUMBER => {
+                let value = lua_tonumber(l, i);
+                let handle = describe_handle::text_with_kind(&*cx.engine, value);
+                handle.unwrap_or_else(|| format!("number {}", number(value)))
+            }
             LUA_TSTRING => format!("string {}", quoted(l, i)),
             LUA_TBOOLEAN => format!("boolean {}", lua_toboolean(l, i) != 0),
             _ => cx.ctypes.name(l, i).unwrap_or_else(|| type_name(l, i)).to_string(),
@@ -52,7 +58,10 @@ unsafe fn shallow(l: *mut lua_State, i: c_int, cx: &ScriptContext) -> String {
     unsafe {
         match lua_type(l, i) {
             LUA_TNIL | LUA_TNONE => "nil".to_string(),
-            LUA_TNUMBER => number(lua_tonumber(l, i)),
+            LUA_TNUMBER => {
+                let value = lua_tonumber(l, i);
+                describe_handle::text(&*cx.engine, value).unwrap_or_else(|| number(value))
+            }
             LUA_TSTRING => quoted(l, i),
             LUA_TBOOLEAN => (lua_toboolean(l, i) != 0).to_string(),
             _ => vector(l, i, cx).unwrap_or_else(|| describe(l, i, cx)),
@@ -171,6 +180,16 @@ pub unsafe fn chunk_name(ar: &lua_Debug) -> String {
 /// # Safety
 /// `l` is a live state.
 pub unsafe fn script_location(l: *mut lua_State) -> Option<String> {
+    // SAFETY: as the caller promised.
+    unsafe { location_at(l, 1) }
+}
+
+/// Returns the line of the `nth` innermost function of the game on this stack, from 1.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn location_at(l: *mut lua_State, nth: usize) -> Option<String> {
+    let mut left = nth;
     for level in 0.. {
         let mut ar = MaybeUninit::<lua_Debug>::zeroed();
         // SAFETY: the record is filled by lua_getstack before lua_getinfo reads it.
@@ -183,6 +202,9 @@ pub unsafe fn script_location(l: *mut lua_State) -> Option<String> {
             if ar.currentline > 0 {
                 let chunk = chunk_name(ar);
                 if !chunk.starts_with(ENGINE_CHUNK) {
+                    left -= 1;
+                }
+                if left == 0 {
                     return Some(format!("{chunk}:{}", ar.currentline));
                 }
             }

@@ -1,35 +1,91 @@
 //! Hints after error messages: the name that was probably meant, or the correct form of a call.
-//! Reads the text of the message and the script's globals; changes nothing.
+//! Reads the text of the message and the script's variables; changes nothing. Hints for missing
+//! functions are in function_hints.rs, for fields in field_hints.rs, and for syntax errors in
+//! syntax_hints.rs.
 
 use super::context::ScriptContext;
 use super::describe_value::bytes;
 use super::docgen::standard_library::{ABSENT, NO_LOVE};
-use super::familiar_names::{self, equivalent};
-use super::handle_hints::article;
-use super::report::SourceLocation;
-use engine_foundation::{Handle, HandleKind, suggest};
+use super::field_hints;
+use super::function_hints;
+use super::lua_variables::{self, is_of_name, string_keys};
+use super::report::{SourceLocation, split_location};
+use super::{familiar_names, porting_table, syntax_hints};
+use engine_foundation::suggest;
 use mlua::ffi::*;
-use std::ffi::{CStr, c_char, c_int};
-use std::mem::MaybeUninit;
+use std::ffi::{CStr, c_int};
 
 /// LuaJIT's messages for a full stack, and for a stack full of native calls.
 const OVERFLOWS: [&str; 2] = ["stack overflow", "C stack overflow"];
 
 /// Name and function for the core table.
-pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"hint", hint)];
+pub const NATIVES: &[(&CStr, lua_CFunction)] = &[(c"hint", hint), (c"syntax_hint", syntax_hint)];
 
-/// `hint(message, file, line)`: returns the hint for a message of LuaJIT that was raised by this
-/// line.
+/// `hint(message, file, line, thread, level)`: returns the hint for a message of LuaJIT that was
+/// raised by this line, in the function at that level of a coroutine.
 unsafe extern "C-unwind" fn hint(l: *mut lua_State) -> c_int {
-    // SAFETY: the prelude passes two strings and a number.
+    // SAFETY: the prelude passes two strings, a number, a coroutine and a number.
     unsafe {
         let text = |i| String::from_utf8_lossy(bytes(l, i)).into_owned();
         let location = SourceLocation { file: text(2), line: lua_tonumber(l, 3) as u32 };
-        let source = ScriptContext::of(l).source_line(&location);
-        let message = hint_for(l, None, &text(1), &source);
-        lua_pushlstring(l, message.as_ptr().cast(), message.len());
+        let cx = ScriptContext::of(l);
+        let source = cx.source_line(&location);
+        let thread = lua_tothread(l, 4);
+        let level = lua_tonumber(l, 5) as c_int;
+        let (thread, level) = match thread {
+            thread if thread.is_null() => (l, None),
+            // The caller counted the levels in a function of its own.
+            thread if thread == l => (l, Some(level - 1)),
+            thread => (thread, Some(level)),
+        };
+        let message = text(1);
+        let mut hint = hint_for(thread, level, &message, &source);
+        if hint.is_empty()
+            && let (Some(location), problem) = split_location(&message)
+        {
+            hint = syntax_error_hint(l, problem, &location);
+        }
+        push_text(l, &hint);
         1
     }
+}
+
+/// `syntax_hint(message)`: returns the hint for the message of a text that does not compile.
+unsafe extern "C-unwind" fn syntax_hint(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string.
+    unsafe {
+        let message = String::from_utf8_lossy(bytes(l, 1)).into_owned();
+        let (location, message) = split_location(&message);
+        let hint = location.map(|location| syntax_error_hint(l, message, &location));
+        push_text(l, &hint.unwrap_or_default());
+        1
+    }
+}
+
+unsafe fn push_text(l: *mut lua_State, text: &str) {
+    // SAFETY: the caller has a free slot; memory of the hint is accounted for as that of reports.
+    unsafe {
+        let memory = &ScriptContext::of(l).memory;
+        memory.begin_lenient();
+        lua_pushlstring(l, text.as_ptr().cast(), text.len());
+        memory.end_lenient();
+    }
+}
+
+/// Returns the hint for the message of a script that does not compile; empty if there is nothing to
+/// add.
+///
+/// # Safety
+/// `l` is a live state.
+pub unsafe fn syntax_error_hint(
+    l: *mut lua_State,
+    message: &str,
+    location: &SourceLocation,
+) -> String {
+    // SAFETY: as the caller promised.
+    let cx = unsafe { ScriptContext::of(l) };
+    let text = cx.source_text(&location.file).unwrap_or_default();
+    syntax_hints::hint(message, text, location.line as usize).unwrap_or_default()
 }
 
 /// Returns the hint for a message of LuaJIT; empty if there is nothing to add. `level` is the
@@ -46,24 +102,35 @@ pub unsafe fn hint_for(
     if OVERFLOWS.contains(&message) {
         return ": a function calls itself, directly or through others, without an end".to_string();
     }
+    let Some(fault) = fault_of(message) else { return String::new() };
     // SAFETY: as the caller promised; raw reads of tables, popped again.
     unsafe {
         let top = lua_gettop(l);
-        let message = match missing(message) {
-            Some(MissingName::Global(name)) => no_global(l, level, name),
-            Some(MissingName::Called(name)) => no_function(l, source, name).unwrap_or_default(),
-            Some(MissingName::Number(name)) => {
-                let kind = level.and_then(|level| kind_of(l, level, name));
-                on_a_number(l, source, name, kind).unwrap_or_default()
-            }
-            Some(MissingName::Item) => item_of(source).unwrap_or_default(),
-            Some(MissingName::Iterator) => iterator_of(source).unwrap_or_default(),
-            None => String::new(),
+        if lua_checkstack(l, 12) == 0 {
+            return String::new();
+        }
+        let hint = match fault {
+            Fault::Global(name) => Some(no_global(l, level, name)),
+            Fault::Called(name) => function_hints::no_function(l, level, source, name),
+            Fault::Number(name) => field_hints::on_a_number(l, level, source, name),
+            Fault::Field(name) => field_hints::no_field(l, level, source, name),
+            Fault::Self_ => Some(WITHOUT_COLON.to_string()),
+            Fault::Item => item_of(source),
+            Fault::Iterator => iterator_of(source),
+            Fault::Text if source.contains('+') => Some(JOINED_TEXTS.to_string()),
+            Fault::Text => Some(NUMBER_OF_TEXT.to_string()),
         };
         lua_settop(l, top);
-        message
+        hint.unwrap_or_default()
     }
 }
+
+/// Hint for a function that was called without the object before its colon.
+const WITHOUT_COLON: &str = ": the function is defined with a colon, and is called with one: \
+                             object:name(…)";
+const JOINED_TEXTS: &str = ": texts are joined with `..`, and tonumber(text) is the number in a \
+                            text";
+const NUMBER_OF_TEXT: &str = ": tonumber(text) is the number in a text";
 
 /// Returns the remedy for a stack overflow inside compiled code, where LuaJIT has no room to report
 /// the line.
@@ -76,57 +143,64 @@ pub fn overflow_message(message: &str) -> Option<String> {
     })
 }
 
-/// A name that does not exist, as reported by LuaJIT.
-enum MissingName<'a> {
+/// A wrong use of a value, as reported by LuaJIT.
+#[derive(Debug, PartialEq)]
+enum Fault<'a> {
     Global(&'a str),
+    /// A function of a table that is nil.
     Called(&'a str),
     /// A number that was indexed as if it were an object.
     Number(&'a str),
+    /// A field that is nil.
+    Field(&'a str),
+    /// The variable `self` is nil or a number.
+    Self_,
     /// A value without a name that was nil, such as `items[3]`.
     Item,
     /// A table that was called, as in `for i, v in items do`.
     Iterator,
+    /// A text in arithmetic.
+    Text,
 }
 
 /// Parses LuaJIT's own messages.
-fn missing(message: &str) -> Option<MissingName<'_>> {
-    match message {
-        "attempt to index a nil value" => return Some(MissingName::Item),
-        "attempt to call a table value" => return Some(MissingName::Iterator),
+fn fault_of(message: &str) -> Option<Fault<'_>> {
+    let rest = message.strip_prefix("attempt to ")?;
+    match rest {
+        "index a nil value" => return Some(Fault::Item),
+        "call a table value" => return Some(Fault::Iterator),
+        "perform arithmetic on a string value" => return Some(Fault::Text),
         _ => {}
     }
-    let between = |start: &str, end: &str| message.strip_prefix(start)?.strip_suffix(end);
-    for operation in ["call", "index"] {
-        let start = format!("attempt to {operation} global '");
-        if let Some(name) = between(&start, "' (a nil value)") {
-            return Some(MissingName::Global(name));
+    let (head, rest) = rest.split_once(" '")?;
+    let (name, value) = rest.split_once("' (a ")?;
+    let (operation, kind) = head.rsplit_once(' ')?;
+    match (operation, kind, value) {
+        ("index", "local" | "upvalue", "nil value)" | "number value)") if name == "self" => {
+            Some(Fault::Self_)
         }
+        (_, "global", "nil value)") => Some(Fault::Global(name)),
+        ("call", "field" | "method", "nil value)") => Some(Fault::Called(name)),
+        (_, "field", "nil value)") => Some(Fault::Field(name)),
+        ("index", _, "number value)") => Some(Fault::Number(name)),
+        ("perform arithmetic on", _, "string value)") => Some(Fault::Text),
+        _ => None,
     }
-    for kind in ["field", "method"] {
-        let start = format!("attempt to call {kind} '");
-        if let Some(name) = between(&start, "' (a nil value)") {
-            return Some(MissingName::Called(name));
-        }
-    }
-    for kind in ["local", "upvalue", "global", "field"] {
-        let start = format!("attempt to index {kind} '");
-        if let Some(name) = between(&start, "' (a number value)") {
-            return Some(MissingName::Number(name));
-        }
-    }
-    None
 }
 
 unsafe fn no_global(l: *mut lua_State, level: Option<c_int>, name: &str) -> String {
     if name == "love" {
         return format!(": {NO_LOVE}");
     }
+    if name == "self" {
+        return WITHOUT_COLON.to_string();
+    }
     if let Some((_, why)) = ABSENT.iter().find(|(absent, _)| *absent == name) {
         return format!(": games do not have Lua's '{name}': {why}");
     }
     // SAFETY: as for `hint_for`.
     let names = unsafe {
-        let mut names = level.map_or_else(Vec::new, |level| variables(l, level));
+        let mut names = level.map_or_else(Vec::new, |level| lua_variables::names(l, level));
         names.extend(string_keys(l, LUA_GLOBALSINDEX));
         names
     };
@@ -135,6 +209,9 @@ unsafe fn no_global(l: *mut lua_State, level: Option<c_int>, name: &str) -> Stri
         && let Some(meaning) = familiar_names::meaning(name)
     {
         hint = format!(", {meaning}");
+    }
+    if let Some(here) = porting_table::answer(name, None) {
+        hint = here;
     }
     format!(": there is no global '{name}'{hint}")
 }
@@ -162,248 +239,28 @@ fn iterator_of(source: &str) -> Option<String> {
     is_name.then(|| format!(": write pairs({table}) or, for a list, ipairs({table})"))
 }
 
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-unsafe fn no_function(l: *mut lua_State, source: &str, name: &str) -> Option<String> {
-    let (table, sign) = word_before(source, name)?;
-    // SAFETY: as for `hint_for`.
-    unsafe {
-        lua_pushlstring(l, table.as_ptr().cast(), table.len());
-        lua_rawget(l, LUA_GLOBALSINDEX);
-        if lua_type(l, -1) == LUA_TTABLE {
-            let names = string_keys(l, -1);
-            let hint = match equivalent(table, name) {
-                Some(other) if other == table => format!(": write {other}(…)"),
-                Some(other) => format!(", did you mean {other}?"),
-                None => suggest::hint_of_functions(name, names.iter().map(String::as_str)),
-            };
-            return Some(format!(": {table} has no function '{name}'{hint}"));
-        }
-        // A method of a local variable, most likely a string.
-        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
-        lua_pushlstring(l, c"string".as_ptr(), 6);
-        lua_rawget(l, -2);
-        if sign != ':' || lua_type(l, -1) != LUA_TTABLE {
-            return None;
-        }
-        let names = string_keys(l, -1);
-        let near = suggest::nearest(name, names.iter().map(String::as_str))?;
-        Some(format!(": if '{table}' is a string, did you mean '{near}'?"))
-    }
-}
-
-/// How a line uses a number as if it were an object.
-enum ObjectUse<'a> {
-    Method(&'a str),
-    /// `unit.position`
-    Read(&'a str),
-    /// `unit.position = p`
-    Write(&'a str),
-}
-
-/// Returns the hint for a method call on a number, or for one of its fields. Engine objects are
-/// numbers, which have neither, so the hint shows how to write the call instead.
-unsafe fn on_a_number(
-    l: *mut lua_State,
-    source: &str,
-    name: &str,
-    kind: Option<HandleKind>,
-) -> Option<String> {
-    let used = object_use(source, name)?;
-    let (wanted, absent) = match used {
-        ObjectUse::Method(method) => (method.to_string(), "methods"),
-        ObjectUse::Read(field) => (field.to_string(), "fields"),
-        ObjectUse::Write(field) => (format!("set_{field}"), "fields"),
-    };
-    // A number that is no handle of a known kind may be any number.
-    if kind.is_none() && absent == "fields" {
-        return None;
-    }
-    let module = kind.map_or("Unit", HandleKind::name);
-    let hint_start =
-        kind.map(HandleKind::noun).map(|word| format!("{name} is {} {word}, and ", article(word)));
-    let hint_start = hint_start.unwrap_or_default();
-    // SAFETY: as for `hint_for`.
-    let functions = unsafe {
-        lua_pushlstring(l, module.as_ptr().cast(), module.len());
-        lua_rawget(l, LUA_GLOBALSINDEX);
-        if lua_type(l, -1) == LUA_TTABLE { string_keys(l, -1) } else { Vec::new() }
-    };
-    let functions: Vec<&str> = functions.iter().map(String::as_str).collect();
-    let near = || {
-        let near = suggest::nearest(&wanted, functions.iter().copied());
-        let fits = || suggest::names_by_parts(&wanted, functions.iter().copied()).first().copied();
-        near.or_else(fits)
-    };
-    let call = match (kind, equivalent(module, &wanted)) {
-        (Some(_), _) if functions.contains(&wanted.as_str()) => {
-            format!("{module}.{wanted}({name}, …)")
-        }
-        (Some(_), Some(other)) if other.starts_with(&format!("{module}.")) => {
-            format!("{other}({name}, …)")
-        }
-        (Some(_), Some(other)) => other.to_string(),
-        (Some(_), None) => near().map_or_else(
-            || format!("{module}.NAME({name}, …)"),
-            |near| format!("{module}.{near}({name}, …)"),
-        ),
-        (None, _) => format!("{module}.NAME({name}, …)"),
-    };
-    let other = if kind.is_none() { ", or the module that it belongs to" } else { "" };
-    Some(format!(": {hint_start}engine objects are numbers without {absent}: write {call}{other}"))
-}
-
-/// Returns how a source line uses `name` as an object.
-fn object_use<'a>(source: &'a str, name: &str) -> Option<ObjectUse<'a>> {
-    let after = |sign: char| {
-        let path = format!("{name}{sign}");
-        let starts = source.match_indices(&path).map(|(at, _)| at);
-        let at = starts.filter(|at| !source[..*at].ends_with(is_of_name)).last()?;
-        let rest = &source[at + path.len()..];
-        let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
-        (end > 0).then(|| (&rest[..end], rest[end..].trim_start()))
-    };
-    if let Some((method, rest)) = after(':')
-        && !rest.is_empty()
-    {
-        return Some(ObjectUse::Method(method));
-    }
-    let (field, rest) = after('.')?;
-    let is_written = rest.starts_with('=') && !rest.starts_with("==");
-    Some(if is_written { ObjectUse::Write(field) } else { ObjectUse::Read(field) })
-}
-
-/// Returns the handle kind of a variable of the function at `level`.
-unsafe fn kind_of(l: *mut lua_State, level: c_int, name: &str) -> Option<HandleKind> {
-    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
-    // SAFETY: as for `hint_for`; the record is filled by lua_getstack before it is read.
-    unsafe {
-        if lua_checkstack(l, 4) == 0 || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
-            return None;
-        }
-        let ar = ar.as_mut_ptr();
-        let is_it = |found: *const c_char| CStr::from_ptr(found).to_bytes() == name.as_bytes();
-        // The last variable of that name shadows the others.
-        let mut number = None;
-        for i in 1.. {
-            let found = lua_getlocal(l, ar, i);
-            if found.is_null() {
-                break;
-            }
-            if is_it(found) && lua_type(l, -1) == LUA_TNUMBER {
-                number = Some(lua_tonumber(l, -1));
-            }
-            lua_settop(l, -2);
-        }
-        if number.is_none() {
-            lua_getinfo(l, c"f".as_ptr(), ar);
-            for i in 1.. {
-                let found = lua_getupvalue(l, -1, i);
-                if found.is_null() {
-                    break;
-                }
-                if is_it(found) && lua_type(l, -1) == LUA_TNUMBER {
-                    number = Some(lua_tonumber(l, -1));
-                }
-                lua_settop(l, -2);
-            }
-        }
-        if number.is_none() {
-            lua_pushlstring(l, name.as_ptr().cast(), name.len());
-            lua_rawget(l, LUA_GLOBALSINDEX);
-            number = (lua_type(l, -1) == LUA_TNUMBER).then(|| lua_tonumber(l, -1));
-        }
-        HandleKind::of(Handle::from_number(number?)?)
-    }
-}
-
-/// Returns the names of the variables of the function at `level`.
-unsafe fn variables(l: *mut lua_State, level: c_int) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut ar = MaybeUninit::<lua_Debug>::zeroed();
-    // SAFETY: as for `kind_of`; names that are read live as long as the function.
-    unsafe {
-        if lua_checkstack(l, 4) == 0 || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
-            return names;
-        }
-        let ar = ar.as_mut_ptr();
-        for i in 1.. {
-            let found = lua_getlocal(l, ar, i);
-            if found.is_null() {
-                break;
-            }
-            names.push(CStr::from_ptr(found).to_string_lossy().into_owned());
-            lua_settop(l, -2);
-        }
-        lua_getinfo(l, c"f".as_ptr(), ar);
-        for i in 1.. {
-            let found = lua_getupvalue(l, -1, i);
-            if found.is_null() {
-                break;
-            }
-            names.push(CStr::from_ptr(found).to_string_lossy().into_owned());
-            lua_settop(l, -2);
-        }
-        lua_settop(l, -2);
-    }
-    // LuaJIT's own variables have names such as `(for index)`.
-    names.retain(|name| name.chars().all(is_of_name) && !name.is_empty());
-    names
-}
-
-/// Returns the word before `.name` or `:name` in a line of source, and the separator between them.
-fn word_before<'a>(source: &'a str, name: &str) -> Option<(&'a str, char)> {
-    let find = |sign: char| Some((source.find(&format!("{sign}{name}"))?, sign));
-    let (at, sign) = find('.').or_else(|| find(':'))?;
-    let before = &source[..at];
-    let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_');
-    let word = &before[start.map_or(0, |i| i + 1)..];
-    (!word.is_empty()).then_some((word, sign))
-}
-
-unsafe fn string_keys(l: *mut lua_State, i: c_int) -> Vec<String> {
-    let mut names = Vec::new();
-    // SAFETY: lua_next with a key that it returned itself does not raise; keys are not converted.
-    unsafe {
-        lua_pushvalue(l, i);
-        lua_pushnil(l);
-        while lua_next(l, -2) != 0 {
-            if lua_type(l, -2) == LUA_TSTRING {
-                names.push(String::from_utf8_lossy(bytes(l, -2)).into_owned());
-            }
-            lua_settop(l, -2);
-        }
-        lua_settop(l, -2);
-    }
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_table_of_a_misspelt_call_is_parsed_from_the_line() {
-        assert_eq!(word_before("  World.updte(world, dt)", "updte"), Some(("World", '.')));
-        assert_eq!(word_before("local a = s:splt(1)", "splt"), Some(("s", ':')));
-        assert_eq!(word_before("updte()", "updte"), None);
-    }
-
-    #[test]
-    fn uses_of_a_number_as_an_object_are_parsed_from_the_line() {
-        let used = |source: &str, name: &str| match object_use(source, name) {
-            Some(ObjectUse::Method(name)) => format!(":{name}"),
-            Some(ObjectUse::Read(name)) => format!(".{name}"),
-            Some(ObjectUse::Write(name)) => format!(".{name} ="),
-            None => String::new(),
+    fn messages_of_the_vm_are_parsed() {
+        let check = |message: &str, fault: Option<Fault>| {
+            assert_eq!(fault_of(&format!("attempt to {message}")), fault, "{message}");
         };
-        assert_eq!(used("  w:update(1)", "w"), ":update");
-        assert_eq!(used("  w.x = 1", "w"), ".x =");
-        assert_eq!(used("if u.x == 1 then", "u"), ".x");
-        assert_eq!(used("local p = menu.x + u.position", "u"), ".position");
-        assert_eq!(used("local p = menu.x", "u"), "");
+        check("call global 'updte' (a nil value)", Some(Fault::Global("updte")));
+        check("perform arithmetic on global 'x' (a nil value)", Some(Fault::Global("x")));
+        check("call method 'updte' (a nil value)", Some(Fault::Called("updte")));
+        check("index field 'hp' (a nil value)", Some(Fault::Field("hp")));
+        check("concatenate field 'hp' (a nil value)", Some(Fault::Field("hp")));
+        check("index upvalue 'unit' (a number value)", Some(Fault::Number("unit")));
+        check("index local 'self' (a nil value)", Some(Fault::Self_));
+        check("perform arithmetic on local 's' (a string value)", Some(Fault::Text));
+        check("index a nil value", Some(Fault::Item));
+        check("call a table value", Some(Fault::Iterator));
+        check("compare nil with number", None);
+        check("index local 'a' (a boolean value)", None);
+        assert_eq!(fault_of("no weapon"), None);
     }
 
     #[test]

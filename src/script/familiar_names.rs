@@ -29,15 +29,21 @@ pub fn equivalent(module: &str, name: &str) -> Option<&'static str> {
     (!row.target.starts_with("docs/")).then_some(row.target)
 }
 
+/// Returns the function or the page that a name of another engine means.
+pub fn target(name: &str) -> Option<&'static str> {
+    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == name))?;
+    Some(row.target)
+}
+
 /// Returns what a global of another engine means here, as the end of a message.
 pub fn meaning(global: &str) -> Option<String> {
-    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == global))?;
-    Some(match row.target.strip_prefix("docs/") {
+    let target = target(global)?;
+    Some(match target.strip_prefix("docs/") {
         Some(page) => {
             let page = page.split(['.', '#']).next().unwrap_or(page);
             format!("see: engine docs {page}")
         }
-        None => format!("did you mean {}?", row.target),
+        None => format!("did you mean {target}?"),
     })
 }
 
@@ -106,7 +112,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
         "canvas, newCanvas, love.graphics.newCanvas, render texture, render target, off-screen, \
          draw to texture, framebuffer, Gui.canvas, Gui.new_canvas, setCanvas",
     ),
-    row("Color", "colour, rgb, rgba, setColor, love.graphics.setColor"),
+    row("Color", "colour, rgb, rgba, setColor, love.graphics.setColor, Color.new, Color.create"),
     row("Color.from_hex", "hex colour, hex color, html color"),
     row("Color.from_hsv", "hsv, hue, rainbow"),
     row("docs/text.md#fonts", "font, ttf, otf, newFont, love.graphics.newFont, bitmap font"),
@@ -228,7 +234,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "Unit.set_local_position",
-        "set position, move object, move unit, Unit.set_position, \
+        "set position, move object, move unit, Unit.set_position, Unit.set_x, Unit.set_y, \
+         Unit.set_z, \
          Unit.move, Unit.translate, transform, transform.position, setPosition",
     ),
     row(
@@ -338,10 +345,9 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     // Input
     row(
-        "Keyboard.button",
-        "Keyboard.down, Keyboard.held, Keyboard.is_down, Keyboard.isDown, Keyboard.is_held, \
-         isDown, key down, key held, is key down, love.keyboard.isDown, GetKey, is_key_pressed, \
-         hold key",
+        "Keyboard.held",
+        "Keyboard.down, Keyboard.is_down, Keyboard.isDown, Keyboard.is_held, isDown, key down, \
+         key held, is key down, love.keyboard.isDown, GetKey, is_key_pressed, hold key",
     ),
     row(
         "Keyboard.pressed",
@@ -364,7 +370,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
          cursor position, mouse x, love.mouse.getPosition, mousePosition, mouse wheel, scroll \
          wheel, wheelmoved, get_mouse_position, mouse",
     ),
-    row("Mouse.button", "Mouse.down, Mouse.is_down, Mouse.isDown, Mouse.held, mouse button down"),
+    row("Mouse.held", "Mouse.down, Mouse.is_down, Mouse.isDown, mouse button down, GetMouseButton"),
     row(
         "Mouse.pressed",
         "click, mouse click, mousepressed, love.mousepressed, mouse button, \
@@ -525,12 +531,16 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/languages.md", "fennel, teal, moonscript, fnl, transpile, other language, lisp"),
     row("docs/compatibility.md", "libraries, luarocks, lua library, require library, middleclass"),
     // Callbacks and Lua
-    row("init", "love.load, awake, _ready, ready, start function, BeginPlay, on start"),
+    row(
+        "init",
+        "love.load, awake, Awake, Start, _ready, _init, ready, start function, BeginPlay, on start",
+    ),
     row(
         "update",
-        "love.update, _process, tick, game loop, main loop, every frame, _physics_process",
+        "love.update, _process, tick, Tick, game loop, main loop, every frame, _physics_process, \
+         LateUpdate",
     ),
-    row("render", "love.draw, _draw, draw callback, draw function"),
+    row("render", "love.draw, _draw, OnGUI, OnRender, draw callback, draw function"),
     row("shutdown", "love.quit, OnDestroy, on exit, cleanup, _exit_tree"),
     row("on_close", "close button, WM_CLOSE_REQUEST, window closed"),
     row("on_activate", "love.focus, lost focus, alt tab, focus, OnApplicationFocus"),

@@ -47,6 +47,7 @@ pub const FILES: &[PreludeFile] = files![
     "math/quaternion_angles",
     "math/matrix",
     "math/matrix_pose",
+    "math/color_warnings",
     "math/color",
     "math/setters",
     "math/boxed_values",

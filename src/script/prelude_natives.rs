@@ -3,8 +3,10 @@
 
 use super::api;
 use super::api::physics_world::raycast;
-use super::context::ScriptContext;
+use super::context::{ErrorContexts, ScriptContext};
 use super::load::{Fault, load};
+use super::report::with_inner_contexts;
+use super::stack_trace;
 use super::types::VectorType;
 use super::unpacked_chunk;
 use mlua::ffi::*;
@@ -26,6 +28,9 @@ pub const NATIVES: &[(&CStr, lua_CFunction)] = &[
     (c"make_resume", make_resume),
     (c"make_wrapped", make_wrapped),
     (c"load_chunk", load_chunk),
+    (c"keep_contexts", keep_contexts),
+    (c"contexts", contexts),
+    (c"contexts_of", contexts_of),
 ];
 
 unsafe extern "C-unwind" {
@@ -243,6 +248,66 @@ unsafe fn make(l: *mut lua_State, function: lua_CFunction, arguments: c_int) -> 
         lua_insert(l, 1);
         lua_pushcclosure(l, function, arguments + 1);
         cx.memory.end_lenient();
+        1
+    }
+}
+
+/// `keep_contexts(problem)`: the message handler of `pcall`, which stores the contexts of the error
+/// and returns it unchanged. A C function: it runs inside hooks, too, and needs little stack.
+unsafe extern "C-unwind" fn keep_contexts(l: *mut lua_State) -> c_int {
+    // SAFETY: called by Lua only, with the error's value at 1.
+    unsafe {
+        lua_settop(l, 1);
+        if lua_type(l, 1) == LUA_TSTRING {
+            let cx = ScriptContext::of(l);
+            let message = string(l, 1);
+            let known = cx.error_contexts.take();
+            let script = stack_trace::contexts(l, cx, 1);
+            let lines = with_inner_contexts(script, known.as_ref(), &message);
+            cx.error_contexts = Some(ErrorContexts { message, lines, is_caught: true });
+        }
+        1
+    }
+}
+
+/// `contexts()`: returns a list of the contexts of the caller, outermost first.
+unsafe extern "C-unwind" fn contexts(l: *mut lua_State) -> c_int {
+    // SAFETY: pushes a list.
+    unsafe {
+        let lines = stack_trace::contexts(l, ScriptContext::of(l), 1);
+        push_list(l, &with_inner_contexts(lines, None, ""))
+    }
+}
+
+/// `contexts_of(problem)`: returns a list of the contexts in which the error was raised that the
+/// game caught last, or nil if its message is another one.
+unsafe extern "C-unwind" fn contexts_of(l: *mut lua_State) -> c_int {
+    // SAFETY: the prelude passes a string.
+    unsafe {
+        let message = string(l, 1);
+        match &ScriptContext::of(l).error_contexts {
+            Some(known) if known.is_caught && known.message == message => {
+                push_list(l, &known.lines)
+            }
+            _ => {
+                lua_pushnil(l);
+                1
+            }
+        }
+    }
+}
+
+unsafe fn push_list(l: *mut lua_State, lines: &[String]) -> c_int {
+    // SAFETY: the caller has free slots; allocation cannot fail meanwhile.
+    unsafe {
+        let memory = &ScriptContext::of(l).memory;
+        memory.begin_lenient();
+        lua_createtable(l, lines.len() as c_int, 0);
+        for (i, line) in lines.iter().enumerate() {
+            lua_pushlstring(l, line.as_ptr().cast(), line.len());
+            lua_rawseti(l, -2, i as lua_Integer + 1);
+        }
+        memory.end_lenient();
         1
     }
 }

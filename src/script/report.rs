@@ -2,7 +2,7 @@
 //! script's stack. A report is created where the error is raised, before the stack is unwound. The
 //! stack walk is in stack_trace.rs; hints that extend LuaJIT's own messages are in error_hints.rs.
 
-use super::context::ScriptContext;
+use super::context::{ErrorContexts, ScriptContext};
 use super::describe_value::{bytes, describe, literal};
 use super::{error_hints, stack_trace};
 use engine_foundation::context;
@@ -157,22 +157,25 @@ pub unsafe fn capture(
     };
     let (location, message) = split_location(raised);
     let first = coroutine.iter().chain(&walk.frames).find_map(|frame| frame.location.clone());
+    // An error that was caught has its old contexts only if it is raised again: elsewhere.
+    let is_rethrown = location != first;
     let location = location.or(first);
-    let mut contexts = context::lines();
-    contexts.extend(walk.contexts);
-    if let Some((its, lines)) = cx.error_contexts.take() {
-        // The contexts of the engine function itself, inside those that existed when it was called.
-        let common = lines.iter().zip(&contexts).take_while(|(a, b)| a == b).count();
-        if message.ends_with(&its) {
-            contexts.extend(lines.into_iter().skip(common));
-        }
-    }
+    let known = cx.error_contexts.take().filter(|known| is_rethrown || !known.is_caught);
+    let contexts = with_inner_contexts(walk.contexts, known.as_ref(), raised);
     // An engine fault that a `pcall` of the game swallowed is discarded.
     let fault = cx.engine_fault.take();
     let engine_fault = fault.is_some_and(|fault| message.contains(&fault));
     let source = location.as_ref().map(|location| cx.source_line(location)).unwrap_or_default();
     // SAFETY: as the caller promised.
-    let hint = unsafe { error_hints::hint_for(l, Some(level), message, &source) };
+    let hint = unsafe {
+        let hint = error_hints::hint_for(l, Some(level), message, &source);
+        match &location {
+            Some(location) if hint.is_empty() => {
+                error_hints::syntax_error_hint(l, message, location)
+            }
+            _ => hint,
+        }
+    };
     let unknown = if walk.tail_called && location.is_none() { TAIL_CALLED } else { "" };
     ErrorReport {
         contexts,
@@ -185,6 +188,22 @@ pub unsafe fn capture(
         engine_fault,
         raised: raised.to_string(),
     }
+}
+
+/// Returns the contexts of an error: those of the engine and of the script, and inside of them
+/// those that are known of an error with this message.
+pub fn with_inner_contexts(
+    script: Vec<String>,
+    known: Option<&ErrorContexts>,
+    raised: &str,
+) -> Vec<String> {
+    let mut contexts = context::lines();
+    contexts.extend(script);
+    if let Some(known) = known.filter(|known| raised.ends_with(&known.message)) {
+        let common = known.lines.iter().zip(&contexts).take_while(|(a, b)| a == b).count();
+        contexts.extend(known.lines.iter().skip(common).cloned());
+    }
+    contexts
 }
 
 /// Note for errors that have no line on the stack.
@@ -217,11 +236,15 @@ fn truncate(message: &str) -> String {
 }
 
 impl ScriptContext {
+    /// Returns the text of a chunk, if it is known.
+    pub fn source_text(&self, chunk: &str) -> Option<&str> {
+        let file = self.sources.get(chunk).and_then(|text| std::str::from_utf8(text).ok());
+        file.or_else(|| self.loaded.get(chunk))
+    }
+
     /// Returns the text of a line; empty if it is not known.
     pub fn source_line(&self, location: &SourceLocation) -> String {
-        let file = self.sources.get(&location.file);
-        let file = file.and_then(|text| std::str::from_utf8(text).ok());
-        let text = file.or_else(|| self.loaded.get(&location.file));
+        let text = self.source_text(&location.file);
         let line = text.and_then(|text| text.lines().nth(location.line.checked_sub(1)? as usize));
         let line = line.unwrap_or_default().trim();
         match line.char_indices().nth(SOURCE_CHARS_MAX) {

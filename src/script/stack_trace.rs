@@ -4,6 +4,7 @@
 
 use super::context::ScriptContext;
 use super::describe_value::{ENGINE_CHUNK, bytes, chunk_name, literal};
+use super::lua_variables::push_field;
 use super::report::{SourceLocation, StackFrame, split_location};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_char, c_int};
@@ -17,9 +18,11 @@ const VARIABLES_MAX: c_int = 24;
 const FRAMES_WITH_VARIABLES: usize = 6;
 /// Maximum number of nested coroutines whose stacks are shown.
 const COROUTINES_SHOWN: usize = 8;
+/// Maximum number of frames that are searched for contexts of an error that the game catches.
+const CONTEXT_LEVELS_MAX: c_int = 64;
 /// The chunk of the prelude that calls the game's callbacks.
 const FRAME: &str = "[engine] boot/frame";
-/// The chunk of `Script.context`.
+/// The chunk of `Script.context`, and of the contexts of components.
 const CONTEXT: &str = "[engine] boot/context";
 /// Chunks of the prelude that call the game's functions, and are not called by them.
 const CALLERS: [&str; 3] = [FRAME, "[engine] boot/modules", CONTEXT];
@@ -81,7 +84,7 @@ pub unsafe fn walk(
                 ar.currentline <= 0 && ar.linedefined >= 0 && chunk_name(ar) == location.file
             });
             ar.currentline = died_at.map_or(ar.currentline, |location| location.line as c_int);
-            if let Some(line) = script_context(l, ar) {
+            if let Some(line) = script_context(l, cx, ar) {
                 walk.contexts.push(line);
             } else if is_game(ar) {
                 walk.frames.extend(called.take().map(StackFrame::of_engine));
@@ -176,11 +179,85 @@ unsafe fn depth(l: *mut lua_State, from: c_int) -> c_int {
     high
 }
 
-/// Returns the line of a `Script.context` frame, which holds it in its first two locals.
-unsafe fn script_context(l: *mut lua_State, ar: &mut lua_Debug) -> Option<String> {
-    // SAFETY: as for `walk`; the two values are popped again.
+/// Returns the contexts of the frames from `level` outwards, outermost first, without the rest of
+/// the trace. Reads [`CONTEXT_LEVELS_MAX`] levels.
+///
+/// # Safety
+/// As for [`walk`].
+pub unsafe fn contexts(l: *mut lua_State, cx: &ScriptContext, level: c_int) -> Vec<String> {
+    let mut lines = Vec::new();
+    // SAFETY: the record is filled by lua_getstack before it is read.
     unsafe {
-        if chunk_name(ar) != CONTEXT || *ar.what != b'L' as c_char {
+        if lua_checkstack(l, 6) == 0 {
+            return lines;
+        }
+        for level in level..level + CONTEXT_LEVELS_MAX {
+            let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+            if lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+                break;
+            }
+            lua_getinfo(l, c"S".as_ptr(), ar.as_mut_ptr());
+            lines.extend(script_context(l, cx, ar.assume_init_mut()));
+        }
+    }
+    lines.reverse();
+    lines
+}
+
+/// Returns the name of the prelude's function that the game called, if it is a function of this
+/// module of the API: the message of a native function that the prelude calls is about that one.
+///
+/// # Safety
+/// `l` is the state of a running call, with a few free slots.
+pub unsafe fn called_function(l: *mut lua_State, module: &str) -> Option<String> {
+    let mut called = None;
+    // SAFETY: the record is filled by lua_getstack before it is read; raw reads, popped again.
+    unsafe {
+        let top = lua_gettop(l);
+        if lua_checkstack(l, 6) == 0 {
+            return None;
+        }
+        lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());
+        push_field(l, lua_gettop(l), "api");
+        let is_known = lua_type(l, -1) == LUA_TTABLE && {
+            push_field(l, lua_gettop(l), module);
+            lua_type(l, -1) == LUA_TTABLE
+        };
+        let functions = lua_gettop(l);
+        for level in 0..CONTEXT_LEVELS_MAX {
+            let mut ar = MaybeUninit::<lua_Debug>::zeroed();
+            if !is_known || lua_getstack(l, level, ar.as_mut_ptr()) == 0 {
+                break;
+            }
+            lua_getinfo(l, c"nSl".as_ptr(), ar.as_mut_ptr());
+            let ar = ar.assume_init_ref();
+            if is_game(ar) {
+                break;
+            }
+            if let Some(name) = name(ar) {
+                push_field(l, functions, &name);
+                if lua_type(l, -1) == LUA_TFUNCTION {
+                    called = Some(name);
+                }
+                lua_settop(l, functions);
+            }
+        }
+        lua_settop(l, top);
+    }
+    called
+}
+
+/// Returns the line of a context's frame. Its first two locals are texts; the third may be a list
+/// of units.
+unsafe fn script_context(
+    l: *mut lua_State,
+    cx: &ScriptContext,
+    ar: &mut lua_Debug,
+) -> Option<String> {
+    // SAFETY: as for `walk`; the values are popped again.
+    unsafe {
+        let source = CStr::from_ptr(ar.source).to_bytes();
+        if source.get(1..) != Some(CONTEXT.as_bytes()) || *ar.what != b'L' as c_char {
             return None;
         }
         let mut texts = [String::new(), String::new()];
@@ -188,12 +265,41 @@ unsafe fn script_context(l: *mut lua_State, ar: &mut lua_Debug) -> Option<String
             if lua_getlocal(l, ar, i as c_int + 1).is_null() {
                 return None;
             }
-            if lua_type(l, -1) == LUA_TSTRING {
-                *word = String::from_utf8_lossy(bytes(l, -1)).into_owned();
+            match lua_type(l, -1) {
+                LUA_TSTRING => *word = String::from_utf8_lossy(bytes(l, -1)).into_owned(),
+                // A frame that is no context, or a wrong argument of the function with a context.
+                _ => {
+                    lua_settop(l, -2);
+                    return None;
+                }
             }
             lua_settop(l, -2);
         }
-        Some(format!("{} {}", texts[0], texts[1]))
+        let units = units_text(l, cx, ar).unwrap_or_default();
+        Some(format!("{} {}{units}", texts[0], texts[1]))
+    }
+}
+
+/// Returns the text for the units of a context, ` of unit units/rat#17` or ` of 12 units`.
+unsafe fn units_text(l: *mut lua_State, cx: &ScriptContext, ar: &mut lua_Debug) -> Option<String> {
+    // SAFETY: as for `walk`; the values are popped again.
+    unsafe {
+        let name = lua_getlocal(l, ar, 3);
+        if name.is_null() {
+            return None;
+        }
+        let top = lua_gettop(l) - 1;
+        let is_list = CStr::from_ptr(name) == c"units" && lua_type(l, -1) == LUA_TTABLE;
+        let text = match if is_list { lua_objlen(l, -1) } else { 0 } {
+            0 => None,
+            1 => {
+                lua_rawgeti(l, -1, 1);
+                Some(format!(" of unit {}", literal(l, -1, cx)))
+            }
+            count => Some(format!(" of {count} units")),
+        };
+        lua_settop(l, top);
+        text
     }
 }
 

@@ -1,6 +1,8 @@
 //! Syntax check of scripts without running them, for releases, where nobody can fix an error.
 
 use super::load::{Fault, load};
+use super::report::split_location;
+use super::syntax_hints;
 use mlua::ffi::*;
 use std::ffi::CString;
 
@@ -22,12 +24,19 @@ pub fn problem(path: &str, text: &str) -> Option<String> {
                 let mut length = 0;
                 let start = lua_tolstring(l, -1, &mut length);
                 let bytes = std::slice::from_raw_parts(start.cast::<u8>(), length);
-                Some(String::from_utf8_lossy(bytes).into_owned())
+                Some(with_hint(&String::from_utf8_lossy(bytes), text))
             }
         };
         lua_close(l);
         message
     }
+}
+
+/// Adds the hint to the message of a syntax error.
+fn with_hint(message: &str, text: &str) -> String {
+    let (location, problem) = split_location(message);
+    let hint = location.and_then(|it| syntax_hints::hint(problem, text, it.line as usize));
+    format!("{message}{}", hint.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -440,6 +440,7 @@ impl Vm {
     ) -> CallOutcome {
         let l = self.l;
         let cx = self.cx();
+        cx.error_contexts = None;
         let interrupt = cx.interrupt.clone();
         // SAFETY: nothing runs in this state; what can raise is inside lua_pcall, and allocation
         // cannot fail around it.

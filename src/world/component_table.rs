@@ -16,7 +16,7 @@ use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use super::{World, WorldId};
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, Slots};
+use engine_foundation::{Error, Slots, doing};
 use engine_materials::Materials;
 use engine_models::Models;
 use engine_resource::reload_steps::ChangedResources;
@@ -135,6 +135,7 @@ impl Components {
         template: &UnitTemplate,
     ) -> Result<(), Error> {
         for component in self.0 {
+            doing!("When spawning component:", component.name);
             (component.spawn)(host, world, unit, template)?;
         }
         Ok(())

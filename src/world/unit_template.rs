@@ -153,7 +153,7 @@ impl TemplateBuilder {
 
 /// Adds the name of the component to the message of an error.
 fn in_component(name: &str, error: Error) -> Error {
-    error!("component '{name}': {}", error.message)
+    Error { message: format!("component '{name}': {}", error.message), ..error }
 }
 
 /// A unit resource whose references are not resolved.

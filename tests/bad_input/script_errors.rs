@@ -265,7 +265,7 @@ const MISSPELLED: &[(&str, &str)] = &[
     ),
     (
         "Keyboard.isDown('x')",
-        "attempt to call field 'isDown' (a nil value): Keyboard has no function 'isDown', did you mean Keyboard.button?",
+        "attempt to call field 'isDown' (a nil value): Keyboard has no function 'isDown', did you mean Keyboard.held?",
     ),
     (
         "local v = Vector3.new(1, 2, 3)",
@@ -277,15 +277,15 @@ const MISSPELLED: &[(&str, &str)] = &[
     ),
     (
         "os.exit()",
-        "attempt to call field 'exit' (a nil value): os has no function 'exit', did you mean Application.quit?",
+        "attempt to call field 'exit' (a nil value): games do not have Lua's 'os.exit': use Application.quit",
     ),
     (
         "WwiseWorld.trigger_event(1)",
-        "attempt to index global 'WwiseWorld' (a nil value): there is no global 'WwiseWorld', did you mean Sound.trigger?",
+        "attempt to index global 'WwiseWorld' (a nil value): there is no global 'WwiseWorld' (Stingray: .sound files with parameters and switches (sound); engine docs coming_from_stingray)",
     ),
     (
         "Imgui.begin_window('x')",
-        "attempt to index global 'Imgui' (a nil value): there is no global 'Imgui', see: engine docs debug_ui",
+        "attempt to index global 'Imgui' (a nil value): there is no global 'Imgui' (Stingray: DebugUi.* (debug windows); engine docs coming_from_stingray)",
     ),
     (
         "local enemies = {} enmies[1] = 2",

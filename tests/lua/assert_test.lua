@@ -218,6 +218,17 @@ describe("chains", function()
     end, "luassert: unknown modifier/assertion: 'is_blorp'")
   end)
 
+  it("suggests names for misspelt assertions, and for those of other libraries", function()
+    local rows = {
+      equls = "equals", is_equl = "is_equal", has_eror = "has_error", not_equls = "not_equals",
+      is_not_nill = "is_not_nil", isTrue = "is_true", toBe = "equals", are_equal_to = "equals",
+    }
+    for name, wanted in pairs(rows) do
+      assert.error_matches(function() assert[name](1, 1) end,
+        "'" .. name:lower() .. "', did you mean '" .. wanted .. "'?", 1, true)
+    end
+  end)
+
   it("show a custom message first", function()
     assert.matches("^mine\nExpected", message_of(assert.message("mine").is_true, false))
     assert.matches("^mine\nExpected", message_of(assert.equal, 1, 2, "mine"))

@@ -141,7 +141,9 @@ describe("An argument of a drawing function", function()
           local expected = string.format("%s: argument #%d '%s' must be %s, got %s", path, at,
             row[1], row[2], value[2])
           for _ = 1, 3 do
-            assert.equals(expected, message_of(fn, unpack(arguments, 1, count)))
+            -- A remedy may follow.
+            local message = message_of(fn, unpack(arguments, 1, count))
+            assert.equals(expected, message:sub(1, #expected))
           end
         end
       end

@@ -379,9 +379,10 @@ describe("Gui", function()
     end)
 
     it("nothing for arguments of the wrong type", function()
-      assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got number 5",
-        error_of(Gui.rect, now, 5, S))
-      assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\"",
+      assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got number 5 "
+        .. "(write Vector3(x, y, z))", error_of(Gui.rect, now, 5, S))
+      assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\" "
+        .. "(write Color.red(), or Color.from_hex(\"#ff8000\"))",
         error_of(Gui.rect, now, P, S, "red"))
       assert.equals("Gui.rect: argument #1 'gui' must be Gui, got nil", error_of(Gui.rect))
       assert.matches("must be a Gui, and the number 7 never was one",

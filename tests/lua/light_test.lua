@@ -45,8 +45,8 @@ describe("a light", function()
     assert.equals(32, Light.falloff_end(light))
     Light.set_falloff_end(light, 7)
     assert.equals(7, Light.falloff_end(light))
-    assert.equals("Light.set_color: argument #2 'color' must be Color or Vector3, got number 3",
-      error_of(Light.set_color, light, 3))
+    assert.equals("Light.set_color: argument #2 'color' must be Color or Vector3, got number 3 "
+      .. "(write Color(r, g, b), with parts from 0 to 255)", error_of(Light.set_color, light, 3))
     assert.equals("Light.set_color: argument #2 'color' must have parts from 0 to 1000000000, got "
       .. "Vector3(-1, 0, 0)", error_of(Light.set_color, light, Vector3(-1, 0, 0)))
     assert.equals("Light.set_intensity: argument #2 'intensity' must be from 0 to 1000000000, got "
@@ -191,7 +191,8 @@ describe("the sky", function()
     end
     check(3, "argument #2 'options' must be table, got number 3")
     check({ tip = 1 }, "unknown option string \"tip\", did you mean 'top'?")
-    check({ top = 1 }, "argument #2 'top' must be Color or Vector3, got number 1")
+    check({ top = 1 }, "argument #2 'top' must be Color or Vector3, got number 1 (write "
+      .. "Color(r, g, b), with parts from 0 to 255)")
     check({ exposure = -1 }, "'exposure' must be a number from 0 to 1e+09, got number -1")
     check({ fog_density = 1e300 },
       "'fog_density' must be a number from 0 to 1e+09, got number 1e+300")

@@ -46,7 +46,8 @@ describe("a Localizer", function()
       { function() Localizer.set_language(menu, 1) end, "must be string or nil" },
       { function() Localizer.fill(1, {}) end, "argument #1 'text' must be string" },
       { function() Localizer.fill("", 1) end, "argument #2 'values' must be table" },
-      { function() return menu.play end, "use Localizer.lookup(localizer, key)" },
+      { function() return menu.play end, "write Localizer.lookup(localizer, \"play\")" },
+      { function() return menu:lookup("play") end, "has no methods: write Localizer.lookup(" },
       { function() menu.play = 1 end, "a Localizer has no fields" },
       { function() Application.property_preference_order(1) end, "takes 0 arguments, got 1" },
     }

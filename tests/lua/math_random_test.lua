@@ -140,7 +140,7 @@ describe("Math.noise", function()
   it("requires its coordinates in order", function()
     assert.equals("Math.noise: 'z' was given without 'y'", error_of(Math.noise, 1, nil, 2))
     assert.equals("Math.noise: argument #1 'x' must be number, got nil", error_of(Math.noise))
-    assert.equals("Math.noise_at: argument #1 'position' must be Vector3, got number 1",
-      error_of(Math.noise_at, 1))
+    assert.equals("Math.noise_at: argument #1 'position' must be Vector3, got number 1 "
+      .. "(write Vector3(x, y, z))", error_of(Math.noise_at, 1))
   end)
 end)

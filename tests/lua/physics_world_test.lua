@@ -225,8 +225,8 @@ describe("a physics world", function()
 
     it("reports invalid queries", function()
       local at = Vector3(0, 0, 1)
-      assert.equals("PhysicsWorld.raycast: argument #2 'from' must be Vector3, got number 3",
-        error_of(PhysicsWorld.raycast, physics, 3, FORWARD))
+      assert.equals("PhysicsWorld.raycast: argument #2 'from' must be Vector3, got number 3 "
+        .. "(write Vector3(x, y, z))", error_of(PhysicsWorld.raycast, physics, 3, FORWARD))
       assert.matches("'direction' must have a length",
         error_of(PhysicsWorld.raycast, physics, at, Vector3()))
       assert.matches("must be finite", error_of(PhysicsWorld.raycast, physics, at,

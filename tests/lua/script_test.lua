@@ -24,6 +24,59 @@ describe("Script", function()
     assert.equals("number", Script.type_name(1))
   end)
 
+  it("says which object a handle refers to", function()
+    local world = Application.new_world()
+    local unit = World.spawn_unit(world, "core/units/light")
+    assert.equals("World", Script.type_name(world))
+    assert.equals("Unit", Script.type_name(unit))
+    assert.matches("^core/units/light#%d+$", Script.describe(unit))
+    assert.matches("^World#%d+$", Script.describe(world))
+    assert.matches("^Light#%d+ of core/units/light#%d+$", Script.describe(Unit.light(unit, 1)))
+    assert.matches("^{ hp = 3, unit = core/units/light#%d+ }$",
+      Script.describe({ hp = 3, unit = unit }))
+    World.destroy_unit(world, unit)
+    assert.equals("number", Script.type_name(unit))
+    assert.equals('destroyed unit "core/units/light"', Script.describe(unit))
+    assert.equals("3.5", Script.describe(3.5))
+    assert.equals("nil", Script.describe())
+    Application.release_world(world)
+  end)
+
+  it("asserts with a formatted message", function()
+    local world = Application.new_world()
+    assert.equals(3, Script.assert(3, "no %d", "x"))
+    assert.equals("assertion failed!", error_of(Script.assert, false))
+    assert.equals("3 rats in the yard, 100%",
+      error_of(Script.assert, nil, "%d rats in the %s, 100%%", 3, "yard"))
+    assert.matches("^World#%d+ has no nil$",
+      error_of(Script.assert, false, "%s has no %s", world, nil))
+    assert.equals("Script.assert: argument #2 'message' must be string or nil, got number 1",
+      error_of(Script.assert, true, 1))
+    assert.matches("argument #2 'message' does not fit its values: .*number expected",
+      error_of(Script.assert, false, "%d rats", "many"))
+    Application.release_world(world)
+  end)
+
+  it("refuses wrong levels and texts of warnings", function()
+    assert.matches("argument #1 'text' must be string", error_of(Script.warn))
+    for _, level in ipairs({ 0, 1.5, 101, "1" }) do
+      assert.matches("argument #2 'level' must be whole number from 1 to 100",
+        error_of(Script.warn, "x", level))
+    end
+    assert.matches("argument #1 'use' must be string, got nil", error_of(Script.deprecated))
+    assert.matches("argument #1 'problem' must be string or nil", error_of(Script.contexts, 1))
+  end)
+
+  it("returns the contexts of the running code and of caught errors", function()
+    local lines = Script.context("When counting:", "rats", Script.contexts)
+    assert.equals("When counting: rats", lines[#lines])
+    local ok, problem = pcall(Script.context, "When counting:", "cats", error, "none")
+    assert.is_false(ok)
+    local caught = Script.contexts(problem)
+    assert.equals("When counting: cats", caught[#caught])
+    assert.is_nil(Script.contexts("another"))
+  end)
+
   it("iterates over a table in the order of its keys: numbers, then strings", function()
     local keys = {}
     for key, value in Script.sorted_pairs({ b = 1, a = 2, [10] = 3, [2] = 4 }) do

@@ -73,7 +73,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Asks the desktop to open an address in the player's browser, at most once a second. \
              Returns true, or nil and the reason. Opens nothing without a window, or in runs that \
              must be repeatable.",
-        ),
+        )
+        .returns(&["ok true, or nil on failure", "reason why it failed"]),
         func(
             "back_buffer_size",
             back_buffer_size,
@@ -81,6 +82,7 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Returns the width and height of the rendered picture, in pixels: the same as \
              `Window.pixel_size`.",
         )
+        .returns(&["width in pixels", "height in pixels"])
         .pure(),
         func(
             "enum_display_modes",
@@ -158,6 +160,7 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Returns the names of all resources of a type that can be used now, sorted. In a \
              bundle these are unknown: returns nil and the reason.",
         )
+        .returns(&["names sorted, or nil in a bundle", "reason why there are none"])
         .pure(),
         func(
             "data",
@@ -202,7 +205,8 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
             "Saves a picture of this frame as a PNG file in `screenshots` of the game's save \
              folder, while the game continues. Returns the file's path; the file exists some \
              frames later. If nothing is drawn, returns nil and the reason.",
-        ),
+        )
+        .returns(&["path of the file, or nil", "reason why there is none"]),
         func(
             "settings",
             settings,

@@ -175,6 +175,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
              of the viewport's texture. If the depth is below 0, the point is behind the camera, \
              and x and y have no meaning.",
         )
+        .returns(&["position x and y on the screen", "depth metres in front of the camera"])
         .pure(),
         func(
             "screen_to_world",

@@ -45,6 +45,7 @@ assert(math.abs(Math.noise(0.5, 2.25)) <= 1)"#,
             "Returns the next seed, and a random number that depends only on the given seed. The \
              other arguments are those of `Math.random`.",
         )
+        .returns(&["seed the next one", "number the random number"])
         .pure(),
         func(
             "random_direction",

@@ -36,6 +36,7 @@ assert(changes[1].name == "kept" and changes[1].objects == 101)"#,
             "Returns the bytes that the engine holds for the game, without those of scripts, and \
              the maximum (`limits.engine_memory_mib`). Also works in a release.",
         )
+        .returns(&["used bytes in use now", "limit the maximum, in bytes"])
         .pure(),
     ],
 );

@@ -6,6 +6,7 @@ mod broadphase;
 mod camera;
 mod console;
 mod debug;
+mod diagnostics;
 pub mod gui;
 mod image;
 mod input;
@@ -118,6 +119,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &unit::actors::CORE,
     &application::CORE,
     &prelude_core::CORE,
+    &diagnostics::CORE,
     &broadphase::CORE,
     &camera::CORE,
     &console::CORE,

@@ -123,6 +123,7 @@ pub static MOVER: ModuleRows = module(
             "Returns how far the ground carried a mover in the last `World.update`, in metres, and \
              the rotation of the ground: apply it to the unit that stands there, too.",
         )
+        .returns(&["movement in metres", "rotation of the ground"])
         .pure(),
         func(
             "fits_at",

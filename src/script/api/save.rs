@@ -48,6 +48,7 @@ assert(Save.delete("slot 1"))"#,
              the reason, and the previous save is unchanged. A table that is reached twice is \
              written twice.",
         )
+        .returns(&["ok true, or nil on failure", "reason why it failed"])
         .when_full(),
         func(
             "read",
@@ -56,6 +57,11 @@ assert(Save.delete("slot 1"))"#,
             "Reads a save. Returns the value, or nil and the reason. If the newest generation was \
              damaged and an earlier one was read, the third result says so.",
         )
+        .returns(&[
+            "value of the save, or nil",
+            "reason why there is none",
+            "repair says that an earlier generation was read",
+        ])
         .pure(),
         func(
             "write_async",
@@ -87,6 +93,11 @@ assert(Save.delete("slot 1"))"#,
             "Returns the results of a request that is not busy, in the form of `Save.write` or \
              `Save.read`. The request is then forgotten.",
         )
+        .returns(&[
+            "value as of `Save.write` or `Save.read`",
+            "reason why there is none",
+            "repair says that an earlier generation was read",
+        ])
         .when_full(),
         func(
             "list",
@@ -97,6 +108,7 @@ assert(Save.delete("slot 1"))"#,
              read, `problem` is the reason, and version and time may be missing. Only the \
              beginnings of the files are read.",
         )
+        .returns(&["saves by name, or nil", "reason why there are none"])
         .pure(),
         func(
             "exists",
@@ -104,6 +116,7 @@ assert(Save.delete("slot 1"))"#,
             &[SLOT],
             "Returns true if a save of that name exists, valid or not.",
         )
+        .returns(&["exists or nil if it cannot be found out", "reason why not"])
         .pure(),
         func(
             "delete",
@@ -111,6 +124,7 @@ assert(Save.delete("slot 1"))"#,
             &[SLOT],
             "Deletes a save with all its generations. Returns true, or nil and the reason.",
         )
+        .returns(&["ok true, or nil on failure", "reason why it failed"])
         .when_full(),
     ],
 );

@@ -36,6 +36,7 @@ end"#,
             "Returns the width and height of a texture, in texels of its picture. Loads the \
              texture.",
         )
+        .returns(&["width in texels", "height in texels"])
         .pure(),
         func(
             "load",

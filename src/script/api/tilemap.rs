@@ -50,13 +50,16 @@ pub static TILEMAP: ModuleRows = module(
             "Returns the names of the levels in an LDtk file; for a Tiled map, one empty name.",
         )
         .pure(),
-        func("size", size, &[MAP_ARG], "Returns the number of its columns and rows.").pure(),
+        func("size", size, &[MAP_ARG], "Returns the number of its columns and rows.")
+            .returns(&["columns number of columns", "rows number of rows"])
+            .pure(),
         func(
             "tile_size",
             tile_size,
             &[MAP_ARG],
             "Returns the width and height of a cell, in texels.",
         )
+        .returns(&["width in texels", "height in texels"])
         .pure(),
         func(
             "cell_at",
@@ -69,6 +72,7 @@ pub static TILEMAP: ModuleRows = module(
             "Returns the column and row of the cell at a position. They can be outside the map. In \
              isometric and hexagonal maps it is the cell whose diamond or hexagon is there.",
         )
+        .returns(&["column from 1", "row from 1"])
         .pure(),
         func(
             "cell_position",
@@ -77,6 +81,7 @@ pub static TILEMAP: ModuleRows = module(
             "Returns the position of the middle of a cell, as x and y in texels from the map's \
              bottom left. The cell can be outside the map.",
         )
+        .returns(&["x texels from the left", "y texels from the bottom"])
         .pure(),
         func(
             "layer_names",

@@ -92,6 +92,7 @@ assert(not pcall(begin, { seed = 7 }), "this game has no such module")"#,
             "Returns the result of a worker's function, or nil and the error with its stack. The \
              worker is then removed, with the messages that were not received.",
         )
+        .returns(&["value that the function returned, or nil", "problem the error, with its stack"])
         .when_full(),
         func(
             "cancel",

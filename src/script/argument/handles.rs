@@ -7,7 +7,7 @@ use crate::describe_value;
 use crate::handle_hints;
 use crate::luajit_layout;
 use crate::types::{ApiType, ValueShape};
-use engine_foundation::handle::StaleHandle;
+use engine_foundation::handle::{OLD_REASONS_MAX, StaleHandle};
 use engine_foundation::{Handle, HandleKind};
 use engine_gui::GuiId;
 use engine_materials::MaterialId;
@@ -42,8 +42,8 @@ pub fn stale_message(kind: HandleKind, stale: StaleHandle, number: f64) -> Argum
                 describe_value::number(number)
             )
         }
-        StaleHandle::Reused => {
-            format!("this {name} was destroyed long ago, and its slot is used again")
+        StaleHandle::LongAgo => {
+            format!("this {name} was destroyed long ago, before the last {OLD_REASONS_MAX} others")
         }
         StaleHandle::Destroyed { name, frame, location } => {
             let name = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };

@@ -82,6 +82,7 @@ fn param(param: &ParamDoc) -> SjsonTree {
 
 fn result(result: &ReturnDoc) -> SjsonTree {
     object([
+        ("name", json::text(&result.name)),
         ("type", json::text(&result.kind)),
         ("rest", SjsonTree::Bool(result.rest)),
         ("doc", json::text(&result.doc)),

@@ -88,8 +88,9 @@ fn function(text: &mut String, function: &FunctionDoc) {
     }
     for result in &function.returns {
         let rest = if result.rest { " ..." } else { "" };
+        let name = if result.name.is_empty() { "" } else { " " };
         let doc = if result.doc.is_empty() { String::new() } else { format!(" # {}", result.doc) };
-        *text += &format!("---@return {}{rest}{doc}\n", result.kind);
+        *text += &format!("---@return {}{rest}{name}{}{doc}\n", result.kind, result.name);
     }
     let names: Vec<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
     *text += &format!("function {}({}) end\n", function.path(), names.join(", "));

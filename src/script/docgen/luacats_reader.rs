@@ -166,8 +166,13 @@ fn result(text: &str) -> ReturnDoc {
         Some(kind) => format!("{kind}|nil"),
         None => kind,
     };
-    let doc = rest.unwrap_or(&doc).trim_start_matches(['#', ' ']).trim().to_string();
-    ReturnDoc { kind, rest: rest.is_some(), doc }
+    match rest.or_else(|| doc.strip_prefix('#')) {
+        Some(text) => {
+            let doc = text.trim_start_matches(['#', ' ']).trim().to_string();
+            ReturnDoc { name: String::new(), kind, rest: rest.is_some(), doc }
+        }
+        None => ReturnDoc::of(kind, false, &doc),
+    }
 }
 
 /// Splits a LuaCATS type from the text after it. The type ends at the first space that is not in
@@ -210,7 +215,7 @@ mod tests {
         assert_eq!(function.doc, "Waits.\nOr not.");
         assert_eq!(function.declared, ["seconds", "..."]);
         assert_eq!(function.source, FunctionSource::Lua("x.lua".to_string(), 7));
-        assert_eq!(function.returns[0].doc, "what then");
+        assert_eq!((&*function.returns[0].name, &*function.returns[0].doc), ("what", "then"));
         assert_eq!(
             function.signature(),
             "Timer.after(seconds?: number, ...: any): fun(a: number): string|nil, any..."

@@ -2,7 +2,7 @@
 //! settings.
 
 use super::GeneratedFile;
-use super::model::{ApiModel, FunctionDoc, FunctionSource, ModuleDoc, first_sentence};
+use super::model::{ApiModel, FunctionDoc, FunctionSource, ModuleDoc, ReturnDoc, first_sentence};
 use super::standard_library::{ABSENT, LIBRARIES};
 use engine_resource::settings::{self, PLATFORMS, SETTINGS, Setting, SettingType};
 
@@ -173,13 +173,22 @@ fn function(text: &mut String, function: &FunctionDoc) {
             *text += &format!("| `{}{mark}` | `{kind}` | {doc} |\n", param.name);
         }
     }
-    if function.returns.iter().any(|result| !result.doc.is_empty()) {
-        *text += "\n| Returns | What it is |\n|---|---|\n";
-        for result in &function.returns {
-            let rest = if result.rest { "..." } else { "" };
-            let (kind, doc) = (cell(&result.kind), cell(&result.doc));
-            *text += &format!("| `{kind}{rest}` | {doc} |\n");
-        }
+    results(text, function);
+}
+
+/// Writes the table of the results, if they are described. Several results have names.
+fn results(text: &mut String, function: &FunctionDoc) {
+    let is_described = |result: &ReturnDoc| !result.doc.is_empty() || !result.name.is_empty();
+    if !function.returns.iter().any(is_described) {
+        return;
+    }
+    *text += "\n| Returns | Type | What it is |\n|---|---|---|\n";
+    for result in &function.returns {
+        let rest = if result.rest { "..." } else { "" };
+        let (kind, doc) = (cell(&result.kind), cell(&result.doc));
+        let name =
+            if result.name.is_empty() { String::new() } else { format!("`{}`", result.name) };
+        *text += &format!("| {name} | `{kind}{rest}` | {doc} |\n");
     }
 }
 

@@ -98,11 +98,36 @@ pub struct ParamDoc {
 /// One result.
 #[derive(Clone)]
 pub struct ReturnDoc {
+    /// Name of the result; empty if it has none.
+    pub name: String,
     pub kind: String,
     /// True if it represents any number of results.
     pub rest: bool,
     pub doc: String,
 }
+
+impl ReturnDoc {
+    /// Creates a result from its description, which begins with the name: `width in texels`.
+    pub fn of(kind: String, is_rest: bool, text: &str) -> ReturnDoc {
+        let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let (name, rest) = text.split_at(end.unwrap_or(text.len()));
+        let is_word = name.starts_with(|c: char| c.is_ascii_lowercase());
+        // `yaw, from -pi to pi` has a name; `value, or nil` and `x, y and z` have none.
+        let is_named = match rest.strip_prefix(", ") {
+            Some(rest) => rest.starts_with("from ") || rest.starts_with("not "),
+            None => rest.is_empty() || rest.starts_with(' '),
+        };
+        let (name, doc) = match is_word && is_named && !NO_NAMES.contains(&name) {
+            true => (name, rest.trim_start_matches([',', ' '])),
+            false => ("", text),
+        };
+        ReturnDoc { name: name.to_string(), kind, rest: is_rest, doc: doc.to_string() }
+    }
+}
+
+/// First words of descriptions without a name.
+const NO_NAMES: [&str; 11] =
+    ["true", "false", "nil", "the", "a", "an", "its", "one", "for", "also", "from"];
 
 impl FunctionDoc {
     /// Returns the function's name as it is written in code: `Vector3.length`, `wait`.
@@ -255,10 +280,9 @@ fn function_doc(module: &ModuleRows, func: &FunctionRow) -> FunctionDoc {
         optional: kind.optional,
         doc: doc.to_string(),
     };
-    let result = |(kind, doc): (&ApiType, &str)| ReturnDoc {
-        kind: if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() },
-        rest: kind.rest,
-        doc: doc.to_string(),
+    let result = |(kind, doc): (&ApiType, &str)| {
+        let lua = if kind.optional { format!("{}|nil", kind.lua) } else { kind.lua.to_string() };
+        ReturnDoc::of(lua, kind.rest, doc)
     };
     let return_docs = func.return_docs.iter().copied().chain(std::iter::repeat(""));
     FunctionDoc {
@@ -286,4 +310,25 @@ pub fn first_sentence(doc: &str) -> String {
         from = end;
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ReturnDoc;
+
+    #[test]
+    fn results_are_named_by_the_first_word() {
+        let check = |text: &str, name: &str, doc: &str| {
+            let result = ReturnDoc::of("number".to_string(), false, text);
+            assert_eq!((&*result.name, &*result.doc), (name, doc), "{text}");
+        };
+        check("width in texels", "width", "in texels");
+        check("yaw, from -pi to pi", "yaw", "from -pi to pi");
+        check("x", "x", "");
+        check("value, or nil", "", "value, or nil");
+        check("x, y, z and w", "", "x, y, z and w");
+        check("true if it fits", "", "true if it fits");
+        check("3t² - 2t³ of the position", "", "3t² - 2t³ of the position");
+        check("", "", "");
+    }
 }

@@ -213,10 +213,11 @@ pub const LIBRARIES: &[StandardLibrary] = &[
 /// Globals of Lua that games do not have, and their replacements.
 pub const ABSENT: &[(&str, &str)] = &[
     ("io", "files of the game are resources, and what it keeps is written with Save"),
-    (
-        "os.execute",
-        "a game cannot start programs; os.exit, remove, rename and tmpname are absent, too",
-    ),
+    ("os.execute", "a game cannot start programs"),
+    ("os.exit", "use Application.quit"),
+    ("os.remove", "a game changes only its saves: use Save.delete"),
+    ("os.rename", "a game changes only its saves: use Save.read and Save.write"),
+    ("os.tmpname", "a game writes only its saves: use Save.write"),
     ("ffi", "native code is out of reach; vectors are values without it"),
     ("dofile", "use require"),
     ("loadfile", "use require"),

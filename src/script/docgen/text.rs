@@ -124,8 +124,12 @@ fn function_text(function: &FunctionDoc) -> String {
         entries.push((param.name.clone(), format!("{}{nil}", param.doc)));
     }
     for result in &function.returns {
-        if !result.doc.is_empty() {
-            entries.push((format!("returns {}", result.kind), result.doc.clone()));
+        match result.name.as_str() {
+            "" if result.doc.is_empty() => {}
+            "" => entries.push((format!("returns {}", result.kind), result.doc.clone())),
+            name => {
+                entries.push((format!("returns {name}: {}", result.kind), result.doc.clone()));
+            }
         }
     }
     if !entries.is_empty() {

@@ -280,6 +280,14 @@ fn tested_globals<'a>(script: &ParsedScript<'a>) -> HashSet<&'a str> {
     tested
 }
 
+/// Returns the lines of a script in which a number is used as a condition, with messages. Returns
+/// none for a script that is not understood.
+pub fn always_true_conditions(text: &str) -> Vec<(usize, String)> {
+    let uses = parser::parse(text).map_or_else(Vec::new, |script| script.uses);
+    let line = |at: usize| 1 + text[..at].matches('\n').count();
+    uses.iter().filter_map(|use_| Some((line(use_.at), always_true(use_)?))).collect()
+}
+
 /// Returns the message for a number that is used as a condition.
 fn always_true(use_: &VariableUse) -> Option<String> {
     let [device, function] = use_.path.as_slice() else { return None };
@@ -290,8 +298,7 @@ fn always_true(use_: &VariableUse) -> Option<String> {
     let is_condition = use_.context == UseContext::Condition;
     (is_number && is_call && is_condition && use_.local.is_none()).then(|| {
         format!(
-            "{device}.{function} returns a number, and 0 is true in Lua: write \
-             {device}.{function}(…) > 0"
+            "{device}.{function} returns a number, and 0 is true in Lua: write {device}.held(…)"
         )
     })
 }

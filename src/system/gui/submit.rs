@@ -355,7 +355,7 @@ impl Guis {
                         if location.is_empty() { String::new() } else { format!(" at {location}") };
                     format!("this object of a Gui was destroyed in frame {frame}{at}")
                 }
-                StaleHandle::Reused => "this object of a Gui was destroyed long ago".to_string(),
+                StaleHandle::LongAgo => "this object of a Gui was destroyed long ago".to_string(),
                 StaleHandle::Never => {
                     // Scripts can pass numbers that no object can have.
                     let number = match (0.0..1e18).contains(&object) {

@@ -155,6 +155,12 @@ impl InputDevice {
         self.values[button]
     }
 
+    /// Returns true while a button is down.
+    #[inline]
+    pub fn held(&self, button: usize) -> bool {
+        self.flags[button] & DOWN != 0
+    }
+
     #[inline]
     pub fn pressed(&self, button: usize) -> bool {
         self.flags[button] & PRESSED != 0

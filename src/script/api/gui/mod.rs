@@ -160,6 +160,7 @@ pub static GUI: ModuleRows = more(
             "Returns a Gui's width and height: in units of the picture (logical pixels without a \
              design resolution), or in metres in a world.",
         )
+        .returns(&["width in its units", "height in its units"])
         .pure(),
         func(
             "inspect",
@@ -171,7 +172,8 @@ pub static GUI: ModuleRows = more(
              what was drawn so far in this frame or, if that is nothing, in the previous frame. \
              The engine records this from the first call on. In a release, returns nil and the \
              reason.",
-        ),
+        )
+        .returns(&["objects a list of tables, or nil", "reason why there is none"]),
     ],
 );
 

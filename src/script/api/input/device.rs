@@ -184,6 +184,10 @@ pub fn button<const D: u8>(engine: &mut Engine, button: ButtonIndex<D>) -> f64 {
     f64::from(device::<D>(engine).value(button.0))
 }
 
+pub fn held<const D: u8>(engine: &mut Engine, button: ButtonIndex<D>) -> bool {
+    device::<D>(engine).held(button.0)
+}
+
 pub fn pressed<const D: u8>(engine: &mut Engine, button: ButtonIndex<D>) -> bool {
     device::<D>(engine).pressed(button.0)
 }
@@ -269,9 +273,12 @@ macro_rules! device_rows {
             func("num_buttons", d::num_buttons::<$d>, &[],
                 "Returns the number of its buttons.").pure(),
             func("num_axes", d::num_axes::<$d>, &[], "Returns the number of its axes.").pure(),
+            hot("held", d::held::<$d>, &[BUTTON],
+                "Returns true while the button is down: `if Keyboard.held(\"a\") then`. A button \
+                 that is pressed partly counts from half of its way.").pure(),
             hot("button", d::button::<$d>, &[BUTTON],
-                "Returns how far a button is down: 0 is up, 1 is fully down. Test a held button \
-                 with `if Keyboard.button(\"a\") > 0`.").pure(),
+                "Returns how far a button is down, as a number: 0 is up, 1 is fully down. For a \
+                 condition use `held`, because 0 is true in Lua.").pure(),
             hot("pressed", d::pressed::<$d>, &[BUTTON],
                 "Returns true if the button was pressed in this frame. A tap that ended within the \
                  frame counts, too.").pure(),

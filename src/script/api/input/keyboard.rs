@@ -12,7 +12,7 @@ pub static KEYBOARD_MODULE: ModuleRows = module(
     "Keyboard",
     "The keyboard. Keys are named by their position, as on a US keyboard.",
     r#"if Keyboard.pressed("space") then print("jump") end
-local run = Keyboard.button("left shift") > 0
+local run = Keyboard.held("left shift")
 assert(not run)"#,
     device_rows!(
         { KEYBOARD.0 },

@@ -54,6 +54,7 @@ assert(#Input.events() == 0)"#,
              nothing was pressed. Use it in a menu that binds actions: a stick counts once, until \
              it is back in its middle.",
         )
+        .returns(&["binding or nil", "device such as \"pad2\", or nil"])
         .pure(),
         func(
             "last_device",

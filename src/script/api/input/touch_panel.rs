@@ -72,6 +72,7 @@ assert(TouchPanel.num_contacts() == 0)"#,
             "Returns the width and height of the area that fingers can reach, in logical pixels: \
              those of the window.",
         )
+        .returns(&["width in logical pixels", "height in logical pixels"])
         .pure(),
         func(
             "gesture_tap",

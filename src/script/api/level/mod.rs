@@ -9,7 +9,7 @@ use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::random::next_random;
-use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
+use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, doing, suggest};
 use engine_runtime::Engine;
 use engine_world::WorldId;
 use engine_world::level::{LevelId, LevelTransform};
@@ -134,6 +134,7 @@ Application.release_world(world)"#,
             "Returns a random point inside a volume that depends on a seed alone: first the next \
              seed, as in `Math.next_random`, then the point.",
         )
+        .returns(&["seed the next one", "point a random point in the world"])
         .pure(),
         func("spline_names", spline_names, &[LEVEL_ARG], "Returns the names of its splines.")
             .pure(),
@@ -499,6 +500,7 @@ fn level_next(engine: &mut Engine, level: LevelId) -> Result<Option<UnitId>, Err
         (inside.world, inside.transform, inside.resource.clone());
     let unit = &resource.units[index as usize];
     let mut spawn = || {
+        doing!("When spawning unit:", &unit.unit);
         let resource = unit_resource(engine, &unit.unit)?;
         let pose = level_transform.pose(&unit.pose, &resource.poses[0]);
         if !(pose.position.is_finite() && pose.scale.is_finite()) {

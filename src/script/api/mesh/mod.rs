@@ -135,6 +135,7 @@ Application.release_world(world)"#,
             "Returns the smallest and largest distance from the camera, in metres, at which it is \
              shown.",
         )
+        .returns(&["least distance in metres", "most distance in metres"])
         .pure(),
         func(
             "set_range",
@@ -153,6 +154,7 @@ Application.release_world(world)"#,
             &[MESH_ARG],
             "Returns a sphere around it: its centre in the world, and its radius in metres.",
         )
+        .returns(&["center in the world", "radius in metres"])
         .pure(),
         func(
             "box",
@@ -161,6 +163,7 @@ Application.release_world(world)"#,
             "Returns a box around it: the pose of its centre in the world, and half of its size \
              along its axes.",
         )
+        .returns(&["pose of its centre in the world", "half_size along its axes"])
         .pure(),
         func("local_pose", local_pose, &[MESH_ARG], "Returns its pose relative to its node.")
             .pure(),

@@ -250,6 +250,7 @@ Application.release_world(world)"#,
             &[("clock", "the name of the clock")],
             "Returns the bar and the beat of a music clock, both from 1. The beat has a fraction.",
         )
+        .returns(&["bar from 1", "beat from 1, with a fraction"])
         .pure(),
         func(
             "events",

@@ -34,6 +34,7 @@ pub static SPRITE: ModuleRows = more(
             "Returns the smallest and largest distance from the camera, in metres, at which it is \
              shown.",
         )
+        .returns(&["least distance in metres", "most distance in metres"])
         .pure(),
         func(
             "set_range",

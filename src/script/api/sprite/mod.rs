@@ -65,7 +65,9 @@ pub static SPRITE: ModuleRows = more(
             ],
             "Shows a part of the picture.",
         ),
-        func("size", size, &[SPRITE_ARG], "Returns its width and height in metres.").pure(),
+        func("size", size, &[SPRITE_ARG], "Returns its width and height in metres.")
+            .returns(&["width in metres", "height in metres"])
+            .pure(),
         func(
             "set_size",
             set_size,
@@ -82,6 +84,7 @@ pub static SPRITE: ModuleRows = more(
             &[SPRITE_ARG],
             "Returns the point of it that is at its node, as `set_pivot` takes it.",
         )
+        .returns(&["x as in `set_pivot`", "y as in `set_pivot`"])
         .pure(),
         func(
             "set_pivot",
@@ -158,6 +161,7 @@ pub static TILEMAP: ModuleRows = more(
             "Returns the column and row of the cell at a position in the world. They can be \
              outside the map.",
         )
+        .returns(&["column from 1", "row from 1"])
         .pure(),
     ],
 );

@@ -6,7 +6,7 @@ use crate::api::sprite;
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Mat4, Vec3, suggest};
+use engine_foundation::{Error, Mat4, Vec3, doing, suggest};
 use engine_frame_packet::scene::is_in_range;
 use engine_materials::MaterialId;
 use engine_models::raycast::{Ray, first_hit};
@@ -124,6 +124,7 @@ pub static UNIT: ModuleRows = more(
              world, and half of its size along its axes. The box is rotated like the root. Without \
              meshes and sprites, its size is 0.",
         )
+        .returns(&["pose of its centre in the world", "half_size along its axes"])
         .pure(),
     ],
 );
@@ -406,12 +407,21 @@ fn set_material(
         }
     }
     if found.is_empty() {
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
         let near = suggest::hint(slot, names.iter().map(String::as_str));
+        let near = match (near.is_empty(), names.is_empty()) {
+            (false, _) => near,
+            (true, true) => ": its materials have no names, use Mesh.set_material".to_string(),
+            (true, false) => format!(" (it has {})", names.join(", ")),
+        };
         let unit = &engine.worlds.units.of(unit).resource.name;
         return Err(engine_foundation::error!(
             "argument #2 'slot': no mesh of unit \"{unit}\" has a material '{slot}'{near}"
         ));
     }
+    doing!("When applying material:", name);
     let material: MaterialId = engine
         .assets
         .find_mesh_material(name)

@@ -13,7 +13,7 @@ use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
+use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, doing, suggest};
 use engine_runtime::Engine;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
@@ -450,6 +450,7 @@ fn spawn_unit(
     rotation: Option<Quat>,
     scale: Option<Vec3>,
 ) -> Result<UnitId, Error> {
+    doing!("When spawning unit:", name.as_str());
     let resource = resource(engine, name.as_str())?;
     if let Some(wrong) = rotation.filter(|turn| (turn.length_squared() - 1.0).abs() > 1e-3) {
         return Err(not_a_rotation(wrong, 4));

@@ -71,6 +71,7 @@ Window.close(map)"#,
             "Returns the width and height of its picture in the units of Guis and of the cursor: \
              logical pixels, or those of the design resolution.",
         )
+        .returns(&["width in its units", "height in its units"])
         .pure(),
         func(
             "pixel_size",
@@ -78,6 +79,7 @@ Window.close(map)"#,
             &[WINDOW_ARG],
             "Returns its width and height in pixels of the screen.",
         )
+        .returns(&["width in pixels", "height in pixels"])
         .pure(),
         func(
             "get_dpi_scale",
@@ -296,13 +298,15 @@ Window.close(map)"#,
              if it cannot be read, or if the program that owns it does not answer within half a \
              second.",
         )
+        .returns(&["text or nil", "reason why there is none"])
         .pure(),
         func(
             "set_clipboard",
             devices::set_clipboard,
             &[("text", "the text, at most 16 MiB")],
             "Puts a text into the clipboard.",
-        ),
+        )
+        .returns(&["ok true, or nil on failure", "reason why it failed"]),
         func(
             "set_ime_enabled",
             devices::set_ime_enabled,
@@ -343,6 +347,7 @@ Window.close(map)"#,
             "Returns the bytes of a file that the player dropped on the window, or nil and the \
              reason. It must be a regular file of at most 256 MiB.",
         )
+        .returns(&["bytes of the file, or nil", "reason why there are none"])
         .pure(),
         func(
             "latency",
@@ -352,6 +357,7 @@ Window.close(map)"#,
              engine can measure it: in frames, then in seconds. Both are averages over recent \
              pictures; 0 before the first one.",
         )
+        .returns(&["frames average", "seconds average"])
         .pure(),
         func(
             "monitors",
