@@ -224,8 +224,8 @@ function Camera2D:visible_rect()
   return self.x - width / 2, self.y - height / 2, width, height
 end
 
--- Returns the coordinate of the camera after a part of a step, in which the target moved from `from`
--- to `to`. The distance beyond the dead zone shrinks exponentially.
+-- Returns the coordinate of the camera after a part of a step, in which the target moved from
+-- `from` to `to`. The distance beyond the dead zone shrinks exponentially.
 local function approach_part(at, from, to, half, rate, seconds)
   local side = to - at > half and 1 or to - at < -half and -1 or 0
   if side == 0 or seconds <= 0 then return at end

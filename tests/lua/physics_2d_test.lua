@@ -347,7 +347,8 @@ describe("a 2D world", function()
       check("a closed chain returns to its first point by itself", chain, physics,
         { Vector2(0, 0), Vector2(1, 0), Vector2(1, 1), Vector2(0, 0) }, { closed = true })
       check("not finite", chain, physics, { Vector2(0, 0), Vector2(0 / 0, 1) })
-      check("point 2 must be Vector2 or Vector3, got number 7", chain, physics, { Vector2(0, 0), 7 })
+      check("point 2 must be Vector2 or Vector3, got number 7", chain, physics,
+        { Vector2(0, 0), 7 })
       check("a list of Vector2", chain, physics, 5)
       check("did you mean 'one_way'?", chain, physics, line, { oneway = true })
       check("option 'friction' must be", chain, physics, line, { friction = -1 })

@@ -40,7 +40,8 @@ pub static CAMERA: ModuleRows = more(
             "orthographic_size",
             orthographic_size,
             &[CAMERA_ARG, VIEWPORT_ARG],
-            "Returns the width and height of the area that an orthographic camera shows, in metres.",
+            "Returns the width and height of the area that an orthographic camera shows, in \
+             metres.",
         )
         .pure(),
         func(

@@ -72,6 +72,17 @@ impl ControllerSettings {
         }
     }
 
+    /// Returns the path of a shape, on which it may pass one-way platforms.
+    pub(super) fn path<'a>(
+        &self,
+        shape: &'a dyn rapier::Shape,
+        from: Vec3,
+        displacement: Vec3,
+        up: Vec3,
+    ) -> CharacterPath<'a> {
+        CharacterPath { shape, from, displacement, up, slope_max: self.slope_max }
+    }
+
     /// Returns a controller for a shape that is carried and does not walk.
     pub(super) fn carried_controller(&self, up: Vec3) -> KinematicCharacterController {
         KinematicCharacterController { autostep: None, ..self.controller(up, 0.0, true) }
@@ -106,15 +117,7 @@ impl Simulation {
         let mut hits: Vec<CharacterCollision> = Vec::new();
         let first = displacement - up * rise + up * press;
         let bodies = &self.world.bodies;
-        let path = CharacterPath {
-            shape: &*shape,
-            from,
-            displacement: first,
-            up,
-            slope_max: settings.slope_max,
-        };
-        let passed =
-            self.passed_platforms(&self.world.query_pipeline_with_filter(query.rapier()), &path);
+        let passed = self.passed_platforms(&settings.path(&*shape, from, first, up), query);
         let others = |handle, collider: &rapier::Collider| {
             !is_of(own, collider) && !passed.contains(&handle)
         };
@@ -148,28 +151,15 @@ impl Simulation {
             position += fell.translation;
             grounded = fell.grounded;
         }
-        let (mut sides, mut above, mut down) = (false, false, grounded);
-        for hit in &hits {
-            let upward = hit.hit.normal1.dot(up);
-            sides |= upward.abs() < FLOOR;
-            down |= upward >= FLOOR;
-            above |= upward <= -FLOOR;
-        }
-        let mut standing_on = None;
+        let [sides, above, below] = hit_sides(&hits, up);
+        let (down, mut standing_on) = (grounded || below, None);
         let rests = (grounded_before || down) && rise <= 0.0;
-        if grounded || down || rests {
-            let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
-            let options =
-                ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-            let below = up * -(SKIN + GROUND);
-            if let Some((collider, hit)) = queries.cast_shape(&pose, below, &*shape, options) {
-                // The controller finds ground by contacts, which not all pairs of shapes support.
-                let upward = hit.normal1.dot(up).abs();
-                grounded |= rests && upward >= sin_cos(settings.slope_max).1;
-                let found = self.world.colliders.get(collider);
-                standing_on = found.map(|collider| collider.user_data);
-            }
-            standing_on = standing_on.filter(|_| grounded || down);
+        if (down || rests)
+            && let Some((owner, upward)) = ground_below(&queries, &*shape, position, up)
+        {
+            // The controller finds ground by contacts, which not all pairs of shapes support.
+            grounded |= rests && upward >= sin_cos(settings.slope_max).1;
+            standing_on = (grounded || down).then_some(owner);
         }
         if settings.mass > 0.0 && seconds > 0.0 {
             let (settings, query) = (*settings, *query);
@@ -211,6 +201,29 @@ impl Simulation {
             pushed,
         );
     }
+}
+
+/// Returns true for each side of a shape that hit something: around it, above and below.
+fn hit_sides(hits: &[CharacterCollision], up: Vec3) -> [bool; 3] {
+    let has = |is: fn(f32) -> bool| hits.iter().any(|hit| is(hit.hit.normal1.dot(up)));
+    [
+        has(|upward| upward.abs() < FLOOR),
+        has(|upward| upward <= -FLOOR),
+        has(|upward| upward >= FLOOR),
+    ]
+}
+
+/// Returns the owner of the ground below a shape, and the upward part of its normal.
+fn ground_below(
+    queries: &rapier::QueryPipeline<'_>,
+    shape: &dyn rapier::Shape,
+    position: Vec3,
+    up: Vec3,
+) -> Option<(BodyOwner, f32)> {
+    let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
+    let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
+    let (collider, hit) = queries.cast_shape(&pose, up * -(SKIN + GROUND), shape, options)?;
+    Some((queries.colliders.get(collider)?.user_data, hit.normal1.dot(up).abs()))
 }
 
 /// Returns true if a collider belongs to one of these bodies.

@@ -64,8 +64,8 @@ impl JointKind {
     ];
 }
 
-/// Strength of the spring of a joint. Without a stiffness, it has a frequency, and its force depends
-/// on the masses of the bodies.
+/// Strength of the spring of a joint. Without a stiffness, it has a frequency, and its force
+/// depends on the masses of the bodies.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct JointSpring {
     /// Newtons per metre. `damping` is in newtons per (metre per second).
@@ -477,8 +477,8 @@ impl Simulation {
         &self.links.broken
     }
 
-    /// Sets the motor of a hinge, slider or wheel: its speed and its maximum torque or force. `None`
-    /// removes the motor. Returns false if the joint has no axis.
+    /// Sets the motor of a hinge, slider or wheel: its speed and its maximum torque or force.
+    /// `None` removes the motor. Returns false if the joint has no axis.
     pub fn set_motor(&mut self, joint: JointId, kind: JointKind, motor: Option<[f32; 2]>) -> bool {
         let Some(axis) = motor_axis(kind) else { return false };
         let pull = if motor.is_some() { 1.0e4 } else { 0.0 };

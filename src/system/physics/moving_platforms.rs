@@ -57,15 +57,8 @@ impl Simulation {
             return Ok(from + displacement);
         }
         let shape = shape.shared(self.setup.flat)?;
-        let path = CharacterPath {
-            shape: &*shape,
-            from,
-            displacement,
-            up: self.up(),
-            slope_max: settings.slope_max,
-        };
-        let passed =
-            self.passed_platforms(&self.world.query_pipeline_with_filter(query.rapier()), &path);
+        let path = settings.path(&*shape, from, displacement, self.up());
+        let passed = self.passed_platforms(&path, query);
         let stops = |handle, collider: &rapier::Collider| {
             let body = collider.parent().and_then(|body| self.world.bodies.get(body));
             let is_obstacle = body.is_some_and(|body| !body.is_dynamic());

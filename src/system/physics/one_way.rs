@@ -3,7 +3,7 @@
 //! platforms that a move passes.
 
 use super::character_controller::SKIN;
-use super::{BodyId, ColliderShape, Simulation};
+use super::{BodyId, ColliderShape, QueryFilter, Simulation};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::parry::bounding_volume::BoundingVolume;
@@ -123,9 +123,10 @@ impl Simulation {
     /// that it overlaps, and those that it does not reach from above.
     pub(super) fn passed_platforms(
         &self,
-        queries: &rapier::QueryPipeline<'_>,
         path: &CharacterPath,
+        query: &QueryFilter,
     ) -> Vec<ColliderHandle> {
+        let queries = self.world.query_pipeline_with_filter(query.rapier());
         let pose = rapier::Pose::from_parts(path.from, Quat::IDENTITY);
         let bounds = path
             .shape
