@@ -26,6 +26,8 @@ const fn named(
 /// Arguments that name an existing resource.
 const NAMED: &[ResourceArgument] = &[
     named("World.spawn_unit", "resource", &[UNIT]),
+    named("World.spawn_units", "resource", &[UNIT]),
+    named("World.units_by_resource", "resource", &[UNIT]),
     named("World.spawn_level", "resource", &[LEVEL]),
     named("World.create_particles", "name", &[PARTICLES]),
     named("World.find_particles_variable", "name", &[PARTICLES]),
@@ -43,6 +45,8 @@ const NAMED: &[ResourceArgument] = &[
     named("Window.set_cursor_picture", "texture", &[TEXTURE]),
     named("Window.set_icon", "texture", &[TEXTURE]),
     named("Sprite.new", "sheet", &[SHEET]),
+    named("Sprite.set_sheet", "sheet", &[SHEET]),
+    named("Sprite.set_texture", "texture", &[TEXTURE]),
     named("Sprite.tags", "sheet", &[SHEET]),
     named("Sprite.frames", "sheet", &[SHEET]),
     named("UnitResource.*", "resource", &[UNIT]),
@@ -106,9 +110,8 @@ mod tests {
     use super::*;
 
     /// Beginnings of the descriptions of arguments that name a resource.
-    const DESCRIPTIONS: [&str; 10] = [
-        "the name of a unit resource",
-        "the name of a unit,",
+    const DESCRIPTIONS: [&str; 9] = [
+        "the name of a unit",
         "the name of a level,",
         "the name of a `.particles`",
         "the name of a sound",
@@ -144,7 +147,7 @@ mod tests {
                 let describes = |text: &&str| param.doc.starts_with(*text);
                 let table = match is_new {
                     true => &arguments.created,
-                    false if DESCRIPTIONS.iter().any(|text| describes(&text)) => &arguments.named,
+                    false if DESCRIPTIONS.iter().any(describes) => &arguments.named,
                     false => continue,
                 };
                 let listed = table.get(&path).into_iter().flatten().any(|it| it.index == index);
