@@ -25,7 +25,8 @@ fn locations() -> Vec<ColorLocation> {
     };
     for setting in SETTINGS.iter().filter(|setting| matches!(setting.kind, SettingType::Color)) {
         let color = ColorKey { key: setting.key, linear_key: "", has_alpha: false };
-        add("`settings.sjson`", color, "settings", "@".to_string());
+        let (block, _) = setting.key.rsplit_once('.').expect("it is in a block");
+        add("`settings.sjson`", color, "settings", format!("{block} = {{ @ }}"));
     }
     for component in COMPONENTS.0 {
         for field in component.fields {
@@ -57,7 +58,7 @@ fn locations() -> Vec<ColorLocation> {
 fn compile(location: &ColorLocation, key: &str, value: &str) -> Result<Vec<u8>, Error> {
     let entry = match location.color.key {
         "colors" => format!("colors = {{ tint = {value} }}"),
-        _ => format!("{key} = {value}"),
+        _ => format!("{} = {value}", key.rsplit('.').next().expect("it has a last part")),
     };
     let source = location.source.replace('@', &entry);
     if location.kind == "settings" {

@@ -14,16 +14,17 @@ pub use platforms::{CheckedPlatform, compile_all, names as platform_names};
 pub use spawn::SpawnCounts;
 
 use engine_platform as platform;
+use engine_resource::resource_name::ResourceName;
 use references::ReferenceFinder;
 use std::collections::HashSet;
 use std::path::Path;
 
 /// Returns the findings in compiled resources: missing references, missing base variants, and names
-/// that are easily confused. `created` has the names of textures that scripts create.
+/// that are easily confused. `created` has the resources that scripts create.
 pub fn check_resources(
     root: &Path,
     platforms: &[CheckedPlatform],
-    created: &HashSet<String>,
+    created: &HashSet<ResourceName>,
 ) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for platform in platforms {

@@ -28,8 +28,8 @@ pub struct ReferenceFinder<'a> {
     project: Option<Project>,
     index: ResourceIndex,
     store: ResourceStore,
-    /// Names of textures that scripts create.
-    created: &'a HashSet<String>,
+    /// Resources that scripts create.
+    created: &'a HashSet<ResourceName>,
     /// Names of the parts of containers that were read so far.
     parts: HashMap<ResourceName, HashSet<String>>,
     /// Texts of the sources that were read so far, by path.
@@ -49,11 +49,11 @@ struct SourceTexts {
 }
 
 impl<'a> ReferenceFinder<'a> {
-    /// Creates the finder of a platform. `created` has the names of textures that scripts create.
+    /// Creates the finder of a platform. `created` has the resources that scripts create.
     pub fn new(
         root: &'a Path,
         platform: &CheckedPlatform,
-        created: &'a HashSet<String>,
+        created: &'a HashSet<ResourceName>,
     ) -> ReferenceFinder<'a> {
         let store = platform.store.clone();
         let index = store.index().clone();
@@ -117,7 +117,7 @@ impl<'a> ReferenceFinder<'a> {
             || substitute_kind(kind).is_some_and(|kind| has(&self.index, kind))
             || is_built_in(reference)
             || (kind == kind_names::LUA && self.is_module(name))
-            || (kind == kind_names::TEXTURE && self.created.contains(name))
+            || self.created.contains(reference)
             || self.is_part(reference)
     }
 

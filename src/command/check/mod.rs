@@ -85,7 +85,7 @@ pub fn check_game(folder: &Path, platforms: &[&'static str]) -> CheckReport {
     let (platforms, compile_errors) = check::compile_all(folder, platforms);
     let mut findings = scripts.syntax_errors();
     findings.extend(compile_errors);
-    findings.extend(check::check_resources(folder, &platforms, &scripts.textures));
+    findings.extend(check::check_resources(folder, &platforms, &scripts.created));
     findings.extend(scripts.lint(folder, &platforms));
     let (spawned, counts) = check::spawn_all(folder, &platforms);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();

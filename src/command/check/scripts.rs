@@ -1,4 +1,4 @@
-//! The scripts of a game in a check: their syntax, the textures that they create, and the lint.
+//! The scripts of a game in a check: their syntax, the resources that they create, and the lint.
 
 use engine_app::check::references::ReferenceFinder;
 use engine_app::check::{CheckFinding, CheckRule, CheckedPlatform};
@@ -6,9 +6,10 @@ use engine_foundation::file_access::{self, readers};
 use engine_resource::folder_scan;
 use engine_resource::index::ResourceIndex;
 use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::is_script;
-use engine_script::lint::{self, LintFinding, LintGame, LintScript, OTHER_LANGUAGES};
-use engine_script::resource::string_literals;
+use engine_resource::resource_name::{ResourceName, is_script};
+use engine_script::lint::{
+    self, LintFinding, LintGame, LintScript, OTHER_LANGUAGES, ResourceCreators,
+};
 use engine_script::syntax_check;
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -20,8 +21,8 @@ pub struct CheckedScripts {
     pub count: u64,
     /// Messages of syntax errors, at most one for each script.
     syntax_errors: Vec<String>,
-    /// Names of textures that they create, as far as they are written out.
-    pub textures: HashSet<String>,
+    /// Resources that they create.
+    pub created: HashSet<ResourceName>,
     /// Paths and texts.
     texts: Vec<(String, String)>,
     has_other_languages: bool,
@@ -40,6 +41,7 @@ impl CheckedScripts {
             has_other_languages: found.files.iter().any(|file| is_other(&file.path)),
             ..CheckedScripts::default()
         };
+        let creators = ResourceCreators::of_api();
         for file in found.files.iter().filter(|file| is_script(&file.path)) {
             scripts.count += 1;
             // The compiler reports files that cannot be read, and compiled chunks.
@@ -47,20 +49,14 @@ impl CheckedScripts {
                 continue;
             };
             if !bytes.starts_with(b"\x1b") {
-                scripts.add(&file.path, String::from_utf8_lossy(&bytes).into_owned());
+                scripts.add(&file.path, String::from_utf8_lossy(&bytes).into_owned(), &creators);
             }
         }
         scripts
     }
 
-    fn add(&mut self, path: &str, text: String) {
-        match lint::created_textures(&text) {
-            Some(names) => self.textures.extend(names),
-            // A name that is computed can be made of any text of the script.
-            None => {
-                self.textures.extend(string_literals(&text).into_iter().map(str::to_string));
-            }
-        }
+    fn add(&mut self, path: &str, text: String, creators: &ResourceCreators) {
+        self.created.extend(creators.created_by(&text));
         if let Some(message) = syntax_check::problem(path, &text) {
             // An error found before the text is parsed has no location.
             let is_located = message.starts_with(path);
@@ -87,7 +83,7 @@ impl CheckedScripts {
     pub fn lint(&self, folder: &Path, platforms: &[CheckedPlatform]) -> Vec<CheckFinding> {
         let scripts: Vec<LintScript> =
             self.texts.iter().map(|(path, text)| LintScript { path, text }).collect();
-        let finders = platforms.iter().map(|one| ReferenceFinder::new(folder, one, &self.textures));
+        let finders = platforms.iter().map(|one| ReferenceFinder::new(folder, one, &self.created));
         let finders: RefCell<Vec<ReferenceFinder>> = RefCell::new(finders.collect());
         // A resource of any platform exists.
         let missing = |kinds: &[&str], name: &str| {

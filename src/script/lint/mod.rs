@@ -18,7 +18,7 @@ use parser::{ParsedScript, UseContext, UseEnding, VariableUse};
 use resource_names::ResourceNames;
 use std::collections::{HashMap, HashSet};
 
-pub use resource_names::created_textures;
+pub use resource_names::ResourceCreators;
 
 /// A script of a game.
 pub struct LintScript<'a> {

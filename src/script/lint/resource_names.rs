@@ -1,11 +1,13 @@
-//! Names of resources in scripts: the textures that scripts create, and names that are written out
+//! Names of resources in scripts: the resources that scripts create, and names that are written out
 //! where a function takes a resource, and that no resource has.
 
 use super::MissingResource;
 use super::parser::{self, ParsedScript, UseEnding, VariableUse};
 use crate::docgen::model::ApiModel;
+use crate::resource::string_literals;
 use crate::resource_arguments::ResourceArguments;
-use std::collections::HashSet;
+use engine_resource::resource_name::ResourceName;
+use std::collections::{BTreeSet, HashSet};
 
 /// Function that tests whether a resource exists: the name is its second argument.
 const TEST: [&str; 2] = ["Application", "can_get"];
@@ -13,29 +15,48 @@ const TEST: [&str; 2] = ["Application", "can_get"];
 /// Ends of the paths of suites, which may name resources that do not exist.
 const SUITES: [&str; 4] = ["_test.lua", "_spec.lua", "_case.lua", "_tests.lua"];
 
-/// Returns the names of the textures that a script creates. Returns `None` if a name is computed,
-/// or if the script is not understood.
-pub fn created_textures(text: &str) -> Option<Vec<String>> {
-    let script = parser::parse(text)?;
-    let arguments = ResourceArguments::new(&ApiModel::new());
-    let mut names = Vec::new();
-    for use_ in &script.uses {
-        let creators = arguments.created.iter();
-        let mut creators = creators.filter(|(path, _)| is_path_end(use_, path));
-        let Some((_, positions)) = creators.next() else { continue };
-        match &use_.ending {
-            UseEnding::Called(values) => {
-                for position in positions {
-                    if let Some(name) = values.get(position.index) {
-                        names.push(name.as_ref()?.to_string());
-                    }
+/// The resources that scripts create, such as textures that a Gui is drawn into.
+pub struct ResourceCreators(ResourceArguments);
+
+impl ResourceCreators {
+    /// Reads the functions of the API that create resources.
+    pub fn of_api() -> ResourceCreators {
+        ResourceCreators(ResourceArguments::new(&ApiModel::new()))
+    }
+
+    /// Returns the resources that a script creates. If a name is computed, or if the script is not
+    /// understood, the name can be made of any text of the script.
+    pub fn created_by(&self, text: &str) -> Vec<ResourceName> {
+        if let Some(names) = self.written_out(text) {
+            return names;
+        }
+        let positions = self.0.created.values().flatten();
+        let kinds: BTreeSet<&str> = positions.flat_map(|it| it.kinds).copied().collect();
+        let literals = string_literals(text);
+        let of_kind = |kind: &str| {
+            literals.iter().map(|name| ResourceName::new(kind, name)).collect::<Vec<_>>()
+        };
+        kinds.into_iter().flat_map(of_kind).collect()
+    }
+
+    /// Returns the resources that a script creates, or `None` if not all names are written out.
+    pub(super) fn written_out(&self, text: &str) -> Option<Vec<ResourceName>> {
+        let script = parser::parse(text)?;
+        let mut names = Vec::new();
+        for use_ in &script.uses {
+            let mut creators = self.0.created.iter().filter(|(path, _)| is_path_end(use_, path));
+            let Some((_, positions)) = creators.next() else { continue };
+            // Otherwise the function is passed on, and called elsewhere.
+            let UseEnding::Called(values) = &use_.ending else { return None };
+            for position in positions {
+                if let Some(name) = values.get(position.index) {
+                    let name = name.as_ref()?;
+                    names.extend(position.kinds.iter().map(|kind| ResourceName::new(kind, name)));
                 }
             }
-            // The function is passed on, and called elsewhere.
-            _ => return None,
         }
+        Some(names)
     }
-    Some(names)
 }
 
 /// Returns true if the last parts of a variable's path are those of a function.

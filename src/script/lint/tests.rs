@@ -202,19 +202,26 @@ fn scripts_of_the_project_have_no_findings() {
 }
 
 #[test]
-fn created_textures_are_literals_or_unknown() {
-    let check = |text: &str, wanted: Option<&[&str]>| {
-        let found = created_textures(text);
-        let found = found.as_ref().map(|names| names.iter().map(String::as_str).collect());
-        assert_eq!(found, wanted.map(<[&str]>::to_vec), "{text}");
+fn created_resources_are_literals_or_any_text_of_the_script() {
+    let creators = ResourceCreators::of_api();
+    let check = |text: &str, wanted: &[&str]| {
+        let found = creators.created_by(text);
+        let mut names: Vec<String> = found.iter().map(|name| name.to_string()).collect();
+        names.retain(|name| name.ends_with(".texture"));
+        assert_eq!(names, wanted, "{text}");
     };
-    check("local a = 'tiles/rock'", Some(&[]));
-    check("World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'", Some(&["map"]));
-    check(
-        "Application.create_viewport('view', 8, 8) Application.create_viewport()",
-        Some(&["view"]),
-    );
-    check("World.create_texture_gui(w, name, 8, 8)", None);
-    check("local create = World.create_texture_gui", None);
-    check("local = 3", None);
+    check("local a = 'tiles/rock'", &[]);
+    let created = "World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'";
+    check(created, &["map.texture"]);
+    let viewports = "Application.create_viewport('view', 8, 8) Application.create_viewport()";
+    check(viewports, &["view.texture"]);
+    for computed in [
+        "local name = 'map' World.create_texture_gui(w, name, 8, 8)",
+        "local create = World.create_texture_gui create(w, 'map')",
+        "local = 'map'",
+    ] {
+        assert!(creators.written_out(computed).is_none(), "{computed}");
+        let found = creators.created_by(computed);
+        assert!(found.iter().any(|name| name.to_string() == "map.texture"), "{computed}");
+    }
 }
