@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn points_at_one_place_are_a_dot() {
+    fn equal_points_are_a_dot() {
         let same = [[3.0, 3.0]; 3];
         let check = |cap, wanted: f32| {
             let found = area(&build(&same, false, style(LineJoin::Round, cap)));
