@@ -57,7 +57,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Gui.bitmap",
         "Gui.draw, Gui.image, Gui.draw_image, Gui.picture, Gui.sprite, image, draw image, \
-         draw picture, draw texture, draw sprite, blit, love.graphics.draw, TextureRect",
+         draw an image, how to draw an image, draw picture, draw texture, draw sprite, blit, \
+         love.graphics.draw, TextureRect",
     ),
     row(
         "Gui.text",
