@@ -141,6 +141,15 @@ local function swept(sweep)
   end
 end
 
+-- Creates a body with one point too many.
+local function long_chain(spawn)
+  return function()
+    local points, point = {}, Vector2(0, 0)
+    for i = 1, 2 ^ 20 + 1 do points[i] = point end
+    spawn(fixtures.get("PhysicsWorld"), points)
+  end
+end
+
 -- Draws with one point too many.
 local function pointed(draw)
   return function()
@@ -325,6 +334,19 @@ M.calls = {
   ["PhysicsWorld.raycast"] = crowded(function(physics, answer)
     answer(PhysicsWorld.raycast(physics, -2 * ALONG, ALONG, 100, "all"))
   end),
+  ["PhysicsWorld.spawn_chain"] = long_chain(function(physics, points)
+    PhysicsWorld.spawn_chain(physics, points)
+  end),
+  ["PhysicsWorld.spawn_polygon"] = long_chain(function(physics, points)
+    PhysicsWorld.spawn_polygon(physics, ORIGIN, points)
+  end),
+  ["World.main_camera"] = function()
+    local world = Application.new_world("2d")
+    local problem = select(2, pcall(filled(1024, Application.create_camera,
+      Application.destroy_camera, function() World.main_camera(world) end)))
+    Application.release_world(world)
+    error(problem, 0)
+  end,
   ["Profiler.record_statistics"] = distinct(2 ^ 14 + 1, function(name)
     Profiler.record_statistics(name, 1)
   end),

@@ -134,6 +134,17 @@ M.library = [[
 local function particles() return fixtures.get("ParticleEffect") end
 local function walker() return fixtures.get("Walker") end
 
+-- The physics of a 2D world, which exists once.
+local flat_world
+local function flat_physics()
+  if not (flat_world and World.alive(flat_world)) then flat_world = Application.new_world("2d") end
+  return World.physics_world(flat_world)
+end
+
+local function mouse_joint()
+  return PhysicsWorld.create_joint(fixtures.get("PhysicsWorld"), "mouse", fixtures.get("Actor"))
+end
+
 local function ball_of_broadphase()
   return Broadphase.add(fixtures.get("Broadphase"), 1, Vector3(0, 0, 0), 1)
 end
@@ -207,7 +218,10 @@ M.arguments = {
   ["Mesh.rebuild"] = {
     mesh = function() return Mesh.new(fixtures.get("Unit"), triangle()) end, source = triangle,
   },
+  ["Joint.set_target"] = { joint = mouse_joint },
   ["PhysicsWorld.create_joint"] = { kind = "ball" },
+  ["PhysicsWorld.spawn_chain"] = { physics_world = flat_physics, points = square },
+  ["PhysicsWorld.spawn_polygon"] = { physics_world = flat_physics, points = square },
   ["PhysicsWorld.immediate_overlap"] = { rest_1 = "pose", rest_2 = Matrix4x4() },
   ["PhysicsWorld.overlap"] = { rest_1 = "pose", rest_2 = Matrix4x4() },
   ["PhysicsWorld.immediate_raycast"] = { mode = "closest" },
@@ -313,7 +327,8 @@ end
 local text = "align:string width:number outline:table glow:table shadow:table markup:boolean "
   .. "spans:table"
 local joint = "position:Vector3 other_position:Vector3 axis:Vector3 limits:table length:number "
-  .. "stiffness:number damping:number break_force:number break_torque:number collides:boolean"
+  .. "stiffness:number damping:number frequency:number damping_ratio:number max_force:number "
+  .. "break_force:number break_torque:number collides:boolean"
 local lists = "positions:number[]|table normals:number[] uvs:number[] colors:number[] "
   .. "indices:number[]"
 local effect = "attack:number decay:number sustain:number release:number attack_level:number "
@@ -336,6 +351,10 @@ M.options = {
   ["Mesh.new"] = options(2, lists, triangle), ["Mesh.rebuild"] = options(2, lists, triangle),
   ["Pad1.rumble_effect"] = options(2, effect),
   ["PhysicsWorld.create_joint"] = options(5, joint),
+  ["PhysicsWorld.spawn_chain"] = options(3, "closed:boolean one_way:boolean friction:number "
+    .. "restitution:number collision_filter:string"),
+  ["PhysicsWorld.spawn_polygon"] = options(4, "friction:number restitution:number density:number "
+    .. "collision_filter:string"),
   ["Save.read"] = options(2, "newer:boolean"),
   ["Sound.trigger"] = options(3, "parameters:table position:Vector3 unit:Unit node:number "
     .. "volume:number pitch:number pan:number fade_in:number delay:number bus:string "

@@ -56,8 +56,8 @@ fn invalid_actors_are_refused_with_a_reason() {
     check("type = \"static\" shape = \"box\"", "actor 'body' has no 'size', which a box needs");
     check(
         "type = \"static\" shape = \"box\" size = [1, 0, 1]",
-        "'size' of actor 'body' must be the lengths of its edges in metres, [x, y, z], each above \
-         0",
+        "'size' of actor 'body' must be the lengths of its edges in metres, [x, y, z], or [x, y] \
+         for a box that is a metre deep, each above 0",
     );
     check(
         "type = \"static\" shape = \"capsule\" radius = 1 height = 2",
@@ -106,7 +106,8 @@ fn invalid_movers_and_joints_are_refused_with_a_reason() {
     let joint = |text: &str| JointDesc::read("hinge", &tree(text), true).unwrap_err().message;
     assert_eq!(
         joint("actors = [\"a\"]"),
-        "joint 'hinge' has no 'type': it must be one of fixed, ball, hinge, slider, rope, spring"
+        "joint 'hinge' has no 'type': it must be one of fixed, ball, hinge, slider, rope, spring, \
+         wheel, mouse, weld"
     );
     assert_eq!(
         joint("type = \"ball\" actors = [\"a\", \"a\"]"),
