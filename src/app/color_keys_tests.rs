@@ -5,7 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::color_source::ColorKey;
 use engine_resource::resource_kind::{CompileContext, SourceForm};
 use engine_resource::resource_name::ResourceName;
-use engine_resource::settings::{FILE, SETTINGS, SettingType, Settings};
+use engine_resource::settings::{SETTINGS, SettingType, Settings};
 use engine_resource::surface_source;
 use engine_world::component::{COMPONENTS, FieldKind};
 

@@ -341,8 +341,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("PhysicsWorld.set_gravity", "gravity, setGravity, PhysicsWorld.gravity_set"),
     row(
         "PhysicsWorld.create_joint",
-        "joint, hinge, rope, spring, wheel joint, mouse joint, drag body, constraint, weld, newJoint, \
-         newWheelJoint, newMouseJoint, newRopeJoint",
+        "joint, hinge, rope, spring, wheel joint, mouse joint, drag body, constraint, weld, \
+         newJoint, newWheelJoint, newMouseJoint, newRopeJoint",
     ),
     // Input
     row(

@@ -1,5 +1,4 @@
--- Suite of SoundBuffer: samples, and sounds made of them. What is heard is tested in Rust
--- (tests/sound/generated.rs).
+-- Suite of SoundBuffer: samples, and sounds made of them.
 
 local function check(message, f, ...)
   local ok, got = pcall(f, ...)

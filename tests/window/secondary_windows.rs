@@ -3,6 +3,7 @@
 use super::display::{Display, GameProcess, skip};
 use super::scratch;
 use super::x11_client::X11Client;
+use engine::foundation::Vec2;
 use engine::frame_packet::{FramePacket, View, ViewTarget, WindowFrame};
 use engine::system::render::{
     AdapterChoice, RenderQuality, Renderer, RendererEvent, RendererOptions, SurfaceTarget, Vsync,
@@ -219,7 +220,7 @@ fn filled_packet(number: u64, [red, green, blue]: [u8; 3]) -> FramePacket {
         target: ViewTarget::Window(number),
         rectangle: [0.0, 0.0, 1.0, 1.0],
         clear: Some([color[0], color[1], color[2], 1.0]),
-        camera: Camera::DEFAULT.frame(1.0),
+        camera: Camera::DEFAULT.frame(Vec2::ONE),
         scene: None,
         layers: u32::MAX,
         guis: Vec::new(),

@@ -154,8 +154,8 @@ fn spawn_finding(platform: &CheckedPlatform, run: &SpawnRun, problem: &Problem) 
     };
     let on = if platform.is_native() { String::new() } else { format!(" on {}", platform.name) };
     let entries = platform.store.index().variants(resource);
-    let usable = entries.iter().filter(|entry| entry.properties.is_subset_of(&run.preferred));
-    let file = usable.last().map(|entry| entry.files[0].path.clone());
+    let mut usable = entries.iter().filter(|entry| entry.properties.is_subset_of(&run.preferred));
+    let file = usable.next_back().map(|entry| entry.files[0].path.clone());
     let finding = CheckFinding {
         rule: CheckRule::Spawn,
         is_warning: false,

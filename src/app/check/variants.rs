@@ -40,7 +40,7 @@ pub fn missing_base_variants(index: &ResourceIndex) -> Vec<CheckFinding> {
         variants.iter().all(|entry| !entry.properties.is_base())
             && !is_broken(&variants[0].resource)
     });
-    without_base.map(|variants| base_variant_warning(variants)).collect()
+    without_base.map(base_variant_warning).collect()
 }
 
 fn base_variant_warning(variants: &[IndexEntry]) -> CheckFinding {

@@ -144,7 +144,7 @@ impl Stroker<'_> {
             period *= 2.0;
         }
         let dashes = total / period * pattern.len() as f32;
-        if !(dashes < DASHES_MAX as f32) {
+        if dashes.is_nan() || dashes >= DASHES_MAX as f32 {
             return Err(format!(
                 "this line has more than {DASHES_MAX} dashes (DASHES_MAX): use longer ones"
             ));

@@ -213,7 +213,6 @@ fn the_work_for_a_polygon_is_limited() {
         })
     };
     let band: Vec<_> = side(1.0).chain(side(0.97).collect::<Vec<_>>().into_iter().rev()).collect();
-    let mut into = Vec::new();
     assert!(triangulation::triangles(&band, 1 << 20).is_ok());
     let message = triangulation::triangles(&band, 1 << 12).unwrap_err();
     assert_eq!(

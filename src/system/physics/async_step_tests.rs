@@ -42,7 +42,7 @@ fn state(physics: &Simulation, bodies: &[BodyId]) -> Vec<u64> {
 /// Returns the state, and the reported moved bodies.
 fn bits(physics: &Simulation, bodies: &[BodyId]) -> Vec<u64> {
     let (mut bits, mut moved) = (state(physics, bodies), Vec::new());
-    physics.track.clone().moved(&physics.world, 0.5, &mut moved);
+    physics.track.clone().moved(&physics.world, 0.5, None, &mut moved);
     let numbers = moved.iter().flat_map(|it| it.position.to_array());
     bits.extend(numbers.map(|number| u64::from(number.to_bits())));
     bits

@@ -74,6 +74,7 @@ pub static CORE: ModuleRows = module(
     ],
 );
 
+#[allow(clippy::too_many_arguments, reason = "the prelude's call as it is")]
 fn transform(engine: &mut Engine, gui: GuiId, xx: f64, xy: f64, yx: f64, yy: f64, x: f64, y: f64) {
     let part = |x: f64, y: f64| [x as f32, y as f32];
     let matrix = Affine2 { x: part(xx, xy), y: part(yx, yy), origin: part(x, y) };

@@ -492,6 +492,7 @@ fn create_world_gui(
     engine.drawing.guis.create(making).map_err(Error::new)
 }
 
+#[allow(clippy::too_many_arguments, reason = "the prelude's call as it is")]
 fn create_texture_gui(
     engine: &mut Engine,
     world: WorldId,

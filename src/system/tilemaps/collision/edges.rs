@@ -85,10 +85,10 @@ impl EdgeSet {
         let next = |at: usize| points[(at + 1) % points.len()];
         let cross = |at: usize| points[at][0] * next(at)[1] - next(at)[0] * points[at][1];
         let area: f64 = (0..points.len()).map(cross).sum();
-        for at in 0..points.len() {
+        for (at, point) in points.iter().enumerate() {
             match area >= 0.0 {
-                true => self.add(points[at], next(at), own),
-                false => self.add(next(at), points[at], own),
+                true => self.add(*point, next(at), own),
+                false => self.add(next(at), *point, own),
             }
         }
     }
