@@ -33,6 +33,7 @@ mod sound;
 mod start;
 mod tasks;
 mod test_runner;
+mod variants;
 #[cfg(target_os = "linux")]
 mod window;
 mod workers;

@@ -102,6 +102,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/physics/shapes",
     "world/unit/physics",
     "world/level",
+    "world/level_reload",
     "world/broadphase",
     "gui/gui",
     "gui/text",

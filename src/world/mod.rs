@@ -11,6 +11,7 @@ pub mod environment;
 pub mod instance_table;
 pub mod level;
 pub mod level_resource;
+pub mod level_update;
 pub mod light;
 pub mod light_component;
 pub mod mesh;

@@ -56,6 +56,12 @@ describe("Application", function()
     assert.equals(0, test.frames(2))
   end)
 
+  it("runs no frames after a restart was requested", function()
+    Application.restart()
+    assert.equals(0, test.frames(2))
+    assert.matches("^Application.restart: ", error_of(Application.restart, 1))
+  end)
+
   it("accepts an exit code from 0 to 255", function()
     assert.equals("Application.quit: argument #1 'code' must be 0 to 255, got 256",
       error_of(Application.quit, 256))

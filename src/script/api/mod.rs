@@ -130,6 +130,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &image::CORE,
     &joint::UNIT_CORE,
     &level::CORE,
+    &level::reload::CORE,
     &light::CORE,
     &light::WORLD_CORE,
     &material::CORE,

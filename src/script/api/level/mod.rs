@@ -1,6 +1,7 @@
 //! The Lua module `Level`: queries of a level that is in a world. Spawning, removal and data are in
 //! the prelude (lua/world/level.lua), around the native parts at the end of this file.
 
+pub(super) mod reload;
 pub(super) mod resource;
 
 use crate::api::unit::resource as unit_resource;
