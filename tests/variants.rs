@@ -92,7 +92,8 @@ fn suites_and_checks_use_the_chosen_variants() {
     // Only the variant of that platform is broken.
     folder.write("game/thing.web.unit", "nodes = 5");
     folder.write("game/thing.unit", "");
-    assert_eq!(engine(&folder, "check game").0, Some(0));
+    let (code, output) = engine(&folder, "check game --source-platform handheld --prefer fr");
+    assert_eq!(code, Some(0), "{output}");
     let (code, output) = engine(&folder, "check game --source-platform web");
     assert!(code == Some(1) && output.contains("thing.web.unit"), "{output}");
 }
