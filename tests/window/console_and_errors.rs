@@ -196,7 +196,7 @@ fn a_released_game_reports_an_error_to_its_player() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("player");
     let main = "function init() Window.set_show_cursor(false) end
-function update() if Application.frame_index() == 3 then nothing.here() end end";
+function update() if Application.frame_index() == 3 then error('stop') end end";
     write(&folder, main);
     let settings = "window = { title = \"Yard\", width = 640, height = 360 }
 error_window = { text = \"Send this to us:\" }";
