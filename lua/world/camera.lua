@@ -41,7 +41,7 @@ end
 ---@param camera Camera the camera
 ---@param position Vector3 x and y in logical screen pixels, as returned by Mouse.axis("cursor")
 ---@param viewport? Viewport the viewport that shows the camera's view; the whole screen if left out
----@return Vector3 from the ray's origin, on the camera's near plane
+---@return Vector3 origin of the ray, on the camera's near plane
 ---@return Vector3 direction of length 1
 function Camera.screen_to_ray(camera, position, viewport)
   return screen_to_ray(camera, position, viewport)
