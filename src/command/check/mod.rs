@@ -59,8 +59,8 @@ pub fn main(args: Args) -> i32 {
         Some(platform) => vec![check::static_name(platform)],
         None => check::platform_names(&args.folder),
     };
-    let words = choice.preferences.properties().iter().map(String::as_str);
-    let preferred = VariantProperties::of(words).expect("no preference is given twice");
+    let names = choice.preferences.properties().iter().map(String::as_str);
+    let preferred = VariantProperties::of(names).expect("no preference is given twice");
     let preferred = (!preferred.is_base()).then_some(preferred);
     if args.confine.is_enabled() {
         ConfinementPlan::to_check(&game, &platforms).begin();
