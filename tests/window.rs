@@ -318,7 +318,9 @@ fn error_keeps_window_open_and_saved_fix_resumes() {
     let broken = "function update() print(nothing.here) end\n\
                   function on_activate(active) print('active', active) end";
     let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
-    game.wait_for_line("engine: save a file to try again; Escape, or closing the window, ends");
+    game.wait_for_line(
+        "engine: save a file to try again; F5 restarts the game; Escape, or closing",
+    );
     let fixed = "function update() if Keyboard.pressed('x') then error('again') end end\n\
                   function on_activate(active) print('active', active) end";
     write(&folder, fixed);
