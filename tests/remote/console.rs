@@ -85,7 +85,10 @@ fn lines_can_read_and_set_file_locals() {
 #[test]
 fn first_frame_has_a_regular_time_step() {
     let create_game = GameProcess::start("first", "function update(dt) first = first or dt end\n");
-    assert_eq!(run(&create_game, &["--eval", "first"], "").1, "0.016666666666667\n");
+    // A tool that is faster than the game is answered before the first update.
+    let answers = (0..100).map(|_| run(&create_game, &["--eval", "first"], "").1);
+    let first = answers.into_iter().find(|answer| answer != "nil\n");
+    assert_eq!(first.as_deref(), Some("0.016666666666667\n"));
 }
 
 #[test]
