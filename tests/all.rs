@@ -20,6 +20,7 @@ mod manual;
 mod manual_search;
 mod new;
 mod particles;
+mod porting;
 mod profile;
 mod reference;
 mod remote;

@@ -7,7 +7,13 @@ local check, set, get = core.user_data.check, core.user_data.set, core.user_data
 
 local screen_to_ray = core.screen_to_ray
 
+---@class Camera
+---@field PERSPECTIVE string "perspective", for `Camera.set_projection_type`
+---@field ORTHOGRAPHIC string "orthographic", for `Camera.set_projection_type`
 local Camera = core.module("Camera")
+
+Camera.PERSPECTIVE = "perspective"
+Camera.ORTHOGRAPHIC = "orthographic"
 
 ---Stores a value with a camera under one or more keys. The value is removed with the camera.
 ---@param camera Camera the camera

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// name.
 const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("camera_2d.lua", include_str!("../../core/camera_2d.lua")),
+    ("stingray.lua", include_str!("../../core/stingray.lua")),
+    ("stingray_sound.lua", include_str!("../../core/stingray_sound.lua")),
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),

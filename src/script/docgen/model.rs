@@ -192,8 +192,10 @@ impl ApiModel {
             // `World.alive` and similar functions take any number, usually a handle of their own
             // module's kind.
             let firsts = module.functions.iter_mut().filter_map(|item| item.params.first_mut());
-            for first in firsts.filter(|first| first.kind == "number") {
-                first.kind = format!("{}|number", kind.name());
+            for first in firsts {
+                if let "number" | "number|false" = first.kind.as_str() {
+                    first.kind = format!("{}|{}", kind.name(), first.kind);
+                }
             }
         }
         for file in prelude::FILES.iter().chain([&prelude::LAST]) {
