@@ -118,9 +118,11 @@ async function refresh() {
 const failed = (error) => connection.emit("message", { level: "error", message: error.message });
 const pause = () => connection.ask(paused ? "resume" : "pause").then(refresh, failed);
 const step = () => paused && connection.ask("step").then(refresh, failed);
+const restart = () => connection.ask("restart").then(refresh, failed);
 const showHelp = () => element("help").showModal();
 element("pause").addEventListener("click", pause);
 element("step").addEventListener("click", step);
+element("restart").addEventListener("click", restart);
 element("reload").addEventListener("click", async () => {
   try {
     const answer = await connection.ask("reload");
@@ -142,6 +144,7 @@ document.addEventListener("keydown", (event) => {
   const actions = {
     KeyP: pause,
     KeyS: step,
+    KeyR: restart,
     KeyE: () => {
       tabs.showConsole();
       prompt?.focus();

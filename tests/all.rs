@@ -20,6 +20,7 @@ mod manual;
 mod manual_search;
 mod new;
 mod particles;
+mod porting;
 mod profile;
 mod reference;
 mod remote;
@@ -33,6 +34,7 @@ mod sound;
 mod start;
 mod tasks;
 mod test_runner;
+mod variants;
 #[cfg(target_os = "linux")]
 mod window;
 mod workers;

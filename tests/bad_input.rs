@@ -61,7 +61,7 @@ impl Game {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         command.arg("run").arg(&self.folder).args(arguments);
-        command.env("ENGINE_SAVE_DIR", &self.saves).stdin(Stdio::null());
+        command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", &self.saves).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.folder.with_file_name("cache"));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command

@@ -195,12 +195,24 @@ fn executable_with_appended_bundle_plays_it() {
     let compiled = scratch.run(&script, &["game", "out/play", env!("CARGO_BIN_EXE_engine")]);
     assert_eq!(compiled.code, 0, "{}{}", compiled.out, compiled.err);
     assert!(compiled.out.contains("out/play: "), "{}", compiled.out);
-    let played = scratch.run(scratch.path("out/play"), &["--help", "x"]);
-    assert_eq!((played.code, &*played.out), (7, "release\t--help\tx\n"), "{}", played.err);
+    let play = |display: Option<&str>, arguments: &[&str]| {
+        let mut command = scratch.0.program(scratch.path("out/play"), arguments);
+        command.env_remove("WAYLAND_DISPLAY").env_remove("WAYLAND_SOCKET").env_remove("DISPLAY");
+        outcome(command.envs(display.map(|display| ("DISPLAY", display))))
+    };
+    // A player gets a message in place of frames that nobody sees.
+    let (code, out, err) = play(None, &[]);
+    assert_eq!((code, &*out), (1, ""));
+    assert!(err.starts_with("error: the game needs a window, and there is no display ("), "{err}");
     // The folder is not needed, and the bundle does not read files of the working directory.
     fs::remove_dir_all(scratch.path("game")).unwrap();
     fs::write(scratch.path("main.lua"), "print 'not this'").unwrap();
-    assert_eq!(scratch.run(scratch.path("out/play"), &[""; 0]).out, "release\n");
+    #[cfg(target_os = "linux")]
+    if let Some(display) = crate::window::display::Display::start() {
+        let (code, out, err) = play(Some(&display.name), &["--help", "x"]);
+        assert_eq!((code, &*out), (7, "release\t--help\tx\n"), "{err}");
+        assert_eq!(play(Some(&display.name), &[]).1, "release\n");
+    }
     let run = scratch.engine("run out/play");
     assert_eq!((run.code, &*run.out), (7, "release\n"), "{}", run.err);
     let usage = scratch.run(&script, &["game"]);
@@ -208,6 +220,49 @@ fn executable_with_appended_bundle_plays_it() {
     let missing = scratch.run(&script, &["game", "x", "no_engine"]);
     assert_eq!(missing.code, 1);
     assert!(missing.err.starts_with("there is no engine at no_engine: run "), "{}", missing.err);
+}
+
+#[test]
+fn a_bundle_without_a_name_is_named_after_the_game() {
+    let scratch = Scratch::new("default_name", &[("main.lua", "print('plays')")]);
+    let compiled = scratch.engine("compile game --bundle");
+    assert_eq!(compiled.code, 0, "{}", compiled.err);
+    assert!(compiled.out.contains("game.bundle: "), "{}", compiled.out);
+    assert_eq!(scratch.engine("run game.bundle --headless --frames 1").out, "plays\n");
+    let compiled = scratch.engine("compile game");
+    assert!(compiled.code == 2 && compiled.err.contains("--out"), "{}", compiled.err);
+    // A second bundle of the folder does not contain the first one.
+    let inside = |scratch: &Scratch| {
+        let mut command = scratch.0.command(&["compile", "--bundle"]);
+        command.current_dir(scratch.path("game"));
+        outcome(&mut command)
+    };
+    let (code, out, err) = inside(&scratch);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(inside(&scratch).1, out);
+}
+
+#[test]
+fn a_wrong_bundle_or_folder_is_explained() {
+    let scratch = Scratch::new("wrong_place", &[("main.lua", ""), ("parts/a.lua", "")]);
+    scratch.bundle();
+    let check = |arguments: &str, wanted: &str| {
+        let run = scratch.engine(arguments);
+        let output = format!("{}{}", run.out, run.err);
+        assert!(run.code != 0 && output.contains(wanted), "{arguments}: {output}");
+    };
+    for command in ["check", "test", "compile --bundle", "console"] {
+        check(&format!("{command} game.bundle"), "is a bundle");
+    }
+    check("report game.bundle", "is a bundle");
+    check("run .", "There is a game in the folder './game'");
+    check("run game/parts", "There is a game in the folder above, '");
+    scratch.save("../project.godot", "");
+    fs::remove_file(scratch.path("game/main.lua")).unwrap();
+    check("run .", "There is a bundle in it, which `engine run ./game.bundle` plays");
+    fs::remove_file(scratch.path("game.bundle")).unwrap();
+    check("run .", "Its project.godot is a file of Godot, whose games this engine does not run");
+    check("console 1+1", "there is no folder '1+1': give the folder of the game that runs");
 }
 
 #[test]

@@ -43,6 +43,7 @@ impl Copied {
         let output = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(arguments)
             .current_dir(&self.0)
+            .env("ENGINE_QUIET", "1")
             .env("ENGINE_SAVE_DIR", self.0.join("saves"))
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")

@@ -33,10 +33,12 @@ impl GameFolder {
         fs::write(path, bytes).expect("a scratch file can be written");
     }
 
-    /// Returns the command of a program that is run in the folder.
+    /// Returns the command of a program that is run in the folder. Runs do not print how many
+    /// frames they played.
     pub fn program<A: AsRef<OsStr>>(&self, program: impl AsRef<OsStr>, arguments: &[A]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(self).env("ENGINE_SAVE_DIR", self.join("saves"));
+        command.env("ENGINE_QUIET", "1");
         command
     }
 

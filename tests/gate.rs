@@ -77,6 +77,7 @@ const BELOW_SCRIPT: &[&str] =
 const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/resource/resource_name.rs", "the kind of scripts is the ending of their files"),
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
+    ("src/resource/nearby_game.rs", "finds the script that games start with, and those of others"),
     ("src/resource/resource_kind.rs", "the name of the kind of scripts"),
     ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),

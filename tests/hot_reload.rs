@@ -3,6 +3,7 @@
 
 mod edit_storm;
 mod other_languages;
+mod restart;
 mod spawned_objects;
 
 use super::game_folder::{GameFolder, output_lines};
@@ -432,7 +433,7 @@ fn full_disk_while_compiling_keeps_old_data() {
         command.args(["-c", &format!("trap '' XFSZ; {limit}exec \"$0\" \"$@\"")]);
         command.arg(engine.get_program()).args(engine.get_args());
         command.args(["--headless", "--frames", "2"]).current_dir(&scratch.0);
-        command.env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
+        command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
         let output = command.output().expect("every system has a shell");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         (output.status.code(), text(&output.stdout), text(&output.stderr))

@@ -67,6 +67,7 @@ fn play_in(folder: &Path, text: &str) -> Result<(), String> {
     std::fs::write(folder.join(file), text).expect("a scratch file can be written");
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(arguments)
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .current_dir(folder)
         .output()

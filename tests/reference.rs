@@ -85,7 +85,8 @@ fn documented(api: &ApiModel) -> BTreeSet<String> {
         if !module.class.calls.is_empty() {
             all.insert(format!("{}() call", module.name));
         }
-        if !module.is_type() {
+        // A handle is a number: the fields of its module are constants.
+        if !module.is_type() || module.handle {
             let fields = &module.class.fields;
             all.extend(
                 fields.iter().map(|field| format!("{}.{} {}", module.name, field.name, field.kind)),
@@ -326,7 +327,7 @@ fn unknown_types(api: &ApiModel, kind: &str, types: &BTreeSet<&str>) -> Vec<Stri
 fn every_named_type_exists() {
     let api = ApiModel::new();
     let types = [
-        "any", "nil", "boolean", "number", "integer", "string", "table", "function",
+        "any", "nil", "false", "boolean", "number", "integer", "string", "table", "function",
         // Types of the test library.
         "luassert", "spy",
     ];
@@ -414,7 +415,7 @@ fn editor_definitions_have_classes_and_types() {
     };
     check("World.lua", "---@class World: integer\n\n---A world is");
     check("World.lua", "---@param world World a world\n---@return number\nfunction World.time(");
-    check("World.lua", "---@param world World|number a number that may be");
+    check("World.lua", "---@param world? World|number|false a number that may be");
     check("Vector3.lua", "---@class (exact) Vector3\n---@field x number ");
     check("Vector3.lua", "fun(x?: number, y?: number, z?: number): Vector3\nVector3 = {}\n");
     check("Math.lua", "---@param min? integer the smallest");

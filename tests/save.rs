@@ -257,7 +257,10 @@ fn full_disk_keeps_the_existing_save() {
     limited.args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$0\" \"$@\""]);
     limited.arg(engine.get_program()).args(engine.get_args());
     limited.args(["--frames", "1", "--", "write", "large", "1000000"]);
-    limited.current_dir(&scratch.0).env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
+    limited
+        .current_dir(&scratch.0)
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", scratch.0.join("saves"));
     let (out, _) = run(limited);
     assert!(out.starts_with("nil\tthe save \"auto\" cannot be written: "), "{out}");
     assert_eq!(scratch.files(), ["auto.1.save"], "nothing is left beside it");

@@ -15,7 +15,7 @@ fn loaded_drivers(select: Option<&str>) -> Option<BTreeSet<String>> {
     std::fs::write(folder.join("main.lua"), MAIN).expect("a scratch file can be written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&folder).args(["--headless", "--realtime", "--renderer", "software"]);
-    command.env("ENGINE_SAVE_DIR", folder.join("saves"));
+    command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", folder.join("saves"));
     for name in ["VK_LOADER_DRIVERS_SELECT", "VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
         command.env_remove(name);
     }

@@ -136,6 +136,7 @@ fn windowed_recording_replays_headless() {
     assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
     let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--replay", "run.recording"])
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
@@ -317,7 +318,9 @@ fn error_keeps_window_open_and_saved_fix_resumes() {
     let broken = "function update() print(nothing.here) end\n\
                   function on_activate(active) print('active', active) end";
     let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
-    game.wait_for_line("engine: save a file to try again; Escape, or closing the window, ends");
+    game.wait_for_line(
+        "engine: save a file to try again; F5 restarts the game; Escape, or closing",
+    );
     let fixed = "function update() if Keyboard.pressed('x') then error('again') end end\n\
                   function on_activate(active) print('active', active) end";
     write(&folder, fixed);
@@ -352,6 +355,7 @@ fn missing_display_falls_back_to_headless_with_warning() {
     );
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--renderer", "null"])
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")
@@ -366,4 +370,37 @@ fn missing_display_falls_back_to_headless_with_warning() {
                   DISPLAY is set.): playing 300 frames without a window (--headless plays until \
                   stopped)";
     assert!(err.lines().any(|line| line == expected), "{err}");
+}
+
+#[test]
+fn units_that_no_view_shows_are_reported_once() {
+    let run = |name: &str, render: &str, frames: &str| {
+        let folder = scratch(name);
+        let main = "function init()
+  world = Application.new_world()
+  World.spawn_unit(world, 'units/rat')
+end
+function update(dt) World.update(world, dt) end
+";
+        write(&folder, &format!("{main}{render}"));
+        std::fs::create_dir(folder.join("game/units")).expect("a folder can be made");
+        std::fs::write(folder.join("game/units/rat.unit"), "").expect("it can be written");
+        let run = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(["run", "game", "--headless", "--renderer", "null", "--frames", frames])
+            .env("ENGINE_QUIET", "1")
+            .env("ENGINE_SAVE_DIR", folder.join("saves"))
+            .current_dir(&folder)
+            .output()
+            .expect("the engine starts");
+        assert_eq!(run.status.code(), Some(0));
+        // Nothing was saved, so there is no folder of saves.
+        let saves = std::fs::read_dir(folder.join("saves")).map_or(0, Iterator::count);
+        assert_eq!(saves, 0);
+        let err = String::from_utf8_lossy(&run.stderr).into_owned();
+        err.matches("Application.render_world(world, camera)").count()
+    };
+    assert_eq!(run("viewless", "", "300"), 1);
+    assert_eq!(run("viewless_short", "", "100"), 0);
+    let shown = "function render() Application.render_world(world) end";
+    assert_eq!(run("viewed", shown, "300"), 0);
 }

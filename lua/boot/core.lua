@@ -4,7 +4,7 @@
 local core, options = ...
 
 local type, tostring, tonumber, error, pairs = type, tostring, tonumber, error, pairs
-local rawget, rawset, setmetatable = rawget, rawset, setmetatable
+local rawget, rawset, select, setmetatable = rawget, rawset, select, setmetatable
 local format, sub = string.format, string.sub
 local location = core.location
 
@@ -77,6 +77,13 @@ end
 function core.bad_argument(name, index, argument, expected, value)
   core.raise(format("%s: argument #%d '%s' must be %s, got %s%s", name, index, argument, expected,
     core.describe(value), core.remedy(expected, argument, type(value))))
+end
+
+-- Raises because a function was called with more arguments than it takes. The build adds calls of
+-- it to the functions of modules (src/script/extra_arguments.rs).
+function core.refuse_extra(name, takes, ...)
+  core.raise(format("%s: takes %d argument%s, got %d", name, takes, takes == 1 and "" or "s",
+    takes + select("#", ...)))
 end
 
 function core.suggest(name, names)

@@ -113,15 +113,14 @@ local function init_text()
   return concat(lines, "\n"), sub(info.source, 2) .. ":" .. info.linedefined
 end
 
--- Reloads scripts. Warns if the reload changed `init`: it has run already, so the change has no
--- effect before the next start.
+-- Reloads scripts. Reports if the reload changed or added `init`: the game has started already, so
+-- that has no effect before the next start.
 local function reload(files)
-  local before = init_text()
+  local is_new, before = rawget(globals, "init") == nil, init_text()
   local reloaded = core.reload(files).ok
   local after, location = init_text()
-  if reloaded and before and after and before ~= after then
-    core.log("warning", location .. ": `init` has run already, and is not called again by a "
-      .. "reload: what was changed in it acts at the next start (on_reload can do it now)")
+  if reloaded and after and before ~= after and (before or is_new) then
+    core.init_changed(location, is_new)
   end
   return reloaded
 end
@@ -138,11 +137,12 @@ end
 
 -- Swaps in changed scripts (`files` has their chunk names and texts) and passes the names of all
 -- new resources to the game's `on_reload`. Names of scripts that cannot be reloaded are held back
--- until a reload succeeds. `deleted` has the chunk names of deleted scripts, and `respawned` the
--- names of units that are respawned. Returns true if any names are held back.
+-- until a reload succeeds. `deleted` has the chunk names of deleted scripts, `respawned` the names
+-- of units that are respawned, `levels` the names of levels that are updated. Returns true if any
+-- names are held back.
 local waiting = {}
 
-function core.swap(files, names, deleted, respawned)
+function core.swap(files, names, deleted, respawned, levels)
   resources_changed()
   local name_set, is_script = {}, {}
   for i = 1, #names do
@@ -176,6 +176,7 @@ function core.swap(files, names, deleted, respawned)
   end
   if retries then scripts_reloaded() end
   if #respawned > 0 then core.respawn_units(respawned) end
+  if #levels > 0 then core.update_levels(levels) end
   if #names > 0 and has_callback("on_reload") then
     globals.on_reload(names)
   end

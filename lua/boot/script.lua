@@ -151,32 +151,38 @@ function Script.memory()
   return core.memory_used()
 end
 
-local function no_arguments(name, ...)
-  if select("#", ...) > 0 then
-    raise(format("%s: takes no arguments, got %d", name, select("#", ...)))
-  end
+---Returns 0 three times. Vectors are values, so there are no temporaries to count. Exists for
+---compatibility.
+---@return integer vectors always 0
+---@return integer quaternions always 0
+---@return integer matrices always 0
+function Script.temp_count()
+  return 0, 0, 0
 end
 
----Returns 0. Vectors are values, so there are no temporaries to count. Exists for compatibility.
----@return integer count always 0
-function Script.temp_count(...)
-  no_arguments("Script.temp_count", ...)
-  return 0
+-- Checks the counts that games pass back. The first is required.
+local function check_counts(name, argument, count, ...)
+  if type(count) ~= "number" then bad_argument(name, 1, argument, "number", count) end
+  for i = 1, select("#", ...) do
+    local other = (select(i, ...))
+    if other ~= nil and type(other) ~= "number" then
+      bad_argument(name, i + 1, "count", "number or nil", other)
+    end
+  end
 end
 
 ---Does nothing. Vectors are values, so there are no temporaries to release. Exists for
 ---compatibility.
----@param count integer ignored
-function Script.set_temp_count(count)
-  if type(count) ~= "number" then
-    bad_argument("Script.set_temp_count", 1, "count", "number", count)
-  end
+---@param vectors integer ignored, as the others
+---@param quaternions? integer ignored
+---@param matrices? integer ignored
+function Script.set_temp_count(vectors, quaternions, matrices)
+  check_counts("Script.set_temp_count", "vectors", vectors, quaternions, matrices)
 end
 
 ---Returns 0. Vectors are values, so there are no temporaries to count. Exists for compatibility.
 ---@return integer bytes always 0
-function Script.temp_byte_count(...)
-  no_arguments("Script.temp_byte_count", ...)
+function Script.temp_byte_count()
   return 0
 end
 
@@ -184,16 +190,13 @@ end
 ---compatibility.
 ---@param bytes integer ignored
 function Script.set_temp_byte_count(bytes)
-  if type(bytes) ~= "number" then
-    bad_argument("Script.set_temp_byte_count", 1, "bytes", "number", bytes)
-  end
+  check_counts("Script.set_temp_byte_count", "bytes", bytes)
 end
 
 ---Returns the index of the first element of a list: nodes, actors and the like count from 1, as in
 ---Lua.
 ---@return integer offset always 1
-function Script.index_offset(...)
-  no_arguments("Script.index_offset", ...)
+function Script.index_offset()
   return 1
 end
 

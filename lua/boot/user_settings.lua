@@ -1,7 +1,7 @@
 -- The user settings: the values that the player chose, on top of the defaults in settings.sjson.
 local core = ...
 
-local type, select, next = type, select, next
+local type, select, next, tonumber, tostring = type, select, next, tonumber, tostring
 local format, concat, gmatch, sub = string.format, core.table.concat, string.gmatch, string.sub
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
@@ -19,13 +19,42 @@ local set_aside = false -- true if the next save keeps a file that could not be 
 local listeners = {} -- callbacks in order of registration: { name, fn }
 local changes = {} -- settings set since the last frame: { path, value }
 
+-- Whole numbers from 1 can be keys, as names can. A file keeps the numbers 1, 2, 3 … as a list, and
+-- others as names: { "7" = … }.
+
+-- Returns the number that a name in a file stands for, or the name.
+local function key_of(name)
+  local number = type(name) == "string" and tonumber(name)
+  if number and number >= 1 and number % 1 == 0 and tostring(number) == name then return number end
+  return name
+end
+
+-- Returns a copy of a value that was read from a file, with numbers for names that stand for them.
+local function from_file(value)
+  if type(value) ~= "table" then return value end
+  local result = {}
+  for key, item in next, value do result[key_of(key)] = from_file(item) end
+  return result
+end
+
+-- Returns a copy of a value for a file.
+local function to_file(value)
+  if type(value) ~= "table" then return value end
+  local length, is_list, result = #value, true, {}
+  for key in next, value do
+    is_list = is_list and type(key) == "number" and key <= length
+  end
+  for key, item in next, value do
+    result[is_list and key or tostring(key)] = to_file(item)
+  end
+  return result
+end
+
 local function load_settings()
   if chosen == nil then
     chosen, problem = core.load_user_settings()
-    if type(chosen) ~= "table" then
-      chosen = {}
-    end
-    defaults = Application.settings().user_settings
+    chosen = type(chosen) == "table" and from_file(chosen) or {}
+    defaults = from_file(Application.settings().user_settings)
     if problem then
       set_aside = true
       core.log("warning", format("the saved user settings are not used: %s (the next save keeps "
@@ -40,8 +69,9 @@ local function check_keys(name, count, ...)
   end
   for i = 1, count do
     local key = select(i, ...)
-    if type(key) ~= "string" then
-      bad_argument(name, i, "name", "string", key)
+    local is_index = type(key) == "number" and key >= 1 and key % 1 == 0 and key < 2 ^ 53
+    if type(key) ~= "string" and not is_index then
+      bad_argument(name, i, "name", "a name, or a whole number from 1", key)
     elseif key == "" then
       raise(format("%s: argument #%d 'name' must not be empty", name, i))
     end
@@ -59,9 +89,15 @@ local function copy(value)
   return result
 end
 
--- Returns true if a table is keyed by names and is not a list. An empty table counts as either.
+-- Returns true if a table is keyed by names and is not a list. An empty table counts as either. A
+-- table with names and numbers counts as keyed by names.
 local function is_named(value)
-  return type(value) == "table" and value[1] == nil
+  if type(value) ~= "table" then return false end
+  if value[1] == nil then return true end
+  for key in next, value do
+    if type(key) == "string" then return true end
+  end
+  return false
 end
 
 -- Returns a copy of the chosen value, filled with the defaults where the value has no entry. Lists
@@ -87,7 +123,7 @@ end
 ---Returns the value that the player set, or the default from settings.sjson (`user_settings`), or
 ---nil. A table is returned as a copy, in which names that the player did not set have their
 ---defaults.
----@param ... string the setting's name, or the path of names that leads to it
+---@param ... string|integer the setting's name, or the path of names and indices that leads to it
 ---@return any value a boolean, number, string or table
 function Application.user_setting(...)
   local count = select("#", ...)
@@ -112,6 +148,9 @@ local function plain_copy(value, depth, read)
     for key, item in next, value do
       if type(key) ~= "string" and type(key) ~= "number" then
         raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
+          .. core.describe(key))
+      elseif type(key) == "number" and not (key >= 1 and key % 1 == 0 and key < 2 ^ 53) then
+        raise("Application.set_user_setting: a number that is a key must be whole and from 1, got "
           .. core.describe(key))
       end
       result[key] = plain_copy(item, depth + 1, read)
@@ -146,7 +185,7 @@ end
 
 ---Sets a user setting; nil restores the default. Callbacks run before the next `update`. A table is
 ---copied: later changes to the table change no setting.
----@param ... any the path of names, then the value
+---@param ... any the path of names and indices, then the value
 function Application.set_user_setting(...)
   no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
@@ -165,13 +204,10 @@ end
 ---user_settings.broken.sjson.
 ---@return boolean|nil saved true, or nil if the file could not be written
 ---@return string|nil problem the reason
-function Application.save_user_settings(...)
+function Application.save_user_settings()
   no_reload("Application.save_user_settings")
-  if select("#", ...) > 0 then
-    raise("Application.save_user_settings: takes no arguments")
-  end
   load_settings()
-  local saved, why = core.save_user_settings(chosen, set_aside)
+  local saved, why = core.save_user_settings(to_file(chosen), set_aside)
   set_aside = set_aside and not saved
   return saved, why
 end
@@ -179,10 +215,7 @@ end
 ---Returns the reason why the saved user settings could not be read at startup, or nil. If the file
 ---could not be read, the defaults are used.
 ---@return string|nil problem the error in the file
-function Application.user_settings_load_error(...)
-  if select("#", ...) > 0 then
-    raise("Application.user_settings_load_error: takes no arguments")
-  end
+function Application.user_settings_load_error()
   load_settings()
   return problem
 end
@@ -226,7 +259,7 @@ core.on("frame_update", "user_settings", function()
         -- The callback's setting is nested inside the setting that changed.
         local value = change.value
         for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
-          value = lookup(value, 1, key)
+          value = lookup(value, 1, key_of(key))
         end
         notify(listener, listener.name, value)
       end

@@ -253,10 +253,7 @@ end
 
 ---Returns the numbers of the connected pads, in ascending order.
 ---@return integer[] numbers a new list
-function Input.pads(...)
-  if select("#", ...) > 0 then
-    raise("Input.pads: takes no arguments")
-  end
+function Input.pads()
   local there = {}
   for i = 1, PADS do
     if pads[i].active() then

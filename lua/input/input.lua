@@ -2,7 +2,7 @@
 -- player can change. Binding strings are parsed in bindings.lua; devices and events are native.
 local core = ...
 
-local type, next, pcall, select, tostring = type, next, pcall, select, tostring
+local type, next, pcall, tostring = type, next, pcall, tostring
 local sqrt, format, find, match = math.sqrt, string.format, string.find, string.match
 local sort, concat = core.table.sort, core.table.concat
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
@@ -302,10 +302,7 @@ end
 
 ---Returns the names of all actions, sorted.
 ---@return string[] names a new list
-function Input.actions(...)
-  if select("#", ...) > 0 then
-    raise("Input.actions: takes no arguments")
-  end
+function Input.actions()
   ensure_actions()
   local list = {}
   for i = 1, #names do

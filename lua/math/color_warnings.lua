@@ -1,6 +1,7 @@
 -- Warnings of colours whose parts are written from 0 to 1, as in other engines. A colour may be
--- dark on purpose, for example while it fades, so only a call that is written with such numbers gets a
--- warning, once for each line. In a release no source is known, and nothing is warned about.
+-- dark on purpose, for example while it fades, so only a call that is written with such numbers
+-- gets a warning, once for each line. In a release no source is known, and nothing is warned
+-- about.
 local core = ...
 
 local tonumber, format, floor, min = tonumber, string.format, math.floor, math.min

@@ -290,8 +290,8 @@ end
 
 ---Returns the smallest box that has the orientation of the first box and contains all boxes.
 ---@param ... Matrix4x4|Vector3 the pose and half extents of each box, one box after the other
----@return Matrix4x4 the pose of the merged box, without scale
----@return Vector3 its half extents
+---@return Matrix4x4 pose of the merged box, without scale
+---@return Vector3 half_extents of the merged box
 function Math.merge_boxes(...)
   local count = select("#", ...)
   if count == 0 or count % 2 == 1 then

@@ -131,7 +131,7 @@ end
 ---Splits a rotation into its axis and its angle, along the shortest arc. The identity results in
 ---the up axis and 0.
 ---@param q Quaternion the rotation
----@return Vector3 the axis, of length 1
+---@return Vector3 axis of length 1
 ---@return number radians from 0 to pi
 function Quaternion.decompose(q)
   check("Quaternion.decompose", q)
@@ -224,9 +224,9 @@ end
 ---Returns the Euler angles in DEGREES, as accepted by `Quaternion.from_euler_angles_xyz`. If Y is
 ---90 or -90, the other two rotate about the same axis, and X is returned as 0.
 ---@param q Quaternion the rotation, of length 1
----@return number degrees about X, from -180 to 180
----@return number degrees about Y, from -90 to 90
----@return number degrees about Z, from -180 to 180
+---@return number x degrees about X, from -180 to 180
+---@return number y degrees about Y, from -90 to 90
+---@return number z degrees about Z, from -180 to 180
 function Quaternion.to_euler_angles_xyz(q)
   check("Quaternion.to_euler_angles_xyz", q)
   local x, y, z, w = q._x, q._y, q._z, q._w

@@ -75,7 +75,26 @@ function values.no_assignment(name, variable, module, fields, with, key)
   raise(format("%ss are values: use %s, which returns a new one", name, use))
 end
 
+-- How to make a vector of another type, for values of two types in one operation.
+local CONVERSIONS = {
+  Vector2 = { Vector3 = "Vector3(v.x, v.y, 0)", Vector4 = "Vector4(v.x, v.y, 0, 0)" },
+  Vector3 = { Vector4 = "Vector4(v.x, v.y, v.z, 0)" },
+}
+
+-- Returns the remedy for an operation on vectors of two types, or nil.
+local function conversion(a, b)
+  a, b = describe(a), describe(b)
+  local small, large = a, b
+  local way = CONVERSIONS[a] and CONVERSIONS[a][b]
+  if not way then
+    small, large = b, a
+    way = CONVERSIONS[b] and CONVERSIONS[b][a]
+  end
+  return way and format("write %s for the %s, or take a %s for both", way, small, large)
+end
+
 function values.cannot(verb, a, joiner, b, hint)
+  hint = hint or conversion(a, b)
   hint = hint and ": " .. hint or ""
   raise(format("cannot %s %s %s %s%s", verb, describe(a), joiner, describe(b), hint))
 end

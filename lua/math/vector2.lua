@@ -361,8 +361,8 @@ end
 ---Splits a vector into its direction and its length.
 ---The zero vector results in zero and 0.
 ---@param v Vector2 the vector
----@return Vector2 the unit vector, or zero
----@return number its length
+---@return Vector2 direction the unit vector, or zero
+---@return number length of the vector
 function Vector2.direction_length(v)
   if not istype(V2, v) then bad_argument("Vector2.direction_length", 1, "v", "Vector2", v) end
   local length = sqrt(v._x * v._x + v._y * v._y)

@@ -393,8 +393,8 @@ end
 ---Splits a vector into its direction and its length.
 ---The zero vector results in zero and 0.
 ---@param v Vector3 the vector
----@return Vector3 the unit vector, or zero
----@return number its length
+---@return Vector3 direction the unit vector, or zero
+---@return number length of the vector
 function Vector3.direction_length(v)
   if not istype(V3, v) then bad_argument("Vector3.direction_length", 1, "v", "Vector3", v) end
   local length = sqrt(v._x * v._x + v._y * v._y + v._z * v._z)

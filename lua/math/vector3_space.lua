@@ -106,8 +106,8 @@ end
 ---For the zero vector they are right and forward. Source: Duff et al., "Building an Orthonormal
 ---Basis, Revisited", JCGT 6(1), 2017.
 ---@param z_axis Vector3 the direction of the third axis; its length does not matter
----@return Vector3 the x axis
----@return Vector3 the y axis
+---@return Vector3 x_axis of length 1
+---@return Vector3 y_axis of length 1
 function Vector3.make_axes(z_axis)
   if not istype(V3, z_axis) then
     bad_argument("Vector3.make_axes", 1, "z_axis", "Vector3", z_axis)

@@ -407,8 +407,8 @@ end
 ---Splits a vector into its direction and its length.
 ---The zero vector results in zero and 0.
 ---@param v Vector4 the vector
----@return Vector4 the unit vector, or zero
----@return number its length
+---@return Vector4 direction the unit vector, or zero
+---@return number length of the vector
 function Vector4.direction_length(v)
   if not istype(V4, v) then bad_argument("Vector4.direction_length", 1, "v", "Vector4", v) end
   local length = sqrt(v._x * v._x + v._y * v._y + v._z * v._z + v._w * v._w)

@@ -42,8 +42,8 @@ local function request(name, wanted)
 end
 
 ---Runs frames: time passes, timers and tweens run, and `update` and `render` are called if the
----game defines them. An error in a frame is raised here. After a game quits, no more frames run in
----this test.
+---game defines them. An error in a frame is raised here. After a game quits or asks for a restart,
+---no more frames run in this test.
 ---@param count? integer number of frames, 1 by default
 ---@return integer frames number of frames that ran
 function engine_test.frames(count)

@@ -333,8 +333,8 @@ end
 
 ---Reads a JSON text that may be invalid.
 ---@param text string the whole text
----@return any the result of `Json.decode`, or nil
----@return string? the error with its line and column
+---@return any value the result of `Json.decode`, or nil
+---@return string? problem the error with its line and column
 function Json.try_decode(text)
   if type(text) ~= "string" then bad_argument("Json.try_decode", 1, "text", "string", text) end
   return decode(text)

@@ -117,8 +117,8 @@ end
 ---Returns the start of the character that contains a byte, and the start of the next character.
 ---@param s string the text
 ---@param index integer a byte position, from 1 to #s; may be inside a character
----@return integer the byte position at which the character begins
----@return integer the byte position after the character
+---@return integer first the byte position at which the character begins
+---@return integer after the byte position after the character
 function Utf8.location(s, index)
   check_string("Utf8.location", 1, "s", s)
   check_whole("Utf8.location", 2, "index", index)
@@ -246,8 +246,8 @@ end
 ---@param s string the text to search in
 ---@param text string the text to find
 ---@param start? integer the character to start at, from 1; the first by default
----@return integer? the first character of the match, or nil
----@return integer? its last character
+---@return integer? first the first character of the match, or nil
+---@return integer? last its last character
 function Utf8.find(s, text, start)
   check_valid("Utf8.find", 1, "s", s)
   check_valid("Utf8.find", 2, "text", text)
@@ -282,8 +282,8 @@ end
 ---Iterates over a text by byte positions: `for position, code in Utf8.codes(s) do`.
 ---@param s string the text
 ---@return function iterator that returns each character's byte position and code point
----@return string for the `for` statement
----@return integer for the `for` statement
+---@return string text for the `for` statement
+---@return integer start for the `for` statement
 function Utf8.codes(s)
   check_valid("Utf8.codes", 1, "s", s)
   return next_code, s, 0

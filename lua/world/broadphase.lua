@@ -5,7 +5,11 @@ local core = ...
 local type = type
 local bad_argument = core.bad_argument
 
+---@class Broadphase
+---@overload fun(cell_size: number, count?: integer, categories?: string[]): Broadphase
 local Broadphase = core.module("Broadphase")
+
+core.values.callable(Broadphase, function(_, ...) return Broadphase.new(...) end)
 
 -- Copies a list into the game's table and removes all entries after it. Returns the length.
 local function fill(name, argument, results, list)
@@ -29,7 +33,7 @@ end
 ---@param position Vector3 the sphere's center
 ---@param radius number metres
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories to search; all entries if none is passed
+---@param ... string|string[] categories to search, or a table of them; all entries by default
 ---@return integer count the number of owners
 function Broadphase.query(broadphase, position, radius, results, ...)
   local list = core.broadphase_query(broadphase, position, radius, ...)
@@ -41,7 +45,7 @@ end
 ---@param pose Matrix4x4 the box's center and axes
 ---@param half Vector3 the box's half extents
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories to search; all entries if none is passed
+---@param ... string|string[] categories to search, or a table of them; all entries by default
 ---@return integer count the number of owners
 function Broadphase.query_box(broadphase, pose, half, results, ...)
   return fill("Broadphase.query_box", 4, results, core.broadphase_box(broadphase, pose, half, ...))
@@ -51,7 +55,7 @@ end
 ---@param broadphase Broadphase a broadphase
 ---@param camera Camera a camera
 ---@param results table is filled with the owners, in the order in which they were added
----@param ... string categories to search; all entries if none is passed
+---@param ... string|string[] categories to search, or a table of them; all entries by default
 ---@return integer count the number of owners
 function Broadphase.query_frustum(broadphase, camera, results, ...)
   return fill("Broadphase.query_frustum", 3, results,
@@ -65,7 +69,7 @@ end
 ---@param direction Vector3 the ray's direction
 ---@param length number metres
 ---@param results table is filled with the owners
----@param ... string categories to search; all entries if none is passed
+---@param ... string|string[] categories to search, or a table of them; all entries by default
 ---@return integer count the number of owners
 ---@return number? distance metres to the first hit
 function Broadphase.query_ray(broadphase, from, direction, length, results, ...)

@@ -7,7 +7,13 @@ local check, set, get = core.user_data.check, core.user_data.set, core.user_data
 
 local screen_to_ray = core.screen_to_ray
 
+---@class Camera
+---@field PERSPECTIVE string "perspective", for `Camera.set_projection_type`
+---@field ORTHOGRAPHIC string "orthographic", for `Camera.set_projection_type`
 local Camera = core.module("Camera")
+
+Camera.PERSPECTIVE = "perspective"
+Camera.ORTHOGRAPHIC = "orthographic"
 
 ---Stores a value with a camera under one or more keys. The value is removed with the camera.
 ---@param camera Camera the camera
@@ -41,7 +47,7 @@ end
 ---@param camera Camera the camera
 ---@param position Vector3 x and y in logical screen pixels, as returned by Mouse.axis("cursor")
 ---@param viewport? Viewport the viewport that shows the camera's view; the whole screen if left out
----@return Vector3 from the ray's origin, on the camera's near plane
+---@return Vector3 origin of the ray, on the camera's near plane
 ---@return Vector3 direction of length 1
 function Camera.screen_to_ray(camera, position, viewport)
   return screen_to_ray(camera, position, viewport)

@@ -21,7 +21,8 @@ local NATIVE = core.update_steps()
 
 -- Component types by name. Of the engine: { native = true }. Of scripts: { name =, module =,
 -- units = { by world: list }, destroyed = { by world: set of units that were destroyed and are
--- still in the list, with their `count` } }. A native step that is no component has an empty entry.
+-- still in the list, with their `count` }, rates = { by world: groups of units } }. A native step
+-- that is no component has an empty entry.
 local types = {}
 for _, name in ipairs(core.component_names()) do types[name] = { native = true } end
 for _, name in ipairs(NATIVE) do types[name] = types[name] or {} end
@@ -33,6 +34,8 @@ local ended = 0 -- number of units in `ending` that are already destroyed
 local unspawning = {} -- units whose `unspawned` callbacks run: unit -> its world
 -- Units whose `spawned` callbacks run: { world =, unit =, notifying = } or false.
 local unfinished = {}
+-- Names of modules that were found for questions about components that no unit has had.
+local known_to_exist = {}
 
 -- Returns the sorted names of the types that have a field: all of the engine's or all of scripts.
 local function names_with(field)
@@ -89,24 +92,11 @@ local function type_of(name, unit)
     raise(format("components/%s.lua must return a table, with functions such as `update = "
       .. "function(units, dt) … end`, and returned %s", name, core.describe(module)))
   end
-  known = { name = name, module = module, units = {}, destroyed = {} }
+  known = { name = name, module = module, units = {}, destroyed = {}, rates = {} }
   types[name] = known
   order = nil
   core.check_callback_names(known)
   return known
-end
-
--- Returns the names that a module lists under `after` or `before`. A single string is a list of
--- one.
-local function listed_names(kind, key)
-  local list = kind.module[key]
-  if list == nil then return {} end
-  if type(list) == "string" then return { list } end
-  if type(list) ~= "table" then
-    raise(format("components/%s.lua: '%s' must be a list of components, got %s", kind.name, key,
-      core.describe(list)))
-  end
-  return list
 end
 
 -- Raises if `after` or `before` names a component that does not exist. A component that exists but
@@ -117,87 +107,6 @@ local function check_listed_name(kind, key, other)
     raise(format("components/%s.lua: '%s' names %s, which is not a component%s", kind.name, key,
       core.describe(other), type(other) == "string" and hint(other, unpack(NATIVE)) or ""))
   end
-end
-
--- Returns a dependency cycle among the unfinished names as a message, beginning with its first name
--- in alphabetical order. Every unfinished name waits for an unfinished name, so the search always
--- returns to a name that it has visited.
-local function find_cycle(before, done, name)
-  local path, visited = {}, {}
-  while not visited[name] do
-    path[#path + 1] = name
-    visited[name] = #path
-    for _, other in ipairs(core.names(before[name])) do
-      if not done[other] then
-        name = other
-        break
-      end
-    end
-  end
-  local cycle, least = {}, 1
-  for i = visited[name], #path do
-    cycle[#cycle + 1] = path[i]
-    if path[i] < cycle[least] then least = #cycle end
-  end
-  local names = {}
-  for i = 0, #cycle do names[i + 1] = cycle[(least + i - 1) % #cycle + 1] end
-  return concat(names, " → ")
-end
-
--- Sorts native steps and types by `after` and `before`; the order is alphabetical where neither
--- decides.
-local function sort_types()
-  local before = {} -- name -> set of names that run earlier
-  for i, name in ipairs(NATIVE) do
-    before[name] = {}
-    if i > 1 then before[name][NATIVE[i - 1]] = true end
-  end
-  local names = names_with("module")
-  for _, name in ipairs(names) do before[name] = {} end
-  for _, name in ipairs(names) do
-    local kind, first = types[name], true
-    for _, other in ipairs(listed_names(kind, "after")) do
-      if before[other] then
-        before[name][other] = true
-        first = false
-      else
-        check_listed_name(kind, "after", other)
-      end
-    end
-    for _, other in ipairs(listed_names(kind, "before")) do
-      if before[other] then
-        before[other][name] = true
-      else
-        check_listed_name(kind, "before", other)
-      end
-    end
-    if first then before[NATIVE[1]][name] = true end
-  end
-  local all, done, result = core.names(before), {}, {}
-  while #result < #all do
-    local found
-    for _, name in ipairs(all) do
-      if not done[name] then
-        local ready = true
-        for other in next, before[name] do ready = ready and done[other] end
-        if ready then
-          found = name
-          break
-        end
-      end
-    end
-    if not found then
-      local first
-      for _, name in ipairs(all) do
-        if not first and not done[name] then first = name end
-      end
-      raise("components wait for each other in a circle (after, before): "
-        .. find_cycle(before, done, first) .. ": leave one of these out")
-    end
-    done[found] = true
-    result[#result + 1] = found
-  end
-  return result
 end
 
 -- Removes destroyed units from a component's list. The other units keep their order.
@@ -234,10 +143,15 @@ end
 -- Returns the update order of all types. Errors in components that no unit uses any more are
 -- ignored, so that they stop no world.
 local function update_order()
-  local ok, result = pcall(sort_types)
+  local function sorted()
+    local scripts = {}
+    for _, name in ipairs(names_with("module")) do scripts[name] = types[name] end
+    return core.component_order(NATIVE, scripts, check_listed_name)
+  end
+  local ok, result = pcall(sorted)
   if not ok then
     if #unfinished > 0 or not forget_unused() then error(result, 0) end
-    result = sort_types()
+    result = sorted()
   end
   return result
 end
@@ -263,6 +177,7 @@ local function record_destroyed(kind, world, unit)
     destroyed[unit] = true
     destroyed.count = destroyed.count + 1
   end
+  core.leave_rate_group(kind, world, unit)
   if not updating and destroyed.count * 2 > #list_of(kind, world) then
     remove_destroyed(kind, world)
   end
@@ -515,6 +430,24 @@ core.on("frame_update", "components", function()
   if #unfinished > 0 or #unspawning > 0 then destroy_unfinished() end
 end)
 
+-- Updates a component: all its units in a world (`due` is true), or groups of them, each with the
+-- time since the group's last update.
+local function update_units(kind, world, due, delta)
+  for i = 1, due == true and 1 or #due do
+    local units, elapsed = kind.units[world], delta
+    if due ~= true then
+      remove_destroyed(kind, world)
+      units, elapsed = core.rate_group(kind, world, due[i].group), due[i].elapsed
+    end
+    if #units > 0 then
+      updating, updating_in, updating_of = kind.name, running(), world
+      call_callback(kind, "update", units, elapsed)
+      updating = nil
+      end_units()
+    end
+  end
+end
+
 -- Begins the native update of a world, which checks the arguments of `World.update`. Then runs the
 -- script components between the engine's own systems, in the order of their `after` and `before`.
 function update_components(...)
@@ -535,13 +468,11 @@ function update_components(...)
     if kind.module then
       remove_destroyed(kind, world)
       local units = kind.units[world]
-      if units and #units > 0 then
+      local due = units and #units > 0 and core.due_rate_groups(kind, world, delta)
+      if due then
         if physics or scene_graph then update_systems(world, delta, physics, scene_graph) end
         physics, scene_graph = false, false
-        updating, updating_in, updating_of = kind.name, running(), world
-        call_callback(kind, "update", units, delta)
-        updating = nil
-        end_units()
+        update_units(kind, world, due, delta)
       end
     elseif steps[i] == "scene_graph" then
       scene_graph = true
@@ -557,24 +488,35 @@ end
 
 core.on("world_update", "components", update_components)
 
--- Appends the lines of a unit's script components in `Unit.inspect`.
-function core.inspect_script_components(unit, lines)
-  for _, part in ipairs(parts_of[unit] or {}) do
-    lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
-    local module = types[part.component].module
-    if type(module.inspect) == "function" then
-      -- One failing `inspect` does not hide the other components.
-      local ok, text = pcall(module.inspect, unit)
-      lines[#lines + 1] = (ok and "  " or "  its inspect fails: ") .. tostring(text)
-    end
+-- Returns the script components of a unit that have been notified of it, each with its module.
+function core.script_parts(unit)
+  local result = {}
+  for i, part in ipairs(parts_of[unit] or {}) do
+    result[i] = { name = part.name, component = part.component,
+      module = types[part.component].module }
   end
+  return result
+end
+
+-- Raises if neither the engine nor the game has a component of that name.
+function core.check_component(name, index, component)
+  if type(component) ~= "string" then
+    core.bad_argument(name, index, "component", "string", component)
+  end
+  local known = types[component]
+  if known and (known.native or known.module) or known_to_exist[component] then return end
+  if is_missing(component) then
+    raise(format("%s: argument #%d 'component': there is no component '%s'%s", name, index,
+      component, hint(component)))
+  end
+  known_to_exist[component] = true
 end
 
 -- Updates the script types after a reload. Units stay with their component, and a changed order
 -- takes effect at once. If a module returns another table than before, that table is used; if it
 -- returns no table, the old one stays in use.
 core.on("scripts_reloaded", "components", function()
-  order = nil
+  order, known_to_exist = nil, {}
   for _, name in ipairs(names_with("module")) do
     local kind, module = types[name], core.modules["components." .. name]
     if type(module) == "table" then
@@ -593,5 +535,6 @@ end)
 core.on("world_release", "components", function(world)
   for _, name in ipairs(names_with("module")) do
     types[name].units[world], types[name].destroyed[world] = nil, nil
+    types[name].rates[world] = nil
   end
 end)

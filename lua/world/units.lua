@@ -16,6 +16,9 @@ local Matrix4x4 = core.module("Matrix4x4")
 local data, copy, merge = core.unit_data, core.copy, core.user_data.merge
 local unit_end, unit_abandoned = core.event("unit_end"), core.event("unit_abandoned")
 
+-- Maximum number of nodes of a unit (UNIT_NODES_MAX in src/world/scene_graph.rs).
+local NODES_MAX = 4096
+
 -- Data and script components of each resource, by name.
 local resources = {}
 
@@ -208,17 +211,24 @@ function World.destroy_units(world, units)
   end
 end
 
----Links a unit to a node of another unit: its pose is then relative to that node. Its local pose
----does not change, so set it as needed.
+---Links a unit to a node of another unit: the pose of its root is then relative to that node. Its
+---local pose does not change, so set it as needed. If an index of one of the child's nodes comes
+---before the parent, that node is linked in place of the root: clothes link each of their bones to
+---the bone of a body. All linked nodes of a unit have their parents in the same other unit.
 ---@param world World the world of both
 ---@param child Unit the unit to attach
----@param parent Unit the unit to attach it to
----@param node? integer index of the parent's node; the root by default
-function World.link_unit(world, child, parent, node)
-  core.link_unit(world, child, parent, node)
+---@param ... Unit|integer|nil [the child's node,] the parent, and its node (the root by default)
+function World.link_unit(world, child, ...)
+  local first, second, third = ...
+  -- Indices of nodes are small, and handles are not.
+  if type(second) == "number" and second > NODES_MAX then
+    core.link_unit(world, child, second, third, first)
+  else
+    core.link_unit(world, child, first, second)
+  end
 end
 
----Unlinks a unit from its parent. It keeps its pose in the world.
+---Unlinks a unit from its parent, with all its nodes. They keep their poses in the world.
 ---@param world World the unit's world
 ---@param unit Unit the linked unit
 function World.unlink_unit(world, unit)

@@ -88,7 +88,7 @@ impl ConfinementPlan {
 
     /// Returns the plan to read a game and compile its resources for this run. Missing parts of the
     /// game are reported when it is opened.
-    pub fn of_game(game: &Game) -> ConfinementPlan {
+    pub fn of_game(game: &Game, source_platform: &str) -> ConfinementPlan {
         let Game::Folder(folder) = game else { return ConfinementPlan::default() };
         if !folder.is_dir() {
             return ConfinementPlan::default();
@@ -99,9 +99,10 @@ impl ConfinementPlan {
         }
         // Creates the data folder if it is missing. If the game's folder is read-only, it is
         // elsewhere.
-        let data = resource_reload::data_of(folder, platform::NAME);
+        let name = resource_reload::data_name(source_platform);
+        let data = resource_reload::data_of(folder, &name);
         let mut plan = ConfinementPlan::of_folder(folder);
-        let own = data_folder(folder, platform::NAME);
+        let own = data_folder(folder, &name);
         let elsewhere = data.ok().filter(|data| *data != own);
         plan.file_access.write.extend(elsewhere);
         plan
@@ -110,7 +111,7 @@ impl ConfinementPlan {
     /// Returns the plan of `engine check`, which compiles the game for some platforms and plays it
     /// without a window.
     pub fn to_check(game: &Game, platforms: &[&str]) -> ConfinementPlan {
-        let mut plan = ConfinementPlan::of_game(game);
+        let mut plan = ConfinementPlan::of_game(game, platform::NAME);
         plan.add_saves(game);
         if let Game::Folder(folder) = game
             && game.project().is_ok()
@@ -152,18 +153,24 @@ impl ConfinementPlan {
     /// separately.
     pub fn add_devices(&mut self, game: &Game) {
         self.file_access.devices = true;
-        let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
+        let (Ok(project), Ok(settings)) = (game.project(), game.settings(platform::NAME)) else {
+            return;
+        };
         self.file_access.driver_cache = game_id(&settings, &project).ok();
     }
 
     /// Adds the folder of a game's saves, log and crash reports, and creates it if it is missing.
     pub fn add_saves(&mut self, game: &Game) {
-        let (Ok(project), Ok(settings)) = (game.project(), game.settings()) else { return };
+        let (Ok(project), Ok(settings)) = (game.project(), game.settings(platform::NAME)) else {
+            return;
+        };
         // If the settings name no valid folder, opening the game fails.
         let Ok(game) = game_id(&settings, &project) else { return };
         let folder = platform::save_folder(&game);
         // If the folder cannot be created, saving reports it.
         if let Ok(folder) = folder.map(|folder| (std::fs::create_dir_all(&folder), folder).1) {
+            // If nothing was saved, the empty folder is removed at the end.
+            self.file_access.removable.extend(folder.parent().map(Path::to_path_buf));
             self.file_access.write.push(folder);
         }
     }

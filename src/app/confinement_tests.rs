@@ -231,9 +231,9 @@ fn commands_can_access_the_game_folder_and_their_outputs() {
     // Reading a folder creates no files in it.
     check(&ConfinementPlan::of_folder(&folder), "reads game");
     check(&ConfinementPlan::to_check(&game, &[]), &format!("reads game; {}", scratch.writes()));
-    check(&ConfinementPlan::of_game(&game), "reads game; writes game/.engine");
+    check(&ConfinementPlan::of_game(&game, platform::NAME), "reads game; writes game/.engine");
     check(&ConfinementPlan::of_folder(&folder), "reads game; writes game/.engine");
-    check(&ConfinementPlan::of_game(&Game::Folder(scratch.file("missing"))), "");
+    check(&ConfinementPlan::of_game(&Game::Folder(scratch.file("missing")), platform::NAME), "");
     let out = scratch.file("data");
     check(&ConfinementPlan::to_compile(&folder, &out), "reads game; writes game/.engine data");
     let file = scratch.file("a.bundle");
@@ -252,7 +252,7 @@ fn commands_can_access_the_game_folder_and_their_outputs() {
         std::fs::remove_dir_all(folder.join(".engine")).unwrap();
         std::os::unix::fs::symlink(&scratch.folder, folder.join(".engine")).unwrap();
         check(&ConfinementPlan::of_folder(&folder), "reads game");
-        check(&ConfinementPlan::of_game(&game), "reads game");
+        check(&ConfinementPlan::of_game(&game, platform::NAME), "reads game");
     }
 }
 

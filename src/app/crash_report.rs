@@ -16,27 +16,36 @@ const PRINT_TIMEOUT: Duration = Duration::from_millis(200);
 /// Maximum time that a hung process waits for its report to be written.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reports an unexpected error and returns the exit code.
+/// An error that was reported.
+pub struct ReportedError {
+    /// Exit code of a process that the error ends.
+    pub code: i32,
+    /// File of the report, if one was written.
+    pub file: Option<PathBuf>,
+}
+
+/// Reports an unexpected error.
 ///
 /// In development and test builds, prints the whole report on the terminal. In a release, prints
 /// one line and writes the report to a file in the game's save folder.
-pub fn report_error(vm: &mut Vm, report: &ErrorReport) -> i32 {
-    let engine = vm.engine();
+pub fn report_error(vm: &mut Vm, report: &ErrorReport) -> ReportedError {
+    let (engine, code) = (vm.engine(), exit_code(report));
     if engine.game.build != BuildMode::Release {
         log::error(&format!("{}\n{report}", headline(engine.frame.index)));
-        return exit_code(report);
+        return ReportedError { code, file: None };
     }
     match write(engine, &report.to_string()) {
         Ok(path) => {
             log::error(&format!("{}: {}", headline(engine.frame.index), line(report)));
             log::error(&format!("the report is in {}", path.display()));
+            ReportedError { code, file: Some(path) }
         }
         Err(message) => {
             log::error(&format!("{}\n{report}", headline(engine.frame.index)));
             log::error(&format!("the report could not be written: {message}"));
+            ReportedError { code, file: None }
         }
     }
-    exit_code(report)
 }
 
 /// Returns the exit code of a process that an error ended.
@@ -45,7 +54,7 @@ fn exit_code(report: &ErrorReport) -> i32 {
 }
 
 /// Returns a report as one line: location and message.
-fn line(report: &ErrorReport) -> String {
+pub fn line(report: &ErrorReport) -> String {
     let location =
         report.location.as_ref().map(|location| format!("{}:{}: ", location.file, location.line));
     let message = report.message.lines().next().unwrap_or_default();

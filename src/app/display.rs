@@ -5,6 +5,7 @@
 use super::frame_input::FrameInput;
 use super::input_translation;
 use super::output_files;
+use super::render_options::{quality_of, vsync_of};
 use super::secondary_windows::{self, SecondaryWindowDriver};
 use engine_foundation::scope;
 use engine_foundation::{Error, log};
@@ -17,7 +18,6 @@ use engine_render::{
 use engine_resource::image::{encode_jpeg, encode_png};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
-use engine_resource::settings::Settings;
 use engine_runtime::{Assets, BuildMode, Engine};
 use engine_textures::TextureCaps;
 use engine_window::{
@@ -158,11 +158,14 @@ impl Display {
     pub fn start_renderer(&mut self) -> Result<(), Error> {
         self.renderer = None;
         let (width, height) = self.pixels;
-        let output = match &self.desktop {
-            Some(desktop) => {
+        let output = match (&self.desktop, &self.foreign_window) {
+            (Some(desktop), _) => {
                 SurfaceTarget::Window { window: desktop.window(), width, height, is_foreign: false }
             }
-            None => SurfaceTarget::Offscreen { width, height },
+            (None, Some(foreign)) => {
+                SurfaceTarget::Window { window: foreign.handle(), width, height, is_foreign: true }
+            }
+            (None, None) => SurfaceTarget::Offscreen { width, height },
         };
         let options = render::RendererOptions {
             choice: self.policy.renderer.unwrap_or(AdapterChoice::Auto),
@@ -178,6 +181,28 @@ impl Display {
             Err(error) if self.policy.renderer.is_some() => return Err(error),
             Err(error) => log::error(&format!("nothing can be drawn: {}", error.message)),
         }
+        Ok(())
+    }
+
+    /// Completes the pictures that the renderer was asked for, before their game ends.
+    pub fn finish_pictures(&mut self, engine: &mut Engine) {
+        if let Some(renderer) = self.renderer.as_mut() {
+            renderer.finish();
+        }
+        self.handle_events(engine);
+        engine.drawing.captures.finish();
+    }
+
+    /// Begins to show a restarted game. The new renderer has none of the old game's pictures.
+    pub fn restart(&mut self, engine: &mut Engine) -> Result<(), Error> {
+        if let Some(desktop) = &mut self.desktop {
+            self.secondary_windows.close(desktop, self.renderer.as_mut());
+        }
+        self.packet = FramePacket::default();
+        if self.renderer.is_some() {
+            self.start_renderer()?;
+        }
+        self.connect_engine(engine);
         Ok(())
     }
 
@@ -238,10 +263,6 @@ impl Display {
     /// Connects an engine to the open window: sets the engine's window state from the desktop and
     /// performs the commands of the engine's window.
     pub fn connect_engine(&mut self, engine: &mut Engine) {
-        if let Some(desktop) = &mut self.desktop {
-            // A restarted game has no secondary windows yet.
-            self.secondary_windows.close(desktop, self.renderer.as_mut());
-        }
         engine.drawing.builder.is_shown = self.renderer.is_some();
         engine.drawing.builder.adapter = self.renderer.as_ref().map_or(String::new(), |renderer| {
             let adapter = renderer.adapter();
@@ -471,12 +492,12 @@ impl Display {
     /// Ends the display: finishes rendering and writes the screenshot. Returns true if that
     /// succeeded.
     pub fn end(&mut self, engine: &mut Engine) -> bool {
-        let lost = self.is_lost();
-        if let Some(renderer) = self.renderer.as_mut().filter(|_| !lost) {
-            renderer.finish();
+        if self.is_lost() {
+            self.handle_events(engine);
+            engine.drawing.captures.finish();
+        } else {
+            self.finish_pictures(engine);
         }
-        self.handle_events(engine);
-        engine.drawing.captures.finish();
         match (&self.screenshot, &self.policy.screenshot) {
             // The user did not ask for this screenshot, and the reason for the missing frame is
             // reported already.
@@ -520,42 +541,6 @@ fn mappings(assets: &mut Assets) -> MappingDatabase {
         }
     }
     database
-}
-
-/// Maximum shadow map size, in texels, if the processor renders for a window.
-const SHADOW_TEXELS_OF_PROCESSOR: u32 = 512;
-
-/// Returns the render quality from the settings. `processor` is true if the processor renders for a
-/// window.
-fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
-    let texels = settings.number("render.shadow_texels") as u32;
-    let wanted = RenderQuality {
-        samples: if settings.boolean("render.smooth_edges") { 4 } else { 1 },
-        shadow_texels: texels,
-        spot_texels: texels / 2,
-        shadow_distance: settings.number("render.shadow_distance") as f32,
-        cascades: settings.number("render.shadow_maps") as u32,
-    };
-    if !(processor && settings.boolean("render.less_on_processor")) {
-        return wanted;
-    }
-    let texels = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
-    RenderQuality {
-        samples: 1,
-        shadow_texels: texels,
-        spot_texels: texels / 2,
-        cascades: 1,
-        ..wanted
-    }
-}
-
-fn vsync_of(vsync: Vsync) -> render::Vsync {
-    match vsync {
-        Vsync::On => render::Vsync::On,
-        Vsync::Off => render::Vsync::Off,
-        Vsync::Adaptive => render::Vsync::Adaptive,
-        Vsync::Mailbox => render::Vsync::Fast,
-    }
 }
 
 fn write_screenshot(file: &std::path::Path, picture: &RenderedImage) -> bool {

@@ -3,7 +3,7 @@
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_input::button_names::DeviceClass;
-use engine_input::{EventKind, InputEvent, KEYBOARD};
+use engine_input::{EventKind, InputEvent, KEYBOARD, PRESSED_AT};
 use engine_window::WindowChange;
 
 /// Input of one frame.
@@ -35,6 +35,28 @@ impl FrameInput {
                 .any(|change| matches!(change, WindowChange::Close | WindowChange::Removed))
     }
 
+    /// Replaces presses of the key that restarts the game by a request to restart it, which does
+    /// not depend on settings. Returns true if there was one.
+    pub fn replace_restart_key(&mut self, key: Option<u16>) -> bool {
+        let before = self.events.len();
+        self.events.retain(|event| !presses(event, key));
+        let is_pressed = self.events.len() < before;
+        if is_pressed {
+            self.changes.push(WindowChange::Restart);
+        }
+        is_pressed
+    }
+
+    /// Returns true if a press of this key is among the input.
+    pub fn has_press_of(&self, key: Option<u16>) -> bool {
+        self.events.iter().any(|event| presses(event, key))
+    }
+
+    /// Returns true if a player or a tool asks to restart the game.
+    pub fn requests_restart(&self) -> bool {
+        self.changes.contains(&WindowChange::Restart)
+    }
+
     pub fn write(&self, writer: &mut BlobWriter) {
         writer.list(&self.events, |writer, event| event.write(writer));
         writer.list(&self.changes, |writer, change| change.write(writer));
@@ -45,5 +67,38 @@ impl FrameInput {
             events: reader.list(InputEvent::read)?,
             changes: reader.list(WindowChange::read)?,
         })
+    }
+}
+
+/// Returns true if an event is a press of this key, and no repetition.
+fn presses(event: &InputEvent, key: Option<u16>) -> bool {
+    match event.kind {
+        EventKind::Button { button, value, repeat: false } => {
+            event.device == KEYBOARD && value >= PRESSED_AT && Some(button) == key
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_press_of_the_key_restarts() {
+        let key = DeviceClass::Keyboard.button("f5").map(|key| key as u16);
+        let check = |value: f32, repeat: bool, key: Option<u16>, wanted: bool| {
+            let button = DeviceClass::Keyboard.button("f5").expect("there is one") as u16;
+            let kind = EventKind::Button { button, value, repeat };
+            let events = vec![InputEvent { device: KEYBOARD, age: 0.0, kind }];
+            let mut input = FrameInput { events, ..FrameInput::default() };
+            assert_eq!(input.has_press_of(key), wanted);
+            assert_eq!(input.replace_restart_key(key), wanted);
+            assert_eq!((input.requests_restart(), input.events.len() == 1), (wanted, !wanted));
+        };
+        check(1.0, false, key, true);
+        check(1.0, true, key, false);
+        check(0.0, false, key, false);
+        check(1.0, false, None, false);
     }
 }

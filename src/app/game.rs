@@ -8,9 +8,41 @@ use engine_resource::bundle::{self, Bundle};
 use engine_resource::project::Project;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
+use engine_resource::variant::VariantPreferences;
 use engine_runtime::BuildMode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The variants of a game's resources that a run uses. The default is this platform, and no
+/// preferences.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VariantChoice {
+    /// Platform whose variants and settings are used, if it is not the one that the engine runs on.
+    pub source_platform: Option<String>,
+    /// Properties that are preferred from the start, until the game sets others.
+    pub preferences: VariantPreferences,
+}
+
+impl VariantChoice {
+    /// Returns the platform whose variants and settings are used.
+    pub fn platform(&self) -> &str {
+        self.source_platform.as_deref().unwrap_or(platform::NAME)
+    }
+
+    /// Checks the choice for the game in a folder.
+    ///
+    /// # Errors
+    /// Returns an error if the game has no such platform, or a preference is a platform.
+    pub fn check(&self, folder: &Path) -> Result<(), Error> {
+        let platforms = Settings::platforms_of(folder);
+        self.preferences
+            .check_platforms(&platforms)
+            .map_err(|message| engine_foundation::error!("--prefer: {message}"))?;
+        platforms
+            .check(self.platform())
+            .map_err(|message| engine_foundation::error!("--source-platform: {message}"))
+    }
+}
 
 /// A game on disk.
 #[derive(Clone, Debug)]
@@ -55,18 +87,16 @@ impl Game {
         }
     }
 
-    pub(super) fn settings(&self) -> Result<Settings, Error> {
+    pub(super) fn settings(&self, platform: &str) -> Result<Settings, Error> {
         match self {
-            Game::Folder(folder) => Settings::read(folder, platform::NAME),
-            Game::Bundle(bundle) => {
-                Settings::parse(bundle.settings.clone().into_bytes(), platform::NAME)
-            }
+            Game::Folder(folder) => Settings::read(folder, platform),
+            Game::Bundle(bundle) => Settings::parse(bundle.settings.clone().into_bytes(), platform),
         }
     }
 
-    pub(super) fn store(&self) -> ResourceStore {
+    pub(super) fn store(&self, platform: &str) -> ResourceStore {
         match self {
-            Game::Folder(folder) => resource_reload::open(folder),
+            Game::Folder(folder) => resource_reload::open(folder, platform),
             Game::Bundle(bundle) => ResourceStore::from_bundle(bundle.clone()),
         }
     }

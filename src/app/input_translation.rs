@@ -22,13 +22,33 @@ pub fn console_capture(game: &OpenedGame) -> Result<InputCapture, Error> {
     if game.build == BuildMode::Release || name.is_empty() {
         return Ok(InputCapture::new(None));
     }
+    Ok(InputCapture::new(Some(key_of_setting("console.key", name)?)))
+}
+
+/// Returns the key that restarts a game in development.
+///
+/// # Errors
+/// Returns an error if the setting `restart.key` names no key, or the key of the console.
+pub fn restart_key(game: &OpenedGame) -> Result<Option<u16>, Error> {
+    let Some(name) = game.restart_key() else { return Ok(None) };
+    let key = key_of_setting("restart.key", name)?;
+    if name == game.settings.text("console.key") {
+        return Err(engine_foundation::error!(
+            "settings.sjson: 'restart.key' and 'console.key' are both \"{name}\": choose another \
+             key for one of them"
+        ));
+    }
+    Ok(Some(key))
+}
+
+fn key_of_setting(setting: &str, name: &str) -> Result<u16, Error> {
     let key = DeviceClass::Keyboard.button(name).ok_or_else(|| {
         let hint = hint(name, DeviceClass::Keyboard.buttons());
         engine_foundation::error!(
-            "settings.sjson: 'console.key' is \"{name}\", which is not a key{hint}"
+            "settings.sjson: '{setting}' is \"{name}\", which is not a key{hint}"
         )
     })?;
-    Ok(InputCapture::new(Some(key as u16)))
+    Ok(key as u16)
 }
 
 fn reset(device: DeviceId) -> InputEvent {

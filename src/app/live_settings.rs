@@ -4,7 +4,6 @@
 
 use super::{App, apply_collection, apply_priorities, apply_time_step, window_options};
 use engine_foundation::{Error, log};
-use engine_platform as platform;
 use engine_resource::settings::{FILE, SETTINGS, Setting, Settings};
 use engine_runtime::{Engine, OpenedGame};
 use engine_window::{Window, WindowCommand};
@@ -16,7 +15,7 @@ impl App {
         let engine = self.vm.engine();
         let Some(folder) = engine.game.project.folder() else { return false };
         let before = engine.game.settings.clone();
-        let taken = Settings::read(folder, platform::NAME)
+        let taken = Settings::read(folder, &engine.game.source_platform)
             .and_then(|saved| apply_changed(engine, &saved).map(|changed| (saved, changed)));
         let (saved, changed) = match taken {
             Ok(taken) => taken,

@@ -2,19 +2,22 @@
 
 mod error_state;
 mod launch;
+mod restart;
 
 use super::confinement;
 use super::display::{Display, DisplayPolicy};
 use super::frame_input::FrameInput;
 use super::replay_session::ReplaySession;
 use super::run_permissions::{check_outputs, plan};
-use super::{App, Game, GameLaunch, ProfileOutputs, crash_report, exit};
+use super::save_folder::remove_if_empty;
+use super::{App, Game, GameLaunch, ProfileOutputs, VariantChoice, crash_report, exit};
 use engine_foundation::log_file::LogFile;
 use engine_foundation::scope;
 use engine_foundation::{Error, log, panic, profile, terminal};
 use engine_input::{EventKind, InputEvent, TouchPhase};
 use engine_platform as platform;
 use engine_render::has_abandoned_thread;
+use engine_runtime::RestartOnSave;
 use engine_script::ErrorReport;
 use engine_sound::AudioDestination;
 use engine_window::WindowChange;
@@ -45,6 +48,15 @@ pub enum RemoteAccess {
     Never,
 }
 
+/// Behavior of a run for which no display exists, although it wants a window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum WithoutDisplay {
+    /// Plays this number of frames without a window, if the run has no number of its own.
+    Play(u64),
+    /// The run ends with a message.
+    Refuse,
+}
+
 /// Options of a run: the game, and how it is played.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
@@ -71,11 +83,15 @@ pub struct RunOptions {
     pub profile_outputs: ProfileOutputs,
     /// Access of remote tools. Tools can never inspect a bundle.
     pub tools: RemoteAccess,
-    /// Number of frames to play if a window is wanted but no display exists. If `None`, the game
-    /// runs until it is stopped.
-    pub frames_without_display: Option<u64>,
+    /// Behavior if a window is wanted but no display exists.
+    pub without_display: WithoutDisplay,
     /// Confine the process, if the operating system can.
     pub confined: bool,
+    /// The saved files that restart the game.
+    pub restart_on_save: RestartOnSave,
+    pub variants: VariantChoice,
+    /// Print the number of frames at the end of a successful run that nobody could see.
+    pub summary: bool,
 }
 
 /// Plays a game and returns the exit code of the process.
@@ -97,7 +113,19 @@ pub fn play(options: RunOptions) -> i32 {
         let launch = game_launch(&options);
         let app = open_app(&launch, &mut display)?;
         let (options, held_input) = (options.clone(), FrameInput::default());
-        Ok(GameRun { app, display, session, launch, options, error_state: None, held_input })
+        let (error_state, is_new) = (None, true);
+        let played = 0;
+        Ok(GameRun {
+            app,
+            display,
+            session,
+            launch,
+            options,
+            error_state,
+            held_input,
+            is_new,
+            played,
+        })
     });
     let opened = opened.and_then(|mut run| {
         let GameRun { session, app, options, .. } = &mut run;
@@ -128,10 +156,19 @@ pub fn play(options: RunOptions) -> i32 {
         crash_report::report_error(run.app.vm(), &report);
         exit::ENGINE
     });
+    end_run(run, code)
+}
+
+/// Ends the game and closes its windows, and returns the exit code of the process.
+fn end_run(mut run: GameRun, code: i32) -> i32 {
+    let save_folder = run.app.vm().engine().game.save_folder.clone();
     let is_lost = run.display.is_lost();
     let GameRun { app, display, .. } = run;
     // Dropping the app writes the game's pending saves.
     drop(app);
+    if let Some(folder) = save_folder {
+        remove_if_empty(&folder);
+    }
     match is_lost {
         // Destroying the windows would call the display server, which is gone.
         true => std::mem::forget(display),
@@ -174,10 +211,14 @@ struct GameRun {
     session: ReplaySession,
     launch: GameLaunch,
     options: RunOptions,
-    /// The error state, if the game was stopped by an error and its window waits for a saved file.
+    /// The error state, if an error stopped the game and its window shows it.
     error_state: Option<ErrorState>,
     /// Input that arrived while a remote tool paused the game.
     held_input: FrameInput,
+    /// True if the game was started, and no frame was played since.
+    is_new: bool,
+    /// Number of frames played, in all starts of the game.
+    played: u64,
 }
 
 /// Sleep between two polls while a remote tool pauses the game. Shorter, because tools wait for
@@ -215,12 +256,14 @@ impl GameRun {
 
     fn play_to_end(&mut self) -> i32 {
         let played = self.play_frames();
-        let is_reported = self.error_state.is_some();
+        let reported = self.error_state.as_ref().map(|state| state.code);
         let mut code = match &played {
             Ok(()) => exit::SUCCESS,
-            // The error was reported when it happened.
-            Err(_) if is_reported => exit::FAILED,
-            Err(report) => crash_report::report_error(self.app.vm(), report),
+            Err(report) => match reported {
+                // The error was reported when it happened.
+                Some(code) => code,
+                None => crash_report::report_error(self.app.vm(), report).code,
+            },
         };
         // A game that failed is not called again. A game that was interrupted because the process
         // was asked to end may still have data to save.
@@ -229,7 +272,7 @@ impl GameRun {
         if (code == exit::SUCCESS || stopped)
             && let Err(report) = self.app.shutdown()
         {
-            code = crash_report::report_error(self.app.vm(), &report);
+            code = crash_report::report_error(self.app.vm(), &report).code;
         }
         for (location, count) in log::counted_warnings() {
             log::warning(&format!("{location}: warned {count} times"));
@@ -257,10 +300,32 @@ impl GameRun {
         if !all_written && code == exit::SUCCESS {
             code = exit::FAILED;
         }
+        if code == exit::SUCCESS {
+            self.print_summary();
+        }
         self.app.end_tools();
         match code {
             exit::SUCCESS => self.app.quit().unwrap_or(exit::SUCCESS),
             failed => failed,
+        }
+    }
+
+    /// Prints the number of frames of a run that nobody could see. Recordings and replays have a
+    /// line of their own.
+    fn print_summary(&mut self) {
+        let RunOptions { summary, record, replay, .. } = &self.options;
+        if *summary && record.is_none() && replay.is_none() && !self.display.has_window() {
+            let frames = match self.played {
+                1 => "1 frame".to_string(),
+                played => format!("{played} frames"),
+            };
+            let and = match (log::error_count(), self.app.quit()) {
+                (0, None | Some(exit::SUCCESS)) => "without an error".to_string(),
+                (0, Some(code)) => format!("and then the game ended with code {code}"),
+                (1, _) => "with an error, which is above".to_string(),
+                (count, _) => format!("with {count} errors, which are above"),
+            };
+            engine_foundation::error_line!("engine: played {frames}, {and}");
         }
     }
 
@@ -272,11 +337,10 @@ impl GameRun {
             self.enter_error_state(report, false)?;
         }
         let mut last = Instant::now();
-        let mut played = 0;
         while self.app.quit().is_none()
             && (platform::end_requested().is_none() || self.display.needs_last_frame())
         {
-            if self.options.frames.is_some_and(|frames| played >= frames) {
+            if self.options.frames.is_some_and(|frames| self.played >= frames) {
                 break;
             }
             if self.error_state.is_none() && !self.app.is_paused() {
@@ -297,17 +361,9 @@ impl GameRun {
                 continue;
             }
             let frame_input = self.with_held_input(frame_input);
-            let measured = match self.options.pacing {
-                FramePacing::Fixed(seconds) => seconds,
-                // Nothing was measured before the first frame. If its step were almost zero, the
-                // smoothing would also shorten the steps after it.
-                FramePacing::RealTime if self.app.is_stepping() || played == 0 => HEADLESS_STEP,
-                FramePacing::RealTime => {
-                    let now = Instant::now();
-                    (now - std::mem::replace(&mut last, now)).as_secs_f64()
-                }
-            };
+            let measured = self.measure_frame(&mut last);
             let began = Instant::now();
+            self.is_new = false;
             let Some((measured, frame_input)) = self.session.next_frame(measured, frame_input)
             else {
                 break;
@@ -318,30 +374,49 @@ impl GameRun {
                 self.enter_error_state(report, true)?;
                 continue;
             }
-            played += 1;
-            let is_last = self.is_last_frame(played);
+            self.played += 1;
+            let is_last = self.is_last_frame();
             let engine = self.app.vm().engine();
             self.display.show(engine, is_last);
             self.display.count_statistics();
             let should_continue = self.session.frame(measured, frame_input, engine);
             self.app.end_frame();
-            self.options.profile_outputs.after_frame(played);
+            self.options.profile_outputs.after_frame(self.played);
             if !should_continue {
                 break;
             }
             if !is_last && let Err(report) = self.wait_for_next_frame(began) {
                 self.record_failure(None, &report);
                 self.enter_error_state(report, true)?;
+                continue;
+            }
+            if self.app.vm().engine().frame.restart && self.options.frames != Some(self.played) {
+                self.restart_after_frame()?;
+                last = Instant::now();
             }
         }
         Ok(())
     }
 
-    /// Returns true if the run ends after this frame, which is the nth.
-    fn is_last_frame(&mut self, played: u64) -> bool {
+    /// Returns the duration of the last frame in seconds. `last` is the time of the last call.
+    fn measure_frame(&mut self, last: &mut Instant) -> f64 {
+        match self.options.pacing {
+            FramePacing::Fixed(seconds) => seconds,
+            // Nothing was measured before the first frame. If its step were almost zero, the
+            // smoothing would also shorten the steps after it.
+            FramePacing::RealTime if self.app.is_stepping() || self.is_new => HEADLESS_STEP,
+            FramePacing::RealTime => {
+                let now = Instant::now();
+                (now - std::mem::replace(last, now)).as_secs_f64()
+            }
+        }
+    }
+
+    /// Returns true if the run ends after the frame that was just played.
+    fn is_last_frame(&mut self) -> bool {
         self.app.quit().is_some()
             || self.session.is_last()
-            || self.options.frames == Some(played)
+            || self.options.frames == Some(self.played)
             || platform::end_requested().is_some()
     }
 
@@ -363,6 +438,10 @@ impl GameRun {
         let mut all = std::mem::take(&mut self.held_input);
         all.append(frame_input);
         all.events.extend(self.app.take_tool_events());
+        all.replace_restart_key(self.app.restart_key());
+        if self.app.take_tool_restart() {
+            all.changes.push(WindowChange::Restart);
+        }
         all
     }
 
@@ -376,7 +455,12 @@ impl GameRun {
         {
             self.app.resume();
         }
+        let restart_key = self.app.restart_key();
+        if frame_input.has_press_of(restart_key) {
+            self.app.play_one_step();
+        }
         let is_kept = |event: &InputEvent| match &event.kind {
+            EventKind::Button { button, .. } if Some(*button) == restart_key => true,
             EventKind::Button { value, .. } => *value == 0.0,
             EventKind::Touch { phase, .. } => {
                 matches!(phase, TouchPhase::Ended | TouchPhase::Cancelled)
@@ -414,22 +498,6 @@ impl GameRun {
             None => Err("no tool has provided a window".to_string()),
         };
         self.app.answer_window_request(outcome);
-    }
-
-    /// Opens the game again and starts it in the existing window.
-    fn restart(&mut self) -> Result<(), Box<ErrorReport>> {
-        let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
-        let mut app = open_app(&self.launch, &mut self.display).map_err(to_report)?;
-        std::mem::swap(
-            &mut self.app.vm().engine().devices.window,
-            &mut app.vm().engine().devices.window,
-        );
-        app.inherit_tools(&mut self.app);
-        self.app = app;
-        self.options.profile_outputs.begin_sampling(self.app.vm()).map_err(to_report)?;
-        crash_report::watch(self.app.vm());
-        self.display.start_renderer().map_err(to_report)?;
-        self.app.start()
     }
 
     /// Sleeps until the frame has lasted as long as the throttle or the display demands; without a

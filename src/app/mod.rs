@@ -17,9 +17,11 @@ pub mod progress;
 pub mod recording;
 mod redraw_throttle;
 mod remote;
+mod render_options;
 mod replay_session;
 pub mod resource_kinds;
 pub mod resource_reload;
+mod restart;
 mod run_permissions;
 mod save_folder;
 mod secondary_windows;
@@ -34,6 +36,7 @@ use engine_resource::project::{Project, ScriptError};
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
 use engine_resource::watcher::ProjectWatcher;
+pub use engine_runtime::RestartOnSave;
 use engine_runtime::{BuildMode, Engine, EngineConfig, Frame};
 use engine_script::{CallOutcome, ErrorReport, ScriptValue, Vm, VmConfig, callbacks, modules};
 use engine_sound::{AudioDestination, SoundSystem};
@@ -45,8 +48,8 @@ use engine_window::{
 pub use display::{AdapterChoice, DisplayPolicy, ScreenshotRequest};
 use frame_input::FrameInput;
 use frame_stats::FrameStart;
-pub use game::Game;
-pub use main_loop::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions, play};
+pub use game::{Game, VariantChoice};
+pub use main_loop::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions, WithoutDisplay, play};
 pub use profile_output::ProfileOutputs;
 use remote::RemoteTools;
 pub use save_folder::save_folder_of;
@@ -91,6 +94,9 @@ pub struct GameLaunch {
     pub threads: Option<usize>,
     /// Destination of the game's sound.
     pub sound: AudioDestination,
+    /// The saved files that restart the game.
+    pub restart_on_save: RestartOnSave,
+    pub variants: VariantChoice,
 }
 
 impl GameLaunch {
@@ -112,6 +118,8 @@ impl GameLaunch {
             watch: false,
             threads: None,
             sound: AudioDestination::Null,
+            restart_on_save: RestartOnSave::Never,
+            variants: VariantChoice::default(),
         }
     }
 }
@@ -139,12 +147,15 @@ pub struct App {
     frame_start: FrameStart,
     /// The connection of remote tools that inspect the game.
     tools: Option<RemoteTools>,
+    /// Key that restarts the game, as a button of the keyboard.
+    restart_key: Option<u16>,
 }
 
 impl App {
     /// Opens a game and boots a VM for it. No code of the game has run yet when this returns.
     pub fn open(launch: GameLaunch) -> Result<App, Error> {
-        let (project, settings) = (launch.game.project()?, launch.game.settings()?);
+        let platform = launch.variants.platform();
+        let (project, settings) = (launch.game.project()?, launch.game.settings(platform)?);
         let boot = launch.boot.unwrap_or_else(|| settings.text("boot_script").to_string());
         let save_folder = match launch.in_memory_saves {
             true => None,
@@ -162,9 +173,11 @@ impl App {
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
-        let store = launch.store.unwrap_or_else(|| launch.game.store());
+        let mut store = launch.store.unwrap_or_else(|| launch.game.store(platform));
+        store.prefer(launch.variants.preferences.clone());
+        store.apply_preferences();
         let watch = match &launch.game {
-            Game::Folder(folder) if launch.watch => resource_reload::watch(folder),
+            Game::Folder(folder) if launch.watch => resource_reload::watch(folder, platform),
             _ => None,
         };
         let window = window_options(&settings, &project)?;
@@ -180,6 +193,9 @@ impl App {
         });
         engine.devices.window = Window::new(&window);
         engine.devices.console = input_translation::console_capture(&engine.game)?;
+        engine.game.restart_on_save = launch.restart_on_save;
+        engine.game.source_platform = platform.to_string();
+        let restart_key = input_translation::restart_key(&engine.game)?;
         engine.devices.tasks = TaskPool::new(launch.threads);
         let checked = launch.build != BuildMode::Release;
         let (settings, store) = (&mut engine.game.settings, &mut engine.assets.store);
@@ -205,6 +221,7 @@ impl App {
             update_seconds,
             frame_start,
             tools: None,
+            restart_key,
         })
     }
 
@@ -327,8 +344,10 @@ impl App {
     /// Applies the frame's input to devices and windows. Reports a changed focus to the game, and
     /// asks the game about windows that the player wants to close.
     fn apply_input(&mut self) -> Result<(), Box<ErrorReport>> {
-        let FrameInput { events, changes } = std::mem::take(&mut self.frame_input);
+        let frame_input = std::mem::take(&mut self.frame_input);
         let engine = self.vm.engine();
+        engine.frame.restart |= frame_input.requests_restart();
+        let FrameInput { events, changes } = frame_input;
         let focused = engine.devices.windows.take_lost_focus() | engine.devices.has_focus();
         engine.devices.begin_windows(&changes);
         let events = engine.devices.console.split(events, &engine.devices.input);

@@ -69,6 +69,13 @@ impl ReplaySession {
         }
     }
 
+    /// Continues recording or replaying with the engine of a restarted game.
+    pub fn continue_in(&mut self, engine: &mut Engine) {
+        if let ReplaySession::Replay(..) = self {
+            engine.frame.game_hash.record_locations();
+        }
+    }
+
     /// Returns the input that the game starts with.
     pub fn initial_input(&mut self, input: FrameInput) -> FrameInput {
         match self {

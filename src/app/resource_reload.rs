@@ -14,7 +14,7 @@ use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::store::{DataSource, ResourceStore};
 use engine_resource::watcher::ProjectWatcher;
-use engine_runtime::{BuildMode, Engine};
+use engine_runtime::{BuildMode, Engine, RestartOnSave};
 use engine_script::resource::LUA;
 use engine_script::{ErrorReport, ScriptValue, syntax_check};
 use engine_textures::SHOWN_AS_PLACEHOLDER;
@@ -27,16 +27,25 @@ use std::time::Duration;
 /// Name of the engine's own folder inside a game's folder.
 pub const FOLDER: &str = ".engine";
 
-/// Returns the folder of a game's compiled data for development. It is inside the game's folder, or
+/// Returns the name of the data that is compiled for this platform from the variants of a platform.
+pub fn data_name(source_platform: &str) -> String {
+    match source_platform == platform::NAME {
+        true => source_platform.to_string(),
+        false => format!("{}-of-{source_platform}", platform::NAME),
+    }
+}
+
+/// Returns the folder of a game's compiled data for development. `name` is that of the data: a
+/// platform, or what [`data_name`] returns. It is inside the game's folder, or
 /// in the user's cache if the game's folder is read-only. The folder exists and is writable.
-pub fn data_of(root: &Path, platform: &str) -> Result<PathBuf, Error> {
-    let own = data_folder(root, platform);
+pub fn data_of(root: &Path, data: &str) -> Result<PathBuf, Error> {
+    let own = data_folder(root, data);
     compile::refuse_links(root, &own)?;
     let Err(reason) = make_writable(&own) else { return Ok(own) };
     let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
     let name = IdString64::new(&real.to_string_lossy()).to_string();
     let cache = platform::cache_folder().map(|cache| cache.join("engine").join(name));
-    let cache = cache.map(|cache| cache.join("data").join(platform));
+    let cache = cache.map(|cache| cache.join("data").join(data));
     match cache.filter(|cache| make_writable(cache).is_ok()) {
         Some(cache) => Ok(cache),
         None => Err(engine_foundation::error!(
@@ -58,16 +67,17 @@ fn make_writable(folder: &Path) -> io::Result<()> {
     fs::remove_file(probe)
 }
 
-/// Compiles changed files of a game's folder and opens the result. All compile errors are reported.
-/// If nothing can be compiled, scripts are read from their sources, and requests for other
-/// resources return the reason.
-pub fn open(root: &Path) -> ResourceStore {
-    let opened = data_of(root, platform::NAME).and_then(|data| {
-        if data != data_folder(root, platform::NAME) {
+/// Compiles changed files of a game's folder, of the variants of a platform, and opens the result.
+/// All compile errors are reported. If nothing can be compiled, scripts are read from their
+/// sources, and requests for other resources return the reason.
+pub fn open(root: &Path, source_platform: &str) -> ResourceStore {
+    let name = data_name(source_platform);
+    let opened = data_of(root, &name).and_then(|data| {
+        if data != data_folder(root, &name) {
             let shown = data.display();
             log::info(&format!("the game's folder is not written to: its data is in {shown}"));
         }
-        Ok((compile_into(root, &data)?, data))
+        Ok((compile_into(root, &data, source_platform)?, data))
     });
     match opened {
         Ok((compiled, data)) => {
@@ -99,12 +109,12 @@ fn warn_of_stale_data(index: &ResourceIndex) {
     ));
 }
 
-fn compile_into(root: &Path, data: &Path) -> Result<CompileResult, Error> {
+fn compile_into(root: &Path, data: &Path, source_platform: &str) -> Result<CompileResult, Error> {
     let target = CompileTarget {
         root,
         data: data.to_path_buf(),
         kinds: KINDS,
-        source_platform: platform::NAME,
+        source_platform,
         release: false,
         exclude: &[],
         threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -117,13 +127,13 @@ fn compile_into(root: &Path, data: &Path) -> Result<CompileResult, Error> {
 }
 
 /// Compiles the files of a game's folder that changed since the last compilation.
-pub fn recompile(root: &Path) -> Result<CompileResult, Error> {
-    compile_into(root, &data_of(root, platform::NAME)?)
+pub fn recompile(root: &Path, source_platform: &str) -> Result<CompileResult, Error> {
+    compile_into(root, &data_of(root, &data_name(source_platform))?, source_platform)
 }
 
 /// Opens resources that another process has just compiled.
-pub fn open_compiled(root: &Path) -> ResourceStore {
-    match data_of(root, platform::NAME) {
+pub fn open_compiled(root: &Path, source_platform: &str) -> ResourceStore {
+    match data_of(root, &data_name(source_platform)) {
         Ok(data) => ResourceStore::new(compile::read_index(&data), DataSource::Folder(data, KINDS)),
         Err(error) => ResourceStore::without(error.message),
     }
@@ -138,10 +148,10 @@ fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
 }
 
 /// Watches a game's folder. If that is impossible, warns, and the game runs without hot reload.
-pub fn watch(root: &Path) -> Option<ProjectWatcher> {
-    let data = data_of(root, platform::NAME).map_err(|error| error.message);
+pub fn watch(root: &Path, source_platform: &str) -> Option<ProjectWatcher> {
+    let data = data_of(root, &data_name(source_platform)).map_err(|error| error.message);
     match data.and_then(|data| {
-        ProjectWatcher::start(root, &data, platform::NAME, KINDS, syntax_check::problem)
+        ProjectWatcher::start(root, &data, source_platform, KINDS, syntax_check::problem)
     }) {
         Ok(watch) => Some(watch),
         Err(reason) => {
@@ -233,7 +243,16 @@ impl App {
         if swapped.is_err() {
             self.problems_before_error.clone_from(&new_errors);
         }
+        let is_refused = !new_errors.is_empty() || self.awaits_fix;
         self.show_refused(new_errors);
+        let engine = self.vm.engine();
+        if engine.game.restart_on_save == RestartOnSave::Any
+            && !is_refused
+            && swapped.as_ref().is_ok_and(|swapped| *swapped)
+        {
+            log::info("a file was saved: the game restarts");
+            engine.frame.restart = true;
+        }
         swapped
     }
 
@@ -318,10 +337,10 @@ impl App {
                 log::error(&format!("{system} may be unchanged: {error}"));
             }
         }
-        let respawned = report_existing_objects(engine, &resources);
+        let [respawned, levels] = report_existing_objects(engine, &resources);
         let (files, removed) = read_scripts(engine, &resources)?;
         let names = changed.iter().map(|name| ScriptValue::Text(name.to_string())).collect();
-        let arguments = [files, names, removed, respawned].map(ScriptValue::List);
+        let arguments = [files, names, removed, respawned, levels].map(ScriptValue::List);
         let waits = self.vm.call_core("swap", &arguments, self.update_seconds)?;
         self.awaits_fix = waits == ScriptValue::Boolean(true);
         Ok(())
@@ -341,10 +360,13 @@ fn newest_first(new: Vec<String>, shown: Vec<String>, refused: &[String]) -> Vec
 }
 
 /// Logs which units, levels and tile maps use the changed resources, for developers. Returns the
-/// names of the units that the prelude respawns.
-fn report_existing_objects(engine: &mut Engine, changed: &ChangedResources) -> Vec<ScriptValue> {
+/// names of the units that the prelude respawns, and of the levels that it updates.
+fn report_existing_objects(
+    engine: &mut Engine,
+    changed: &ChangedResources,
+) -> [Vec<ScriptValue>; 2] {
     if engine.game.build != BuildMode::Development {
-        return Vec::new();
+        return Default::default();
     }
     let respawns = engine.game.settings.boolean("reload.respawn");
     if respawns {
@@ -355,7 +377,9 @@ fn report_existing_objects(engine: &mut Engine, changed: &ChangedResources) -> V
     }
     let units = changed.of(ReloadStep::UnitResources);
     let units = units.filter(|name| name.kind == kind_names::UNIT && engine.assets.store.has(name));
-    units.filter(|_| respawns).map(|name| ScriptValue::Text(name.name.clone())).collect()
+    let levels = changed.of(ReloadStep::Levels).filter(|name| engine.assets.store.has(name));
+    let text = |name: &ResourceName| ScriptValue::Text(name.name.clone());
+    [units.filter(|_| respawns).map(text).collect(), levels.map(text).collect()]
 }
 
 /// Returns the changed scripts, and the chunk names of the deleted ones.

@@ -30,7 +30,7 @@ pub fn check_outputs(options: &RunOptions) -> Result<(), Error> {
 /// Returns the access to the operating system that a run needs. Devices stay accessible, because
 /// lost devices are opened again and pads can be plugged in at any time.
 pub fn plan(options: &RunOptions) -> ConfinementPlan {
-    let mut plan = ConfinementPlan::of_game(&options.game);
+    let mut plan = ConfinementPlan::of_game(&options.game, options.variants.platform());
     plan.add_devices(&options.game);
     match &options.replay {
         // A recording contains its own saves.

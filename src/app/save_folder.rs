@@ -23,6 +23,13 @@ pub(super) fn save_folder(game: &str) -> Option<PathBuf> {
     folder.ok()
 }
 
+/// Removes a save folder if nothing was saved. The confinement needs the folder to exist before
+/// that.
+pub(super) fn remove_if_empty(folder: &Path) {
+    // Fails if the folder has any content.
+    let _ = std::fs::remove_dir(folder);
+}
+
 /// Returns the name of a game's save folder: a single path component, which never leads out of the
 /// folder of all games' saves.
 ///
@@ -67,7 +74,7 @@ fn folder_name(text: &str) -> String {
 /// Returns an error if the folder has no game, or if the system has no location for saves.
 pub fn save_folder_of(game: &Path) -> Result<PathBuf, Error> {
     let game = Game::Folder(game.to_path_buf());
-    let (project, settings) = (game.project()?, game.settings()?);
+    let (project, settings) = (game.project()?, game.settings(platform::NAME)?);
     platform::save_folder(&game_id(&settings, &project)?).map_err(Error::new)
 }
 

@@ -19,26 +19,26 @@ use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::settings::Settings;
-use engine_resource::variant::PLATFORMS;
 use std::path::{Path, PathBuf};
 
 /// Compile a game's resources
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder
+    #[arg(default_value = ".")]
     folder: PathBuf,
     /// Output folder of the compiled data, or with --bundle the output file (in an existing folder,
-    /// the file is named after the game)
-    #[arg(long, value_name = "FOLDER|FILE")]
-    out: PathBuf,
+    /// the file is named after the game) [default with --bundle: this folder]
+    #[arg(long, value_name = "FOLDER|FILE", required_unless_present = "bundle")]
+    out: Option<PathBuf>,
     /// Create a bundle: one file to ship, which `engine run` plays
     #[arg(long)]
     bundle: bool,
     /// Target platform of the data [default: this one]
-    #[arg(long, value_parser = platform_name)]
+    #[arg(long)]
     platform: Option<String>,
     /// Platform whose variants are used [default: the target platform]
-    #[arg(long, value_parser = platform_name)]
+    #[arg(long)]
     source_platform: Option<String>,
     /// Create the bundle without the checks of `engine check`
     #[arg(long, requires = "bundle")]
@@ -47,13 +47,11 @@ pub struct Args {
     confine: ConfinementFlag,
 }
 
-/// Validates a platform name; the error suggests a similar one.
-pub fn platform_name(text: &str) -> Result<String, String> {
-    if PLATFORMS.contains(&text) {
-        return Ok(text.to_string());
+impl Args {
+    /// Returns the output, which is the current folder if none is given.
+    fn out(&self) -> &Path {
+        self.out.as_deref().unwrap_or(Path::new("."))
     }
-    let hint = engine_foundation::suggest::hint(text, PLATFORMS.iter().copied());
-    Err(format!("there is no platform '{text}'{hint} (known: {})", PLATFORMS.join(", ")))
 }
 
 pub fn main(args: Args) -> i32 {
@@ -75,9 +73,13 @@ fn run(args: &Args) -> Result<i32, Error> {
     editor_definitions::refresh(&args.folder);
     let platform = args.platform.clone().unwrap_or_else(|| platform::NAME.to_string());
     let source_platform = args.source_platform.clone().unwrap_or_else(|| platform.clone());
+    let platforms = Settings::platforms_of(&args.folder);
+    for name in [&platform, &source_platform] {
+        platforms.check(name).map_err(Error::new)?;
+    }
     let data = match args.bundle {
         true => release_folder(&args.folder, &platform, &source_platform),
-        false => args.out.join(&platform),
+        false => args.out().join(&platform),
     };
     if args.confine.is_enabled() {
         confine(args, &project, &data)?;
@@ -119,7 +121,7 @@ fn run(args: &Args) -> Result<i32, Error> {
 /// Does the checks of `engine check`, and prints their findings. Returns true if there are no
 /// errors. Findings in files that the bundle excludes do not count.
 fn check(folder: &Path, exclude: &[Glob]) -> bool {
-    let mut report = check::check_game(folder, &engine_app::check::platform_names(folder));
+    let mut report = check::check_game(folder, &engine_app::check::platform_names(folder), None);
     let is_excluded = |file: &String| exclude.iter().any(|glob| glob.matches(file));
     report.findings.retain(|finding| !finding.file.as_ref().is_some_and(is_excluded));
     check::output::print_errors(&report);
@@ -148,8 +150,8 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
             ConfinementPlan::to_bundle(&args.folder, &bundle_file(args, project))
         }
         false => {
-            let _ = std::fs::create_dir_all(&args.out);
-            ConfinementPlan::to_compile(&args.folder, &args.out)
+            let _ = std::fs::create_dir_all(args.out());
+            ConfinementPlan::to_compile(&args.folder, args.out())
         }
     };
     plan.begin();
@@ -191,9 +193,9 @@ fn release_folder(root: &Path, platform: &str, source_platform: &str) -> PathBuf
 
 /// Returns the path of the bundle.
 fn bundle_file(args: &Args, project: &Project) -> PathBuf {
-    match args.out.is_dir() {
-        true => args.out.join(format!("{}.{EXTENSION}", project.folder_name())),
-        false => args.out.clone(),
+    match args.out().is_dir() {
+        true => args.out().join(format!("{}.{EXTENSION}", project.folder_name())),
+        false => args.out().to_path_buf(),
     }
 }
 

@@ -16,6 +16,7 @@ use engine_foundation::json;
 use engine_platform::RawTerminal;
 use engine_remote::client::{ClientMessage, RemoteClient};
 use engine_remote::endpoint_file::EndpointFile;
+use engine_resource::project::Project;
 use line::{Line, LineEvent};
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -25,12 +26,15 @@ use std::time::Duration;
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder
+    #[arg(default_value = ".")]
     folder: PathBuf,
-    /// Run this text, print its values, and exit
-    #[arg(long, value_name = "LUA")]
+    /// Run this Lua, print its values, and exit
+    lua: Option<String>,
+    /// The same, with a name
+    #[arg(long, value_name = "LUA", conflicts_with = "lua")]
     eval: Option<String>,
     /// Show the game's log, and read no input
-    #[arg(long, conflicts_with = "eval")]
+    #[arg(long, conflicts_with_all = ["eval", "lua"])]
     log: bool,
     /// CPU time limit of a line, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
@@ -92,6 +96,10 @@ impl Colors {
 }
 
 pub fn main(args: Args) -> i32 {
+    if let Err(message) = check_folder(&args) {
+        engine_foundation::error_line!("error: {message}");
+        return exit::FAILED;
+    }
     if args.confine.is_enabled() {
         // The answering game may not be the one that the user expects.
         ConfinementPlan::of_folder(&args.folder).begin();
@@ -106,7 +114,7 @@ pub fn main(args: Args) -> i32 {
             return exit::FAILED;
         }
     };
-    if let Some(text) = &args.eval {
+    if let Some(text) = args.eval.as_ref().or(args.lua.as_ref()) {
         return evaluate(&mut caller, text, args.seconds);
     }
     let outcome = match RawTerminal::open().filter(|_| !args.log) {
@@ -119,6 +127,21 @@ pub fn main(args: Args) -> i32 {
             engine_foundation::error_line!("error: {error}");
             exit::FAILED
         }
+    }
+}
+
+/// Refuses what is not the folder of a game, among it Lua in place of the folder.
+fn check_folder(args: &Args) -> Result<(), String> {
+    let folder = args.folder.display();
+    if args.folder.is_dir() {
+        return Ok(());
+    }
+    match args.folder.exists() || args.lua.is_some() || args.eval.is_some() || args.log {
+        true => Project::open(&args.folder).map(|_| ()).map_err(|error| error.message),
+        false => Err(format!(
+            "there is no folder '{folder}': give the folder of the game that runs, and Lua after \
+             it: engine console . \"{folder}\""
+        )),
     }
 }
 

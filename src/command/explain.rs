@@ -4,7 +4,6 @@
 
 mod hashed_names;
 
-use super::compile::platform_name;
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
@@ -20,6 +19,7 @@ use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
+use engine_resource::settings::Settings;
 use engine_resource::store::{DataSource, ResourceStore, missing_message};
 use engine_resource::variant::VariantPreferences;
 use engine_sound as sound;
@@ -35,7 +35,7 @@ pub struct Args {
     /// name), its file, or a hash of 8 or 16 digits
     resource: String,
     /// The platform [default: this one]
-    #[arg(long, value_parser = platform_name)]
+    #[arg(long)]
     platform: Option<String>,
     /// Preferred properties, most important first
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
@@ -64,11 +64,14 @@ fn explain(args: &Args) -> Result<String, Error> {
     Project::open(&args.folder)?;
     editor_definitions::refresh(&args.folder);
     if args.confine.is_enabled() {
-        ConfinementPlan::of_game(&Game::Folder(args.folder.clone())).begin();
+        ConfinementPlan::of_game(&Game::Folder(args.folder.clone()), platform::NAME).begin();
         confinement::forbid_programs(false);
     }
     let platform = args.platform.as_deref().unwrap_or(platform::NAME);
+    let known = Settings::platforms_of(&args.folder);
+    known.check(platform).map_err(Error::new)?;
     let preferences = VariantPreferences::new(args.prefer.clone()).map_err(Error::new)?;
+    preferences.check_platforms(&known).map_err(Error::new)?;
     let index = index(&args.folder, platform)?;
     if let Some(name) = IdString64::from_hex(&args.resource) {
         return of_hash(&index, name);
@@ -256,13 +259,14 @@ fn ignored_files(
     platform: &str,
 ) -> Result<String, Error> {
     let used = |path: &str| variants.iter().any(|it| it.files.iter().any(|file| file.path == path));
+    let known = Settings::platforms_of(folder);
     let mut text = String::new();
     for file in folder_scan::files(folder)?.files {
         let Some(Ok(source)) = SourceName::of(&file.path, &KINDS) else { continue };
         if source.resource != *resource || used(&file.path) {
             continue;
         }
-        let platforms: Vec<&str> = source.properties.platforms().collect();
+        let platforms: Vec<&str> = source.properties.platforms(&known).collect();
         let why = match platforms[..] {
             [] => format!("there are files for {platform}"),
             _ if platforms.contains(&platform) => "an error above says why".to_string(),

@@ -14,3 +14,4 @@ pub mod report;
 pub mod run;
 pub mod test;
 mod thread_flags;
+mod variant_flags;

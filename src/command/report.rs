@@ -3,13 +3,14 @@
 use engine_app::{self as app, exit};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::terminal;
+use engine_resource::bundle;
 use std::path::{Path, PathBuf};
 
 /// Print a crash report: a file, or the newest report of a game
 #[derive(clap::Args)]
 pub struct Args {
     /// A report's file, or a game's folder
-    #[arg(value_name = "FILE|FOLDER")]
+    #[arg(value_name = "FILE|FOLDER", default_value = ".")]
     path: PathBuf,
     /// Print the newest log of the game instead of a report
     #[arg(long)]
@@ -35,6 +36,12 @@ pub fn main(args: Args) -> i32 {
 fn text(args: &Args) -> Result<String, String> {
     let file = match args.path.is_dir() {
         true => newest(&args.path, args.log)?,
+        false if bundle::looks_like_bundle(&args.path) => {
+            return Err(format!(
+                "{} is a bundle: give the game's folder that it was made of",
+                args.path.display()
+            ));
+        }
         false => args.path.clone(),
     };
     let read = file_access::read_named(&file, &readers::REPORT);

@@ -3,9 +3,10 @@
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use super::thread_flags::ThreadFlags;
+use super::variant_flags::VariantFlags;
 use engine_app::{
     self as app, AdapterChoice, FramePacing, Game, HEADLESS_STEP, ProfileOutputs, RemoteAccess,
-    RunOptions, ScreenshotRequest,
+    RestartOnSave, RunOptions, ScreenshotRequest, VariantChoice, WithoutDisplay,
 };
 use engine_app::{DisplayPolicy, exit};
 use engine_foundation::counters::ExportFormat;
@@ -44,6 +45,10 @@ pub struct Args {
     /// Do not reload files that change while the game is played
     #[arg(long)]
     no_watch: bool,
+    /// Restart the game when a file is saved
+    #[arg(long, value_name = "FILES", value_enum,
+          conflicts_with_all = ["no_watch", "record", "replay"])]
+    restart_on_save: Option<SavedFiles>,
     /// Graphics adapter
     #[arg(long, value_name = "KIND", value_enum)]
     renderer: Option<Adapter>,
@@ -58,6 +63,8 @@ pub struct Args {
     audio_out: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadFlags,
+    #[command(flatten)]
+    variants: VariantFlags,
     /// Record the run to a file, for --replay
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     record: Option<PathBuf>,
@@ -70,6 +77,10 @@ pub struct Args {
     /// Do not let tools connect to the game
     #[arg(long)]
     no_tools: bool,
+    /// Do not print how many frames were played, at the end of a run without a window;
+    /// ENGINE_QUIET=1 in the environment does the same
+    #[arg(long)]
+    quiet: bool,
     #[command(flatten)]
     profile: ProfileArgs,
     #[command(flatten)]
@@ -127,6 +138,15 @@ impl ProfileArgs {
 fn statistics(file: &str) -> Result<(PathBuf, ExportFormat), String> {
     let form = ExportFormat::of(file).ok_or("the file's name must end in .csv or .json")?;
     Ok((PathBuf::from(file), form))
+}
+
+/// The saved files that restart the game.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum SavedFiles {
+    /// A script that changes the function init; others are reloaded as usual
+    Init,
+    /// Any file of the game
+    Any,
 }
 
 /// Graphics adapter of a run.
@@ -208,8 +228,10 @@ pub fn main(args: Args) -> i32 {
         None if args.realtime || window => FramePacing::RealTime,
         None => FramePacing::Fixed(HEADLESS_STEP),
     };
-    let game = match Game::at(&args.game) {
-        Ok(game) => game,
+    let found = Game::at(&args.game)
+        .and_then(|game| args.variants.choice_for(&game).map(|variants| (game, variants)));
+    let (game, variants) = match found {
+        Ok(found) => found,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
             return exit::FAILED;
@@ -252,8 +274,15 @@ pub fn main(args: Args) -> i32 {
         },
         tools,
         profile_outputs: args.profile.into_outputs(),
-        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        without_display: WithoutDisplay::Play(FRAMES_WITHOUT_DISPLAY),
         confined: args.confine.is_enabled(),
+        restart_on_save: match args.restart_on_save {
+            None => RestartOnSave::Never,
+            Some(SavedFiles::Init) => RestartOnSave::Init,
+            Some(SavedFiles::Any) => RestartOnSave::Any,
+        },
+        variants,
+        summary: !args.quiet && std::env::var_os("ENGINE_QUIET").is_none_or(|value| value != "1"),
     })
 }
 
@@ -292,7 +321,11 @@ pub fn appended() -> Option<i32> {
         display: DisplayPolicy { window: true, ..DisplayPolicy::NONE },
         tools: RemoteAccess::Never,
         profile_outputs: ProfileOutputs::default(),
-        frames_without_display: Some(FRAMES_WITHOUT_DISPLAY),
+        // A player has no use for frames that nobody sees.
+        without_display: WithoutDisplay::Refuse,
         confined: app::confinement::is_enabled(false),
+        restart_on_save: RestartOnSave::Never,
+        variants: VariantChoice::default(),
+        summary: false,
     }))
 }

@@ -3,6 +3,7 @@
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use super::thread_flags::ThreadFlags;
+use super::variant_flags::VariantFlags;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use engine_app::exit;
@@ -21,6 +22,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of the game or library, or one test file
+    #[arg(default_value = ".")]
     path: PathBuf,
     /// Run only files whose path contains one of these texts
     files: Vec<String>,
@@ -114,6 +116,8 @@ pub struct Args {
     /// Write the number of calls of each function of the engine's API, as JSON
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     api_coverage: Option<PathBuf>,
+    #[command(flatten)]
+    variants: VariantFlags,
     #[command(flatten)]
     confine: ConfinementFlag,
     /// Confine tests without the sandbox too, to test the confinement itself
@@ -245,6 +249,13 @@ pub fn main(args: Args) -> i32 {
             return exit::USAGE;
         }
     };
+    let variants = match args.variants.choice() {
+        Ok(variants) => variants,
+        Err(error) => {
+            log::error(&error.to_string());
+            return exit::USAGE;
+        }
+    };
     editor_definitions::refresh(&args.path);
     testing::test(&TestOptions {
         start: args.path,
@@ -285,6 +296,7 @@ pub fn main(args: Args) -> i32 {
         update_golden: args.update_golden,
         sort: args.sort,
         repeat: args.repeat,
+        variants,
         ..TestOptions::new(PathBuf::new())
     })
 }

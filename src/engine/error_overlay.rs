@@ -1,5 +1,6 @@
-//! Engine overlays drawn over everything: the report of an error that stopped the game, and the
-//! console. The content of the console is in the prelude (lua/debug/console.lua).
+//! Engine overlays drawn over everything: the report of an error that stopped the game, or in a
+//! release the text for its player, and the console. The content of the console is in the prelude
+//! (lua/debug/console.lua).
 
 use super::{Assets, Devices, Drawing, OpenedGame};
 use engine_foundation::{Error, Handle, Vec2};
@@ -33,8 +34,32 @@ const WHITE: [u8; 4] = [255, 255, 255, 255];
 const GRAY: [u8; 4] = [178, 172, 176, 255];
 const YELLOW: [u8; 4] = [255, 214, 110, 255];
 
-/// Hint below the report.
-const REMEDY: &str = "Save a file to try again.  Escape, or closing the window, ends the game.";
+/// Text sizes of the text for a player.
+const PLAYER_TITLE_SIZE: f32 = 32.0;
+const PLAYER_SIZE: f32 = 18.0;
+
+/// Colors of a screen: behind the text, behind the edges, and of the band and the hint.
+#[derive(Clone, Copy, Debug)]
+struct ScreenColors {
+    ground: [u8; 4],
+    edge: [u8; 4],
+    accent: [u8; 4],
+}
+
+const DEVELOPER_COLORS: ScreenColors =
+    ScreenColors { ground: GROUND, edge: EDGE_GROUND, accent: RED };
+const PLAYER_COLORS: ScreenColors = ScreenColors {
+    ground: [20, 23, 30, 255],
+    edge: [20, 23, 30, 255],
+    accent: [232, 166, 70, 255],
+};
+
+/// Hint below the report. `restart` is the key that restarts the game.
+fn hint_of(restart: Option<&str>) -> String {
+    let restart = restart.map_or(String::new(), |key| format!("{key} restarts the game.  "));
+    format!("Save a file to try again.  {restart}Escape, or closing the window, ends the game.")
+}
+
 /// Addition to the hint if the report is longer than the window.
 const SCROLL_HINT: &str = "  ↑ ↓, Page Down or the wheel show the rest.";
 /// Heading of the report of an earlier error that still stops the game.
@@ -51,10 +76,23 @@ pub enum ErrorScroll {
     End,
 }
 
+/// The text for the player of a released game that an error stopped.
+pub struct PlayerErrorText<'a> {
+    pub title: &'a str,
+    pub text: &'a str,
+    /// The file with the report, or the error if there is none.
+    pub detail: &'a str,
+    /// How the player ends the game.
+    pub hint: &'a str,
+}
+
 /// The report of the error that stopped the game, and which part of it is visible.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ErrorScreen {
     lines: Vec<ReportLine>,
+    /// Text at the lower edge.
+    hint: String,
+    colors: ScreenColors,
     /// Distance between the start of the report and the top of its visible part, in logical pixels.
     scroll: f32,
     /// Heights of the visible part and of the report when it was drawn last.
@@ -63,6 +101,10 @@ pub(super) struct ErrorScreen {
 }
 
 impl ErrorScreen {
+    fn new(lines: Vec<ReportLine>, hint: String, colors: ScreenColors) -> ErrorScreen {
+        ErrorScreen { lines, hint, colors, scroll: 0.0, visible: 0.0, height: 0.0 }
+    }
+
     /// Scrolls the report. Returns true if another part is visible now.
     fn scroll(&mut self, scroll: ErrorScroll) -> bool {
         let wanted = match scroll {
@@ -126,9 +168,29 @@ fn lines_of(reports: &[String]) -> Vec<ReportLine> {
 
 impl Drawing {
     /// Shows reports of errors over everything, the newest first, until [`Drawing::hide_error`].
-    pub fn show_error(&mut self, reports: &[String]) {
-        self.builder.error =
-            Some(ErrorScreen { lines: lines_of(reports), ..ErrorScreen::default() });
+    /// `restart` is the key that restarts the game, for the hint.
+    pub fn show_error(&mut self, reports: &[String], restart: Option<&str>) {
+        let (lines, hint) = (lines_of(reports), hint_of(restart));
+        self.builder.error = Some(ErrorScreen::new(lines, hint, DEVELOPER_COLORS));
+    }
+
+    /// Shows the player of a released game that an error stopped it.
+    pub fn show_player_error(&mut self, player: &PlayerErrorText) {
+        let lines = [
+            (player.title, PLAYER_TITLE_SIZE, WHITE),
+            ("", PLAYER_SIZE, GRAY),
+            (player.text, PLAYER_SIZE, WHITE),
+            ("", PLAYER_SIZE, GRAY),
+            (player.detail, PLAYER_SIZE, YELLOW),
+        ];
+        // An empty line has a height, too.
+        let line = |(text, size, color): (&str, f32, [u8; 4])| ReportLine {
+            text: if text.is_empty() { " " } else { text }.to_string(),
+            size,
+            color,
+        };
+        let lines = lines.map(line).into();
+        self.builder.error = Some(ErrorScreen::new(lines, player.hint.to_string(), PLAYER_COLORS));
     }
 
     /// Scrolls the shown reports. Returns true if another part of them is visible now.
@@ -240,12 +302,23 @@ impl Drawing {
                 rows as f32 * metrics.line_height * line.size
             })
             .collect();
-        let (top, bottom) = (size.y - BAND - MARGIN, 2.0 * MARGIN);
+        let is_long = |screen: &ErrorScreen| screen.height > screen.visible;
+        let hint = match is_long(screen) {
+            true => format!("{}{SCROLL_HINT}", screen.hint),
+            false => screen.hint.clone(),
+        };
+        let colors = screen.colors;
+        let hint = ReportLine { text: hint, size: SIZE, color: colors.accent };
+        let hint_rows =
+            assets.text.extents(&hint.request(font, width)).map_or(1, |extents| extents.lines);
+        // A hint of one line is as far from the edge as the report.
+        let hint_height = hint_rows as f32 * metrics.line_height * SIZE;
+        let hint_top = (hint_height + SIZE * 0.5).max(MARGIN);
+        let (top, bottom) = (size.y - BAND - MARGIN, hint_top + MARGIN);
         screen.height = heights.iter().sum();
         screen.visible = (top - bottom).max(SIZE);
         screen.scroll(ErrorScroll::Lines(0.0));
-        let is_long = screen.height > screen.visible;
-        self.fill_rectangle(gui, [0.0, 0.0, size.x, size.y], GROUND);
+        self.fill_rectangle(gui, [0.0, 0.0, size.x, size.y], colors.ground);
         let mut y = top + screen.scroll;
         for (line, height) in screen.lines.iter().zip(heights) {
             if y - height < top && y > bottom {
@@ -253,18 +326,16 @@ impl Drawing {
             }
             y -= height;
         }
-        self.fill_rectangle(gui, [0.0, top, size.x, size.y], EDGE_GROUND);
-        self.fill_rectangle(gui, [0.0, 0.0, size.x, bottom - SIZE * 0.25], EDGE_GROUND);
-        self.fill_rectangle(gui, [0.0, size.y - BAND, size.x, size.y], RED);
-        if is_long {
+        self.fill_rectangle(gui, [0.0, top, size.x, size.y], colors.edge);
+        self.fill_rectangle(gui, [0.0, 0.0, size.x, bottom - SIZE * 0.25], colors.edge);
+        self.fill_rectangle(gui, [0.0, size.y - BAND, size.x, size.y], colors.accent);
+        if is_long(screen) {
             let length = screen.visible * screen.visible / screen.height;
             let from = top - screen.scroll * screen.visible / screen.height;
             let right = size.x - MARGIN * 0.5;
             self.fill_rectangle(gui, [right - BAR, from - length, right, from], GRAY);
         }
-        let text = if is_long { format!("{REMEDY}{SCROLL_HINT}") } else { REMEDY.to_string() };
-        let remedy = ReportLine { text, size: SIZE, color: RED };
-        self.draw_report_line(assets, gui, remedy.request(font, width), RED, MARGIN);
+        self.draw_report_line(assets, gui, hint.request(font, width), hint.color, hint_top);
         Ok(gui)
     }
 
@@ -359,13 +430,16 @@ mod tests {
 
     #[test]
     fn a_report_scrolls_between_its_start_and_its_end() {
-        let mut screen = ErrorScreen { height: 1000.0, visible: 300.0, ..ErrorScreen::default() };
+        let screen = |height, visible| {
+            let empty = ErrorScreen::new(Vec::new(), String::new(), DEVELOPER_COLORS);
+            ErrorScreen { height, visible, ..empty }
+        };
+        let (mut screen, mut short) = (screen(1000.0, 300.0), screen(100.0, 300.0));
         assert!(!screen.scroll(ErrorScroll::Lines(-1.0)), "it is at the start");
         assert!(screen.scroll(ErrorScroll::Pages(1.0)) && screen.scroll < 300.0);
         assert!(screen.scroll(ErrorScroll::End) && screen.scroll == 700.0);
         assert!(!screen.scroll(ErrorScroll::Lines(3.0)));
         assert!(screen.scroll(ErrorScroll::Start) && screen.scroll == 0.0);
-        let mut short = ErrorScreen { height: 100.0, visible: 300.0, ..ErrorScreen::default() };
         assert!(!short.scroll(ErrorScroll::End), "all of it is visible");
     }
 }

@@ -25,6 +25,8 @@ pub struct Frame {
     pub game_hash: GameHashes,
     /// Exit code, set when the game requests to quit.
     pub quit: Option<i32>,
+    /// True if the game restarts after this frame.
+    pub restart: bool,
 }
 
 impl Frame {
@@ -39,6 +41,7 @@ impl Frame {
             collection: CollectorSettings::DEFAULT,
             game_hash: GameHashes::default(),
             quit: None,
+            restart: false,
         }
     }
 

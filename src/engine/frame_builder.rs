@@ -31,6 +31,10 @@ pub const VIEWS_MAX: usize = 256;
 /// Number of consecutive frames with a nearly black color before the warning.
 const DARK_FRAMES: u32 = 30;
 
+/// Number of consecutive frames without a view before the warning: two seconds, longer than a game
+/// shows nothing on purpose.
+const VIEWLESS_FRAMES: u32 = 120;
+
 /// Version that materials and textures never have, to force a refresh.
 pub(super) const STALE: (u64, u64) = (u64::MAX, u64::MAX);
 
@@ -58,6 +62,8 @@ pub struct FrameBuilder {
     dark_frames: u32,
     /// True if the game was warned of a dark color already, at the line that created it.
     pub warned_of_dark: bool,
+    /// Number of consecutive frames that showed nothing at all, although units exist.
+    viewless_frames: u32,
     main_gui: Option<GuiId>,
     /// Gui sources of textures, by name.
     pub(super) sources: HashMap<String, SourceNumber>,
@@ -359,6 +365,7 @@ impl Engine {
     /// Fills a packet with the frame's output, and ends the drawing of the frame.
     pub(super) fn fill_packet(&mut self, packet: &mut FramePacket) {
         engine_foundation::owner!("renderer/packets");
+        self.drawing.warn_of_no_view(&self.game, &self.worlds);
         self.drawing.keep_last_frame(packet);
         self.drawing.captures.fill(packet);
         self.drawing.guis.recycle(&mut packet.spare_guis);
@@ -445,6 +452,27 @@ fn neither_texture_nor_material(store: &ResourceStore, name: &str, error: Error)
 }
 
 impl Drawing {
+    /// Warns if a game that is drawn has units, and shows nothing for a while. Without any view,
+    /// its Guis are not visible either. Call it before the frame's views are moved to the packet.
+    fn warn_of_no_view(&mut self, game: &OpenedGame, worlds: &Worlds) {
+        let builder = &mut self.builder;
+        let is_certain = builder.is_shown
+            && builder.error.is_none()
+            && builder.views.is_empty()
+            && game.build == BuildMode::Development
+            && !worlds.units.slots.is_empty();
+        builder.viewless_frames = if is_certain { builder.viewless_frames + 1 } else { 0 };
+        if builder.viewless_frames == VIEWLESS_FRAMES {
+            let message = format!(
+                "nothing is visible: {} units are spawned, and no world was shown in the last \
+                 {VIEWLESS_FRAMES} frames. Show it in each frame: function render() \
+                 Application.render_world(world, camera) end",
+                worlds.units.slots.len()
+            );
+            log::warn("render", &message);
+        }
+    }
+
     /// Warns about a color that stays nearly black. A color that is only fading is not reported.
     fn warn_nearly_black(&mut self, game: &OpenedGame, packet: &FramePacket) {
         if game.build == BuildMode::Release {

@@ -52,11 +52,11 @@ use engine_window::{SecondaryWindows, Window, WindowOptions};
 use engine_workers::Workers;
 use engine_world::WorldId;
 pub use engine_world::render_scenes::RenderScenes;
-pub use error_overlay::{ALSO_STOPPED, ErrorScroll};
+pub use error_overlay::{ALSO_STOPPED, ErrorScroll, PlayerErrorText};
 pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;
-pub use game::OpenedGame;
+pub use game::{OpenedGame, RestartOnSave};
 pub use recorded_world_draws::WorldDraw;
 pub use render_targets::TextureGuiDesc;
 pub use screenshots::CAPTURES_MAX;
@@ -165,6 +165,8 @@ impl Engine {
                 deterministic: start.deterministic,
                 save_folder: start.save_folder,
                 user_settings: None,
+                restart_on_save: RestartOnSave::Never,
+                source_platform: platform::NAME.to_string(),
             },
         }
     }

@@ -245,6 +245,11 @@ impl Worlds {
 
     /// Draws the particles of worlds that views show.
     fn draw_scenes(&mut self, devices: &Devices, packet: &mut FramePacket) {
+        for (id, hidden) in self.scenes.effects.take_changed() {
+            if let Some(effect) = self.particles.slots_mut().get_mut(id.0) {
+                effect.hidden = hidden;
+            }
+        }
         let (particles, tasks) = (&mut self.particles, &devices.tasks);
         let FramePacket { views, scenes, spare_scenes, .. } = packet;
         let mut refused = None;
@@ -261,7 +266,8 @@ impl Worlds {
                 view.scene == Some(number) && is_in_frustum(&matrix, center, radius)
             });
             let eye = seeing.next().map(|view| view.camera.position);
-            effect.was_visible = eye.is_some();
+            effect.was_visible = eye.is_some() && !effect.hidden;
+            let eye = eye.filter(|_| !effect.hidden);
             let Some(eye) = eye.filter(|_| drawn.textures.len() > effect.resource) else { return };
             let scene = scene_of(scenes, spare_scenes, number);
             for index in effect.emitters.iter() {

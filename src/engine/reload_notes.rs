@@ -52,24 +52,19 @@ impl ReloadNote<'_> {
         }
     }
 
-    fn levels(&self, count: usize) -> String {
+    /// Existing levels of a file that was saved are updated by the prelude, which reports them.
+    fn levels(&self, count: usize) -> Option<String> {
         let ReloadNote { file, is_deleted } = self;
         let (levels, are) = (counted(count, "level"), choose(count, "is", "are"));
         let keep = choose(count, "keeps", "keep");
-        match (is_deleted, count) {
+        Some(match (is_deleted, count) {
             (true, 0) => format!("{file} was deleted: the level is not spawned"),
             (true, _) => {
                 format!("{file} was deleted: {levels} that {are} spawned {keep} the units")
             }
             (false, 0) => format!("reloaded {file}: levels that are spawned from now on use it"),
-            (false, _) => {
-                let it = choose(count, "it", "them");
-                format!(
-                    "reloaded {file}: {levels} that {are} spawned {keep} the old units; destroy \
-                     and spawn {it} again"
-                )
-            }
-        }
+            (false, _) => return None,
+        })
     }
 
     /// `new` and `old` are the numbers of maps that show the new and the old version.
@@ -131,7 +126,7 @@ impl Engine {
         for name in changed.of(ReloadStep::Levels) {
             let levels = self.worlds.levels.slots.iter();
             let count = levels.filter(|(_, level)| level.resource.name == name.name).count();
-            notes.push(self.note(name, |note| note.levels(count)));
+            notes.extend(self.note(name, |note| note.levels(count)));
         }
         for name in changed.of(ReloadStep::Tilemaps) {
             let maps = &self.assets.tilemaps;
@@ -143,7 +138,7 @@ impl Engine {
         notes
     }
 
-    fn note(&self, name: &ResourceName, text: impl Fn(&ReloadNote) -> String) -> String {
+    fn note<T>(&self, name: &ResourceName, text: impl Fn(&ReloadNote) -> T) -> T {
         let path = self.assets.store.path(name);
         let file = path.clone().unwrap_or_else(|| name.to_string());
         text(&ReloadNote { file: &file, is_deleted: path.is_none() })
@@ -174,10 +169,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            [saved.levels(1), deleted.levels(0)],
+            [saved.levels(0), saved.levels(1), deleted.levels(0)].map(Option::unwrap_or_default),
             [
-                "reloaded a.x: 1 level that is spawned keeps the old units; destroy and spawn it \
-                 again",
+                "reloaded a.x: levels that are spawned from now on use it",
+                "",
                 "a.x was deleted: the level is not spawned",
             ]
         );

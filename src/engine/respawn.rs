@@ -4,7 +4,7 @@
 
 use super::Engine;
 use engine_foundation::Error;
-use engine_world::scene_graph::NodePose;
+use engine_world::scene_graph::{NodeLink, NodePose, SceneGraph};
 use engine_world::unit::{UnitId, Units};
 use engine_world::unit_resource::UnitResource;
 use std::sync::Arc;
@@ -12,12 +12,10 @@ use std::sync::Arc;
 /// Location that messages about handles of the old components show.
 const LOCATION: &str = "a hot reload of its unit";
 
-/// A link of another unit to one of the unit's nodes.
+/// Links of another unit to the unit's nodes, each with the local pose of the linked node.
 struct LinkedChild {
     row: u32,
-    /// Index of the node in the old resource.
-    node: usize,
-    pose: NodePose,
+    links: Vec<(NodeLink, NodePose)>,
 }
 
 impl Engine {
@@ -68,12 +66,17 @@ fn replace_nodes(
 ) -> Result<(), Error> {
     let (row, old) = (unit.row(), units.of(unit).resource.clone());
     let scene = &mut units.scene;
-    let (root, parent) = (scene.local(row, 0), scene.parent(row, 0));
+    let (root, own_links) = (scene.local(row, 0), scene.links(row));
+    let with_poses = |scene: &SceneGraph, row: u32, links: Vec<NodeLink>| {
+        let pose = |link: NodeLink| (link, scene.local(row, link.node));
+        links.into_iter().map(pose).collect::<Vec<_>>()
+    };
     let children = scene.linked_to(row).filter_map(|child| {
-        let (_, node) = scene.parent(child, 0)?;
-        Some(LinkedChild { row: child, node, pose: scene.local(child, 0) })
+        let (_, links) = scene.links(child)?;
+        Some(LinkedChild { row: child, links: with_poses(scene, child, links) })
     });
     let children: Vec<LinkedChild> = children.collect();
+    let own_links = own_links.map(|(above, links)| (above, with_poses(scene, row, links)));
     scene.remove(row);
     let added = scene.add(row, &resource.parents, &resource.poses);
     let current = match added {
@@ -84,13 +87,24 @@ fn replace_nodes(
             &old
         }
     };
-    if let Some((above, node)) = parent {
-        scene.link(row, above, node)?;
-    }
     scene.set_local(row, 0, &root);
+    if let Some((above, links)) = own_links {
+        for (link, pose) in links {
+            // A linked node that the new resource lacks is no longer linked.
+            let node = new_index(&old, current, link.node);
+            if node == 0 && link.node > 0 {
+                continue;
+            }
+            scene.link((row, node), (above, link.parent))?;
+            scene.set_local(row, node, &pose);
+        }
+    }
     for child in children {
-        scene.link(child.row, row, new_index(&old, current, child.node))?;
-        scene.set_local(child.row, 0, &child.pose);
+        for (link, pose) in child.links {
+            let parent = new_index(&old, current, link.parent);
+            scene.link((child.row, link.node), (row, parent))?;
+            scene.set_local(child.row, link.node, &pose);
+        }
     }
     let current = current.clone();
     if let Some(slot) = units.slots.get_mut(unit.0) {
@@ -134,9 +148,9 @@ mod tests {
         };
         let (above, rat) = (spawn(&["root", "hook"], 5.0), spawn(&["root", "head", "tail"], 2.0));
         let (hat, flea) = (spawn(&["root"], 1.0), spawn(&["root"], 3.0));
-        units.scene.link(rat.row(), above.row(), 1).unwrap();
-        units.scene.link(hat.row(), rat.row(), 1).unwrap();
-        units.scene.link(flea.row(), rat.row(), 2).unwrap();
+        units.scene.link((rat.row(), 0), (above.row(), 1)).unwrap();
+        units.scene.link((hat.row(), 0), (rat.row(), 1)).unwrap();
+        units.scene.link((flea.row(), 0), (rat.row(), 2)).unwrap();
         // The head has another index, and the tail is gone.
         replace_nodes(&mut units, rat, &resource(&["root", "ear", "neck", "head"])).unwrap();
         let scene = &units.scene;

@@ -149,7 +149,7 @@ impl Engine {
                 hash.write_f64(world.delta);
             });
         }
-        let view = self.worlds.component_view(&self.assets);
+        let view = self.worlds.component_view(&self.assets, &self.devices);
         for (handle, _) in self.worlds.units.slots.iter() {
             hasher.write(HashedSystem::Worlds, number(handle), |hash| {
                 let row = handle.index() as u32;

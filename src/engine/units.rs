@@ -1,7 +1,7 @@
 //! Units with their components: reading of unit resources, spawning and destruction. The rows of
 //! units are in `engine_world`, and each component is in its own file there.
 
-use super::{Assets, Engine, Worlds};
+use super::{Assets, Devices, Engine, Worlds};
 use engine_foundation::{Error, doing, error, log};
 use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
@@ -107,6 +107,9 @@ impl Worlds {
                 let found = assets.tilemaps.find_map(&mut assets.store, map, level.as_deref());
                 found.map(|_| ResolvedResource::Tilemap)
             }
+            ResourceReference::Particles(name) => {
+                self.find_particles(assets, name).map(ResolvedResource::Particles)
+            }
         }
     }
 }
@@ -176,10 +179,14 @@ impl Engine {
             physics: &mut self.worlds.physics,
             scenes: &mut self.worlds.scenes,
             cameras: &mut self.worlds.cameras,
+            particles: &mut self.worlds.particles,
+            voices: &mut self.worlds.voices,
+            sounds: &mut self.devices.sounds,
             models: &mut self.assets.models,
             textures: &mut self.assets.textures,
             tilemaps: &mut self.assets.tilemaps,
             store: &mut self.assets.store,
+            tasks: &self.devices.tasks,
             frame: self.frame.index,
         }
     }
@@ -187,20 +194,32 @@ impl Engine {
 
 impl Worlds {
     /// Returns the description of a unit's components, as lines of text.
-    pub fn inspect_components(&mut self, assets: &Assets, unit: UnitId) -> Vec<String> {
+    pub fn inspect_components(
+        &mut self,
+        assets: &Assets,
+        devices: &Devices,
+        unit: UnitId,
+    ) -> Vec<String> {
         // Cameras take the poses of their nodes when they are used.
         for camera in self.scenes.cameras.of_unit(unit.row()).to_vec() {
             self.follow(camera);
         }
-        COMPONENTS.inspect(&self.component_view(assets), unit)
+        COMPONENTS.inspect(&self.component_view(assets, devices), unit)
     }
 
     /// Returns the parts of the engine that the state and the text of components are read from.
-    pub(super) fn component_view<'a>(&'a self, assets: &'a Assets) -> ComponentView<'a> {
+    pub(super) fn component_view<'a>(
+        &'a self,
+        assets: &'a Assets,
+        devices: &'a Devices,
+    ) -> ComponentView<'a> {
         ComponentView {
             physics: &self.physics,
             scenes: &self.scenes,
             cameras: &self.cameras,
+            particles: &self.particles,
+            voices: &self.voices,
+            sounds: &devices.sounds,
             models: &assets.models,
             materials: &assets.materials,
             textures: &assets.textures,

@@ -10,6 +10,7 @@ use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
 use engine_world::debug_lines::DebugLines;
 use engine_world::level::Levels;
 use engine_world::physics::PhysicsTables;
+use engine_world::sound_component::UnitVoices;
 use engine_world::unit::{UnitId, Units};
 use engine_world::{WORLDS_MAX, World, WorldFlags, WorldId};
 
@@ -29,6 +30,8 @@ pub struct Worlds {
     pub scenes: RenderScenes,
     /// Particle effects in worlds and in Guis.
     pub particles: Particles,
+    /// Voices of units' components.
+    pub voices: UnitVoices,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
     /// Debug lines and debug texts.
@@ -47,6 +50,7 @@ impl Worlds {
             broadphases: Slots::new(HandleKind::Broadphase, BROADPHASES_MAX),
             scenes: RenderScenes::default(),
             particles: Particles::new(seed),
+            voices: UnitVoices::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,
             lines: DebugLines::default(),

@@ -17,6 +17,7 @@ use super::index::{self, FailedVariant, FileStamp, IndexEntry, ResourceIndex};
 use super::panic_report;
 use super::resource_kind::{CompileContext, ResourceKind, ResourceKinds};
 use super::resource_name::{ResourceName, is_inside};
+use super::settings::Settings;
 use super::slow_compile_warning::SlowCompileMonitor;
 use super::source_reader::{JobSources, Sources};
 use engine_foundation::atomic_file::{disk, write_whole};
@@ -142,7 +143,12 @@ pub fn compile_without_index(
     let mut found = folder_scan::files(target.root)?;
     found.files.retain(|file| !target.exclude.iter().any(|glob| glob.matches(&file.path)));
     let linked = std::mem::take(&mut found.linked);
-    let scanned = folder_scan::group_by_resource(found, &target.kinds, target.source_platform);
+    let platforms = Settings::platforms_of(target.root);
+    let (kinds, platform) = (&target.kinds, target.source_platform);
+    let mut scanned = folder_scan::group_by_resource(found, kinds, platform, &platforms);
+    for variant in scanned.resources.values_mut().flatten() {
+        variant.properties = variant.properties.without_platforms(&platforms);
+    }
     let last = read_index(&target.data);
     let mut present = data_files(&target.data);
     folder_data::keep_undamaged(&target.data, &last, &mut present);
@@ -264,7 +270,7 @@ fn plan_jobs<'a>(
         let kind = target.kinds.by_name(&resource.kind).expect("the scan knows the same kinds");
         let mut paths = HashMap::new();
         for variant in variants {
-            let properties = variant.properties.without_platforms();
+            let properties = variant.properties.clone();
             if let Some(other) = paths.insert(properties.clone(), &variant.file.path) {
                 problems.push(format!(
                     "{other} and {} are the same variant of {resource} on {}: rename one",
@@ -474,7 +480,7 @@ fn build(
             None => sources.read(path).map_err(CompileFailure::Transient)?.1,
         });
     }
-    let properties = job.variant.properties.without_platforms();
+    let properties = job.variant.properties.clone();
     let file = index::data_name(job.resource, &properties);
     let data_content = murmur64a(&data, 0);
     let same = job.last.is_some_and(|last| last.data_content == data_content);
@@ -527,7 +533,7 @@ fn record_failure(
     }
     CompileFailure::Failed(Box::new(FailedVariant {
         resource: job.resource.clone(),
-        properties: job.variant.properties.without_platforms(),
+        properties: job.variant.properties.clone(),
         form: job.variant.form,
         kind_version: job.kind.version,
         files,

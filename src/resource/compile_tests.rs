@@ -183,6 +183,7 @@ fn the_calling_thread_compiles_if_no_thread_can_start() {
         folder_scan::files(&game.root).unwrap(),
         &game.kinds,
         game.platform,
+        &Platforms::default(),
     );
     let last = ResourceIndex::default();
     let (jobs, _) = plan_jobs(&target, &scanned, &last, &HashSet::new());

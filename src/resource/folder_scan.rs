@@ -3,7 +3,7 @@
 
 use super::resource_kind::{ResourceKinds, SourceForm};
 use super::resource_name::{ResourceName, SourceName};
-use super::variant::{self, VariantProperties};
+use super::variant::{self, Platforms, VariantProperties};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, FileState, FolderId};
@@ -147,7 +147,12 @@ fn is_reference(path: &str) -> bool {
 }
 
 /// Sorts files into resources and their variants, for a platform.
-pub fn group_by_resource(found: FolderFiles, kinds: &ResourceKinds, platform: &str) -> FolderScan {
+pub fn group_by_resource(
+    found: FolderFiles,
+    kinds: &ResourceKinds,
+    platform: &str,
+    platforms: &Platforms,
+) -> FolderScan {
     let mut scan = FolderScan { problems: found.problems, ..FolderScan::default() };
     let mut sources: BTreeMap<(ResourceName, VariantProperties), Vec<(SourceForm, ScannedFile)>> =
         BTreeMap::new();
@@ -173,7 +178,7 @@ pub fn group_by_resource(found: FolderFiles, kinds: &ResourceKinds, platform: &s
     report_case_clashes(&mut scan);
     for variants in scan.resources.values_mut() {
         let sets: Vec<_> = variants.iter().map(|variant| variant.properties.clone()).collect();
-        let kept = variant::for_platform(&sets, platform);
+        let kept = variant::for_platform(&sets, platform, platforms);
         *variants = kept.into_iter().map(|i| variants[i].clone()).collect();
     }
     scan.resources.retain(|_, variants| !variants.is_empty());
@@ -271,7 +276,12 @@ mod tests {
         let state = FileState::default();
         let file = |path: &&str| ScannedFile { path: path.to_string(), state };
         let files = paths.iter().map(file).collect();
-        group_by_resource(FolderFiles { files, ..FolderFiles::default() }, &KINDS, platform)
+        group_by_resource(
+            FolderFiles { files, ..FolderFiles::default() },
+            &KINDS,
+            platform,
+            &Platforms::default(),
+        )
     }
 
     #[test]
@@ -327,7 +337,7 @@ mod tests {
                  ignored"
             )]
         );
-        let scan = group_by_resource(found, &KINDS, "linux");
+        let scan = group_by_resource(found, &KINDS, "linux", &Platforms::default());
         assert_eq!((scan.resources.len(), scan.problems.len()), (1, 1));
         fs::remove_dir_all(root).unwrap();
         let message = files(Path::new("/nowhere/game")).unwrap_err().message;

@@ -14,6 +14,7 @@ pub mod image;
 pub mod index;
 pub mod inflate;
 pub mod material_data;
+mod nearby_game;
 pub mod package;
 pub mod panic_report;
 pub mod project;

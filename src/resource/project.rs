@@ -1,6 +1,7 @@
 //! A game's folder, and the scripts in it and in the engine's own `core/`. This module handles
 //! paths and text; it does not interpret scripts.
 
+use super::{bundle, nearby_game};
 use engine_foundation::error;
 use engine_foundation::file_access::{self, AccessError, EntryKind, readers};
 use engine_foundation::{Error, suggest};
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// name.
 const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("camera_2d.lua", include_str!("../../core/camera_2d.lua")),
+    ("stingray.lua", include_str!("../../core/stingray.lua")),
+    ("stingray_sound.lua", include_str!("../../core/stingray_sound.lua")),
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),
@@ -67,10 +70,16 @@ impl Project {
                  `engine new {display_path}`"
             )),
             Err(reason) => Err(error!("the folder '{display_path}' cannot be opened: {reason}")),
-            Ok(found) if !found.is_dir() => Err(error!(
-                "'{display_path}' is a file: give the folder that it is in (a game is a folder \
-                 with a main.lua)"
-            )),
+            Ok(found) if !found.is_dir() => Err(match bundle::looks_like_bundle(folder) {
+                true => error!(
+                    "'{display_path}' is a bundle, which `engine run {display_path}` plays: give \
+                     the game's folder that it was made of"
+                ),
+                false => error!(
+                    "'{display_path}' is a file: give the folder that it is in (a game is a \
+                     folder with a main.lua)"
+                ),
+            }),
             Ok(_) => {
                 let root = ProjectRoot::Folder(folder.to_path_buf());
                 Ok(Project {
@@ -119,15 +128,16 @@ impl Project {
                  boot_script in settings.sjson, or --boot, names it"
             ));
         }
-        let display_path = match &self.root {
-            ProjectRoot::Folder(root) => root.display().to_string(),
-            ProjectRoot::Bundle { name, .. } => name.clone(),
+        let (display_path, near) = match &self.root {
+            ProjectRoot::Folder(root) => (root.display().to_string(), nearby_game::sentence(root)),
+            ProjectRoot::Bundle { name, .. } => (name.clone(), None),
         };
-        Some(format!(
-            "'{display_path}' has no main.lua{hint}\n\
-             A game is a folder with a main.lua, which the engine runs: write one, or make a game \
+        let remedy = near.unwrap_or_else(|| {
+            "A game is a folder with a main.lua, which the engine runs: write one, or make a game \
              with `engine new NAME`"
-        ))
+                .to_string()
+        });
+        Some(format!("'{display_path}' has no main.lua{hint}\n{remedy}"))
     }
 
     /// Treats a file as missing.

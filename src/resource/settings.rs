@@ -4,6 +4,7 @@
 pub use super::settings_table::SETTINGS;
 
 use super::glob::{self, Glob};
+use super::variant::Platforms;
 use engine_foundation::color_source;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
@@ -51,10 +52,6 @@ pub struct Setting {
     pub live: bool,
 }
 
-/// Platforms that can have an override block. Keys in the block of the current platform take
-/// precedence.
-pub const PLATFORMS: &[&str] = &["linux", "windows", "macos"];
-
 /// The settings of a game, complete with defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -90,8 +87,10 @@ impl Settings {
         if root.kind() != ValueKind::Object {
             return Err(error_at(&root, "the settings must be `key = value` lines".to_string()));
         }
-        settings.apply_block(&root, "", PLATFORMS)?;
-        for name in PLATFORMS {
+        let platforms = own_platforms(&root)?;
+        let names: Vec<&str> = platforms.names().collect();
+        settings.apply_block(&root, "", &names)?;
+        for name in &names {
             if let Some(block) = root.get(name) {
                 if block.kind() != ValueKind::Object {
                     return Err(error_at(&block, format!("'{name}' must be a block of settings")));
@@ -104,6 +103,26 @@ impl Settings {
             }
         }
         Ok(settings)
+    }
+
+    /// Returns the platforms of the game in a folder. Broken settings, which are reported when the
+    /// game is opened, name none.
+    pub fn platforms_of(folder: &Path) -> Platforms {
+        let read = file_access::read(folder, FILE, &readers::SETTINGS).ok();
+        let platforms = read.and_then(|bytes| {
+            let document = sjson::parse_bytes(&bytes).ok()?;
+            own_platforms(&document.root()).ok()
+        });
+        platforms.unwrap_or_default()
+    }
+
+    /// Returns the platforms of the game.
+    pub fn platforms(&self) -> Platforms {
+        let names = self.list("platforms").iter().filter_map(|name| match name {
+            SjsonTree::String(name) => Some(name.clone()),
+            _ => None,
+        });
+        Platforms::with_own(names.collect()).unwrap_or_default()
     }
 
     fn apply_block(
@@ -130,7 +149,8 @@ impl Settings {
                 }
                 self.apply_block(&value, &key, &[])?;
             } else {
-                let hint = suggest::hint(name, known_names(prefix).iter().map(String::as_str));
+                let known = known_names(prefix, except);
+                let hint = suggest::hint(name, known.iter().map(String::as_str));
                 let message = format!("unknown setting '{key}'{hint}");
                 return Err(error!("{FILE}:{}: {message}", entry.line()));
             }
@@ -230,14 +250,37 @@ fn default_of(setting: &Setting) -> SjsonTree {
     document.root().get("value").expect("there is one").to_tree()
 }
 
-/// Returns the names that are valid at a level, for suggestions.
-fn known_names(prefix: &str) -> Vec<String> {
+/// Returns the platforms of a game by the root of its settings: the setting `platforms` says which
+/// blocks there are.
+fn own_platforms(root: &SjsonValue) -> Result<Platforms, Error> {
+    let Some(list) = root.get("platforms") else { return Ok(Platforms::default()) };
+    let mut names = Vec::new();
+    for item in list.items().into_iter().flatten() {
+        let Some(name) = item.as_str() else {
+            return Err(error_at(&item, "'platforms' can contain only texts".to_string()));
+        };
+        let inner = format!("{name}.");
+        if SETTINGS.iter().any(|it| it.key == name || it.key.starts_with(&inner)) {
+            let message = format!(
+                "'platforms': '{name}' is the name of settings: choose another name for the \
+                 platform"
+            );
+            return Err(error_at(&item, message));
+        }
+        names.push(name.to_string());
+    }
+    Platforms::with_own(names).map_err(|message| error_at(&list, format!("'platforms': {message}")))
+}
+
+/// Returns the names that are valid at a level, for suggestions. `platforms` have blocks at the
+/// outermost level.
+fn known_names(prefix: &str, platforms: &[&str]) -> Vec<String> {
     let inner = if prefix.is_empty() { String::new() } else { format!("{prefix}.") };
     let keys = SETTINGS.iter().filter_map(|setting| setting.key.strip_prefix(&inner));
     let mut names: Vec<String> =
         keys.map(|rest| rest.split('.').next().unwrap_or(rest).to_string()).collect();
     if prefix.is_empty() {
-        names.extend(PLATFORMS.iter().map(|name| name.to_string()));
+        names.extend(platforms.iter().map(|name| name.to_string()));
     }
     names.dedup();
     names

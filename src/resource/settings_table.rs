@@ -42,6 +42,32 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("boot_script", SettingType::Text, "\"main\"", "The module that starts the game."),
     setting(
+        "platforms",
+        SettingType::List,
+        "[]",
+        "The game's own platforms, besides those of every game: names that files and blocks of \
+         settings have for them, such as menu.handheld.texture. `--source-platform` chooses one.",
+    ),
+    setting(
+        "error_window.title",
+        SettingType::Text,
+        "\"\"",
+        "The first line of the window that tells players of a released game that an error has \
+         stopped it. If empty, the window's title and \"has stopped\".",
+    ),
+    setting(
+        "error_window.text",
+        SettingType::Text,
+        "\"An error has stopped the game. Please send this report to the people who made it:\"",
+        "The text of that window. The path of the report follows.",
+    ),
+    setting(
+        "error_window.hint",
+        SettingType::Text,
+        "\"Press Escape, or close the window, to end the game.\"",
+        "The last line of that window.",
+    ),
+    setting(
         "log.files",
         SettingType::Number(0.0, 100.0),
         "5",
@@ -158,6 +184,12 @@ pub const SETTINGS: &[Setting] = &[
         SettingType::Text,
         "\"grave\"",
         "The name of the key that opens and closes the console. \"\": no console.",
+    ),
+    setting(
+        "restart.key",
+        SettingType::Text,
+        "\"f5\"",
+        "The name of the key that restarts the game, in development. \"\": no key does.",
     ),
     setting(
         "reload.respawn",

@@ -3,10 +3,69 @@
 //! describes the rules for games.
 
 use engine_foundation::hash::IdString64;
+use engine_foundation::suggest;
 
-/// Platform names that can occur as properties in a file name. Any other property is defined by the
-/// game: a language, a difficulty, a season.
+/// Platforms that every game has. Their names occur as properties in file names, and as blocks in
+/// settings. Any other property is defined by the game: a language, a difficulty, a season.
 pub const PLATFORMS: &[&str] = &["linux", "windows", "macos", "android", "ios", "web"];
+
+/// Maximum number of a game's own platforms.
+pub const OWN_PLATFORMS_MAX: usize = 16;
+
+/// The platforms of a game: those of every game, and its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Platforms {
+    own: Vec<String>,
+}
+
+impl Platforms {
+    /// Returns the platforms of a game with these platforms of its own. The error message names the
+    /// defect of a name.
+    pub fn with_own(own: Vec<String>) -> Result<Platforms, String> {
+        if own.len() > OWN_PLATFORMS_MAX {
+            return Err(format!(
+                "{} platforms are more than {OWN_PLATFORMS_MAX} (OWN_PLATFORMS_MAX)",
+                own.len()
+            ));
+        }
+        for (i, name) in own.iter().enumerate() {
+            let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            if name.is_empty() || !name.chars().all(is_word) {
+                return Err(format!(
+                    "'{name}' is not a platform's name: give one word of a-z, 0-9 and _"
+                ));
+            } else if PLATFORMS.contains(&name.as_str()) {
+                return Err(format!("'{name}' is a platform of every game: leave it out"));
+            } else if own[..i].contains(name) {
+                return Err(format!("'{name}' appears twice"));
+            }
+        }
+        Ok(Platforms { own })
+    }
+
+    pub fn contains(&self, word: &str) -> bool {
+        PLATFORMS.contains(&word) || self.own.iter().any(|own| own == word)
+    }
+
+    /// Returns the names of all platforms.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        PLATFORMS.iter().copied().chain(self.own.iter().map(String::as_str))
+    }
+
+    /// Checks that a word is the name of a platform. The error message suggests a similar one.
+    pub fn check(&self, word: &str) -> Result<(), String> {
+        if self.contains(word) {
+            return Ok(());
+        }
+        let hint = suggest::hint(word, self.names());
+        let known: Vec<&str> = self.names().collect();
+        Err(format!(
+            "there is no platform '{word}'{hint} (known: {}; `platforms` in settings.sjson names a \
+             game's own)",
+            known.join(", ")
+        ))
+    }
+}
 
 /// Maximum number of preferences at a time. Each one doubles the candidates that `engine explain`
 /// lists.
@@ -47,13 +106,13 @@ impl VariantProperties {
     }
 
     /// Returns the properties that are platforms.
-    pub fn platforms(&self) -> impl Iterator<Item = &str> {
-        self.properties().filter(|word| PLATFORMS.contains(word))
+    pub fn platforms<'a>(&'a self, known: &'a Platforms) -> impl Iterator<Item = &'a str> {
+        self.properties().filter(|word| known.contains(word))
     }
 
     /// Returns the set without platforms, as compiled data stores it.
-    pub fn without_platforms(&self) -> VariantProperties {
-        let rest = self.0.iter().filter(|word| !PLATFORMS.contains(&word.as_str()));
+    pub fn without_platforms(&self, known: &Platforms) -> VariantProperties {
+        let rest = self.0.iter().filter(|word| !known.contains(word));
         VariantProperties(rest.cloned().collect())
     }
 }
@@ -67,13 +126,17 @@ impl std::fmt::Display for VariantProperties {
 
 /// Returns the indices of a resource's variants that are compiled for a platform. If any variants
 /// name the platform, these are selected; otherwise those that name no platform.
-pub fn for_platform(variants: &[VariantProperties], platform: &str) -> Vec<usize> {
-    let named = |i: &usize| variants[*i].platforms().any(|word| word == platform);
+pub fn for_platform(
+    variants: &[VariantProperties],
+    platform: &str,
+    known: &Platforms,
+) -> Vec<usize> {
+    let named = |i: &usize| variants[*i].platforms(known).any(|word| word == platform);
     let own: Vec<usize> = (0..variants.len()).filter(named).collect();
     if !own.is_empty() {
         return own;
     }
-    (0..variants.len()).filter(|i| variants[*i].platforms().next().is_none()).collect()
+    (0..variants.len()).filter(|i| variants[*i].platforms(known).next().is_none()).collect()
 }
 
 /// Returns the index of the highest rank.
@@ -109,6 +172,16 @@ impl VariantPreferences {
             }
         }
         Ok(VariantPreferences(properties))
+    }
+
+    /// Checks that no property is a platform of the game. The error message names the one that is.
+    pub fn check_platforms(&self, platforms: &Platforms) -> Result<(), String> {
+        match self.0.iter().find(|word| platforms.contains(word)) {
+            Some(word) => {
+                Err(format!("'{word}' is a platform, which is chosen when data is compiled"))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the preferred properties, most important first.
@@ -224,10 +297,34 @@ mod tests {
     #[test]
     fn platform_variants_exclude_others_of_the_same_resource() {
         let variants = sets(&["", "en", "android", "en.android", "web"]);
-        assert_eq!(for_platform(&variants, "android"), [2, 3]);
-        assert_eq!(for_platform(&variants, "linux"), [0, 1]);
-        assert_eq!(for_platform(&sets(&["android"]), "linux"), [0usize; 0]);
-        assert_eq!(variants[3].without_platforms(), set("en"));
+        let known = Platforms::default();
+        assert_eq!(for_platform(&variants, "android", &known), [2, 3]);
+        assert_eq!(for_platform(&variants, "linux", &known), [0, 1]);
+        assert_eq!(for_platform(&sets(&["android"]), "linux", &known), [0usize; 0]);
+        assert_eq!(variants[3].without_platforms(&known), set("en"));
+    }
+
+    #[test]
+    fn a_games_own_platforms_are_platforms() {
+        let known = Platforms::with_own(vec!["handheld".to_string()]).unwrap();
+        let variants = sets(&["", "handheld", "en.handheld"]);
+        assert_eq!(for_platform(&variants, "handheld", &known), [1, 2]);
+        assert_eq!(for_platform(&variants, "linux", &known), [0]);
+        assert_eq!(variants[2].without_platforms(&known), set("en"));
+        let message = preferences(&["handheld"]).check_platforms(&known).unwrap_err();
+        assert!(message.starts_with("'handheld' is a platform"), "{message}");
+        let message = known.check("handeld").unwrap_err();
+        assert!(message.contains("did you mean 'handheld'?"), "{message}");
+        assert_eq!(known.check("web"), Ok(()));
+        let refused = |names: &[&str]| {
+            let names = names.iter().map(|name| name.to_string()).collect();
+            Platforms::with_own(names).unwrap_err()
+        };
+        assert_eq!(refused(&["linux"]), "'linux' is a platform of every game: leave it out");
+        assert_eq!(refused(&["a", "a"]), "'a' appears twice");
+        let word = "'A.b' is not a platform's name: give one word of a-z, 0-9 and _";
+        assert_eq!(refused(&["A.b"]), word);
+        assert!(refused(&["x"; 17]).starts_with("17 platforms are more than 16"));
     }
 
     #[test]

@@ -13,7 +13,9 @@ use engine_foundation::{Color, Mat4, Quat, Vec2, Vec3, Vec4};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-pub use handles::{HandleNumber, gui_message, live_kind, material_message, stale_message};
+pub use handles::{
+    HandleNumber, MaybeHandle, gui_message, live_kind, material_message, stale_message,
+};
 
 /// The reason why an argument was refused.
 pub enum ArgumentError {

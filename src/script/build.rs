@@ -2,6 +2,7 @@
 //! engine's own Lua to LuaJIT bytecode. The program then starts without parsing Lua. All other code
 //! is Rust and Lua.
 
+mod extra_arguments;
 mod link_wrap;
 
 use std::error::Error;
@@ -36,7 +37,7 @@ fn compile_folder(from: &Path, to: &Path, prefix: &str) -> Result<(), Box<dyn Er
         if path.is_dir() {
             compile_folder(&path, &to.join(stem), &format!("{name}/"))?;
         } else if path.extension().is_some_and(|extension| extension == "lua") {
-            let text = fs::read(&path)?;
+            let text = extra_arguments::with_checks(&name, &fs::read_to_string(&path)?);
             let lua = mlua::Lua::new();
             // The VM gives the same chunk name to source text (src/script/vm.rs).
             let chunk = lua.load(text).set_name(format!("=[engine] {name}"));

@@ -262,6 +262,16 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("Unit.set_data", "custom data, unit properties, object variables, tag, Unit.set"),
     row("World.units", "all units, find objects, FindObjectsOfType, get_children, list units"),
+    row("Level.unit_by_index", "Level.unit_by_id, World.unit_by_id"),
+    row(
+        "Material.set_scalar",
+        "Unit.set_scalar_for_material, Unit.set_scalar_for_materials, shader variable, uniform, \
+         material variable",
+    ),
+    row(
+        "World.units_with",
+        "find components, FindObjectsByType, GetComponent, get_nodes_in_group, all lights",
+    ),
     row("World.unit_by_name", "find object, get_node, find unit, GameObject.Find, find by name"),
     row("Level.spline_position", "path, curve, spline, bezier, Path2D, follow path"),
     row("Broadphase", "spatial hash, quadtree, nearest object, find nearest, nearby objects"),
@@ -440,7 +450,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Tween.to",
         "tween, easing, ease, flux, lerp over time, smooth move, create_tween, \
-         Tween.new, Tween.start",
+         Tween.new, Tween.start, World.storyteller",
     ),
     row("Application.delta_time", "delta time, dt, deltaTime, getDelta, love.timer.getDelta"),
     row(

@@ -137,6 +137,8 @@ pub fn owner_of<'a>(source: &'a str, name: &str) -> Option<&'a str> {
     let start = before.rfind(|c: char| !is_of_name(c) && c != '.');
     let path =
         &before[start.map_or(0, |i| i + before[i..].chars().next().map_or(1, char::len_utf8))..];
+    // A text may be joined with the path: `"hp "..game.player.hp`.
+    let path = path.strip_prefix("..").unwrap_or(path);
     let is_path = path.split('.').all(|part| part.starts_with(|c: char| !c.is_ascii_digit()));
     is_path.then_some(path)
 }

@@ -17,6 +17,7 @@ mod describe_value;
 pub mod docgen;
 mod engine_memory_limit;
 mod error_hints;
+mod extra_arguments;
 pub mod familiar_names;
 mod ffi_wrappers;
 mod field_hints;

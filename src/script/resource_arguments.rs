@@ -38,6 +38,7 @@ const NAMED: &[ResourceArgument] = &[
     named("Gui.material", "name", &[MATERIAL, TEXTURE]),
     named("Gui.*", "font", &[FONT]),
     named("Material.new", "name", &[MATERIAL, TEXTURE]),
+    named("Image.load", "name", &[TEXTURE]),
     named("Texture.load", "name", &[TEXTURE]),
     named("Texture.size", "name", &[TEXTURE]),
     named("Texture.unload", "name", &[TEXTURE]),

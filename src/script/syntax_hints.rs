@@ -5,12 +5,11 @@ use super::source_scanner::{KEYWORDS, SourceToken, SourceTokenKind, tokens};
 use engine_foundation::suggest;
 
 /// Words of other languages, and how the same is written in Lua.
-const FOREIGN_KEYWORDS: [(&str, &str); 22] = [
+const FOREIGN_KEYWORDS: [(&str, &str); 21] = [
     ("elif", "`elseif`"),
     ("elsif", "`elseif`"),
     ("var", "`local`"),
     ("let", "`local`"),
-    ("const", "`local`"),
     ("int", "`local`"),
     ("float", "`local`"),
     ("string", "`local`"),
@@ -53,11 +52,13 @@ pub fn hint(message: &str, text: &str, line: usize) -> Option<String> {
     let (problem, near) = message.rsplit_once(" near '")?;
     let near = near.strip_suffix('\'')?;
     let source = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+    // A comment hides the rest of the line before the one at which the parser stops.
+    let before = line.checked_sub(2).and_then(|at| text.lines().nth(at)).unwrap_or_default();
     let found = misspelt_keyword(text, line)
         .or_else(|| unclosed_quote(problem, source))
         .or_else(|| foreign_sign(problem, near, source))
         .or_else(|| block_end(problem, near, text))
-        .or_else(|| missing_part(problem, near, source))?;
+        .or_else(|| missing_part(problem, near, &[before, source]))?;
     Some(format!(": {found}"))
 }
 
@@ -227,7 +228,7 @@ fn same_line(text: &str, a: SourceToken, b: SourceToken) -> bool {
 }
 
 /// Names the part that is missing before the token at which the parser stopped.
-fn missing_part(problem: &str, near: &str, source: &str) -> Option<String> {
+fn missing_part(problem: &str, near: &str, lines: &[&str]) -> Option<String> {
     let of = |sign: &str| format!("a comma or the closing {sign} is missing before it");
     match problem {
         _ if problem.starts_with("'}' expected") => Some(of("}")),
@@ -235,12 +236,18 @@ fn missing_part(problem: &str, near: &str, source: &str) -> Option<String> {
         "'<eof>' expected" if near != "end" => {
             Some("`return` must be the last statement of its block".to_string())
         }
-        "'=' expected" if source.contains("--") => {
+        "'=' expected" if lines.iter().any(|line| is_decrement(line)) => {
             Some("-- begins a comment: write x = x - 1".to_string())
         }
         "'=' expected" => Some("a statement is a call or an assignment".to_string()),
         _ => None,
     }
+}
+
+/// Returns true if a line is `x--`, which other languages use to subtract 1.
+fn is_decrement(line: &str) -> bool {
+    let name = line.split_once("--").map_or("", |(name, _)| name.trim());
+    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.')
 }
 
 #[cfg(test)]
@@ -271,7 +278,6 @@ mod tests {
         check("def init():\n  pass", "did you mean `function` by 'def'?");
         check("func init()\nend", "did you mean `function` by 'func'?");
         check("if x then\nelif y then\nend", "did you mean `elseif` by 'elif'?");
-        check("const speed = 3", "did you mean `local` by 'const'?");
     }
 
     #[test]

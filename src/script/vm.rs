@@ -13,8 +13,8 @@ use super::report::{ErrorReport, handler};
 use super::sampler::{self, ScriptSamples};
 use super::value::{ScriptValue, push_value, read_value};
 use super::{
-    api, bytecode, error_hints, ffi_wrappers, heap, heap_snapshot, prelude, prelude_check,
-    reload_dry_run,
+    api, bytecode, error_hints, extra_arguments, ffi_wrappers, heap, heap_snapshot, prelude,
+    prelude_check, reload_dry_run,
 };
 use engine_foundation::Error;
 use engine_foundation::memory::{limit, number_of as memory_of};
@@ -365,7 +365,8 @@ impl Vm {
             // SAFETY: pushes within the room that `protected` made; build.rs dumped the bytecode.
             unsafe {
                 if !bytecode::load(l, file.bytecode) {
-                    load_or_message(l, &format!("=[engine] {}", file.name), file.text)?;
+                    let text = extra_arguments::with_checks(file.name, file.text);
+                    load_or_message(l, &format!("=[engine] {}", file.name), &text)?;
                 }
                 store_chunk(l, file.name);
                 lua_getfield(l, LUA_REGISTRYINDEX, c"engine.core".as_ptr());

@@ -64,12 +64,12 @@ pub struct Broadphase {
 }
 
 impl Broadphase {
-    /// Creates a broadphase with cells of this size in metres, above 0. The best size is about the
-    /// size of typical queries.
-    pub fn new(cell: f32) -> Broadphase {
+    /// Creates a broadphase with cells of this size in metres, above 0, and memory for a number of
+    /// spheres. The best size is about the size of typical queries.
+    pub fn new(cell: f32, count: usize) -> Broadphase {
         Broadphase {
             cell,
-            slots: Vec::new(),
+            slots: Vec::with_capacity(count.min(ENTRIES_MAX)),
             free: Vec::new(),
             cells: HashMap::new(),
             large: Vec::new(),
@@ -357,7 +357,8 @@ mod tests {
 
     /// Returns spheres in many places, some larger than a cell, some moved and removed.
     fn filled() -> (Broadphase, Vec<(Vec3, f32)>) {
-        let (mut grid, mut random, mut balls) = (Broadphase::new(4.0), Random::seed(5), Vec::new());
+        let (mut grid, mut random, mut balls) =
+            (Broadphase::new(4.0, 0), Random::seed(5), Vec::new());
         let mut at = || {
             (
                 Vec3::new(0.0, 0.0, 0.0).map(|_| random.next_f64() as f32 * 80.0 - 40.0),
@@ -427,7 +428,7 @@ mod tests {
 
     #[test]
     fn a_stale_id_never_matches_another_sphere() {
-        let (mut grid, mut other) = (Broadphase::new(1.0), Broadphase::new(1.0));
+        let (mut grid, mut other) = (Broadphase::new(1.0, 0), Broadphase::new(1.0, 0));
         other.set_mark(1);
         let first = grid.add(1.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
         let second = grid.add(2.0, Vec3::ZERO, 0.5, u32::MAX).unwrap();
@@ -443,7 +444,7 @@ mod tests {
 
     #[test]
     fn entries_are_found_where_squared_distances_overflow() {
-        let mut grid = Broadphase::new(1.0);
+        let mut grid = Broadphase::new(1.0, 0);
         let far = Vec3::new(3.0e38, -3.0e38, 0.0);
         let id = grid.add(1.0, far, 2.0, u32::MAX).unwrap();
         grid.add(2.0, Vec3::ZERO, 1e30, u32::MAX).unwrap();
@@ -458,7 +459,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_spheres_is_exact() {
-        let mut grid = Broadphase::new(1.0);
+        let mut grid = Broadphase::new(1.0, 0);
         for i in 0..ENTRIES_MAX {
             grid.add(i as f64, Vec3::ZERO, 2.0, 1).unwrap();
         }
@@ -469,7 +470,7 @@ mod tests {
 
     #[test]
     fn categories_are_distinct_and_limited() {
-        let mut grid = Broadphase::new(1.0);
+        let mut grid = Broadphase::new(1.0, 0);
         let enemies = grid.mask(["enemy"].into_iter(), true).unwrap();
         let both = grid.mask(["enemy", "flying"].into_iter(), true).unwrap();
         grid.add(1.0, Vec3::ZERO, 1.0, enemies).unwrap();

@@ -7,8 +7,10 @@ use super::camera_component::CAMERA;
 use super::component::ComponentField;
 use super::light_component::LIGHT;
 use super::mesh_component::MESH;
+use super::particles_component::PARTICLES;
 use super::physics::{PHYSICS, PhysicsTables};
 use super::render_scenes::RenderScenes;
+use super::sound_component::{SOUND, UnitVoices};
 use super::sprite_component::SPRITE;
 use super::tilemap_component::TILEMAP;
 use super::unit::{UnitId, Units};
@@ -16,18 +18,21 @@ use super::unit_resource::ComponentSource;
 use super::unit_template::{TemplateBuilder, UnitTemplate};
 use super::{World, WorldId};
 use engine_foundation::hash::StateHash;
+use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Slots, doing};
 use engine_materials::Materials;
 use engine_models::Models;
+use engine_particles::Particles;
 use engine_resource::reload_steps::ChangedResources;
 use engine_resource::store::ResourceStore;
+use engine_sound::SoundSystem;
 use engine_textures::Textures;
 use engine_tilemaps::Tilemaps;
 
 /// All components of the engine. The components of a unit are spawned in this order, and ended in
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components =
-    Components(&[&PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA]);
+    Components(&[&PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.
 pub struct Component {
@@ -79,10 +84,14 @@ pub struct ComponentHost<'a> {
     pub physics: &'a mut PhysicsTables,
     pub scenes: &'a mut RenderScenes,
     pub cameras: &'a mut Slots<Camera>,
+    pub particles: &'a mut Particles,
+    pub voices: &'a mut UnitVoices,
+    pub sounds: &'a mut SoundSystem,
     pub models: &'a mut Models,
     pub textures: &'a mut Textures,
     pub tilemaps: &'a mut Tilemaps,
     pub store: &'a mut ResourceStore,
+    pub tasks: &'a TaskPool,
     /// Number of the current frame, which messages about stale handles show.
     pub frame: u64,
 }
@@ -100,6 +109,9 @@ pub struct ComponentView<'a> {
     pub physics: &'a PhysicsTables,
     pub scenes: &'a RenderScenes,
     pub cameras: &'a Slots<Camera>,
+    pub particles: &'a Particles,
+    pub voices: &'a UnitVoices,
+    pub sounds: &'a SoundSystem,
     pub models: &'a Models,
     pub materials: &'a Materials,
     pub textures: &'a Textures,
@@ -112,6 +124,7 @@ pub enum InspectSection {
     Rendering3d,
     Rendering2d,
     Physics,
+    Effects,
 }
 
 /// A table of components.

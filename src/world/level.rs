@@ -74,15 +74,17 @@ pub struct LevelInstance {
     /// Units by index in the resource, set when each is spawned. A unit may have been destroyed
     /// since.
     pub units: Vec<Option<UnitId>>,
+    /// The object sets that are spawned; `None` for all sets.
+    pub(super) object_sets: Option<Vec<String>>,
     /// Indices of the units that are still to be spawned, in order.
-    waiting: VecDeque<u32>,
+    pub(super) waiting: VecDeque<u32>,
     /// Number of units to spawn in this level and its nested levels, in total and (in `left`)
     /// remaining.
-    wanted: usize,
-    left: usize,
+    pub(super) wanted: usize,
+    pub(super) left: usize,
     /// For a top-level level: the level itself and its nested levels, without the completed ones at
     /// the front.
-    order: VecDeque<LevelId>,
+    pub(super) order: VecDeque<LevelId>,
     pub parent: Option<LevelId>,
     pub nested: Vec<LevelId>,
 }
@@ -95,7 +97,7 @@ pub struct Levels {
     pub resources: HashMap<String, Arc<LevelResource>>,
     /// By unit row: the slot of the level that spawned the unit, if any, and the unit's index in
     /// that level.
-    of_units: Vec<[u32; 2]>,
+    pub(super) of_units: Vec<[u32; 2]>,
     /// Number of level lookups.
     #[cfg(test)]
     visits: std::cell::Cell<usize>,
@@ -209,6 +211,7 @@ impl Levels {
             resource: resource.clone(),
             transform,
             units: vec![None; resource.units.len()],
+            object_sets: object_sets.map(<[String]>::to_vec),
             wanted: waiting.len(),
             left: waiting.len(),
             waiting,
@@ -269,7 +272,7 @@ impl Levels {
         self.slots.get(level.0).expect("the handle was checked where it came in")
     }
 
-    fn of_mut(&mut self, level: LevelId) -> &mut LevelInstance {
+    pub(super) fn of_mut(&mut self, level: LevelId) -> &mut LevelInstance {
         #[cfg(test)]
         self.visits.set(self.visits.get() + 1);
         self.slots.get_mut(level.0).expect("the handle was checked where it came in")
@@ -303,19 +306,32 @@ impl Levels {
         let inside = self.of_mut(level);
         inside.units[unit as usize] = Some(id);
         if inside.waiting.front() == Some(&unit) {
-            inside.waiting.pop_front();
-            let mut above = Some(level);
-            while let Some(level) = above {
-                let inside = self.of_mut(level);
-                inside.left -= 1;
-                above = inside.parent;
-            }
+            self.end_waiting(level);
         }
         let row = id.row() as usize;
         if self.of_units.len() <= row {
             self.of_units.resize(row + 1, [NO_LEVEL, 0]);
         }
         self.of_units[row] = [level.0.index() as u32, unit];
+    }
+
+    /// Leaves out the next unit of a top-level level and its nested levels, because it cannot be
+    /// spawned.
+    pub fn skip_waiting(&mut self, level: LevelId) {
+        if let Some((level, _)) = self.next_waiting(level) {
+            self.end_waiting(level);
+        }
+    }
+
+    /// Removes the first waiting unit of a level, which was spawned or is left out.
+    fn end_waiting(&mut self, level: LevelId) {
+        self.of_mut(level).waiting.pop_front();
+        let mut above = Some(level);
+        while let Some(level) = above {
+            let inside = self.of_mut(level);
+            inside.left -= 1;
+            above = inside.parent;
+        }
     }
 
     /// Returns the level that spawned a live unit, and the unit's index in that level.

@@ -9,6 +9,7 @@ use super::environment::Environment;
 use super::instance_table::flag;
 use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes};
+use super::particles_component::UnitEffects;
 use super::sprite::Sprites;
 use super::tilemap::TilemapInstances;
 use engine_foundation::error;
@@ -26,6 +27,8 @@ pub struct RenderScenes {
     pub sprites: Sprites,
     pub maps: TilemapInstances,
     pub cameras: UnitCameras,
+    /// Particle effects of units' components.
+    pub effects: UnitEffects,
     /// Render scenes by world index.
     pub worlds: Vec<Option<WorldRenderScene>>,
     /// Scenes of worlds that were released.

@@ -1,11 +1,14 @@
 //! The scene graph: transforms of the nodes of units, in columns of fixed address. The nodes of a
-//! unit occupy one contiguous range, parents before children. The parent of a unit's first node may
-//! be in another unit; this is a link. Units are known only by number, and worlds not at all.
+//! unit occupy one contiguous range, parents before children. The parent of a node may be in another
+//! unit; this is a link (links.rs). Units are known only by number, and worlds not at all.
 //!
 //! Setting a local pose marks the unit and all units linked to it as dirty. World poses are
 //! computed during the update of the world, or earlier on request.
 
+mod links;
 mod parallel_update;
+
+pub use links::NodeLink;
 
 use engine_foundation::memory::limit::MemoryCharge;
 use engine_foundation::tasks::TaskPool;
@@ -69,7 +72,7 @@ struct NodeRange {
     count: u16,
     /// Bits of [`flag`].
     flags: u8,
-    /// Unit that the first node is linked to, if that node has a parent.
+    /// Unit that nodes are linked to, if the range has the flag `LINKED`.
     above: u32,
 }
 
@@ -81,6 +84,8 @@ mod flag {
     pub const LISTED: u8 = 2;
     /// Other units are linked to the unit's nodes.
     pub const HAS_LINKED: u8 = 4;
+    /// The unit's first node or others are linked to nodes of another unit.
+    pub const LINKED: u8 = 8;
 }
 
 impl NodeRange {
@@ -118,6 +123,8 @@ pub struct SceneGraph {
     dirty: Vec<u32>,
     /// Pairs of a unit and a unit linked to it, sorted, so that the links of a unit are adjacent.
     linked: BTreeSet<(u32, u32)>,
+    /// Linked nodes that are not first nodes, as unit and node, with their parents in the unit.
+    inner_links: BTreeMap<(u32, u16), u32>,
 }
 
 impl SceneGraph {
@@ -292,7 +299,8 @@ impl SceneGraph {
         if parent == NO_NODE {
             return None;
         }
-        let owner = if node == 0 { self.runs[unit as usize].above } else { unit };
+        let run = self.runs[unit as usize];
+        let owner = if run.nodes().contains(&(parent as usize)) { unit } else { run.above };
         Some((owner, (parent - self.runs[owner as usize].first) as usize))
     }
 
@@ -374,13 +382,13 @@ impl SceneGraph {
         if !run.has(flag::DIRTY) {
             return;
         }
-        if self.parent[run.first as usize] == NO_NODE {
+        if !run.has(flag::LINKED) {
             self.compute(unit);
             return;
         }
         let mut chain = vec![unit];
         let mut top = unit;
-        while let Some((above, _)) = self.parent(top, 0)
+        while let Some(above) = self.above(top)
             && self.runs[above as usize].has(flag::DIRTY)
         {
             chain.push(above);
@@ -428,52 +436,6 @@ impl SceneGraph {
         });
         self.dirty = dirty;
         self.update_all_world_poses(&moved[first..], pool)
-    }
-
-    /// Links a unit's first node to a node of another unit. The local pose does not change.
-    pub fn link(&mut self, child: u32, parent: u32, node: usize) -> Result<(), Error> {
-        // A unit without links to it is above no other unit, so a chain that grows at its end needs
-        // no walk.
-        let has_linked = child == parent || self.runs[child as usize].has(flag::HAS_LINKED);
-        let mut above = has_linked.then_some(parent);
-        while let Some(unit) = above {
-            if unit == child {
-                return Err(engine_foundation::error!(
-                    "the parent is already linked to the child: a unit cannot be linked to itself"
-                ));
-            }
-            above = self.parent(unit, 0).map(|(unit, _)| unit);
-        }
-        self.detach(child);
-        let (at, to) = (self.at(child, 0), self.at(parent, node));
-        self.parent[at] = to as u32;
-        self.runs[child as usize].above = parent;
-        self.linked.insert((parent, child));
-        self.runs[parent as usize].flags |= flag::HAS_LINKED;
-        self.mark_outdated(child);
-        Ok(())
-    }
-
-    /// Unlinks a unit from its parent and keeps its world pose. If the world pose exceeds the range
-    /// of floats, the unit keeps its local pose instead.
-    pub fn unlink(&mut self, child: u32) {
-        if self.parent(child, 0).is_some() {
-            let pose = NodePose::of(self.world(child, 0));
-            let local = if pose.is_finite() { pose } else { self.local(child, 0) };
-            self.detach(child);
-            self.set_local(child, 0, &local);
-        }
-    }
-
-    fn detach(&mut self, child: u32) {
-        if let Some((parent, _)) = self.parent(child, 0) {
-            let at = self.at(child, 0);
-            self.parent[at] = NO_NODE;
-            self.linked.remove(&(parent, child));
-            if self.linked_to(parent).next().is_none() {
-                self.runs[parent as usize].flags &= !flag::HAS_LINKED;
-            }
-        }
     }
 
     /// Returns all floats of a unit's local poses, for hashes.

@@ -7,7 +7,9 @@ use super::component_fields::text;
 use super::component_table::{COMPONENTS, Component, Components};
 use super::light::LightComponent;
 use super::mesh::MeshComponent;
+use super::particles_component::ParticlesComponent;
 use super::physics::PhysicsTemplate;
+use super::sound_component::SoundComponent;
 use super::sprite::{SequenceNumber, SpriteComponent};
 use super::tilemap_component::TilemapComponent;
 use super::unit_resource::{ComponentSource, UnitResource};
@@ -25,6 +27,8 @@ pub struct UnitTemplate {
     pub cameras: Vec<CameraComponent>,
     pub sprites: Vec<SpriteComponent>,
     pub maps: Vec<TilemapComponent>,
+    pub effects: Vec<ParticlesComponent>,
+    pub sounds: Vec<SoundComponent>,
     /// Physics objects; `None` without a component `physics`.
     pub physics: Option<Arc<PhysicsTemplate>>,
     /// Names of the visibility groups, by number.
@@ -46,16 +50,23 @@ pub enum ResourceReference {
     Sequence { sheet: String, tag: Option<String> },
     /// A tile map. It must exist, and have the level if one is named.
     Tilemap { map: String, level: Option<String> },
+    /// A particle effect.
+    Particles(String),
 }
 
 /// A resource that the engine has found for a [`ResourceReference`] of the same kind.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ResolvedResource {
-    Mesh { mesh: MeshNumber, material_slots: usize },
+    Mesh {
+        mesh: MeshNumber,
+        material_slots: usize,
+    },
     Material(Handle),
     Texture(TextureNumber),
     Sequence(SequenceNumber),
     Tilemap,
+    /// Index of the effect among those in use.
+    Particles(usize),
 }
 
 impl ResolvedResource {
@@ -79,6 +90,13 @@ impl ResolvedResource {
         match self {
             ResolvedResource::Texture(texture) => *texture,
             other => panic!("a texture was resolved as {other:?}"),
+        }
+    }
+
+    pub fn particles(&self) -> usize {
+        match self {
+            ResolvedResource::Particles(index) => *index,
+            other => panic!("an effect was resolved as {other:?}"),
         }
     }
 

@@ -10,7 +10,7 @@ use std::process::Command;
 /// `DIR`.
 fn engine(folder: &Path, arguments: &[&OsStr]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-    command.args(arguments).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    command.args(arguments).env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", folder.join("saves"));
     let result = run_result(command.output().expect("the engine starts"));
     (result.code, result.err.replace(&*folder.to_string_lossy(), "DIR"))
 }

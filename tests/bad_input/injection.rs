@@ -201,7 +201,11 @@ Script.context(\"c{ESCAPES}\", \"d{ESCAPES}\", named)"
     ];
     for arguments in commands {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-        command.args(*arguments).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
+        command
+            .args(*arguments)
+            .env("ENGINE_QUIET", "1")
+            .env("ENGINE_SAVE_DIR", &game.saves)
+            .stdin(Stdio::null());
         command.current_dir(game.folder.parent().unwrap());
         let result = crate::bad_input::run_result(command.output().unwrap());
         assert!(!(result.out.is_empty() && result.err.is_empty()), "{arguments:?}");
@@ -224,8 +228,9 @@ fn crash_report_escapes_control_characters() {
     assert!(outcome.unwrap().status.success());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&bundle).args(["--headless", "--frames", "1"]);
-    let result =
-        crate::bad_input::run_result(command.env("ENGINE_SAVE_DIR", &game.saves).output().unwrap());
+    let result = crate::bad_input::run_result(
+        command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", &game.saves).output().unwrap(),
+    );
     check_in_order(&result.err, &["e\\u{1b}]0;owned", "the report is in "]);
     let entries = std::fs::read_dir(game.saves.join("yard")).unwrap();
     let mut paths = entries.map(|entry| entry.unwrap().path());

@@ -96,7 +96,9 @@ fn engine(arguments: &[&str], path: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.args(arguments).arg(path);
     let base = path.ancestors().find(|above| above.parent().unwrap().ends_with("bad_input"));
-    command.env("ENGINE_SAVE_DIR", base.expect("it is in a scratch folder").join("saves"));
+    command
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", base.expect("it is in a scratch folder").join("saves"));
     command.env("XDG_CACHE_HOME", base.expect("it is there").join("cache"));
     command
 }

@@ -462,7 +462,7 @@ fn play_with_system_limit(game: &Game, kib: usize) -> RunResult {
     let script = format!("ulimit -v {kib} && exec \"$@\"");
     command.args(["-c", &script, "bash"]).arg(env!("CARGO_BIN_EXE_engine"));
     command.arg("run").arg(&game.folder).args(["--headless", "--frames", "1"]);
-    command.env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
+    command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
     crate::bad_input::run_result(command.output().expect("there is bash"))
 }

@@ -48,7 +48,12 @@ fn run_writer(arguments: &[&str], file: &Path) -> (Option<i32>, String) {
         false => command.arg(last).arg(file),
     };
     let saves = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad_input/written_saves");
-    let run = command.env("ENGINE_SAVE_DIR", saves).stdin(Stdio::null()).output().unwrap();
+    let run = command
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", saves)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
     let run = run_result(run);
     (run.code, run.err)
 }
@@ -119,7 +124,10 @@ fn on_full_disk(blocks: u32, folder: &Path, arguments: &[&str]) -> (Option<i32>,
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.args(["-c", &script, env!("CARGO_BIN_EXE_engine")]).args(arguments);
-    command.current_dir(folder).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    command
+        .current_dir(folder)
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", folder.join("saves"));
     let result = run_result(command.stdin(Stdio::null()).output().unwrap());
     (result.code, result.err)
 }

@@ -14,7 +14,7 @@ fn compile(name: &str, files: &[(&str, String)]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
     command.arg("compile").arg(&game.folder).arg("--bundle");
     command.arg("--out").arg(game.folder.with_file_name("made.bundle"));
-    command.env("ENGINE_SAVE_DIR", &game.saves);
+    command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", &game.saves);
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
     let result = run_result(command.output().expect("the engine starts"));
     (result.code, result.out + &result.err)

@@ -100,7 +100,11 @@ function shutdown() print(\"saved\") end";
     let run = game.command(&["--headless", "--realtime"]);
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(run.get_program());
-    command.args(run.get_args()).env("ENGINE_SAVE_DIR", &game.saves).stdin(Stdio::null());
+    command
+        .args(run.get_args())
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", &game.saves)
+        .stdin(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let marker = game.saves.join("started/user_settings.sjson");
     assert!(wait_until(|| marker.exists()), "the game did not start");

@@ -38,6 +38,7 @@ impl BlockedCommand {
         let process = Command::new(env!("CARGO_BIN_EXE_engine"))
             .args(arguments)
             .current_dir(folder)
+            .env("ENGINE_QUIET", "1")
             .env("ENGINE_SAVE_DIR", folder.join("saves"))
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env_remove("ENGINE_UNCONFINED")
@@ -156,7 +157,7 @@ fn missing_landlock_is_warned_about_once() {
     let run = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
         command.args(arguments).current_dir(&folder).stdin(Stdio::null());
-        command.env("ENGINE_SAVE_DIR", folder.join("saves"));
+        command.env("ENGINE_QUIET", "1").env("ENGINE_SAVE_DIR", folder.join("saves"));
         command.env("XDG_CACHE_HOME", folder.join("cache")).env_remove("ENGINE_UNCONFINED");
         command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
         // SAFETY: only system calls run between the fork of the process and its program.
@@ -190,6 +191,7 @@ fn run_without_broker_for_its_outputs_does_not_start() {
         let ended = Command::new("sh")
             .args(["-c", &line])
             .current_dir(&folder)
+            .env("ENGINE_QUIET", "1")
             .env("ENGINE_SAVE_DIR", folder.join("saves"))
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env_remove("ENGINE_UNCONFINED")

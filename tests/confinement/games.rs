@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 
 fn engine(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-    command.args(arguments).current_dir(folder).env("ENGINE_SAVE_DIR", folder.join("saves"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", folder.join("saves"));
     command.env("XDG_CACHE_HOME", folder.join("cache")).env_remove("ENGINE_UNCONFINED");
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").stdin(Stdio::null());
     command

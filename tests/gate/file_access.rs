@@ -61,6 +61,11 @@ const ALLOWED: &[Allowed] = &[
         "finds and makes the engine's own folders, and looks for a program of the system",
     ),
     (
+        "src/app/save_folder.rs",
+        &["fs::remove_dir("],
+        "removes the folder of saves if nothing was saved; any other folder is not empty",
+    ),
+    (
         "src/app/testing/run_confinement.rs",
         &[".is_file("],
         "whether a folder has a .busted file, whose outputs then stay in reach",
@@ -120,6 +125,16 @@ const ALLOWED: &[Allowed] = &[
         "refuses links in the place of the folders of compiled data",
     ),
     ("src/resource/folder_data.rs", &["fs::remove_file("], "removes damaged data, named by a hash"),
+    (
+        "src/resource/nearby_game.rs",
+        &["fs::canonicalize(", "fs::read_dir(", ".is_file(", ".exists()"],
+        "looks for a game near the folder that a person names, by names of files",
+    ),
+    (
+        "src/command/console.rs",
+        &[".is_dir(", ".exists()"],
+        "tells a folder that a person names from a line of Lua",
+    ),
     (
         "src/resource/project.rs",
         &["fs::metadata(", "fs::canonicalize(", ".is_dir("],

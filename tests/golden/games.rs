@@ -6,6 +6,7 @@ use super::{compare, options, skip};
 use engine::app::resource_kinds::KINDS;
 use engine::app::resource_reload::recompile;
 use engine::app::{App, Game, GameLaunch};
+use engine::engine::PlayerErrorText;
 use engine::frame_packet::{CaptureRequest, FramePacket, ViewTarget};
 use engine::resource::reload_steps::ChangedResources;
 use engine::system::render::{
@@ -81,7 +82,8 @@ impl RenderedGame {
     /// Saves a file of the game while it is played.
     pub fn save(&mut self, path: &str, bytes: &[u8]) {
         fs::write(self.folder.join(path), bytes).expect("it can be written");
-        let compiled = recompile(&self.folder).unwrap_or_else(|error| panic!("{error}"));
+        let compiled =
+            recompile(&self.folder, std::env::consts::OS).unwrap_or_else(|error| panic!("{error}"));
         let engine = self.app.vm().engine();
         engine.assets.store.replace(compiled.index, &compiled.changed);
         engine.reload_textures_and_materials(&ChangedResources::new(&compiled.changed, KINDS));
@@ -222,10 +224,18 @@ fn error_overlay_over_the_last_frame() {
         game.frame();
     }
     // The failed frame had drawn something already, which is not shown.
-    game.app.vm().engine().drawing.show_error(&[REPORT.to_string()]);
+    game.app.vm().engine().drawing.show_error(&[REPORT.to_string()], Some("F5"));
     let picture = game.show();
     compare("error_overlay", &picture);
     assert!(picture == game.show(), "it stands still");
+    let drawing = &mut game.app.vm().engine().drawing;
+    drawing.show_player_error(&PlayerErrorText {
+        title: "Yard has stopped",
+        text: "An error has stopped the game. Please send this report to the people who made it:",
+        detail: "share/engine/games/yard/crash-1700000000-1234.txt",
+        hint: "Press Escape, or close the window, to end the game.",
+    });
+    compare("player_error", &game.frame());
     game.app.vm().engine().drawing.hide_error();
     let refused = "settings.sjson:2: unknown setting 'nmae', did you mean 'name'?".to_string();
     game.app.vm().engine().drawing.show_refusals(&[refused], true);
@@ -238,14 +248,14 @@ fn error_overlay_scales_with_the_display() {
     game.frame();
     let engine = game.app.vm().engine();
     (engine.devices.window.scale, engine.devices.window.pixels) = (2.0, (1920, 1280));
-    engine.drawing.show_error(&[REPORT.to_string()]);
+    engine.drawing.show_error(&[REPORT.to_string()], Some("F5"));
     game.renderer.resize(1920, 1280);
     game.show();
     let fine = game.show();
     // Every second pixel in both directions is close to the image of a display without scaling.
     let Some(mut plain) = RenderedGame::of("gui_modes") else { return };
     plain.frame();
-    plain.app.vm().engine().drawing.show_error(&[REPORT.to_string()]);
+    plain.app.vm().engine().drawing.show_error(&[REPORT.to_string()], Some("F5"));
     plain.show();
     let plain = plain.show();
     let lit =

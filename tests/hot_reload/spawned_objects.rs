@@ -71,10 +71,7 @@ fn reload_reports_the_objects_that_keep_the_old_version() {
          again, {remedy}"
     ));
     scratch.save("levels/yard.level", "units = {}");
-    game.wait_for_line(
-        "reloaded levels/yard.level: 1 level that is spawned keeps the old units; destroy and \
-         spawn it again",
-    );
+    game.wait_for_line("reloaded levels/yard.level: 1 level is up to date: 1 unit destroyed");
     scratch.save("maps/cave.tmx", MAP.replace("floor", "ground"));
     game.wait_for_line(&format!(
         "reloaded maps/cave.tmx: 1 map keeps the old tiles; create it again, {remedy}"
@@ -112,6 +109,89 @@ fn respawned_units_keep_handle_links_and_changed_data() {
     game.wait_for_line("The units that are spawned stay as they were.");
     scratch.save("units/flea.unit", "data = { jumps = 3 }");
     game.wait_for_line("reloaded units/flea.unit: 2 units were respawned");
+    game.check_running();
+}
+
+/// Prints the units of a level and of a nested one when they change.
+const LEVELS: &str = "local last
+function init()
+  world = Application.new_world()
+  level = World.spawn_level(world, 'yard', Vector3(100, 0, 0))
+  moved = Level.unit(level, 'c')
+  Unit.set_local_position(moved, 1, Vector3(0, 0, 50))
+  World.destroy_unit(world, Level.unit(level, 'd'))
+  print('ready')
+end
+local function text_of(level)
+  local parts = {}
+  for _, unit in ipairs(Level.units(level)) do
+    local at = Unit.local_position(unit, 1)
+    parts[#parts + 1] = string.format('%s %s %g,%g', Level.unit_name(level, unit),
+      Unit.debug_name(unit), at.x, at.z)
+  end
+  for _, nested in ipairs(Level.nested_levels(level)) do
+    parts[#parts + 1] = '(' .. text_of(nested) .. ')'
+  end
+  return table.concat(parts, '; ')
+end
+function update(dt)
+  World.update(world, dt)
+  local text = text_of(level)
+  if text ~= last then last = text print(text) end
+end
+";
+
+/// Returns a level file with units, each as `name unit x`.
+fn level(units: &[&str], rest: &str) -> String {
+    let unit = |text: &&str| {
+        let parts: Vec<&str> = text.split(' ').collect();
+        format!("{} = {{ unit = \"{}\" position = [{}, 0, 0] }}\n", parts[0], parts[1], parts[2])
+    };
+    format!("units = {{\n{}}}\n{rest}", units.iter().map(unit).collect::<String>())
+}
+
+#[test]
+fn spawned_levels_follow_their_saved_file() {
+    let nested = "levels = { in = { level = \"cellar\" position = [0, 0, 5] } }";
+    let units = ["a rat 1", "b rat 2", "c rat 3", "d rat 4"];
+    let files = [
+        ("main.lua", LEVELS),
+        ("rat.unit", ""),
+        ("bat.unit", "components = { wings = {} }"),
+        ("components/wings.lua", "return { spawned = function(units) print('wings', #units) end }"),
+        ("cellar.level", &level(&["x rat 1"], "")),
+        ("yard.level", &level(&units, nested)),
+    ];
+    let scratch = Scratch::new("levels", &files);
+    let mut game = scratch.play();
+    game.wait_for_line("a rat 101,0; b rat 102,0; c rat 0,50; (x rat 101,5)");
+    // `a` moves, `b` becomes another unit, `c` was moved by the game, `d` was destroyed by it.
+    let units = ["a rat 5", "b bat 2", "c rat 9", "d rat 4", "e rat 7"];
+    scratch.save("yard.level", level(&units, nested));
+    game.wait_for_lines(&[
+        "reloaded yard.level: 1 level is up to date: 1 unit moved, 2 units spawned, 1 unit \
+         destroyed, 1 unit left where the game moved it",
+        "wings\t1",
+        "a rat 105,0; b bat 102,0; c rat 0,50; e rat 107,0; (x rat 101,5)",
+    ]);
+    // A nested level follows its own file.
+    scratch.save("cellar.level", level(&["x rat 3", "y rat 4"], ""));
+    game.wait_for_line("(x rat 103,5; y rat 104,5)");
+    // What cannot change is named.
+    let nested = nested.replace("[0, 0, 5]", "[0, 0, 6]");
+    let data =
+        level(&["a rat 5"], &nested).replace("unit = \"rat\"", "unit = \"rat\" data = { hp = 2 }");
+    scratch.save("yard.level", data);
+    game.wait_for_line(
+        "reloaded yard.level: 1 level is up to date: 3 units destroyed; except for the data of 1 \
+         unit, its nested levels: destroy and spawn it again",
+    );
+    // A unit that cannot be spawned changes nothing else.
+    scratch.save("yard.level", level(&["a rat 6", "z wolf 1", "f rat 8"], &nested));
+    game.wait_for_lines(&[
+        "level \"yard\", unit 'z': ",
+        "a rat 106,0; f rat 108,0; (x rat 103,5; y rat 104,5)",
+    ]);
     game.check_running();
 }
 

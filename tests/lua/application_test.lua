@@ -56,6 +56,12 @@ describe("Application", function()
     assert.equals(0, test.frames(2))
   end)
 
+  it("runs no frames after a restart was requested", function()
+    Application.restart()
+    assert.equals(0, test.frames(2))
+    assert.matches("^Application.restart: ", error_of(Application.restart, 1))
+  end)
+
   it("accepts an exit code from 0 to 255", function()
     assert.equals("Application.quit: argument #1 'code' must be 0 to 255, got 256",
       error_of(Application.quit, 256))
@@ -216,17 +222,17 @@ describe("Application's user settings", function()
   it("refuse names and values that cannot be saved", function()
     assert.equals("Application.user_setting: give at least one name",
       error_of(Application.user_setting))
-    assert.equals("Application.user_setting: argument #2 'name' must be string, got number 1",
-      error_of(Application.user_setting, "a", 1))
+    assert.equals("Application.user_setting: argument #2 'name' must be a name, or a whole number "
+      .. "from 1, got boolean true", error_of(Application.user_setting, "a", true))
     assert.equals("Application.set_user_setting: a number must be finite, got number inf",
       error_of(Application.set_user_setting, "a", math.huge))
     assert.equals("Application.set_user_setting: a setting is a boolean, number, string or table, "
       .. "got function", error_of(Application.set_user_setting, "a", print))
     assert.equals("Application.on_user_setting_changed: argument #2 'fn' must be function, got nil",
       error_of(Application.on_user_setting_changed, "a"))
-    assert.equals("Application.save_user_settings: takes no arguments",
+    assert.equals("Application.save_user_settings: takes 0 arguments, got 1",
       error_of(Application.save_user_settings, 1))
-    assert.equals("Application.user_settings_load_error: takes no arguments",
+    assert.equals("Application.user_settings_load_error: takes 0 arguments, got 1",
       error_of(Application.user_settings_load_error, 1))
   end)
 end)

@@ -352,8 +352,9 @@ describe("DebugUi", function()
         error_of(DebugUi[name], unpack(arguments)))
     end
     DebugUi.end_window()
-    for _, name in ipairs({ "bullet_text", "separator", "spacing", "is_item_hovered" }) do
-      assert.matches("no window is begun", error_of(DebugUi[name], "x"))
+    assert.matches("no window is begun", error_of(DebugUi.bullet_text, "x"))
+    for _, name in ipairs({ "separator", "spacing", "is_item_hovered" }) do
+      assert.matches("no window is begun", error_of(DebugUi[name]))
     end
     assert.is_false(DebugUi.wants_mouse() and DebugUi.wants_keyboard())
   end)

@@ -210,8 +210,8 @@ describe("An argument of a drawing function", function()
     draw(P2)
     assert.equals("Gui.rect: argument #2 'position' must be Vector3 or Vector2, got a number of "
       .. "64 bits", message_of(draw, 5ULL))
-    assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\"",
-      message_of(draw, P2, "red"))
+    assert.equals("Gui.rect: argument #4 'color' must be Color or nil, got string \"red\" "
+      .. "(write Color.red(), or Color.from_hex(\"#ff8000\"))", message_of(draw, P2, "red"))
     assert.equals("Gui.rect: positions, sizes and layers must be finite numbers (is something "
       .. "divided by zero?)", message_of(draw, Vector3(0 / 0, 0, 0)))
   end)

@@ -226,8 +226,8 @@ describe("Gui", function()
     end)
 
     it("of vectors", function()
-      assert.equals("Gui.transform: argument #3 'y_axis' must be Vector2 or Vector3, got number 1",
-        error_of(Gui.transform, now, S, 1))
+      assert.equals("Gui.transform: argument #3 'y_axis' must be Vector2 or Vector3, got number 1 "
+        .. "(write Vector3(x, y, z))", error_of(Gui.transform, now, S, 1))
       assert.matches("argument #4 'origin'", error_of(Gui.transform, now, S, S, 1))
       assert.matches("argument #1 'gui'", error_of(Gui.transform, nil, S, S))
       assert.matches("argument #2 'x' must be Vector2, Vector3 or two numbers",

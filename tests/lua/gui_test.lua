@@ -40,7 +40,7 @@ describe("Gui", function()
       World.destroy_gui(world, now)
       assert.is_false(Gui.alive(now))
       assert.is_false(Gui.alive(1.5))
-      assert.matches("must be number", error_of(Gui.alive))
+      assert.matches("must be number", error_of(Gui.alive, "x"))
       assert.matches("^Gui.rect: argument #1 'gui': Gui was destroyed in frame %d+ at gui_test",
         error_of(Gui.rect, now, P, S, RED))
       local other = Application.new_world()

@@ -214,8 +214,8 @@ describe("a level", function()
       error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = many }))
     assert.equals("World.spawn_level: option 'object_sets' must be a list of names",
       error_of(World.spawn_level, world, "levels/yard", nil, nil, { object_sets = { a = "x" } }))
-    assert.matches("argument #2 'index': level \"levels/yard\" has 3 units, got 4",
-      error_of(Level.unit_by_index, yard, 4))
+    assert.is_nil(Level.unit_by_index(yard, 4))
+    assert.matches("argument #2 'index' must be integer", error_of(Level.unit_by_index, yard, "x"))
     assert.matches("has no unit 'guad', did you mean 'guard'", error_of(Level.unit, yard, "guad"))
     local alone = World.spawn_unit(world, "core/units/empty")
     assert.is_nil(Level.unit_index(yard, alone))

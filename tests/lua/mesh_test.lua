@@ -246,7 +246,7 @@ end)
 describe("wrong arguments", function()
   it("are refused by every function of meshes and of rendered units", function()
     for name, fn in pairs(Mesh) do
-      if type(fn) == "function" then assert.has_error(function() fn() end, nil, name) end
+      if type(fn) == "function" then assert.has_error(function() fn("x") end, nil, name) end
     end
     for _, name in ipairs({ "num_meshes", "num_lights", "num_cameras", "has_mesh", "has_light",
       "has_camera", "set_unit_visibility", "set_mesh_visibility", "has_visibility_group", "box",

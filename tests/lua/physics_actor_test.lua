@@ -356,9 +356,12 @@ describe("invalid use of actors", function()
     end
     assert.is_false(Actor.alive(12))
     assert.matches("must be number", error_of(Actor.alive, "x"))
-    for _, name in ipairs({ "actor", "find_actor", "num_actors", "create_actor", "destroy_actor",
-      "mover", "set_mover", "joint" }) do
+    for _, name in ipairs({ "actor", "find_actor", "create_actor", "destroy_actor", "set_mover",
+      "joint" }) do
       assert.matches("must be a Unit, and the number 12", error_of(Unit[name], 12, "x"))
+    end
+    for _, name in ipairs({ "num_actors", "mover" }) do
+      assert.matches("must be a Unit, and the number 12", error_of(Unit[name], 12))
     end
     assert.matches("must be a Unit, and the number 12",
       error_of(Unit.mover_fits_at, 12, "x", Vector3()))

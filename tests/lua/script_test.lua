@@ -135,9 +135,9 @@ describe("Script", function()
     Script.set_temp_count(0)
     Script.set_temp_byte_count(0)
     for _, name in ipairs({ "index_offset", "temp_count", "temp_byte_count" }) do
-      assert.equals("Script." .. name .. ": takes no arguments, got 1", error_of(Script[name], 1))
+      assert.equals("Script." .. name .. ": takes 0 arguments, got 1", error_of(Script[name], 1))
     end
-    assert.equals("Script.set_temp_count: argument #1 'count' must be number, got nil",
+    assert.equals("Script.set_temp_count: argument #1 'vectors' must be number, got nil",
       error_of(Script.set_temp_count))
     assert.equals("Script.set_temp_byte_count: argument #1 'bytes' must be number, got nil",
       error_of(Script.set_temp_byte_count))

@@ -36,7 +36,7 @@ describe("a trigger", function()
     assert.is_false(Voice.alive(world))
     assert.error_matches(function()
       Voice.alive("x")
-    end, "argument #1 'voice' must be number, got string")
+    end, "argument #1 'voice' must be number|false or nil, got string")
     local ended = Sound.events()[1]
     local wanted = { kind = "ended", voice = voice, sound = "sounds/tone", reason = "finished" }
     assert.same(wanted, ended)

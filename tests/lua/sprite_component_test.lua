@@ -291,7 +291,7 @@ describe("invalid use of sprites and tile maps of units", function()
       hero, true)
     assert.matches("Tilemap.unit: argument #1 'tilemap' must be", error_of(Tilemap.unit, "x"), 1,
       true)
-    assert.has_error(function() Sprite.alive() end)
+    assert.has_error(function() Sprite.alive("x") end)
     Application.release_world(world)
   end)
 end)

@@ -408,7 +408,7 @@ describe("a secondary window without a display", function()
     wrong("argument #1 'window': must be a Window, and the number 7 never was one", "title", 7)
     wrong("argument #2 'window' must be Window or nil, got", "set_title", "a", "b")
     wrong("argument #2 'window': must be a Window, and the number 7", "set_visible", true, 7)
-    wrong("argument #1 'window' must be number, got", "alive", "map")
+    wrong("argument #1 'window' must be number|false or nil, got", "alive", "map")
     for _, name in ipairs({ "clip_cursor", "cursor", "cursor_mode", "dropped_files", "fullscreen",
       "get_dpi_scale", "has_focus", "is_closing", "is_maximized", "is_minimized", "is_open",
       "is_resizable", "is_visible", "maximize", "minimize", "mouse_focus", "pixel_size", "rect",

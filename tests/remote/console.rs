@@ -26,6 +26,10 @@ fn eval_option_prints_the_values() {
     let create_game = GameProcess::start("console", "function boom() error('no') end\n");
     let (code, out, err) = run(&create_game, &["--eval", "1 + 1, 'x'"], "");
     assert_eq!((code, out.as_str(), err.as_str()), (0, "2\n\"x\"\n", ""));
+    let (code, out, err) = run(&create_game, &["2 + 2"], "");
+    assert_eq!((code, out.as_str(), err.as_str()), (0, "4\n", ""));
+    let (code, _, err) = run(&create_game, &["2 + 2", "--eval", "3"], "");
+    assert!(code == 2 && err.contains("cannot be used with"), "{err}");
     let (code, out, err) = run(&create_game, &["--eval", "boom()"], "");
     assert_eq!((code, out.as_str()), (1, ""));
     assert!(err.starts_with("error: no\n") && err.contains("In main.lua:1"), "{err}");
@@ -81,7 +85,10 @@ fn lines_can_read_and_set_file_locals() {
 #[test]
 fn first_frame_has_a_regular_time_step() {
     let create_game = GameProcess::start("first", "function update(dt) first = first or dt end\n");
-    assert_eq!(run(&create_game, &["--eval", "first"], "").1, "0.016666666666667\n");
+    // A tool that is faster than the game is answered before the first update.
+    let answers = (0..100).map(|_| run(&create_game, &["--eval", "first"], "").1);
+    let first = answers.into_iter().find(|answer| answer != "nil\n");
+    assert_eq!(first.as_deref(), Some("0.016666666666667\n"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ fn record(folder: &Path, file: &str, frames: &str) {
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", ".", "--headless", "--frames", frames, "--seed", "9", "--record", file])
         .current_dir(folder)
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .output()
         .unwrap();
@@ -82,6 +83,7 @@ fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
         .args(["run", ".", "--headless"])
         .args(arguments)
         .current_dir(folder)
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .output()
         .unwrap();
@@ -281,6 +283,7 @@ fn diverging_objects_are_named() {
     let run = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", ".", "--headless", "--replay", "a.recording"])
         .current_dir(&scratch.0)
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
         .output()
         .unwrap();

@@ -194,6 +194,7 @@ fn replay_can_screenshot_its_last_frame() {
             .args(["run", ".", "--headless"])
             .args(arguments)
             .current_dir(&scratch.0)
+            .env("ENGINE_QUIET", "1")
             .env("ENGINE_SAVE_DIR", scratch.0.join("saves"))
             .output()
             .unwrap();

@@ -7,6 +7,7 @@ use engine::foundation::sjson::SjsonTree;
 use engine::system::remote::client::RemoteClient;
 use engine::system::remote::endpoint_file::EndpointFile;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const WAIT_MAX: Duration = Duration::from_secs(60);
@@ -99,7 +100,9 @@ fn newest_problem_comes_first_and_survives_a_pause() {
     let folder = scratch("newest");
     let broken = "function update() print(nothing.here) end";
     let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
-    game.wait_for_line("engine: save a file to try again; Escape, or closing the window, ends");
+    game.wait_for_line(
+        "engine: save a file to try again; F5 restarts the game; Escape, or closing",
+    );
     let mut client = connect(&folder.join("game"));
     let first = "attempt to index global 'nothing'";
     wait_for_status(&mut client, |problem, _| problem.contains(first));
@@ -149,4 +152,83 @@ end";
     display.tool(&["key", "Escape"]);
     assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
     assert!(!game.output.iter().any(|line| line == "a key is down"));
+}
+
+#[test]
+fn restart_key_restarts_a_running_game_and_one_that_an_error_stopped() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("restarted");
+    let main = "function on_activate(active) print('active', active) end
+function init() frames = 0 print('started', Window.resolution()) end
+function update()
+  frames = frames + 1
+  if frames == 2 then print('plays', Keyboard.button('f5')) end
+  if Keyboard.pressed('f5') then print('the game has the key') end
+  if Keyboard.pressed('x') then error('stop') end
+end
+function shutdown() print('shutdown') end";
+    let mut game = GameProcess::start(&display, &folder, main, &["--renderer", "null"]);
+    game.focus(&display);
+    display.tool(&["key", "F5"]);
+    game.wait_for_line("shutdown");
+    game.wait_for_line("started\t400\t300");
+    game.wait_for_line("plays\t0");
+    display.tool(&["key", "x"]);
+    game.wait_for_line("engine: save a file to try again; F5 restarts the game;");
+    display.tool(&["key", "F5"]);
+    game.wait_for_line("engine: the game was restarted");
+    game.wait_for_line("plays\t0");
+    // A tool can do the same.
+    let mut client = connect(&folder.join("game"));
+    display.tool(&["key", "x"]);
+    wait_for_status(&mut client, |problem, _| problem.contains("stop"));
+    ask(&mut client, "restart");
+    wait_for_status(&mut client, |problem, _| problem.is_empty());
+    game.wait_for_line("plays\t0");
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    let count = |text: &str| game.output.iter().filter(|line| *line == text).count();
+    assert_eq!((count("shutdown"), count("the game has the key")), (2, 0));
+}
+
+#[test]
+fn a_released_game_reports_an_error_to_its_player() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("player");
+    let main = "function init() Window.set_show_cursor(false) end
+function update() if Application.frame_index() == 3 then error('stop') end end";
+    write(&folder, main);
+    let settings = "window = { title = \"Yard\", width = 640, height = 360 }
+error_window = { text = \"Send this to us:\" }";
+    std::fs::write(folder.join("game/settings.sjson"), settings).expect("it can be written");
+    let compiled = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["compile", "game", "--bundle", "--out", "game.bundle"])
+        .current_dir(&folder)
+        .status();
+    assert!(compiled.expect("the engine starts").success());
+    let bundle = folder.join("game.bundle");
+    let mut game = GameProcess::run(&display, &bundle, &folder, &["--renderer", "software"]);
+    let line = game.wait_for_line("error: the report is in ");
+    let report = line.trim_start_matches("error: the report is in ");
+    assert!(Path::new(report).is_file(), "{line}");
+    game.take_focus(&display, "Yard");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(game.process.try_wait().expect("it is ours").is_none(), "the window stays open");
+    // F5 is for developers.
+    display.tool(&["key", "F5"]);
+    display.tool(&["key", "Escape"]);
+    assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
+    assert!(!game.output.iter().any(|line| line.contains("restart")), "{:?}", game.output);
+}
+
+#[test]
+fn a_run_with_an_end_does_not_wait_at_an_error() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("ended");
+    let broken = "function update() error('stop') end";
+    for arguments in [&["--frames", "30"][..], &["--screenshot", "there.png@9"]] {
+        let arguments = [&["--renderer", "null"], arguments].concat();
+        let mut game = GameProcess::start(&display, &folder, broken, &arguments);
+        assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
+    }
 }

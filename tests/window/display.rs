@@ -106,6 +106,7 @@ impl GameProcess {
             .env("DISPLAY", &display.name)
             .env_remove("WAYLAND_DISPLAY")
             .env("XDG_RUNTIME_DIR", scratch)
+            .env("ENGINE_QUIET", "1")
             .env("ENGINE_SAVE_DIR", scratch.join("saves"))
             .env("XDG_CACHE_HOME", scratch.join("cache"))
             .envs(set.iter().copied())

@@ -104,6 +104,7 @@ fn second_window_receives_input_and_close_requests() {
     assert!(game.output.iter().any(|line| line == "shutdown\ttrue"));
     let replay = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["run", "game", "--replay", "run.recording"])
+        .env("ENGINE_QUIET", "1")
         .env("ENGINE_SAVE_DIR", folder.join("saves"))
         .env_remove("DISPLAY")
         .env_remove("WAYLAND_DISPLAY")

@@ -67,23 +67,77 @@ local function types_index(name, value)
   return index
 end
 
--- Returns the index of a filter and of the types, from option names and values.
-local function read_filter(name, ...)
-  local filter, kinds = 0, 0
-  for i = 1, select("#", ...), 2 do
+-- Options of rays and sweeps, and options that are flags: a boolean after them can be left out.
+local OPTIONS = { collision_filter = true, types = true, max_hits = true, rewind_ms = true,
+  use_global_table = true, report_initial_overlap = true }
+local FLAGS = { use_global_table = true, report_initial_overlap = true }
+local HITS_MAX = 4096 -- HITS_MAX in src/system/physics/queries.rs
+
+local function hits_max(name, value)
+  if type(value) ~= "number" or value % 1 ~= 0 or value < 1 then
+    raise(format("%s: 'max_hits' must be a whole number above 0, got %s", name,
+      core.describe(value)))
+  end
+  return value < HITS_MAX and value or HITS_MAX
+end
+
+-- Refuses to look into the past. Games of the Bitsquid family pass 0 except on a server.
+local function check_rewind(name, value)
+  if value ~= 0 then
+    raise(format("%s: 'rewind_ms' must be 0, got %s: no past poses are kept. To compensate for the "
+      .. "latency of a network, take snapshots (PhysicsWorld.snapshot) and restore one for the "
+      .. "query", name, core.describe(value)))
+  end
+end
+
+local function unknown_option(name, key, known)
+  local near = type(key) == "string" and core.suggest(key, core.names(known))
+  raise(format("%s: unknown option %s%s", name, core.describe(key),
+    near and ", did you mean '" .. near .. "'?" or ""))
+end
+
+-- Returns the index of a filter and of the types, the maximum number of hits, and whether shapes
+-- that overlap at the start are reported, from option names and values.
+local function read_options(name, ...)
+  local filter, kinds, most, initial = 0, 0, nil, true
+  local count, i = select("#", ...), 1
+  while i <= count do
     local key, value = select(i, ...)
+    i = i + 2
     if key == "collision_filter" then
       filter = filter_index(name, value)
     elseif key == "types" then
       kinds = types_index(name, value)
-    else
-      local near = type(key) == "string"
-        and core.suggest(key, { "collision_filter", "types" })
-      raise(format("%s: unknown option %s%s", name, core.describe(key),
-        near and ", did you mean '" .. near .. "'?" or ""))
+    elseif key == "max_hits" then
+      most = hits_max(name, value)
+    elseif key == "rewind_ms" then
+      check_rewind(name, value)
+    elseif FLAGS[key] then
+      if type(value) ~= "boolean" then
+        i = i - 1
+      elseif key == "report_initial_overlap" then
+        initial = value
+      end
+    elseif key ~= nil or value ~= nil then
+      unknown_option(name, key, OPTIONS)
     end
   end
-  return filter, kinds
+  return filter, kinds, most, initial
+end
+
+-- Returns the mode of a ray and its options. The mode can be left out.
+local function read_mode(name, length, mode, ...)
+  if mode == nil or MODES[mode] then return length, mode, read_options(name, ...) end
+  if OPTIONS[mode] then return length, nil, read_options(name, mode, ...) end
+  local near = type(mode) == "string" and core.suggest(mode, core.names(OPTIONS))
+  bad_argument(name, 5, "mode", "\"closest\", \"any\", \"all\" or the name of an option"
+    .. (near and " (did you mean \"" .. near .. "\"?)" or ""), mode)
+end
+
+-- Returns the length of a ray, its mode and its options. Length and mode can be left out.
+local function read_ray(name, length, mode, ...)
+  if type(length) == "string" then return read_mode(name, nil, length, mode, ...) end
+  return read_mode(name, length, mode, ...)
 end
 
 -- Queues a function to run after the next step of a world's physics.
@@ -107,23 +161,23 @@ local function hit_at(list, i)
     position = position, distance = distance, normal = normal, actor = actor }
 end
 
-local function hits_of(list)
-  if #list == 0 then return nil, 0 end
+local function hits_of(list, most)
+  local count = most and most * 8 < #list and most * 8 or #list
+  if count == 0 then return nil, 0 end
   local hits = {}
-  for i = 1, #list, 8 do hits[#hits + 1] = hit_at(list, i) end
+  for i = 1, count, 8 do hits[#hits + 1] = hit_at(list, i) end
   return hits, #hits
 end
 
-local function cast(name, physics_world, from, direction, length, mode, filter, kinds)
+local function cast(name, physics_world, from, direction, length, mode, filter, kinds, most)
+  if length == nil or type(length) == "number" and length > FAR then length = FAR end
   if mode == "all" then
-    return hits_of(raycast(physics_world, from, direction, length or FAR, filter, kinds, true))
-  elseif mode ~= nil and not MODES[mode] then
-    bad_argument(name, 5, "mode", "\"closest\", \"any\" or \"all\"", mode)
+    return hits_of(raycast(physics_world, from, direction, length, filter, kinds, true), most)
   end
   if type(physics_world) == "number" and istype(V3, from) and istype(V3, direction)
-    and (length == nil or type(length) == "number") then
+    and type(length) == "number" then
     local actor = ray(cx, physics_world, from._x, from._y, from._z,
-      direction._x, direction._y, direction._z, length or FAR, filter, kinds, out)
+      direction._x, direction._y, direction._z, length, filter, kinds, out)
     if actor == 0 then return false end
     if actor > 0 then
       if mode == "any" then return true end
@@ -131,7 +185,7 @@ local function cast(name, physics_world, from, direction, length, mode, filter, 
     end
   end
   -- The checked version raises a precise error.
-  raycast(physics_world, from, direction, length or FAR, filter, kinds, false)
+  raycast(physics_world, from, direction, length, filter, kinds, false)
   return false
 end
 
@@ -140,13 +194,16 @@ end
 ---With "all", returns a list of hits (each with these four as fields, and as items from 1),
 ---nearest first, and their count, or nil. A function before `from` queues the ray: the function is
 ---called with the results after the next step of physics. Results refer to the state after the
----last step.
+---last step. Length and mode can be left out before options. A ray of length 0 hits nothing.
+---Options are "collision_filter" and a name; "types" and "both", "statics", "dynamics", "triggers"
+---or "all"; with "all", "max_hits" and a number. "use_global_table" and "rewind_ms" with 0 are
+---accepted and change nothing, because each call returns a new table.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param from Vector3|function start of the ray
 ---@param direction Vector3 direction of the ray
 ---@param length? number metres; unlimited by default
 ---@param mode? string "closest", "any" or "all"
----@param ... any "collision_filter" and a name, "types" and "both", "statics", "dynamics", "all" …
+---@param ... any names of options and their values
 ---@return boolean|table|nil hit true if the ray hits an actor, or the list of hits
 ---@return Vector3|integer|nil position of the hit, or the number of hits
 ---@return number|nil distance metres from the start
@@ -156,9 +213,11 @@ function PhysicsWorld.raycast(physics_world, from, direction, length, mode, ...)
   if type(from) == "function" then
     return PhysicsWorld.queue_raycast(physics_world, from, direction, length, mode, ...)
   end
-  local filter, kinds = 0, 0
-  if select("#", ...) ~= 0 then filter, kinds = read_filter("PhysicsWorld.raycast", ...) end
-  return cast("PhysicsWorld.raycast", physics_world, from, direction, length, mode, filter, kinds)
+  local name = "PhysicsWorld.raycast"
+  if type(length) ~= "string" and (mode == nil or MODES[mode]) and select("#", ...) == 0 then
+    return cast(name, physics_world, from, direction, length, mode, 0, 0)
+  end
+  return cast(name, physics_world, from, direction, read_ray(name, length, mode, ...))
 end
 
 ---Alias of `raycast` without a function, known from the Bitsquid family.
@@ -174,9 +233,11 @@ end
 ---@return Vector3|nil normal out of the surface that is hit
 ---@return Actor|nil actor the actor that is hit
 function PhysicsWorld.immediate_raycast(physics_world, from, direction, length, mode, ...)
-  local name, filter, kinds = "PhysicsWorld.immediate_raycast", 0, 0
-  if select("#", ...) ~= 0 then filter, kinds = read_filter(name, ...) end
-  return cast(name, physics_world, from, direction, length, mode, filter, kinds)
+  local name = "PhysicsWorld.immediate_raycast"
+  if type(length) ~= "string" and (mode == nil or MODES[mode]) and select("#", ...) == 0 then
+    return cast(name, physics_world, from, direction, length, mode, 0, 0)
+  end
+  return cast(name, physics_world, from, direction, read_ray(name, length, mode, ...))
 end
 
 ---Queues a ray: the callback is called with the results of `raycast` after the next step of
@@ -198,9 +259,10 @@ function PhysicsWorld.queue_raycast(physics_world, callback, from, direction, le
   elseif not istype(V3, direction) then
     bad_argument(name, 4, "direction", "Vector3", direction)
   end
-  local filter, kinds = read_filter(name, ...)
+  local filter, kinds, most
+  length, mode, filter, kinds, most = read_ray(name, length, mode, ...)
   queue(name, physics_world, function()
-    callback(cast(name, physics_world, from, direction, length, mode, filter, kinds))
+    callback(cast(name, physics_world, from, direction, length, mode, filter, kinds, most))
   end)
 end
 
@@ -216,13 +278,11 @@ function PhysicsWorld.make_raycast(physics_world, callback, mode, ...)
   local name = "PhysicsWorld.make_raycast"
   if type(callback) ~= "function" then
     bad_argument(name, 2, "callback", "function", callback)
-  elseif mode ~= nil and not MODES[mode] then
-    bad_argument(name, 3, "mode", "\"closest\", \"any\" or \"all\"", mode)
   end
   PhysicsWorld.num_awake(physics_world)
-  local filter, kinds = read_filter(name, ...)
-  return setmetatable({ physics_world = physics_world, callback = callback, mode = mode,
-    filter = filter, kinds = kinds }, casting)
+  local _, chosen, filter, kinds, most = read_mode(name, nil, mode, ...)
+  return setmetatable({ physics_world = physics_world, callback = callback, mode = chosen,
+    filter = filter, kinds = kinds, most = most }, casting)
 end
 
 ---@module PhysicsSnapshot
@@ -269,13 +329,14 @@ function Raycast.cast(raycast, from, direction, length)
   end
   queue("Raycast.cast", raycast.physics_world, function()
     raycast.callback(cast("Raycast.cast", raycast.physics_world, from, direction, length,
-      raycast.mode, raycast.filter, raycast.kinds))
+      raycast.mode, raycast.filter, raycast.kinds, raycast.most))
   end)
 end
 
 local SHAPES = { sphere = true, capsule = true, oobb = true, box = true }
 local OVERLAP = { shape = true, position = true, rotation = true, pose = true, size = true,
-  collision_filter = true, types = true }
+  collision_filter = true, types = true, max_hits = true, rewind_ms = true,
+  use_global_table = true }
 
 -- Returns the size of a shape as a vector.
 local function size_of(name, shape, size)
@@ -307,23 +368,29 @@ local function overlapped(name, physics_world, options)
   local size = size_of(name, shape, options.size)
   local actors = overlap(physics_world, shape, position, size, rotation or Quaternion.identity(),
     options.filter, options.kinds)
+  for i = #actors, (options.max_hits or #actors) + 1, -1 do actors[i] = nil end
   return actors, #actors
 end
 
 local function overlap_options(name, ...)
   local options = { filter = 0, kinds = 0 }
-  for i = 1, select("#", ...), 2 do
+  local count, i = select("#", ...), 1
+  while i <= count do
     local key, value = select(i, ...)
-    if not OVERLAP[key] then
-      local near = type(key) == "string" and core.suggest(key, core.names(OVERLAP))
-      raise(format("%s: unknown option %s%s", name, core.describe(key),
-        near and ", did you mean '" .. near .. "'?" or ""))
+    i = i + 2
+    if FLAGS[key] and OVERLAP[key] then
+      if type(value) ~= "boolean" then i = i - 1 end
+    elseif key ~= nil and OVERLAP[key] then
+      options[key] = value
+    elseif key ~= nil or value ~= nil then
+      unknown_option(name, key, OVERLAP)
     end
-    options[key] = value
   end
   if options.collision_filter ~= nil then
     options.filter = filter_index(name, options.collision_filter)
   end
+  if options.max_hits ~= nil then options.max_hits = hits_max(name, options.max_hits) end
+  if options.rewind_ms ~= nil then check_rewind(name, options.rewind_ms) end
   if options.types ~= nil then options.kinds = types_index(name, options.types) end
   return options
 end
@@ -331,9 +398,9 @@ end
 ---Returns the actors that overlap a shape, as a list, and their count. Options are names and
 ---values: "shape" and "sphere" (default), "capsule" or "oobb"; "position"; "rotation"; or both as
 ---"pose"; "size": the radius of a sphere, Vector3(radius, radius, height) for a capsule, half
----extents for an oobb; "collision_filter" and "types" as for `raycast`. A function before the
----options queues the query: the function is called with the results after the next step of
----physics.
+---extents for an oobb; "collision_filter", "types" and "max_hits" as for `raycast`. A function
+---before the options queues the query: the function is called with the results after the next step
+---of physics.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param ... any names and values
 ---@return Actor[]|nil actors in the order of their slots
@@ -361,20 +428,27 @@ function PhysicsWorld.immediate_overlap(physics_world, ...)
 end
 
 local function swept(name, shape, physics_world, from, to, size, rotation, most, ...)
-  local filter, kinds = read_filter(name, ...)
-  return (hits_of(sweep(physics_world, shape, from, to, size, rotation, most or 1,
-    filter * 8 + kinds)))
+  local filter, kinds, more, initial
+  if OPTIONS[most] then
+    filter, kinds, more, initial = read_options(name, most, ...)
+    most = nil
+  else
+    filter, kinds, more, initial = read_options(name, ...)
+  end
+  return (hits_of(sweep(physics_world, shape, from, to, size, rotation, more or most or 1,
+    filter * 16 + (initial and 8 or 0) + kinds)))
 end
 
 ---Sweeps a sphere along a straight line. Returns the hits, nearest first, with each actor once, or
 ---nil if there are none. A sweep of length 0 hits nothing: use `PhysicsWorld.overlap` for a shape
----at rest.
+---at rest. Actors that overlap the shape at the start are the first hits, with distance 0, unless
+---"report_initial_overlap" is false.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param from Vector3 center at the start
 ---@param to Vector3 center at the end
 ---@param radius number metres
 ---@param max_hits? integer maximum number of hits; 1 by default
----@param ... any "collision_filter" and "types", as for `raycast`
+---@param ... any "collision_filter" and "types" as for `raycast`, "report_initial_overlap"
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_sphere_sweep(physics_world, from, to, radius, max_hits, ...)
   local name = "PhysicsWorld.linear_sphere_sweep"
@@ -391,7 +465,7 @@ end
 ---@param half_extents Vector3 half the lengths of its edges
 ---@param rotation? Quaternion rotation of the box
 ---@param max_hits? integer maximum number of hits; 1 by default
----@param ... any "collision_filter" and "types", as for `raycast`
+---@param ... any "collision_filter" and "types" as for `raycast`, "report_initial_overlap"
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_obb_sweep(physics_world, from, to, half_extents, rotation, max_hits,
   ...)
@@ -411,7 +485,7 @@ end
 ---@param size Vector3 the radius, the radius again, and the height including both caps
 ---@param rotation? Quaternion rotation of the capsule
 ---@param max_hits? integer maximum number of hits; 1 by default
----@param ... any "collision_filter" and "types", as for `raycast`
+---@param ... any "collision_filter" and "types" as for `raycast`, "report_initial_overlap"
 ---@return table|nil hits a list; each hit has position, distance, normal and actor
 function PhysicsWorld.linear_capsule_sweep(physics_world, from, to, size, rotation, max_hits, ...)
   local name = "PhysicsWorld.linear_capsule_sweep"

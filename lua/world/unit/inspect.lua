@@ -1,9 +1,8 @@
--- `Unit.inspect`: a description of a unit for people and tools. The lines of the engine's
--- components are native (the column `inspect` in src/world/component_table.rs). Those of script
--- components are collected by world/components.lua.
+-- `Unit.inspect` and `inspect_table`: a description of a unit for people and tools. The lines of
+-- the engine's components are native (the column `inspect` in src/world/component_table.rs).
 local core = ...
 
-local type, next, tostring, ipairs = type, next, tostring, ipairs
+local type, next, tostring, ipairs, pcall = type, next, tostring, ipairs, pcall
 local format, concat, sort = string.format, table.concat, table.sort
 local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
 
@@ -58,8 +57,16 @@ local function describe_transform(unit, node)
   return text
 end
 
+-- Returns what a script component says about a unit, or nil. One failing `inspect` does not hide
+-- the other components.
+local function script_text(part, unit)
+  if type(part.module.inspect) ~= "function" then return nil end
+  local ok, text = pcall(part.module.inspect, unit)
+  return (ok and "" or "its inspect fails: ") .. tostring(text)
+end
+
 ---Returns a description of a unit: its nodes with their poses, its components with their fields,
----its data. For people and tools.
+---its data. For people and tools. `Unit.inspect_table` returns it as a table.
 ---@param unit Unit a unit
 ---@return string text lines of text
 function Unit.inspect(unit)
@@ -71,8 +78,43 @@ function Unit.inspect(unit)
       parent and " on " .. parent or "", tostring(Unit.local_position(unit, node)),
       tostring(position), describe_transform(unit, node))
   end
-  core.inspect_script_components(unit, lines)
+  for _, part in ipairs(core.script_parts(unit)) do
+    lines[#lines + 1] = format("component %q (%s)", part.name, part.component)
+    local text = script_text(part, unit)
+    if text then lines[#lines + 1] = "  " .. text end
+  end
   for _, line in ipairs(native) do lines[#lines + 1] = line end
   if data[unit] then lines[#lines + 1] = "data" .. shown(data[unit], 1, {}) end
   return concat(lines, "\n")
+end
+
+---Returns a description of a unit as a table: `unit`, `name` (its resource), `world` and `level`
+---(nil without one); `nodes`, a list with `name`, `parent` (an index, or nil), `position`,
+---`rotation`, `scale` and `world_position` of each; `components`, a list with `name`, `component`
+---(its type), `node` (an index), `fields` (from its file) and, for script components with an
+---`inspect`, `text`; `state`, the lines of `Unit.inspect` about components of the engine; `data`, a
+---copy of its data.
+---@param unit Unit a unit
+---@return table description tables and values, which the game can change
+function Unit.inspect_table(unit)
+  local parts, state = core.unit_parts(unit), core.inspect(unit)
+  local nodes, texts = {}, {}
+  for node = 1, Unit.num_nodes(unit) do
+    nodes[node] = {
+      name = Unit.node_name(unit, node), parent = Unit.scene_graph_parent(unit, node),
+      position = Unit.local_position(unit, node), rotation = Unit.local_rotation(unit, node),
+      scale = Unit.local_scale(unit, node), world_position = Unit.world_position(unit, node),
+    }
+  end
+  for _, part in ipairs(core.script_parts(unit)) do
+    texts[part.name] = script_text(part, unit)
+  end
+  local components = {}
+  for i, part in ipairs(parts) do
+    components[i] = { name = part[1], component = part[2], node = part[3], fields = part[4],
+      text = texts[part[1]] }
+  end
+  return { unit = unit, name = Unit.debug_name(unit), world = Unit.world(unit),
+    level = Unit.level(unit), nodes = nodes, components = components, state = state,
+    data = core.copy(data[unit] or {}) }
 end

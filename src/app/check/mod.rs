@@ -10,11 +10,12 @@ mod spawn;
 mod variants;
 
 pub use finding::{CheckFinding, CheckRule, unique};
-pub use platforms::{CheckedPlatform, compile_all, names as platform_names};
+pub use platforms::{CheckedPlatform, compile_all, names as platform_names, static_name};
 pub use spawn::SpawnCounts;
 
 use engine_platform as platform;
 use engine_resource::resource_name::ResourceName;
+use engine_resource::variant::VariantProperties;
 use references::ReferenceFinder;
 use std::collections::HashSet;
 use std::path::Path;
@@ -40,8 +41,13 @@ pub fn check_resources(
 }
 
 /// Spawns every unit, model and level for a frame, with each set of variants. Returns the findings,
-/// and the numbers of resources that were spawned without preferred variants.
-pub fn spawn_all(root: &Path, platforms: &[CheckedPlatform]) -> (Vec<CheckFinding>, SpawnCounts) {
+/// and the numbers of resources that were spawned without preferred variants. `preferred` is the
+/// only set if there is one.
+pub fn spawn_all(
+    root: &Path,
+    platforms: &[CheckedPlatform],
+    preferred: Option<&VariantProperties>,
+) -> (Vec<CheckFinding>, SpawnCounts) {
     // Until now a signal ended the process at once, even during a long compile.
     platform::install_signal_handlers();
     let mut findings = Vec::new();
@@ -49,12 +55,17 @@ pub fn spawn_all(root: &Path, platforms: &[CheckedPlatform]) -> (Vec<CheckFindin
     // A problem that does not depend on the variant is reported for the first run only.
     let mut reported = HashSet::new();
     for checked in platforms {
-        let (runs, left_out) = variants::spawn_runs(checked, &platforms[0]);
+        let (mut runs, left_out) = variants::spawn_runs(checked, &platforms[0]);
+        if let Some(preferred) = preferred {
+            runs.retain(|run| run.preferred.is_base());
+            runs.iter_mut().for_each(|run| run.preferred = preferred.clone());
+        }
+        let is_first = std::ptr::eq(checked, &platforms[0]);
         findings.extend(left_out);
         for run in runs {
             let (found, spawned) = spawn::spawn(root, checked, &run, &mut reported);
             findings.extend(found);
-            if checked.is_native() && run.preferred.is_base() {
+            if is_first && (preferred.is_some() || run.preferred.is_base()) {
                 counts = spawned;
             }
         }

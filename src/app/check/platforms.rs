@@ -10,8 +10,9 @@ use engine_platform as platform;
 use engine_resource::compile::{self, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::resource_name::SourceName;
+use engine_resource::settings::Settings;
 use engine_resource::store::{DataSource, ResourceStore};
-use engine_resource::variant::PLATFORMS;
+use engine_resource::variant::{PLATFORMS, VariantProperties};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -39,11 +40,20 @@ pub fn names(root: &Path) -> Vec<&'static str> {
     // A folder that cannot be read is reported when it is compiled.
     let files = folder_scan::files(root).unwrap_or_default().files;
     let sources = files.iter().filter_map(|file| SourceName::of(&file.path, &KINDS)?.ok());
-    let named: HashSet<String> = sources
-        .flat_map(|source| source.properties.platforms().map(str::to_string).collect::<Vec<_>>())
-        .collect();
-    let others = PLATFORMS.iter().filter(|name| **name != platform::NAME && named.contains(**name));
-    [platform::NAME].into_iter().chain(others.copied()).collect()
+    let known = Settings::platforms_of(root);
+    let platforms_of = |properties: VariantProperties| {
+        properties.platforms(&known).map(str::to_string).collect::<Vec<_>>()
+    };
+    let named: HashSet<String> = sources.flat_map(|it| platforms_of(it.properties)).collect();
+    let others = known.names().filter(|name| *name != platform::NAME && named.contains(*name));
+    [platform::NAME].into_iter().chain(others.map(static_name)).collect()
+}
+
+/// Returns the name of a platform for the life of the process. A game has few of its own
+/// (OWN_PLATFORMS_MAX), and a process checks one game.
+pub fn static_name(name: &str) -> &'static str {
+    let known = PLATFORMS.iter().find(|known| **known == name);
+    known.copied().unwrap_or_else(|| Box::leak(name.to_string().into_boxed_str()))
 }
 
 /// Compiles a game for each platform. Returns the compiled resources, and all compile errors.

@@ -5,7 +5,7 @@ use super::finding::{CheckFinding, CheckRule};
 use super::platforms::CheckedPlatform;
 use super::variants::SpawnRun;
 use crate::frame_input::FrameInput;
-use crate::{App, Game, GameLaunch, HEADLESS_STEP};
+use crate::{App, Game, GameLaunch, HEADLESS_STEP, VariantChoice};
 use engine_foundation::{log, panic};
 use engine_platform as platform;
 use engine_resource::resource_name::ResourceName;
@@ -48,9 +48,7 @@ pub fn spawn(
 ) -> (Vec<CheckFinding>, SpawnCounts) {
     let properties = run.preferred.properties().map(str::to_string).collect();
     let preferences = VariantPreferences::new(properties).expect("the compiler accepts the names");
-    let mut store = platform.store.clone();
-    store.prefer(preferences);
-    store.apply_preferences();
+    let store = platform.store.clone();
     // One argument, because a script can have only some thousand.
     let list = |all: &Vec<ResourceName>| {
         all.iter().map(ResourceName::to_string).collect::<Vec<_>>().join("\n")
@@ -60,6 +58,7 @@ pub fn spawn(
         arguments,
         boot: Some(SCRIPT.to_string()),
         store: Some(store),
+        variants: VariantChoice { source_platform: Some(platform.name.to_string()), preferences },
         ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
     };
     log::forget_warnings();

@@ -58,7 +58,7 @@ fn base_variant_warning(variants: &[IndexEntry]) -> CheckFinding {
     CheckFinding { variant, ..CheckFinding::warning(CheckRule::Variant, text) }
 }
 
-/// Returns the runs of a platform: one with all resources, for the platform that the check runs on;
+/// Returns the runs of a platform: one with all resources, for the first platform, `native`;
 /// one with the resources that differ, for another platform; and one for each set of properties,
 /// with the resources that it affects. Also returns a warning if sets are left out.
 pub fn spawn_runs(
@@ -66,8 +66,9 @@ pub fn spawn_runs(
     native: &CheckedPlatform,
 ) -> (Vec<SpawnRun>, Option<CheckFinding>) {
     let index = platform.store.index();
+    let is_first = platform.name == native.name;
     let is_different = |entry: &&IndexEntry| {
-        platform.is_native()
+        is_first
             || !native.store.index().variants(&entry.resource).iter().any(|other| {
                 other.properties == entry.properties && other.data_content == entry.data_content
             })
@@ -75,7 +76,7 @@ pub fn spawn_runs(
     let different: Vec<&IndexEntry> = index.entries.iter().filter(is_different).collect();
     let base = VariantProperties::default();
     let mut runs = Vec::new();
-    match platform.is_native() {
+    match is_first {
         true => runs.push(SpawnRun { preferred: base, resources: None }),
         false => {
             let changed = different.iter().filter(|entry| entry.properties.is_base());

@@ -1,5 +1,6 @@
-//! The error state: a game in development that an error stopped. Its window shows the report until
-//! a saved file lets the game continue. The report is drawn by src/engine/error_overlay.rs.
+//! The error state: a game with a window that an error stopped. In development the window shows the
+//! report until a saved file or a restart lets the game continue. In a release it tells the player
+//! what happened, until the player ends the game. Both are drawn by src/engine/error_overlay.rs.
 
 use super::GameRun;
 use crate::crash_report;
@@ -8,7 +9,7 @@ use crate::redraw_throttle::{RedrawThrottle, RedrawTrigger};
 use engine_input::button_names::{DeviceClass, MOUSE_WHEEL};
 use engine_input::{EventKind, InputEvent, KEYBOARD, MOUSE, PRESSED_AT};
 use engine_platform as platform;
-use engine_runtime::{BuildMode, ErrorScroll};
+use engine_runtime::{BuildMode, ErrorScroll, PlayerErrorText};
 use engine_script::ErrorReport;
 use std::time::Duration;
 
@@ -19,10 +20,12 @@ const ERROR_SLEEP: Duration = Duration::from_millis(15);
 const KEY_LINES: f32 = 1.0;
 const WHEEL_LINES: f32 = 3.0;
 
-/// State of a game in development that an error stopped.
+/// State of a game that an error stopped.
 pub(super) struct ErrorState {
     /// The error that the run ends with, if the player ends it.
     report: Box<ErrorReport>,
+    /// Exit code of the run, if the player ends it.
+    pub(super) code: i32,
     /// True if the game had started. A game that had not started is restarted.
     started: bool,
     /// Problems of files that were saved since the error, or that the same reload found, the
@@ -43,23 +46,63 @@ impl ErrorState {
 }
 
 impl GameRun {
-    /// Handles an unexpected error. In development with an open window, reports the error and stops
-    /// the game; otherwise ends the run.
+    /// Handles an unexpected error: ends the run, or reports the error and stops the game, if a
+    /// person can see the window. `started` is false if the game has to start anew.
     pub(super) fn enter_error_state(
         &mut self,
         report: Box<ErrorReport>,
         started: bool,
     ) -> Result<(), Box<ErrorReport>> {
-        let can_recover = self.display.has_window()
-            && self.options.watch
-            && self.launch.build == BuildMode::Development
+        // A run with an end of its own is watched by a script, which would wait for it.
+        let is_watched = self.display.has_window()
+            && self.options.frames.is_none()
+            && self.options.display.screenshot.is_none()
             && platform::end_requested().is_none();
-        if !can_recover {
-            return Err(report);
+        match self.launch.build {
+            BuildMode::Development if is_watched && self.options.watch => {
+                self.stop_in_development(report, started);
+                Ok(())
+            }
+            BuildMode::Release if is_watched => {
+                self.stop_for_player(report);
+                Ok(())
+            }
+            _ => Err(report),
         }
-        crash_report::report_error(self.app.vm(), &report);
+    }
+
+    /// Stops a released game, and tells the player in its window what happened.
+    fn stop_for_player(&mut self, report: Box<ErrorReport>) {
+        let reported = crash_report::report_error(self.app.vm(), &report);
+        let engine = self.app.vm().engine();
+        let settings = &engine.game.settings;
+        let title = match settings.text("error_window.title") {
+            "" => format!("{} has stopped", engine.devices.window.opening.title),
+            title => title.to_string(),
+        };
+        let file = reported.file.map(|file| file.display().to_string());
+        engine.drawing.show_player_error(&PlayerErrorText {
+            title: &title,
+            text: settings.text("error_window.text"),
+            detail: &file.unwrap_or_else(|| crash_report::line(&report)),
+            hint: settings.text("error_window.hint"),
+        });
+        // The game may have hidden the cursor, and its music would loop.
+        engine.devices.window.reset_cursor();
+        engine.devices.sounds.silence();
+        let (code, throttle) = (reported.code, RedrawThrottle::default());
+        let (newer, older) = (Vec::new(), None);
+        self.error_state = Some(ErrorState { report, code, started: true, newer, older, throttle });
+    }
+
+    fn stop_in_development(&mut self, report: Box<ErrorReport>, started: bool) {
+        let code = crash_report::report_error(self.app.vm(), &report).code;
+        let restart = match self.app.vm().engine().game.restart_key_label() {
+            Some(key) => format!("{key} restarts the game; "),
+            None => String::new(),
+        };
         engine_foundation::error_line!(
-            "engine: save a file to try again; Escape, or closing the window, ends"
+            "engine: save a file to try again; {restart}Escape, or closing the window, ends it"
         );
         let text = report.to_string();
         let older = self.error_state.take().filter(|before| before.started && started);
@@ -69,11 +112,10 @@ impl GameRun {
         self.app.take_new_problems();
         let newer = self.app.take_problems_before_error();
         let throttle = RedrawThrottle::default();
-        self.error_state = Some(ErrorState { report, started, newer, older, throttle });
+        self.error_state = Some(ErrorState { report, code, started, newer, older, throttle });
         // Keys belong to the report now, and Escape ends the game.
         self.app.vm().engine().devices.console.close();
         self.show_error_state();
-        Ok(())
     }
 
     /// Passes the reports of the error state to the window and to remote tools.
@@ -81,16 +123,20 @@ impl GameRun {
         let Some(error_state) = &self.error_state else { return };
         let reports = error_state.reports();
         self.app.report_error_state(Some(joined(&reports)));
-        self.app.vm().engine().drawing.show_error(&reports);
+        let engine = self.app.vm().engine();
+        let restart_key = engine.game.restart_key_label();
+        engine.drawing.show_error(&reports, restart_key.as_deref());
     }
 
-    /// Polls once in the error state, and resumes the game if a file was saved. Returns the error
-    /// if the player ends the game.
+    /// Polls once in the error state, and resumes the game if a file was saved or a restart was
+    /// requested. Returns the error if the player ends the game.
     pub(super) fn poll_error_state(
         &mut self,
-        frame_input: FrameInput,
+        mut frame_input: FrameInput,
     ) -> Result<(), Box<ErrorReport>> {
         let Some(error_state) = &self.error_state else { return Ok(()) };
+        let restarts =
+            frame_input.replace_restart_key(self.app.restart_key()) | self.app.take_tool_restart();
         let ends = frame_input.requests_quit();
         let used = !frame_input.events.is_empty();
         let mut changed = !frame_input.changes.is_empty() | self.display.take_exposed();
@@ -104,20 +150,29 @@ impl GameRun {
         if ends {
             return Err(error_state.report.clone());
         }
-        let started = error_state.started;
-        let outcome = match started {
-            true => self.app.swap_resources(),
+        let mut started = error_state.started;
+        let mut outcome = match started {
+            true if !restarts => self.app.swap_resources(),
             false if self.app.has_pending_changes() => self.restart().map(|()| true),
-            false => Ok(false),
+            _ => Ok(false),
         };
+        // A saved file can ask for a restart, too.
+        if outcome.is_ok() && (restarts || self.app.vm().engine().frame.restart) {
+            started = false;
+            outcome = self.restart().map(|()| true);
+        }
         let swapped = match outcome {
             Ok(swapped) => swapped,
             Err(report) => return self.enter_error_state(report, started),
         };
+        if swapped && self.is_new {
+            self.leave_error_state(None);
+            return Ok(());
+        }
         let newer = self.app.take_new_problems();
         let is_refused = newer.as_ref().is_some_and(|newer| !newer.is_empty());
         if swapped && !is_refused && !self.app.awaits_fix {
-            self.leave_error_state();
+            self.leave_error_state(Some("a file was saved"));
             return Ok(());
         }
         if let (Some(mut newer), Some(error_state)) = (newer, &mut self.error_state) {
@@ -137,12 +192,15 @@ impl GameRun {
         Ok(())
     }
 
-    fn leave_error_state(&mut self) {
+    /// Continues the game. `reason` is printed if there is one.
+    fn leave_error_state(&mut self, reason: Option<&str>) {
         self.error_state = None;
         self.app.vm().engine().drawing.hide_error();
         self.app.report_error_state(None);
         let then = if self.app.is_paused() { "the game is still paused" } else { "continuing" };
-        engine_foundation::error_line!("engine: a file was saved: {then}");
+        if let Some(reason) = reason {
+            engine_foundation::error_line!("engine: {reason}: {then}");
+        }
     }
 
     /// Draws the error report, if a redraw is due.
@@ -200,6 +258,7 @@ mod tests {
     fn newer_problems_come_before_the_error_that_stopped_the_game() {
         let mut state = ErrorState {
             report: Box::new(ErrorReport::from_message("first")),
+            code: 1,
             started: true,
             newer: Vec::new(),
             older: None,

@@ -1,9 +1,10 @@
 //! Start of a run: opens the display and the game by the run's options.
 
-use super::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions};
+use super::{FramePacing, HEADLESS_STEP, RemoteAccess, RunOptions, WithoutDisplay};
 use crate::display::{Display, DisplayPolicy};
-use crate::{App, Game, GameLaunch, ProfileOutputs, window_options};
+use crate::{App, Game, GameLaunch, ProfileOutputs, VariantChoice, window_options};
 use engine_foundation::Error;
+use engine_runtime::RestartOnSave;
 use engine_sound::AudioDestination;
 
 impl RunOptions {
@@ -25,8 +26,11 @@ impl RunOptions {
             display: DisplayPolicy::NONE,
             profile_outputs: ProfileOutputs::default(),
             tools: RemoteAccess::Never,
-            frames_without_display: None,
+            without_display: WithoutDisplay::Refuse,
             confined: true,
+            restart_on_save: RestartOnSave::Never,
+            variants: VariantChoice::default(),
+            summary: false,
         }
     }
 }
@@ -34,10 +38,17 @@ impl RunOptions {
 /// Opens the window, or the display of a run without one.
 pub(super) fn open_display(options: &mut RunOptions) -> Result<Display, Error> {
     // Errors in the folder are reported before a window opens.
-    let (project, settings) = (options.game.project()?, options.game.settings()?);
+    let (project, settings) =
+        (options.game.project()?, options.game.settings(options.variants.platform())?);
     let window = window_options(&settings, &project)?;
     let (mut display, problem) = Display::open(options.display.clone(), &window)?;
     let Some(problem) = problem else { return Ok(display) };
+    let WithoutDisplay::Play(frames) = options.without_display else {
+        return Err(engine_foundation::error!(
+            "the game needs a window, and there is no display ({})",
+            problem.0
+        ));
+    };
     options.pacing = match options.pacing {
         FramePacing::Fixed(seconds) => FramePacing::Fixed(seconds),
         FramePacing::RealTime => FramePacing::Fixed(HEADLESS_STEP),
@@ -46,12 +57,10 @@ pub(super) fn open_display(options: &mut RunOptions) -> Result<Display, Error> {
         // Frames that run faster than real time have no audible sound.
         options.sound = AudioDestination::Null;
     }
-    let frames = options.frames.or(options.frames_without_display);
-    options.frames = frames;
-    let frames = frames.map_or("until stopped".to_string(), |frames| format!("{frames} frames"));
+    let frames = *options.frames.get_or_insert(frames);
     engine_foundation::error_line!(
-        "engine: there is no display ({}): playing {frames} without a window (--headless plays \
-         until stopped)",
+        "engine: there is no display ({}): playing {frames} frames without a window (--headless \
+         plays until stopped)",
         problem.0
     );
     display.save_last_frame()?;
@@ -77,6 +86,8 @@ pub(super) fn game_launch(options: &RunOptions) -> GameLaunch {
         watch: options.watch,
         threads: options.threads,
         sound: options.sound.clone(),
+        restart_on_save: options.restart_on_save,
+        variants: options.variants.clone(),
     }
 }
 

@@ -202,6 +202,14 @@ pub static MESSAGES: &[MessageRow] = &[
         run: super::resume,
     },
     MessageRow {
+        name: "restart",
+        doc: "Restarts the game after this frame, or after an error. Everything but the window and \
+                the connection begins anew.",
+        fields: &[],
+        answer: "nothing",
+        run: super::restart,
+    },
+    MessageRow {
         name: "quit",
         doc: "Ends the game after this frame.",
         fields: &[],

@@ -142,6 +142,8 @@ struct RemoteState {
     paused: bool,
     /// Number of frames still to play while the game is paused.
     steps: u64,
+    /// True if a client asked to restart the game.
+    restart: bool,
     /// Clients that wait for the game to be paused.
     waiting: Vec<PendingReply>,
     /// The error that has stopped the game, if any.
@@ -198,6 +200,7 @@ impl RemoteTools {
             events: Vec::new(),
             paused: false,
             steps: 0,
+            restart: false,
             waiting: Vec::new(),
             problem: None,
             needs_redraw: false,
@@ -359,6 +362,18 @@ impl App {
         self.tools.as_mut().map_or(Vec::new(), |it| std::mem::take(&mut it.state.events))
     }
 
+    /// Returns true once if a remote tool asked to restart the game.
+    pub(super) fn take_tool_restart(&mut self) -> bool {
+        self.tools.as_mut().is_some_and(|it| std::mem::take(&mut it.state.restart))
+    }
+
+    /// Plays one frame, even if remote tools pause the game.
+    pub(super) fn play_one_step(&mut self) {
+        if let Some(tools) = &mut self.tools {
+            tools.state.steps = tools.state.steps.max(1);
+        }
+    }
+
     /// Sets the error that has stopped the game, or clears it.
     pub(super) fn report_error_state(&mut self, problem: Option<String>) {
         if let Some(tools) = &mut self.tools {
@@ -497,5 +512,14 @@ fn quit(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     call.app.vm.engine().frame.quit.get_or_insert(super::exit::SUCCESS);
     // A paused game would not notice that it has to end.
     call.state.paused = false;
+    Ok(Some(json::object([])))
+}
+
+fn restart(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
+    call.state.restart = true;
+    if call.state.paused {
+        // The game restarts after a frame. A paused game then waits for its next one.
+        call.state.steps = call.state.steps.max(1);
+    }
     Ok(Some(json::object([])))
 }

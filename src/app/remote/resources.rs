@@ -190,7 +190,8 @@ impl App {
             return Ok((Vec::new(), Vec::new()));
         }
         let to_report = |error: Error| Box::new(ErrorReport::from_message(error.to_string()));
-        let compiled = recompile(folder).map_err(to_report)?;
+        let compiled =
+            recompile(folder, &self.vm.engine().game.source_platform).map_err(to_report)?;
         let names = compiled.changed.iter().chain(&compiled.removed).cloned();
         let mut names: Vec<ResourceName> = names.collect();
         names.sort();

@@ -24,7 +24,7 @@ mod test_run;
 mod watch_mode;
 mod worker_process;
 
-use super::exit;
+use super::{VariantChoice, exit};
 use engine_foundation::{Error, log};
 use engine_script::ScriptValue;
 use output::OutputFormat;
@@ -110,6 +110,7 @@ pub struct TestOptions {
     pub statements: Vec<String>,
     /// File, relative to the root, to which the names of passing tests are appended.
     pub log_success: Option<String>,
+    pub variants: VariantChoice,
 }
 
 impl TestOptions {
@@ -151,6 +152,7 @@ impl TestOptions {
             helper_arguments: Vec::new(),
             statements: Vec::new(),
             log_success: None,
+            variants: VariantChoice::default(),
         }
     }
 

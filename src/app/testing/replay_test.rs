@@ -1,5 +1,6 @@
 //! Recordings as tests: the run is replayed, and its result must be identical.
 
+use super::hang_watchdog::HangWatchdog;
 use super::result::{FileOutcome, TestFailure, TestResult, TestStatus};
 use super::test_file::{OnTestResult, TestPlan, file_failure};
 use super::{RunAborted, TestOptions};
@@ -77,14 +78,16 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     let mut replay = Replay::new(Recording::read_in(plan.root, path)?);
     let origin = replay.recording.origin.clone();
     // The build mode is that of `engine run`, which made the recording.
-    let mut app = App::open(GameLaunch {
+    let launch = GameLaunch {
         arguments: origin.arguments.clone(),
         seed: origin.seed,
         boot: Some(origin.boot.clone()),
         store: Some(plan.store.clone()),
+        variants: plan.options.variants.clone(),
         threads: plan.options.threads,
         ..GameLaunch::headless(Game::Folder(plan.root.to_path_buf()))
-    })?;
+    };
+    let mut app = App::open(launch.clone())?;
     let engine = app.vm().engine();
     let game = game_id(&engine.game.settings, &engine.game.project)?;
     let version = engine.game.settings.text("version").to_string();
@@ -97,15 +100,21 @@ fn replay(plan: &TestPlan, path: &str) -> Result<(App, Option<String>), Error> {
     app.begin(origin.input.clone());
     let engine = app.vm().engine();
     let content = engine.assets.store.content_hash();
-    let problem =
-        play(plan, &mut app, &mut replay).err().map(|message| match content == origin.content {
+    let problem = play(plan, &launch, &mut app, &mut replay).err().map(|message| {
+        match content == origin.content {
             true => message,
             false => changed_since(&message),
-        });
+        }
+    });
     Ok((app, problem))
 }
 
-fn play(plan: &TestPlan, app: &mut App, replay: &mut Replay) -> Result<(), String> {
+fn play(
+    plan: &TestPlan,
+    launch: &GameLaunch,
+    app: &mut App,
+    replay: &mut Replay,
+) -> Result<(), String> {
     let watchdog = plan.watchdog;
     if let Err(report) = watchdog.call(|| app.start()) {
         return failed(replay, false, &report);
@@ -124,8 +133,27 @@ fn play(plan: &TestPlan, app: &mut App, replay: &mut Replay) -> Result<(), Strin
         }
         app.end_frame();
         replay.check(app.vm().engine())?;
+        if app.vm().engine().frame.restart
+            && app.quit().is_none()
+            && let Err(report) = restart(watchdog, launch, app)
+        {
+            return failed(replay, false, &report);
+        }
     }
     replay.end()
+}
+
+/// Restarts the game, as the run did that made the recording.
+fn restart(
+    watchdog: &HangWatchdog,
+    launch: &GameLaunch,
+    app: &mut App,
+) -> Result<(), Box<ErrorReport>> {
+    watchdog.call(|| app.shutdown())?;
+    let reopened = app.reopen(launch);
+    *app = reopened.map_err(|error| Box::new(ErrorReport::from_message(error.to_string())))?;
+    app.vm().engine().frame.game_hash.record_locations();
+    watchdog.call(|| app.start())
 }
 
 /// Compares an error with the recorded one. Returns a message with the full report if they differ.

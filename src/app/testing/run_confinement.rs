@@ -49,7 +49,7 @@ fn worker_plan(root: &Path, options: &TestOptions) -> ConfinementPlan {
 fn plan(root: &Path, options: &TestOptions) -> ConfinementPlan {
     let game = Game::Folder(root.to_path_buf());
     let mut plan = match discovery::is_game(root) {
-        true => ConfinementPlan::of_game(&game),
+        true => ConfinementPlan::of_game(&game, options.variants.platform()),
         false => ConfinementPlan::of_folder(root),
     };
     plan.add_devices(&game);

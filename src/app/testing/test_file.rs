@@ -168,6 +168,7 @@ pub fn open(root: &Path, options: &TestOptions, store: ResourceStore) -> Result<
         coverage: options.api_coverage.is_some(),
         lines: options.coverage.is_some(),
         store: Some(store),
+        variants: options.variants.clone(),
         threads: options.threads,
         ..GameLaunch::headless(Game::Folder(root.to_path_buf()))
     })
@@ -260,7 +261,7 @@ impl TestFileDriver<'_> {
     /// Resets the state that one test can leave to the next.
     fn between_tests(&mut self) {
         let engine = self.app.vm().engine();
-        engine.frame.quit = None;
+        (engine.frame.quit, engine.frame.restart) = (None, false);
         if engine.game.is_simulating_failure() {
             engine.game.end_simulated_failures(&mut engine.assets.store);
         }
@@ -495,8 +496,12 @@ impl TestFileDriver<'_> {
     fn play(&mut self, more: impl Fn(u64, f64) -> bool) -> Result<u64, String> {
         let began = self.app.vm().engine().frame.total;
         let mut played = 0;
-        while self.app.quit().is_none() && more(played, self.app.vm().engine().frame.total - began)
-        {
+        loop {
+            let frame = &self.app.vm().engine().frame;
+            let has_ended = frame.quit.is_some() || frame.restart;
+            if has_ended || !more(played, frame.total - began) {
+                break;
+            }
             self.app.frame(FRAME_SECONDS).map_err(|report| {
                 let index = self.app.vm().engine().frame.index;
                 format!("{}\n  in frame {index}", failure_of_report(&report))

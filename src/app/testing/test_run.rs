@@ -17,6 +17,8 @@ use engine_foundation::random::Random;
 use engine_foundation::terminal::{self, escape_line};
 use engine_foundation::{Error, log, output_file};
 use engine_platform::{self as platform, broker};
+use engine_resource::bundle;
+use engine_resource::project::Project;
 use engine_resource::store::{DataSource, ResourceStore};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -48,9 +50,14 @@ pub struct TestRun {
 impl TestRun {
     pub fn new(options: &TestOptions) -> Result<TestRun, RunAborted> {
         let mut options = options.clone();
+        if options.start.is_file() && bundle::looks_like_bundle(&options.start) {
+            // The message says what to give instead.
+            Project::open(&options.start)?;
+        }
         let mut root = discovery::root_of(&options.start)?;
         let shown = options.start.display().to_string();
         enter_folder(&mut root, &mut options)?;
+        options.variants.check(&root)?;
         if options.confined {
             run_confinement::parent(&root, &options)?;
         }
@@ -277,7 +284,7 @@ impl RunTotal<'_> {
         let options = self.options;
         // A game has compiled resources. The scripts of a library are read as sources.
         let store = if discovery::is_game(root) {
-            resource_reload::open(root)
+            resource_reload::open(root, options.variants.platform())
         } else {
             ResourceStore::empty(KINDS)
         };

@@ -8,11 +8,12 @@ use super::stdio_framing::{frame, marker};
 use super::test_file::{self, TestPlan};
 use super::{RunAborted, TestOptions, run_confinement};
 use crate::resource_kinds::KINDS;
-use crate::{exit, resource_reload};
+use crate::{VariantChoice, exit, resource_reload};
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::store::ResourceStore;
+use engine_resource::variant::VariantPreferences;
 use std::cell::Cell;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,10 @@ fn write_options(writer: &mut BlobWriter, options: &TestOptions) {
     writer.u64(options.threads.map_or(0, |threads| threads as u64));
     let helper: Vec<&String> = options.helper.iter().collect();
     writer.list(&helper, |writer, helper| writer.text(helper));
+    let VariantChoice { source_platform, preferences } = &options.variants;
+    let platform: Vec<&String> = source_platform.iter().collect();
+    writer.list(&platform, |writer, platform| writer.text(platform));
+    writer.list(preferences.properties(), |writer, property| writer.text(property));
 }
 
 fn read_options(reader: &mut BlobReader, root: PathBuf) -> Result<TestOptions, Error> {
@@ -113,6 +118,9 @@ fn read_options(reader: &mut BlobReader, root: PathBuf) -> Result<TestOptions, E
         ..options
     };
     options.helper = reader.list(text)?.pop();
+    let source_platform = reader.list(text)?.pop();
+    let preferences = VariantPreferences::new(reader.list(text)?).map_err(Error::new)?;
+    options.variants = VariantChoice { source_platform, preferences };
     Ok(options)
 }
 
@@ -199,7 +207,7 @@ pub fn run_files(root: &Path) -> i32 {
     }
     let marker = marker(start.nonce);
     let store = if start.has_store {
-        resource_reload::open_compiled(root)
+        resource_reload::open_compiled(root, options.variants.platform())
     } else {
         ResourceStore::empty(KINDS)
     };
@@ -250,6 +258,10 @@ mod tests {
         options.helper_arguments = vec!["x".into()];
         options.exclude_names = vec!["a b".into()];
         options.statements = vec!["x = 1".into()];
+        options.variants = VariantChoice {
+            source_platform: Some("web".into()),
+            preferences: VariantPreferences::new(vec!["fr".into()]).unwrap(),
+        };
         let bytes = ProcessStart { nonce: 5, has_store: true }.to_bytes(&options);
         let read = next(&mut &bytes[..]).unwrap();
         let (start, read) = ProcessStart::read(&read, PathBuf::from("game")).unwrap();

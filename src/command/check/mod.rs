@@ -7,6 +7,7 @@ mod scripts;
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::variant_flags::VariantFlags;
 use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::{Game, exit};
@@ -14,6 +15,7 @@ use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::project::Project;
 use engine_resource::settings::Settings;
+use engine_resource::variant::VariantProperties;
 use output::OutputFormat;
 use scripts::CheckedScripts;
 use std::collections::HashSet;
@@ -27,11 +29,13 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub struct Args {
     /// The game's folder
-    #[arg(value_name = "FOLDER")]
+    #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
     /// Output: lines for people, or json, junit or github (annotations) for programs
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     output: OutputFormat,
+    #[command(flatten)]
+    variants: VariantFlags,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -43,7 +47,21 @@ pub fn main(args: Args) -> i32 {
     }
     editor_definitions::refresh(&args.folder);
     let game = Game::Folder(args.folder.clone());
-    let platforms = check::platform_names(&args.folder);
+    let choice = match args.variants.choice_for(&game) {
+        Ok(choice) => choice,
+        Err(error) => {
+            log::error(&error.to_string());
+            return exit::FAILED;
+        }
+    };
+    // Without a choice, all platforms and all sets of variants are checked.
+    let platforms = match &choice.source_platform {
+        Some(platform) => vec![check::static_name(platform)],
+        None => check::platform_names(&args.folder),
+    };
+    let names = choice.preferences.properties().iter().map(String::as_str);
+    let preferred = VariantProperties::of(names).expect("no preference is given twice");
+    let preferred = (!preferred.is_base()).then_some(preferred);
     if args.confine.is_enabled() {
         ConfinementPlan::to_check(&game, &platforms).begin();
         confinement::forbid_programs(false);
@@ -51,7 +69,7 @@ pub fn main(args: Args) -> i32 {
     let is_text = args.output == OutputFormat::Text;
     // Only the findings go to the standard output of a program that reads them.
     log::set_silent(!is_text);
-    let report = check_game(&args.folder, &platforms);
+    let report = check_game(&args.folder, &platforms, preferred.as_ref());
     log::set_silent(false);
     output::print(args.output, &args.folder, &report);
     let is_stopped = platform::end_requested().is_some();
@@ -79,15 +97,20 @@ pub struct CheckReport {
     spawned: SpawnCounts,
 }
 
-/// Checks a game on some platforms, the one that this is first.
-pub fn check_game(folder: &Path, platforms: &[&'static str]) -> CheckReport {
+/// Checks a game on some platforms, the one that this is first. `preferred` is the only set of
+/// variants if there is one.
+pub fn check_game(
+    folder: &Path,
+    platforms: &[&'static str],
+    preferred: Option<&VariantProperties>,
+) -> CheckReport {
     let scripts = CheckedScripts::read(folder);
     let (platforms, compile_errors) = check::compile_all(folder, platforms);
     let mut findings = scripts.syntax_errors();
     findings.extend(compile_errors);
     findings.extend(check::check_resources(folder, &platforms, &scripts.created));
     findings.extend(scripts.lint(folder, &platforms));
-    let (spawned, counts) = check::spawn_all(folder, &platforms);
+    let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
     findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
     CheckReport {

@@ -67,6 +67,16 @@ assert(Application.user_setting("sound", "volume") == 0.5)"#,
         )
         .when_full(),
         func(
+            "restart",
+            restart,
+            &[],
+            "Restarts the game after this frame: calls `shutdown()`, and then starts the boot \
+             script in a new Lua state, with new worlds. Only the window, the devices, saves and \
+             user settings stay. Frames are counted from 1 again, and random numbers begin with \
+             the same seed.",
+        )
+        .when_full(),
+        func(
             "open_url_in_browser",
             open_url_in_browser,
             &[("url", "an address that begins with http://, https:// or mailto:")],
@@ -342,6 +352,10 @@ fn quit(engine: &mut Engine, code: Option<Integer>) -> Result<(), Error> {
     Ok(())
 }
 
+fn restart(engine: &mut Engine) {
+    engine.frame.restart = true;
+}
+
 fn open_url_in_browser(
     engine: &mut Engine,
     url: TextArgument,
@@ -420,7 +434,9 @@ fn set_property_preference_order(engine: &mut Engine, order: RestArguments) -> R
             _ => return Err(engine_foundation::error!("property #{} must be a string", i + 1)),
         }
     }
-    engine.assets.store.prefer(VariantPreferences::new(properties).map_err(Error::new)?);
+    let preferences = VariantPreferences::new(properties).map_err(Error::new)?;
+    preferences.check_platforms(&engine.game.settings.platforms()).map_err(Error::new)?;
+    engine.assets.store.prefer(preferences);
     Ok(())
 }
 

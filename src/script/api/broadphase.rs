@@ -8,7 +8,7 @@ use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Mat4, Vec2, Vec3};
 use engine_runtime::Engine;
-use engine_world::broadphase::{BROADPHASES_MAX, Broadphase, BroadphaseId};
+use engine_world::broadphase::{BROADPHASES_MAX, Broadphase, BroadphaseId, ENTRIES_MAX};
 use engine_world::camera::CameraId;
 
 const BROADPHASE_ARG: (&str, &str) = ("broadphase", "a broadphase");
@@ -17,9 +17,9 @@ const ID_ARG: (&str, &str) = ("id", "result of `Broadphase.add`");
 pub static BROADPHASE: ModuleRows = module(
     "Broadphase",
     "Spheres in a grid, for fast queries of what is near: each one represents a unit, or any \
-     number. Call `Broadphase.move` when an object moves. `Broadphase.new(cell_size)` creates a \
+     number. Call `Broadphase.move` when an object moves. `Broadphase(cell_size)` creates a \
      broadphase.",
-    r#"local near = Broadphase.new(5)
+    r#"local near = Broadphase(5)
 local id = Broadphase.add(near, 7, Vector3(1, 2, 0), 0.5, "enemy")
 local found = {}
 assert(Broadphase.query(near, Vector3(0, 0, 0), 3, found, "enemy") == 1 and found[1] == 7)
@@ -30,8 +30,16 @@ Broadphase.destroy(near)"#,
         func(
             "new",
             new,
-            &[("cell_size", "metres, above 0: about the radius of most queries")],
-            "Creates an empty broadphase.",
+            &[
+                ("cell_size", "metres, above 0: about the radius of most queries"),
+                ("count", "number of entries to reserve memory for; none by default"),
+                (
+                    "categories",
+                    "names of categories, or a table of them, which `add` and queries use; \
+                     `Broadphase.add` can name others",
+                ),
+            ],
+            "Creates an empty broadphase. `Broadphase(…)` is the same.",
         ),
         func(
             "destroy",
@@ -52,8 +60,8 @@ Broadphase.destroy(near)"#,
                 ("radius", "radius of its sphere, zero or more"),
                 (
                     "categories",
-                    "names of categories, to which queries can be limited; all categories by \
-                     default",
+                    "names of categories, or a table of them, to which queries can be limited; \
+                     all categories by default",
                 ),
             ],
             "Adds an entry. Returns the id by which it is moved and removed.",
@@ -126,13 +134,27 @@ fn of(engine: &mut Engine, broadphase: BroadphaseId) -> &mut Broadphase {
         .expect("the handle was checked where it came in")
 }
 
-fn new(engine: &mut Engine, cell_size: f64) -> Result<BroadphaseId, Error> {
+fn new(
+    engine: &mut Engine,
+    cell_size: f64,
+    count: Option<Integer>,
+    categories: RestArguments,
+) -> Result<BroadphaseId, Error> {
     if !(1e-3..=1e6).contains(&cell_size) {
         return Err(engine_foundation::error!(
             "argument #1 'cell_size' must be 0.001 to 1000000 metres, got {cell_size}"
         ));
     }
-    let Some(handle) = engine.worlds.broadphases.add(Broadphase::new(cell_size as f32)) else {
+    let count = count.map_or(0, |count| count.0);
+    if !(0..=ENTRIES_MAX as i64).contains(&count) {
+        return Err(engine_foundation::error!(
+            "argument #2 'count' must be 0 to {ENTRIES_MAX} (ENTRIES_MAX), got {count}"
+        ));
+    }
+    let names = names(&categories.0, 3)?;
+    let mut broadphase = Broadphase::new(cell_size as f32, count as usize);
+    broadphase.mask(names.into_iter(), true)?;
+    let Some(handle) = engine.worlds.broadphases.add(broadphase) else {
         return Err(engine_foundation::error!(
             "{BROADPHASES_MAX} broadphases already exist (BROADPHASES_MAX): destroy one first"
         ));
@@ -169,13 +191,27 @@ fn not_negative(argument: &str, number: f64) -> Result<f32, Error> {
     }
 }
 
-/// Returns the names in a list of values.
+/// Returns the names in a list of values, each of which is a name or a table of names.
 fn names<'a>(values: &'a [ScriptValue], first: usize) -> Result<Vec<&'a str>, Error> {
-    let name = |(i, value): (usize, &'a ScriptValue)| match value {
-        ScriptValue::Text(name) => Ok(name.as_str()),
-        _ => Err(engine_foundation::error!("argument #{} 'categories' must be names", i + first)),
-    };
-    values.iter().enumerate().map(name).collect()
+    let wrong =
+        |i: usize| engine_foundation::error!("argument #{} 'categories' must be names", i + first);
+    let mut names = Vec::with_capacity(values.len());
+    for (i, value) in values.iter().enumerate() {
+        match value {
+            ScriptValue::Text(name) => names.push(name.as_str()),
+            ScriptValue::List(list) => {
+                for item in list {
+                    let ScriptValue::Text(name) = item else { return Err(wrong(i)) };
+                    names.push(name.as_str());
+                }
+            }
+            // An empty table, and nil after the last name.
+            ScriptValue::Table(entries) if entries.is_empty() => {}
+            ScriptValue::Nil if values[i..].iter().all(|value| *value == ScriptValue::Nil) => {}
+            _ => return Err(wrong(i)),
+        }
+    }
+    Ok(names)
 }
 
 fn add(

@@ -1,9 +1,9 @@
 //! The Lua module `Camera`: the position, projection and view of cameras.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
+use crate::argument::{MaybeHandle, TextArgument};
 use engine_foundation::deterministic_math::tan_f64;
-use engine_foundation::{Error, Handle, Mat4, Quat, Vec2, Vec3};
+use engine_foundation::{Error, Mat4, Quat, Vec2, Vec3};
 use engine_runtime::Engine;
 use engine_world::camera::{
     ANGLE_MIN, CameraId, NEAR_MIN, OrthographicView, Projection, VIEW_DISTANCE_MAX, ViewportId,
@@ -32,7 +32,7 @@ assert(math.abs(depth - 10) < 0.001)"#,
         hot(
             "alive",
             alive,
-            &[("camera", "a number that may be a camera's handle")],
+            &[("camera", "a number that may be a camera's handle; nil and false are none")],
             "Returns true if the handle refers to an existing camera. Never raises for a stale \
              handle.",
         )
@@ -215,8 +215,8 @@ pub static CORE: ModuleRows = module(
     .pure()],
 );
 
-fn alive(engine: &mut Engine, camera: HandleNumber) -> bool {
-    Handle::from_number(camera.0).is_some_and(|handle| engine.worlds.cameras.get(handle).is_some())
+fn alive(engine: &mut Engine, camera: MaybeHandle) -> bool {
+    camera.handle().is_some_and(|handle| engine.worlds.cameras.get(handle).is_some())
 }
 
 fn pose(engine: &mut Engine, camera: CameraId) -> Mat4 {

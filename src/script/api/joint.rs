@@ -2,9 +2,9 @@
 //! joint; units have the joints that their files list.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
+use crate::argument::{MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Vec3};
+use engine_foundation::{Error, Vec3};
 use engine_physics::{JointKind, JointState, POSITION_MAX, SPEED_MAX};
 use engine_runtime::Engine;
 use engine_world::physics::{ActorId, Joint, JointId, check_position};
@@ -31,7 +31,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("joint", "a number that may be the handle of a joint")],
+            &[("joint", "a number that may be the handle of a joint; nil and false are none")],
             "Returns true if the handle refers to an existing joint, broken or not. Never raises \
              for a stale handle.",
         )
@@ -175,9 +175,8 @@ pub static UNIT_CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, joint: HandleNumber) -> bool {
-    Handle::from_number(joint.0)
-        .is_some_and(|handle| engine.worlds.physics.joints.get(handle).is_some())
+fn alive(engine: &mut Engine, joint: MaybeHandle) -> bool {
+    joint.handle().is_some_and(|handle| engine.worlds.physics.joints.get(handle).is_some())
 }
 
 fn of(engine: &Engine, joint: JointId) -> Joint {

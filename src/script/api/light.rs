@@ -2,9 +2,9 @@
 //! the prelude reads (lua/world/light.lua).
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, suggest};
+use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_frame_packet::scene::{SkyFrame, SkyVisibility};
 use engine_runtime::Engine;
 use engine_world::WorldId;
@@ -32,7 +32,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("light", "a number that may be a light's handle")],
+            &[("light", "a number that may be a light's handle; nil and false are none")],
             "Returns true if the handle refers to an existing light. Never raises for a stale \
              handle.",
         )
@@ -209,8 +209,8 @@ pub static WORLD_CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, light: HandleNumber) -> bool {
-    let handle = Handle::from_number(light.0);
+fn alive(engine: &mut Engine, light: MaybeHandle) -> bool {
+    let handle = light.handle();
     handle.is_some_and(|handle| engine.worlds.scenes.lights.slots.get(handle).is_some())
 }
 

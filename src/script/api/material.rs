@@ -1,8 +1,8 @@
 //! The Lua module `Material`: shader variables and textures of materials.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
-use engine_foundation::{Color, Error, Handle, Mat4, Vec2, Vec3, Vec4};
+use crate::argument::{MaybeHandle, TextArgument};
+use engine_foundation::{Color, Error, Mat4, Vec2, Vec3, Vec4};
 use engine_materials::MaterialId;
 use engine_runtime::Engine;
 
@@ -30,7 +30,7 @@ end"#,
         hot(
             "alive",
             alive,
-            &[("material", "a number that may be a material's handle")],
+            &[("material", "a number that may be a material's handle; nil and false are none")],
             "Returns true if the handle refers to an existing material. Never raises for a stale \
              handle.",
         )
@@ -100,8 +100,8 @@ pub static CORE: ModuleRows = module(
     &[func("destroy", destroy, &[("material", "")], "Destroys a material.").when_full()],
 );
 
-fn alive(engine: &mut Engine, material: HandleNumber) -> bool {
-    let handle = Handle::from_number(material.0);
+fn alive(engine: &mut Engine, material: MaybeHandle) -> bool {
+    let handle = material.handle();
     handle.is_some_and(|handle| engine.assets.materials.slots().get(handle).is_some())
 }
 

@@ -3,10 +3,10 @@
 //! the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
+use crate::argument::{MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Quat, Vec3};
+use engine_foundation::{Error, Quat, Vec3};
 use engine_physics::Separation;
 use engine_runtime::Engine;
 use engine_world::physics::{ActorId, MoverId, SLOPE_MAX};
@@ -24,7 +24,7 @@ pub static MOVER: ModuleRows = module(
         hot(
             "alive",
             alive,
-            &[("mover", "a number that may be the handle of a mover")],
+            &[("mover", "a number that may be the handle of a mover; nil and false are none")],
             "Returns true if the handle refers to an existing mover. Never raises for a stale \
              handle.",
         )
@@ -209,9 +209,8 @@ pub static UNIT_CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, mover: HandleNumber) -> bool {
-    Handle::from_number(mover.0)
-        .is_some_and(|handle| engine.worlds.physics.movers.get(handle).is_some())
+fn alive(engine: &mut Engine, mover: MaybeHandle) -> bool {
+    mover.handle().is_some_and(|handle| engine.worlds.physics.movers.get(handle).is_some())
 }
 
 fn unit(engine: &mut Engine, mover: MoverId) -> UnitId {

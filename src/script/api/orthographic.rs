@@ -43,6 +43,7 @@ pub static CAMERA: ModuleRows = more(
             "Returns the width and height of the area that an orthographic camera shows, in \
              metres.",
         )
+        .returns(&["width in metres", "height in metres"])
         .pure(),
         func(
             "orthographic_scale",

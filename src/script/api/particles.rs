@@ -4,6 +4,7 @@
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{HandleNumber, Integer, TextArgument};
 use crate::context;
+use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Quat, Vec3};
 use engine_gui::GuiId;
 use engine_particles::pose::EffectTransform;
@@ -71,7 +72,14 @@ pub fn create(
     position: Option<Vec3>,
     rotation: Option<Quat>,
     scale: Option<Vec3>,
+    group: ScriptValue,
 ) -> Result<EffectId, Error> {
+    if group != ScriptValue::Nil {
+        return Err(engine_foundation::error!(
+            "argument #6 'group' must be nil, because effects have no groups: keep the effects of \
+             a group in a list, and call World.destroy_particles for each of them"
+        ));
+    }
     let pose = pose(position, rotation, scale)?;
     engine
         .worlds

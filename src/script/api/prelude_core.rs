@@ -17,7 +17,7 @@ use engine_foundation::atomic_file::{self, disk};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::{Error, hash, log, sjson, suggest};
 use engine_resource::project::ScriptError;
-use engine_runtime::{Engine, FrameRetention, USER_SETTINGS};
+use engine_runtime::{Engine, FrameRetention, RestartOnSave, USER_SETTINGS};
 use mlua::ffi::*;
 use std::ffi::c_int;
 use std::io::ErrorKind;
@@ -96,6 +96,12 @@ pub static CORE: ModuleRows = module(
         .pure(),
         func("log", write_log, &[("level", ""), ("text", "")], "Writes a line to the log.").pure(),
         func("warn", warn, &[("text", "")], "Logs a warning, once for each location.").pure(),
+        func(
+            "init_changed",
+            init_changed,
+            &[("location", ""), ("is_new", "")],
+            "Reports a reloaded `init`, or restarts the game because of it.",
+        ),
         func(
             "has_captured_errors",
             has_captured_errors,
@@ -279,6 +285,35 @@ fn write_log(_: &mut Engine, level: TextArgument, message: ByteArgument) {
         _ => log::LogLevel::Info,
     };
     log::write(level, &String::from_utf8_lossy(message.as_slice()));
+}
+
+/// Restarts the game because a reload changed `init`, or added it, if the run asks for that.
+/// Otherwise warns that it is not called before the next start.
+fn init_changed(engine: &mut Engine, location: TextArgument, is_new: bool) {
+    let location = location.as_str();
+    if engine.game.restart_on_save == RestartOnSave::Init {
+        log::info(&format!("{location}: `init` was saved: the game restarts"));
+        engine.frame.restart = true;
+        return;
+    }
+    if engine.game.restart_on_save == RestartOnSave::Any {
+        // The game restarts in any case.
+        return;
+    }
+    let restart = match engine.game.restart_key_label() {
+        Some(key) if engine.devices.window.is_open => format!("{key} restarts the game"),
+        _ => "Application.restart() restarts the game".to_string(),
+    };
+    log::warning(&match is_new {
+        true => format!(
+            "{location}: `init` is new, and the game has started without it: it is called at the \
+             next start ({restart}; on_reload can do it now)"
+        ),
+        false => format!(
+            "{location}: `init` has run already, and is not called again by a reload: what was \
+             changed in it acts at the next start ({restart}; on_reload can do it now)"
+        ),
+    });
 }
 
 fn has_captured_errors(_: &mut Engine) -> bool {

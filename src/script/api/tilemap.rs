@@ -2,12 +2,12 @@
 //! prelude (lua/world/tilemap.lua), around the native parts at the end of this file.
 
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Color, Error, Handle, Vec3, suggest};
+use engine_foundation::{Color, Error, Vec3, suggest};
 use engine_gui::GuiId;
 use engine_runtime::{Engine, TilemapDrawOptions};
 use engine_tilemaps::{MapObject, TilemapId, number_of};
@@ -38,7 +38,7 @@ pub static TILEMAP: ModuleRows = module(
         hot(
             "alive",
             alive,
-            &[("tilemap", "a number that may be a tile map's handle")],
+            &[("tilemap", "a number that may be a tile map's handle; nil and false are none")],
             "Returns true if the handle refers to an existing map. Never raises for a stale \
              handle.",
         )
@@ -202,9 +202,8 @@ fn destroy(engine: &mut Engine, map: TilemapId) -> Result<(), Error> {
     Ok(())
 }
 
-fn alive(engine: &mut Engine, map: HandleNumber) -> bool {
-    Handle::from_number(map.0)
-        .is_some_and(|handle| engine.assets.tilemaps.slots.get(handle).is_some())
+fn alive(engine: &mut Engine, map: MaybeHandle) -> bool {
+    map.handle().is_some_and(|handle| engine.assets.tilemaps.slots.get(handle).is_some())
 }
 
 fn level_names(engine: &mut Engine, name: TextArgument) -> Result<Vec<String>, Error> {

@@ -2,8 +2,8 @@
 
 use crate::api::gui::whole_size;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
-use engine_foundation::{Color, Error, Handle, Vec2};
+use crate::argument::{MaybeHandle, TextArgument};
+use engine_foundation::{Color, Error, Vec2};
 use engine_gui::GuiId;
 use engine_runtime::Engine;
 use engine_window::WindowId;
@@ -28,7 +28,7 @@ Application.destroy_viewport(map)"#,
         hot(
             "alive",
             alive,
-            &[("viewport", "a number that may be a viewport's handle")],
+            &[("viewport", "a number that may be a viewport's handle; nil and false are none")],
             "Returns true if the handle refers to an existing viewport. Never raises for a stale \
              handle.",
         )
@@ -63,9 +63,8 @@ Application.destroy_viewport(map)"#,
     ],
 );
 
-fn alive(engine: &mut Engine, viewport: HandleNumber) -> bool {
-    Handle::from_number(viewport.0)
-        .is_some_and(|handle| engine.drawing.viewports.get(handle).is_some())
+fn alive(engine: &mut Engine, viewport: MaybeHandle) -> bool {
+    viewport.handle().is_some_and(|handle| engine.drawing.viewports.get(handle).is_some())
 }
 
 fn viewport(engine: &mut Engine, viewport: ViewportId) -> &mut Viewport {

@@ -170,3 +170,56 @@ impl UnboxedArgument for HandleNumber {
         Some(HandleNumber(c))
     }
 }
+
+/// A number that may be any kind of handle, living or not, or no object at all: nil or false. Taken
+/// by `alive`, because games ask it about variables that may be empty.
+#[derive(Clone, Copy)]
+pub struct MaybeHandle(Option<f64>);
+
+impl MaybeHandle {
+    /// Returns the handle, if the number can be one.
+    #[inline(always)]
+    pub fn handle(self) -> Option<Handle> {
+        self.0.and_then(Handle::from_number)
+    }
+}
+
+impl Argument for MaybeHandle {
+    const TYPE: ApiType = ApiType::new("number|false", ValueShape::Number).or_nil();
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        _: &ScriptContext,
+    ) -> Result<MaybeHandle, ArgumentError> {
+        // SAFETY: as the caller promised; the calls do not raise.
+        unsafe {
+            match lua_type(l, i) {
+                LUA_TNONE | LUA_TNIL => Ok(MaybeHandle(None)),
+                LUA_TBOOLEAN if lua_toboolean(l, i) == 0 => Ok(MaybeHandle(None)),
+                _ => number(l, i).map(|number| MaybeHandle(Some(number))),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn take(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<MaybeHandle, ArgumentError> {
+        // SAFETY: as the caller promised.
+        match unsafe { luajit_layout::double(l, i) } {
+            Some(number) => Ok(MaybeHandle(Some(number))),
+            // SAFETY: as the caller promised.
+            None => unsafe { Self::read(l, i, cx) },
+        }
+    }
+}
+
+impl UnboxedArgument for MaybeHandle {
+    type C = f64;
+    #[inline(always)]
+    unsafe fn from_c(c: f64, extra: u32, _: &ScriptContext) -> Option<MaybeHandle> {
+        Some(MaybeHandle((extra != 0).then_some(c)))
+    }
+}

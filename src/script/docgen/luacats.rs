@@ -51,7 +51,8 @@ fn module_file(module: &ModuleDoc) -> GeneratedFile {
     comment(&mut text, &module.doc);
     let table = if split { format!("{name}.Module") } else { name.clone() };
     text += &format!("---@class {table}\n");
-    if !split {
+    // A handle has no fields: those of its module are constants.
+    if !split || module.handle {
         members(&mut text, &module.class);
     }
     for call in &module.class.calls {

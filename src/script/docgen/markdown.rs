@@ -4,7 +4,8 @@
 use super::GeneratedFile;
 use super::model::{ApiModel, FunctionDoc, FunctionSource, ModuleDoc, ReturnDoc, first_sentence};
 use super::standard_library::{ABSENT, LIBRARIES};
-use engine_resource::settings::{self, PLATFORMS, SETTINGS, Setting, SettingType};
+use engine_resource::settings::{self, SETTINGS, Setting, SettingType};
+use engine_resource::variant::PLATFORMS;
 
 /// Returns the pages, with their paths in docs/.
 pub fn files(api: &ApiModel) -> Vec<GeneratedFile> {
@@ -237,7 +238,8 @@ fn settings_page() -> String {
     }
     let names: Vec<String> = PLATFORMS.iter().map(|name| format!("`{name}`")).collect();
     text += &format!(
-        "\nBlocks named {} may hold any of these keys; they win on that platform.\n",
+        "\nBlocks named {}, or as one of the game's own `platforms`, may hold any of these keys; \
+         they win on that platform.\n",
         names.join(", ")
     );
     text

@@ -114,10 +114,14 @@ impl ReturnDoc {
         let is_word = name.starts_with(|c: char| c.is_ascii_lowercase());
         // `yaw, from -pi to pi` has a name; `value, or nil` and `x, y and z` have none.
         let is_named = match rest.strip_prefix(", ") {
-            Some(rest) => rest.starts_with("from ") || rest.starts_with("not "),
+            Some(rest) => {
+                let is_range = rest.starts_with(|c: char| c.is_ascii_digit());
+                is_range || rest.starts_with("from ") || rest.starts_with("not ")
+            }
             None => rest.is_empty() || rest.starts_with(' '),
         };
-        let (name, doc) = match is_word && is_named && !NO_NAMES.contains(&name) {
+        let is_phrase = !rest.is_empty() && NO_NAMES.contains(&name);
+        let (name, doc) = match is_word && is_named && !is_phrase {
             true => (name, rest.trim_start_matches([',', ' '])),
             false => ("", text),
         };
@@ -188,8 +192,10 @@ impl ApiModel {
             // `World.alive` and similar functions take any number, usually a handle of their own
             // module's kind.
             let firsts = module.functions.iter_mut().filter_map(|item| item.params.first_mut());
-            for first in firsts.filter(|first| first.kind == "number") {
-                first.kind = format!("{}|number", kind.name());
+            for first in firsts {
+                if let "number" | "number|false" = first.kind.as_str() {
+                    first.kind = format!("{}|{}", kind.name(), first.kind);
+                }
             }
         }
         for file in prelude::FILES.iter().chain([&prelude::LAST]) {
@@ -324,7 +330,8 @@ mod tests {
         };
         check("width in texels", "width", "in texels");
         check("yaw, from -pi to pi", "yaw", "from -pi to pi");
-        check("x", "x", "");
+        check("saturation, 0 to 1", "saturation", "0 to 1");
+        check("a", "a", "");
         check("value, or nil", "", "value, or nil");
         check("x, y, z and w", "", "x, y, z and w");
         check("true if it fits", "", "true if it fits");

@@ -134,6 +134,8 @@ pub struct ParticleEffect {
     pub emitters: Vec<u32>,
     /// True while it spawns particles.
     pub spawning: bool,
+    /// True if it is not drawn.
+    pub hidden: bool,
     /// True if a view showed it at the last visibility check.
     pub was_visible: bool,
     /// Seconds that it was paused while no view showed it. `pending_steps` counts these steps.
@@ -334,6 +336,7 @@ impl Particles {
             variables: data.variables.iter().map(|variable| variable.default).collect(),
             emitters: Vec::new(),
             spawning: true,
+            hidden: false,
             was_visible: true,
             pending_seconds: 0.0,
             pending_steps: 0,

@@ -174,6 +174,7 @@ impl Simulation {
     }
 
     /// Returns at most `most` hits of a shape moved along a path, one per body, the nearest first.
+    /// Bodies that overlap the shape at the start are the first, if `initial` is true, or none.
     ///
     /// # Errors
     /// Returns an error if the shape is invalid.
@@ -182,7 +183,7 @@ impl Simulation {
         shape: &ColliderShape,
         pose: (Vec3, Quat),
         to: Vec3,
-        most: usize,
+        (most, initial): (usize, bool),
         query: &QueryFilter,
     ) -> Result<Vec<QueryHit>, Error> {
         let shape = shape.shared(self.setup.flat)?;
@@ -200,6 +201,9 @@ impl Simulation {
             let Some((collider, hit)) = found else { break };
             let owner = self.owner_of(collider);
             owners.insert(owner);
+            if !initial && hit.time_of_impact == 0.0 {
+                continue;
+            }
             hits.push(QueryHit {
                 owner,
                 position: hit.witness1,

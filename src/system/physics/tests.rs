@@ -104,8 +104,9 @@ fn rays_sweeps_and_overlaps_find_bodies() {
     physics.raycast_all(down, -Vec3::Z, 20.0, &QueryFilter::DEFAULT, &mut all);
     assert_eq!(all.iter().map(|hit| hit.owner).collect::<Vec<_>>(), [9, 1]);
     let ball = ColliderShape::Sphere { radius: 0.5 };
-    let hit =
-        physics.sweep(&ball, (from, Quat::IDENTITY), at, 1, &QueryFilter::DEFAULT).unwrap()[0];
+    let hit = physics
+        .sweep(&ball, (from, Quat::IDENTITY), at, (1, true), &QueryFilter::DEFAULT)
+        .unwrap()[0];
     assert!((hit.distance - 4.0).abs() < 1e-3 && hit.owner == 9, "{hit:?}");
     let near = physics.overlap(&ball, at, Quat::IDENTITY, &QueryFilter::DEFAULT).unwrap();
     assert_eq!(near, [9]);
@@ -122,8 +123,13 @@ fn a_sweep_hits_each_body_once_and_the_nearest_first() {
     let ball = ColliderShape::Sphere { radius: 0.5 };
     let from = (Vec3::new(-20.0, 0.0, 0.0), Quat::IDENTITY);
     let sweep = |most| {
-        let hits =
-            physics.sweep(&ball, from, Vec3::new(60.0, 0.0, 0.0), most, &QueryFilter::DEFAULT);
+        let hits = physics.sweep(
+            &ball,
+            from,
+            Vec3::new(60.0, 0.0, 0.0),
+            (most, true),
+            &QueryFilter::DEFAULT,
+        );
         hits.unwrap().iter().map(|hit| hit.owner).collect::<Vec<BodyOwner>>()
     };
     let all: Vec<BodyOwner> = (1..=300).rev().collect();

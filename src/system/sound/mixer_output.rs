@@ -127,6 +127,20 @@ impl MixerOutput {
         Ok(())
     }
 
+    /// Starts anew for another game, on the open device: what plays stops, nothing decoded is kept,
+    /// and the sound time begins at 0.
+    pub fn begin_game(&mut self, mixer: &MixerData) -> Result<(), String> {
+        for mut slot in self.slots.drain(..).flatten() {
+            slot.stop(CUTOFF_FADE_SECONDS);
+        }
+        self.waiting.clear();
+        self.clip_cache = ClipCache::new(DECODED_BYTES_MAX);
+        // Pending answers would name recordings of the other game.
+        self.decoder = self.decoder.is_some().then(Decoder::default);
+        self.anchor = (0.0, self.mixed());
+        self.exchange_mixer(mixer)
+    }
+
     /// Returns true if samples are pulled, and do not go to a live device.
     pub fn is_offline(&self) -> bool {
         self.decoder.is_none()

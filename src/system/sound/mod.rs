@@ -303,6 +303,26 @@ impl SoundSystem {
         }
     }
 
+    /// Takes over the open device or file of another game's sound, which ends. This sound must be
+    /// new, without a destination of its own.
+    pub fn take_output(&mut self, old: &mut SoundSystem) {
+        self.output = old.output.take();
+        self.file = old.file.take();
+        self.broken_file = old.broken_file.take();
+        (self.owed_frames, self.counted_nanoseconds) = (old.owed_frames, old.counted_nanoseconds);
+        if let Some(output) = &mut self.output
+            && let Err(reason) = output.begin_game(&self.voices.buses.mixer)
+        {
+            log::warning(&format!("no sound is heard: {reason}"));
+            self.output = None;
+        }
+    }
+
+    /// Ends what is heard. Voices continue without a device.
+    pub fn silence(&mut self) {
+        self.output = None;
+    }
+
     /// Replaces the buses while voices play: they continue from their current position.
     pub fn exchange_mixer(&mut self, mixer: MixerData) {
         if let Some(output) = &mut self.output

@@ -71,6 +71,9 @@ pub enum WindowChange {
         x: f32,
         y: f32,
     },
+    /// A connected tool asks to restart the game. Like a request to close, it is an input of the
+    /// run, so that recordings contain it.
+    Restart,
     /// Change of the secondary window with this handle.
     Of(u64, Box<WindowChange>),
 }
@@ -209,6 +212,7 @@ impl WindowChange {
                 });
             }
             WindowChange::Cursor { x, y } => pair(writer, 14, x.to_bits(), y.to_bits()),
+            WindowChange::Restart => writer.u8(16),
             WindowChange::Of(window, change) => {
                 writer.u8(15);
                 writer.u64(*window);
@@ -271,6 +275,7 @@ impl WindowChange {
                     || finite(f32::from_bits(reader.u32()?).into()).map(|side| side as f32);
                 WindowChange::Cursor { x: side()?, y: side()? }
             }
+            16 => WindowChange::Restart,
             _ => return Err(error!("it is damaged: an unknown change of the window")),
         })
     }
@@ -302,6 +307,7 @@ mod tests {
             WindowChange::MouseInside(true),
             WindowChange::Close,
             WindowChange::Removed,
+            WindowChange::Restart,
             WindowChange::Dropped("a/ö.png".into()),
             WindowChange::Monitors(vec![monitor]),
             WindowChange::Modes(vec![mode]),

@@ -383,8 +383,8 @@ impl Window {
             WindowChange::Dropped(path) => self.dropped.push(PathBuf::from(path)),
             WindowChange::Monitors(monitors) => self.monitors.clone_from(monitors),
             WindowChange::Modes(modes) => self.modes.clone_from(modes),
-            // A change of another window.
-            WindowChange::Of(..) => {}
+            // A change of another window, or of the run.
+            WindowChange::Of(..) | WindowChange::Restart => {}
         }
     }
 
@@ -399,6 +399,43 @@ impl Window {
     pub fn is_unseen(&self) -> bool {
         let minimized = self.minimized && !self.focused;
         !self.visible || self.hidden || minimized || self.pixels.0.min(self.pixels.1) == 0
+    }
+
+    /// Begins a new game in the open window, as if it had just been opened with these options. The
+    /// window keeps its size, position and fullscreen mode, and the desktop's part of its state.
+    pub fn begin_game(&mut self, opening: &WindowOptions) {
+        self.commands.clear();
+        if self.title != opening.title {
+            self.push_command(WindowCommand::Title(opening.title.clone()));
+        }
+        if self.resizable != opening.resizable {
+            self.push_command(WindowCommand::Resizable(opening.resizable));
+        }
+        if self.visible != opening.visible {
+            self.push_command(WindowCommand::Visible(opening.visible));
+        }
+        self.reset_cursor();
+        if self.ime {
+            self.push_command(WindowCommand::Ime(false));
+        }
+        (self.closing, self.asked_to_close, self.keystrokes) = (false, false, true);
+        self.dropped.clear();
+        self.dropped_before = 0;
+        (self.design, self.bar_color) = (opening.design, opening.bar_color);
+        self.vsync = opening.vsync;
+        self.opening = opening.clone();
+    }
+
+    /// Shows the arrow as the cursor, free to leave the window.
+    pub fn reset_cursor(&mut self) {
+        if self.cursor_mode != CursorMode::Free {
+            self.push_command(WindowCommand::CursorMode(CursorMode::Free));
+        }
+        // A picture as the cursor is not a shape, so the shape is set in any case.
+        self.push_command(WindowCommand::CursorShape(CursorShape::Arrow));
+        if !self.cursor_shown {
+            self.push_command(WindowCommand::ShowCursor(true));
+        }
     }
 
     /// Issues a command. State that follows from the command changes immediately.
@@ -518,6 +555,31 @@ mod tests {
         assert!(window.closing && window.shut && !window.is_open && !window.focused);
         window.push_command(WindowCommand::Focus);
         assert_eq!(window.take_commands().count(), 0);
+    }
+
+    #[test]
+    fn a_new_game_resets_the_window_except_size_and_position() {
+        let opening = WindowOptions { title: "Yard".into(), ..WindowOptions::default() };
+        let mut window = Window::new(&opening);
+        window.begin_frame(&[WindowChange::Dropped("a".into()), WindowChange::Close]);
+        for command in [
+            WindowCommand::Size(640, 360),
+            WindowCommand::Title("Level 3".into()),
+            WindowCommand::CursorMode(CursorMode::Lock),
+            WindowCommand::ShowCursor(false),
+            WindowCommand::Ime(true),
+        ] {
+            window.push_command(command);
+        }
+        window.listen();
+        window.begin_game(&opening);
+        assert_eq!((&window.title[..], window.pixels), ("Yard", (640, 360)));
+        assert_eq!((window.cursor_mode, window.cursor_shown), (CursorMode::Free, true));
+        assert!(!window.ime && !window.closing && window.dropped.is_empty());
+        assert_eq!(window.take_commands().count(), 5, "the desktop is told");
+        window.begin_game(&opening);
+        let commands: Vec<_> = window.take_commands().collect();
+        assert_eq!(commands, [WindowCommand::CursorShape(CursorShape::Arrow)]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl SceneGraph {
         let mut free: Vec<NodeRange> = Vec::with_capacity(units.len());
         for unit in units {
             let run = &mut self.runs[*unit as usize];
-            if run.has(flag::DIRTY) && self.parent[run.first as usize] == NO_NODE {
+            if run.has(flag::DIRTY) && !run.has(flag::LINKED) {
                 run.flags &= !flag::DIRTY;
                 free.push(*run);
             }
@@ -105,7 +105,7 @@ mod tests {
             let parents: Vec<u32> = (0..count).map(|i| i.wrapping_sub(1)).collect();
             graph.add(unit, &parents, &vec![NodePose::IDENTITY; count as usize]).unwrap();
             if unit % 10 == 9 {
-                graph.link(unit, unit - 1, 0).unwrap();
+                graph.link((unit, 0), (unit - 1, 0)).unwrap();
             }
         }
         graph

@@ -33,8 +33,8 @@ fn children_follow_their_parents() {
 #[test]
 fn a_link_moves_its_child_and_unlinking_keeps_the_pose() {
     let mut graph = graph(3);
-    graph.link(1, 0, 1).unwrap();
-    graph.link(2, 1, 1).unwrap();
+    graph.link((1, 0), (0, 1)).unwrap();
+    graph.link((2, 0), (1, 1)).unwrap();
     let mut moved = Vec::new();
     update(&mut graph, |_| true, &mut moved);
     moved.clear();
@@ -42,7 +42,7 @@ fn a_link_moves_its_child_and_unlinking_keeps_the_pose() {
     update(&mut graph, |_| true, &mut moved);
     assert_eq!(moved, [0, 1, 2], "what hangs on it moves with it");
     assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
-    let message = graph.link(0, 2, 0).unwrap_err().message;
+    let message = graph.link((0, 0), (2, 0)).unwrap_err().message;
     assert!(message.contains("cannot be linked to itself"), "{message}");
     graph.remove(1);
     assert_eq!(graph.world_position(2, 0), Vec3::new(12.0, 0.0, 0.0));
@@ -57,7 +57,7 @@ fn units_can_be_linked_to_any_depth() {
         for unit in 1..UNITS {
             // Linking must not walk the whole existing chain in either direction.
             let child = if from_top { unit } else { UNITS - unit };
-            graph.link(child, child - 1, 1).unwrap();
+            graph.link((child, 0), (child - 1, 1)).unwrap();
         }
         check_chain(graph, UNITS);
     }
@@ -79,7 +79,7 @@ fn check_chain(mut graph: SceneGraph, units: u32) {
 #[test]
 fn unlinking_from_a_pose_that_is_not_finite_gives_a_finite_one() {
     let mut graph = graph(2);
-    graph.link(1, 0, 1).unwrap();
+    graph.link((1, 0), (0, 1)).unwrap();
     let far =
         NodePose { position: Vec3::splat(3e38), scale: Vec3::splat(3e38), ..NodePose::IDENTITY };
     graph.set_local(0, 0, &far);
@@ -95,7 +95,7 @@ fn an_unlinked_unit_is_no_longer_moved() {
     const UNITS: u32 = 2000;
     let mut graph = graph(UNITS);
     for unit in 1..UNITS {
-        graph.link(unit, 0, 0).unwrap();
+        graph.link((unit, 0), (0, 0)).unwrap();
     }
     for unit in (1..UNITS / 2).chain((UNITS / 2..UNITS).rev()) {
         assert!(graph.runs[0].has(flag::HAS_LINKED));
@@ -120,7 +120,7 @@ fn a_node_with_zero_scale_keeps_its_rotation() {
     }
     let mut graph = graph(2);
     graph.set_local_scale(0, 0, Vec3::ZERO);
-    graph.link(1, 0, 0).unwrap();
+    graph.link((1, 0), (0, 0)).unwrap();
     graph.set_world_pose(1, 0, Vec3::ONE, Quat::IDENTITY);
     graph.unlink(1);
     let pose = graph.local(1, 0);

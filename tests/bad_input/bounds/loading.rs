@@ -60,7 +60,11 @@ fn script_files_have_the_same_compile_time_limit() {
 fn check_reports_scripts_that_compile_too_long() {
     let game = Game::new("loading_check", "").with("long.lua", elseif_chain());
     let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
-    command.arg("check").arg(&game.folder).env("ENGINE_SAVE_DIR", &game.saves);
+    command
+        .arg("check")
+        .arg(&game.folder)
+        .env("ENGINE_QUIET", "1")
+        .env("ENGINE_SAVE_DIR", &game.saves);
     command.env("XDG_CACHE_HOME", game.folder.with_file_name("cache"));
     let result = run_result(command.output().expect("the engine starts"));
     assert_eq!(result.code, Some(1), "{}", result.out);

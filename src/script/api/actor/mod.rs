@@ -7,9 +7,9 @@ pub(super) mod one_way;
 
 use crate::api::physics_world::check_rotation;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, TextArgument};
+use crate::argument::{MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
-use engine_foundation::{Color, Error, Handle, Mat4, Quat, Vec3};
+use engine_foundation::{Color, Error, Mat4, Quat, Vec3};
 use engine_physics::{BodyId, MotionType, Simulation};
 use engine_runtime::Engine;
 use engine_world::debug_lines::{DebugLine, LINES_MAX, LineObjectId};
@@ -40,7 +40,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("actor", "a number that may be the handle of an actor")],
+            &[("actor", "a number that may be the handle of an actor; nil and false are none")],
             "Returns true if the handle refers to an existing actor. Never raises for a stale \
              handle.",
         )
@@ -314,9 +314,8 @@ fn of(engine: &Engine, actor: ActorId) -> (&Simulation, BodyId) {
     engine.worlds.physics.body(actor)
 }
 
-fn alive(engine: &mut Engine, actor: HandleNumber) -> bool {
-    Handle::from_number(actor.0)
-        .is_some_and(|handle| engine.worlds.physics.actors.get(handle).is_some())
+fn alive(engine: &mut Engine, actor: MaybeHandle) -> bool {
+    actor.handle().is_some_and(|handle| engine.worlds.physics.actors.get(handle).is_some())
 }
 
 fn unit(engine: &mut Engine, actor: ActorId) -> Option<UnitId> {

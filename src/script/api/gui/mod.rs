@@ -13,7 +13,7 @@ pub(super) mod text_rows;
 
 use crate::api::gui::draw_call::{plane_of, plane_within};
 use crate::api_row::{ModuleRows, func, hot, module, more};
-use crate::argument::{ByteArgument, HandleNumber, TextArgument, material_message};
+use crate::argument::{ByteArgument, MaybeHandle, TextArgument, material_message};
 use crate::describe_value;
 use crate::return_value::ExpectedResult;
 use crate::value::ScriptValue;
@@ -43,7 +43,7 @@ assert(not GuiObject.alive(bar))"#,
     &[hot(
         "alive",
         object_alive,
-        &[("object", "a number that may be the handle of a Gui's object")],
+        &[("object", "a number that may be the handle of a Gui's object; nil and false are none")],
         "Returns true if the handle refers to an existing object. Never raises for a stale handle.",
     )
     .pure()],
@@ -55,7 +55,7 @@ pub static GUI: ModuleRows = more(
         hot(
             "alive",
             alive,
-            &[("gui", "a number that may be a Gui's handle")],
+            &[("gui", "a number that may be a Gui's handle; nil and false are none")],
             "Returns true if the handle refers to an existing Gui. Never raises for a stale \
              handle.",
         )
@@ -281,8 +281,8 @@ pub static CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, gui: HandleNumber) -> bool {
-    let handle = Handle::from_number(gui.0);
+fn alive(engine: &mut Engine, gui: MaybeHandle) -> bool {
+    let handle = gui.handle();
     handle.is_some_and(|handle| engine.drawing.guis.slots().get(handle).is_some())
 }
 
@@ -574,6 +574,6 @@ fn destroy_gui(engine: &mut Engine, world: WorldId, gui: GuiId) -> Result<(), Er
     Ok(())
 }
 
-fn object_alive(engine: &mut Engine, object: HandleNumber) -> bool {
-    Handle::from_number(object.0).is_some_and(|handle| engine.drawing.guis.has_object(handle))
+fn object_alive(engine: &mut Engine, object: MaybeHandle) -> bool {
+    object.handle().is_some_and(|handle| engine.drawing.guis.has_object(handle))
 }

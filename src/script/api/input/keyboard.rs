@@ -1,7 +1,8 @@
-//! The Lua module `Keyboard`: the device, and the text typed on it.
+//! The Lua module `Keyboard`: the device, and the text typed on it. `Keyboard.keystrokes` and the
+//! names of its keys are in the prelude (lua/input/keyboard.lua).
 
 use crate::api::input::device::device_rows;
-use crate::api_row::{ModuleRows, module};
+use crate::api_row::{ModuleRows, func, module, more};
 use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_input::button_names::DeviceClass;
@@ -17,15 +18,6 @@ assert(not run)"#,
     device_rows!(
         { KEYBOARD.0 },
         func(
-            "keystrokes",
-            keystrokes,
-            &[],
-            "Returns what was typed since the last frame, in order: each character as a string, \
-             and keys that edit text by their names (\"backspace\", \"left\", \"enter\"). Held \
-             keys repeat.",
-        )
-        .pure(),
-        func(
             "composition",
             composition,
             &[],
@@ -37,19 +29,47 @@ assert(not run)"#,
     ),
 );
 
+/// Native functions on which the prelude's functions are built.
+pub static CORE: ModuleRows = more(
+    "Keyboard",
+    &[func(
+        "keystrokes",
+        keystrokes,
+        &[],
+        "Returns what was typed since the last frame, in order.",
+    )
+    .pure()],
+);
+
 /// Keys that are included among typed characters, for text fields.
-const EDITING: [&str; 11] = [
+const EDITING: [&str; 27] = [
     "backspace",
     "delete",
     "enter",
     "numpad enter",
     "tab",
+    "escape",
+    "insert",
     "left",
     "right",
     "up",
     "down",
     "home",
     "end",
+    "page up",
+    "page down",
+    "f1",
+    "f2",
+    "f3",
+    "f4",
+    "f5",
+    "f6",
+    "f7",
+    "f8",
+    "f9",
+    "f10",
+    "f11",
+    "f12",
 ];
 
 fn keystrokes(engine: &mut Engine) -> Vec<String> {
@@ -93,7 +113,15 @@ fn marked(text: &str, first: u32, last: u32) -> [usize; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::marked;
+    use super::{DeviceClass, EDITING, marked};
+
+    #[test]
+    fn listed_keys_exist() {
+        let keys = DeviceClass::Keyboard.buttons();
+        for name in EDITING {
+            assert!(keys.iter().any(|key| key.name == name), "{name}");
+        }
+    }
 
     #[test]
     fn composition_ranges_are_one_based_and_inclusive() {

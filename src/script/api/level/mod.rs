@@ -1,11 +1,12 @@
 //! The Lua module `Level`: queries of a level that is in a world. Spawning, removal and data are in
 //! the prelude (lua/world/level.lua), around the native parts at the end of this file.
 
+pub(super) mod reload;
 pub(super) mod resource;
 
 use crate::api::unit::resource as unit_resource;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
 use engine_foundation::random::next_random;
@@ -34,7 +35,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("level", "a number that may be the handle of a level")],
+            &[("level", "a number that may be the handle of a level; nil and false are none")],
             "Returns true if the handle refers to an existing level. Never raises for a stale \
              handle.",
         )
@@ -61,7 +62,8 @@ Application.release_world(world)"#,
             "unit_by_index",
             unit_by_index,
             &[LEVEL_ARG, ("index", "index of the unit in the level's file")],
-            "Returns one of the level's units; nil if it no longer exists, or was not spawned.",
+            "Returns one of the level's units; nil if the file has no unit with that index, or if \
+             the unit no longer exists or was not spawned.",
         )
         .pure(),
         func(
@@ -230,9 +232,8 @@ pub static CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, level: HandleNumber) -> bool {
-    Handle::from_number(level.0)
-        .is_some_and(|handle| engine.worlds.levels.slots.get(handle).is_some())
+fn alive(engine: &mut Engine, level: MaybeHandle) -> bool {
+    level.handle().is_some_and(|handle| engine.worlds.levels.slots.get(handle).is_some())
 }
 
 fn world(engine: &mut Engine, level: LevelId) -> WorldId {
@@ -261,22 +262,10 @@ fn live_unit(engine: &Engine, level: LevelId, index: usize) -> Option<UnitId> {
     engine.worlds.units.slots.get(unit.0).map(|_| unit)
 }
 
-fn unit_by_index(
-    engine: &mut Engine,
-    level: LevelId,
-    index: Integer,
-) -> Result<Option<UnitId>, Error> {
-    let count = engine.worlds.levels.of(level).units.len();
-    match index.0 >= 1 && index.0 <= count as i64 {
-        true => Ok(live_unit(engine, level, index.0 as usize - 1)),
-        false => {
-            let name = &engine.worlds.levels.of(level).resource.name;
-            Err(engine_foundation::error!(
-                "argument #2 'index': level \"{name}\" has {count} units, got {}",
-                index.0
-            ))
-        }
-    }
+fn unit_by_index(engine: &mut Engine, level: LevelId, index: Integer) -> Option<UnitId> {
+    let count = engine.worlds.levels.of(level).units.len() as i64;
+    let is_in_file = (1..=count).contains(&index.0);
+    is_in_file.then(|| live_unit(engine, level, index.0 as usize - 1)).flatten()
 }
 
 fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<u64> {

@@ -5,10 +5,10 @@ pub(super) mod create;
 
 use crate::api::mesh::create::{find_mesh_material, new, rebuild};
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
-use engine_foundation::{Color, Error, Handle, Mat4, Quat, Vec3};
+use engine_foundation::{Color, Error, Mat4, Quat, Vec3};
 use engine_materials::MaterialId;
 use engine_runtime::Engine;
 use engine_world::instance_table::flag;
@@ -35,7 +35,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("mesh", "a number that may be a mesh's handle")],
+            &[("mesh", "a number that may be a mesh's handle; nil and false are none")],
             "Returns true if the handle refers to an existing mesh. Never raises for a stale \
              handle.",
         )
@@ -248,8 +248,8 @@ pub static CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, mesh: HandleNumber) -> bool {
-    let handle = Handle::from_number(mesh.0);
+fn alive(engine: &mut Engine, mesh: MaybeHandle) -> bool {
+    let handle = mesh.handle();
     handle.is_some_and(|handle| engine.worlds.scenes.meshes.slots.get(handle).is_some())
 }
 

@@ -143,16 +143,20 @@ pub(in crate::api) fn cast(
     query: &QueryFilter,
 ) -> Result<Option<QueryHit>, Error> {
     let (direction, length) = ray(from, direction, length)?;
+    if length == 0.0 {
+        return Ok(None);
+    }
     Ok(tables.world(physics).simulation.raycast(from, direction, length, query))
 }
 
 fn ray(from: Vec3, direction: Vec3, length: f64) -> Result<(Vec3, f32), Error> {
-    if !(length > 0.0 && length <= f64::from(POSITION_MAX)) {
+    if length.is_nan() || length < 0.0 {
         return Err(engine_foundation::error!(
-            "argument #4 'length' must be more than 0 and at most {POSITION_MAX} metres, got \
-             {length}"
+            "argument #4 'length' must be 0 metres or more, got {length}"
         ));
     }
+    // No object is farther away than that.
+    let length = length.min(f64::from(POSITION_MAX));
     check_point("#2 'from'", from)?;
     let squared = direction.length_squared();
     // A direction of length 1 is used unchanged. Others are scaled first, because the squares of
@@ -210,7 +214,9 @@ fn raycast(
         let (direction, length) = ray(from, direction, length)?;
         let mut hits = Vec::new();
         let simulation = &engine.worlds.physics.world(physics).simulation;
-        simulation.raycast_all(from, direction, length, &query, &mut hits);
+        if length > 0.0 {
+            simulation.raycast_all(from, direction, length, &query, &mut hits);
+        }
         hits.iter().for_each(|hit| push_hit(&mut list, hit));
     } else if let Some(hit) =
         cast(&engine.worlds.physics, physics, from, direction, length, &query)?
@@ -276,9 +282,11 @@ fn sweep(
     size: Vec3,
     rotation: Quat,
     most: Integer,
-    filter_and_kinds: Integer,
+    packed: Integer,
 ) -> Result<ScriptValue, Error> {
-    let (filter, kinds) = (filter_and_kinds.0 / 8, filter_and_kinds.0 % 8);
+    // The filter, true if initial overlaps are reported, and the kinds of bodies: a row has at most
+    // nine parameters.
+    let (filter, initial, kinds) = (packed.0 / 16, packed.0 & 8 != 0, packed.0 % 8);
     let query = query_filter(engine, Integer(filter), Integer(kinds))?;
     if !(1..=HITS_MAX as i64).contains(&most.0) {
         return Err(engine_foundation::error!(
@@ -296,7 +304,7 @@ fn sweep(
     check_point("#3 'to'", to)?;
     let simulation = &engine.worlds.physics.world(physics).simulation;
     let mut list = Vec::new();
-    for hit in simulation.sweep(&shape, pose, to, most.0 as usize, &query)? {
+    for hit in simulation.sweep(&shape, pose, to, (most.0 as usize, initial), &query)? {
         push_hit(&mut list, &hit);
     }
     Ok(ScriptValue::List(list))

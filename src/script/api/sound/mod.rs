@@ -10,7 +10,7 @@ use crate::api::sound::arguments::{
     ParameterArgument, SoundWorldArgument, StartedVoice, TriggerOptions, VoiceArgument, in_range,
 };
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::hash::IdString32;
 use engine_foundation::{Error, Handle, Vec3};
@@ -28,7 +28,7 @@ assert(not Voice.alive(Application.new_world()))"#,
     &[hot(
         "alive",
         alive,
-        &[("voice", "a number that may be the handle of a voice")],
+        &[("voice", "a number that may be the handle of a voice; nil and false are none")],
         "Returns true if the handle refers to a voice that has not ended. Never raises.",
     )
     .pure()],
@@ -367,8 +367,8 @@ fn preload(engine: &mut Engine, sound: TextArgument) -> Result<(), Error> {
     engine.devices.sounds.preload(&mut engine.assets.store, sound.as_str())
 }
 
-fn alive(engine: &mut Engine, voice: HandleNumber) -> bool {
-    let handle = Handle::from_number(voice.0);
+fn alive(engine: &mut Engine, voice: MaybeHandle) -> bool {
+    let handle = voice.handle();
     handle.is_some_and(|handle| engine.devices.sounds.voices.slots.get(handle).is_some())
 }
 

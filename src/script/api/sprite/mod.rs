@@ -4,9 +4,9 @@
 pub(super) mod material;
 
 use crate::api_row::{ModuleRows, func, hot, more};
-use crate::argument::{HandleNumber, TextArgument};
+use crate::argument::{MaybeHandle, TextArgument};
 use crate::return_value::WholeNumber;
-use engine_foundation::{Color, Error, Handle, Vec3};
+use engine_foundation::{Color, Error, Vec3};
 use engine_runtime::Engine;
 use engine_tilemaps::TilemapId;
 use engine_world::instance_table::flag;
@@ -23,7 +23,10 @@ pub static SPRITE: ModuleRows = more(
         hot(
             "alive",
             alive,
-            &[("sprite", "a number that may be the handle of a unit's sprite")],
+            &[(
+                "sprite",
+                "a number that may be the handle of a unit's sprite; nil and false are none",
+            )],
             "Returns true if the handle refers to an existing sprite. Never raises for a stale \
              handle.",
         )
@@ -193,8 +196,8 @@ pub static CORE: ModuleRows = more(
     ],
 );
 
-fn alive(engine: &mut Engine, sprite: HandleNumber) -> bool {
-    let handle = Handle::from_number(sprite.0);
+fn alive(engine: &mut Engine, sprite: MaybeHandle) -> bool {
+    let handle = sprite.handle();
     handle.is_some_and(|handle| engine.worlds.scenes.sprites.table.slots.get(handle).is_some())
 }
 

@@ -19,6 +19,8 @@ use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
 
 const UNIT_ARG: (&str, &str) = ("unit", "a unit");
+const LINKED_ARG: (&str, &str) =
+    ("linked", "true to include the units that are linked to it, and so on; false by default");
 
 pub static UNIT: ModuleRows = more(
     "Unit",
@@ -74,9 +76,9 @@ pub static UNIT: ModuleRows = more(
         func(
             "set_unit_visibility",
             set_unit_visibility,
-            &[UNIT_ARG, ("visible", "true to show them")],
-            "Shows or hides all meshes, sprites and tile maps of a unit. Their own visibility \
-             settings stay unchanged.",
+            &[UNIT_ARG, ("visible", "true to show them"), LINKED_ARG],
+            "Shows or hides all meshes, sprites, tile maps and particles of a unit. Their own \
+             visibility settings stay unchanged.",
         ),
         func(
             "set_visibility",
@@ -85,9 +87,10 @@ pub static UNIT: ModuleRows = more(
                 UNIT_ARG,
                 ("group", "a visibility group in the unit's file"),
                 ("visible", "true to show it"),
+                LINKED_ARG,
             ],
-            "Shows or hides a visibility group of a unit: the meshes, sprites and tile maps with \
-             that `group`.",
+            "Shows or hides a visibility group of a unit: the meshes, sprites, tile maps and \
+             particles with that `group`. Linked units without the group are left unchanged.",
         ),
         func(
             "has_visibility_group",
@@ -119,7 +122,7 @@ pub static UNIT: ModuleRows = more(
         func(
             "box",
             unit_box,
-            &[UNIT_ARG],
+            &[UNIT_ARG, LINKED_ARG],
             "Returns a box around all meshes and sprites of a unit: the pose of its centre in the \
              world, and half of its size along its axes. The box is rotated like the root. Without \
              meshes and sprites, its size is 0.",
@@ -188,7 +191,11 @@ pub(in crate::api) fn no_such<'a>(
     (names, count): (impl Iterator<Item = &'a str>, usize),
 ) -> Error {
     let unit = &engine.worlds.units.of(unit).resource.name;
-    let plural = if kind == "mesh" { "meshes".to_string() } else { format!("{kind}s") };
+    let plural = match kind {
+        "mesh" => "meshes".to_string(),
+        "particles" => kind.to_string(),
+        _ => format!("{kind}s"),
+    };
     match which {
         ScriptValue::Text(name) => {
             let near = suggest::hint(name, names);
@@ -339,12 +346,31 @@ fn num_cameras(engine: &mut Engine, unit: UnitId) -> u64 {
     engine.worlds.scenes.cameras.of_unit(unit.row()).len() as u64
 }
 
-fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool) {
-    engine.worlds.scenes.hide(unit.row(), None, flag::UNIT_HIDDEN, !visible);
+/// Returns a unit, and the units that are linked to it if `linked` is true, as rows.
+fn with_linked(engine: &Engine, unit: UnitId, linked: Option<bool>) -> Vec<u32> {
+    let mut rows = vec![unit.row()];
+    let mut next = 0;
+    while linked == Some(true) && next < rows.len() {
+        // Links form no circles, so each unit is found once.
+        rows.extend(engine.worlds.units.scene.linked_to(rows[next]));
+        next += 1;
+    }
+    rows
+}
+
+fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool, linked: Option<bool>) {
+    for row in with_linked(engine, unit, linked) {
+        engine.worlds.scenes.hide(row, None, flag::UNIT_HIDDEN, !visible);
+    }
 }
 
 fn group(engine: &Engine, unit: UnitId, name: &str) -> Option<u8> {
-    let groups = &engine.worlds.units.of(unit).resource.template.groups;
+    group_of_row(engine, unit.row(), name)
+}
+
+fn group_of_row(engine: &Engine, row: u32, name: &str) -> Option<u8> {
+    let unit = engine.worlds.units.slots.at(row as usize)?;
+    let groups = &unit.resource.template.groups;
     groups.iter().position(|known| known == name).map(|index| index as u8)
 }
 
@@ -353,6 +379,7 @@ fn set_visibility(
     unit: UnitId,
     name: TextArgument,
     visible: bool,
+    linked: Option<bool>,
 ) -> Result<(), Error> {
     let name = name.as_str();
     let Some(group) = group(engine, unit, name) else {
@@ -364,6 +391,11 @@ fn set_visibility(
         ));
     };
     engine.worlds.scenes.hide(unit.row(), Some(group), flag::GROUP_HIDDEN, !visible);
+    for row in with_linked(engine, unit, linked).into_iter().skip(1) {
+        if let Some(group) = group_of_row(engine, row, name) {
+            engine.worlds.scenes.hide(row, Some(group), flag::GROUP_HIDDEN, !visible);
+        }
+    }
     Ok(())
 }
 
@@ -432,27 +464,16 @@ fn set_material(
     Ok(())
 }
 
-fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
+fn unit_box(engine: &mut Engine, unit: UnitId, linked: Option<bool>) -> (Mat4, Vec3) {
     let root = engine.worlds.units.scene.world(unit.row(), 0);
     let NodePose { rotation, position, .. } = NodePose::of(root);
     let frame = Mat4::from_rotation_translation(rotation, position);
     let back = frame.inverse();
-    let indices: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
     let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for corner in sprite::corners(engine, unit) {
-        let point = back.transform_point3(corner);
-        (min, max) = (min.min(point), max.max(point));
-    }
-    for at in indices {
-        let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
-        let pose = back * mesh::world_pose(engine, MeshId(handle));
-        let bounds =
-            engine.assets.models.entry(engine.worlds.scenes.meshes.of(MeshId(handle)).mesh).bounds;
-        for corner in 0..8u8 {
-            let pick = |bit: u8, axis: usize| {
-                if corner & bit == 0 { bounds.min[axis] } else { bounds.max[axis] }
-            };
-            let point = pose.transform_point3(Vec3::new(pick(1, 0), pick(2, 1), pick(4, 2)));
+    for row in with_linked(engine, unit, linked) {
+        let handle = engine.worlds.units.slots.handle_at(row as usize).expect("the unit is alive");
+        for corner in corners(engine, UnitId(handle)) {
+            let point = back.transform_point3(corner);
             (min, max) = (min.min(point), max.max(point));
         }
     }
@@ -460,4 +481,23 @@ fn unit_box(engine: &mut Engine, unit: UnitId) -> (Mat4, Vec3) {
         return (frame, Vec3::ZERO);
     }
     (frame * Mat4::from_translation((min + max) * 0.5), (max - min) * 0.5)
+}
+
+/// Returns the corners of the boxes around a unit's meshes and sprites, in the world.
+fn corners(engine: &mut Engine, unit: UnitId) -> Vec<Vec3> {
+    let mut corners = sprite::corners(engine, unit);
+    let indices: Vec<usize> = engine.worlds.scenes.meshes.of_unit(unit.row()).collect();
+    for at in indices {
+        let handle = engine.worlds.scenes.meshes.slots.handle_at(at).expect("it is in a chain");
+        let pose = mesh::world_pose(engine, MeshId(handle));
+        let bounds =
+            engine.assets.models.entry(engine.worlds.scenes.meshes.of(MeshId(handle)).mesh).bounds;
+        corners.extend((0..8u8).map(|corner| {
+            let pick = |bit: u8, axis: usize| {
+                if corner & bit == 0 { bounds.min[axis] } else { bounds.max[axis] }
+            };
+            pose.transform_point3(Vec3::new(pick(1, 0), pick(2, 1), pick(4, 2)))
+        }));
+    }
+    corners
 }

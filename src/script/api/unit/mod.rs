@@ -3,6 +3,7 @@
 //! parts at the end of this file.
 
 pub(super) mod actors;
+pub(super) mod components;
 pub(super) mod meshes;
 pub(super) mod nodes;
 pub(super) mod resource;
@@ -10,10 +11,10 @@ pub(super) mod sprites;
 
 use crate::api::level;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{HandleNumber, Integer, TextArgument};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::context;
 use crate::value::ScriptValue;
-use engine_foundation::{Error, Handle, Mat4, Quat, Vec3, doing, suggest};
+use engine_foundation::{Error, Mat4, Quat, Vec3, doing, suggest};
 use engine_runtime::Engine;
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
@@ -41,7 +42,7 @@ Application.release_world(world)"#,
         hot(
             "alive",
             alive,
-            &[("unit", "a number that may be the handle of a unit")],
+            &[("unit", "a number that may be the handle of a unit; nil and false are none")],
             "Returns true if the handle refers to an existing unit. Never raises for a stale \
              handle.",
         )
@@ -201,8 +202,8 @@ pub static WORLD_CORE: ModuleRows = module(
         func(
             "link_unit",
             link_unit,
-            &[("world", ""), ("child", ""), ("parent", ""), ("node", "")],
-            "Links a unit to a node of another unit.",
+            &[("world", ""), ("child", ""), ("parent", ""), ("node", ""), ("child_node", "")],
+            "Links a node of a unit to a node of another unit.",
         ),
         func(
             "unlink_unit",
@@ -261,9 +262,8 @@ pub static UNIT_CORE: ModuleRows = module(
     ],
 );
 
-fn alive(engine: &mut Engine, unit: HandleNumber) -> bool {
-    Handle::from_number(unit.0)
-        .is_some_and(|handle| engine.worlds.units.slots.get(handle).is_some())
+fn alive(engine: &mut Engine, unit: MaybeHandle) -> bool {
+    unit.handle().is_some_and(|handle| engine.worlds.units.slots.get(handle).is_some())
 }
 
 /// Returns the row of a unit and the index of its node.
@@ -485,7 +485,7 @@ fn end_unit(engine: &mut Engine, unit: UnitId) {
 fn check(_: &mut Engine, _: UnitId) {}
 
 fn inspect(engine: &mut Engine, unit: UnitId) -> Vec<String> {
-    engine.worlds.inspect_components(&engine.assets, unit)
+    engine.worlds.inspect_components(&engine.assets, &engine.devices, unit)
 }
 
 fn component_names(_: &mut Engine) -> ScriptValue {
@@ -530,17 +530,20 @@ fn script_part(resource: &UnitResource) -> ScriptValue {
     ])
 }
 
+/// Links a node of a unit to a node of another one. Without a node of the child, its root.
 fn link_unit(
     engine: &mut Engine,
     world: WorldId,
     child: UnitId,
     parent: UnitId,
     node: Option<Integer>,
+    child_node: Option<Integer>,
 ) -> Result<(), Error> {
     in_world(engine, world, child, "#2 'child'")?;
-    in_world(engine, world, parent, "#3 'parent'")?;
+    in_world(engine, world, parent, "'parent'")?;
+    let (child_row, child_node) = at(engine, child, child_node)?;
     let (row, node) = at(engine, parent, node)?;
-    engine.worlds.units.scene.link(child.row(), row, node)
+    engine.worlds.units.scene.link((child_row, child_node), (row, node))
 }
 
 fn unlink_unit(engine: &mut Engine, world: WorldId, unit: UnitId) -> Result<(), Error> {

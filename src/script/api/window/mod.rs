@@ -51,7 +51,7 @@ Window.close(map)"#,
         hot(
             "alive",
             windows::alive,
-            &[("window", "a number that may be a window's handle")],
+            &[("window", "a number that may be a window's handle; nil and false are none")],
             "Returns true if the handle refers to an existing window, that is, `close` was not \
              called for it. Never raises for a stale handle.",
         )

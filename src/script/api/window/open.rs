@@ -1,7 +1,7 @@
 //! The functions of `Window` that open and close windows in addition to the main window.
 
 use crate::api::window::{POSITION_MAX, check_title, choice};
-use crate::argument::{ArgumentError, HandleNumber, stale_message};
+use crate::argument::{ArgumentError, MaybeHandle, stale_message};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Handle, HandleKind, suggest};
 use engine_runtime::Engine;
@@ -9,8 +9,8 @@ use engine_window::{
     Fullscreen, SIDE_MAX, SIDE_MIN, SecondaryWindows, WINDOWS_MAX, WindowId, WindowOptions,
 };
 
-pub fn alive(engine: &mut Engine, window: HandleNumber) -> bool {
-    let handle = Handle::from_number(window.0);
+pub fn alive(engine: &mut Engine, window: MaybeHandle) -> bool {
+    let handle = window.handle();
     handle.is_some_and(|handle| engine.devices.windows.slots().get(handle).is_some())
 }
 

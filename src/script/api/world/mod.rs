@@ -6,8 +6,8 @@ use crate::api::debug;
 use crate::api::particles;
 use crate::api::viewport;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::HandleNumber;
-use engine_foundation::{Error, Handle};
+use crate::argument::MaybeHandle;
+use engine_foundation::Error;
 use engine_runtime::{Engine, UpdateSteps};
 use engine_sound::SoundWorldId;
 use engine_world::WorldId;
@@ -39,7 +39,7 @@ assert(not World.alive(world))"#,
         hot(
             "alive",
             alive,
-            &[("world", "a number that may be the handle of a world")],
+            &[("world", "a number that may be the handle of a world; nil and false are none")],
             "Returns true if the handle refers to an existing world. Never raises for a stale \
              handle.",
         )
@@ -84,6 +84,7 @@ assert(not World.alive(world))"#,
                 ("position", "position in the world; the origin by default"),
                 ("rotation", "rotation in the world; none by default"),
                 ("scale", "scale: the mean of the three components is used; 1 by default"),
+                ("group", "nil: other engines have groups of effects here"),
             ],
             "Plays a particle effect in a world. It ends when its last particle has died and it \
              spawns no more of them, or with `World.destroy_particles`.",
@@ -254,6 +255,6 @@ fn sound_world(engine: &mut Engine, world: WorldId) -> SoundWorldId {
     engine.devices.sounds.world(world.0)
 }
 
-fn alive(engine: &mut Engine, world: HandleNumber) -> bool {
-    Handle::from_number(world.0).is_some_and(|handle| engine.worlds.slots.get(handle).is_some())
+fn alive(engine: &mut Engine, world: MaybeHandle) -> bool {
+    world.handle().is_some_and(|handle| engine.worlds.slots.get(handle).is_some())
 }
