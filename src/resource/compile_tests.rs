@@ -1,6 +1,7 @@
 //! Tests of the data compiler, on games that consist of texts.
 
 use super::super::resource_kind::SourceForm;
+use super::super::variant::Platforms;
 use super::*;
 use std::time::{Duration, SystemTime};
 

@@ -406,6 +406,7 @@ mod tests {
                 Some("run") => Ok(ResolvedResource::Sequence(SequenceNumber(1))),
                 Some(tag) => Err(error!("there is no tag '{tag}'")),
             },
+            ResourceReference::Particles(name) => Err(error!("there are no particles '{name}'")),
             ResourceReference::Tilemap { level: None, .. } => Ok(ResolvedResource::Tilemap),
             ResourceReference::Tilemap { level: Some(level), .. } => {
                 Err(error!("there is no level '{level}'"))

@@ -192,7 +192,7 @@ fn not_negative(argument: &str, number: f64) -> Result<f32, Error> {
 }
 
 /// Returns the names in a list of values, each of which is a name or a table of names.
-fn names<'a>(values: &'a [ScriptValue], first: usize) -> Result<Vec<&'a str>, Error> {
+fn names(values: &[ScriptValue], first: usize) -> Result<Vec<&str>, Error> {
     let wrong =
         |i: usize| engine_foundation::error!("argument #{} 'categories' must be names", i + first);
     let mut names = Vec::with_capacity(values.len());
