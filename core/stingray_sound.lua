@@ -17,12 +17,12 @@ local function set_parameter(voice, name, value)
   if Voice.alive(voice) then pcall(Sound.set_parameter, voice, name, value) end
 end
 
-local function new_source(world, place, node)
+local function new_source(world, position, node)
   local source = { world = world, voices = {}, parameters = {} }
-  if type(place) == "number" then
-    source.unit, source.node = place, node
+  if type(position) == "number" then
+    source.unit, source.node = position, node
   else
-    source.position = place
+    source.position = position
   end
   return source
 end
@@ -44,10 +44,10 @@ end
 
 -- Plays an event. After it come, all optional, a boolean that asks for occlusion, and a unit with a
 -- node, a position or a source.
-local function trigger_event(world, event, place, ...)
-  if type(place) == "boolean" then return trigger_event(world, event, ...) end
-  if type(place) == "table" then return play(place, event) end
-  return play(new_source(world, place, ...), event)
+local function trigger_event(world, event, position, ...)
+  if type(position) == "boolean" then return trigger_event(world, event, ...) end
+  if type(position) == "table" then return play(position, event) end
+  return play(new_source(world, position, ...), event)
 end
 
 local function each_voice(fn)

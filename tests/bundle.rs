@@ -361,8 +361,9 @@ fn game_with_errors_or_no_main_script_is_not_bundled() {
     assert!(compiled.err.starts_with(expected), "{}", compiled.err);
     let scratch = Scratch::new("lacking", &[("main.lua", ""), ("p.package", "text = [\"no\"]")]);
     let compiled = scratch.engine("compile game --bundle --out game.bundle");
-    let message = "error: p.package: there is no text 'no' (its file would end in .text, .txt, \
-                 .md, .fnl, .moon or .tl, and its name has no ending)\n";
+    let message = "error: p.package:1: there is no text 'no' (its file would end in .text, .txt, \
+                 .md, .fnl, .moon or .tl, and its name has no ending)\nthe check found 1 error; no \
+                 bundle was made (--skip-check makes it)\n";
     compiled.check(1, &compiled.out, message);
 }
 

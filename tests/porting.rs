@@ -60,7 +60,7 @@ fn api() -> BTreeSet<String> {
 }
 
 #[test]
-fn most_called_functions_are_on_the_page_and_as_it_says() {
+fn most_called_functions_match_their_page() {
     let (api, text) = (api(), section("The most-called functions"));
     let mut names = BTreeSet::new();
     let mut take = |name: &str, exists: bool| {
@@ -90,7 +90,7 @@ fn functions_that_the_page_names_instead_exist() {
 }
 
 #[test]
-fn the_porting_layer_has_what_the_page_lists() {
+fn the_porting_layer_matches_its_page() {
     let mut main = String::from("require('stingray')\nlocal missing = {}\n");
     let mut count = 0;
     for (_, adds) in rows(section("The porting layer")) {

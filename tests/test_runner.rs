@@ -148,7 +148,8 @@ fn failures_of_suites_have_hints_about_variables() {
     let spawn = "World.spawn_unit(Application.main_world(), 'core/units/cube')";
     let suite = format!(
         "it('reads', function()\n  local unit = {spawn}\n  local x = unit.x\nend)\n\
-         it('adds', function()\n  local items = {{ count = 1 }}\n  local x = items.cuont + 1\nend)\n\
+         it('adds', function()\n  local items = {{ count = 1 }}\n  \
+         local x = items.cuont + 1\nend)\n\
          it('expects', function() expect(1) end)"
     );
     let parts = [

@@ -204,8 +204,7 @@ local LEVEL_MAX = 100
 
 ---Logs a warning once for each location that warns. Later warnings from that location are counted.
 ---@param text string description of the problem
----@param level? integer 1, the default, is the line that calls `warn`; 2 is the line that called
----its function, as for `error`; at most 100
+---@param level? integer the line that is named, as for `error`: 1 is the caller; at most 100
 function Script.warn(text, level)
   if type(text) ~= "string" then
     bad_argument("Script.warn", 1, "text", "string", text)

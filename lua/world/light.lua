@@ -71,9 +71,9 @@ local function set_option(numbers, option, value)
     end
     numbers[at] = value
   else
-    local words = option.words
-    for number = 0, #words do
-      if words[number] == value then
+    local names = option.words
+    for number = 0, #names do
+      if names[number] == value then
         numbers[at] = number
         return
       end

@@ -128,9 +128,9 @@ impl Drawing {
         }
         let known = assets.targets.all.get(name);
         let is_there = known.is_some_and(|one| self.is_alive(one.by));
-        let is_made = assets.textures.is_image(name);
+        let is_of_image = assets.textures.is_image(name);
         let texture = ResourceName::new(kind_names::TEXTURE, name);
-        if is_there || is_made || assets.store.has(&texture) {
+        if is_there || is_of_image || assets.store.has(&texture) {
             return Err(error!("the texture '{name}' already exists: use another name"));
         }
         Ok(())

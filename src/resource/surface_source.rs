@@ -283,8 +283,8 @@ mod tests {
     fn written_data_reads_back_equal() {
         let surface = parsed(
             "surface = { base_color = \"#ff000080\" metallic = 1 roughness = 0.25 \
-             linear_emissive = [1, 2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" double_sided = true wrap = \
-             \"clamp\" }",
+             linear_emissive = [1, 2, 3]\n normal_texture = \"a/b\" alpha = \"mask\" \
+             double_sided = true wrap = \"clamp\" }",
         )
         .unwrap();
         assert_eq!(surface.base_color, [1.0, 0.0, 0.0, 128.0 / 255.0]);

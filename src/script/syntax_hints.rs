@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_languages_are_translated() {
+    fn keywords_of_other_languages_are_translated() {
         check("var x = 1", "did you mean `local` by 'var'?");
         check("def init():\n  pass", "did you mean `function` by 'def'?");
         check("func init()\nend", "did you mean `function` by 'func'?");

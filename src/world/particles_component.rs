@@ -1,5 +1,5 @@
-//! The row of the component `particles`: its fields, and what the engine does with it; and the table
-//! of the effects that units play. Effects themselves are in the system of particles.
+//! The row of the component `particles`: its fields, and what the engine does with it; and the
+//! table of the effects that units play. Effects themselves are in the system of particles.
 
 use super::WorldId;
 use super::component::{ComponentField, FieldDefault, FieldKind};

@@ -1,6 +1,6 @@
 //! The scene graph: transforms of the nodes of units, in columns of fixed address. The nodes of a
-//! unit occupy one contiguous range, parents before children. The parent of a node may be in another
-//! unit; this is a link (links.rs). Units are known only by number, and worlds not at all.
+//! unit occupy one contiguous range, parents before children. The parent of a node may be in
+//! another unit; this is a link (links.rs). Units are known only by number, and worlds not at all.
 //!
 //! Setting a local pose marks the unit and all units linked to it as dirty. World poses are
 //! computed during the update of the world, or earlier on request.

@@ -116,7 +116,7 @@ end";
 }
 
 #[test]
-fn handles_in_reports_say_which_object_they_are() {
+fn handles_in_reports_name_their_objects() {
     let main = "function init()
   local world, gui = Application.main_world(), Application.main_gui()
   local unit = World.spawn_unit(world, 'core/units/light')

@@ -83,8 +83,8 @@ local function is_legal(expected, description)
   if expected == "Gui" or expected == "the number of an object" then expected = "number" end
   local kind = description:match("^%w+")
   if description == "a number of 64 bits" then return false end
-  local word = description:match('"%w+"')
-  if word and expected:find(word, 1, true) then return true end
+  local choice = description:match('"%w+"')
+  if choice and expected:find(choice, 1, true) then return true end
   if kind == "number" and expected:find("Material", 1, true) then return true end
   for name in expected:gsub("or nil", ""):gmatch("%w+") do
     if name == kind then return true end

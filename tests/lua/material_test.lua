@@ -96,6 +96,7 @@ describe("Material.set_", function()
     assert.error_matches(function() Material.set_texture(material, "noise", "none") end,
       "there is no texture 'none'")
     Material.destroy(material)
-    assert.error_matches(function() Material.alive("x") end, "must be number|false or nil, got string")
+    assert.error_matches(function() Material.alive("x") end,
+      "must be number|false or nil, got string")
   end)
 end)

@@ -399,11 +399,11 @@ describe("user settings with whole numbers as keys", function()
   end)
 
   it("tell their listeners", function()
-    local told
-    Application.on_user_setting_changed("slots.3", function(name, value) told = { name, value } end)
+    local reported
+    Application.on_user_setting_changed("slots.3", function(name, value) reported = { name, value } end)
     Application.set_user_setting("slots", { [3] = "x" })
     test.frames(1)
-    assert.same({ "slots.3", "x" }, told)
+    assert.same({ "slots.3", "x" }, reported)
   end)
 end)
 

@@ -8,7 +8,7 @@ end
 
 describe("a viewport that renders into a texture", function()
   it("shows a world, can be drawn, and is destroyed", function()
-    local world, camera = Application.new_world(), Application.create_camera()
+    local world, camera = Application.new_world("no_sky"), Application.create_camera()
     Camera.set_local_position(camera, Vector3(0, -5, 0))
     World.spawn_unit(world, "core/units/cube")
     local viewport = Application.create_viewport("tests/screen", 128, 64)

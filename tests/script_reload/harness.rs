@@ -97,7 +97,8 @@ impl Game {
         let removed: Vec<ScriptValue> = removed.iter().map(text).collect();
         let names = files.iter().map(|(chunk, _)| text(chunk)).chain(removed.clone()).collect();
         let (names, removed) = (ScriptValue::List(names), ScriptValue::List(removed));
-        let arguments = [list_of(files), names, removed, ScriptValue::List(Vec::new())];
+        let none = || ScriptValue::List(Vec::new());
+        let arguments = [list_of(files), names, removed, none(), none()];
         let swapped = self.app.vm().call_core("swap", &arguments, 10.0);
         swapped.unwrap_or_else(|report| panic!("{report}")) == ScriptValue::Boolean(true)
     }

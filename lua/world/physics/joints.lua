@@ -31,7 +31,8 @@ local POSITIVE = { frequency = true, max_force = true }
 ---center by default, for "wheel" that of the second), `other_position` (anchor on the second
 ---actor, for rope and spring; the point for "mouse"), `axis` (up by default; in 2D worlds, hinges
 ---turn about z), `limits` (radians for a hinge, metres for a slider or wheel: { least, most }),
----`length`, `stiffness` and `damping` of a spring (newtons per metre, and per metre a second: 1000 and 10);
+---`length`, `stiffness` and `damping` of a spring (newtons per metre, and per metre a second: 1000
+---and 10);
 ---for "wheel" and "mouse" instead of them `frequency` (oscillations per second: 4) and
 ---`damping_ratio` (0.7; 1 does not oscillate), `max_force` (newtons, for "mouse"; 1000 per kilogram
 ---by default), `break_force` (newtons), `break_torque`, `collides` (true if the two actors still

@@ -147,8 +147,8 @@ fn spawn_finding(platform: &CheckedPlatform, run: &SpawnRun, problem: &Problem) 
     let with = match run.preferred.is_base() {
         true => String::new(),
         false => {
-            let words: Vec<&str> = run.preferred.properties().collect();
-            format!(" with the variants [{}]", words.join(", "))
+            let names: Vec<&str> = run.preferred.properties().collect();
+            format!(" with the variants [{}]", names.join(", "))
         }
     };
     let on = if platform.is_native() { String::new() } else { format!(" on {}", platform.name) };

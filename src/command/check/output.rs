@@ -149,8 +149,8 @@ fn junit(report: &CheckReport) -> String {
     let skipped = report.warnings();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {counts} time=\"0\">\n  \
-         <testsuite name=\"engine check\" {counts} skipped=\"{skipped}\" time=\"0\">\n{cases}  </testsuite>\n\
-         </testsuites>\n"
+         <testsuite name=\"engine check\" {counts} skipped=\"{skipped}\" time=\"0\">\n\
+         {cases}  </testsuite>\n</testsuites>\n"
     )
 }
 

@@ -8,7 +8,7 @@ mod console;
 mod debug;
 mod diagnostics;
 pub mod gui;
-mod image;
+mod images;
 mod input;
 mod joint;
 mod level;
@@ -128,7 +128,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &gui::drawing_state::CORE,
     &gui::GUI_CORE,
     &gui::WORLD_CORE,
-    &image::CORE,
+    &images::CORE,
     &input::keyboard::CORE,
     &joint::UNIT_CORE,
     &level::CORE,

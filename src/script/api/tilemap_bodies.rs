@@ -2,9 +2,10 @@
 //! where units are spawned at the map's objects (lua/world/tilemap_units.lua).
 
 use crate::api_row::{ModuleRows, func, module, more};
+use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, Quat, Vec3, error};
+use engine_foundation::{Error, Vec3, error};
 use engine_runtime::{Engine, MapPlane};
 use engine_tilemaps::{
     Chain, CollisionTable, OUTLINE_EDGES_MAX, Segment, TilemapId, outline_chains,
@@ -145,6 +146,9 @@ fn unit(engine: &mut Engine, map: TilemapId) -> Result<UnitId, Error> {
     plane(engine, map).map(|plane| plane.unit)
 }
 
-fn pose(engine: &mut Engine, map: TilemapId) -> Result<(Vec3, Quat), Error> {
-    plane(engine, map).map(|plane| (plane.origin, plane.rotation))
+/// Returns seven numbers: a row of the prelude alone cannot return vectors.
+fn pose(engine: &mut Engine, map: TilemapId) -> Result<ManyResults, Error> {
+    let plane = plane(engine, map)?;
+    let numbers = plane.origin.to_array().into_iter().chain(plane.rotation.to_array());
+    Ok(ManyResults(numbers.map(|number| ScriptValue::Number(f64::from(number))).collect()))
 }

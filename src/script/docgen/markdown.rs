@@ -256,7 +256,7 @@ pub fn setting_type(setting: &Setting) -> String {
         }
         SettingType::List => "list of names and numbers".to_string(),
         SettingType::Size(max) => format!("[width, height], each 1 to {max}, or []"),
-        SettingType::Color => "[colour](../colors.md)".to_string(),
+        SettingType::Color => "[colour](colors.md)".to_string(),
         SettingType::Free => "block".to_string(),
     }
 }

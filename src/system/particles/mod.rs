@@ -19,6 +19,7 @@ pub mod draw;
 pub mod emitter;
 pub mod forces;
 mod limits;
+mod orphan_policy;
 pub mod particle_block;
 pub mod pose;
 pub mod resource;
@@ -31,6 +32,7 @@ mod tests;
 mod trail;
 
 pub use compile_emitter::COLORS;
+pub use orphan_policy::OrphanPolicy;
 
 use data::EffectData;
 use draw::DrawContext;
@@ -76,26 +78,6 @@ pub enum EffectStage {
     World,
     /// A layer of a GUI.
     Gui { gui: Handle, layer: i32 },
-}
-
-/// Behavior of a linked effect when its unit is destroyed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OrphanPolicy {
-    /// The effect is destroyed, too.
-    Destroy,
-    /// The effect stops spawning, and ends with its last particle.
-    Stop,
-    /// The effect stays at its position and continues.
-    Unlink,
-}
-
-impl OrphanPolicy {
-    /// All policies with their names in scripts.
-    pub const ALL: [(&str, OrphanPolicy); 3] = [
-        ("destroy", OrphanPolicy::Destroy),
-        ("stop", OrphanPolicy::Stop),
-        ("unlink", OrphanPolicy::Unlink),
-    ];
 }
 
 /// Link of an effect to the node that it follows.

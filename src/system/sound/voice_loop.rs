@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_voice_loops_as_its_sound_or_as_the_game_says() {
+    fn a_voice_loops_as_its_sound_or_as_the_game_sets() {
         let range = |start_seconds, end_seconds| LoopRange { start_seconds, end_seconds };
         let rules = Some(range(1.0, 2.0));
         assert_eq!(VoiceLoop::AsSound.of(rules), rules);

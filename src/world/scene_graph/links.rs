@@ -1,6 +1,7 @@
-//! Links between units: a node of one unit whose parent is a node of another unit. Usually it is the
-//! first node. Other nodes are linked to make a unit follow the skeleton of another one, such as
-//! clothes that follow a body. All linked nodes of a unit have their parents in the same other unit.
+//! Links between units: a node of one unit whose parent is a node of another unit. Usually it is
+//! the first node. Other nodes are linked to make a unit follow the skeleton of another one, such
+//! as clothes that follow a body. All linked nodes of a unit have their parents in the same other
+//! unit.
 
 use super::{NO_NODE, NodePose, SceneGraph, flag};
 use engine_foundation::Error;

@@ -457,7 +457,8 @@ end
 -- which take 256 MiB.
 local shapes = {
   arc = { ORIGIN, 1, 0, 1 }, gradient_ellipse = { ORIGIN, Vector2(1, 2) },
-  gradient_rect = { ORIGIN, Vector2(9, 9) }, ellipse = { ORIGIN, Vector2(1, 2) }, line = { ORIGIN, ALONG, 1 },
+  gradient_rect = { ORIGIN, Vector2(9, 9) }, ellipse = { ORIGIN, Vector2(1, 2) },
+  line = { ORIGIN, ALONG, 1 },
   rect = { ORIGIN, Vector2(1, 1) }, rect_outline = { ORIGIN, Vector2(9, 9), 1 },
   rounded_rect = { ORIGIN, Vector2(9, 9), 1 },
 }

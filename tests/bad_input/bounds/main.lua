@@ -364,7 +364,9 @@ end
 local queue, last, at = {}, {}, 0
 
 -- Functions that end the game come last, all in one frame.
-local LAST = { ["Application.quit"] = true, ["Window.close"] = true }
+local LAST = {
+  ["Application.quit"] = true, ["Application.restart"] = true, ["Window.close"] = true,
+}
 
 local function note_library()
   for line in ordinary.library:gmatch("[^\n]+") do

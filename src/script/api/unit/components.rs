@@ -25,8 +25,8 @@ pub static UNIT: ModuleRows = more(
             "voice",
             voice,
             &[UNIT_ARG, ("sound", "the name of a component `sound`, or its index from 1")],
-            "Returns the voice of a component `sound`; nil if the voice has ended. The functions of \
-             `Sound` take it.",
+            "Returns the voice of a component `sound`; nil if the voice has ended. The functions \
+             of `Sound` take it.",
         )
         .pure(),
         func(

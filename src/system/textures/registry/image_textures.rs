@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unloaded_texture_of_an_image_can_be_made_again() {
+    fn an_unloaded_texture_of_an_image_can_be_created_again() {
         let (mut textures, mut store) = (Textures::new(false), ResourceStore::default());
         textures.set_image(&mut store, "made/map", image(8, 4), SETTINGS).unwrap();
         let number = textures.find(&mut store, "made/map").unwrap();

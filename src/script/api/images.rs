@@ -4,7 +4,7 @@
 use crate::api_row::{ModuleRows, func, module};
 use crate::argument::{ByteArgument, Integer, TextArgument};
 use crate::context::ScriptContext;
-use crate::return_value::{ExpectedResult, ReturnValue};
+use crate::return_value::{ExpectedResult, ReturnValue, WholeNumber};
 use crate::types::{ApiType, ValueShape};
 use engine_foundation::{Error, error};
 use engine_frame_packet::texture::WrapMode;
@@ -177,9 +177,9 @@ fn save_image(
     Ok(ExpectedResult(file.map(|file| file.display().to_string())))
 }
 
-fn capture_image(engine: &mut Engine) -> Result<ExpectedResult<f64>, Error> {
+fn capture_image(engine: &mut Engine) -> Result<ExpectedResult<WholeNumber>, Error> {
     let number = engine.drawing.capture_image()?;
-    Ok(ExpectedResult(number.map(|number| number as f64)))
+    Ok(ExpectedResult(number.map(|number| WholeNumber(number as f64))))
 }
 
 fn captured_image(engine: &mut Engine, capture: f64) -> Result<ExpectedPixels, Error> {
