@@ -141,7 +141,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
         "ImageData, newImageData, love.image.newImageData, Image.create, Texture2D, pixel data, \
          pixels",
     ),
-    row("Image.pixel", "getPixel, get_pixel, Image.get_pixel, GetPixel"),
+    row("Image.pixel", "getPixel, get_pixel, Image.get_pixel"),
     row("Image.set_pixel", "setPixel, put_pixel, set pixel, draw pixel, SetPixel"),
     row("Image.map", "mapPixel, map pixels, Image.each"),
     row("Image.blit", "paste, blit_rect, blend_rect, Image.draw, Image.paste"),
@@ -316,7 +316,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
          friction, restitution",
     ),
     row(
-        "docs/physics.md#flat-worlds-and-worlds-without-physics",
+        "docs/physics.md#2d-worlds-and-worlds-without-physics",
         "2d physics, flat physics, physics 2d, platformer",
     ),
     row(

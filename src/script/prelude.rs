@@ -98,6 +98,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/component_rates",
     "world/components",
     "world/component_queries",
+    "world/unit/has_component",
     "world/mesh",
     "world/light",
     "world/unit/rendering",

@@ -46,6 +46,7 @@ const NAMED: &[ResourceArgument] = &[
     named("Window.set_cursor_picture", "texture", &[TEXTURE]),
     named("Window.set_icon", "texture", &[TEXTURE]),
     named("Sprite.new", "sheet", &[SHEET]),
+    named("Sprite.seconds", "sheet", &[SHEET]),
     named("Sprite.set_sheet", "sheet", &[SHEET]),
     named("Sprite.set_texture", "texture", &[TEXTURE]),
     named("Sprite.tags", "sheet", &[SHEET]),

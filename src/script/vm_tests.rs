@@ -339,6 +339,7 @@ fn events_call_their_handlers_in_order_and_refuse_others() {
         "local order = ''
         core.on('frame_render', 'console', function() order = order .. 'console' end)
         core.on('frame_render', 'graphs', function() order = order .. 'graphs ' end)
+        core.on('frame_render', 'debug_ui', function() end)
         core.event('frame_render')()
         assert(order == 'graphs console', order)",
     );

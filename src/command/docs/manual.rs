@@ -70,6 +70,9 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "examples/arcade/picture.png",
     "examples/crowd/picture.png",
     "examples/playground/picture.png",
+    "tests/golden/gui_images.png",
+    "tests/golden/gui_lines.png",
+    "tests/golden/gui_masks.png",
     "tests/golden/gui_modes.png",
     "tests/golden/text_scripts.png",
 ];

@@ -87,7 +87,7 @@ pub const SEARCHES: &[(&str, &[&str])] = &[
     ("PhysicsWorld.triggers", &["trigger", "trigger zone", "Area2D"]),
     ("PhysicsWorld.set_gravity", &["gravity", "set gravity"]),
     ("PhysicsWorld.create_joint", &["joint", "hinge", "rope"]),
-    ("Keyboard.button", &["isDown", "key down", "is key down", "love.keyboard.isDown", "GetKey"]),
+    ("Keyboard.held", &["isDown", "key down", "is key down", "love.keyboard.isDown", "GetKey"]),
     ("Keyboard.pressed", &["keypressed", "key pressed", "GetKeyDown", "just pressed"]),
     ("Keyboard.keystrokes", &["text input", "typing"]),
     ("Mouse.axis", &["mouse position", "mouse", "cursor position", "mouse wheel"]),

@@ -81,7 +81,7 @@ struct EngineInstance {
     @location(1) top: vec4f,
     @location(2) uv: vec4f,
     @location(3) color: vec4f,
-    @location(4) paint: u32,
+    @location(4) style: u32,
     @location(5) extra: vec2f,
     /// Colors in the bytes of other fields: the second and third corner of a triangle, and the end
     /// of a gradient.
@@ -99,7 +99,7 @@ struct EngineVarying {
     @location(3) @interpolate(flat) color: vec4f,
     @location(4) @interpolate(flat) shape: vec4f,
     @location(5) @interpolate(flat) extra: vec2f,
-    @location(6) @interpolate(flat) paint: u32,
+    @location(6) @interpolate(flat) style: u32,
     /// sRGB: the color of a triangle with premultiplied alpha, or the end of a gradient.
     @location(7) mixed: vec4f,
 }
@@ -119,11 +119,11 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     let corner = (0x320210u >> (4u * in.vertex)) & 3u;
     let right = corner == 1u || corner == 2u;
     let up = corner >= 2u;
-    let mesh = (in.paint & ENGINE_MESH) != 0u;
+    let mesh = (in.style & ENGINE_MESH) != 0u;
     let left_top = select(in.top.zw, in.top.xy, right || mesh);
     let position = select(select(in.bottom.xy, in.bottom.zw, right), left_top, up);
     let side = vec2f(select(-1.0, 1.0, right), select(-1.0, 1.0, up));
-    let kind = in.paint & 15u;
+    let kind = in.style & 15u;
     var reach = in.uv.xy;
     if kind == ENGINE_ARC {
         reach = vec2f(in.uv.x + in.uv.y);
@@ -132,7 +132,7 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     let texture_uv = vec2f(select(in.uv.x, in.uv.z, right), select(in.uv.y, in.uv.w, up));
 
     var at = vec4f(position, 0.0, 1.0);
-    let transform = in.paint >> 16u;
+    let transform = in.style >> 16u;
     if transform > 0u {
         at = engine_transforms[frame.first_transform + transform - 1u] * at;
     }
@@ -156,7 +156,7 @@ fn engine_vertex(in: EngineInstance) -> EngineVarying {
     out.color = vec4f(engine_from_srgb(in.color.rgb), in.color.a);
     out.shape = in.uv;
     out.extra = in.extra;
-    out.paint = in.paint;
+    out.style = in.style;
     return out;
 }
 
@@ -314,7 +314,7 @@ fn engine_light(color: vec4f) -> vec4f {
 
 /// Returns the color of a gradient, between two colors in linear light and in sRGB.
 fn engine_gradient(in: EngineVarying, direction: u32) -> vec4f {
-    let arc = (in.paint & 15u) == ENGINE_ARC;
+    let arc = (in.style & 15u) == ENGINE_ARC;
     let half = max(select(in.shape.xy, vec2f(in.shape.x + in.shape.y), arc), vec2f(1e-6));
     let angle = f32(direction - 2u) / ENGINE_GRADIENT_STEPS * 6.2831853;
     let along = vec2f(cos(angle), sin(angle));
@@ -328,9 +328,9 @@ fn engine_gradient(in: EngineVarying, direction: u32) -> vec4f {
 
 /// Returns the draw color of a pixel, in linear light with premultiplied alpha.
 fn engine_color(in: EngineVarying) -> vec4f {
-    let layer = (in.paint >> 5u) & 1023u;
-    let kind = in.paint & 15u;
-    if engine_needs(17u) && (in.paint & ENGINE_MESH) != 0u {
+    let layer = (in.style >> 5u) & 1023u;
+    let kind = in.style & 15u;
+    if engine_needs(17u) && (in.style & ENGINE_MESH) != 0u {
         return engine_light(in.mixed);
     }
     let shape = kind == ENGINE_BOX || kind == ENGINE_ELLIPSE || kind == ENGINE_ARC;
@@ -356,10 +356,10 @@ fn engine_covered(color: vec4f, cover: f32) -> vec4f {
 fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
     let dx = dpdx(in.uv);
     let dy = dpdy(in.uv);
-    let kind = in.paint & 15u;
-    let layer = (in.paint >> 5u) & 1023u;
-    let near = engine_needs(16u) && (in.paint & ENGINE_NEAREST) != 0u;
-    let inside = select(in.extra, vec2f(0.0), (in.paint & ENGINE_MESH) != 0u);
+    let kind = in.style & 15u;
+    let layer = (in.style >> 5u) & 1023u;
+    let near = engine_needs(16u) && (in.style & ENGINE_NEAREST) != 0u;
+    let inside = select(in.extra, vec2f(0.0), (in.style & ENGINE_MESH) != 0u);
     if engine_needs(ENGINE_ATLAS) && kind == ENGINE_ATLAS {
         let stretch = vec2f(1.0, frame.atlas_stretch);
         if near {
@@ -410,7 +410,7 @@ fn engine_output(in: EngineVarying) -> vec4f {
     var it: Paint;
     it.color = engine_color(in);
     it.base = engine_paint(in, it.color);
-    it.uv = select(in.quad_uv, in.uv, (in.paint & 15u) == ENGINE_TEXTURE);
+    it.uv = select(in.quad_uv, in.uv, (in.style & 15u) == ENGINE_TEXTURE);
     it.position = in.position;
     it.pixel = in.clip.xy;
     return paint(it);

@@ -163,8 +163,8 @@ impl ShaderFile<'_> {
     fn engine_part_error(&self, message: &str) -> Error {
         let lines = self.source.lines().count().max(1);
         let path = self.path;
-        // Without the entry points, which call `paint`, errors of `paint` itself can be found.
-        let head = PRELUDE.split("@fragment").next().expect("there is a first part");
+        // Without the functions that call `paint`, errors of `paint` itself can be found.
+        let head = PRELUDE.split("fn engine_output").next().expect("there is a first part");
         if let Ok(module) = wgsl::parse_str(&format!("{}\n{head}", self.source))
             && let Err(error) = self.entry(&module)
         {

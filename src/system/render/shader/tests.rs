@@ -194,7 +194,8 @@ fn errors_in_materials_have_location_and_reason() {
     );
     material_refused(
         "blend = \"ad\"",
-        "m.material:1: 'blend' must be one of \"alpha\", \"add\", \"multiply\", \"replace\", got \
+        "m.material:1: 'blend' must be one of \"alpha\", \"add\", \"multiply\", \"replace\", \
+         \"premultiplied\", got \
          \"ad\", did you mean 'add'?",
     );
     material_refused(

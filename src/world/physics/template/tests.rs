@@ -43,7 +43,7 @@ fn invalid_actors_are_refused_with_a_reason() {
     check(
         "type = \"static\"",
         "actor 'body' has no 'shape': it must be one of box, sphere, capsule, cylinder, convex, \
-         mesh, plane",
+         mesh, plane, polygon, chain",
     );
     check(
         "type = \"static\" shape = \"box\" raduis = 1",
