@@ -302,6 +302,21 @@ describe("extra arguments", function()
     assert.equals("Unit.num_nodes: takes 1 argument, got 2", error_of(Unit.num_nodes, 1, 2))
   end)
 
+  it("are refused by functions that take none", function()
+    for module, names in pairs({
+      Color = "black blue cyan gray green magenta orange red transparent white yellow",
+      DebugUi = "wants_keyboard wants_mouse", Matrix4x4 = "identity zero", Memory = "snapshot",
+      Profiler = "render_stats samples", Quaternion = "identity", Script = "callstack memory",
+      Timer = "cancel_all count", Tween = "cancel_all count easings", Vector2 = "one zero",
+      Vector3 = "backward down forward left one right up zero", Vector4 = "one zero",
+    }) do
+      for name in names:gmatch("%S+") do
+        assert.equals(module .. "." .. name .. ": takes 0 arguments, got 1",
+          error_of(_G[module][name], 1))
+      end
+    end
+  end)
+
   it("are accepted if they are nil", function()
     assert.equals(0, Vector3.length(Vector3(0, 0, 0), nil))
     assert.equals(0, (Script.temp_count(nil)))

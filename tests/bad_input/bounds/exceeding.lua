@@ -227,6 +227,7 @@ M.calls = {
     Broadphase.destroy(broadphase)
     error(balls .. "; " .. names, 0)
   end,
+  ["Broadphase()"] = filled(257, function() return Broadphase(1) end, Broadphase.destroy),
   ["Broadphase.new"] = filled(257, function() return Broadphase.new(1) end, Broadphase.destroy),
   ["Tilemap.new"] = filled(1025, function() return Tilemap.new("maps/cave") end, Tilemap.destroy),
   ["World.create_screen_gui"] = filled(1025, function()

@@ -254,6 +254,9 @@ M.arguments = {
   ["Unit.actor"] = { actor = "body" }, ["Unit.joint"] = { name = "hinge" },
   ["Unit.camera"] = { camera = 1 }, ["Unit.light"] = { light = 1 }, ["Unit.mesh"] = { mesh = 1 },
   ["Unit.sprite"] = { sprite = 1 }, ["Unit.tilemap"] = { tilemap = 1 },
+  ["Unit.voice"] = { sound = 1 }, ["Unit.particles"] = { particles = 1 },
+  ["Unit.has_component"] = { component = "light" },
+  ["World.units_with"] = { component = "light" },
   ["Unit.set_mesh_visibility"] = { mesh = 1 },
   ["Unit.node"] = { name = "lid" }, ["Unit.has_node"] = { name = "lid" },
   ["Unit.create_actor"] = {
