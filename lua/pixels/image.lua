@@ -1,6 +1,6 @@
 -- Image: pictures whose pixels scripts read and write. The pixels are in memory that no game code
 -- can reach: an image is only an identity, and this file keeps its storage in a table with weak
--- keys. Files, textures and screenshots are native (src/script/api/image.rs).
+-- keys. Files, textures and screenshots are native (src/script/api/images.rs).
 local core = ...
 
 local ffi, raise, bad_argument, describe = core.ffi, core.raise, core.bad_argument, core.describe

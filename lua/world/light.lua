@@ -79,7 +79,7 @@ local function set_option(numbers, option, value)
       end
     end
     raise(format("World.set_sky: '%s' must be %s, got %s", name,
-      words[2] and "true, false or \"perspective\"" or "true or false", describe(value)))
+      names[2] and "true, false or \"perspective\"" or "true or false", describe(value)))
   end
 end
 

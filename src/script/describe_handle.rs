@@ -10,8 +10,8 @@ pub fn kind(engine: &Engine, number: f64) -> Option<HandleKind> {
 }
 
 /// Returns a short text for a number that is a handle: the name of the resource or the kind, and
-/// the index of the object, `units/rat#17`, `Gui#3`. Destroyed objects are called so. Returns `None`
-/// if the number was never a handle.
+/// the index of the object, `units/rat#17`, `Gui#3`. Destroyed objects are called so. Returns
+/// `None` if the number was never a handle.
 pub fn text(engine: &Engine, number: f64) -> Option<String> {
     let handle = Handle::from_number(number)?;
     match engine.live_kind(handle) {

@@ -1,6 +1,7 @@
 //! The check of extra arguments in the prelude's public functions: `Unit.box(unit, 1, 2)` is
-//! refused by a function in Lua as it is by one in Rust. The check is added to the source text before it is
-//! compiled, by the build script and where the text is compiled at run time. Lines stay in place.
+//! refused by a function in Lua as it is by one in Rust. The check is added to the source text
+//! before it is compiled, by the build script and where the text is compiled at run time. Lines
+//! stay in place.
 
 /// Files whose functions count their arguments themselves: generated ones, and the test library.
 const EXEMPT: [&str; 2] = ["gui/rows", "test/"];

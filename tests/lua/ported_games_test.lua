@@ -415,7 +415,9 @@ describe("user settings with whole numbers as keys", function()
 
   it("tell their listeners", function()
     local reported
-    Application.on_user_setting_changed("slots.3", function(name, value) reported = { name, value } end)
+    Application.on_user_setting_changed("slots.3", function(name, value)
+      reported = { name, value }
+    end)
     Application.set_user_setting("slots", { [3] = "x" })
     test.frames(1)
     assert.same({ "slots.3", "x" }, reported)
