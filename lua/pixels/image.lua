@@ -348,7 +348,7 @@ end
 
 ---Requests an image of the current frame, as the player sees it. `Image.captured` returns it when
 ---the frame has been drawn, some frames later.
----@return number? capture the number of the capture, or nil if the run draws nothing
+---@return integer? capture the number of the capture, or nil if the run draws nothing
 ---@return string? message the reason
 function Image.capture()
   no_reload("Image.capture")
