@@ -142,7 +142,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
          pixels",
     ),
     row("Image.pixel", "getPixel, get_pixel, Image.get_pixel"),
-    row("Image.set_pixel", "setPixel, put_pixel, set pixel, draw pixel, SetPixel"),
+    row("Image.set_pixel", "setPixel, put_pixel, set pixel, draw pixel"),
     row("Image.map", "mapPixel, map pixels, Image.each"),
     row("Image.blit", "paste, blit_rect, blend_rect, Image.draw, Image.paste"),
     row("Image.save", "save_png, save image, save png, Image.encode, Image.write"),

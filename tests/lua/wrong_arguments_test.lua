@@ -1,0 +1,39 @@
+-- Suite of functions with one argument or none: a wrong one is refused by name.
+
+local REFUSED = {
+  { "Camera.orthographic_scale", Camera.orthographic_scale, "x" },
+  { "Camera.orthographic_size", Camera.orthographic_size, "x" },
+  { "Image.bytes", Image.bytes, "x" },
+  { "Image.capture", Image.capture, "x" },
+  { "Image.copy", Image.copy, "x" },
+  { "Image.size", Image.size, "x" },
+  { "Keyboard.held", Keyboard.held, {} },
+  { "Mouse.held", Mouse.held, {} },
+  { "TouchPanel.held", TouchPanel.held, {} },
+  { "SoundBuffer.channels", SoundBuffer.channels, "x" },
+  { "SoundBuffer.frames", SoundBuffer.frames, "x" },
+  { "SoundBuffer.sample_rate", SoundBuffer.sample_rate, "x" },
+  { "World.main_camera", World.main_camera, "x" },
+}
+for i = 1, 8 do
+  local name = "Pad" .. i
+  REFUSED[#REFUSED + 1] = { name .. ".held", _G[name].held, {} }
+end
+
+describe("a wrong argument", function()
+  it("is refused by the function's name", function()
+    for _, case in ipairs(REFUSED) do
+      local name, call, argument = case[1], case[2], case[3]
+      local ok, message = pcall(call, argument)
+      assert.is_false(ok, name)
+      assert.is_true(tostring(message):find(name, 1, true) ~= nil, tostring(message))
+    end
+  end)
+
+  it("is refused after the last one that a function takes", function()
+    local ok, message = pcall(Script.describe, 1, 2)
+    assert.is_false(ok)
+    assert.is_true(message:find("Script.describe: takes 1 argument, got 2", 1, true) ~= nil,
+      message)
+  end)
+end)
