@@ -544,11 +544,11 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     // Callbacks and Lua
     row(
         "init",
-        "love.load, awake, Awake, Start, _ready, _init, ready, start function, BeginPlay, on start",
+        "love.load, awake, Start, _ready, _init, ready, start function, BeginPlay, on start",
     ),
     row(
         "update",
-        "love.update, _process, tick, Tick, game loop, main loop, every frame, _physics_process, \
+        "love.update, _process, tick, game loop, main loop, every frame, _physics_process, \
          LateUpdate",
     ),
     row("render", "love.draw, _draw, OnGUI, OnRender, draw callback, draw function"),
