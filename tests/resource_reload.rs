@@ -269,7 +269,7 @@ fn reloaded_tile_map_keeps_the_games_changes() {
     fs::write(game.folder.join("units/yard.tmj"), "{ broken").unwrap();
     game.wait_until("the change is reported", |game| {
         tiles(game);
-        is_logged(errors, "units/walled")
+        is_logged(errors, "units/yard")
     });
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)], "it stays as it was");
 }
