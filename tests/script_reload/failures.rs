@@ -363,7 +363,8 @@ pub const LIMITS: &[(&str, fn())] = &[
     ("A file that no running code has loaded is not run.", unloaded_file_is_ignored),
     (
         "`init` has run already: an edit of it takes effect at the next start, and so does an \
-         `init` that is new. The log says so, and names the key that [restarts](#restart) the game.",
+         `init` that is new. The log says so, and names the key that [restarts](#restart) \
+         the game.",
         editing_init_gives_a_warning,
     ),
 ];
