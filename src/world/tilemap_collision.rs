@@ -229,7 +229,7 @@ pub fn replace(
     }
 }
 
-/// Builds the collision of a map anew, after its file changed.
+/// Rebuilds the collision of a map after its file changed.
 ///
 /// # Errors
 /// Returns the errors of [`begin`].

@@ -1,4 +1,4 @@
-//! Tests of restarts in the running process: what begins anew and what stays, recordings of
+//! Tests of restarts in the running process: what is reset and what stays, recordings of
 //! restarts, restarts because of a saved file, and that nothing is left of the earlier starts.
 
 use super::Scratch;

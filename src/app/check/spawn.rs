@@ -72,7 +72,15 @@ pub fn spawn(
         logged.push(format!("{dropped} more errors were logged"));
     }
     let (results, failure) = played.unwrap_or_else(|_| (None, Some(panic::take_panic())));
-    let (problems, counts) = results.map(|results| read_results(&results)).unwrap_or_default();
+    let (problems, counts) = match &results {
+        Some(results) => read_results(results),
+        None => {
+            if failure.is_none() {
+                logged.push("the units and levels could not be checked".to_string());
+            }
+            Default::default()
+        }
+    };
     let new = problems.iter().filter(|problem| reported.insert(format!("{problem:?}")));
     let mut findings: Vec<CheckFinding> =
         new.map(|problem| spawn_finding(platform, run, problem)).collect();

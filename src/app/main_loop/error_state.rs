@@ -47,7 +47,7 @@ impl ErrorState {
 
 impl GameRun {
     /// Handles an unexpected error: ends the run, or reports the error and stops the game, if a
-    /// person can see the window. `started` is false if the game has to start anew.
+    /// person can see the window. `started` is false if the game has to start again.
     pub(super) fn enter_error_state(
         &mut self,
         report: Box<ErrorReport>,

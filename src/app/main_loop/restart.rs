@@ -34,7 +34,7 @@ impl GameRun {
         let app = self.app.reopen(&self.launch)?;
         self.app = app;
         self.is_new = true;
-        // Each start warns anew.
+        // Warnings that are logged once are logged again after each start.
         for (location, count) in log::counted_warnings() {
             log::warning(&format!("{location}: warned {count} times"));
         }

@@ -204,7 +204,7 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "restart",
         doc: "Restarts the game after this frame, or after an error. Everything but the window and \
-                the connection begins anew.",
+                the connection starts again.",
         fields: &[],
         answer: "nothing",
         run: super::restart,

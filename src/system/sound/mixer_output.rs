@@ -127,7 +127,7 @@ impl MixerOutput {
         Ok(())
     }
 
-    /// Starts anew for another game, on the open device: what plays stops, nothing decoded is kept,
+    /// Resets the output for another game, on the open device: what plays stops, nothing decoded is kept,
     /// and the sound time begins at 0.
     pub fn begin_game(&mut self, mixer: &MixerData) -> Result<(), String> {
         for mut slot in self.slots.drain(..).flatten() {

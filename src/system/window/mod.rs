@@ -576,7 +576,7 @@ mod tests {
         assert_eq!((&window.title[..], window.pixels), ("Yard", (640, 360)));
         assert_eq!((window.cursor_mode, window.cursor_shown), (CursorMode::Free, true));
         assert!(!window.ime && !window.closing && window.dropped.is_empty());
-        assert_eq!(window.take_commands().count(), 5, "the desktop is told");
+        assert_eq!(window.take_commands().count(), 5, "the desktop gets the changes");
         window.begin_game(&opening);
         let commands: Vec<_> = window.take_commands().collect();
         assert_eq!(commands, [WindowCommand::CursorShape(CursorShape::Arrow)]);

@@ -126,7 +126,11 @@ function starts.model()
   end
 end
 
+-- Units with polygons or chains, which only 2D worlds have.
+local FLAT = { ["units/physics/hill"] = true }
+
 starts.unit = function()
+  if FLAT[name] then world = Application.new_world("2d") end
   kept.unit = try(World.spawn_unit, world, name, Vector3(0, 5, 0))
 end
 
