@@ -364,9 +364,11 @@ end
 local queue, last, at = {}, {}, 0
 
 -- Functions that end the game come last, all in one frame.
-local LAST = {
-  ["Application.quit"] = true, ["Application.restart"] = true, ["Window.close"] = true,
-}
+local LAST = { ["Application.quit"] = true, ["Window.close"] = true }
+
+-- Functions that are not called: callbacks of this game, and the function that begins the walk
+-- again. It takes no arguments; tests/hot_reload/restart.rs calls it.
+local OWN = { init = true, update = true, render = true, ["Application.restart"] = true }
 
 local function note_library()
   for line in ordinary.library:gmatch("[^\n]+") do
@@ -389,7 +391,7 @@ local function queued()
   end
   for path, fn in pairs(reached) do
     local params, bound = given.params[path], given.bounds[path]
-    if path == "init" or path == "update" or path == "render" then
+    if OWN[path] then
       bound = "the walk's own"
     elseif not bound then
       say("walk: missing " .. path)
