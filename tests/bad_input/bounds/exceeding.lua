@@ -578,6 +578,10 @@ M.untried = {
   -- The function has no limit on the text's length, and looks up each letter: 4 MiB take a fifth of
   -- a second.
   ["Gui.has_all_glyphs"] = true,
+  -- The map of the walk is small, and none of its objects names a unit.
+  OUTLINE_EDGES_MAX = true, ["Tilemap.spawn_units"] = true,
+  -- The camera exists before the walk creates as many cameras as possible.
+  ["World.main_camera"] = true,
 }
 
 return M
