@@ -127,8 +127,8 @@ impl MixerOutput {
         Ok(())
     }
 
-    /// Resets the output for another game, on the open device: what plays stops, nothing decoded is kept,
-    /// and the sound time begins at 0.
+    /// Resets the output for another game, on the open device: what plays stops, nothing decoded
+    /// is kept, and the sound time begins at 0.
     pub fn begin_game(&mut self, mixer: &MixerData) -> Result<(), String> {
         for mut slot in self.slots.drain(..).flatten() {
             slot.stop(CUTOFF_FADE_SECONDS);
