@@ -20,6 +20,27 @@ describe("assert.within_budget", function()
       .. "engine_calls: 5, and the limit is 2")
   end)
 
+  it("ignores one expensive call of a function that was warmed up", function()
+    local calls = 0
+    local function sometimes()
+      calls = calls + 1
+      if calls == 3 then return Application.delta_time() end
+    end
+    assert.within_budget({ engine_calls = 0, warm = 2 }, sometimes)
+    assert.equals(7, calls)
+    calls = 2
+    assert.not_within_budget({ engine_calls = 0 }, sometimes)
+    assert.equals(3, calls)
+  end)
+
+  it("finds what every call costs after the warm-up", function()
+    local kept
+    assert.not_within_budget({ allocated_bytes = 100, warm = 200 }, function()
+      kept = { kept and #kept, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }
+    end)
+    assert.equals(10, kept[11])
+  end)
+
   it("can be negated", function()
     assert.not_within_budget({ engine_calls = 0 }, function()
       Application.delta_time()
