@@ -1,0 +1,27 @@
+//! Skeletal animation: clips of keys that are stored in the order in which they are needed, players
+//! that hold the keys around the current time, poses and their blending, and the matrices for
+//! skinning. Uses only + - * / and square roots, so that results have equal bits on every machine.
+//! Knows no files, units or scripts.
+//!
+//! The stream of keys follows Niklas Frykholm, "Low Level Animation" (Bitsquid, 2009).
+
+mod clip;
+mod compile;
+mod key_reduction;
+mod lanes;
+mod palette;
+mod player;
+mod pose;
+mod quantization;
+mod skeleton;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use clip::{Clip, ClipStats, read as read_clip};
+pub use compile::{ClipSettings, CompiledClip, compile};
+pub use palette::{ModelMatrix, model_matrices, palette};
+pub use player::ClipPlayer;
+pub use pose::{BlendSum, Pose};
+pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};
+pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};

@@ -1,0 +1,87 @@
+//! Model-space matrices of bones, and the palette of matrices for skinning.
+
+use super::lanes::{Lanes, transpose};
+use super::pose::{Pose, PoseGroup, normalize};
+use super::skeleton::Skeleton;
+
+/// Affine matrix: three rows of four numbers, 48 bytes. The last column is the translation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C, align(16))]
+pub struct ModelMatrix(pub [Lanes; 3]);
+
+impl ModelMatrix {
+    pub const IDENTITY: ModelMatrix = ModelMatrix([
+        Lanes([1.0, 0.0, 0.0, 0.0]),
+        Lanes([0.0, 1.0, 0.0, 0.0]),
+        Lanes([0.0, 0.0, 1.0, 0.0]),
+    ]);
+
+    /// Creates a matrix from its columns, as in [`engine_foundation::Mat4`].
+    pub fn from_columns(columns: [f32; 16]) -> ModelMatrix {
+        let row = |row: usize| {
+            Lanes([columns[row], columns[4 + row], columns[8 + row], columns[12 + row]])
+        };
+        ModelMatrix([row(0), row(1), row(2)])
+    }
+
+    /// Returns the matrix that applies `inner` first.
+    #[inline(always)]
+    pub fn concatenate(&self, inner: &ModelMatrix) -> ModelMatrix {
+        let [x, y, z] = inner.0;
+        ModelMatrix(self.0.map(|row| {
+            let [a, b, c, translation] = row.0;
+            let turned = Lanes::splat(a) * x + Lanes::splat(b) * y + Lanes::splat(c) * z;
+            turned + Lanes([0.0, 0.0, 0.0, translation])
+        }))
+    }
+
+    /// Returns the transformed point.
+    pub fn transform_point(&self, point: [f32; 3]) -> [f32; 3] {
+        self.0.map(|row| {
+            let [a, b, c, translation] = row.0;
+            a * point[0] + b * point[1] + c * point[2] + translation
+        })
+    }
+}
+
+/// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
+pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<ModelMatrix>) {
+    matrices.clear();
+    for (group, parents) in pose.groups.iter().zip(skeleton.parents().chunks(4)) {
+        let local = local_matrices(group);
+        for (parent, local) in parents.iter().zip(local) {
+            let matrix = match parent {
+                Some(parent) => matrices[usize::from(*parent)].concatenate(&local),
+                None => local,
+            };
+            matrices.push(matrix);
+        }
+    }
+}
+
+/// Appends the skinning matrix of each joint to `out`: the bone's model matrix after its inverse
+/// bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
+pub fn palette(
+    matrices: &[ModelMatrix],
+    joints: &[(u16, ModelMatrix)],
+    out: &mut Vec<ModelMatrix>,
+) {
+    out.extend(joints.iter().map(|(bone, bind)| matrices[usize::from(*bone)].concatenate(bind)));
+}
+
+/// Returns the matrices of four bones relative to their parents.
+#[inline(always)]
+fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
+    let [x, y, z, w] = normalize(group.rotation);
+    let (x2, y2, z2) = (x + x, y + y, z + z);
+    let (xx, xy, xz) = (x * x2, x * y2, x * z2);
+    let (yy, yz, zz) = (y * y2, y * z2, z * z2);
+    let (wx, wy, wz) = (w * x2, w * y2, w * z2);
+    let [sx, sy, sz] = group.scale;
+    let [px, py, pz] = group.position;
+    let one = Lanes::ONE;
+    let first = transpose([(one - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, px]);
+    let second = transpose([(xy + wz) * sx, (one - (xx + zz)) * sy, (yz - wx) * sz, py]);
+    let third = transpose([(xz - wy) * sx, (yz + wx) * sy, (one - (xx + yy)) * sz, pz]);
+    std::array::from_fn(|bone| ModelMatrix([first[bone], second[bone], third[bone]]))
+}

@@ -1,0 +1,230 @@
+//! Player of a clip: the two keys around the current time for each track (the active list), and a
+//! cursor into the stream of keys. Until the next key is due, only the active list is accessed.
+
+use super::clip::{Clip, Key};
+use super::lanes::Lanes;
+use super::pose::{Pose, PoseGroup};
+use super::skeleton::Skeleton;
+use super::source::TrackProperty;
+use engine_foundation::Vec4;
+
+/// Keys around the current time, for one property of four bones. `N` is 4 for rotations and 3 for
+/// positions and scales.
+#[derive(Clone, PartialEq, Debug)]
+struct ActiveGroup<const N: usize> {
+    /// Index of the group of the pose.
+    group: u32,
+    from: [Lanes; N],
+    to: [Lanes; N],
+    /// Time of `from` in seconds.
+    start: Lanes,
+    /// 1 / seconds between the keys; 0 if `from` is held.
+    rate: Lanes,
+}
+
+impl<const N: usize> ActiveGroup<N> {
+    #[inline(always)]
+    fn sample(&self, time: Lanes) -> [Lanes; N] {
+        let part = ((time - self.start) * self.rate).clamp_to_unit();
+        std::array::from_fn(|axis| self.from[axis] + (self.to[axis] - self.from[axis]) * part)
+    }
+
+    fn set(&mut self, lane: usize, values: [Vec4; 2], start: f32, rate: f32) {
+        for axis in 0..N {
+            self.from[axis].0[lane] = values[0][axis];
+            self.to[axis].0[lane] = values[1][axis];
+        }
+        (self.start.0[lane], self.rate.0[lane]) = (start, rate);
+    }
+
+    fn advance(&mut self, lane: usize, value: Vec4, start: f32, rate: f32) {
+        for axis in 0..N {
+            self.from[axis].0[lane] = self.to[axis].0[lane];
+            self.to[axis].0[lane] = value[axis];
+        }
+        (self.start.0[lane], self.rate.0[lane]) = (start, rate);
+    }
+}
+
+/// Location of a track in the active list: index of the group and lane.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct TrackSlot {
+    group: u32,
+    lane: u8,
+}
+
+/// Player of one clip. The clip is passed to each call and must always be the same.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClipPlayer {
+    rotations: Vec<ActiveGroup<4>>,
+    positions: Vec<ActiveGroup<3>>,
+    scales: Vec<ActiveGroup<3>>,
+    slots: Vec<TrackSlot>,
+    /// Tick of the second key of each track.
+    end_ticks: Vec<u16>,
+    /// Offset of the next key in the stream.
+    offset: usize,
+    /// Time in seconds from which the next key is needed; infinite after the last key.
+    next_due: f32,
+    /// Current time in seconds.
+    time: f32,
+}
+
+impl ClipPlayer {
+    /// Creates a player at the start of a clip for characters with this skeleton. Bones without
+    /// tracks keep their rest transform. Panics if clip and skeleton have different numbers of
+    /// bones.
+    pub fn new(clip: &Clip, skeleton: &Skeleton) -> ClipPlayer {
+        assert_eq!(clip.bone_count(), skeleton.bone_count(), "a clip is made for one skeleton");
+        let rest = Pose::rest(skeleton);
+        let mut player = ClipPlayer {
+            rotations: active_groups(clip, TrackProperty::Rotation, &rest, |it| it.rotation),
+            positions: active_groups(clip, TrackProperty::Position, &rest, |it| it.position),
+            scales: active_groups(clip, TrackProperty::Scale, &rest, |it| it.scale),
+            slots: Vec::with_capacity(clip.tracks.len()),
+            end_ticks: vec![0; clip.tracks.len()],
+            offset: 0,
+            next_due: 0.0,
+            time: 0.0,
+        };
+        for track in &clip.tracks {
+            let wanted = u32::from(track.bone) / 4;
+            let group = match track.property {
+                TrackProperty::Rotation => {
+                    player.rotations.binary_search_by_key(&wanted, |it| it.group)
+                }
+                TrackProperty::Position => {
+                    player.positions.binary_search_by_key(&wanted, |it| it.group)
+                }
+                TrackProperty::Scale => player.scales.binary_search_by_key(&wanted, |it| it.group),
+            };
+            let group = group.expect("each track has a group") as u32;
+            player.slots.push(TrackSlot { group, lane: (track.bone % 4) as u8 });
+        }
+        player.jump(clip, 0);
+        player
+    }
+
+    /// Returns the current time in seconds.
+    pub fn time(&self) -> f32 {
+        self.time
+    }
+
+    /// Returns the offset of the next key in the stream.
+    #[cfg(test)]
+    pub(crate) fn next_key(&self) -> usize {
+        self.offset
+    }
+
+    /// Moves to a time in seconds, limited to the clip. Forward in time, only the keys between are
+    /// read; backward, the nearest earlier jump frame is loaded first. The result depends on the
+    /// time alone.
+    pub fn seek(&mut self, clip: &Clip, time: f32) {
+        let time = if time > 0.0 { time.min(clip.seconds) } else { 0.0 };
+        let tick_seconds = clip.tick_seconds();
+        let reached = |tick: u16| f32::from(tick) * tick_seconds <= time;
+        if time < self.time || time >= self.next_due {
+            let nearest = clip.jump_frames.partition_point(|frame| reached(frame.tick)) - 1;
+            let frame = &clip.jump_frames[nearest];
+            if time < self.time || frame.offset as usize > self.offset {
+                self.jump(clip, nearest);
+            }
+            while self.next_due <= time {
+                self.read_key(clip);
+            }
+        }
+        self.time = time;
+    }
+
+    /// Writes the pose at the current time. Rotations are not normalized.
+    pub fn sample(&self, rest: &Pose, pose: &mut Pose) {
+        let time = Lanes::splat(self.time);
+        pose.groups.clear();
+        pose.groups.extend_from_slice(&rest.groups);
+        for active in &self.rotations {
+            pose.groups[active.group as usize].rotation = active.sample(time);
+        }
+        for active in &self.positions {
+            pose.groups[active.group as usize].position = active.sample(time);
+        }
+        for active in &self.scales {
+            pose.groups[active.group as usize].scale = active.sample(time);
+        }
+    }
+
+    /// Loads a jump frame.
+    fn jump(&mut self, clip: &Clip, number: usize) {
+        let frame = &clip.jump_frames[number];
+        for (track, [from, to]) in frame.keys.iter().enumerate() {
+            let values = [clip.restore(*from), clip.restore(*to)];
+            let (start, rate) = self.interval(clip, track, from.tick, to.tick);
+            let TrackSlot { group, lane } = self.slots[track];
+            let (group, lane) = (group as usize, usize::from(lane));
+            match clip.tracks[track].property {
+                TrackProperty::Rotation => self.rotations[group].set(lane, values, start, rate),
+                TrackProperty::Position => self.positions[group].set(lane, values, start, rate),
+                TrackProperty::Scale => self.scales[group].set(lane, values, start, rate),
+            }
+            self.end_ticks[track] = to.tick;
+        }
+        self.offset = frame.offset as usize;
+        self.find_next_due(clip);
+    }
+
+    /// Moves the next key of the stream into the active list.
+    fn read_key(&mut self, clip: &Clip) {
+        let Some((Key { track, tick, value }, next)) = clip.key_at(self.offset) else {
+            self.next_due = f32::INFINITY;
+            return;
+        };
+        let index = usize::from(track);
+        let value = clip.restore(Key { track, tick, value });
+        let (start, rate) = self.interval(clip, index, self.end_ticks[index], tick);
+        let TrackSlot { group, lane } = self.slots[index];
+        let (group, lane) = (group as usize, usize::from(lane));
+        match clip.tracks[index].property {
+            TrackProperty::Rotation => self.rotations[group].advance(lane, value, start, rate),
+            TrackProperty::Position => self.positions[group].advance(lane, value, start, rate),
+            TrackProperty::Scale => self.scales[group].advance(lane, value, start, rate),
+        }
+        self.end_ticks[index] = tick;
+        self.offset = next;
+        self.find_next_due(clip);
+    }
+
+    /// The next key is needed at the time of the second key of its track.
+    #[inline]
+    fn find_next_due(&mut self, clip: &Clip) {
+        self.next_due = match clip.track_at(self.offset) {
+            Some(track) => f32::from(self.end_ticks[usize::from(track)]) * clip.tick_seconds(),
+            None => f32::INFINITY,
+        };
+    }
+
+    /// Returns the start in seconds and the rate of an interval between two keys.
+    fn interval(&self, clip: &Clip, track: usize, from: u16, to: u16) -> (f32, f32) {
+        let start = f32::from(from) * clip.tick_seconds();
+        let seconds = f32::from(to.saturating_sub(from)) * clip.tick_seconds();
+        let held = clip.tracks[track].step || seconds <= 0.0;
+        (start, if held { 0.0 } else { 1.0 / seconds })
+    }
+}
+
+/// Creates the groups of a property that has tracks. Bones without a track hold the rest pose.
+fn active_groups<const N: usize>(
+    clip: &Clip,
+    property: TrackProperty,
+    rest: &Pose,
+    part: impl Fn(&PoseGroup) -> [Lanes; N],
+) -> Vec<ActiveGroup<N>> {
+    let mut groups: Vec<ActiveGroup<N>> = Vec::new();
+    for track in clip.tracks.iter().filter(|track| track.property == property) {
+        let group = u32::from(track.bone) / 4;
+        if groups.last().is_none_or(|last| last.group != group) {
+            let held = part(&rest.groups[group as usize]);
+            let (start, rate) = (Lanes::ZERO, Lanes::ZERO);
+            groups.push(ActiveGroup { group, from: held, to: held, start, rate });
+        }
+    }
+    groups
+}

@@ -1,0 +1,153 @@
+//! Poses: the local transforms of all bones, in groups of four, and weighted sums of poses.
+
+use super::lanes::Lanes;
+use super::skeleton::{BoneTransform, Skeleton};
+use engine_foundation::{Quat, Vec3};
+
+/// Local transforms of four bones.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
+pub struct PoseGroup {
+    /// x, y, z and w. Their length is near 1, and exactly 1 only at keys.
+    pub rotation: [Lanes; 4],
+    pub position: [Lanes; 3],
+    pub scale: [Lanes; 3],
+}
+
+impl PoseGroup {
+    const IDENTITY: PoseGroup = PoseGroup {
+        rotation: [Lanes::ZERO, Lanes::ZERO, Lanes::ZERO, Lanes::ONE],
+        position: [Lanes::ZERO; 3],
+        scale: [Lanes::ONE; 3],
+    };
+}
+
+/// Local transforms of the bones of a skeleton.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Pose {
+    pub(crate) groups: Vec<PoseGroup>,
+}
+
+impl Pose {
+    /// Creates a pose from a transform for each bone.
+    pub fn new(transforms: &[BoneTransform]) -> Pose {
+        let mut pose = Pose { groups: vec![PoseGroup::IDENTITY; transforms.len().div_ceil(4)] };
+        for (bone, transform) in transforms.iter().enumerate() {
+            pose.set(bone, transform);
+        }
+        pose
+    }
+
+    /// Creates the rest pose of a skeleton.
+    pub fn rest(skeleton: &Skeleton) -> Pose {
+        Pose::new(skeleton.rest())
+    }
+
+    /// Replaces the transform of a bone. Panics if the pose has no such bone.
+    pub fn set(&mut self, bone: usize, transform: &BoneTransform) {
+        let (group, lane) = (&mut self.groups[bone / 4], bone % 4);
+        for (lanes, value) in group.rotation.iter_mut().zip(transform.rotation.to_array()) {
+            lanes.0[lane] = value;
+        }
+        for (lanes, value) in group.position.iter_mut().zip(transform.position.to_array()) {
+            lanes.0[lane] = value;
+        }
+        for (lanes, value) in group.scale.iter_mut().zip(transform.scale.to_array()) {
+            lanes.0[lane] = value;
+        }
+    }
+
+    /// Returns the transform of a bone, with a rotation of length 1. Panics if the pose has no such
+    /// bone.
+    pub fn transform(&self, bone: usize) -> BoneTransform {
+        let (group, lane) = (&self.groups[bone / 4], bone % 4);
+        let [x, y, z, w] = group.rotation.map(|lanes| lanes.0[lane]);
+        BoneTransform {
+            position: Vec3::from_array(group.position.map(|lanes| lanes.0[lane])),
+            rotation: Quat::from_xyzw(x, y, z, w).normalize(),
+            scale: Vec3::from_array(group.scale.map(|lanes| lanes.0[lane])),
+        }
+    }
+}
+
+/// Weighted sum of poses. The result is the sum divided by the weights; rotations take the shorter
+/// arc to the first pose.
+#[derive(Clone, Debug, Default)]
+pub struct BlendSum {
+    sum: Pose,
+    weight: f32,
+}
+
+impl BlendSum {
+    /// Starts a sum. Reuses the memory of the previous one.
+    pub fn clear(&mut self) {
+        self.sum.groups.clear();
+        self.weight = 0.0;
+    }
+
+    /// Adds a pose. A weight that is not above 0 adds nothing. All poses of a sum have the same
+    /// number of bones.
+    pub fn add(&mut self, pose: &Pose, weight: f32) {
+        if weight.is_nan() || weight <= 0.0 {
+            return;
+        }
+        let factor = Lanes::splat(weight);
+        if self.sum.groups.is_empty() {
+            self.sum.groups.extend(pose.groups.iter().map(|group| PoseGroup {
+                rotation: group.rotation.map(|lanes| lanes * factor),
+                position: group.position.map(|lanes| lanes * factor),
+                scale: group.scale.map(|lanes| lanes * factor),
+            }));
+            self.weight = weight;
+            return;
+        }
+        debug_assert_eq!(self.sum.groups.len(), pose.groups.len());
+        for (sum, group) in self.sum.groups.iter_mut().zip(&pose.groups) {
+            let [a, b] = [&sum.rotation, &group.rotation];
+            let dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+            let signed = dot.sign() * factor;
+            for (sum, lanes) in sum.rotation.iter_mut().zip(group.rotation) {
+                *sum = *sum + lanes * signed;
+            }
+            for (sum, lanes) in sum.position.iter_mut().zip(group.position) {
+                *sum = *sum + lanes * factor;
+            }
+            for (sum, lanes) in sum.scale.iter_mut().zip(group.scale) {
+                *sum = *sum + lanes * factor;
+            }
+        }
+        self.weight += weight;
+    }
+
+    /// Writes the mean into `pose`. Without any weight, `pose` is left as it is.
+    pub fn finish(&self, pose: &mut Pose) {
+        if self.weight <= 0.0 {
+            return;
+        }
+        let factor = Lanes::splat(1.0 / self.weight);
+        pose.groups.clear();
+        pose.groups.extend(self.sum.groups.iter().map(|group| PoseGroup {
+            rotation: normalize(group.rotation),
+            position: group.position.map(|lanes| lanes * factor),
+            scale: group.scale.map(|lanes| lanes * factor),
+        }));
+    }
+}
+
+/// Scales four quaternions to length 1. Opposite rotations of equal weight can cancel out; the
+/// result is then no rotation.
+#[inline(always)]
+pub fn normalize(rotation: [Lanes; 4]) -> [Lanes; 4] {
+    let [x, y, z, w] = rotation;
+    let square = x * x + y * y + z * z + w * w;
+    let real = Lanes(std::array::from_fn(|lane| match square.0[lane] < 1e-12 {
+        true => 1e-3,
+        false => w.0[lane],
+    }));
+    let square = Lanes(std::array::from_fn(|lane| match square.0[lane] < 1e-12 {
+        true => 1e-6,
+        false => square.0[lane],
+    }));
+    let factor = Lanes::ONE / square.sqrt();
+    [x * factor, y * factor, z * factor, real * factor]
+}

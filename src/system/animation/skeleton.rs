@@ -1,0 +1,95 @@
+//! Skeletons: bones with their parents and their rest transforms.
+
+use engine_foundation::{Error, Quat, Vec3, error};
+
+/// Maximum number of bones of a skeleton.
+pub const BONES_MAX: usize = 2048;
+
+/// Transform of a bone relative to its parent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BoneTransform {
+    pub position: Vec3,
+    /// Quaternion of length 1.
+    pub rotation: Quat,
+    pub scale: Vec3,
+}
+
+impl BoneTransform {
+    pub const IDENTITY: BoneTransform =
+        BoneTransform { position: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
+}
+
+/// Bones of a character, parents before children.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Skeleton {
+    names: Vec<String>,
+    parents: Vec<Option<u16>>,
+    rest: Vec<BoneTransform>,
+}
+
+impl Skeleton {
+    /// Creates a skeleton of bones with a name, a parent and a rest transform. Fails if there are
+    /// none or too many, if a parent does not precede its child, or if a number is not finite.
+    pub fn new(bones: Vec<(String, Option<u16>, BoneTransform)>) -> Result<Skeleton, Error> {
+        if bones.is_empty() || bones.len() > BONES_MAX {
+            return Err(error!(
+                "a skeleton has 1 to {BONES_MAX} bones (BONES_MAX), and this one has {}",
+                bones.len()
+            ));
+        }
+        let mut skeleton = Skeleton { names: vec![], parents: vec![], rest: vec![] };
+        for (index, (name, parent, rest)) in bones.into_iter().enumerate() {
+            if parent.is_some_and(|parent| usize::from(parent) >= index) {
+                return Err(error!("bone '{name}' comes before its parent"));
+            }
+            let finite =
+                rest.position.is_finite() && rest.rotation.is_finite() && rest.scale.is_finite();
+            if !finite || rest.rotation.length_squared() < 0.5 {
+                return Err(error!("bone '{name}' has a rest transform that is not valid"));
+            }
+            skeleton.names.push(name);
+            skeleton.parents.push(parent);
+            skeleton.rest.push(BoneTransform { rotation: rest.rotation.normalize(), ..rest });
+        }
+        Ok(skeleton)
+    }
+
+    pub fn bone_count(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// Returns the number of groups of four bones, the unit in which poses are stored.
+    pub fn group_count(&self) -> usize {
+        self.parents.len().div_ceil(4)
+    }
+
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn parents(&self) -> &[Option<u16>] {
+        &self.parents
+    }
+
+    pub fn rest(&self) -> &[BoneTransform] {
+        &self.rest
+    }
+
+    pub fn find(&self, name: &str) -> Option<u16> {
+        self.names.iter().position(|known| known == name).map(|index| index as u16)
+    }
+
+    /// Returns, for each bone, the distance in metres from its origin at which its rotation has a
+    /// visible effect: that of its farthest descendant, and at least `shell`.
+    pub fn reaches(&self, shell: f32) -> Vec<f32> {
+        let mut reaches = vec![shell; self.bone_count()];
+        for bone in (0..self.bone_count()).rev() {
+            if let Some(parent) = self.parents[bone] {
+                let own = self.rest[bone].position.length() + reaches[bone];
+                let parent = &mut reaches[usize::from(parent)];
+                *parent = parent.max(own);
+            }
+        }
+        reaches
+    }
+}
