@@ -8,12 +8,17 @@ use super::skeleton::Skeleton;
 use super::source::TrackProperty;
 use engine_foundation::Vec4;
 
+/// Bits of a group whose four bones have tracks.
+const ALL_LANES: u8 = 0b1111;
+
 /// Keys around the current time, for one property of four bones. `N` is 4 for rotations and 3 for
 /// positions and scales.
 #[derive(Clone, PartialEq, Debug)]
 struct ActiveGroup<const N: usize> {
     /// Index of the group of the pose.
     group: u32,
+    /// Bones of the group that have a track, as bits.
+    tracked: u8,
     from: [Lanes; N],
     to: [Lanes; N],
     /// Time of `from` in seconds.
@@ -27,6 +32,21 @@ impl<const N: usize> ActiveGroup<N> {
     fn sample(&self, time: Lanes) -> [Lanes; N] {
         let part = ((time - self.start) * self.rate).clamp_to_unit();
         std::array::from_fn(|axis| self.from[axis] + (self.to[axis] - self.from[axis]) * part)
+    }
+
+    /// Writes the values of the bones that have a track.
+    #[inline(always)]
+    fn write(&self, time: Lanes, values: &mut [Lanes; N]) {
+        let sampled = self.sample(time);
+        if self.tracked == ALL_LANES {
+            *values = sampled;
+            return;
+        }
+        for lane in (0..4).filter(|lane| self.tracked & 1 << lane != 0) {
+            for axis in 0..N {
+                values[axis].0[lane] = sampled[axis].0[lane];
+            }
+        }
     }
 
     fn set(&mut self, lane: usize, values: [Vec4; 2], start: f32, rate: f32) {
@@ -136,19 +156,20 @@ impl ClipPlayer {
         self.time = time;
     }
 
-    /// Writes the pose at the current time. Rotations are not normalized.
-    pub fn sample(&self, rest: &Pose, pose: &mut Pose) {
+    /// Writes the pose at the current time: bones without a track are as in `base`. Rotations are
+    /// not normalized.
+    pub fn sample(&self, base: &Pose, pose: &mut Pose) {
         let time = Lanes::splat(self.time);
         pose.groups.clear();
-        pose.groups.extend_from_slice(&rest.groups);
+        pose.groups.extend_from_slice(&base.groups);
         for active in &self.rotations {
-            pose.groups[active.group as usize].rotation = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].rotation);
         }
         for active in &self.positions {
-            pose.groups[active.group as usize].position = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].position);
         }
         for active in &self.scales {
-            pose.groups[active.group as usize].scale = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].scale);
         }
     }
 
@@ -223,8 +244,10 @@ fn active_groups<const N: usize>(
         if groups.last().is_none_or(|last| last.group != group) {
             let held = part(&rest.groups[group as usize]);
             let (start, rate) = (Lanes::ZERO, Lanes::ZERO);
-            groups.push(ActiveGroup { group, from: held, to: held, start, rate });
+            groups.push(ActiveGroup { group, tracked: 0, from: held, to: held, start, rate });
         }
+        let last = groups.last_mut().expect("the group was added");
+        last.tracked |= 1 << (track.bone % 4);
     }
     groups
 }
