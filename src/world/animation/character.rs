@@ -119,6 +119,8 @@ pub struct Character {
     moved: Vec<bool>,
     /// True if the pose must be evaluated although no time passes.
     outdated: bool,
+    /// True if the renderer does not have the matrices yet.
+    pub(super) is_listed: bool,
     /// True if the current update evaluates the pose.
     pub(super) is_due: bool,
 }
@@ -157,6 +159,7 @@ impl Character {
             matrices: Vec::with_capacity(bones),
             moved: vec![false; bones],
             outdated: true,
+            is_listed: false,
             is_due: false,
             model,
         }
@@ -267,7 +270,9 @@ impl Character {
     /// Moves the clips on. Returns true if the pose has to be evaluated.
     pub fn advance(&mut self, seconds: f32) -> bool {
         self.playing.iter_mut().for_each(|it| it.advance(seconds));
+        let before = self.playing.len();
         self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
+        self.outdated |= self.playing.len() != before;
         // Clips below a clip that has replaced its layer have no effect.
         let mut index = self.playing.len();
         let mut covered = None;

@@ -20,9 +20,8 @@ use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 use engine_models::Model;
 pub use model_clips::{compile_clips, scale_animation};
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of characters below which waking a thread costs more time than their evaluation.
 const CHARACTERS_MIN: usize = 32;
@@ -39,7 +38,9 @@ pub struct Animations {
     /// Models that characters use or used, by name.
     models: HashMap<String, Arc<AnimatedModel>>,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
-    pub changed: Vec<u32>,
+    changed: Vec<u32>,
+    /// Memory of evaluations, one for each thread that has evaluated at the same time.
+    scratches: Mutex<Vec<PoseScratch>>,
 }
 
 impl Animations {
@@ -71,6 +72,16 @@ impl Animations {
     /// Returns the number of characters.
     pub fn count(&self) -> usize {
         self.characters.len()
+    }
+
+    /// Calls a function for each character whose matrices changed since the last call.
+    pub fn take_changed(&mut self, mut send: impl FnMut(&Character)) {
+        for row in std::mem::take(&mut self.changed) {
+            if let Some(character) = self.of_mut(row) {
+                character.is_listed = false;
+                send(character);
+            }
+        }
     }
 
     fn add(&mut self, character: Character) {
@@ -117,13 +128,16 @@ impl Animations {
         }
         if due >= CHARACTERS_MIN && pool.threads() > 1 {
             let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));
-            tasks.each_slice(task, &mut self.characters, |_, slice| evaluate(slice))?;
+            let scratches = &self.scratches;
+            tasks.each_slice(task, &mut self.characters, |_, slice| evaluate(slice, scratches))?;
         } else if due > 0 {
-            evaluate(&mut self.characters);
+            evaluate(&mut self.characters, &self.scratches);
         }
         for character in self.characters.iter_mut().filter(|it| it.is_due) {
             let row = character.unit.row();
-            self.changed.push(row);
+            if !std::mem::replace(&mut character.is_listed, true) {
+                self.changed.push(row);
+            }
             character.each_moved_node(|node, pose| units.scene.set_animated(row, node, pose));
         }
         Ok(())
@@ -154,13 +168,11 @@ impl Animations {
 }
 
 /// Evaluates the characters that are due.
-fn evaluate(characters: &mut [Character]) {
-    thread_local! {
-        static SCRATCH: RefCell<PoseScratch> = RefCell::default();
-    }
-    SCRATCH.with_borrow_mut(|scratch| {
-        characters.iter_mut().filter(|it| it.is_due).for_each(|it| it.evaluate(scratch));
-    });
+fn evaluate(characters: &mut [Character], scratches: &Mutex<Vec<PoseScratch>>) {
+    let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut scratch = take().pop().unwrap_or_default();
+    characters.iter_mut().filter(|it| it.is_due).for_each(|it| it.evaluate(&mut scratch));
+    take().push(scratch);
 }
 
 /// Returns the node of a unit for each bone of a model.
