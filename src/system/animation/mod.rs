@@ -12,9 +12,11 @@ mod lanes;
 mod palette;
 mod player;
 mod pose;
+mod pose_layers;
 mod quantization;
 mod skeleton;
 mod source;
+mod state_machine;
 #[cfg(test)]
 mod tests;
 
@@ -25,3 +27,11 @@ pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};
 pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};
 pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
+pub use state_machine::{
+    BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
+    FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterRow, PoseEvaluator,
+    RagdollOutput, STATE_MACHINE_VERSION, Sample, SampleMode, SentEvent, State, StateKind,
+    StateMachine, StateMachineOutput, StateMachineState, StateMachineSummary, StateSummary,
+    Transition, TransitionMode, TransitionSummary, Variable, compile_state_machine,
+    read_state_machine,
+};
