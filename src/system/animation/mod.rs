@@ -13,6 +13,7 @@ mod clip_events;
 mod clip_feature_tests;
 mod clip_settings;
 mod compile;
+pub mod constraints;
 mod key_reduction;
 mod lanes;
 mod palette;
