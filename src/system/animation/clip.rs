@@ -5,28 +5,25 @@
 //! three components. The first two keys of each track come first. Key i of a track is needed at the
 //! time of key i - 1, because the player interpolates between two keys.
 
+use super::clip_events::ClipEvent;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
-use super::skeleton::BONES_MAX;
+use super::root_motion::{RootTrack, RootTransform};
 use super::source::TrackProperty;
-use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
-use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+use engine_foundation::Vec4;
 
-/// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 1;
-const MAGIC: [u8; 4] = *b"CLIP";
 /// Last tick of every clip.
 pub const LAST_TICK: u16 = u16::MAX;
 /// Maximum length of a clip in seconds: a tick is then 9 milliseconds long.
 pub const CLIP_SECONDS_MAX: f32 = 600.0;
+/// Maximum number of morph targets that a clip can animate.
+pub const MORPH_TARGETS_MAX: usize = 1024;
 /// Bit of a key's track number: the real part of the rotation is negative.
-const NEGATIVE: u16 = 1 << 15;
+pub(crate) const NEGATIVE: u16 = 1 << 15;
 
-const PROPERTIES: [TrackProperty; 3] =
-    [TrackProperty::Rotation, TrackProperty::Position, TrackProperty::Scale];
-
-/// Track: the keys of one property of one bone.
+/// Track: the keys of one property of one bone, or of the weight of one morph target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Track {
+    /// Index of the bone; for weights, index of the morph target.
     pub bone: u16,
     pub property: TrackProperty,
     pub bits: KeyBits,
@@ -37,7 +34,7 @@ pub struct Track {
 
 impl Track {
     fn key_bytes(&self) -> usize {
-        4 + 3 * self.bits.bytes_per_component()
+        4 + self.property.stored_components() * self.bits.bytes_per_component()
     }
 }
 
@@ -57,11 +54,25 @@ pub struct JumpFrame {
     pub keys: Vec<[Key; 2]>,
 }
 
+/// Properties of a clip in addition to its keys.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ClipFeatures {
+    pub looping: bool,
+    /// True if poses of the clip are differences that are added to another pose.
+    pub additive: bool,
+    pub root: Option<RootTrack>,
+    /// Seconds from the start of the clip, ascending.
+    pub beats: Vec<f32>,
+    /// Ascending in time.
+    pub events: Vec<ClipEvent>,
+}
+
 /// Clip of a skeleton.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Clip {
     pub seconds: f32,
     pub(crate) bones: u16,
+    pub(crate) features: ClipFeatures,
     /// Sorted by property and bone.
     pub(crate) tracks: Vec<Track>,
     pub(crate) stream: Vec<u8>,
@@ -76,6 +87,8 @@ pub struct ClipStats {
     pub keys: usize,
     pub stream_bytes: usize,
     pub jump_frames: usize,
+    /// Keys of the root track.
+    pub root_keys: usize,
 }
 
 impl Clip {
@@ -107,6 +120,55 @@ impl Clip {
             keys,
             stream_bytes: self.stream.len(),
             jump_frames: self.jump_frames.len(),
+            root_keys: self
+                .features
+                .root
+                .as_ref()
+                .map_or(0, |root| root.positions.len() + root.rotations.len()),
+        }
+    }
+
+    /// Returns true if poses of the clip are differences, to be added to another pose with
+    /// [`super::apply_additive`].
+    pub fn is_additive(&self) -> bool {
+        self.features.additive
+    }
+
+    /// Returns the number of morph targets: 1 above the highest target that the clip animates.
+    pub fn weight_count(&self) -> usize {
+        let last = self.tracks.last().filter(|track| track.property == TrackProperty::Weight);
+        last.map_or(0, |track| usize::from(track.bone) + 1)
+    }
+
+    /// Returns true if the clip moves the character by root motion.
+    pub fn has_root_motion(&self) -> bool {
+        self.features.root.is_some()
+    }
+
+    /// Returns the root movement between two times in seconds, relative to the character at the
+    /// time `from`. `loops` is how often the end of the clip was crossed, negative in reverse: the
+    /// result of [`Clip::step`]. The sum over a sequence of steps depends on its first and last time
+    /// alone, so that it is independent of the frame rate. Times that are not within the clip are
+    /// limited to it; NaN is 0. Without root motion, nothing moves.
+    pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RootTransform {
+        match &self.features.root {
+            Some(root) => root.delta(self.tick_at(from), self.tick_at(to), loops),
+            None => RootTransform::IDENTITY,
+        }
+    }
+
+    /// Returns the movement of the root at a time in seconds, relative to its rest transform.
+    pub fn root_at(&self, time: f32) -> RootTransform {
+        let root = self.features.root.as_ref();
+        root.map_or(RootTransform::IDENTITY, |root| root.at(self.tick_at(time)))
+    }
+
+    /// Returns a time in ticks, with its fraction.
+    fn tick_at(&self, time: f32) -> f32 {
+        let last = f32::from(LAST_TICK);
+        match time > 0.0 && self.seconds > 0.0 {
+            true => (time / self.seconds * last).min(last),
+            false => 0.0,
         }
     }
 
@@ -131,10 +193,11 @@ impl Clip {
             let bytes = &stored[axis * size..(axis + 1) * size];
             bytes.iter().rev().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte))
         };
-        let value = QuantizedValue {
-            components: [component(0), component(1), component(2)],
-            negative: word & NEGATIVE != 0,
+        let components = match track.property {
+            TrackProperty::Weight => [component(0), 0, 0],
+            _ => [component(0), component(1), component(2)],
         };
+        let value = QuantizedValue { components, negative: word & NEGATIVE != 0 };
         let tick = u16::from_le_bytes([head[2], head[3]]);
         Some((Key { track: number, tick, value }, end))
     }
@@ -144,161 +207,5 @@ impl Clip {
     pub(crate) fn restore(&self, key: Key) -> Vec4 {
         let track = &self.tracks[usize::from(key.track)];
         track.range.restore(track.property, track.bits, key.value)
-    }
-
-    /// Returns the clip in its compiled form.
-    pub fn write(&self) -> Vec<u8> {
-        let mut writer = BlobWriter::default();
-        let float = |writer: &mut BlobWriter, value: f32| writer.u32(value.to_bits());
-        float(&mut writer, self.seconds);
-        writer.u32(u32::from(self.bones));
-        writer.list(&self.tracks, |writer, track| {
-            writer.u32(u32::from(track.bone));
-            writer.u8(PROPERTIES.iter().position(|it| *it == track.property).unwrap_or(0) as u8);
-            writer.u8(KeyBits::ALL.iter().position(|it| *it == track.bits).unwrap_or(0) as u8);
-            writer.u8(u8::from(track.step));
-            let TrackRange { mean, least, extent } = track.range;
-            mean.to_array().iter().for_each(|value| float(writer, *value));
-            least.to_array().iter().for_each(|value| float(writer, *value));
-            extent.to_array().iter().for_each(|value| float(writer, *value));
-        });
-        writer.bytes(&self.stream);
-        writer.list(&self.jump_frames, |writer, frame| {
-            writer.u32(u32::from(frame.tick));
-            writer.u32(frame.offset);
-            let mut keys = Vec::new();
-            for key in frame.keys.as_flattened() {
-                append_key(&mut keys, &self.tracks[usize::from(key.track)], *key);
-            }
-            writer.bytes(&keys);
-        });
-        writer.into_frame(MAGIC, VERSION)
-    }
-}
-
-/// Appends a key in its stored form.
-pub fn append_key(stream: &mut Vec<u8>, track: &Track, key: Key) {
-    let sign = if key.value.negative { NEGATIVE } else { 0 };
-    stream.extend((key.track | sign).to_le_bytes());
-    stream.extend(key.tick.to_le_bytes());
-    for component in key.value.components {
-        stream.extend(&component.to_le_bytes()[..track.bits.bytes_per_component()]);
-    }
-}
-
-/// Reads the compiled form of a clip. Everything that a player relies on is checked.
-pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
-    let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
-    let seconds = reader.finite()?;
-    if !(0.0..=CLIP_SECONDS_MAX).contains(&seconds) {
-        return Err(error!("it is damaged: the clip has {seconds} seconds"));
-    }
-    let bones = reader.u32()?;
-    if bones == 0 || bones as usize > BONES_MAX {
-        return Err(error!("it is damaged: the clip has {bones} bones"));
-    }
-    let bones = bones as u16;
-    let tracks = reader.list(|reader| read_track(reader, bones))?;
-    let sorted =
-        |pair: &[Track]| (pair[0].property, pair[0].bone) < (pair[1].property, pair[1].bone);
-    if !tracks.windows(2).all(sorted) {
-        return Err(error!("it is damaged: the tracks of the clip are not sorted"));
-    }
-    let stream = reader.bytes()?.to_vec();
-    let mut clip = Clip { seconds, bones, tracks, stream, jump_frames: Vec::new() };
-    clip.jump_frames = reader.list(|reader| {
-        let tick = reader.u32()?;
-        let offset = reader.u32()?;
-        let keys = reader.bytes()?.to_vec();
-        let tick = u16::try_from(tick).map_err(|_| damaged("the time of a jump frame"))?;
-        Ok(JumpFrame { tick, offset, keys: jump_keys(&clip, keys)? })
-    })?;
-    check_jump_frames(&clip)?;
-    check_stream(&clip)?;
-    Ok(clip)
-}
-
-fn damaged(subject: &str) -> Error {
-    error!("it is damaged: {subject} is not valid")
-}
-
-fn read_track(reader: &mut BlobReader, bones: u16) -> Result<Track, Error> {
-    let bone = reader.u32()?;
-    if bone >= u32::from(bones) {
-        return Err(error!("it is damaged: a track of the clip names bone {bone} of {bones}"));
-    }
-    let property = reader.choice(&PROPERTIES)?;
-    let bits = reader.choice(&KeyBits::ALL)?;
-    let step = reader.flag()?;
-    let mut numbers = [0.0; 10];
-    for number in &mut numbers {
-        *number = reader.finite()?;
-    }
-    let [x, y, z, w, numbers @ ..] = numbers;
-    let range = TrackRange {
-        mean: Quat::from_xyzw(x, y, z, w),
-        least: Vec3::new(numbers[0], numbers[1], numbers[2]),
-        extent: Vec3::new(numbers[3], numbers[4], numbers[5]),
-    };
-    Ok(Track { bone: bone as u16, property, bits, step, range })
-}
-
-/// Reads the keys of a jump frame: two for each track, in the order of the tracks.
-fn jump_keys(clip: &Clip, keys: Vec<u8>) -> Result<Vec<[Key; 2]>, Error> {
-    let tracks = clip.tracks.clone();
-    let holder = Clip { stream: keys, tracks, jump_frames: Vec::new(), ..*clip };
-    let mut pairs = Vec::with_capacity(holder.tracks.len());
-    let mut offset = 0;
-    for track in 0..holder.tracks.len() {
-        let mut next = || {
-            let (key, end) = holder.key_at(offset).ok_or_else(|| damaged("a jump frame"))?;
-            offset = end;
-            match usize::from(key.track) == track {
-                true => Ok(key),
-                false => Err(damaged("the order of a jump frame")),
-            }
-        };
-        let pair = [next()?, next()?];
-        if pair[0].tick > pair[1].tick {
-            return Err(damaged("the times of a jump frame"));
-        }
-        pairs.push(pair);
-    }
-    match offset == holder.stream.len() {
-        true => Ok(pairs),
-        false => Err(damaged("the size of a jump frame")),
-    }
-}
-
-fn check_jump_frames(clip: &Clip) -> Result<(), Error> {
-    let first = clip.jump_frames.first().ok_or_else(|| damaged("the list of jump frames"))?;
-    let sorted = clip.jump_frames.windows(2).all(|pair| pair[0].tick < pair[1].tick);
-    if first.tick != 0 || first.offset != 0 || !sorted {
-        return Err(damaged("the order of the jump frames"));
-    }
-    Ok(())
-}
-
-/// Checks that the keys of each track are in order, and that jump frames start at keys.
-fn check_stream(clip: &Clip) -> Result<(), Error> {
-    let mut ends: Vec<u16> = clip.jump_frames[0].keys.iter().map(|pair| pair[1].tick).collect();
-    let mut offset = 0;
-    let mut due = 0;
-    let mut starts = clip.jump_frames.iter().map(|frame| frame.offset as usize).peekable();
-    loop {
-        while starts.next_if_eq(&offset).is_some() {}
-        if offset == clip.stream.len() {
-            break;
-        }
-        let (key, next) = clip.key_at(offset).ok_or_else(|| damaged("a key of the clip"))?;
-        let end = &mut ends[usize::from(key.track)];
-        if key.tick < *end || *end < due {
-            return Err(damaged("the order of the keys"));
-        }
-        (due, *end, offset) = (*end, key.tick, next);
-    }
-    match starts.next() {
-        None => Ok(()),
-        Some(_) => Err(damaged("the offset of a jump frame")),
     }
 }

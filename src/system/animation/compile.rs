@@ -4,14 +4,22 @@
 //! The error of a clip is measured as in Nicholas Frechette's Animation Compression Library: as the
 //! displacement, in the space of the model, of points at a distance from each bone.
 
-use super::clip::{CLIP_SECONDS_MAX, Clip, JumpFrame, Key, LAST_TICK, Track, append_key};
-use super::key_reduction::{TrackSample, displacement, keys};
+use super::additive::{self, AdditiveReference, apply_additive};
+use super::clip::{
+    CLIP_SECONDS_MAX, Clip, ClipFeatures, JumpFrame, Key, LAST_TICK, MORPH_TARGETS_MAX, Track,
+};
+use super::clip_data::{VALUE_MAX, append_key};
+use super::clip_events::{ClipEvent, sort_and_check};
+use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
 use super::palette::{ModelMatrix, model_matrices};
 use super::player::ClipPlayer;
 use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
-use super::skeleton::Skeleton;
+use super::root_motion::{RootMotion, extract};
+use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
+use super::source_range::cut;
+use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
 
 /// Samples per second of curves between their keys.
@@ -20,7 +28,7 @@ const SAMPLES_PER_SECOND: f32 = 60.0;
 const ROUNDS_MAX: usize = 8;
 
 /// Settings of the compilation of a clip.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct ClipSettings {
     /// Largest displacement in metres.
     pub tolerance: f32,
@@ -28,12 +36,38 @@ pub struct ClipSettings {
     pub shell: f32,
     /// Seconds between jump frames.
     pub jump_seconds: f32,
+    /// Largest displacement in metres of single bones, by name.
+    pub joints: Vec<(String, f32)>,
+    /// True if the start of the clip follows its end.
+    pub looping: bool,
+    pub root_motion: RootMotion,
+    /// Bone whose movement is the root motion. `None` chooses the first bone that has a position
+    /// track and no animated parents.
+    pub root_bone: Option<String>,
+    /// Start and end in seconds of the part of the source that becomes the clip.
+    pub range: Option<[f32; 2]>,
+    /// Reference pose of an additive clip.
+    pub additive: Option<AdditiveReference>,
+    /// Times of the beats in seconds from the start of the clip.
+    pub beats: Vec<f32>,
+    pub events: Vec<ClipEvent>,
 }
 
 impl ClipSettings {
     /// 0.1 mm at a distance of 3 cm, and a jump frame every two seconds.
-    pub const DEFAULT: ClipSettings =
-        ClipSettings { tolerance: 1e-4, shell: 0.03, jump_seconds: 2.0 };
+    pub const DEFAULT: ClipSettings = ClipSettings {
+        tolerance: 1e-4,
+        shell: 0.03,
+        jump_seconds: 2.0,
+        joints: Vec::new(),
+        looping: false,
+        root_motion: RootMotion::None,
+        root_bone: None,
+        range: None,
+        additive: None,
+        beats: Vec::new(),
+        events: Vec::new(),
+    };
 }
 
 /// Result of a compilation.
@@ -42,73 +76,202 @@ pub struct CompiledClip {
     pub clip: Clip,
     /// Largest measured displacement in metres.
     pub error: f32,
+    /// Largest ratio of a displacement to the tolerance of its bone. Above 1, the tolerance could
+    /// not be reached.
+    pub error_ratio: f32,
+}
+
+/// Source of a compilation after its settings were applied.
+struct Input<'a> {
+    source: SourceClip,
+    skeleton: &'a Skeleton,
+    /// Transforms of bones without tracks.
+    base: Vec<BoneTransform>,
+    features: ClipFeatures,
+    /// Largest displacement of each bone in metres.
+    tolerances: Vec<f32>,
+    scales: BoneScales,
+}
+
+/// Sizes of bones in model space, in the rest pose.
+struct BoneScales {
+    /// Metres for each unit of the space of each bone's parent. A character from a file in
+    /// centimetres has a root bone with a scale of 0.01.
+    parents: Vec<f32>,
+    /// Metres for each unit of each bone's space.
+    own: Vec<f32>,
+    /// Distance in metres from each bone at which its rotation has a visible effect: that of its
+    /// farthest descendant, and at least the shell.
+    reaches: Vec<f32>,
+}
+
+/// Minimum scale of a bone for the measurement of errors.
+const BONE_SCALE_MIN: f32 = 1e-4;
+
+impl BoneScales {
+    fn new(skeleton: &Skeleton, shell: f32) -> BoneScales {
+        let count = skeleton.bone_count();
+        let mut scales = BoneScales {
+            parents: vec![1.0; count],
+            own: vec![1.0; count],
+            reaches: vec![shell; count],
+        };
+        for (bone, parent) in skeleton.parents().iter().enumerate() {
+            let above = parent.map_or(1.0, |parent| scales.own[usize::from(parent)]);
+            let own = above * skeleton.rest()[bone].scale.abs().max_element();
+            scales.parents[bone] = above;
+            scales.own[bone] = own.clamp(BONE_SCALE_MIN, 1.0 / BONE_SCALE_MIN);
+        }
+        for bone in (0..count).rev() {
+            if let Some(parent) = skeleton.parents()[bone] {
+                let length = skeleton.rest()[bone].position.length() * scales.parents[bone];
+                let reach = length + scales.reaches[bone];
+                let parent = &mut scales.reaches[usize::from(parent)];
+                *parent = parent.max(reach);
+            }
+        }
+        scales
+    }
 }
 
 /// Samples of a track and the keys that were chosen.
 struct TrackKeys<'a> {
     source: &'a SourceTrack,
     track: Track,
+    /// Distance from the bone in metres at which errors are measured.
+    reach: f32,
+    /// Largest displacement: in metres, or in units of the parent's space for positions.
+    tolerance: f32,
     samples: Vec<TrackSample>,
     kept: Vec<usize>,
 }
 
-/// Compiles an animation for a skeleton. Fails if a number of the animation, or of the settings, is
-/// not valid.
+/// Compiles an animation for a skeleton: cuts it, extracts the root motion, subtracts the reference
+/// pose of additive clips, and reduces the curves to keys.
+///
+/// # Errors
+/// Fails if a number of the animation, or of the settings, is not valid, and if the settings name a
+/// bone that does not exist.
 pub fn compile(
     source: &SourceClip,
     skeleton: &Skeleton,
     settings: &ClipSettings,
 ) -> Result<CompiledClip, Error> {
-    check(source, skeleton, settings)?;
-    let reaches = skeleton.reaches(settings.shell);
+    check(source, skeleton)?;
+    check_settings(settings)?;
+    let input = prepare(source, skeleton, settings)?;
     let mut tracks = Vec::new();
-    for track in &source.tracks {
-        tracks.extend(sample_track(track, source.seconds, skeleton, &reaches, settings));
+    for track in &input.source.tracks {
+        tracks.extend(sample_track(track, &input));
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
-    let mut tolerance = settings.tolerance * 0.5;
+    let mut factor = 0.5;
     let mut best: Option<CompiledClip> = None;
     for _ in 0..ROUNDS_MAX {
         for keys in &mut tracks {
-            keys.choose(reaches[usize::from(keys.track.bone)], tolerance);
+            keys.choose(factor);
         }
-        let clip = assemble(source.seconds, skeleton, &tracks, settings.jump_seconds);
-        let error = measure(source, skeleton, &clip, settings.shell);
-        let better = best.as_ref().is_none_or(|best| error < best.error);
-        if better {
-            best = Some(CompiledClip { clip, error });
+        let clip = assemble(&input, &tracks, settings.jump_seconds);
+        let (error, error_ratio) = measure(&input, &clip, settings.shell);
+        if best.as_ref().is_none_or(|best| error_ratio < best.error_ratio) {
+            best = Some(CompiledClip { clip, error, error_ratio });
         }
-        if error <= settings.tolerance {
+        if error_ratio <= 1.0 {
             break;
         }
-        tolerance *= (0.9 * settings.tolerance / error).clamp(0.1, 0.9);
+        factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
     }
     Ok(best.expect("there is at least one round"))
 }
 
-fn check(source: &SourceClip, skeleton: &Skeleton, settings: &ClipSettings) -> Result<(), Error> {
+/// Applies the settings to the source.
+fn prepare<'a>(
+    source: &SourceClip,
+    skeleton: &'a Skeleton,
+    settings: &ClipSettings,
+) -> Result<Input<'a>, Error> {
+    let mut tolerances = vec![settings.tolerance; skeleton.bone_count()];
+    for (name, tolerance) in &settings.joints {
+        let bone = skeleton.find(name).ok_or_else(|| {
+            let names = skeleton.names().iter().map(String::as_str);
+            error!("the joint '{name}' does not exist in the skeleton{}", hint(name, names))
+        })?;
+        tolerances[usize::from(bone)] = *tolerance;
+    }
+    let mut clip = match settings.range {
+        Some([from, to]) => cut(source, from, to)?,
+        None => source.clone(),
+    };
+    let mut base = skeleton.rest().to_vec();
+    let mut root = None;
+    if let Some(reference) = &settings.additive {
+        if settings.root_motion != RootMotion::None {
+            return Err(error!(
+                "an additive clip has no root motion: remove 'additive' or 'root_motion'"
+            ));
+        }
+        let other = reference.source.as_ref().unwrap_or(source);
+        if reference.source.is_some() {
+            check(other, skeleton)?;
+        }
+        clip = additive::subtract(&clip, skeleton, other, reference.time)?;
+        base.fill(BoneTransform::IDENTITY);
+    } else {
+        let choice = (settings.root_motion, settings.root_bone.as_deref());
+        (clip, root) = extract(&clip, skeleton, choice, settings.tolerance)?;
+    }
+    let (mut beats, mut events) = (settings.beats.clone(), settings.events.clone());
+    sort_and_check(clip.seconds, &mut beats, &mut events)?;
+    let (looping, additive) = (settings.looping, settings.additive.is_some());
+    let features = ClipFeatures { looping, additive, root, beats, events };
+    let scales = BoneScales::new(skeleton, settings.shell);
+    Ok(Input { source: clip, skeleton, base, features, tolerances, scales })
+}
+
+/// Checks the settings that are numbers.
+fn check_settings(settings: &ClipSettings) -> Result<(), Error> {
+    let numbers = [
+        ("tolerance", settings.tolerance),
+        ("shell", settings.shell),
+        ("jump_seconds", settings.jump_seconds),
+    ];
+    let joints = settings.joints.iter().map(|(name, tolerance)| (name.as_str(), *tolerance));
+    for (name, value) in numbers.into_iter().chain(joints) {
+        if !(value.is_finite() && value >= 1e-6) {
+            return Err(error!("'{name}' is {value}, and must be at least 0.000001"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the numbers of an animation.
+fn check(source: &SourceClip, skeleton: &Skeleton) -> Result<(), Error> {
     if !(0.0..=CLIP_SECONDS_MAX).contains(&source.seconds) {
         return Err(error!(
             "it is {} seconds long, and {CLIP_SECONDS_MAX} is the most (CLIP_SECONDS_MAX)",
             source.seconds
         ));
     }
-    for (name, value) in [
-        ("tolerance", settings.tolerance),
-        ("shell", settings.shell),
-        ("jump_seconds", settings.jump_seconds),
-    ] {
-        if !(value.is_finite() && value >= 1e-6) {
-            return Err(error!("'{name}' is {value}, and must be at least 0.000001"));
-        }
-    }
     let mut known = std::collections::BTreeSet::new();
     for track in &source.tracks {
         let (bone, property) = (track.bone, track.property);
-        let name = skeleton.names().get(usize::from(bone));
-        let name = name.ok_or_else(|| error!("it animates bone {bone}, which does not exist"))?;
+        let name = match property {
+            TrackProperty::Weight if usize::from(bone) < MORPH_TARGETS_MAX => {
+                format!("morph target {bone}")
+            }
+            TrackProperty::Weight => {
+                return Err(error!(
+                    "it animates morph target {bone}, and {MORPH_TARGETS_MAX} targets are the most \
+                     (MORPH_TARGETS_MAX)"
+                ));
+            }
+            _ => match skeleton.names().get(usize::from(bone)) {
+                Some(name) => name.clone(),
+                None => return Err(error!("it animates bone {bone}, which does not exist")),
+            },
+        };
         if !known.insert((bone, property)) {
             return Err(error!("it animates the {property:?} of '{name}' twice"));
         }
@@ -119,37 +282,47 @@ fn check(source: &SourceClip, skeleton: &Skeleton, settings: &ClipSettings) -> R
         if !finite || !ascending || !complete {
             return Err(error!("the {property:?} of '{name}' has keys that are not valid"));
         }
+        if track.values.iter().flatten().any(|value| value.abs() > VALUE_MAX) {
+            return Err(error!(
+                "the {property:?} of '{name}' has a value above {VALUE_MAX} (VALUE_MAX)"
+            ));
+        }
     }
     Ok(())
 }
 
-/// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
-/// transform.
-fn sample_track<'a>(
-    source: &'a SourceTrack,
-    seconds: f32,
-    skeleton: &Skeleton,
-    reaches: &[f32],
-    settings: &ClipSettings,
-) -> Option<TrackKeys<'a>> {
-    let tick_of = |time: f32| match seconds > 0.0 {
-        true => ((time / seconds) * f32::from(LAST_TICK)).round().clamp(0.0, 65535.0) as u16,
-        false => 0,
-    };
-    let step = source.interpolation == SourceInterpolation::Step;
-    let mut ticks: Vec<u16> = source.times.iter().map(|time| tick_of(*time)).collect();
-    if !step {
+/// Returns the times, in ticks, at which curves are sampled: at the keys, at the start and the end,
+/// and, with `between`, at regular intervals.
+pub(super) fn sample_ticks(times: &[f32], seconds: f32, between: bool) -> Vec<u16> {
+    let mut ticks: Vec<u16> = times.iter().map(|time| tick_of(*time, seconds)).collect();
+    if between {
         let count = (seconds * SAMPLES_PER_SECOND).ceil() as u32;
-        ticks.extend((0..count).map(|index| tick_of(index as f32 / SAMPLES_PER_SECOND)));
+        ticks.extend((0..count).map(|index| tick_of(index as f32 / SAMPLES_PER_SECOND, seconds)));
     }
     ticks.extend([0, LAST_TICK]);
     ticks.sort_unstable();
     ticks.dedup();
+    ticks
+}
+
+fn tick_of(time: f32, seconds: f32) -> u16 {
+    match seconds > 0.0 {
+        true => ((time / seconds) * f32::from(LAST_TICK)).round().clamp(0.0, 65535.0) as u16,
+        false => 0,
+    }
+}
+
+/// Samples a track at regular intervals and at its keys. Returns `None` if the bone keeps its rest
+/// transform.
+fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<'a>> {
+    let seconds = input.source.seconds;
+    let step = source.interpolation == SourceInterpolation::Step;
+    let ticks = sample_ticks(&source.times, seconds, !step);
     let tick_seconds = seconds / f32::from(LAST_TICK);
     let mut samples: Vec<TrackSample> = Vec::with_capacity(ticks.len());
     for tick in ticks {
         // Held values change at their keys, which are rounded to ticks.
-        let key = source.times.iter().find(|time| step && tick_of(**time) == tick);
+        let key = source.times.iter().find(|time| step && tick_of(**time, seconds) == tick);
         let time = key.copied().unwrap_or(f32::from(tick) * tick_seconds);
         let mut value = Vec4::from_array(source.sample(time));
         if source.property == TrackProperty::Rotation {
@@ -158,28 +331,49 @@ fn sample_track<'a>(
         }
         samples.push(TrackSample { tick, value, restored: value });
     }
-    let rest = skeleton.rest()[usize::from(source.bone)];
-    let rest = match source.property {
-        TrackProperty::Rotation => Vec4::from(rest.rotation),
-        TrackProperty::Position => rest.position.extend(0.0),
-        TrackProperty::Scale => rest.scale.extend(0.0),
+    let (bone, property) = (source.bone, source.property);
+    let base = |values: &[BoneTransform]| values[usize::from(bone)];
+    // The default of a weight belongs to the mesh, so its track is always stored.
+    let rest = match property {
+        TrackProperty::Rotation => Some(Vec4::from(base(&input.base).rotation)),
+        TrackProperty::Position => Some(base(&input.base).position.extend(0.0)),
+        TrackProperty::Scale => Some(base(&input.base).scale.extend(0.0)),
+        TrackProperty::Weight => None,
     };
-    let reach = reaches[usize::from(source.bone)];
-    let still = settings.tolerance * 0.05;
-    let keeps_rest =
-        |sample: &TrackSample| displacement(source.property, reach, sample.value, rest) <= still;
-    if samples.iter().all(keeps_rest) {
+    let (reach, tolerance) = match property {
+        TrackProperty::Weight => (MORPH_REACH, input.weight_tolerance()),
+        TrackProperty::Position => {
+            let bone = usize::from(bone);
+            (1.0, input.tolerances[bone] / input.scales.parents[bone])
+        }
+        TrackProperty::Rotation | TrackProperty::Scale => {
+            (input.scales.reaches[usize::from(bone)], input.tolerances[usize::from(bone)])
+        }
+    };
+    let keeps_rest = |rest: Vec4| {
+        samples
+            .iter()
+            .all(|sample| displacement(property, reach, sample.value, rest) <= tolerance * 0.05)
+    };
+    if rest.is_some_and(keeps_rest) {
         return None;
     }
-    let range = TrackRange::of(source.property, samples.iter().map(|sample| sample.value));
-    let (bone, property) = (source.bone, source.property);
+    let range = TrackRange::of(property, samples.iter().map(|sample| sample.value));
     let track = Track { bone, property, bits: KeyBits::TwentyFour, step, range };
-    Some(TrackKeys { source, track, samples, kept: Vec::new() })
+    Some(TrackKeys { source, track, reach, tolerance, samples, kept: Vec::new() })
+}
+
+impl Input<'_> {
+    /// Returns the tolerance of weights: that of the strictest bone.
+    fn weight_tolerance(&self) -> f32 {
+        self.tolerances.iter().copied().fold(f32::INFINITY, f32::min)
+    }
 }
 
 impl TrackKeys<'_> {
-    /// Chooses the bits and the keys for a tolerance in metres.
-    fn choose(&mut self, reach: f32, tolerance: f32) {
+    /// Chooses the bits and the keys for a part of the tolerance.
+    fn choose(&mut self, factor: f32) {
+        let (reach, tolerance) = (self.reach, self.tolerance * factor);
         for bits in KeyBits::ALL {
             self.track.bits = bits;
             let mut worst: f32 = 0.0;
@@ -218,10 +412,12 @@ impl TrackKeys<'_> {
 }
 
 /// Sorts the keys of all tracks by the time at which they are needed, and adds the jump frames.
-fn assemble(seconds: f32, skeleton: &Skeleton, tracks: &[TrackKeys], jump_seconds: f32) -> Clip {
+fn assemble(input: &Input, tracks: &[TrackKeys], jump_seconds: f32) -> Clip {
+    let seconds = input.source.seconds;
     let mut clip = Clip {
         seconds,
-        bones: skeleton.bone_count() as u16,
+        bones: input.skeleton.bone_count() as u16,
+        features: input.features.clone(),
         tracks: tracks.iter().map(|keys| keys.track).collect(),
         stream: Vec::new(),
         jump_frames: Vec::new(),
@@ -257,26 +453,45 @@ fn assemble(seconds: f32, skeleton: &Skeleton, tracks: &[TrackKeys], jump_second
 }
 
 /// Returns the largest displacement in metres of points around the bones, between the curves and
-/// the compiled clip.
-fn measure(source: &SourceClip, skeleton: &Skeleton, clip: &Clip, shell: f32) -> f32 {
-    let rest = Pose::rest(skeleton);
-    let (mut exact, mut played) = (rest.clone(), Pose::default());
+/// the compiled clip, and the largest ratio of a displacement to its tolerance. Additive clips are
+/// measured on the rest pose.
+fn measure(input: &Input, clip: &Clip, shell: f32) -> (f32, f32) {
+    let Input { source, skeleton, .. } = input;
+    let base = Pose::new(&input.base);
+    let (mut exact, mut played) = (base.clone(), Pose::default());
     let (mut wanted, mut shown) = (Vec::new(), Vec::new());
+    let (mut exact_weights, mut played_weights) = (Vec::new(), Vec::new());
     let mut player = ClipPlayer::new(clip, skeleton);
     let count = (source.seconds * SAMPLES_PER_SECOND).ceil() as u32;
-    let mut worst: f32 = 0.0;
+    let (mut worst, mut worst_ratio): (f32, f32) = (0.0, 0.0);
+    let mut add = |displacement: f32, tolerance: f32| {
+        worst = worst.max(displacement);
+        worst_ratio = worst_ratio.max(displacement / tolerance);
+    };
     for index in 0..=count {
         let time = (index as f32 / SAMPLES_PER_SECOND).min(source.seconds);
-        source_pose(source, skeleton, time, &mut exact);
+        pose_of_curves(source, &input.base, time, &mut exact);
         player.seek(clip, time);
-        player.sample(&rest, &mut played);
+        player.sample(&base, &mut played);
+        if clip.is_additive() {
+            for pose in [&mut exact, &mut played] {
+                let difference = std::mem::replace(pose, Pose::rest(skeleton));
+                apply_additive(pose, &difference, 1.0);
+            }
+        }
         model_matrices(skeleton, &exact, &mut wanted);
         model_matrices(skeleton, &played, &mut shown);
-        for (wanted, shown) in wanted.iter().zip(&shown) {
-            worst = worst.max(shell_displacement(wanted, shown, shell));
+        for (bone, (wanted, shown)) in wanted.iter().zip(&shown).enumerate() {
+            let shell = shell / input.scales.own[bone];
+            add(shell_displacement(wanted, shown, shell), input.tolerances[bone]);
+        }
+        source_weights(source, time, &mut exact_weights);
+        player.sample_weights(&[], &mut played_weights);
+        for (wanted, shown) in exact_weights.iter().zip(&played_weights) {
+            add((wanted - shown).abs() * MORPH_REACH, input.weight_tolerance());
         }
     }
-    worst
+    (worst, worst_ratio)
 }
 
 fn shell_displacement(wanted: &ModelMatrix, shown: &ModelMatrix, shell: f32) -> f32 {
@@ -288,17 +503,43 @@ fn shell_displacement(wanted: &ModelMatrix, shown: &ModelMatrix, shell: f32) -> 
     points.into_iter().map(distance).fold(0.0, f32::max)
 }
 
-/// Writes the pose of the curves at a time in seconds.
+/// Writes the pose of the curves at a time in seconds. Bones without tracks have their rest
+/// transform.
 pub fn source_pose(source: &SourceClip, skeleton: &Skeleton, time: f32, pose: &mut Pose) {
-    let mut transforms = skeleton.rest().to_vec();
-    for track in &source.tracks {
+    pose_of_curves(source, skeleton.rest(), time, pose);
+}
+
+fn pose_of_curves(source: &SourceClip, base: &[BoneTransform], time: f32, pose: &mut Pose) {
+    *pose = Pose::new(&source_transforms(source, base, time));
+}
+
+/// Returns the transforms of the curves at a time in seconds. Bones without tracks have those of
+/// `base`.
+pub(super) fn source_transforms(
+    source: &SourceClip,
+    base: &[BoneTransform],
+    time: f32,
+) -> Vec<BoneTransform> {
+    let mut transforms = base.to_vec();
+    for track in source.tracks.iter().filter(|track| track.property != TrackProperty::Weight) {
         let value = Vec4::from_array(track.sample(time));
         let transform = &mut transforms[usize::from(track.bone)];
         match track.property {
             TrackProperty::Rotation => transform.rotation = Quat::from_vec4(value),
             TrackProperty::Position => transform.position = value.truncate(),
             TrackProperty::Scale => transform.scale = value.truncate(),
+            TrackProperty::Weight => {}
         }
     }
-    *pose = Pose::new(&transforms);
+    transforms
+}
+
+/// Writes the weights of the morph targets at a time in seconds. Targets without tracks have 0.
+pub fn source_weights(source: &SourceClip, time: f32, weights: &mut Vec<f32>) {
+    weights.clear();
+    for track in source.tracks.iter().filter(|track| track.property == TrackProperty::Weight) {
+        let target = usize::from(track.bone);
+        weights.resize(weights.len().max(target + 1), 0.0);
+        weights[target] = track.sample(time)[0];
+    }
 }

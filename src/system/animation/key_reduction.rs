@@ -13,12 +13,17 @@ pub struct TrackSample {
     pub restored: Vec4,
 }
 
+/// Distance in metres by which a morph target of weight 1 is assumed to move vertices. The error of
+/// weights is measured with it.
+pub const MORPH_REACH: f32 = 0.1;
+
 /// Largest displacement in metres that an error of a value causes. `reach` is the distance from
 /// the bone's origin, in metres, at which the error is measured.
 pub fn displacement(property: TrackProperty, reach: f32, exact: Vec4, stored: Vec4) -> f32 {
     match property {
         TrackProperty::Position => (exact - stored).length(),
         TrackProperty::Scale => (exact - stored).abs().max_element() * reach,
+        TrackProperty::Weight => (exact.x - stored.x).abs() * MORPH_REACH,
         TrackProperty::Rotation => {
             let (exact, stored) = (exact.normalize_or(Vec4::W), stored.normalize_or(Vec4::W));
             // The chord of the half angle, for the nearer of the two signs.

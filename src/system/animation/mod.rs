@@ -5,8 +5,15 @@
 //!
 //! The stream of keys follows Niklas Frykholm, "Low Level Animation" (Bitsquid, 2009).
 
+mod additive;
 mod clip;
+mod clip_data;
+mod clip_events;
+#[cfg(test)]
+mod clip_feature_tests;
+mod clip_settings;
 mod compile;
+pub mod constraints;
 mod key_reduction;
 mod lanes;
 mod palette;
@@ -14,19 +21,27 @@ mod player;
 mod pose;
 mod pose_layers;
 mod quantization;
+mod root_motion;
 mod skeleton;
 mod source;
+mod source_range;
 mod state_machine;
 #[cfg(test)]
 mod tests;
 
-pub use clip::{Clip, ClipStats, read as read_clip};
-pub use compile::{ClipSettings, CompiledClip, compile};
+pub use additive::{AdditiveReference, additive_rest, apply_additive};
+pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
+pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
+pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX};
+pub use clip_settings::{AdditiveSettings, AnimationFile, parse_animation_file};
+pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
 pub use palette::{ModelMatrix, model_matrices, palette};
 pub use player::ClipPlayer;
 pub use pose::{BlendSum, Pose};
+pub use root_motion::{RootMotion, RootTransform};
 pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};
 pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
+pub use source_range::cut as cut_clip;
 pub use state_machine::{
     BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
     FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterRow, PoseEvaluator,

@@ -71,7 +71,7 @@ pub fn palette(
 
 /// Returns the matrices of four bones relative to their parents.
 #[inline(always)]
-fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
+pub(crate) fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
     let [x, y, z, w] = normalize(group.rotation);
     let (x2, y2, z2) = (x + x, y + y, z + z);
     let (xx, xy, xz) = (x * x2, x * y2, x * z2);

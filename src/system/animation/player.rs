@@ -1,6 +1,7 @@
 //! Player of a clip: the two keys around the current time for each track (the active list), and a
 //! cursor into the stream of keys. Until the next key is due, only the active list is accessed.
 
+use super::additive::additive_rest;
 use super::clip::{Clip, Key};
 use super::lanes::Lanes;
 use super::pose::{Pose, PoseGroup};
@@ -74,11 +75,23 @@ struct TrackSlot {
 }
 
 /// Player of one clip. The clip is passed to each call and must always be the same.
+///
+/// Forward playback reads each key once. Reverse playback has no stream of its own: as long as the
+/// time is within the current keys, only the active list is accessed; each time that it passes the
+/// start of a key, the nearest earlier jump frame is loaded (two keys for each track) and the keys
+/// after it are read, on average half of those in [`super::ClipSettings::jump_seconds`]. For 60
+/// bones that is about 3 to 10 times the cost of forward playback; a smaller interval of jump frames
+/// makes it cheaper and the clip larger.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipPlayer {
     rotations: Vec<ActiveGroup<4>>,
     positions: Vec<ActiveGroup<3>>,
     scales: Vec<ActiveGroup<3>>,
+    weights: Vec<ActiveGroup<1>>,
+    /// Number of morph targets.
+    weight_count: usize,
+    /// The lanes of each group of weights that have tracks, one bit each.
+    weight_lanes: Vec<u8>,
     slots: Vec<TrackSlot>,
     /// Tick of the second key of each track.
     end_ticks: Vec<u16>,
@@ -86,25 +99,41 @@ pub struct ClipPlayer {
     offset: usize,
     /// Time in seconds from which the next key is needed; infinite after the last key.
     next_due: f32,
+    /// Time in seconds from which the keys of the active list are the current ones.
+    valid_from: f32,
     /// Current time in seconds.
     time: f32,
 }
 
 impl ClipPlayer {
     /// Creates a player at the start of a clip for characters with this skeleton. Bones without
-    /// tracks keep their rest transform. Panics if clip and skeleton have different numbers of
-    /// bones.
+    /// tracks keep their rest transform, and no difference in additive clips. Panics if clip and
+    /// skeleton have different numbers of bones.
     pub fn new(clip: &Clip, skeleton: &Skeleton) -> ClipPlayer {
         assert_eq!(clip.bone_count(), skeleton.bone_count(), "a clip is made for one skeleton");
-        let rest = Pose::rest(skeleton);
+        let rest = match clip.is_additive() {
+            true => additive_rest(skeleton),
+            false => Pose::rest(skeleton),
+        };
+        let weight_groups = (0..clip.weight_count().div_ceil(4) as u32).map(|group| ActiveGroup {
+            group,
+            from: [Lanes::ZERO],
+            to: [Lanes::ZERO],
+            start: Lanes::ZERO,
+            rate: Lanes::ZERO,
+        });
         let mut player = ClipPlayer {
             rotations: active_groups(clip, TrackProperty::Rotation, &rest, |it| it.rotation),
             positions: active_groups(clip, TrackProperty::Position, &rest, |it| it.position),
             scales: active_groups(clip, TrackProperty::Scale, &rest, |it| it.scale),
+            weights: weight_groups.collect(),
+            weight_count: clip.weight_count(),
+            weight_lanes: vec![0; clip.weight_count().div_ceil(4)],
             slots: Vec::with_capacity(clip.tracks.len()),
             end_ticks: vec![0; clip.tracks.len()],
             offset: 0,
             next_due: 0.0,
+            valid_from: 0.0,
             time: 0.0,
         };
         for track in &clip.tracks {
@@ -117,9 +146,14 @@ impl ClipPlayer {
                     player.positions.binary_search_by_key(&wanted, |it| it.group)
                 }
                 TrackProperty::Scale => player.scales.binary_search_by_key(&wanted, |it| it.group),
+                TrackProperty::Weight => Ok(wanted as usize),
             };
             let group = group.expect("each track has a group") as u32;
-            player.slots.push(TrackSlot { group, lane: (track.bone % 4) as u8 });
+            let lane = (track.bone % 4) as u8;
+            player.slots.push(TrackSlot { group, lane });
+            if track.property == TrackProperty::Weight {
+                player.weight_lanes[group as usize] |= 1 << lane;
+            }
         }
         player.jump(clip, 0);
         player
@@ -136,17 +170,17 @@ impl ClipPlayer {
         self.offset
     }
 
-    /// Moves to a time in seconds, limited to the clip. Forward in time, only the keys between are
-    /// read; backward, the nearest earlier jump frame is loaded first. The result depends on the
-    /// time alone.
+    /// Moves to a time in seconds, limited to the clip; NaN is 0. Forward in time, only the keys
+    /// between are read. Backward beyond the start of a current key, the nearest earlier jump frame
+    /// is loaded first. The result depends on the time alone.
     pub fn seek(&mut self, clip: &Clip, time: f32) {
         let time = if time > 0.0 { time.min(clip.seconds) } else { 0.0 };
         let tick_seconds = clip.tick_seconds();
         let reached = |tick: u16| f32::from(tick) * tick_seconds <= time;
-        if time < self.time || time >= self.next_due {
+        if time < self.valid_from || time >= self.next_due {
             let nearest = clip.jump_frames.partition_point(|frame| reached(frame.tick)) - 1;
             let frame = &clip.jump_frames[nearest];
-            if time < self.time || frame.offset as usize > self.offset {
+            if time < self.valid_from || frame.offset as usize > self.offset {
                 self.jump(clip, nearest);
             }
             while self.next_due <= time {
@@ -156,8 +190,8 @@ impl ClipPlayer {
         self.time = time;
     }
 
-    /// Writes the pose at the current time: bones without a track are as in `base`. Rotations are
-    /// not normalized.
+    /// Writes the pose at the current time. Rotations are not normalized. Bones without a track are
+    /// as in `base`: the pose below the clip, or [`super::additive_rest`] for additive clips.
     pub fn sample(&self, base: &Pose, pose: &mut Pose) {
         let time = Lanes::splat(self.time);
         pose.groups.clear();
@@ -173,9 +207,30 @@ impl ClipPlayer {
         }
     }
 
+    /// Writes the weights of the morph targets at the current time. Targets without tracks keep
+    /// those of `rest`, and 0 beyond its end.
+    pub fn sample_weights(&self, rest: &[f32], weights: &mut Vec<f32>) {
+        weights.clear();
+        weights.extend_from_slice(rest);
+        if self.weight_count > weights.len() {
+            weights.resize(self.weight_count, 0.0);
+        }
+        let time = Lanes::splat(self.time);
+        for active in &self.weights {
+            let [sampled] = active.sample(time);
+            let start = active.group as usize * 4;
+            for (lane, value) in sampled.0.into_iter().enumerate() {
+                if self.weight_lanes[active.group as usize] & 1 << lane != 0 {
+                    weights[start + lane] = value;
+                }
+            }
+        }
+    }
+
     /// Loads a jump frame.
     fn jump(&mut self, clip: &Clip, number: usize) {
         let frame = &clip.jump_frames[number];
+        self.valid_from = 0.0;
         for (track, [from, to]) in frame.keys.iter().enumerate() {
             let values = [clip.restore(*from), clip.restore(*to)];
             let (start, rate) = self.interval(clip, track, from.tick, to.tick);
@@ -185,8 +240,10 @@ impl ClipPlayer {
                 TrackProperty::Rotation => self.rotations[group].set(lane, values, start, rate),
                 TrackProperty::Position => self.positions[group].set(lane, values, start, rate),
                 TrackProperty::Scale => self.scales[group].set(lane, values, start, rate),
+                TrackProperty::Weight => self.weights[group].set(lane, values, start, rate),
             }
             self.end_ticks[track] = to.tick;
+            self.valid_from = self.valid_from.max(start);
         }
         self.offset = frame.offset as usize;
         self.find_next_due(clip);
@@ -207,7 +264,9 @@ impl ClipPlayer {
             TrackProperty::Rotation => self.rotations[group].advance(lane, value, start, rate),
             TrackProperty::Position => self.positions[group].advance(lane, value, start, rate),
             TrackProperty::Scale => self.scales[group].advance(lane, value, start, rate),
+            TrackProperty::Weight => self.weights[group].advance(lane, value, start, rate),
         }
+        self.valid_from = self.valid_from.max(start);
         self.end_ticks[index] = tick;
         self.offset = next;
         self.find_next_due(clip);

@@ -56,7 +56,7 @@ impl TrackRange {
     pub fn of(property: TrackProperty, values: impl Iterator<Item = Vec4> + Clone) -> TrackRange {
         let mean = match property {
             TrackProperty::Rotation => mean_rotation(values.clone()),
-            TrackProperty::Position | TrackProperty::Scale => Quat::IDENTITY,
+            _ => Quat::IDENTITY,
         };
         let mut least = Vec3::splat(f32::INFINITY);
         let mut most = Vec3::splat(f32::NEG_INFINITY);
@@ -84,7 +84,9 @@ impl TrackRange {
         let parts = Vec3::from_array(key.components.map(|component| component as f32));
         let stored = self.least + self.extent * (parts / bits.steps());
         match property {
-            TrackProperty::Position | TrackProperty::Scale => stored.extend(0.0),
+            TrackProperty::Position | TrackProperty::Scale | TrackProperty::Weight => {
+                stored.extend(0.0)
+            }
             TrackProperty::Rotation => {
                 let real = (1.0 - stored.length_squared()).max(0.0).sqrt();
                 let relative = stored.extend(real);
@@ -108,7 +110,9 @@ fn product(a: Quat, b: Vec4) -> Vec4 {
 /// Returns the components that are stored for a value, and the sign of the real part.
 fn stored_components(property: TrackProperty, mean: Quat, value: Vec4) -> (Vec3, bool) {
     match property {
-        TrackProperty::Position | TrackProperty::Scale => (value.truncate(), false),
+        TrackProperty::Position | TrackProperty::Scale | TrackProperty::Weight => {
+            (value.truncate(), false)
+        }
         TrackProperty::Rotation => {
             let relative = product(mean.conjugate(), value).normalize_or(Vec4::W);
             match relative.w < 0.0 {

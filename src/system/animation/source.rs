@@ -3,12 +3,21 @@
 use engine_foundation::Vec4;
 use engine_foundation::deterministic_math::{atan2, sin_cos};
 
-/// Animated property of a bone.
+/// Animated property of a bone, or of a morph target.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum TrackProperty {
     Rotation,
     Position,
     Scale,
+    /// Weight of a morph target, usually between 0 and 1.
+    Weight,
+}
+
+impl TrackProperty {
+    /// Returns how many numbers a stored value has.
+    pub(crate) fn stored_components(self) -> usize {
+        if self == TrackProperty::Weight { 1 } else { 3 }
+    }
 }
 
 /// Interpolation between two keys of a file, as glTF 2.0 defines it.
@@ -22,15 +31,17 @@ pub enum SourceInterpolation {
     Cubic,
 }
 
-/// Curve of one property of one bone.
+/// Curve of one property of one bone, or of the weight of one morph target.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SourceTrack {
+    /// Index of the bone; for weights, index of the morph target.
     pub bone: u16,
     pub property: TrackProperty,
     pub interpolation: SourceInterpolation,
     /// Key times in seconds, ascending; at least one.
     pub times: Vec<f32>,
-    /// Values of the keys: quaternions, or vectors with a fourth component of 0.
+    /// Values of the keys: quaternions, vectors with a fourth component of 0, or weights with three
+    /// components of 0.
     pub values: Vec<[f32; 4]>,
 }
 
@@ -75,7 +86,9 @@ impl SourceTrack {
     fn finish(&self, value: Vec4) -> [f32; 4] {
         match self.property {
             TrackProperty::Rotation => value.normalize_or(Vec4::W).to_array(),
-            TrackProperty::Position | TrackProperty::Scale => value.to_array(),
+            TrackProperty::Position | TrackProperty::Scale | TrackProperty::Weight => {
+                value.to_array()
+            }
         }
     }
 }

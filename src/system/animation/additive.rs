@@ -1,0 +1,133 @@
+//! Additive clips: differences to a reference pose, which are added to another pose.
+
+use super::compile::source_transforms;
+use super::lanes::Lanes;
+use super::pose::{Pose, PoseGroup, normalize};
+use super::skeleton::{BoneTransform, Skeleton};
+use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
+use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+
+/// Reference pose of an additive clip.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AdditiveReference {
+    /// Animation with the reference pose; `None` is the animation of the clip itself, before its
+    /// range is cut.
+    pub source: Option<SourceClip>,
+    /// Time of the reference pose in seconds, limited to the animation.
+    pub time: f32,
+}
+
+/// Returns the animation as differences to the pose that `reference` has at a time in seconds.
+///
+/// The difference of a rotation is applied before the rotation of the other pose, that of a
+/// position is added, and that of a scale is a factor. A scale of 0 in the reference counts as 1.
+/// Weights of morph targets are differences, too.
+///
+/// # Errors
+/// Fails if the time is not finite.
+pub fn subtract(
+    source: &SourceClip,
+    skeleton: &Skeleton,
+    reference: &SourceClip,
+    time: f32,
+) -> Result<SourceClip, Error> {
+    if !time.is_finite() {
+        return Err(error!("the time of the additive reference is {time}: use a time in seconds"));
+    }
+    let references = source_transforms(reference, skeleton.rest(), time);
+    let mut tracks: Vec<SourceTrack> = source.tracks.iter().cloned().collect();
+    // Bones that only the reference moves have a constant difference.
+    for track in &reference.tracks {
+        let (bone, property) = (track.bone, track.property);
+        if tracks.iter().any(|own| own.bone == bone && own.property == property) {
+            continue;
+        }
+        let value = match (property, skeleton.rest().get(usize::from(bone))) {
+            (TrackProperty::Rotation, Some(rest)) => rest.rotation.to_array(),
+            (TrackProperty::Position, Some(rest)) => rest.position.extend(0.0).to_array(),
+            (TrackProperty::Scale, Some(rest)) => rest.scale.extend(0.0).to_array(),
+            _ => [0.0; 4],
+        };
+        let interpolation = SourceInterpolation::Step;
+        let (times, values) = (vec![0.0], vec![value]);
+        tracks.push(SourceTrack { bone, property, interpolation, times, values });
+    }
+    for track in &mut tracks {
+        let weight = reference
+            .tracks
+            .iter()
+            .find(|it| (it.bone, it.property) == (track.bone, TrackProperty::Weight));
+        let weight = weight.map_or(0.0, |track| track.sample(time)[0]);
+        subtract_track(track, &references, weight);
+    }
+    Ok(SourceClip { seconds: source.seconds, tracks })
+}
+
+fn subtract_track(track: &mut SourceTrack, references: &[BoneTransform], weight: f32) {
+    let cubic = track.interpolation == SourceInterpolation::Cubic;
+    for (index, value) in track.values.iter_mut().enumerate() {
+        // Tangents of cubic keys are differences already.
+        let tangent = cubic && index % 3 != 1;
+        let reference = match track.property {
+            TrackProperty::Weight => BoneTransform::IDENTITY,
+            _ => references[usize::from(track.bone)],
+        };
+        let number = Vec4::from_array(*value);
+        *value = match track.property {
+            TrackProperty::Rotation => {
+                (reference.rotation.conjugate() * Quat::from_vec4(number)).to_array()
+            }
+            TrackProperty::Position if tangent => *value,
+            TrackProperty::Position => (number - reference.position.extend(0.0)).to_array(),
+            TrackProperty::Scale => (number / divisors(reference.scale).extend(1.0)).to_array(),
+            TrackProperty::Weight if tangent => *value,
+            TrackProperty::Weight => [value[0] - weight, 0.0, 0.0, 0.0],
+        };
+    }
+}
+
+fn divisors(scale: Vec3) -> Vec3 {
+    let divisor = |value: f32| if value.abs() < 1e-6 { 1.0 } else { value };
+    Vec3::new(divisor(scale.x), divisor(scale.y), divisor(scale.z))
+}
+
+/// Returns the pose that changes nothing if it is added to another one: the rest pose of additive
+/// clips.
+pub fn additive_rest(skeleton: &Skeleton) -> Pose {
+    Pose::new(&vec![BoneTransform::IDENTITY; skeleton.bone_count()])
+}
+
+/// Adds a part of a difference to a pose: 0 adds nothing, 1 the whole difference. Rotations in
+/// `pose` then have length 1. A weight below 0 or NaN adds nothing; one above 1 exaggerates.
+pub fn apply_additive(pose: &mut Pose, difference: &Pose, weight: f32) {
+    if weight > 0.0 {
+        let weight = Lanes::splat(weight.min(ADDITIVE_WEIGHT_MAX));
+        for (group, difference) in pose.groups.iter_mut().zip(&difference.groups) {
+            add_group(group, difference, weight);
+        }
+    }
+}
+
+/// Maximum weight of a difference.
+pub const ADDITIVE_WEIGHT_MAX: f32 = 4.0;
+
+#[inline(always)]
+fn add_group(group: &mut PoseGroup, difference: &PoseGroup, weight: Lanes) {
+    let [x, y, z, w] = difference.rotation;
+    // The shorter of the two arcs to no rotation.
+    let sign = w.sign() * weight;
+    let part = [x * sign, y * sign, z * sign, Lanes::ONE + (w * w.sign() - Lanes::ONE) * weight];
+    let [ax, ay, az, aw] = group.rotation;
+    let [bx, by, bz, bw] = normalize(part);
+    group.rotation = normalize([
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]);
+    for axis in 0..3 {
+        group.position[axis] = group.position[axis] + difference.position[axis] * weight;
+        let factor = Lanes::ONE + (difference.scale[axis] - Lanes::ONE) * weight;
+        group.scale[axis] = group.scale[axis] * factor;
+    }
+}

@@ -1,0 +1,127 @@
+//! Inverse kinematics of two bones: an upper and a middle bone turn so that the end bone reaches a
+//! target, as a leg or an arm does. The solution is closed, by the law of cosines.
+
+use super::{
+    LENGTH_MIN, ModelPose, across, check_below, find_bone, perpendicular, shortest_arc,
+    valid_weight,
+};
+use crate::skeleton::Skeleton;
+use engine_foundation::{Error, Quat, Vec3, error};
+
+/// Maximum part of the length over which a limb slows down before it is straight.
+const SOFTNESS_MAX: f32 = 0.5;
+
+/// Chain of two bones, for example a thigh and a shin that move a foot.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TwoBoneIk {
+    pub(super) upper: u16,
+    pub(super) middle: u16,
+    pub(super) end: u16,
+    /// Part of the limb's length over which it approaches its full length, 0 to 0.5. With 0, a limb
+    /// snaps straight when its target leaves its reach.
+    softness: f32,
+}
+
+/// Target of a chain of two bones, in model space.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct IkTarget {
+    /// Position of the end bone in metres.
+    pub position: Vec3,
+    /// Direction in which the middle joint bends. `None` keeps the plane in which it is bent.
+    pub pole: Option<Vec3>,
+    /// Rotation of the end bone. `None` keeps its rotation relative to the middle bone.
+    pub rotation: Option<Quat>,
+}
+
+impl TwoBoneIk {
+    /// Creates a chain of three bones by name. Bones between them are possible (twist bones).
+    ///
+    /// # Errors
+    /// Fails if a bone does not exist, if the bones are not below each other, or if `softness` is
+    /// not between 0 and 0.5.
+    pub fn new(
+        skeleton: &Skeleton,
+        [upper, middle, end]: [&str; 3],
+        softness: f32,
+    ) -> Result<TwoBoneIk, Error> {
+        let upper = find_bone(skeleton, upper)?;
+        let middle = find_bone(skeleton, middle)?;
+        let end = find_bone(skeleton, end)?;
+        check_below(skeleton, upper, middle)?;
+        check_below(skeleton, middle, end)?;
+        if !(0.0..=SOFTNESS_MAX).contains(&softness) {
+            return Err(error!("'softness' is {softness}: use a number from 0 to {SOFTNESS_MAX}"));
+        }
+        Ok(TwoBoneIk { upper, middle, end, softness })
+    }
+
+    /// Moves the end bone to the target, or as near as the bones reach. A weight between 0 and 1
+    /// applies a part of the change. Bones without length and targets that are not finite change
+    /// nothing.
+    pub fn apply(&self, rig: &mut ModelPose, target: &IkTarget, weight: f32) {
+        let Some(weight) = valid_weight(weight) else { return };
+        let Some((first, second)) = self.solve(rig, target) else { return };
+        let end_rotation = target.rotation.filter(|it| it.is_finite() && it.length_squared() > 0.5);
+        let upper_parent = rig.parent_rotation(self.upper);
+        let middle_parent = (first * rig.parent_rotation(self.middle)).normalize();
+        let end_parent = (second * first * rig.parent_rotation(self.end)).normalize();
+        rig.turn(self.upper, upper_parent, first, weight);
+        rig.turn(self.middle, middle_parent, second, weight);
+        if let Some(rotation) = end_rotation {
+            let local = end_parent.conjugate() * rotation.normalize();
+            rig.set_local_rotation(self.end, local, weight);
+        }
+        rig.update_subtree(self.upper);
+    }
+
+    /// Returns the rotations of the upper and of the middle bone in model space.
+    fn solve(&self, rig: &ModelPose, target: &IkTarget) -> Option<(Quat, Quat)> {
+        let (start, middle, end) =
+            (rig.origin(self.upper), rig.origin(self.middle), rig.origin(self.end));
+        let (upper_bone, lower_bone) = (middle - start, end - middle);
+        let (upper, lower) = (upper_bone.length(), lower_bone.length());
+        let wanted = target.position - start;
+        let lengths = [upper, lower, wanted.length()];
+        if !lengths.iter().all(|length| length.is_finite() && *length > LENGTH_MIN) {
+            return None;
+        }
+        let direction = wanted.normalize();
+        let current = (end - start).length();
+        let distance = self.reached(wanted.length(), upper + lower, current);
+        let distance = distance.max((upper - lower).abs());
+        let distance = distance.min(upper + lower).max(LENGTH_MIN);
+        let side = self.bend_side(target.pole, direction, upper_bone, end - start);
+        let along = (upper * upper - lower * lower + distance * distance) / (2.0 * distance);
+        let along = along.clamp(-upper, upper);
+        let aside = (upper * upper - along * along).max(0.0).sqrt();
+        let new_upper = direction * along + side * aside;
+        let first = shortest_arc(upper_bone, new_upper);
+        let new_lower = direction * distance - new_upper;
+        let second = shortest_arc(first * lower_bone, new_lower);
+        (first.is_finite() && second.is_finite()).then_some((first, second))
+    }
+
+    /// Returns the distance that the end reaches towards a target: the target's, or with softness
+    /// a curve that approaches the full length without a corner. A limb that is already straighter
+    /// is not bent: its curve begins at its current distance.
+    fn reached(&self, distance: f32, length: f32, current: f32) -> f32 {
+        let soft = (self.softness * length).min(length - current);
+        let beyond = distance - (length - soft);
+        if soft <= 0.0 || beyond <= 0.0 {
+            return distance.min(length);
+        }
+        length - soft / (1.0 + beyond / soft)
+    }
+
+    /// Returns the direction, perpendicular to that of the target, in which the middle joint bends.
+    fn bend_side(&self, pole: Option<Vec3>, direction: Vec3, upper: Vec3, whole: Vec3) -> Vec3 {
+        let from_pole = pole.and_then(|pole| across(pole, direction));
+        from_pole
+            .or_else(|| {
+                let old_direction = whole.try_normalize()?;
+                let side = across(upper, old_direction)?;
+                across(shortest_arc(old_direction, direction) * side, direction)
+            })
+            .unwrap_or_else(|| perpendicular(direction))
+    }
+}
