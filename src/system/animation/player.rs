@@ -117,6 +117,7 @@ impl ClipPlayer {
         };
         let weight_groups = (0..clip.weight_count().div_ceil(4) as u32).map(|group| ActiveGroup {
             group,
+            tracked: ALL_LANES,
             from: [Lanes::ZERO],
             to: [Lanes::ZERO],
             start: Lanes::ZERO,
