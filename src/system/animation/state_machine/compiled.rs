@@ -264,15 +264,11 @@ fn read_constraint(reader: &mut BlobReader) -> Result<ConstraintDescription, Err
     let target = Some(read_text(reader)?).filter(|target| !target.is_empty());
     let parameters =
         reader.list(|reader| Ok([reader.finite()?, reader.finite()?, reader.finite()?]))?;
-    if bones.is_empty() || parameters.len() != kind.parameters().len() {
-        return Err(damaged("a constraint"));
+    let constraint = ConstraintDescription { name, line, kind, bones, target, parameters };
+    match constraint.is_valid() {
+        true => Ok(constraint),
+        false => Err(damaged("a constraint")),
     }
-    for (value, row) in parameters.iter().zip(kind.parameters()) {
-        if value[..row.components].iter().any(|it| *it < row.range.0 || *it > row.range.1) {
-            return Err(damaged("a parameter of a constraint"));
-        }
-    }
-    Ok(ConstraintDescription { name, line, kind, bones, target, parameters })
 }
 
 fn read_kind(reader: &mut BlobReader) -> Result<StateKind, Error> {

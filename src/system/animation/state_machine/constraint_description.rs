@@ -6,10 +6,13 @@ use super::source_fields::SourceFields;
 use engine_foundation::Error;
 use engine_foundation::sjson::ObjectEntry;
 
+/// Maximum number of legs of a foot placement.
+pub const LEGS_MAX: usize = 8;
+
 /// Kind of a constraint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConstraintKind {
-    /// Turns bones so that an axis of the last one points at a target.
+    /// Turns a bone so that one of its axes points at a target.
     Aim,
     /// Bends two bones so that a third one reaches a target.
     TwoBone,
@@ -17,17 +20,20 @@ pub enum ConstraintKind {
     Position,
     /// Copies the transform of another bone.
     Copy,
-    /// Bones that swing after their parents.
+    /// Chain of bones that swing after their parents.
     Spring,
+    /// Adapts legs to uneven ground.
+    FootPlacement,
 }
 
 impl ConstraintKind {
-    pub const ALL: [(&'static str, ConstraintKind); 5] = [
+    pub const ALL: [(&'static str, ConstraintKind); 6] = [
         ("aim", ConstraintKind::Aim),
         ("two_bone", ConstraintKind::TwoBone),
         ("position", ConstraintKind::Position),
         ("copy", ConstraintKind::Copy),
         ("spring", ConstraintKind::Spring),
+        ("foot_placement", ConstraintKind::FootPlacement),
     ];
 
     /// Returns the parameters of the kind.
@@ -38,18 +44,32 @@ impl ConstraintKind {
             ConstraintKind::Position => POSITION,
             ConstraintKind::Copy => COPY,
             ConstraintKind::Spring => SPRING,
+            ConstraintKind::FootPlacement => FOOT_PLACEMENT,
         }
     }
 
-    /// Returns the least and the most bones that the kind names.
-    fn bone_counts(self) -> (usize, usize) {
+    /// Returns a description of the bones that the kind names.
+    fn bones(self) -> &'static str {
         match self {
-            ConstraintKind::Aim | ConstraintKind::Spring => (1, MASK_BONES_MAX),
-            // Only the last one, whose parents follow from the skeleton, or all three.
-            ConstraintKind::TwoBone => (1, 3),
-            ConstraintKind::Position => (1, 1),
-            // The bone, and the bone whose transform is copied.
-            ConstraintKind::Copy => (2, 2),
+            ConstraintKind::Aim => "the bone that turns",
+            ConstraintKind::TwoBone => "three bones, such as thigh, shin and foot",
+            ConstraintKind::Position => "the bone that moves",
+            ConstraintKind::Copy => "the bone, and the bone whose transform it copies",
+            ConstraintKind::Spring => "the first and the last bone of a chain",
+            ConstraintKind::FootPlacement => {
+                "the pelvis, and then thigh, shin and foot of up to 8 legs (LEGS_MAX)"
+            }
+        }
+    }
+
+    fn has_bones(self, count: usize) -> bool {
+        match self {
+            ConstraintKind::Aim | ConstraintKind::Position => count == 1,
+            ConstraintKind::TwoBone => count == 3,
+            ConstraintKind::Copy | ConstraintKind::Spring => count == 2,
+            ConstraintKind::FootPlacement => {
+                count % 3 == 1 && (4..=1 + 3 * LEGS_MAX).contains(&count)
+            }
         }
     }
 
@@ -59,51 +79,73 @@ impl ConstraintKind {
     }
 }
 
-/// Parameter of a kind: its name, its number of components (1 or 3), range and default.
+/// Form of a parameter in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParameterForm {
+    Number,
+    /// Stored as 0 or 1.
+    Boolean,
+    Vector,
+}
+
+/// Parameter of a kind: its name, its form, the range of its numbers and its default.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ParameterRow {
     pub name: &'static str,
-    pub components: usize,
+    pub form: ParameterForm,
     pub range: (f32, f32),
     pub default: [f32; 3],
 }
 
 const fn number(name: &'static str, range: (f32, f32), default: f32) -> ParameterRow {
-    ParameterRow { name, components: 1, range, default: [default, 0.0, 0.0] }
+    ParameterRow { name, form: ParameterForm::Number, range, default: [default, 0.0, 0.0] }
+}
+
+const fn boolean(name: &'static str) -> ParameterRow {
+    let (form, range) = (ParameterForm::Boolean, (0.0, 1.0));
+    ParameterRow { name, form, range, default: [1.0, 0.0, 0.0] }
 }
 
 const fn vector(name: &'static str, default: [f32; 3]) -> ParameterRow {
-    ParameterRow { name, components: 3, range: (-1e4, 1e4), default }
+    ParameterRow { name, form: ParameterForm::Vector, range: (-5e3, 5e3), default }
 }
 
+const WEIGHT: ParameterRow = number("weight", (0.0, 1.0), 1.0);
+
 const AIM: &[ParameterRow] = &[
-    number("weight", (0.0, 1.0), 1.0),
-    // Degrees from the direction of the pose, and degrees per second; 0: without a limit.
-    number("angle_max", (0.0, 180.0), 90.0),
-    number("turn_rate", (0.0, 36_000.0), 0.0),
+    WEIGHT,
+    // Degrees to each side, and up and down.
+    number("yaw", (0.0, 180.0), 70.0),
+    number("pitch", (0.0, 90.0), 45.0),
     vector("axis", [0.0, 1.0, 0.0]),
-    vector("up", [0.0, 0.0, 1.0]),
 ];
 const TWO_BONE: &[ParameterRow] = &[
-    number("weight", (0.0, 1.0), 1.0),
-    // Part of the length from which the limb no longer stretches to the target.
-    number("soften", (0.0, 1.0), 0.97),
-    vector("pole", [0.0, 1.0, 0.0]),
+    WEIGHT,
+    // Part of the length over which the limb approaches its full length.
+    number("softness", (0.0, 0.5), 0.02),
+    // Direction in which the middle joint bends; zeros keep its plane.
+    vector("pole", [0.0, 0.0, 0.0]),
 ];
-const POSITION: &[ParameterRow] =
-    &[number("weight", (0.0, 1.0), 1.0), vector("offset", [0.0, 0.0, 0.0])];
-const COPY: &[ParameterRow] = &[
-    number("weight", (0.0, 1.0), 1.0),
-    number("position", (0.0, 1.0), 1.0),
-    number("rotation", (0.0, 1.0), 1.0),
-    number("scale", (0.0, 1.0), 0.0),
-];
+const POSITION: &[ParameterRow] = &[WEIGHT];
+const COPY: &[ParameterRow] = &[WEIGHT, boolean("position"), boolean("rotation")];
 const SPRING: &[ParameterRow] = &[
-    number("weight", (0.0, 1.0), 1.0),
-    number("stiffness", (0.0, 1e4), 60.0),
-    number("damping", (0.0, 1e3), 6.0),
-    number("angle_max", (0.0, 180.0), 90.0),
-    vector("gravity", [0.0, 0.0, 0.0]),
+    WEIGHT,
+    number("stiffness", (0.0, 1e6), 120.0),
+    number("damping", (0.0, 1e6), 4.0),
+    // Metres per second squared.
+    vector("gravity", [0.0, 0.0, -9.82]),
+];
+const FOOT_PLACEMENT: &[ParameterRow] = &[
+    WEIGHT,
+    // Metres.
+    number("drop_max", (0.0, 1e3), 0.4),
+    number("lift_max", (0.0, 1e3), 0.2),
+    number("step_max", (0.0, 1e3), 0.6),
+    // Degrees.
+    number("tilt_max", (0.0, 90.0), 34.0),
+    number("swing_height", (0.0, 1e3), 0.15),
+    // Metres per second.
+    number("speed", (0.0, 1e3), 2.0),
 ];
 
 /// Constraint of a state machine.
@@ -112,7 +154,7 @@ pub struct ConstraintDescription {
     pub name: String,
     pub line: u32,
     pub kind: ConstraintKind,
-    /// Names of bones. Of `Copy`: the bone, and the bone whose transform is copied.
+    /// Names of bones, as the kind needs them.
     pub bones: Vec<String>,
     /// Name of the target that a game moves. Without a name in the file, that of the constraint.
     pub target: Option<String>,
@@ -125,6 +167,19 @@ impl ConstraintDescription {
     pub fn parameter(&self, name: &str) -> [f32; 3] {
         let index = self.kind.parameters().iter().position(|row| row.name == name);
         index.and_then(|index| self.parameters.get(index)).copied().unwrap_or_default()
+    }
+
+    /// Returns true if the number of bones and all parameters are valid.
+    pub(super) fn is_valid(&self) -> bool {
+        let rows = self.kind.parameters();
+        let in_range = |(value, row): (&[f32; 3], &ParameterRow)| {
+            let count = if row.form == ParameterForm::Vector { 3 } else { 1 };
+            value[..count].iter().all(|it| *it >= row.range.0 && *it <= row.range.1)
+        };
+        self.kind.has_bones(self.bones.len())
+            && self.parameters.len() == rows.len()
+            && self.parameters.iter().zip(rows).all(in_range)
+            && self.target.is_some() == self.kind.has_target()
     }
 
     /// Reads an entry of the block `constraints`.
@@ -152,19 +207,24 @@ impl ConstraintDescription {
         for value in fields.one_or_list(key, (MASK_BONES_MAX, "MASK_BONES_MAX"))? {
             bones.push(fields.text_of(key, value)?.to_string());
         }
-        let (least, most) = kind.bone_counts();
-        if bones.len() < least || bones.len() > most {
-            let count = bones.len();
-            let range =
-                if least == most { format!("{least}") } else { format!("{least} to {most}") };
-            return Err(fields.block_error(&format!("it names {count} bones: it needs {range}")));
+        if !kind.has_bones(bones.len()) {
+            let (count, wanted) = (bones.len(), kind.bones());
+            return Err(fields.block_error(&format!("it names {count} bones: name {wanted}")));
         }
         let mut parameters = Vec::new();
         for row in kind.parameters() {
-            parameters.push(match (fields.get(row.name), row.components) {
+            parameters.push(match (fields.get(row.name), row.form) {
                 (None, _) => row.default,
-                (Some(value), 3) => fields.vector_of(row.name, value, row.range)?,
-                (Some(value), _) => [fields.number_of(row.name, value, row.range)?, 0.0, 0.0],
+                (Some(value), ParameterForm::Vector) => {
+                    fields.vector_of(row.name, value, row.range)?
+                }
+                (Some(value), ParameterForm::Number) => {
+                    [fields.number_of(row.name, value, row.range)?, 0.0, 0.0]
+                }
+                (Some(_), ParameterForm::Boolean) => {
+                    let is_true = fields.boolean(row.name)? == Some(true);
+                    [if is_true { 1.0 } else { 0.0 }, 0.0, 0.0]
+                }
             });
         }
         let target = match kind.has_target() {

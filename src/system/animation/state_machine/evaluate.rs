@@ -4,6 +4,7 @@
 use super::super::clip::Clip;
 use super::super::player::ClipPlayer;
 use super::super::pose::{BlendSum, Pose};
+use super::super::skeleton::BoneTransform;
 use super::mask::BoneMask;
 use super::playback::{LayerOutput, Sample, SampleMode, StateMachineOutput};
 
@@ -13,6 +14,8 @@ pub struct PoseEvaluator {
     sum: BlendSum,
     sampled: Pose,
     mean: Pose,
+    /// Pose that changes nothing if it is added: the rest pose of clips of differences.
+    identity: Pose,
 }
 
 impl PoseEvaluator {
@@ -90,10 +93,16 @@ impl PoseEvaluator {
         players: &mut [(&Clip, &mut ClipPlayer)],
         pose: &mut Pose,
     ) {
+        let mut identity = std::mem::take(&mut self.identity);
+        if identity.groups.len() != rest.groups.len() {
+            identity = Pose::new(&vec![BoneTransform::IDENTITY; rest.groups.len() * 4]);
+        }
         self.evaluate(output, masks, rest, pose, |index, it, sampled| {
             let (clip, player) = &mut players[index];
             player.seek(clip, it.time);
-            player.sample(rest, sampled);
+            let without_tracks = if it.mode == SampleMode::Add { &identity } else { rest };
+            player.sample(without_tracks, sampled);
         });
+        self.identity = identity;
     }
 }

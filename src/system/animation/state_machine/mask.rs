@@ -64,7 +64,8 @@ impl StateMachine {
                     let hint = suggest::hint(bone, skeleton.names().iter().map(String::as_str));
                     let (path, line, name) = (&self.path, constraint.line, &constraint.name);
                     return Err(error!(
-                        "{path}:{line}: constraint '{name}': the skeleton has no bone '{bone}'{hint}"
+                        "{path}:{line}: constraint '{name}': the skeleton has no bone \
+                         '{bone}'{hint}"
                     ));
                 }
             }

@@ -25,7 +25,9 @@ mod tests;
 mod track_clock;
 
 pub use compiled::{STATE_MACHINE_VERSION, read_state_machine};
-pub use constraint_description::{ConstraintDescription, ConstraintKind, ParameterRow};
+pub use constraint_description::{
+    ConstraintDescription, ConstraintKind, ParameterForm, ParameterRow,
+};
 pub use data::{
     ClipReference, Curve, FadeSettings, Interruption, Layer, Mask, State, StateKind, StateMachine,
     Transition, TransitionMode, Variable,

@@ -59,7 +59,8 @@ pub struct LayerOutput {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RagdollOutput {
     pub layer: u16,
-    /// Index in [`StateMachine::masks`], or `None` for all bones.
+    /// Index in [`StateMachine::masks`]: the mask of the state or else of the layer. `None` is all
+    /// bones.
     pub mask: Option<u16>,
     /// 0 to 1.
     pub weight: f32,
@@ -108,12 +109,7 @@ impl StateMachineState {
         output.ragdolls.clear();
         output.constraints.clear();
         output.constraints.resize(machine.constraints.len(), 0.0);
-        if !self.started {
-            self.started = true;
-            for (index, layer) in self.layers.iter().enumerate() {
-                send_change(machine, index as u16, None, layer.tracks[0].state, sent);
-            }
-        }
+        self.start(machine, sent);
         let StateMachineState { variables, layers, seed, next_serial, .. } = self;
         for (index, layer) in layers.iter_mut().enumerate() {
             let mut update = Update {
@@ -232,9 +228,12 @@ impl LayerState {
             match &state.kind {
                 StateKind::Empty | StateKind::Selection { .. } => {}
                 StateKind::Ragdoll { mask } => {
-                    physics += part;
+                    let mask = mask.or(layer.mask);
+                    if mask == layer.mask {
+                        physics += part;
+                    }
                     let (layer, weight) = (update.layer, part * weight);
-                    output.ragdolls.push(RagdollOutput { layer, mask: *mask, weight });
+                    output.ragdolls.push(RagdollOutput { layer, mask, weight });
                 }
                 _ if state.additive => {}
                 _ => mean += part,

@@ -104,7 +104,7 @@ pub struct StateMachineState {
     pub(super) layers: Vec<LayerState>,
     pub(super) seed: u32,
     pub(super) next_serial: u16,
-    /// False until the first update, which sends the enter events of the initial states.
+    /// False until the enter events of the initial states have been sent.
     pub(super) started: bool,
 }
 
@@ -183,6 +183,15 @@ impl StateMachineState {
         self.layers.get(usize::from(layer)).map(|layer| layer.current)
     }
 
+    /// Sends the enter events of the initial states, once.
+    pub(super) fn start(&mut self, machine: &StateMachine, sent: &mut Vec<SentEvent>) {
+        if !std::mem::replace(&mut self.started, true) {
+            for (index, layer) in self.layers.iter().enumerate() {
+                send_change(machine, index as u16, None, layer.current, sent);
+            }
+        }
+    }
+
     /// Sends an event to all layers. The current states change at once; their exit and enter
     /// events are added to `sent`. Returns false if no layer has a transition for the event.
     pub fn send_event(
@@ -194,6 +203,7 @@ impl StateMachineState {
         if event == END_EVENT {
             return false;
         }
+        self.start(machine, sent);
         let mut taken = false;
         for (index, layer) in self.layers.iter_mut().enumerate() {
             let choices = (&self.variables[..], &mut self.seed);

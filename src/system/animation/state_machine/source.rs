@@ -1,5 +1,34 @@
 //! Compiler of `.state_machine` files: variables, masks, constraints and layers. States are read by
 //! `source_states`, transitions by `source_transitions`.
+//!
+//! ```text
+//! skeleton = "units/orc"
+//! variables = { speed = { value = 0 min = 0 max = 6 } lean = 0.5 }
+//! events = ["jump"]                       // optional: then no other event can be handled
+//! masks = { upper = { spine = 1 } }       // descendants of a bone have its weight
+//! constraints = { look = { type = "aim" bone = "head" yaw = 70 } }
+//! groups = { combat = { initial = "ready" states = { … } any = { … } } }
+//! layers = [ { name = "body" initial = "move" weight = 1 mask = "upper" constraints = ["look"]
+//!     any = { hit = "hurt" }              // from each state of the layer
+//!     states = {
+//!         move = { blend = [ { clip = "walk" weight = "match(speed, 2)" } … ] speed = 0.5 }
+//!         step = { blend_space = { x = "vx" y = "vy"
+//!             points = [ { clip = "left" at = [-1 0] } … ] } }
+//!         jump = { clip = "jump" loop = false on_end = "move" }
+//!         lean = { clip = "lean" time = "lean" }
+//!         tired = { clip = "breathe" additive = true weight = "lean" }
+//!         idle = { random = [ { clip = "a" weight = 2 } … ] }   // or { to = "state" }
+//!         land = { choice = [ { clip = "hard" if = "speed > 3" } … ] }   // or { to = "state" }
+//!         dead = { ragdoll = "full" }     // or { mask = "upper" }
+//!         none = { empty = true }
+//!         fight = { group = "combat" }    // or a block
+//!     } } ]
+//! ```
+//!
+//! Each state can have `constraints`, `enter`, `exit` (events that it sends), `events` with `time`
+//! or `at`, and `on`: a transition or a list of transitions for each event, with `to`, `blend`,
+//! `curve`, `mode`, `if`, `priority`, `interrupt` and `to_self`. Of the transitions for an event,
+//! that of the highest priority is taken; then those of the state come before those of its group.
 
 use super::constraint_description::ConstraintDescription;
 use super::data::*;
@@ -240,7 +269,7 @@ impl<'a> Builder<'a> {
     /// Returns the indices of the constraints that `constraints` names.
     pub fn constraints(&self, fields: &SourceFields<'a>) -> Result<Vec<u16>, Error> {
         let known = &self.machine.constraints;
-        let mut found = Vec::new();
+        let mut found: Vec<u16> = Vec::new();
         for value in fields.one_or_list("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"))? {
             let name = fields.text_of("constraints", value)?;
             let index = known.iter().position(|it| it.name == name).ok_or_else(|| {

@@ -5,8 +5,8 @@ use super::expression_parser::MatchGroup;
 use super::source::{Builder, Member, Scope};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetSlot;
+use engine_foundation::Error;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
-use engine_foundation::{Error, error};
 
 /// Keys of which each state has exactly one.
 const KIND_KEYS: [&str; 8] =
@@ -19,6 +19,15 @@ const STATE_LIMIT: (usize, &str) = (STATES_MAX, "STATES_MAX");
 const SENT_LIMIT: (usize, &str) = (64, "64 events a state");
 /// Range of positions in blend spaces.
 const POSITIONS: (f32, f32) = (-1e6, 1e6);
+
+/// Adds the indices that are not in the list.
+fn add_new(list: &mut Vec<u16>, indices: Vec<u16>) {
+    for index in indices {
+        if !list.contains(&index) {
+            list.push(index);
+        }
+    }
+}
 
 impl<'a> Builder<'a> {
     /// Reads `states`, `initial` and `any` of a layer or a group. `expanded` has the names of the
@@ -99,7 +108,7 @@ impl<'a> Builder<'a> {
             ..Scope::default()
         };
         inner.speeds.extend(self.lone_expression(&fields, "speed")?);
-        inner.constraints.extend(self.constraints(&fields)?);
+        add_new(&mut inner.constraints, self.constraints(&fields)?);
         let group = Group {
             name: name.clone(),
             enter: self.sent_events(&fields, "enter")?,
@@ -223,7 +232,7 @@ impl<'a> Builder<'a> {
         scope: usize,
     ) -> Result<u16, Error> {
         state.speeds.extend(self.lone_expression(fields, "speed")?);
-        state.constraints.extend(self.constraints(fields)?);
+        add_new(&mut state.constraints, self.constraints(fields)?);
         state.enter = self.sent_events(fields, "enter")?;
         state.exit = self.sent_events(fields, "exit")?;
         self.read_timed_events(fields, state)?;
@@ -299,7 +308,7 @@ impl<'a> Builder<'a> {
             return Ok(None);
         }
         if value.kind() != ValueKind::Object {
-            let message = "'ragdoll' must be \"full\", or { mask = \"…\" } for a part of the bones";
+            let message = "'ragdoll' must be \"full\", or { mask = \"…\" } for some of the bones";
             return Err(fields.error_at(value, message));
         }
         let subject = format!("'ragdoll' of {}", fields.subject);

@@ -6,7 +6,7 @@ use engine_foundation::random::Random;
 const EXAMPLE: &str = r#"
 variables = { speed = { value = 0 min = 0 max = 6 } lean = 0.5 }
 masks = { upper = { spine = 1 hip = 0.25 } }
-constraints = { look = { type = "aim" bone = "head" angle_max = 70 }
+constraints = { look = { type = "aim" bone = "head" yaw = 50 }
     foot = { type = "two_bone" bones = ["thigh" "shin" "foot"] target = "ground" } }
 groups = { combat = { initial = "ready" states = {
     ready = { clip = "ready" on = { swing = "swing" } }
@@ -44,7 +44,8 @@ fn check(text: &str, wanted: &str) {
 /// Checks the error of a state in line 2.
 fn check_state(state: &str, wanted: &str) {
     let text = format!(
-        "variables = {{ speed = 0 }} layers = [ {{ states = {{ other = {{ clip = \"o\" }} s = {{ {state} }} }} }} ]"
+        "variables = {{ speed = 0 }} \
+         layers = [ {{ states = {{ other = {{ clip = \"o\" }} s = {{ {state} }} }} }} ]"
     );
     check(&text, "orc.state_machine:2");
     check(&text, wanted);
@@ -62,7 +63,7 @@ fn the_example_of_the_manual_compiles() {
     assert_eq!(machine.find_state(0, "combat/swing"), Some(3));
     let look = &machine.constraints()[0];
     assert_eq!((look.kind, look.target.as_deref()), (ConstraintKind::Aim, Some("look")));
-    assert_eq!(look.parameter("angle_max"), [70.0, 0.0, 0.0]);
+    assert_eq!(look.parameter("yaw"), [50.0, 0.0, 0.0]);
     assert_eq!(machine.constraints()[1].target.as_deref(), Some("ground"));
     assert_eq!(machine.states()[0].constraints, [0]);
 }
@@ -131,7 +132,8 @@ fn unknown_keys_and_names_suggest_the_nearest() {
     check_state("group = \"combat\"", "there is no group 'combat'");
     check_state("ragdoll = { mask = \"upper\" }", "there is no mask 'upper'");
     check(
-        "masks = { upper = { spine = 1 } } layers = [ { mask = \"uper\" states = { a = { empty = true } } } ]",
+        "masks = { upper = { spine = 1 } }
+         layers = [ { mask = \"uper\" states = { a = { empty = true } } } ]",
         "layer 'layer_1': there is no mask 'uper', did you mean 'upper'?",
     );
     check(
@@ -139,7 +141,8 @@ fn unknown_keys_and_names_suggest_the_nearest() {
         "there is no state 'b', did you mean 'bb'?",
     );
     check(
-        "events = [\"jump\"] layers = [ { states = { a = { empty = true on = { jmp = \"a\" } } } } ]",
+        "events = [\"jump\"]
+         layers = [ { states = { a = { empty = true on = { jmp = \"a\" } } } } ]",
         "the list 'events' has no 'jmp', did you mean 'jump'?",
     );
 }
@@ -180,7 +183,8 @@ fn states_that_contradict_themselves_are_refused() {
         "has no fixed length: write 'at'",
     );
     check_state(
-        "blend_space = { x = \"speed\" points = [ { clip = \"a\" at = 1 } { clip = \"b\" at = 1 } ] }",
+        "blend_space = { x = \"speed\" points = [ { clip = \"a\" at = 1 }
+            { clip = \"b\" at = 1 } ] }",
         "an earlier point has the same position",
     );
     check_state("blend_space = { points = [ { clip = \"a\" at = 1 } ] }", "'x' is missing");
@@ -206,12 +210,23 @@ fn variables_masks_and_constraints_are_checked() {
         "constraints = { look = { type = \"am\" } }",
         "'type' cannot be 'am', did you mean 'aim'?",
     );
-    check("constraints = { look = { type = \"aim\" } }", "it names 0 bones");
+    check("constraints = { look = { type = \"aim\" } }", "it names 0 bones: name the bone that");
+    check(
+        "constraints = { f = { type = \"foot_placement\" bones = [\"hip\" \"a\" \"b\"] } }",
+        "it names 3 bones: name the pelvis, and then thigh, shin and foot",
+    );
+    check(
+        "constraints = { c = { type = \"copy\" bones = [\"a\" \"b\"] rotation = 1 } }",
+        "'rotation' must be true or false",
+    );
     check(
         "constraints = { look = { type = \"aim\" bone = \"a\" stiffness = 1 } }",
         "has no 'stiffness'",
     );
-    check("constraints = { c = { type = \"copy\" bone = \"a\" } }", "it names 1 bones: it needs 2");
+    check(
+        "constraints = { c = { type = \"copy\" bone = \"a\" } }",
+        "name the bone, and the bone whose",
+    );
     check(
         "constraints = { c = { type = \"aim\" bone = \"a\" bones = [\"b\"] } }",
         "write one of them",

@@ -67,14 +67,16 @@ fn masks_apply_to_descendants_unless_overridden() {
     let wanted =
         "orc.state_machine:2: mask 'm': the skeleton has no bone 'spin', did you mean 'spine'?";
     assert_eq!(wrong("masks = { m = { spin = 1 } }"), wanted);
-    let wanted = "orc.state_machine:2: constraint 'c': the skeleton has no bone 'heads', did you mean 'head'?";
+    let wanted = "orc.state_machine:2: constraint 'c': the skeleton has no bone 'heads', \
+         did you mean 'head'?";
     assert_eq!(wrong("constraints = { c = { type = \"aim\" bone = \"heads\" } }"), wanted);
 }
 
 #[test]
 fn layers_cover_those_below_by_weight_and_mask() {
     let mut it = Character::new(
-        "variables = { w = { value = 1 min = 0 max = 1 } } masks = { upper = { spine = 1 hand = 0.5 } }
+        "variables = { w = { value = 1 min = 0 max = 1 } }
+        masks = { upper = { spine = 1 hand = 0.5 } }
         layers = [ { states = { body = { blend = [ { clip = \"a\" } { clip = \"b\" } ] } } }
             { mask = \"upper\" weight = \"w\" states = { arms = { clip = \"c\" } } } ]",
         &[],
@@ -110,7 +112,8 @@ fn additive_states_add_their_difference_from_the_rest_pose() {
     let mut it = Character::new(
         "masks = { upper = { spine = 1 } }
         layers = [ { states = { body = { clip = \"a\" } } }
-            { mask = \"upper\" states = { lean = { clip = \"b\" additive = true weight = 0.5 } } } ]",
+            { mask = \"upper\" states = {
+                lean = { clip = \"b\" additive = true weight = 0.5 } } } ]",
         &[],
     );
     it.update(0.1);

@@ -89,7 +89,7 @@ fn layers_have_weights_masks_and_constraints() {
         "variables = { aim = 0.5 }
         masks = { upper = { spine = 1 } }
         constraints = { look = { type = \"aim\" bone = \"head\" }
-            feet = { type = \"two_bone\" bone = \"foot\" } }
+            feet = { type = \"two_bone\" bones = [\"a\" \"b\" \"c\"] } }
         layers = [
             { constraints = \"feet\" states = { body = { clip = \"body\" } } }
             { mask = \"upper\" weight = \"aim\" states = {
@@ -116,7 +116,8 @@ fn additive_clips_are_added() {
     let difference = ClipInfo { additive: true, ..clip(1.0, true) };
     let mut it = Character::new(
         "variables = { tired = 0.25 } layers = [ { states = {
-            breathe = { clip = \"breathe\" additive = true weight = \"tired\" on = { go = \"lean\" } }
+            breathe = { clip = \"breathe\" additive = true weight = \"tired\"
+                on = { go = \"lean\" } }
             lean = { blend = [ { clip = \"l\" weight = 0.5 } { clip = \"m\" weight = 7 } ]
                 additive = true } } } ]",
         &[("breathe", difference)],
@@ -152,18 +153,25 @@ fn ragdolls_take_over_without_the_pose_below() {
     it.send("hit");
     it.update(0.1);
     assert_eq!(it.output.ragdolls[0].mask, Some(0));
+    let [layer] = it.output.layers[..] else { panic!() };
+    assert_eq!(layer.coverage, 0.0, "the bones that are not masked show the layers below");
 }
 
 #[test]
 fn passed_events_are_sent_once_with_repetitions() {
     let step =
         ClipInfo { events: vec![(0.25, "left".into()), (0.75, "right".into())], ..clip(1.0, true) };
-    let text = "layers = [ { states = { walk = { clip = \"walk\" enter = \"began\" exit = \"left_it\"
-        events = [ { name = \"start\" at = 0 } { name = \"end\" at = 1 } { name = \"late\" time = 0.8 } ]
+    let text = "layers = [ { states = { walk = { clip = \"walk\"
+        enter = \"began\" exit = \"left_it\"
+        events = [ { name = \"start\" at = 0 } { name = \"end\" at = 1 }
+            { name = \"late\" time = 0.8 } ]
         on = { go = \"stop\" } } stop = { empty = true enter = [\"x\" \"y\"] } } } ]";
     let mut it = Character::new(text, &[("walk", step.clone())]);
     it.update(0.0);
     assert_eq!(it.sent(), ["began"]);
+    let mut early = Character::new(text, &[]);
+    early.send("go");
+    assert_eq!(early.sent(), ["began", "left_it", "x", "y"], "each exit follows an enter");
     it.update(0.5);
     assert_eq!(it.sent(), ["start", "left"]);
     it.update(0.25);
@@ -254,17 +262,20 @@ const WILD: &str = "variables = { speed = { min = 0 max = 6 } turn = { min = -1 
                 e5 = { to = \"group/inner\" blend = 0.3 mode = \"sync_beat_wait\" } }
             states = {
         move = { blend = [ { clip = \"walk\" weight = \"match(speed, 2)\" }
-            { clip = \"run\" weight = \"match(speed, 5)\" } ] speed = \"speed - 3\" constraints = \"look\"
+            { clip = \"run\" weight = \"match(speed, 5)\" } ] speed = \"speed - 3\"
+            constraints = \"look\"
             on = { e0 = { to = \"jump\" mode = \"sync_beat_closest\" } e1 = \"space\" } }
         jump = { clip = \"jump\" on_end = \"move\" on = { e1 = { to = \"jump\" blend = 0.1 } } }
-        space = { blend_space = { x = \"speed\" y = \"turn\" points = [ { clip = \"walk\" at = [0 0] }
+        space = { blend_space = { x = \"speed\" y = \"turn\" points = [
+            { clip = \"walk\" at = [0 0] }
             { clip = \"left\" at = [1 -1] } { clip = \"right\" at = [1 1] } ] }
             on = { e2 = { to = \"scrub\" mode = \"sync_percentage\" } e3 = \"dead\" } }
         scrub = { clip = \"lean\" time = \"turn / speed\" on = { e3 = { to = \"move\"
             mode = \"sync_inverse_percentage\" interrupt = \"higher\" } } }
         dead = { ragdoll = \"full\" on = { e0 = \"dice\" } }
         dice = { random = [ { to = \"move\" weight = \"speed\" } { to = \"group\" } ] }
-        group = { group = { states = { inner = { random = [ { clip = \"pose\" } { clip = \"jump\" } ]
+        group = { group = { states = { inner = {
+            random = [ { clip = \"pose\" } { clip = \"jump\" } ]
             on_end = \"move\" events = [ { name = \"mid\" at = 0.5 } ] } } } } } }
       { mask = \"upper\" weight = \"turn\" states = { none = { empty = true on = { e2 = \"wave\" } }
         wave = { clip = \"wave\" additive = true on_end = \"none\" } } } ]";
@@ -374,7 +385,8 @@ fn reload_keeps_state_time_and_variables_by_name() {
         b = { clip = \"b\" } } } ]";
     let new = "variables = { fresh = 9 speed = { min = 0 max = 5 } } layers = [
         { name = \"first\" states = { z = { clip = \"z\" } } }
-        { name = \"body\" states = { x = { clip = \"x\" } b = { clip = \"b\" } a = { clip = \"a\" } } } ]";
+        { name = \"body\" states = { x = { clip = \"x\" }
+            b = { clip = \"b\" } a = { clip = \"a\" } } } ]";
     let without =
         "layers = [ { name = \"body\" states = { x = { clip = \"x\" } a = { clip = \"a\" } } } ]";
     let mut it = Character::new(old, &[]);
@@ -395,7 +407,8 @@ fn reload_keeps_state_time_and_variables_by_name() {
     assert_eq!(other.shown(), "x: x@0.25*1.00");
     // A transition that waits goes on waiting.
     let mut it = Character::new(
-        "layers = [ { name = \"body\" states = { a = { clip = \"a\" on = { go = { to = \"b\" blend = 0
+        "layers = [ { name = \"body\" states = { a = { clip = \"a\"
+            on = { go = { to = \"b\" blend = 0
             mode = \"wait_until_end\" } } } b = { clip = \"b\" } } } ]",
         &[],
     );

@@ -286,7 +286,8 @@ fn groups_are_entered_left_and_inherited() {
     let mut it = Character::new(
         "variables = { haste = { value = 2 min = 0 max = 9 } }
         layers = [ { states = {
-            calm = { clip = \"calm\" exit = \"calm_out\" on = { fight = \"fight\" deep = \"fight/swing\" } }
+            calm = { clip = \"calm\" exit = \"calm_out\"
+                on = { fight = \"fight\" deep = \"fight/swing\" } }
             fight = { enter = \"fight_in\" exit = \"fight_out\" speed = \"haste\" on_end = \"calm\"
                 on = { peace = { to = \"calm\" blend = 0 } }
                 group = { initial = \"ready\" states = {
