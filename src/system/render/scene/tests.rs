@@ -223,7 +223,7 @@ fn ordered_draws_follow_their_order_and_merge_equal_depths() {
     assert_eq!(calls, [(0, 3), (1, 2)], "the first is on a lower layer, and drawn with the next");
     assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 1, 3, 2, 4]);
     let data = &scenes.scenes[&1].data;
-    assert_eq!((data[2].part, data[2].flips, data[3].flips), ([2, 0, 1, 1], 1, 2));
+    assert_eq!((data[2].part, data[2].flags, data[3].flags), ([2, 0, 1, 1], 1, 2));
     // A draw that ends removes its order.
     let changes = vec![DrawChange::End(DrawSlot(0)), draw_change(0, 0, Vec3::new(0.0, 2.0, 0.0))];
     apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
