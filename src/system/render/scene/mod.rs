@@ -11,6 +11,7 @@ mod deformations;
 mod draw_plan;
 mod draw_resources;
 mod lights;
+mod mesh_checks;
 mod retained_scene;
 mod shadow_depth_range;
 mod shadows;
