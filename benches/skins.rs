@@ -11,9 +11,7 @@ use crate::run::Run;
 use crate::table::{Group, Row, median, named};
 use engine::foundation::{Mat4, Vec3, projections, views};
 use engine::frame_packet::deformation::MeshSkin;
-use engine::frame_packet::mesh::{
-    MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex,
-};
+use engine::frame_packet::mesh::{MeshChange, MeshFrame, MeshSlot, MeshVertex};
 use engine::frame_packet::scene::{
     DrawChange, DrawMesh, DrawSlot, DrawTransform, LightFrame, LightKind, SceneFrame,
 };
@@ -61,15 +59,9 @@ fn strip() -> MeshFrame {
     }
     let quad = |joint: u32| [0, 1, 3, 0, 3, 2].map(|corner| joint * 2 + corner);
     let indices: Vec<u32> = (0..JOINTS - 1).flat_map(quad).collect();
-    MeshFrame {
-        name: "strip".to_string(),
-        bounds: MeshBounds::of(&vertices),
-        parts: vec![MeshPart { first: 0, count: indices.len() as u32, surface: 0 }],
-        indices,
-        skin: Some(Arc::new(MeshSkin::new(&vertices, &joints, &weights))),
-        morph: None,
-        vertices,
-    }
+    let skin = MeshSkin::new(&vertices, &joints, &weights);
+    let mesh = MeshFrame::of_one_part("strip".to_string(), vertices, indices);
+    MeshFrame { skin: Some(Arc::new(skin)), ..mesh }
 }
 
 /// Returns the palette of a strip that bends to one side.
@@ -135,8 +127,7 @@ fn add_poses(packet: &mut FramePacket, skin: &MeshSkin, poses: &[Vec<DrawTransfo
     frame.scene = 1;
     for slot in 0..CHARACTERS {
         let palette = &poses[((slot * 7 + step) % POSES) as usize];
-        let bounds = skin.bounds(palette);
-        frame.add_skin(DrawSlot(slot), palette.len(), bounds).copy_from_slice(palette);
+        frame.add_palette(DrawSlot(slot), skin, |all| all.copy_from_slice(palette));
     }
     packet.scenes.push(frame);
 }

@@ -11,8 +11,7 @@ use engine::foundation::{Mat4, Vec3};
 use engine::frame_packet::deformation::{MeshMorph, MeshSkin};
 use engine::frame_packet::material::BlendMode;
 use engine::frame_packet::mesh::{
-    MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
-    SurfaceFrame, SurfaceSlot,
+    MeshChange, MeshFrame, MeshSlot, MeshVertex, SurfaceAlphaMode, SurfaceFrame, SurfaceSlot,
 };
 use engine::frame_packet::scene::{DrawChange, DrawMesh, DrawSlot, DrawTransform, SceneFrame};
 use engine::frame_packet::texture::{TextureChange, TextureSlot};
@@ -74,19 +73,6 @@ fn cylinder() -> (Vec<MeshVertex>, Vec<u32>) {
     (vertices, indices)
 }
 
-fn mesh(name: &str, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
-    let count = indices.len() as u32;
-    MeshFrame {
-        name: name.to_string(),
-        bounds: MeshBounds::of(&vertices),
-        vertices,
-        indices,
-        parts: vec![MeshPart { first: 0, count, surface: 0 }],
-        skin: None,
-        morph: None,
-    }
-}
-
 fn pillar() -> MeshFrame {
     let (vertices, indices) = cylinder();
     let weights = |vertex: &MeshVertex| {
@@ -98,7 +84,8 @@ fn pillar() -> MeshFrame {
     let weights: Vec<[f32; 4]> = vertices.iter().map(weights).collect();
     let joints = vec![[1, 0, 0, 0]; vertices.len()];
     let skin = MeshSkin::new(&vertices, &joints, &weights);
-    MeshFrame { skin: Some(Arc::new(skin)), ..mesh("pillar", vertices, indices) }
+    let mesh = MeshFrame::of_one_part("pillar".to_string(), vertices, indices);
+    MeshFrame { skin: Some(Arc::new(skin)), ..mesh }
 }
 
 /// Returns the offset of each vertex, which depends on its position.
@@ -139,8 +126,8 @@ fn bent(angle: f32) -> [DrawTransform; 2] {
 
 /// Adds a pose of a draw, with its bounds.
 fn pose(frame: &mut SceneFrame, slot: DrawSlot, mesh: &MeshFrame, palette: &[DrawTransform]) {
-    let bounds = mesh.skin.as_ref().expect("it has joints").bounds(palette);
-    frame.add_skin(slot, palette.len(), bounds).copy_from_slice(palette);
+    let skin = mesh.skin.as_ref().expect("it has joints");
+    frame.add_palette(slot, skin, |all| all.copy_from_slice(palette));
 }
 
 fn builder() -> SceneBuilder {
@@ -149,7 +136,7 @@ fn builder() -> SceneBuilder {
         builder.packet.meshes.push(MeshChange::Set { slot, mesh: Arc::new(mesh) });
     }
     builder.ground();
-    builder.light(sun(Vec3::new(0.7, 0.6, -0.8), 1.3));
+    builder.light(sun(Vec3::new(0.45, 0.75, -0.9), 1.3));
     builder
 }
 
@@ -182,18 +169,18 @@ fn bent_pillars() -> FramePacket {
     let waves = builder.surface(painted(9, SurfaceAlphaMode::Blend));
     let disc = builder.surface(painted(12, SurfaceAlphaMode::Mask(0.5)));
     let pillar = pillar();
-    stand(&mut builder, PILLAR, red, -2.7);
+    stand(&mut builder, PILLAR, red, -2.9);
     let angles = [(PILLAR, red, 1.0), (PILLAR, red, -0.6), (BULGE, red, 0.5)];
     let custom = [(PILLAR, waves, 0.9), (PILLAR, disc, 0.7)];
     for (at, (mesh, surface, angle)) in angles.into_iter().chain(custom).enumerate() {
-        let x = [-2.0, -0.3, 0.4, 1.4, 2.4][at];
+        let x = [-2.2, -0.35, 0.75, 1.8, 2.9][at];
         let slot = stand(&mut builder, mesh, surface, x);
         pose(&mut builder.frame, slot, &pillar, &bent(angle));
         if mesh == BULGE {
             builder.frame.add_morph(slot, &[1.0]);
         }
     }
-    builder.build(vec![view(Vec3::new(0.0, -7.2, 3.0), Vec3::new(0.0, 0.3, 0.75))])
+    builder.build(vec![view(Vec3::new(0.3, -6.6, 3.2), Vec3::new(0.2, 0.3, 0.7))])
 }
 
 /// Returns spheres with the weights 0, 0.5 and 1 of a morph target, and with two targets.

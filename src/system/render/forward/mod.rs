@@ -98,8 +98,8 @@ impl ForwardRenderer {
         if !device.draws_onto(LIGHT_FORMAT, 1) || storage < STORAGE_BUFFERS_MIN {
             let name = &device.info.name;
             return Err(format!(
-                "the adapter {name} cannot draw worlds: it has no half-float textures, or fewer than \
-                 {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
+                "the adapter {name} cannot draw worlds: it has no half-float textures, or fewer \
+                 than {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
             ));
         }
         let samples =

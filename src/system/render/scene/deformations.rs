@@ -203,8 +203,8 @@ impl Deformations {
         self.rows[first][0] = if shown { joints as f32 } else { 0.0 };
         if shown {
             let rows = &mut self.rows[start..][..joints as usize * MATRIX_ROWS];
-            let (given, lacking) = rows.split_at_mut(palette.len() * MATRIX_ROWS);
-            given.copy_from_slice(bytemuck::cast_slice(palette));
+            let (posed, lacking) = rows.split_at_mut(palette.len() * MATRIX_ROWS);
+            posed.copy_from_slice(bytemuck::cast_slice(palette));
             for matrix in lacking.chunks_exact_mut(MATRIX_ROWS) {
                 matrix.copy_from_slice(&DrawTransform::IDENTITY.0);
             }
