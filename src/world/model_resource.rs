@@ -302,6 +302,12 @@ mod tests {
     }
 
     #[test]
+    fn the_version_of_models_follows_that_of_clips() {
+        // Models contain compiled clips: if the version of clips changes, raise that of models.
+        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (4, 2));
+    }
+
+    #[test]
     fn model_textures_can_be_compressed_ktx2() {
         let (planks, bumps): (Vec<u8>, Vec<u8>) = ((0..48).collect(), (100..116).collect());
         let packed = ktx2_file(8, 4, 146, 2, &[&planks[..32], &planks[32..]]);

@@ -181,9 +181,11 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         changed.has(ReloadStep::StateMachines, machine) || changed.has(ReloadStep::Models, model)
     };
     let store = &mut *host.store;
-    let read = |name: &str| store.read(&ResourceName::new(kind_names::STATE_MACHINE, name));
-    if let Err(error) = host.animations.reload_machines(is_changed, |name| Ok(read(name)?.to_vec()))
-    {
+    let read = |name: &str| {
+        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
+        store.read(&resource).map(|bytes| bytes.to_vec())
+    };
+    if let Err(error) = host.animations.reload_machines(is_changed, read) {
         log::error(&format!("{error}: characters keep the previous version"));
     }
 }
