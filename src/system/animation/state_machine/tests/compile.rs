@@ -1,4 +1,4 @@
-//! Tests of the compiler: what it accepts, its messages, and the compiled form.
+//! Tests of the compiler: valid files, messages of errors, and the compiled form.
 
 use super::*;
 use engine_foundation::random::Random;
