@@ -45,8 +45,8 @@ pub use source_range::cut as cut_clip;
 pub use state_machine::{
     BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
     FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterForm, ParameterRow,
-    PoseEvaluator, RagdollOutput, STATE_MACHINE_VERSION, Sample, SampleMode, SentEvent, State,
-    StateKind, StateMachine, StateMachineOutput, StateMachineState, StateMachineSummary,
-    StateSummary, Transition, TransitionMode, TransitionSummary, Variable, compile_state_machine,
-    read_state_machine,
+    PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample, SampleMode,
+    SamplePlayers, SentEvent, State, StateKind, StateMachine, StateMachineOutput,
+    StateMachineState, StateMachineSummary, StateSummary, Transition, TransitionMode,
+    TransitionSummary, Variable, compile_state_machine, read_state_machine,
 };

@@ -1,10 +1,7 @@
 //! Evaluation of the output of a state machine into a pose: the mean of each layer over the layers
 //! below it, by weight and mask, and the addition of differences.
 
-use super::super::clip::Clip;
-use super::super::player::ClipPlayer;
 use super::super::pose::{BlendSum, Pose};
-use super::super::skeleton::BoneTransform;
 use super::mask::BoneMask;
 use super::playback::{LayerOutput, Sample, SampleMode, StateMachineOutput};
 
@@ -14,14 +11,12 @@ pub struct PoseEvaluator {
     sum: BlendSum,
     sampled: Pose,
     mean: Pose,
-    /// Pose that changes nothing if it is added: the rest pose of clips of differences.
-    identity: Pose,
 }
 
 impl PoseEvaluator {
     /// Writes the pose of a character into `pose`. Calls `sample` for each sample, in order, with
-    /// its index; it writes the pose of the clip into its last argument. Bones that no layer covers
-    /// have their rest pose.
+    /// its index; it writes the pose of the clip into its last argument: a difference for
+    /// [`SampleMode::Add`]. Bones that no layer covers have their rest pose.
     pub fn evaluate(
         &mut self,
         output: &StateMachineOutput,
@@ -81,28 +76,5 @@ impl PoseEvaluator {
             self.sum.finish(&mut self.mean);
             pose.blend_towards(&self.mean, weight, mask);
         }
-    }
-
-    /// Writes the pose of a character into `pose`, with a clip and its player for each sample. All
-    /// of them are of the same skeleton.
-    pub fn evaluate_players(
-        &mut self,
-        output: &StateMachineOutput,
-        masks: &[BoneMask],
-        rest: &Pose,
-        players: &mut [(&Clip, &mut ClipPlayer)],
-        pose: &mut Pose,
-    ) {
-        let mut identity = std::mem::take(&mut self.identity);
-        if identity.groups.len() != rest.groups.len() {
-            identity = Pose::new(&vec![BoneTransform::IDENTITY; rest.groups.len() * 4]);
-        }
-        self.evaluate(output, masks, rest, pose, |index, it, sampled| {
-            let (clip, player) = &mut players[index];
-            player.seek(clip, it.time);
-            let without_tracks = if it.mode == SampleMode::Add { &identity } else { rest };
-            player.sample(without_tracks, sampled);
-        });
-        self.identity = identity;
     }
 }

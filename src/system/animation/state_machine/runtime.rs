@@ -247,11 +247,7 @@ impl StateMachineState {
         for variable in &self.variables {
             hash.write_f32(*variable);
         }
-        let mut numbers = Vec::new();
-        self.save(&mut numbers);
-        for number in numbers {
-            hash.write_f64(number);
-        }
+        self.each_number(|number| hash.write_f64(number));
         hash.write_f64(f64::from(self.seed));
     }
 }

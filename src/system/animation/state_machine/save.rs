@@ -128,8 +128,13 @@ impl Numbers<'_> {
 impl StateMachineState {
     /// Adds the states of all layers to a list of numbers. Variables and seed are not part of it.
     pub fn save(&self, numbers: &mut Vec<f64>) {
-        numbers.push(f64::from(u8::from(self.started)));
-        numbers.push(f64::from(self.next_serial));
+        self.each_number(|number| numbers.push(number));
+    }
+
+    /// Calls `visit` for each number of the list.
+    pub(super) fn each_number(&self, mut visit: impl FnMut(f64)) {
+        visit(f64::from(u8::from(self.started)));
+        visit(f64::from(self.next_serial));
         for layer in &self.layers {
             let none = TransitionMode::ALL.len() as f64;
             let pending = layer.pending.as_ref();
@@ -146,7 +151,7 @@ impl StateMachineState {
                 priority,
                 f64::from(layer.count),
             ];
-            numbers.extend(head);
+            head.into_iter().for_each(&mut visit);
             for track in layer.tracks() {
                 let [seconds, curve, interruption, priority] = save_settings(track.fade.settings);
                 let row: [f64; TRACK_NUMBERS] = [
@@ -161,7 +166,7 @@ impl StateMachineState {
                     interruption,
                     priority,
                 ];
-                numbers.extend(row);
+                row.into_iter().for_each(&mut visit);
             }
         }
     }

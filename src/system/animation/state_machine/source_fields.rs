@@ -104,11 +104,6 @@ impl<'a> SourceFields<'a> {
         self.value.get(key)
     }
 
-    /// Returns the line of the block.
-    pub fn line(&self) -> u32 {
-        self.value.line() as u32
-    }
-
     /// Returns the items of a list. Returns an error if there are more than `most`.
     pub fn list(
         &self,

@@ -479,10 +479,9 @@ impl<'a> Builder<'a> {
             return Ok(index as u16);
         }
         if events.len() == EVENTS_MAX {
-            let (path, line) = (fields.path, fields.line());
-            return Err(error!(
-                "{path}:{line}: states send more than {EVENTS_MAX} events (EVENTS_MAX)"
-            ));
+            return Err(fields.block_error(&format!(
+                "the states send more than {EVENTS_MAX} different events (EVENTS_MAX)"
+            )));
         }
         events.push(name.to_string());
         Ok(events.len() as u16 - 1)

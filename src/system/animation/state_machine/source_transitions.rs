@@ -15,7 +15,7 @@ const TRANSITION_KEYS: [&str; 8] =
 pub const EVENT_TRANSITIONS_MAX: usize = 32;
 const EVENT_LIMIT: (usize, &str) = (EVENT_TRANSITIONS_MAX, "EVENT_TRANSITIONS_MAX");
 
-/// Number that the name of a state stands for.
+/// Number that the index of a named state is stored in.
 #[derive(Clone, Copy)]
 pub(super) enum TargetSlot {
     Transition(u16),

@@ -134,7 +134,9 @@ impl Clock {
 
     pub fn boundary(&self, dt: f32) -> Boundary {
         let end = self.since_end.filter(|_| !self.loops);
-        Boundary { end, repeat: self.since_end, beat: Some(dt) }
+        // No end can come if the clip does not move.
+        let repeat = if self.rate == 0.0 { Some(dt) } else { self.since_end };
+        Boundary { end, repeat, beat: Some(dt) }
     }
 
     /// Calls `visit` for each range of phases that the step passes, in the order of time.

@@ -1,4 +1,4 @@
-//! Tests of the compiler: what it accepts, its messages, and the compiled form.
+//! Tests of the compiler: valid files, messages of errors, and the compiled form.
 
 use super::*;
 use engine_foundation::random::Random;
@@ -183,8 +183,8 @@ fn states_that_contradict_themselves_are_refused() {
         "has no fixed length: write 'at'",
     );
     check_state(
-        "blend_space = { x = \"speed\" points = [ { clip = \"a\" at = 1 }
-            { clip = \"b\" at = 1 } ] }",
+        "blend_space = { x = \"speed\" \
+         points = [ { clip = \"a\" at = 1 } { clip = \"b\" at = 1 } ] }",
         "an earlier point has the same position",
     );
     check_state("blend_space = { points = [ { clip = \"a\" at = 1 } ] }", "'x' is missing");

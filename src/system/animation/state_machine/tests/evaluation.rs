@@ -1,7 +1,10 @@
 //! Tests of poses: masks, layers, differences.
 
+use super::super::super::clip::Clip;
+use super::super::super::compile::{ClipSettings, compile};
 use super::super::super::pose::Pose;
 use super::super::super::skeleton::{BoneTransform, Skeleton};
+use super::super::super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::*;
 use engine_foundation::{Quat, Vec3};
 
@@ -159,4 +162,71 @@ fn blending_towards_a_pose_takes_the_shorter_arc() {
     whole.blend_towards(&posed(4.0, 0.6, 3.0), 1.0, None);
     let angle = whole.transform(0).rotation.to_scaled_axis().z;
     assert!((angle - 0.6).abs() < 1e-6);
+}
+
+/// A clip of two seconds whose hip moves from `x` by a metre and back.
+fn moving(x: f32) -> Clip {
+    let track = SourceTrack {
+        bone: 0,
+        property: TrackProperty::Position,
+        interpolation: SourceInterpolation::Linear,
+        times: vec![0.0, 1.0, 2.0],
+        values: [0.0, 1.0, 0.0].map(|moved| [x + moved, 1.0, 0.0, 0.0]).to_vec(),
+    };
+    let source = SourceClip { seconds: 2.0, tracks: vec![track] };
+    compile(&source, &skeleton(), &ClipSettings::DEFAULT).unwrap().clip
+}
+
+#[test]
+fn players_show_the_clips_and_return_to_the_pool() {
+    let mut it = Character::new(
+        "layers = [ { states = {
+            a = { clip = \"a\" on = { go = { to = \"b\" blend = 0.5 curve = \"linear\" } } }
+            b = { clip = \"b\" on = { go = { to = \"a\" blend = 0.5 curve = \"linear\" }
+                lost = { to = \"lost\" blend = 0 } } }
+            lost = { clip = \"lost\" } } } ]",
+        &[("a", clip(2.0, true)), ("b", clip(2.0, true))],
+    );
+    let skeleton = skeleton();
+    let rest = Pose::rest(&skeleton);
+    let clips = [moving(0.0), moving(10.0)];
+    let clips = [Some(&clips[0]), Some(&clips[1]), None];
+    let rig = RigData { skeleton: &skeleton, rest: &rest, clips: &clips, masks: &[] };
+    let (mut players, mut pool) = (SamplePlayers::default(), PlayerPool::default());
+    let (mut evaluator, mut pose) = (PoseEvaluator::default(), Pose::default());
+    let mut x = |it: &Character, players: &mut SamplePlayers, pool: &mut PlayerPool| {
+        players.evaluate(&it.output, &rig, pool, &mut evaluator, &mut pose);
+        pose.transform(0).position.x
+    };
+    it.update(0.5);
+    assert!((x(&it, &mut players, &mut pool) - 0.5).abs() < 1e-3);
+    it.send("go");
+    it.update(0.25);
+    let wanted = 0.5 * 0.75 + 0.5 * 10.25;
+    assert!((x(&it, &mut players, &mut pool) - wanted).abs() < 1e-3);
+    // Each sample has the pose of its own time, over many transitions.
+    for step in 0..200 {
+        if step % 7 == 0 {
+            it.send("go");
+        }
+        it.update(0.05);
+        let shown = x(&it, &mut players, &mut pool);
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for sample in &it.output.samples {
+            let moved = 1.0 - (sample.time - 1.0).abs();
+            sum += sample.weight * (f32::from(sample.clip) * 10.0 + moved);
+            weights += sample.weight;
+        }
+        assert!((shown - sum / weights).abs() < 1e-3, "{shown} in step {step}");
+    }
+    if it.info().state == "a" {
+        it.send("go");
+    }
+    it.send("lost");
+    it.update(0.1);
+    let shown = x(&it, &mut players, &mut pool);
+    assert_eq!(shown, rest.transform(0).position.x, "a missing clip is at rest");
+    players.clear(&mut pool);
+    assert!(players.is_empty());
+    assert!((2..8).contains(&pool.count()), "players are used again: {}", pool.count());
 }
