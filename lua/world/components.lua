@@ -58,7 +58,7 @@ end
 local OTHER_NAMES = {
   actor = "physics", actors = "physics", body = "physics", collider = "physics", mover = "physics",
   rigid_body = "physics", rigidbody = "physics", joint = "physics", static_mesh = "mesh",
-  model = "mesh", sprite_renderer = "sprite", animation = "sprite", spot = "light", lamp = "light",
+  model = "mesh", sprite_renderer = "sprite", spot = "light", lamp = "light",
   tiles = "tilemap", tile_map = "tilemap",
 }
 

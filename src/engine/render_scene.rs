@@ -2,7 +2,7 @@
 //! packet as changes. Unchanged objects are not visited.
 
 use super::{Assets, Devices, Engine, Worlds};
-use engine_foundation::{Error, Handle, Mat4, log};
+use engine_foundation::{Error, Handle, Mat4, Vec3, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
@@ -11,7 +11,7 @@ use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
 use engine_world::light::LightType;
 use engine_world::mesh::{MeshComponent, MeshId, MeshInstance};
-use engine_world::render_scenes::WorldRenderScene;
+use engine_world::render_scenes::{RenderScenes, WorldRenderScene, scene_of};
 use engine_world::unit::UnitId;
 use engine_world::{WORLDS_MAX, WorldId};
 use std::sync::Arc;
@@ -170,6 +170,32 @@ impl Worlds {
         frame.changes.push(DrawChange::Set(draw));
     }
 
+    /// Sends the poses of meshes that skins move, for characters whose poses changed.
+    fn send_palettes(&mut self, assets: &Assets) {
+        let Worlds { animations, scenes, units, .. } = self;
+        let RenderScenes { meshes, worlds, .. } = scenes;
+        animations.take_changed(|character| {
+            let row = character.unit.row();
+            let Some(world) = units.slots.at(row as usize).map(|unit| unit.world) else { return };
+            for slot in meshes.of_unit(row) {
+                let mesh = meshes.slots.at(slot).expect("lists hold living meshes");
+                let skin = mesh.extra.skin.and_then(|skin| character.model.skins.get(skin as usize));
+                let shape = &assets.models.entry(mesh.mesh).shape;
+                let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
+                let count = skin.joints.len().min(bounded.joint_count());
+                let frame = &mut scene_of(worlds, world).frame;
+                let palette = frame.add_skin(mesh.draw, count, (Vec3::ZERO, 0.0));
+                for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
+                    let matrix = character.matrices[usize::from(*bone)].concatenate(bind);
+                    *out = scene::DrawTransform(matrix.0.map(|row| row.0));
+                }
+                let (center, radius) = bounded.bounds(palette);
+                let update = frame.skins.last_mut().expect("it was just added");
+                (update.center, update.radius) = (center, radius);
+            }
+        });
+    }
+
     /// Sends the lights to the scenes in which lights were added, removed or moved.
     fn send_lights(&mut self) {
         let changed = std::mem::take(&mut self.scenes.lights.changed);
@@ -287,6 +313,7 @@ impl Engine {
         self.assets.models.flush(&mut packet.meshes);
         self.assets.materials.flush_surfaces(&mut packet.surfaces);
         self.worlds.send_mesh_changes(&self.assets);
+        self.worlds.send_palettes(&self.assets);
         self.worlds.send_default_environments();
         self.worlds.send_lights();
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);

@@ -96,6 +96,8 @@ fn square() -> MeshFrame {
         vertices,
         indices: vec![0, 1, 2, 0, 2, 3],
         parts: vec![MeshPart { first: 0, count: 6, surface: 0 }],
+        skin: None,
+        morph: None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! units are in `engine_world`, and each component is in its own file there.
 
 use super::{Assets, Devices, Engine, Worlds};
+use engine_foundation::suggest::hint;
 use engine_foundation::{Error, doing, error, log};
 use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
@@ -86,6 +87,18 @@ impl Worlds {
                 let mesh = assets.models.mesh_of(&model, mesh.as_deref())?;
                 let material_slots = assets.models.entry(mesh).materials.len();
                 Ok(ResolvedResource::Mesh { mesh, material_slots })
+            }
+            ResourceReference::Animation(model) => {
+                let model = assets.model(model)?;
+                self.animations.model(&model).map(ResolvedResource::Animation)
+            }
+            ResourceReference::Skin { model, skin } => {
+                let model = assets.model(model)?;
+                let found = model.data.skins.iter().position(|known| known.name == *skin);
+                found.map(|index| ResolvedResource::Skin(index as u16)).ok_or_else(|| {
+                    let names = model.data.skins.iter().map(|skin| skin.name.as_str());
+                    error!("the model '{}' has no skin '{skin}'{}", model.name, hint(skin, names))
+                })
             }
             ResourceReference::MeshMaterial(name) => {
                 doing!("When applying material:", name);
@@ -181,6 +194,7 @@ impl Engine {
             cameras: &mut self.worlds.cameras,
             particles: &mut self.worlds.particles,
             voices: &mut self.worlds.voices,
+            animations: &mut self.worlds.animations,
             sounds: &mut self.devices.sounds,
             models: &mut self.assets.models,
             textures: &mut self.assets.textures,
@@ -219,6 +233,7 @@ impl Worlds {
             cameras: &self.cameras,
             particles: &self.particles,
             voices: &self.voices,
+            animations: &self.animations,
             sounds: &devices.sounds,
             models: &assets.models,
             materials: &assets.materials,

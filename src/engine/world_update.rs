@@ -24,13 +24,13 @@ const BODIES_MIN: usize = 64;
 pub struct UpdateSteps {
     /// Physics, and effects without a link.
     pub physics: bool,
-    /// Transforms of nodes, and effects linked to nodes.
+    /// Animation, transforms of nodes, and effects linked to nodes.
     pub scene_graph: bool,
 }
 
 impl UpdateSteps {
     /// Names of the steps, in execution order. Scripts can run before, between and after them. A
-    /// step has the name of its first system in [`UPDATE_SYSTEMS`](engine_world::UPDATE_SYSTEMS).
+    /// step has the name of one of its systems in [`UPDATE_SYSTEMS`](engine_world::UPDATE_SYSTEMS).
     pub const NAMES: [&str; 2] = ["physics", "scene_graph"];
 }
 
@@ -55,10 +55,12 @@ impl Engine {
         let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
         let frame_index = self.frame.index;
-        let Worlds { physics: bodies, units, scenes, particles: effects, .. } = &mut self.worlds;
+        let Worlds { physics: bodies, units, animations, scenes, particles: effects, .. } =
+            &mut self.worlds;
         let pool = &self.devices.tasks;
         pool.frame(items, |frame| {
             let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
+            let animations = frame.part("animations", animations);
             let (scenes, effects) = (frame.part("scenes", scenes), frame.part("effects", effects));
             if let Some(physics) = physics {
                 frame.system("physics", (bodies.write(), units.write()), move |(bodies, units)| {
@@ -70,6 +72,13 @@ impl Engine {
                 frame.system("particles", effects.write(), move |effects| {
                     owner!("particles");
                     effects.step_unlinked(world.0, delta, pool)
+                });
+            }
+            if steps.scene_graph {
+                let parts = (animations.write(), units.write());
+                frame.system("animation", parts, move |(animations, units)| {
+                    owner!("animation");
+                    animations.update(world, units, delta as f32, pool)
                 });
             }
             if steps.scene_graph {

@@ -5,6 +5,7 @@ use super::RenderScenes;
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
 use engine_sound::SoundSystem;
+use engine_world::animation::Animations;
 use engine_world::broadphase::{BROADPHASES_MAX, Broadphase};
 use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
 use engine_world::debug_lines::DebugLines;
@@ -32,6 +33,8 @@ pub struct Worlds {
     pub particles: Particles,
     /// Voices of units' components.
     pub voices: UnitVoices,
+    /// Characters: units with the component `animation`.
+    pub animations: Animations,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
     /// Debug lines and debug texts.
@@ -51,6 +54,7 @@ impl Worlds {
             scenes: RenderScenes::default(),
             particles: Particles::new(seed),
             voices: UnitVoices::default(),
+            animations: Animations::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,
             lines: DebugLines::default(),

@@ -1,6 +1,7 @@
 //! Meshes and surfaces in a packet: triangles, and their response to light. Knows no files, no
 //! transforms and no graphics API.
 
+use super::deformation::{MeshMorph, MeshSkin};
 use super::material::MaterialSlot;
 use super::texture::{SamplerSettings, TextureSlot};
 use bytemuck::{Pod, Zeroable};
@@ -139,7 +140,14 @@ pub struct MeshFrame {
     /// Three indices for each triangle; all are below the number of vertices.
     pub indices: Vec<u32>,
     pub parts: Vec<MeshPart>,
+    /// Bounds without joints and morph targets: those of the bind pose.
     pub bounds: MeshBounds,
+    /// Joints that move the vertices. A draw has the bind pose until it has a palette
+    /// ([`super::scene::SkinUpdate`]).
+    pub skin: Option<Arc<MeshSkin>>,
+    /// Morph targets. A draw has the weight 0 for all of them until it has others
+    /// ([`super::scene::MorphUpdate`]).
+    pub morph: Option<Arc<MeshMorph>>,
 }
 
 /// The use of a surface's alpha.

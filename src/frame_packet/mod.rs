@@ -8,6 +8,7 @@
 //! and skies of scenes live in the renderer until a packet ends them.
 
 pub mod atlas_cell;
+pub mod deformation;
 pub mod gui;
 pub mod material;
 pub mod mesh;

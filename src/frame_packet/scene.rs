@@ -20,6 +20,9 @@ pub const VIEW_LIGHTS_MAX: usize = 64;
 pub const SUNS_MAX: usize = 4;
 /// Maximum number of spot lights that cast shadows in one view, chosen in the same manner.
 pub const SPOT_SHADOWS_MAX: usize = 4;
+/// Maximum number of matrices of all palettes that one scene keeps. Draws beyond it are shown in
+/// their bind pose.
+pub const PALETTE_MATRICES_MAX: usize = 1 << 20;
 /// Maximum number of particles in one scene.
 pub const PARTICLES_MAX: usize = 1 << 20;
 
@@ -59,6 +62,23 @@ impl DrawTransform {
             [x[1], y[1], z[1], w[1]],
             [x[2], y[2], z[2], w[2]],
         ])
+    }
+
+    /// Returns the transformed point.
+    #[inline(always)]
+    pub fn transform_point(&self, point: Vec3) -> Vec3 {
+        let along =
+            |row: &[f32; 4]| row[0] * point.x + row[1] * point.y + row[2] * point.z + row[3];
+        let DrawTransform([x, y, z]) = self;
+        Vec3::new(along(x), along(y), along(z))
+    }
+
+    /// Returns the largest factor by which an axis is scaled.
+    #[inline(always)]
+    pub fn scale_max(&self) -> f32 {
+        let DrawTransform([x, y, z]) = self;
+        let square = |i: usize| x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+        square(0).max(square(1)).max(square(2)).sqrt()
     }
 }
 
@@ -144,6 +164,33 @@ pub enum DrawChange {
     End(DrawSlot),
     /// Removes all draws.
     Reset,
+}
+
+/// A new pose of a draw whose mesh has a skin. The draw keeps it until the next update, or until
+/// it gets another mesh. A pose whose numbers are not all finite is the bind pose.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SkinUpdate {
+    pub slot: DrawSlot,
+    /// Range of the draw's palette in [`SceneFrame::palettes`]: a matrix for each joint of the
+    /// mesh. Joints that it lacks stay in the bind pose, and further matrices are ignored; a count
+    /// of 0 is the bind pose.
+    pub first: u32,
+    pub count: u32,
+    /// Sphere around all vertices in this pose, in the draw's space in meters, without morph
+    /// targets ([`MeshSkin::bounds`](super::deformation::MeshSkin::bounds)).
+    pub center: Vec3,
+    pub radius: f32,
+}
+
+/// New weights of a draw whose mesh has morph targets. The draw keeps them until the next update,
+/// or until it gets another mesh.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct MorphUpdate {
+    pub slot: DrawSlot,
+    /// Range of the weights in [`SceneFrame::morph_weights`]: one for each target. Missing weights
+    /// and weights that are not finite are 0, and further weights are ignored.
+    pub first: u32,
+    pub count: u32,
 }
 
 /// The type of a light, with its position, direction and range.
@@ -284,6 +331,13 @@ pub struct SceneFrame {
     /// Draws with a new transform, applied after the changes; one for each element of `poses`.
     pub moved: Vec<DrawSlot>,
     pub poses: Vec<DrawTransform>,
+    /// Draws with a new palette, applied after the changes.
+    pub skins: Vec<SkinUpdate>,
+    /// Matrices of the palettes, from the mesh's space in its bind pose to the draw's space.
+    pub palettes: Vec<DrawTransform>,
+    /// Draws with new weights of morph targets, applied after the changes.
+    pub morphs: Vec<MorphUpdate>,
+    pub morph_weights: Vec<f32>,
     /// True if `lights` replaces all lights of the scene. Otherwise they stay unchanged.
     pub lights_changed: bool,
     pub lights: Vec<LightFrame>,
@@ -305,6 +359,10 @@ impl SceneFrame {
         self.surfaces.shrink_to(CHANGES_KEPT);
         self.moved.clear();
         self.poses.clear();
+        self.skins.clear();
+        self.palettes.clear();
+        self.morphs.clear();
+        self.morph_weights.clear();
         self.lights_changed = false;
         self.lights.clear();
         self.sky = None;
@@ -312,10 +370,34 @@ impl SceneFrame {
         self.particles.clear();
     }
 
+    /// Adds a pose of a draw, with the sphere around its vertices (see [`SkinUpdate`]). Returns the
+    /// new palette, which has `count` matrices and is to be written.
+    pub fn add_skin(
+        &mut self,
+        slot: DrawSlot,
+        count: usize,
+        (center, radius): (Vec3, f32),
+    ) -> &mut [DrawTransform] {
+        let first = self.palettes.len();
+        self.palettes.resize(first + count, DrawTransform::IDENTITY);
+        let (start, count) = (first as u32, count as u32);
+        self.skins.push(SkinUpdate { slot, first: start, count, center, radius });
+        &mut self.palettes[first..]
+    }
+
+    /// Adds weights of a draw's morph targets.
+    pub fn add_morph(&mut self, slot: DrawSlot, weights: &[f32]) {
+        let (first, count) = (self.morph_weights.len() as u32, weights.len() as u32);
+        self.morph_weights.extend_from_slice(weights);
+        self.morphs.push(MorphUpdate { slot, first, count });
+    }
+
     /// Returns true if the frame has no changes and no contents, and need not be sent.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
             && self.moved.is_empty()
+            && self.skins.is_empty()
+            && self.morphs.is_empty()
             && !self.lights_changed
             && self.sky.is_none()
             && self.particle_batches.is_empty()
@@ -338,10 +420,45 @@ mod tests {
     }
 
     #[test]
+    fn a_transform_moves_points_and_knows_its_largest_scale() {
+        let matrix = Mat4::from_translation(Vec3::new(1.0, 2.0, 3.0))
+            * Mat4::from_rotation_z(1.0)
+            * Mat4::from_scale(Vec3::new(0.5, 3.0, 1.0));
+        let transform = DrawTransform::of(&matrix);
+        let point = Vec3::new(-4.0, 5.0, 6.0);
+        let distance = transform.transform_point(point).distance(matrix.transform_point3(point));
+        assert!(distance < 1e-5, "{distance}");
+        assert!((transform.scale_max() - 3.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn poses_and_weights_are_ranges_of_the_frame() {
+        let mut frame = SceneFrame::default();
+        frame.add_skin(DrawSlot(1), 2, (Vec3::X, 2.0))[1] = DrawTransform::at(Vec3::Y);
+        frame.add_skin(DrawSlot(4), 1, (Vec3::ZERO, 1.0));
+        frame.add_morph(DrawSlot(4), &[0.5, 1.0]);
+        frame.add_morph(DrawSlot(1), &[0.25]);
+        assert_eq!(frame.palettes[1], DrawTransform::at(Vec3::Y));
+        assert_eq!(frame.palettes[2], DrawTransform::IDENTITY);
+        let skins: Vec<_> = frame.skins.iter().map(|it| (it.slot.0, it.first, it.count)).collect();
+        assert_eq!(skins, [(1, 0, 2), (4, 2, 1)]);
+        let morphs: Vec<_> =
+            frame.morphs.iter().map(|it| (it.slot.0, it.first, it.count)).collect();
+        assert_eq!(morphs, [(4, 0, 2), (1, 2, 1)]);
+    }
+
+    #[test]
     fn a_cleared_frame_is_empty() {
         let mut frame = SceneFrame { sky: Some(SkyFrame::DEFAULT), ..SceneFrame::default() };
         assert!(!frame.is_empty());
         frame.clear();
         assert!(frame.is_empty());
+        frame.add_skin(DrawSlot(0), 1, (Vec3::ZERO, 1.0));
+        assert!(!frame.is_empty());
+        frame.clear();
+        frame.add_morph(DrawSlot(0), &[1.0]);
+        assert!(!frame.is_empty());
+        frame.clear();
+        assert!(frame.is_empty() && frame.palettes.is_empty() && frame.morph_weights.is_empty());
     }
 }

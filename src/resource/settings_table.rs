@@ -146,6 +146,13 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "tasks.priorities.animation",
+        SettingType::Number(0.0, 31.0),
+        "15",
+        "The priority of the task that evaluates the poses of characters. 31 runs first.",
+    )
+    .live(),
+    setting(
         "tasks.priorities.scene_graph",
         SettingType::Number(0.0, 31.0),
         "15",

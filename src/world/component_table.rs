@@ -2,6 +2,7 @@
 //! with it. The rows are in the files of the components. A row's functions change the parts of the
 //! engine that they receive in a [`ComponentHost`].
 
+use super::animation::{ANIMATION, Animations};
 use super::camera::Camera;
 use super::camera_component::CAMERA;
 use super::component::ComponentField;
@@ -32,7 +33,9 @@ use engine_tilemaps::Tilemaps;
 /// All components of the engine. The components of a unit are spawned in this order, and ended in
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components =
-    Components(&[&PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND]);
+    Components(&[
+    &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &ANIMATION,
+]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.
 pub struct Component {
@@ -86,6 +89,7 @@ pub struct ComponentHost<'a> {
     pub cameras: &'a mut Slots<Camera>,
     pub particles: &'a mut Particles,
     pub voices: &'a mut UnitVoices,
+    pub animations: &'a mut Animations,
     pub sounds: &'a mut SoundSystem,
     pub models: &'a mut Models,
     pub textures: &'a mut Textures,
@@ -111,6 +115,7 @@ pub struct ComponentView<'a> {
     pub cameras: &'a Slots<Camera>,
     pub particles: &'a Particles,
     pub voices: &'a UnitVoices,
+    pub animations: &'a Animations,
     pub sounds: &'a SoundSystem,
     pub models: &'a Models,
     pub materials: &'a Materials,
@@ -125,6 +130,7 @@ pub enum InspectSection {
     Rendering2d,
     Physics,
     Effects,
+    Animation,
 }
 
 /// A table of components.

@@ -41,6 +41,8 @@ pub struct MeshExtra {
     pub local: Option<Mat4>,
     /// Minimum and maximum distance from the camera at which the mesh is shown.
     pub range: [f32; 2],
+    /// Index of the skin of the unit's model that moves the mesh.
+    pub skin: Option<u16>,
 }
 
 impl MeshExtra {
@@ -56,7 +58,7 @@ impl MeshExtra {
 
 impl Default for MeshExtra {
     fn default() -> MeshExtra {
-        MeshExtra { materials: Vec::new(), local: None, range: MeshExtra::RANGE }
+        MeshExtra { materials: Vec::new(), local: None, range: MeshExtra::RANGE, skin: None }
     }
 }
 

@@ -41,6 +41,13 @@ pub static MESH: Component = Component {
             default: FieldDefault::None,
             doc: "materials to use instead of the model's own",
         },
+        ComponentField {
+            name: "skin",
+            kind: FieldKind::Text,
+            default: FieldDefault::None,
+            doc: "a skin of its model: the component `animation` of the unit moves its vertices, \
+                  and its node has no effect",
+        },
         VISIBLE,
         ComponentField {
             name: "casts_shadows",
@@ -82,17 +89,25 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
             builder.refer(entry, material, set_material);
         }
     }
+    let skin = text(fields.tree, "skin");
+    if let Some(skin) = skin {
+        let (model, skin) = (model.to_string(), skin.to_string());
+        builder.refer(entry, ResourceReference::Skin { model, skin }, |template, entry, resolved| {
+            Arc::make_mut(&mut template.meshes[entry].extra).skin = Some(resolved.skin());
+        });
+    }
     let group = group(fields, &mut builder.template)?;
     let range = range(fields)?;
     builder.template.meshes.push(MeshComponent {
         name: part.name.clone(),
-        node,
+        // A skin is relative to the unit, regardless of the mesh's node (glTF 2.0, 3.7.3.3).
+        node: if skin.is_some() { 0 } else { node },
         mesh: MeshNumber(0),
         casts_shadows: fields.boolean("casts_shadows"),
         visible: fields.boolean("visible"),
         group,
         tint: [255; 4],
-        extra: Arc::new(MeshExtra { materials: Vec::new(), local: None, range }),
+        extra: Arc::new(MeshExtra { materials: Vec::new(), local: None, range, skin: None }),
     });
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Worlds of a game and their time, and the units, components and levels in them.
 
+pub mod animation;
 pub mod broadphase;
 pub mod camera;
 pub mod camera_component;
@@ -47,7 +48,8 @@ pub const WORLDS_MAX: usize = 64;
 
 /// Systems of a world's update. They run as tasks (src/engine/world_update.rs), and each one has a
 /// setting for its priority (`tasks.priorities`).
-pub const UPDATE_SYSTEMS: [&str; 4] = ["physics", "scene_graph", "sprites", "particles"];
+pub const UPDATE_SYSTEMS: [&str; 5] =
+    ["physics", "animation", "scene_graph", "sprites", "particles"];
 
 /// A world: an independent space that is updated and rendered separately.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,9 @@
 //! unit that consists of a model alone: its nodes, meshes, lights, cameras and data, as in a unit's
 //! file.
 
+use crate::animation::{ANIMATION, compile_clips, scale_animation};
 use crate::physics::from_extras;
+use engine_animation::read_clip;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonTree};
@@ -27,9 +29,13 @@ pub static MODEL: ResourceKind = ResourceKind {
     compile,
     validate: |bytes| {
         let model = ModelData::read(bytes)?;
+        model.clips.iter().try_for_each(|clip| read_clip(&clip.bytes).map(|_| ()))?;
         model.pictures.iter().try_for_each(|range| check_surface_texture(&bytes[range.clone()]))
     },
 };
+
+/// Name of the component `animation` in units of models with a node of that name.
+const ANIMATION_RENAMED: &str = "model.animation";
 
 const KEYS: [&str; 2] = ["source", "scale"];
 
@@ -44,7 +50,11 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
             node.position = node.position.map(|part| part * scale);
             node.scale = node.scale.map(|part| part * scale);
         }
+        let ModelData { nodes, animations, .. } = &mut model;
+        let is_top = |node: u32| nodes[node as usize].parent.is_none();
+        animations.iter_mut().for_each(|it| scale_animation(it, is_top, scale));
     }
+    compile_clips(&mut model)?;
     Ok(model.write(&bulk))
 }
 
@@ -152,7 +162,11 @@ pub fn tree(model: &Model) -> SjsonTree {
         };
         if let Some(mesh) = node.mesh {
             let mesh = &data.meshes[mesh as usize].name;
-            add("mesh", vec![("model", text(&model.name)), ("mesh", text(mesh))]);
+            let mut fields = vec![("model", text(&model.name)), ("mesh", text(mesh))];
+            if let Some(skin) = node.skin {
+                fields.push(("skin", text(&data.skins[skin as usize].name)));
+            }
+            add("mesh", fields);
         }
         if let Some(camera) = node.camera {
             add("camera", camera_fields(&data.cameras[camera as usize]));
@@ -172,6 +186,12 @@ pub fn tree(model: &Model) -> SjsonTree {
                 own.push((node.name.clone(), SjsonTree::Object(extras.clone())));
             }
         }
+    }
+    if !(data.skins.is_empty() && data.clips.is_empty()) {
+        let taken = data.nodes.iter().any(|node| node.name == ANIMATION.name);
+        let name = if taken { ANIMATION_RENAMED } else { ANIMATION.name };
+        let fields = vec![("component", text(ANIMATION.name)), ("model", text(&model.name))];
+        parts.push((name.to_string(), object(fields)));
     }
     let mut visited = std::collections::HashSet::new();
     own.retain(|(key, _)| visited.insert(key.clone()));

@@ -86,6 +86,8 @@ mod flag {
     pub const HAS_LINKED: u8 = 4;
     /// The unit's first node or others are linked to nodes of another unit.
     pub const LINKED: u8 = 8;
+    /// Animation moves nodes of the unit, so that changes by others are recorded.
+    pub const ANIMATED: u8 = 16;
 }
 
 impl NodeRange {
@@ -125,6 +127,8 @@ pub struct SceneGraph {
     linked: BTreeSet<(u32, u32)>,
     /// Linked nodes that are not first nodes, as unit and node, with their parents in the unit.
     inner_links: BTreeMap<(u32, u16), u32>,
+    /// Nodes of animated units whose local poses were set by others than animation.
+    edited: BTreeSet<(u32, u16)>,
 }
 
 impl SceneGraph {
@@ -244,25 +248,53 @@ impl SceneGraph {
     pub fn set_local(&mut self, unit: u32, node: usize, pose: &NodePose) {
         let at = self.at(unit, node);
         self.set_local_pose(at, pose);
+        self.note_change(unit, node);
+    }
+
+    /// Sets the local pose of a node that animation moves.
+    pub fn set_animated(&mut self, unit: u32, node: usize, pose: &NodePose) {
+        let at = self.at(unit, node);
+        self.set_local_pose(at, pose);
+        self.mark_outdated(unit);
+    }
+
+    /// Starts or ends the recording of changes to a unit's nodes.
+    pub fn set_records_edits(&mut self, unit: u32, records: bool) {
+        let run = &mut self.runs[unit as usize];
+        run.flags = run.flags & !flag::ANIMATED | if records { flag::ANIMATED } else { 0 };
+    }
+
+    /// Returns the nodes of animated units, except first nodes, whose local poses were set by others
+    /// than animation since the last call.
+    pub fn take_edited(&mut self) -> BTreeSet<(u32, u16)> {
+        std::mem::take(&mut self.edited)
+    }
+
+    /// Records that the local pose of a node changed.
+    #[inline]
+    fn note_change(&mut self, unit: u32, node: usize) {
+        if node != 0 && self.runs[unit as usize].has(flag::ANIMATED) {
+            self.edited.insert((unit, node as u16));
+        }
         self.mark_outdated(unit);
     }
 
     pub fn set_local_position(&mut self, unit: u32, node: usize, position: Vec3) {
         let at = self.at(unit, node);
         self.position[at] = position.to_array();
-        self.mark_outdated(unit);
+        self.note_change(unit, node);
     }
 
     pub fn set_local_rotation(&mut self, unit: u32, node: usize, rotation: Quat) {
         let at = self.at(unit, node);
         self.rotation[at] = rotation.to_array();
-        self.mark_outdated(unit);
+        self.note_change(unit, node);
     }
 
     pub fn set_local_scale(&mut self, unit: u32, node: usize, scale: Vec3) {
         let at = self.at(unit, node);
         self.scale[at] = scale.to_array();
-        self.mark_outdated(unit);
+        self.note_change(unit, node);
     }
 
     /// Sets the world position and rotation of a node, independent of its parent. The scale does
@@ -283,7 +315,7 @@ impl SceneGraph {
         }
         self.position[at] = position.to_array();
         self.rotation[at] = rotation.to_array();
-        self.mark_outdated(unit);
+        self.note_change(unit, node);
     }
 
     /// Returns the units that were moved since the last update, in order of the moves.

@@ -2,6 +2,7 @@
 //! Components list the resources that they refer to. The engine resolves the list once for each
 //! unit resource, and the resolved resources are then stored in the template.
 
+use super::animation::{AnimatedModel, AnimationComponent};
 use super::camera_component::CameraComponent;
 use super::component_fields::text;
 use super::component_table::{COMPONENTS, Component, Components};
@@ -29,6 +30,8 @@ pub struct UnitTemplate {
     pub maps: Vec<TilemapComponent>,
     pub effects: Vec<ParticlesComponent>,
     pub sounds: Vec<SoundComponent>,
+    /// `None` without a component `animation`.
+    pub animation: Option<AnimationComponent>,
     /// Physics objects; `None` without a component `physics`.
     pub physics: Option<Arc<PhysicsTemplate>>,
     /// Names of the visibility groups, by number.
@@ -40,6 +43,10 @@ pub struct UnitTemplate {
 pub enum ResourceReference {
     /// A mesh of a model. Without a name, the model's only mesh.
     Mesh { model: String, mesh: Option<String> },
+    /// The skeleton, clips and skins of a model.
+    Animation(String),
+    /// A skin of a model.
+    Skin { model: String, skin: String },
     /// A material for meshes.
     MeshMaterial(String),
     /// A material for sprites and tile maps.
@@ -61,6 +68,9 @@ pub enum ResolvedResource {
         mesh: MeshNumber,
         material_slots: usize,
     },
+    Animation(Arc<AnimatedModel>),
+    /// Index of the skin in its model.
+    Skin(u16),
     Material(Handle),
     Texture(TextureNumber),
     Sequence(SequenceNumber),
@@ -76,6 +86,20 @@ impl ResolvedResource {
         match self {
             ResolvedResource::Mesh { mesh, material_slots } => (*mesh, *material_slots),
             other => panic!("a mesh was resolved as {other:?}"),
+        }
+    }
+
+    pub fn animation(&self) -> Arc<AnimatedModel> {
+        match self {
+            ResolvedResource::Animation(model) => model.clone(),
+            other => panic!("the animation of a model was resolved as {other:?}"),
+        }
+    }
+
+    pub fn skin(&self) -> u16 {
+        match self {
+            ResolvedResource::Skin(index) => *index,
+            other => panic!("a skin was resolved as {other:?}"),
         }
     }
 

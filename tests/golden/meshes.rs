@@ -25,6 +25,8 @@ fn mesh(name: &str, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
         vertices,
         indices,
         parts: vec![MeshPart { first: 0, count, surface: 0 }],
+        skin: None,
+        morph: None,
     }
 }
 

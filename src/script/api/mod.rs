@@ -103,6 +103,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &tilemap_bodies::TILEMAP,
     &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
+    &unit::animation::UNIT,
     &unit::components::UNIT,
     &unit::meshes::UNIT,
     &unit::nodes::UNIT,

@@ -97,6 +97,14 @@ impl Clip {
         usize::from(self.bones)
     }
 
+    /// Returns the bones that have keys, sorted.
+    pub fn animated_bones(&self) -> Vec<u16> {
+        let mut bones: Vec<u16> = self.tracks.iter().map(|track| track.bone).collect();
+        bones.sort_unstable();
+        bones.dedup();
+        bones
+    }
+
     /// Returns the length of a tick in seconds.
     pub fn tick_seconds(&self) -> f32 {
         self.seconds / f32::from(LAST_TICK)

@@ -19,6 +19,7 @@ mod lanes;
 mod palette;
 mod player;
 mod pose;
+mod pose_layers;
 mod quantization;
 pub mod ragdoll;
 mod retarget;
@@ -27,6 +28,7 @@ mod root_motion;
 mod skeleton;
 mod source;
 mod source_range;
+mod state_machine;
 #[cfg(test)]
 mod tests;
 
@@ -45,3 +47,11 @@ pub use root_motion::RootMotion;
 pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};
 pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 pub use source_range::cut as cut_clip;
+pub use state_machine::{
+    BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
+    FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterForm, ParameterRow,
+    PoseEvaluator, RagdollOutput, STATE_MACHINE_VERSION, Sample, SampleMode, SentEvent, State,
+    StateKind, StateMachine, StateMachineOutput, StateMachineState, StateMachineSummary,
+    StateSummary, Transition, TransitionMode, TransitionSummary, Variable, compile_state_machine,
+    read_state_machine,
+};

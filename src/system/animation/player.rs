@@ -9,12 +9,17 @@ use super::skeleton::Skeleton;
 use super::source::TrackProperty;
 use engine_foundation::Vec4;
 
+/// Bits of a group whose four bones have tracks.
+const ALL_LANES: u8 = 0b1111;
+
 /// Keys around the current time, for one property of four bones. `N` is 4 for rotations and 3 for
 /// positions and scales.
 #[derive(Clone, PartialEq, Debug)]
 struct ActiveGroup<const N: usize> {
     /// Index of the group of the pose.
     group: u32,
+    /// Bones of the group that have a track, as bits.
+    tracked: u8,
     from: [Lanes; N],
     to: [Lanes; N],
     /// Time of `from` in seconds.
@@ -28,6 +33,21 @@ impl<const N: usize> ActiveGroup<N> {
     fn sample(&self, time: Lanes) -> [Lanes; N] {
         let part = ((time - self.start) * self.rate).clamp_to_unit();
         std::array::from_fn(|axis| self.from[axis] + (self.to[axis] - self.from[axis]) * part)
+    }
+
+    /// Writes the values of the bones that have a track.
+    #[inline(always)]
+    fn write(&self, time: Lanes, values: &mut [Lanes; N]) {
+        let sampled = self.sample(time);
+        if self.tracked == ALL_LANES {
+            *values = sampled;
+            return;
+        }
+        for lane in (0..4).filter(|lane| self.tracked & 1 << lane != 0) {
+            for axis in 0..N {
+                values[axis].0[lane] = sampled[axis].0[lane];
+            }
+        }
     }
 
     fn set(&mut self, lane: usize, values: [Vec4; 2], start: f32, rate: f32) {
@@ -97,6 +117,7 @@ impl ClipPlayer {
         };
         let weight_groups = (0..clip.weight_count().div_ceil(4) as u32).map(|group| ActiveGroup {
             group,
+            tracked: ALL_LANES,
             from: [Lanes::ZERO],
             to: [Lanes::ZERO],
             start: Lanes::ZERO,
@@ -170,20 +191,20 @@ impl ClipPlayer {
         self.time = time;
     }
 
-    /// Writes the pose at the current time. Rotations are not normalized. `rest` is the pose of
-    /// bones without tracks: the rest pose, or [`super::additive_rest`] for additive clips.
-    pub fn sample(&self, rest: &Pose, pose: &mut Pose) {
+    /// Writes the pose at the current time. Rotations are not normalized. Bones without a track are
+    /// as in `base`: the pose below the clip, or [`super::additive_rest`] for additive clips.
+    pub fn sample(&self, base: &Pose, pose: &mut Pose) {
         let time = Lanes::splat(self.time);
         pose.groups.clear();
-        pose.groups.extend_from_slice(&rest.groups);
+        pose.groups.extend_from_slice(&base.groups);
         for active in &self.rotations {
-            pose.groups[active.group as usize].rotation = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].rotation);
         }
         for active in &self.positions {
-            pose.groups[active.group as usize].position = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].position);
         }
         for active in &self.scales {
-            pose.groups[active.group as usize].scale = active.sample(time);
+            active.write(time, &mut pose.groups[active.group as usize].scale);
         }
     }
 
@@ -283,8 +304,10 @@ fn active_groups<const N: usize>(
         if groups.last().is_none_or(|last| last.group != group) {
             let held = part(&rest.groups[group as usize]);
             let (start, rate) = (Lanes::ZERO, Lanes::ZERO);
-            groups.push(ActiveGroup { group, from: held, to: held, start, rate });
+            groups.push(ActiveGroup { group, tracked: 0, from: held, to: held, start, rate });
         }
+        let last = groups.last_mut().expect("the group was added");
+        last.tracked |= 1 << (track.bone % 4);
     }
     groups
 }

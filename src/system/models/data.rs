@@ -12,7 +12,7 @@ use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
 use std::ops::Range;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
@@ -41,7 +41,10 @@ pub struct ModelData {
     pub cameras: Vec<CameraData>,
     pub lights: Vec<LightData>,
     pub skins: Vec<SkinData>,
-    pub clips: Vec<AnimationData>,
+    /// Animations as in the file. Empty in a model that was read from its compiled form.
+    pub animations: Vec<AnimationData>,
+    /// Animations in the compiled form of the system of animation.
+    pub clips: Vec<ClipData>,
     /// Custom properties of the scene: an object, or `None` if the file has none.
     pub extras: Option<SjsonTree>,
     /// Names that two nodes of the file share. A reference to such a name is ambiguous.
@@ -141,7 +144,7 @@ pub struct LightData {
     pub outer: f32,
 }
 
-/// Joints of a skin. Kept for the animation of units.
+/// Joints of a skin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SkinData {
     pub name: String,
@@ -182,21 +185,23 @@ pub struct AnimationChannel {
     pub values: Vec<f32>,
 }
 
-/// Animation clip. Kept for the animation of units.
+/// Animation of a file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AnimationData {
+    /// Name, unique among the animations of the model.
     pub name: String,
     pub channels: Vec<AnimationChannel>,
 }
 
-const TRACKS: [ChannelTarget; 4] = [
-    ChannelTarget::Position,
-    ChannelTarget::Rotation,
-    ChannelTarget::Scale,
-    ChannelTarget::Weights,
-];
-const BETWEENS: [KeyInterpolation; 3] =
-    [KeyInterpolation::Linear, KeyInterpolation::Step, KeyInterpolation::Cubic];
+/// Compiled animation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClipData {
+    /// Name, unique among the clips of the model.
+    pub name: String,
+    /// The clip in the form that `engine_animation` writes and reads.
+    pub bytes: Vec<u8>,
+}
+
 const LIGHTS: [ModelLightType; 3] =
     [ModelLightType::Sun, ModelLightType::Omni, ModelLightType::Spot];
 
@@ -212,10 +217,6 @@ fn write_floats(writer: &mut BlobWriter, values: &[f32]) {
     for value in values {
         write_f32(writer, *value);
     }
-}
-
-fn write_float_list(writer: &mut BlobWriter, values: &[f32]) {
-    writer.list(values, |writer, value| write_f32(writer, *value));
 }
 
 fn write_index(writer: &mut BlobWriter, index: Option<u32>) {
@@ -237,10 +238,6 @@ fn all<const N: usize>(reader: &mut BlobReader) -> Result<[f32; N], Error> {
         *slot = f32_of(reader)?;
     }
     Ok(out)
-}
-
-fn floats(reader: &mut BlobReader) -> Result<Vec<f32>, Error> {
-    reader.list(f32_of)
 }
 
 /// Reads an optional index below `most`.
@@ -297,7 +294,10 @@ impl ModelData {
             writer.list(&skin.joints, |writer, joint| writer.u32(*joint));
             writer.list(&skin.inverse_bind, |writer, matrix| write_floats(writer, matrix));
         }
-        writer.list(&self.clips, |writer, clip| clip.write(writer));
+        writer.list(&self.clips, |writer, clip| {
+            writer.text(&clip.name);
+            writer.bytes(&clip.bytes);
+        });
         write_tree(&mut writer, self.extras.as_ref());
         writer.list(&self.duplicate_names, |writer, name| writer.text(name));
         writer.list(&self.warnings, |writer, message| writer.text(message));
@@ -344,7 +344,10 @@ impl ModelData {
             let joints = reader.list(BlobReader::u32)?;
             model.skins.push(SkinData { name, joints, inverse_bind: reader.list(all)? });
         }
-        model.clips = reader.list(AnimationData::read)?;
+        model.clips = reader.list(|reader| {
+            let name = reader.text()?.to_string();
+            Ok(ClipData { name, bytes: reader.bytes()?.to_vec() })
+        })?;
         model.extras = tree(reader)?;
         model.duplicate_names = reader.list(|reader| reader.text().map(str::to_string))?;
         model.warnings = reader.list(|reader| reader.text().map(str::to_string))?;
@@ -519,33 +522,6 @@ impl SurfaceData {
             unlit,
             pictures: found,
         })
-    }
-}
-
-impl AnimationData {
-    fn write(&self, writer: &mut BlobWriter) {
-        writer.text(&self.name);
-        writer.list(&self.channels, |writer, channel| {
-            writer.u32(channel.node);
-            writer.u8(index_in_list(&TRACKS, channel.track));
-            writer.u8(index_in_list(&BETWEENS, channel.between));
-            write_float_list(writer, &channel.times);
-            write_float_list(writer, &channel.values);
-        });
-    }
-
-    fn read(reader: &mut BlobReader) -> Result<AnimationData, Error> {
-        let name = reader.text()?.to_string();
-        let channels = reader.list(|reader| {
-            Ok(AnimationChannel {
-                node: reader.u32()?,
-                track: reader.choice(&TRACKS)?,
-                between: reader.choice(&BETWEENS)?,
-                times: floats(reader)?,
-                values: floats(reader)?,
-            })
-        })?;
-        Ok(AnimationData { name, channels })
     }
 }
 

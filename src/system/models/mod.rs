@@ -55,7 +55,8 @@ pub struct ModelImage {
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    /// Data without triangles; the triangles are in the entries of the model's meshes.
+    /// Data without triangles, joints, weights and morph targets: those are in the entries of the
+    /// model's meshes.
     pub data: ModelData,
     /// Mesh numbers, indexed like the data's meshes.
     pub meshes: Vec<MeshNumber>,
@@ -74,6 +75,6 @@ pub struct MeshEntry {
     pub material_names: Vec<String>,
     pub triangles: u32,
     pub vertices: u32,
-    /// Triangles of the mesh, shared with the renderer.
+    /// Triangles, joints and morph targets of the mesh, shared with the renderer.
     pub shape: Arc<MeshFrame>,
 }

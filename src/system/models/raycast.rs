@@ -88,6 +88,8 @@ mod tests {
             vertices,
             indices: vec![0, 1, 2, 0, 2, 3, 4, 5, 6, 4, 6, 7],
             parts: vec![MeshPart { first: 0, count: 12, surface: 0 }],
+            skin: None,
+            morph: None,
         }
     }
 

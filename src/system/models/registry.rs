@@ -7,6 +7,7 @@ use super::{MESHES_MAX, MeshEntry, MeshNumber, Model};
 use engine_foundation::error;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Handle, Vec3};
+use engine_frame_packet::deformation::{MeshMorph, MeshSkin};
 use engine_frame_packet::mesh::{MeshBounds, MeshChange, MeshFrame, MeshSlot};
 use engine_resource::panic_report::contain;
 use engine_resource::resource_kind::kind_names;
@@ -37,6 +38,8 @@ impl Default for Models {
             indices: Vec::new(),
             parts: Vec::new(),
             bounds: MeshBounds::of(&[]),
+            skin: None,
+            morph: None,
         };
         Models {
             loaded: HashMap::new(),
@@ -101,13 +104,7 @@ impl Models {
         mesh: &mut MeshData,
         (materials, material_names): (Vec<Option<Handle>>, Vec<String>),
     ) -> Result<MeshNumber, Error> {
-        let packet = Arc::new(MeshFrame {
-            name: name.clone(),
-            vertices: std::mem::take(&mut mesh.vertices),
-            indices: std::mem::take(&mut mesh.indices),
-            parts: std::mem::take(&mut mesh.parts),
-            bounds: mesh.bounds,
-        });
+        let packet = Arc::new(mesh_frame(name.clone(), mesh)?);
         let number = match self.by_name.get(&name) {
             Some(number) => *number,
             None => {
@@ -310,6 +307,32 @@ impl Models {
     }
 }
 
+/// Converts a mesh for the renderer. Its vertices, indices, joints and morph targets are moved out.
+fn mesh_frame(name: String, mesh: &mut MeshData) -> Result<MeshFrame, Error> {
+    let vertices = std::mem::take(&mut mesh.vertices);
+    let indices = std::mem::take(&mut mesh.indices);
+    let joints = std::mem::take(&mut mesh.joints);
+    let weights = std::mem::take(&mut mesh.weights);
+    let targets = std::mem::take(&mut mesh.targets);
+    let skin = (!joints.is_empty()).then(|| MeshSkin::new(&vertices, &joints, &weights));
+    let morph = match targets.is_empty() {
+        true => None,
+        false => Some(
+            MeshMorph::new(&vertices, &indices, &targets)
+                .map_err(|fault| error!("mesh '{name}': {}", fault.message))?,
+        ),
+    };
+    Ok(MeshFrame {
+        name,
+        vertices,
+        indices,
+        parts: std::mem::take(&mut mesh.parts),
+        bounds: mesh.bounds,
+        skin: skin.map(Arc::new),
+        morph: morph.map(Arc::new),
+    })
+}
+
 impl MeshTriangles {
     fn add(&mut self, mesh: &MeshData, to_world: impl Fn(Vec3) -> Vec3) {
         let base = self.points.len() as u32;
@@ -317,5 +340,29 @@ impl MeshTriangles {
         self.points.extend(points);
         let triangles = mesh.indices.chunks_exact(3);
         self.triangles.extend(triangles.map(|three| [0, 1, 2].map(|corner| three[corner] + base)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mesh_keeps_its_joints_and_morph_targets_for_the_renderer() {
+        let mut data = primitives::model("core/models/cube").expect("the engine has it");
+        let count = data.meshes[0].vertices.len();
+        data.meshes[0].joints = vec![[1, 0, 0, 0]; count];
+        data.meshes[0].weights = vec![[3.0, 1.0, 0.0, 0.0]; count];
+        data.meshes[0].targets = vec![vec![[0.0, 0.0, 0.5]; count]; 2];
+        let mut models = Models::default();
+        let model = models.insert_model("box", data.clone(), Vec::new()).unwrap();
+        let shape = &models.entry(model.meshes[0]).shape;
+        let (skin, morph) = (shape.skin.as_ref().unwrap(), shape.morph.as_ref().unwrap());
+        assert_eq!((skin.joint_count(), skin.weights[0]), (2, [49151, 16384, 0, 0]));
+        assert_eq!(morph.reaches, [0.5, 0.5]);
+        data.meshes[0].targets = vec![vec![[0.0; 3]; count]; 300];
+        let message = models.insert_model("box", data, Vec::new()).unwrap_err().message;
+        assert!(message.starts_with("mesh 'box/"), "{message}");
+        assert!(message.contains("it has 300 morph targets, and 256 is the most"), "{message}");
     }
 }

@@ -46,7 +46,7 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
     }
     require(model.lights.iter().all(is_light), "a light")?;
     require(model.skins.iter().all(|skin| is_skin(skin, model.nodes.len())), "a skin")?;
-    let mut channels = model.clips.iter().flat_map(|clip| &clip.channels);
+    let mut channels = model.animations.iter().flat_map(|clip| &clip.channels);
     require(channels.all(|channel| is_channel(channel, model)), "an animation")
 }
 
@@ -237,7 +237,7 @@ mod tests {
             times: vec![0.0, 1.0],
             values: vec![0.0; 8],
         };
-        model.clips.push(AnimationData { name: "open".to_string(), channels: vec![channel] });
+        model.animations.push(AnimationData { name: "open".to_string(), channels: vec![channel] });
         model
     }
 
@@ -283,12 +283,12 @@ mod tests {
         refused(|model| model.lights[0].outer = 3.0, "a light has an invalid number");
         refused(|model| model.skins[0].joints[0] = 2, "a skin has an invalid number");
         refused(
-            |model| model.clips[0].channels[0].times[0] = 2.0,
+            |model| model.animations[0].channels[0].times[0] = 2.0,
             "an animation has an invalid number",
         );
-        refused(|model| model.clips[0].channels[0].node = 2, "an animation has an invalid number");
+        refused(|model| model.animations[0].channels[0].node = 2, "an animation has an invalid number");
         refused(
-            |model| _ = model.clips[0].channels[0].values.pop(),
+            |model| _ = model.animations[0].channels[0].values.pop(),
             "an animation has an invalid number",
         );
         refused(

@@ -184,7 +184,8 @@ impl Tilemap {
         }
         let name = format!("{} of the tile map {}", of.name, self.name);
         let bounds = MeshBounds::of(&vertices);
-        (MeshFrame { name, vertices, indices, parts, bounds }, sets)
+        let mesh = MeshFrame { name, vertices, indices, parts, bounds, skin: None, morph: None };
+        (mesh, sets)
     }
 }
 

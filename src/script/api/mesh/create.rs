@@ -124,6 +124,8 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
         vertices: built.vertices,
         indices: built.indices,
         parts: vec![MeshPart { first: 0, count, surface: 0 }],
+        skin: None,
+        morph: None,
     })
 }
 

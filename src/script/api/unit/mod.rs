@@ -3,6 +3,7 @@
 //! parts at the end of this file.
 
 pub(super) mod actors;
+pub(super) mod animation;
 pub(super) mod components;
 pub(super) mod meshes;
 pub(super) mod nodes;

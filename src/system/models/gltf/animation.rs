@@ -79,7 +79,7 @@ pub fn add_clips(
         clips.push(AnimationData { name, channels });
     }
     let warning = reader.left_out_message();
-    model.clips = clips;
+    model.animations = clips;
     model.warnings.extend(warning);
     Ok(())
 }

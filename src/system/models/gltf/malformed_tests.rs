@@ -141,7 +141,7 @@ fn many_nodes_of_one_name_are_renamed_quickly() {
 fn animations_of_unknown_nodes_are_skipped() {
     let text = gltf().replacen("\"node\": 1, \"path\": \"rotation\"", "\"path\": \"pointer\"", 1);
     let model = imported(&text).unwrap();
-    assert_eq!(model.clips[0].channels.len(), 0);
+    assert_eq!(model.animations[0].channels.len(), 0);
     let message = "1 of its animations' channels move no node (KHR_animation_pointer): they are \
                  left out";
     assert_eq!(model.warnings, [message]);
@@ -287,14 +287,14 @@ fn morph(fields: &str, count: usize) -> String {
 #[test]
 fn morph_targets_of_hidden_and_instanced_nodes_are_left_out() {
     let plain = imported(&morph("", 1)).unwrap();
-    assert_eq!((plain.clips[0].channels.len(), plain.warnings.len()), (1, 0));
+    assert_eq!((plain.animations[0].channels.len(), plain.warnings.len()), (1, 0));
     let hidden = ", \"extensions\": {\"KHR_node_visibility\": {\"visible\": false}}";
     let model = imported(&morph(hidden, 1)).unwrap();
-    assert_eq!((model.clips[0].channels.len(), model.warnings.len()), (0, 0));
+    assert_eq!((model.animations[0].channels.len(), model.warnings.len()), (0, 0));
     let instanced = ", \"extensions\": {\"EXT_mesh_gpu_instancing\": {\"attributes\": { \
                      \"TRANSLATION\": 0}}}";
     let model = imported(&morph(instanced, 1)).unwrap();
-    assert_eq!(model.clips[0].channels.len(), 0);
+    assert_eq!(model.animations[0].channels.len(), 0);
     let warning = "the animations of the morph targets of node 'Face' are left out, because the \
                    mesh is drawn as instances (EXT_mesh_gpu_instancing)";
     assert_eq!(model.warnings, [warning]);

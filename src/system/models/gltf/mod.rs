@@ -29,6 +29,8 @@ mod specular_glossiness;
 #[cfg(test)]
 mod test_models;
 #[cfg(test)]
+mod test_skinned_model;
+#[cfg(test)]
 mod tests;
 
 pub use images::BuildTexture;

@@ -3,6 +3,7 @@
 use super::super::data::{ChannelTarget, KeyInterpolation, ModelData, ModelLightType};
 use super::super::{ImageUse, ModelImage};
 use super::test_models::{buffer, glb, gltf, text};
+use super::test_skinned_model;
 use super::{buffers, import};
 use crate::validate::NODES_MAX;
 use engine_foundation::panic::run_with_stack;
@@ -36,7 +37,9 @@ fn import_with_buffer(
     let embedded: Vec<&[u8]> = again.pictures.iter().map(|range| &bytes[range.clone()]).collect();
     let wanted: Vec<&[u8]> = model.pictures.iter().map(|range| &bulk[range.clone()]).collect();
     assert_eq!(embedded, wanted);
-    assert_eq!(ModelData { pictures: model.pictures.clone(), ..again }, model, "as it was written");
+    let animations = model.animations.clone();
+    let again = ModelData { pictures: model.pictures.clone(), animations, ..again };
+    assert_eq!(again, model, "as it was written");
     Ok((model, pictures))
 }
 
@@ -49,6 +52,21 @@ fn the_test_chest_matches_its_generator() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/lua/models/chest.gltf");
     let file = std::fs::read_to_string(path).unwrap();
     assert_eq!(file, gltf());
+}
+
+#[test]
+fn the_skinned_test_model_matches_its_generator() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/lua/models/column.gltf");
+    if std::env::var_os("ENGINE_GOLDEN_UPDATE").is_some() {
+        std::fs::write(path, test_skinned_model::gltf()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(path).unwrap(), test_skinned_model::gltf());
+    let (model, _) = imported(test_skinned_model::gltf().into_bytes()).unwrap();
+    let (mesh, skin) = (&model.meshes[0], &model.skins[0]);
+    assert_eq!((mesh.joints.len(), mesh.weights.len()), (28, 28));
+    assert_eq!((skin.joints.len(), skin.inverse_bind.len()), (3, 3));
+    let names: Vec<&str> = model.animations.iter().map(|clip| &clip.name[..]).collect();
+    assert_eq!(names, ["Bow", "Nod", "Rise"]);
 }
 
 #[test]
@@ -94,7 +112,7 @@ fn the_content_of_a_file_is_converted_to_z_up() {
     assert!(model.surfaces[1].double_sided);
     let extras = model.nodes[0].extras.as_ref().unwrap();
     assert_eq!(extras.get("material"), Some(&SjsonTree::String("wood".into())));
-    let open = &model.clips[0].channels[0];
+    let open = &model.animations[0].channels[0];
     assert_eq!(
         (open.node, open.track, open.between),
         (1, ChannelTarget::Rotation, KeyInterpolation::Linear)

@@ -443,6 +443,8 @@ mod tests {
             vertices,
             indices: indices.to_vec(),
             parts: parts.iter().map(part).collect(),
+            skin: None,
+            morph: None,
         }
     }
 

@@ -26,6 +26,8 @@ fn mesh(slot: u32, parts: u32) -> MeshChange {
         vertices,
         indices: vec![0, 1, 2, 0, 2, 3],
         parts: (0..parts).map(part).collect(),
+        skin: None,
+        morph: None,
     };
     MeshChange::Set { slot: MeshSlot(slot), mesh: Arc::new(mesh) }
 }

@@ -1,0 +1,108 @@
+//! Evaluation of the output of a state machine into a pose: the mean of each layer over the layers
+//! below it, by weight and mask, and the addition of differences.
+
+use super::super::clip::Clip;
+use super::super::player::ClipPlayer;
+use super::super::pose::{BlendSum, Pose};
+use super::super::skeleton::BoneTransform;
+use super::mask::BoneMask;
+use super::playback::{LayerOutput, Sample, SampleMode, StateMachineOutput};
+
+/// Memory for the evaluation of poses, for use with one character after another.
+#[derive(Clone, Debug, Default)]
+pub struct PoseEvaluator {
+    sum: BlendSum,
+    sampled: Pose,
+    mean: Pose,
+    /// Pose that changes nothing if it is added: the rest pose of clips of differences.
+    identity: Pose,
+}
+
+impl PoseEvaluator {
+    /// Writes the pose of a character into `pose`. Calls `sample` for each sample, in order, with
+    /// its index; it writes the pose of the clip into its last argument. Bones that no layer covers
+    /// have their rest pose.
+    pub fn evaluate(
+        &mut self,
+        output: &StateMachineOutput,
+        masks: &[BoneMask],
+        rest: &Pose,
+        pose: &mut Pose,
+        mut sample: impl FnMut(usize, &Sample, &mut Pose),
+    ) {
+        pose.groups.clear();
+        pose.groups.extend_from_slice(&rest.groups);
+        for layer in &output.layers {
+            let (first, end) = (layer.samples.0 as usize, layer.samples.1 as usize);
+            let samples = output.samples.get(first..end).unwrap_or_default();
+            let mask = layer.mask.and_then(|mask| masks.get(usize::from(mask)));
+            let mask = mask.map(|mask| &mask.groups[..]);
+            let mean = samples.iter().filter(|it| it.mode == SampleMode::Mean).count();
+            if mean == 1 && mask.is_none() && layer.weight * layer.coverage >= 1.0 {
+                // A single clip that covers everything needs no sum.
+                let index = samples.iter().position(|it| it.mode == SampleMode::Mean);
+                let index = index.expect("one was counted");
+                sample(first + index, &samples[index], pose);
+            } else if mean > 0 {
+                self.blend_layer(layer, samples, mask, pose, &mut sample);
+            }
+            for (index, it) in samples.iter().enumerate() {
+                if it.mode != SampleMode::Mean {
+                    sample(first + index, it, &mut self.sampled);
+                    if it.mode == SampleMode::AddFromRest {
+                        self.sampled.subtract(rest);
+                    }
+                    pose.add_difference(&self.sampled, it.weight * layer.weight, mask);
+                }
+            }
+        }
+    }
+
+    fn blend_layer(
+        &mut self,
+        layer: &LayerOutput,
+        samples: &[Sample],
+        mask: Option<&[super::super::lanes::Lanes]>,
+        pose: &mut Pose,
+        sample: &mut impl FnMut(usize, &Sample, &mut Pose),
+    ) {
+        let first = layer.samples.0 as usize;
+        self.sum.clear();
+        for (index, it) in samples.iter().enumerate() {
+            if it.mode == SampleMode::Mean {
+                sample(first + index, it, &mut self.sampled);
+                self.sum.add(&self.sampled, it.weight);
+            }
+        }
+        let weight = layer.weight * layer.coverage;
+        if mask.is_none() && weight >= 1.0 {
+            self.sum.finish(pose);
+        } else {
+            self.sum.finish(&mut self.mean);
+            pose.blend_towards(&self.mean, weight, mask);
+        }
+    }
+
+    /// Writes the pose of a character into `pose`, with a clip and its player for each sample. All
+    /// of them are of the same skeleton.
+    pub fn evaluate_players(
+        &mut self,
+        output: &StateMachineOutput,
+        masks: &[BoneMask],
+        rest: &Pose,
+        players: &mut [(&Clip, &mut ClipPlayer)],
+        pose: &mut Pose,
+    ) {
+        let mut identity = std::mem::take(&mut self.identity);
+        if identity.groups.len() != rest.groups.len() {
+            identity = Pose::new(&vec![BoneTransform::IDENTITY; rest.groups.len() * 4]);
+        }
+        self.evaluate(output, masks, rest, pose, |index, it, sampled| {
+            let (clip, player) = &mut players[index];
+            player.seek(clip, it.time);
+            let without_tracks = if it.mode == SampleMode::Add { &identity } else { rest };
+            player.sample(without_tracks, sampled);
+        });
+        self.identity = identity;
+    }
+}

@@ -1,0 +1,149 @@
+//! Description of a state machine for people: states, transitions, states that cannot be reached,
+//! and events without effect.
+
+use super::data::*;
+
+/// State in the description of a state machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct StateSummary {
+    pub layer: String,
+    pub name: String,
+    pub line: u32,
+    pub kind: &'static str,
+    pub clips: Vec<String>,
+    /// Events that the state sends.
+    pub sends: Vec<String>,
+}
+
+/// Transition in the description of a state machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TransitionSummary {
+    pub layer: String,
+    pub from: String,
+    /// `None`: at the end of the state.
+    pub event: Option<String>,
+    pub to: String,
+    pub mode: &'static str,
+    pub curve: &'static str,
+    pub blend_seconds: f32,
+    pub priority: i8,
+    pub has_condition: bool,
+    pub line: u32,
+}
+
+/// Description of a state machine.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StateMachineSummary {
+    pub states: Vec<StateSummary>,
+    pub transitions: Vec<TransitionSummary>,
+    /// Layer and name of the states that no sequence of events reaches.
+    pub unreachable: Vec<(String, String)>,
+    /// Events that no state that can be reached handles.
+    pub unhandled_events: Vec<String>,
+    /// States without a transition that leaves them.
+    pub dead_ends: Vec<(String, String)>,
+}
+
+impl StateKind {
+    /// Returns the keyword of the kind in files.
+    pub fn keyword(&self) -> &'static str {
+        match self {
+            StateKind::Empty => "empty",
+            StateKind::Blend => "blend",
+            StateKind::RandomClip | StateKind::Selection { random: true, .. } => "random",
+            StateKind::ClipChoice | StateKind::Selection { random: false, .. } => "choice",
+            StateKind::Time(_) => "time",
+            StateKind::Ragdoll { .. } => "ragdoll",
+        }
+    }
+}
+
+fn keyword<T: PartialEq>(table: &[(&'static str, T)], choice: T) -> &'static str {
+    table.iter().find(|(_, it)| *it == choice).map_or("", |(name, _)| name)
+}
+
+impl StateMachine {
+    /// Returns the transitions that leave a state, in the order in which they are tried.
+    fn leaving(&self, state: &State) -> impl Iterator<Item = &Transition> {
+        let routes = &self.routes[state.routes.0 as usize..state.routes.1 as usize];
+        routes.iter().map(|route| &self.transitions[usize::from(route.transition)])
+    }
+
+    /// Returns a description of the state machine.
+    pub fn summary(&self) -> StateMachineSummary {
+        let mut summary = StateMachineSummary::default();
+        let reached = self.reached_states();
+        let mut handled = vec![false; self.events.len()];
+        for layer in &self.layers {
+            for index in layer.states.0..layer.states.1 {
+                let index = usize::from(index);
+                let state = &self.states[index];
+                self.add_state(&mut summary, layer, state);
+                let name = (layer.name.clone(), state.name.clone());
+                let is_choice = matches!(state.kind, StateKind::Selection { .. });
+                if !reached[index] {
+                    summary.unreachable.push(name);
+                } else if !is_choice && self.leaving(state).next().is_none() {
+                    summary.dead_ends.push(name);
+                }
+                if reached[index] {
+                    let events = self.leaving(state).filter_map(|transition| transition.event);
+                    events.for_each(|event| handled[usize::from(event)] = true);
+                }
+            }
+        }
+        let unhandled = self.events.iter().zip(handled).filter(|(_, handled)| !handled);
+        summary.unhandled_events = unhandled.map(|(name, _)| name.clone()).collect();
+        summary
+    }
+
+    fn add_state(&self, summary: &mut StateMachineSummary, layer: &Layer, state: &State) {
+        let sends = state.enter.iter().chain(&state.exit).copied();
+        let sends = sends.chain(state.events.iter().map(|event| event.event));
+        let clips = state.clips.iter().map(|it| self.clips[usize::from(it.clip)].name.clone());
+        summary.states.push(StateSummary {
+            layer: layer.name.clone(),
+            name: state.name.clone(),
+            line: state.line,
+            kind: match state.clips.len() {
+                1 if state.kind == StateKind::Blend => "clip",
+                _ => state.kind.keyword(),
+            },
+            clips: clips.collect(),
+            sends: sends.map(|event| self.sent_events[usize::from(event)].clone()).collect(),
+        });
+        for transition in self.leaving(state) {
+            let FadeSettings { seconds, curve, priority, .. } = transition.fade;
+            let event = transition.event.map(|event| self.events[usize::from(event)].clone());
+            summary.transitions.push(TransitionSummary {
+                layer: layer.name.clone(),
+                from: state.name.clone(),
+                event,
+                to: self.states[usize::from(transition.target)].name.clone(),
+                mode: keyword(&TransitionMode::ALL, transition.mode),
+                curve: keyword(&Curve::ALL, curve),
+                blend_seconds: seconds,
+                priority,
+                has_condition: transition.condition.is_some(),
+                line: transition.line,
+            });
+        }
+    }
+
+    /// Returns, for each state, true if some sequence of events leads to it.
+    fn reached_states(&self) -> Vec<bool> {
+        let mut reached = vec![false; self.states.len()];
+        let mut open: Vec<u16> = self.layers.iter().map(|layer| layer.initial).collect();
+        while let Some(index) = open.pop() {
+            if std::mem::replace(&mut reached[usize::from(index)], true) {
+                continue;
+            }
+            let state = &self.states[usize::from(index)];
+            open.extend(self.leaving(state).map(|transition| transition.target));
+            if let StateKind::Selection { targets, .. } = &state.kind {
+                open.extend(targets.iter().map(|(target, _)| *target));
+            }
+        }
+        reached
+    }
+}

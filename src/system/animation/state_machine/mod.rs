@@ -1,0 +1,40 @@
+//! State machines: states that play and blend clips, and transitions between them by event. The
+//! compiler reads `.state_machine` text; the runtime advances the state of one character and lists
+//! the samples of its pose. Knows no files, units or scripts.
+//!
+//! An event changes the current state at once, and the pose follows by a cross-fade.
+
+mod compiled;
+mod constraint_description;
+mod data;
+mod evaluate;
+mod explain;
+mod expression;
+mod expression_parser;
+mod mask;
+mod match_weight;
+mod playback;
+mod runtime;
+mod save;
+mod source;
+mod source_fields;
+mod source_states;
+mod source_transitions;
+#[cfg(test)]
+mod tests;
+mod track_clock;
+
+pub use compiled::{STATE_MACHINE_VERSION, read_state_machine};
+pub use constraint_description::{
+    ConstraintDescription, ConstraintKind, ParameterForm, ParameterRow,
+};
+pub use data::{
+    ClipReference, Curve, FadeSettings, Interruption, Layer, Mask, State, StateKind, StateMachine,
+    Transition, TransitionMode, Variable,
+};
+pub use evaluate::PoseEvaluator;
+pub use explain::{StateMachineSummary, StateSummary, TransitionSummary};
+pub use mask::BoneMask;
+pub use playback::{LayerOutput, RagdollOutput, Sample, SampleMode, StateMachineOutput};
+pub use runtime::{ClipInfo, EventSource, LayerInfo, SentEvent, StateMachineState};
+pub use source::compile_state_machine;

@@ -1,0 +1,431 @@
+//! Update of a character's state machine: starts pending transitions, advances the tracks, collects
+//! the events that they pass, and lists the samples that make up the pose.
+
+use super::data::*;
+use super::expression::{least, most};
+use super::runtime::*;
+use super::track_clock::{Boundary, Clock, closest_beat_phase, first_beat_phase, next_beat};
+
+/// Maximum time step of an update in seconds. A longer one counts as this long.
+pub const UPDATE_SECONDS_MAX: f32 = 60.0;
+/// Maximum number of transitions at the ends of states in one update of a layer.
+const END_TRANSITIONS_MAX: usize = 4;
+/// Maximum absolute playback rate.
+const SPEED_MAX: f32 = 1000.0;
+/// Maximum weight of a clip before weights are divided by their sum.
+const WEIGHT_MAX: f32 = 1e6;
+
+/// Contribution of a sample to the pose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SampleMode {
+    /// Part of the mean of the layer.
+    Mean,
+    /// The clip has differences from a reference pose, which are added.
+    Add,
+    /// The difference of the sampled pose from the rest pose is added.
+    AddFromRest,
+}
+
+/// Sample of a clip.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sample {
+    /// Index in [`StateMachine::clips`].
+    pub clip: u16,
+    pub layer: u16,
+    /// Number of the track. Samples of the same track and clip in consecutive updates can share a
+    /// player.
+    pub track: u16,
+    pub mode: SampleMode,
+    /// Seconds, from 0 to the clip's length.
+    pub time: f32,
+    /// Above 0. Relative to the other samples of the layer, or, if added, absolute.
+    pub weight: f32,
+}
+
+/// Pose of a layer over those below.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LayerOutput {
+    /// Weight of the layer: 0 to 1. Added samples are scaled by it, too.
+    pub weight: f32,
+    /// Part of the layer that its mean covers: 0 to 1. The rest is that of empty states.
+    pub coverage: f32,
+    /// Index in [`StateMachine::masks`].
+    pub mask: Option<u16>,
+    /// First sample of the layer, and the one after its last.
+    pub samples: (u32, u32),
+}
+
+/// Weight of the bones that physics moves.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RagdollOutput {
+    pub layer: u16,
+    /// Index in [`StateMachine::masks`]: the mask of the state or else of the layer. `None` is all
+    /// bones.
+    pub mask: Option<u16>,
+    /// 0 to 1.
+    pub weight: f32,
+}
+
+/// Result of an update. Can be reused for other characters.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct StateMachineOutput {
+    /// Samples of all layers, in the order of the layers.
+    pub samples: Vec<Sample>,
+    pub layers: Vec<LayerOutput>,
+    pub ragdolls: Vec<RagdollOutput>,
+    /// Weight of each constraint of the machine: 0 to 1.
+    pub constraints: Vec<f32>,
+    /// Weights of the constraints of the layer in work.
+    layer_constraints: Vec<f32>,
+}
+
+/// Data of an update that all layers share.
+struct Update<'a> {
+    machine: &'a StateMachine,
+    clips: &'a [ClipInfo],
+    variables: &'a [f32],
+    layer: u16,
+    seed: &'a mut u32,
+    next_serial: &'a mut u16,
+    sent: &'a mut Vec<SentEvent>,
+    output: &'a mut StateMachineOutput,
+}
+
+impl StateMachineState {
+    /// Advances all layers by `dt` seconds; NaN and negative times count as 0. Adds the events that
+    /// were passed to `sent`, and replaces `output`. `clips` has an entry for each clip of the
+    /// machine; a missing entry counts as a clip without length.
+    pub fn update(
+        &mut self,
+        machine: &StateMachine,
+        clips: &[ClipInfo],
+        dt: f32,
+        sent: &mut Vec<SentEvent>,
+        output: &mut StateMachineOutput,
+    ) {
+        let dt = if dt > 0.0 { least(dt, UPDATE_SECONDS_MAX) } else { 0.0 };
+        output.samples.clear();
+        output.layers.clear();
+        output.ragdolls.clear();
+        output.constraints.clear();
+        output.constraints.resize(machine.constraints.len(), 0.0);
+        self.start(machine, sent);
+        let StateMachineState { variables, layers, seed, next_serial, .. } = self;
+        for (index, layer) in layers.iter_mut().enumerate() {
+            let mut update = Update {
+                machine,
+                clips,
+                variables,
+                layer: index as u16,
+                seed,
+                next_serial,
+                sent,
+                output,
+            };
+            layer.advance(&mut update, dt);
+        }
+    }
+}
+
+impl LayerState {
+    fn advance(&mut self, update: &mut Update, dt: f32) {
+        let first = update.output.samples.len();
+        let waits = |mode: TransitionMode| {
+            matches!(mode, TransitionMode::WaitUntilEnd | TransitionMode::SyncBeatWait)
+        };
+        if self.pending.is_some_and(|pending| !waits(pending.mode)) {
+            self.start_pending(update);
+        }
+        for track in &mut self.tracks[..usize::from(self.count)] {
+            track.fade.elapsed = least(track.fade.elapsed + dt, BLEND_SECONDS_MAX);
+        }
+        self.drop_covered_tracks();
+        let top = usize::from(self.count) - 1;
+        for track in &mut self.tracks[..top] {
+            track.advance(update, dt, false, false);
+        }
+        let on_beat = |pending: Option<Pending>| {
+            pending.is_some_and(|it| it.mode == TransitionMode::SyncBeatWait)
+        };
+        let mut boundary = self.tracks[top].advance(update, dt, true, on_beat(self.pending));
+        for _ in 0..END_TRANSITIONS_MAX {
+            let left = match self.pending {
+                Some(Pending { mode: TransitionMode::WaitUntilEnd, .. }) => boundary.repeat,
+                Some(Pending { mode: TransitionMode::SyncBeatWait, .. }) => boundary.beat,
+                Some(_) => None,
+                None => boundary.end.filter(|_| self.take_end_transition(update)),
+            };
+            let Some(left) = left else { break };
+            self.start_pending(update);
+            let top = &mut self.tracks[usize::from(self.count) - 1];
+            top.fade.elapsed = left;
+            boundary = top.advance(update, left, true, false);
+        }
+        self.write_output(update, first);
+    }
+
+    fn take_end_transition(&mut self, update: &mut Update) -> bool {
+        let choices = (update.variables, &mut *update.seed);
+        self.take_transition(update.machine, END_EVENT, update.layer, choices, update.sent)
+    }
+
+    /// Begins the pose of the current state.
+    fn start_pending(&mut self, update: &mut Update) {
+        let Some(pending) = self.pending.take() else { return };
+        let from = *self.top();
+        let mut track = Track {
+            state: self.current,
+            serial: *update.next_serial,
+            choice: self.choice,
+            finished: false,
+            phase: 0.0,
+            seconds: 0.0,
+            fade: Fade { elapsed: 0.0, settings: pending.settings },
+        };
+        *update.next_serial = update.next_serial.wrapping_add(1);
+        track.phase = match pending.mode {
+            TransitionMode::Immediate | TransitionMode::WaitUntilEnd => {
+                // A state that plays backward begins at its end.
+                if update.speed(track.state) < 0.0 { 1.0 } else { 0.0 }
+            }
+            TransitionMode::SyncPercentage => from.phase,
+            TransitionMode::SyncInversePercentage => 1.0 - from.phase,
+            TransitionMode::SyncBeatClosest => {
+                let (old, new) = (update.main_clip(&from), update.main_clip(&track));
+                closest_beat_phase(old, new, from.phase)
+            }
+            TransitionMode::SyncBeatWait => first_beat_phase(update.main_clip(&track)),
+        };
+        self.push_track(track);
+    }
+
+    /// Scales the samples of the layer from `first` on by the weights of their tracks, and adds the
+    /// layer to the output.
+    fn write_output(&mut self, update: &mut Update, first: usize) {
+        let machine = update.machine;
+        let layer = &machine.layers[usize::from(update.layer)];
+        let weight = machine.table.value_or(layer.weight, update.variables, 1.0);
+        let weight = least(most(weight, 0.0), 1.0);
+        let output = &mut *update.output;
+        let weights = self.track_weights();
+        let tracks = &self.tracks[..usize::from(self.count)];
+        let mut kept = first;
+        for index in first..output.samples.len() {
+            let mut sample = output.samples[index];
+            let track = tracks.iter().position(|track| track.serial == sample.track);
+            sample.weight *= track.map_or(0.0, |track| weights[track]);
+            if sample.weight > 0.0 && weight > 0.0 {
+                output.samples[kept] = sample;
+                kept += 1;
+            }
+        }
+        output.samples.truncate(kept);
+        output.layer_constraints.clear();
+        output.layer_constraints.resize(machine.constraints.len(), 0.0);
+        let (mut mean, mut physics) = (0.0, 0.0);
+        for (track, part) in tracks.iter().zip(weights) {
+            let state = &machine.states[usize::from(track.state)];
+            match &state.kind {
+                StateKind::Empty | StateKind::Selection { .. } => {}
+                StateKind::Ragdoll { mask } => {
+                    let mask = mask.or(layer.mask);
+                    if mask == layer.mask {
+                        physics += part;
+                    }
+                    let (layer, weight) = (update.layer, part * weight);
+                    output.ragdolls.push(RagdollOutput { layer, mask, weight });
+                }
+                _ if state.additive => {}
+                _ => mean += part,
+            }
+            for constraint in &state.constraints {
+                output.layer_constraints[usize::from(*constraint)] += part;
+            }
+        }
+        for constraint in &layer.constraints {
+            output.layer_constraints[usize::from(*constraint)] = 1.0;
+        }
+        for (sum, part) in output.constraints.iter_mut().zip(&output.layer_constraints) {
+            *sum = most(*sum, least(*part, 1.0) * weight);
+        }
+        // While physics takes over, the pose below is not mixed with that of the lower layers.
+        let coverage = if mean > 0.0 { least(mean + physics, 1.0) } else { 0.0 };
+        let samples = (first as u32, kept as u32);
+        output.layers.push(LayerOutput { weight, coverage, mask: layer.mask, samples });
+    }
+}
+
+static WITHOUT_CLIP: ClipInfo =
+    ClipInfo { seconds: 0.0, loops: false, beats: vec![], events: vec![], additive: false };
+
+/// Weights of the clips of a state.
+struct ClipWeights {
+    /// 0 where the state has no clip.
+    weights: [f32; STATE_CLIPS_MAX],
+    /// Index of the clip with the greatest weight.
+    main: usize,
+    /// Weighted mean of the lengths in seconds.
+    seconds: f32,
+}
+
+impl<'a> Update<'a> {
+    fn clip(&self, clip: u16) -> &'a ClipInfo {
+        self.clips.get(usize::from(clip)).unwrap_or(&WITHOUT_CLIP)
+    }
+
+    /// Returns the playback rate of a state.
+    fn speed(&self, state: u16) -> f32 {
+        let mut speed = 1.0;
+        for factor in &self.machine.states[usize::from(state)].speeds {
+            speed *= self.machine.table.evaluate(*factor, self.variables);
+        }
+        least(most(speed, -SPEED_MAX), SPEED_MAX)
+    }
+
+    fn clip_weights(&self, state: &State, choice: u8) -> ClipWeights {
+        let mut weights = [0.0; STATE_CLIPS_MAX];
+        let mut main = 0;
+        let mut sum = 0.0;
+        let mut seconds = 0.0;
+        let chosen = matches!(state.kind, StateKind::RandomClip | StateKind::ClipChoice);
+        if chosen || state.clips.len() == 1 && !state.additive {
+            main = usize::from(choice).min(state.clips.len() - 1);
+            weights[main] = 1.0;
+            seconds = length(self.clip(state.clips[main].clip));
+            return ClipWeights { weights, main, seconds };
+        }
+        let most_weight = if state.additive { 1.0 } else { WEIGHT_MAX };
+        for (index, clip) in state.clips.iter().enumerate() {
+            let weight = self.machine.table.value_or(clip.weight, self.variables, 1.0);
+            let weight = least(most(weight, 0.0), most_weight);
+            weights[index] = weight;
+            sum += weight;
+            seconds += weight * length(self.clip(clip.clip));
+            if weight > weights[main] {
+                main = index;
+            }
+        }
+        if sum > 0.0 {
+            seconds /= sum;
+        } else {
+            seconds = length(self.clip(state.clips[0].clip));
+        }
+        if !state.additive {
+            // Weights that sum to 0 show the first clip.
+            if sum > 0.0 {
+                weights[..state.clips.len()].iter_mut().for_each(|weight| *weight /= sum);
+            } else {
+                weights[0] = 1.0;
+            }
+        }
+        ClipWeights { weights, main, seconds }
+    }
+
+    /// Returns the clip of a track with the greatest weight.
+    fn main_clip(&self, track: &Track) -> &'a ClipInfo {
+        let state = &self.machine.states[usize::from(track.state)];
+        if state.clips.is_empty() {
+            return &WITHOUT_CLIP;
+        }
+        self.clip(state.clips[self.clip_weights(state, track.choice).main].clip)
+    }
+
+    /// Sends the events of a state and of its main clip that a clock passes.
+    fn send_passed(&mut self, state: &State, main: usize, seconds: f32, clock: &Clock) {
+        let clip_index = state.clips[main].clip;
+        let clip = self.clip(clip_index);
+        let (layer, clip_seconds) = (self.layer, length(clip));
+        if state.events.is_empty() && clip.events.is_empty() {
+            return;
+        }
+        let sent = &mut *self.sent;
+        clock.each_range(|range| {
+            for event in &state.events {
+                let phase = event_phase(event.time, event.is_fraction, seconds);
+                if range.contains(phase) {
+                    sent.push(SentEvent { layer, source: EventSource::State(event.event) });
+                }
+            }
+            for (index, (time, _)) in clip.events.iter().enumerate() {
+                if range.contains(event_phase(*time, false, clip_seconds)) {
+                    let source = EventSource::Clip { clip: clip_index, event: index as u16 };
+                    sent.push(SentEvent { layer, source });
+                }
+            }
+        });
+    }
+}
+
+/// Returns the time of an event as a fraction of a length. Without a length it is 0.
+fn event_phase(time: f32, is_fraction: bool, seconds: f32) -> f32 {
+    match (is_fraction, seconds > 0.0) {
+        (true, _) => time,
+        (_, true) => time / seconds,
+        _ => 0.0,
+    }
+}
+
+/// Returns the length of a clip in seconds, which is finite.
+fn length(clip: &ClipInfo) -> f32 {
+    if clip.seconds > 0.0 && clip.seconds.is_finite() { clip.seconds } else { 0.0 }
+}
+
+impl Track {
+    /// Advances by `dt` seconds and lists the samples. `sends`: events that are passed are sent.
+    fn advance(&mut self, update: &mut Update, dt: f32, sends: bool, on_beat: bool) -> Boundary {
+        let machine = update.machine;
+        let state = &machine.states[usize::from(self.state)];
+        if state.clips.is_empty() {
+            return Boundary::without_time(dt);
+        }
+        let ClipWeights { weights, main, seconds } = update.clip_weights(state, self.choice);
+        self.seconds = seconds;
+        let (clock, boundary) = match state.kind {
+            StateKind::Time(expression) => {
+                let value = machine.table.evaluate(expression, update.variables);
+                let clock = Clock::scrubbed(self.phase, least(most(value, 0.0), 1.0));
+                (clock, Boundary::without_time(dt))
+            }
+            _ => {
+                let first = match state.kind {
+                    StateKind::RandomClip | StateKind::ClipChoice => main,
+                    _ => 0,
+                };
+                let clip_loops = update.clip(state.clips[first].clip).loops;
+                let loops = state.looping.unwrap_or(clip_loops);
+                let speed = update.speed(self.state);
+                let clock = Clock::new(self.phase, speed, seconds, dt, loops, self.finished);
+                let mut boundary = clock.boundary(dt);
+                if on_beat {
+                    let clip = update.clip(state.clips[main].clip);
+                    boundary.beat = next_beat(clip, &clock, dt);
+                }
+                (clock, boundary)
+            }
+        };
+        if sends {
+            update.send_passed(state, main, seconds, &clock);
+        }
+        self.phase = clock.phase();
+        self.finished = clock.is_finished();
+        for (clip, weight) in state.clips.iter().zip(weights) {
+            if weight > 0.0 {
+                let info = update.clip(clip.clip);
+                let mode = match (info.additive, state.additive) {
+                    (true, _) => SampleMode::Add,
+                    (_, true) => SampleMode::AddFromRest,
+                    _ => SampleMode::Mean,
+                };
+                update.output.samples.push(Sample {
+                    clip: clip.clip,
+                    layer: update.layer,
+                    track: self.serial,
+                    mode,
+                    time: self.phase * length(info),
+                    weight,
+                });
+            }
+        }
+        boundary
+    }
+}

@@ -1,0 +1,352 @@
+//! Compiler of `.state_machine` files: variables, masks, constraints and layers. States are read by
+//! `source_states`, transitions by `source_transitions`.
+//!
+//! ```text
+//! skeleton = "units/orc"
+//! variables = { speed = { value = 0 min = 0 max = 6 } lean = 0.5 }
+//! events = ["jump"]                       // optional: then no other event can be handled
+//! masks = { upper = { spine = 1 } }       // descendants of a bone have its weight
+//! constraints = { look = { type = "aim" bone = "head" yaw = 70 } }
+//! groups = { combat = { initial = "ready" states = { … } any = { … } } }
+//! layers = [ { name = "body" initial = "move" weight = 1 mask = "upper" constraints = ["look"]
+//!     any = { hit = "hurt" }              // from each state of the layer
+//!     states = {
+//!         move = { blend = [ { clip = "walk" weight = "match(speed, 2)" } … ] speed = 0.5 }
+//!         step = { blend_space = { x = "vx" y = "vy"
+//!             points = [ { clip = "left" at = [-1 0] } … ] } }
+//!         jump = { clip = "jump" loop = false on_end = "move" }
+//!         lean = { clip = "lean" time = "lean" }
+//!         tired = { clip = "breathe" additive = true weight = "lean" }
+//!         idle = { random = [ { clip = "a" weight = 2 } … ] }   // or { to = "state" }
+//!         land = { choice = [ { clip = "hard" if = "speed > 3" } … ] }   // or { to = "state" }
+//!         dead = { ragdoll = "full" }     // or { mask = "upper" }
+//!         none = { empty = true }
+//!         fight = { group = "combat" }    // or a block
+//!     } } ]
+//! ```
+//!
+//! Each state can have `constraints`, `enter`, `exit` (events that it sends), `events` with `time`
+//! or `at`, and `on`: a transition or a list of transitions for each event, with `to`, `blend`,
+//! `curve`, `mode`, `if`, `priority`, `interrupt` and `to_self`. Of the transitions for an event,
+//! that of the highest priority is taken; then those of the state come before those of its group.
+
+use super::constraint_description::ConstraintDescription;
+use super::data::*;
+use super::expression::{Expression, ExpressionTable};
+use super::expression_parser::{self, MatchGroup};
+use super::source_fields::SourceFields;
+use super::source_transitions::TargetName;
+use engine_foundation::sjson::{self, SjsonValue, ValueKind};
+use engine_foundation::{Error, error};
+
+/// Maximum number of named groups of a file.
+pub const GROUPS_MAX: usize = 256;
+
+const ROOT_KEYS: [&str; 7] =
+    ["constraints", "events", "groups", "layers", "masks", "skeleton", "variables"];
+const LAYER_KEYS: [&str; 7] = ["any", "constraints", "initial", "mask", "name", "states", "weight"];
+
+/// Member of a scope.
+#[derive(Clone, Copy)]
+pub(super) enum Member {
+    State(u16),
+    /// Index of the scope of a group.
+    Group(usize),
+}
+
+/// States of a layer or of a group, by name.
+#[derive(Clone, Default)]
+pub(super) struct Scope<'a> {
+    pub parent: Option<usize>,
+    /// Prefix of the names of states: names of groups, each with a slash.
+    pub prefix: String,
+    pub members: Vec<(&'a str, Member)>,
+    pub initial: Option<Member>,
+    /// Transitions of all states of the scope, and those of the group itself.
+    pub any: Vec<u16>,
+    pub on: Vec<u16>,
+    /// Properties that the states inherit.
+    pub groups: Vec<u16>,
+    pub speeds: Vec<Expression>,
+    pub constraints: Vec<u16>,
+}
+
+/// State machine under construction.
+#[derive(Clone)]
+pub(super) struct Builder<'a> {
+    pub path: &'a str,
+    pub machine: StateMachine,
+    pub variable_names: Vec<&'a str>,
+    /// True if the file lists its events.
+    pub lists_events: bool,
+    pub named_groups: Vec<(&'a str, SjsonValue<'a>)>,
+    pub used_groups: Vec<&'a str>,
+    pub scopes: Vec<Scope<'a>>,
+    /// Scope and own transitions of each state.
+    pub state_scopes: Vec<(usize, Vec<u16>)>,
+    /// Transitions that do not lead from a state to itself.
+    pub not_to_self: Vec<u16>,
+    pub targets: Vec<TargetName<'a>>,
+}
+
+/// Compiles the text of a `.state_machine` file.
+///
+/// # Errors
+/// Returns an error that names the path, the line and the subject if a value is not valid, or if
+/// a name does not exist.
+pub fn compile_state_machine(path: &str, text: &str) -> Result<StateMachine, Error> {
+    let document = sjson::parse(text).map_err(|error| error!("{}", error.in_file(path)))?;
+    let root = SourceFields::open(path, "a state machine", document.root(), &ROOT_KEYS)?;
+    let Some(skeleton) = root.text("skeleton")? else {
+        let example = "skeleton = \"units/orc\"";
+        return Err(root.block_error(&format!("'skeleton' is missing: add {example}")));
+    };
+    let mut builder = Builder::new(path, skeleton);
+    builder.read_variables(&root)?;
+    builder.read_events(&root)?;
+    builder.read_masks(&root)?;
+    let limit = (CONSTRAINTS_MAX, "CONSTRAINTS_MAX");
+    for entry in root.named_entries("constraints", limit)? {
+        let constraint = ConstraintDescription::read(path, &entry)?;
+        builder.machine.constraints.push(constraint);
+    }
+    for entry in root.named_entries("groups", (GROUPS_MAX, "GROUPS_MAX"))? {
+        builder.named_groups.push((entry.key, entry.value));
+    }
+    let layers = root.list("layers", (LAYERS_MAX, "LAYERS_MAX"))?.unwrap_or_default();
+    if layers.is_empty() {
+        return Err(root.block_error("it has no layers: add layers = [ { states = { … } } ]"));
+    }
+    for layer in layers {
+        builder.read_layer(layer)?;
+    }
+    builder.check_unused_groups()?;
+    builder.resolve_targets()?;
+    builder.build_routes()?;
+    super::compiled::check(&builder.machine)?;
+    Ok(builder.machine)
+}
+
+impl<'a> Builder<'a> {
+    fn new(path: &'a str, skeleton: &str) -> Builder<'a> {
+        let machine = StateMachine {
+            path: path.to_string(),
+            skeleton: skeleton.to_string(),
+            variables: Vec::new(),
+            events: Vec::new(),
+            sent_events: Vec::new(),
+            clips: Vec::new(),
+            masks: Vec::new(),
+            constraints: Vec::new(),
+            layers: Vec::new(),
+            states: Vec::new(),
+            groups: Vec::new(),
+            transitions: Vec::new(),
+            routes: Vec::new(),
+            table: ExpressionTable::default(),
+        };
+        Builder {
+            path,
+            machine,
+            variable_names: Vec::new(),
+            lists_events: false,
+            named_groups: Vec::new(),
+            used_groups: Vec::new(),
+            scopes: Vec::new(),
+            state_scopes: Vec::new(),
+            not_to_self: Vec::new(),
+            targets: Vec::new(),
+        }
+    }
+
+    fn read_variables(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
+        let whole = (-VARIABLE_ABS_MAX, VARIABLE_ABS_MAX);
+        for entry in root.named_entries("variables", (VARIABLES_MAX, "VARIABLES_MAX"))? {
+            let (name, value) = (entry.key, entry.value);
+            let subject = format!("variable '{name}'");
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            if !name.chars().all(is_name) || name.starts_with(|c: char| c.is_numeric()) {
+                let fields = SourceFields { path: self.path, subject, value };
+                let message = "the name of a variable has only letters, digits and '_'";
+                return Err(fields.block_error(message));
+            }
+            let mut variable = Variable {
+                name: name.to_string(),
+                value: 0.0,
+                min: -VARIABLE_ABS_MAX,
+                max: VARIABLE_ABS_MAX,
+            };
+            if value.kind() == ValueKind::Number {
+                let fields = SourceFields { path: self.path, subject, value };
+                variable.value = fields.number_of("value", value, whole)?;
+            } else {
+                let known = ["max", "min", "value"];
+                let fields = SourceFields::open(self.path, subject, value, &known)?;
+                variable.min = fields.number("min", whole)?.unwrap_or(variable.min);
+                variable.max = fields.number("max", whole)?.unwrap_or(variable.max);
+                let Variable { min, max, .. } = variable;
+                if min > max {
+                    return Err(fields.block_error(&format!("'min' is {min}, above 'max' {max}")));
+                }
+                let zero = 0.0f32.clamp(min, max);
+                variable.value = fields.number("value", (min, max))?.unwrap_or(zero);
+            }
+            self.variable_names.push(name);
+            self.machine.variables.push(variable);
+        }
+        Ok(())
+    }
+
+    fn read_events(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
+        let Some(items) = root.list("events", (EVENTS_MAX, "EVENTS_MAX"))? else { return Ok(()) };
+        self.lists_events = true;
+        for item in items {
+            let name = root.text_of("events", item)?;
+            if self.machine.events.iter().any(|known| known == name) {
+                return Err(root.error_at(item, &format!("it lists the event '{name}' twice")));
+            }
+            self.machine.events.push(name.to_string());
+        }
+        Ok(())
+    }
+
+    fn read_masks(&mut self, root: &SourceFields<'a>) -> Result<(), Error> {
+        for entry in root.named_entries("masks", (MASKS_MAX, "MASKS_MAX"))? {
+            let (path, value, name) = (self.path, entry.value, entry.key);
+            let fields = SourceFields { path, subject: format!("mask '{name}'"), value };
+            let entries = fields.entries()?;
+            if entries.is_empty() || entries.len() > MASK_BONES_MAX {
+                let count = entries.len();
+                return Err(fields.block_error(&format!(
+                    "it names {count} bones: it needs 1 to {MASK_BONES_MAX} (MASK_BONES_MAX)"
+                )));
+            }
+            let mut bones = Vec::new();
+            for bone in entries {
+                let weight = fields.number_of(bone.key, bone.value, (0.0, 1.0))?;
+                let line = bone.line() as u32;
+                bones.push(MaskBone { bone: bone.key.to_string(), weight, line });
+            }
+            self.machine.masks.push(Mask { name: name.to_string(), bones });
+        }
+        Ok(())
+    }
+
+    fn read_layer(&mut self, value: SjsonValue<'a>) -> Result<(), Error> {
+        let number = self.machine.layers.len() + 1;
+        let subject = format!("layer {number}");
+        let mut fields = SourceFields::open(self.path, subject, value, &LAYER_KEYS)?;
+        let name = fields.text("name")?.map_or(format!("layer_{number}"), str::to_string);
+        if self.machine.find_layer(&name).is_some() {
+            return Err(fields.block_error(&format!("an earlier layer is named '{name}', too")));
+        }
+        fields.subject = format!("layer '{name}'");
+        let weight = self.lone_expression(&fields, "weight")?;
+        let mask = self.mask(&fields, "mask")?;
+        let constraints = self.constraints(&fields)?;
+        let first = self.machine.states.len() as u16;
+        let scope = self.scopes.len();
+        self.scopes.push(Scope::default());
+        self.read_states(&fields, scope, &mut Vec::new())?;
+        let end = self.machine.states.len() as u16;
+        let states = (first, end);
+        let initial = self.initial_state(scope);
+        self.machine.layers.push(Layer { name, initial, weight, mask, constraints, states });
+        Ok(())
+    }
+
+    /// Returns the index of the mask that a key names.
+    pub fn mask(&self, fields: &SourceFields<'a>, key: &str) -> Result<Option<u16>, Error> {
+        let Some(name) = fields.text(key)? else { return Ok(None) };
+        let masks = &self.machine.masks;
+        let index = masks.iter().position(|mask| mask.name == name).ok_or_else(|| {
+            let value = fields.get(key).unwrap_or(fields.value);
+            fields.unknown(value, "mask", name, masks.iter().map(|mask| mask.name.as_str()))
+        })?;
+        Ok(Some(index as u16))
+    }
+
+    /// Returns the indices of the constraints that `constraints` names.
+    pub fn constraints(&self, fields: &SourceFields<'a>) -> Result<Vec<u16>, Error> {
+        let known = &self.machine.constraints;
+        let mut found: Vec<u16> = Vec::new();
+        for value in fields.one_or_list("constraints", (CONSTRAINTS_MAX, "CONSTRAINTS_MAX"))? {
+            let name = fields.text_of("constraints", value)?;
+            let index = known.iter().position(|it| it.name == name).ok_or_else(|| {
+                let names = known.iter().map(|it| it.name.as_str());
+                fields.unknown(value, "constraint", name, names)
+            })?;
+            found.push(index as u16);
+        }
+        Ok(found)
+    }
+
+    /// Returns the expression of a key, which is a number, a boolean or text.
+    pub fn expression(
+        &mut self,
+        fields: &SourceFields<'a>,
+        key: &str,
+        group: &mut MatchGroup,
+    ) -> Result<Option<Expression>, Error> {
+        let Some(value) = fields.get(key) else { return Ok(None) };
+        let text = match (value.as_f32(), value.as_bool(), value.as_str()) {
+            (Some(number), ..) => format!("{number}"),
+            (_, Some(boolean), _) => format!("{boolean}"),
+            (.., Some(text)) => text.to_string(),
+            _ => {
+                let kind = value.kind();
+                let message = format!("'{key}' must be a number or an expression, got {kind}");
+                return Err(fields.error_at(value, &message));
+            }
+        };
+        let table = &mut self.machine.table;
+        let parsed = expression_parser::parse(&text, &self.variable_names, table, group);
+        match parsed {
+            Ok(expression) => Ok(Some(expression)),
+            Err(message) => {
+                let message = format!("expression '{text}' of '{key}': {message}");
+                Err(fields.error_at(value, &message))
+            }
+        }
+    }
+
+    /// Returns an expression whose match functions have no neighbours.
+    pub fn lone_expression(
+        &mut self,
+        fields: &SourceFields<'a>,
+        key: &str,
+    ) -> Result<Option<Expression>, Error> {
+        let mut group = MatchGroup::default();
+        let expression = self.expression(fields, key, &mut group)?;
+        self.finish_group(fields, group)?;
+        Ok(expression)
+    }
+
+    /// Completes the match functions of a blend.
+    pub fn finish_group(
+        &mut self,
+        fields: &SourceFields<'a>,
+        group: MatchGroup,
+    ) -> Result<(), Error> {
+        group.finish(&mut self.machine.table).map_err(|message| fields.block_error(&message))
+    }
+
+    /// Returns the index of a clip.
+    pub fn clip(&mut self, fields: &SourceFields<'a>, key: &str) -> Result<u16, Error> {
+        let Some(name) = fields.text(key)? else {
+            return Err(fields.block_error(&format!("'{key}' is missing: it names a clip")));
+        };
+        let clips = &mut self.machine.clips;
+        if let Some(index) = clips.iter().position(|clip| clip.name == name) {
+            return Ok(index as u16);
+        }
+        if clips.len() == CLIPS_MAX {
+            return Err(fields.block_error(&format!(
+                "the state machine has more than {CLIPS_MAX} clips (CLIPS_MAX)"
+            )));
+        }
+        let line = fields.get(key).unwrap_or(fields.value).line() as u32;
+        clips.push(ClipReference { name: name.to_string(), line });
+        Ok(clips.len() as u16 - 1)
+    }
+}

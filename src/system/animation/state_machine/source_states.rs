@@ -1,0 +1,490 @@
+//! Compiler of the states and groups of a layer.
+
+use super::data::*;
+use super::expression_parser::MatchGroup;
+use super::source::{Builder, Member, Scope};
+use super::source_fields::SourceFields;
+use super::source_transitions::TargetSlot;
+use engine_foundation::Error;
+use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
+
+/// Keys of which each state has exactly one.
+const KIND_KEYS: [&str; 8] =
+    ["blend", "blend_space", "choice", "clip", "empty", "group", "ragdoll", "random"];
+const COMMON_KEYS: [&str; 4] = ["constraints", "enter", "exit", "on"];
+const CLIP_KEYS: [&str; 5] = ["additive", "events", "loop", "on_end", "speed"];
+const TIME_KEYS: [&str; 3] = ["additive", "events", "time"];
+const GROUP_KEYS: [&str; 2] = ["on_end", "speed"];
+const STATE_LIMIT: (usize, &str) = (STATES_MAX, "STATES_MAX");
+const SENT_LIMIT: (usize, &str) = (64, "64 events a state");
+/// Range of positions in blend spaces.
+const POSITIONS: (f32, f32) = (-1e6, 1e6);
+
+/// Adds the indices that are not in the list.
+fn add_new(list: &mut Vec<u16>, indices: Vec<u16>) {
+    for index in indices {
+        if !list.contains(&index) {
+            list.push(index);
+        }
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// Reads `states`, `initial` and `any` of a layer or a group. `expanded` has the names of the
+    /// groups around it.
+    pub fn read_states(
+        &mut self,
+        fields: &SourceFields<'a>,
+        scope: usize,
+        expanded: &mut Vec<&'a str>,
+    ) -> Result<(), Error> {
+        let entries = fields.named_entries("states", STATE_LIMIT)?;
+        if entries.is_empty() {
+            return Err(fields.block_error("it has no states: add states = { … }"));
+        }
+        for entry in &entries {
+            let member = match entry.value.get("group") {
+                Some(_) => Member::Group(self.read_group(entry, scope, expanded)?),
+                None => Member::State(self.read_state(entry, scope)?),
+            };
+            self.scopes[scope].members.push((entry.key, member));
+        }
+        let any = self.transitions(fields, "any", scope)?;
+        self.scopes[scope].any = any;
+        let members = &self.scopes[scope].members;
+        let initial = match fields.text("initial")? {
+            None => members[0].1,
+            Some(name) => {
+                let member = members.iter().find(|(known, _)| *known == name);
+                let Some((_, member)) = member else {
+                    let value = fields.get("initial").unwrap_or(fields.value);
+                    let names = members.iter().map(|(name, _)| *name);
+                    return Err(fields.unknown(value, "state", name, names));
+                };
+                *member
+            }
+        };
+        self.scopes[scope].initial = Some(initial);
+        Ok(())
+    }
+
+    /// Returns the state in which a scope begins.
+    pub fn initial_state(&self, scope: usize) -> u16 {
+        match self.scopes[scope].initial {
+            Some(Member::State(state)) => state,
+            Some(Member::Group(inner)) => self.initial_state(inner),
+            None => 0,
+        }
+    }
+
+    /// Reads a state that contains states. Returns its scope.
+    fn read_group(
+        &mut self,
+        entry: &ObjectEntry<'a>,
+        outer: usize,
+        expanded: &mut Vec<&'a str>,
+    ) -> Result<usize, Error> {
+        let name = format!("{}{}", self.scopes[outer].prefix, entry.key);
+        let subject = format!("state '{name}'");
+        let known = [&["group"][..], &COMMON_KEYS, &GROUP_KEYS].concat();
+        let fields = SourceFields::open(self.path, subject, entry.value, &known)?;
+        let value = fields.get("group").expect("the caller found it");
+        let (block, group_name) = match value.as_str() {
+            Some(group) => (self.named_group(&fields, value, group, expanded)?, Some(group)),
+            None => (value, None),
+        };
+        let parent = &self.scopes[outer];
+        if parent.groups.len() == GROUP_DEPTH_MAX {
+            return Err(fields.block_error(&format!(
+                "groups are nested more than {GROUP_DEPTH_MAX} deep (GROUP_DEPTH_MAX)"
+            )));
+        }
+        let mut inner = Scope {
+            parent: Some(outer),
+            prefix: format!("{name}/"),
+            groups: parent.groups.clone(),
+            speeds: parent.speeds.clone(),
+            constraints: parent.constraints.clone(),
+            ..Scope::default()
+        };
+        inner.speeds.extend(self.lone_expression(&fields, "speed")?);
+        add_new(&mut inner.constraints, self.constraints(&fields)?);
+        let group = Group {
+            name: name.clone(),
+            enter: self.sent_events(&fields, "enter")?,
+            exit: self.sent_events(&fields, "exit")?,
+        };
+        inner.groups.push(self.machine.groups.len() as u16);
+        self.machine.groups.push(group);
+        inner.on = self.transitions(&fields, "on", outer)?;
+        inner.on.extend(self.end_transitions(&fields, outer)?);
+        let scope = self.scopes.len();
+        self.scopes.push(inner);
+        let known = ["any", "initial", "states"];
+        let subject = format!("group '{name}'");
+        let block = SourceFields::open(self.path, subject, block, &known)?;
+        expanded.extend(group_name);
+        self.read_states(&block, scope, expanded)?;
+        if group_name.is_some() {
+            expanded.pop();
+        }
+        Ok(scope)
+    }
+
+    fn named_group(
+        &mut self,
+        fields: &SourceFields<'a>,
+        value: SjsonValue<'a>,
+        name: &'a str,
+        expanded: &[&'a str],
+    ) -> Result<SjsonValue<'a>, Error> {
+        let Some((_, block)) = self.named_groups.iter().find(|(known, _)| *known == name) else {
+            let names = self.named_groups.iter().map(|(name, _)| *name);
+            return Err(fields.unknown(value, "group", name, names));
+        };
+        if let Some(start) = expanded.iter().position(|known| *known == name) {
+            let circle = [&expanded[start..], &[name]].concat().join(" → ");
+            return Err(fields.error_at(value, &format!("groups contain each other: {circle}")));
+        }
+        self.used_groups.push(name);
+        Ok(*block)
+    }
+
+    /// Reads the groups that no layer uses, to report their errors.
+    pub fn check_unused_groups(&self) -> Result<(), Error> {
+        for (name, value) in &self.named_groups {
+            if !self.used_groups.contains(name) {
+                let mut scratch = self.clone();
+                let scope = scratch.scopes.len();
+                scratch.scopes.push(Scope::default());
+                let subject = format!("group '{name}'");
+                let known = ["any", "initial", "states"];
+                let fields = SourceFields::open(self.path, subject, *value, &known)?;
+                scratch.read_states(&fields, scope, &mut vec![name])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a state without states of its own. Returns its index.
+    fn read_state(&mut self, entry: &ObjectEntry<'a>, scope: usize) -> Result<u16, Error> {
+        let name = format!("{}{}", self.scopes[scope].prefix, entry.key);
+        let subject = format!("state '{name}'");
+        let mut fields = SourceFields { path: self.path, subject, value: entry.value };
+        let kinds: Vec<&str> = fields.entries()?.iter().map(|it| it.key).collect();
+        let kinds: Vec<&str> = kinds.into_iter().filter(|it| KIND_KEYS.contains(it)).collect();
+        let [kind] = kinds[..] else {
+            let list = KIND_KEYS.join(", ");
+            let message = match kinds.len() {
+                0 => format!("its kind is missing: write one of {list}"),
+                _ => format!("it has '{}' and '{}': write one of {list}", kinds[0], kinds[1]),
+            };
+            return Err(fields.block_error(&message));
+        };
+        if self.machine.states.len() == STATES_MAX {
+            return Err(fields.block_error(&format!(
+                "the state machine has more than {STATES_MAX} states (STATES_MAX)"
+            )));
+        }
+        let plain = [&[kind][..], &COMMON_KEYS].concat();
+        let is_time = fields.get("time").is_some();
+        let known = match kind {
+            "clip" | "blend" | "blend_space" if is_time => [&plain[..], &TIME_KEYS].concat(),
+            "clip" | "blend" | "blend_space" => [&plain[..], &CLIP_KEYS, &["time"]].concat(),
+            "random" | "choice" if self.selects_states(&fields, kind)? => vec![kind],
+            "random" | "choice" => [&plain[..], &CLIP_KEYS].concat(),
+            _ => plain,
+        };
+        let known = match kind {
+            "clip" => [&known[..], &["weight"]].concat(),
+            _ => known,
+        };
+        fields = SourceFields::open(self.path, fields.subject, fields.value, &known)?;
+        let outer = &self.scopes[scope];
+        let mut state = State {
+            name,
+            line: entry.line() as u32,
+            kind: StateKind::Empty,
+            clips: Vec::new(),
+            speeds: outer.speeds.clone(),
+            looping: None,
+            additive: fields.boolean("additive")?.unwrap_or(false),
+            constraints: outer.constraints.clone(),
+            enter: Vec::new(),
+            exit: Vec::new(),
+            events: Vec::new(),
+            groups: outer.groups.clone(),
+            routes: (0, 0),
+        };
+        self.read_kind(&fields, kind, &mut state, scope)?;
+        if is_time {
+            let group = self.lone_expression(&fields, "time")?;
+            state.kind = StateKind::Time(group.expect("the key exists"));
+        }
+        self.read_properties(&fields, &mut state, scope)
+    }
+
+    /// Reads the keys that most states have, and adds the state. Returns its index.
+    fn read_properties(
+        &mut self,
+        fields: &SourceFields<'a>,
+        state: &mut State,
+        scope: usize,
+    ) -> Result<u16, Error> {
+        state.speeds.extend(self.lone_expression(fields, "speed")?);
+        add_new(&mut state.constraints, self.constraints(fields)?);
+        state.enter = self.sent_events(fields, "enter")?;
+        state.exit = self.sent_events(fields, "exit")?;
+        self.read_timed_events(fields, state)?;
+        state.looping = fields.boolean("loop")?;
+        let mut own = self.transitions(fields, "on", scope)?;
+        let at_end = self.end_transitions(fields, scope)?;
+        if !at_end.is_empty() && state.looping == Some(true) {
+            let message = "a state with 'loop = true' never ends: remove 'on_end' or 'loop'";
+            return Err(fields.block_error(message));
+        }
+        if !at_end.is_empty() {
+            state.looping = Some(false);
+        }
+        own.extend(at_end);
+        self.machine.states.push(state.clone());
+        self.state_scopes.push((scope, own));
+        Ok(self.machine.states.len() as u16 - 1)
+    }
+
+    fn read_kind(
+        &mut self,
+        fields: &SourceFields<'a>,
+        kind: &str,
+        state: &mut State,
+        scope: usize,
+    ) -> Result<(), Error> {
+        let value = fields.get(kind).expect("the caller found it");
+        match kind {
+            "clip" => {
+                if fields.get("weight").is_some() && !state.additive {
+                    let message = "'weight' needs 'additive = true': a single clip has all of the \
+                                   weight of its layer";
+                    return Err(fields.block_error(message));
+                }
+                let weight = self.lone_expression(fields, "weight")?;
+                state.clips.push(StateClip { clip: self.clip(fields, "clip")?, weight });
+                state.kind = StateKind::Blend;
+            }
+            "blend" => {
+                state.clips = self.state_clips(fields, kind, "weight")?;
+                state.kind = StateKind::Blend;
+            }
+            "blend_space" => {
+                state.clips = self.blend_space(fields, value)?;
+                state.kind = StateKind::Blend;
+            }
+            "random" | "choice" if self.selects_states(fields, kind)? => {
+                let random = kind == "random";
+                let targets = self.selection(fields, kind, scope)?;
+                state.kind = StateKind::Selection { random, targets };
+            }
+            "random" => {
+                state.clips = self.state_clips(fields, kind, "weight")?;
+                state.kind = StateKind::RandomClip;
+            }
+            "choice" => {
+                state.clips = self.state_clips(fields, kind, "if")?;
+                state.kind = StateKind::ClipChoice;
+            }
+            "ragdoll" => state.kind = StateKind::Ragdoll { mask: self.ragdoll_mask(fields)? },
+            _ => {
+                if value.as_bool() != Some(true) {
+                    return Err(fields.error_at(value, "'empty' must be true"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ragdoll_mask(&self, fields: &SourceFields<'a>) -> Result<Option<u16>, Error> {
+        let value = fields.get("ragdoll").expect("the caller found it");
+        if value.as_str() == Some("full") {
+            return Ok(None);
+        }
+        if value.kind() != ValueKind::Object {
+            let message = "'ragdoll' must be \"full\", or { mask = \"…\" } for some of the bones";
+            return Err(fields.error_at(value, message));
+        }
+        let subject = format!("'ragdoll' of {}", fields.subject);
+        let block = SourceFields::open(self.path, subject, value, &["mask"])?;
+        match self.mask(&block, "mask")? {
+            Some(mask) => Ok(Some(mask)),
+            None => Err(block.block_error("'mask' is missing")),
+        }
+    }
+
+    /// Returns true if the entries of `random` or `choice` name states. All entries are of one
+    /// kind.
+    fn selects_states(&self, fields: &SourceFields<'a>, kind: &str) -> Result<bool, Error> {
+        let items = fields.list(kind, (STATE_CLIPS_MAX, "STATE_CLIPS_MAX"))?.unwrap_or_default();
+        let Some(first) = items.first() else {
+            return Err(fields.block_error(&format!("'{kind}' has no entries")));
+        };
+        let states = first.get("to").is_some();
+        for item in &items {
+            if item.get("to").is_some() != states || item.get("clip").is_some() == states {
+                let message = format!("each entry of '{kind}' has a 'clip', or each has a 'to'");
+                return Err(fields.error_at(*item, &message));
+            }
+        }
+        Ok(states)
+    }
+
+    /// Reads a list of clips with weights.
+    fn state_clips(
+        &mut self,
+        fields: &SourceFields<'a>,
+        kind: &str,
+        weight_key: &str,
+    ) -> Result<Vec<StateClip>, Error> {
+        let items = fields.list(kind, (STATE_CLIPS_MAX, "STATE_CLIPS_MAX"))?.unwrap_or_default();
+        if items.is_empty() {
+            return Err(fields.block_error(&format!("'{kind}' has no clips")));
+        }
+        let mut group = MatchGroup::default();
+        let mut clips = Vec::new();
+        for item in items {
+            let subject = format!("'{kind}' of {}", fields.subject);
+            let known = ["clip", weight_key];
+            let entry = SourceFields::open(self.path, subject, item, &known)?;
+            let weight = self.expression(&entry, weight_key, &mut group)?;
+            clips.push(StateClip { clip: self.clip(&entry, "clip")?, weight });
+        }
+        self.finish_group(fields, group)?;
+        Ok(clips)
+    }
+
+    /// Reads a blend space: clips at positions of one or two numbers.
+    fn blend_space(
+        &mut self,
+        fields: &SourceFields<'a>,
+        value: SjsonValue<'a>,
+    ) -> Result<Vec<StateClip>, Error> {
+        let subject = format!("'blend_space' of {}", fields.subject);
+        let space = SourceFields::open(self.path, subject, value, &["points", "x", "y"])?;
+        let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
+        let points = space.list("points", limit)?.unwrap_or_default();
+        if points.is_empty() {
+            return Err(space.block_error("'points' is missing: [ { clip = \"…\" at = 1 } ]"));
+        }
+        let mut positions: Vec<[f32; 2]> = Vec::new();
+        let mut clips = Vec::new();
+        let is_wide = space.get("y").is_some();
+        for point in points {
+            let subject = format!("a point of {}", space.subject);
+            let point = SourceFields::open(self.path, subject, point, &["at", "clip"])?;
+            let Some(at) = point.get("at") else {
+                return Err(point.block_error("'at' is missing: the position of the clip"));
+            };
+            let position = match is_wide {
+                true => point.vector_of("at", at, POSITIONS)?,
+                false => [point.number_of("at", at, POSITIONS)?, 0.0],
+            };
+            if positions.contains(&position) {
+                return Err(point.error_at(at, "an earlier point has the same position"));
+            }
+            positions.push(position);
+            clips.push(StateClip { clip: self.clip(&point, "clip")?, weight: None });
+        }
+        let mut group = MatchGroup::default();
+        for (clip, [x, y]) in clips.iter_mut().zip(positions) {
+            let axis = |key: &str| match space.get(key).map(|value| value.as_str()) {
+                Some(Some(text)) => Ok(text),
+                Some(None) => Err(space.block_error(&format!("'{key}' must be an expression"))),
+                None => Err(space.block_error(&format!("'{key}' is missing: an expression"))),
+            };
+            let text = match is_wide {
+                true => format!("match_2d({}, {}, {x}, {y})", axis("x")?, axis("y")?),
+                false => format!("match({}, {x})", axis("x")?),
+            };
+            clip.weight = Some(self.generated_expression(&space, &text, &mut group)?);
+        }
+        self.finish_group(&space, group)?;
+        Ok(clips)
+    }
+
+    /// Reads the entries of a random or conditional choice of states.
+    fn selection(
+        &mut self,
+        fields: &SourceFields<'a>,
+        kind: &str,
+        scope: usize,
+    ) -> Result<Vec<(u16, Option<super::expression::Expression>)>, Error> {
+        let state = self.machine.states.len();
+        let weight_key = if kind == "random" { "weight" } else { "if" };
+        let limit = (STATE_CLIPS_MAX, "STATE_CLIPS_MAX");
+        let mut group = MatchGroup::default();
+        let mut targets = Vec::new();
+        for (entry, item) in fields.list(kind, limit)?.unwrap_or_default().into_iter().enumerate() {
+            let subject = format!("'{kind}' of {}", fields.subject);
+            let item = SourceFields::open(self.path, subject, item, &["to", weight_key])?;
+            let weight = self.expression(&item, weight_key, &mut group)?;
+            self.add_target(TargetSlot::Selection { state, entry }, &item, scope)?;
+            targets.push((0, weight));
+        }
+        self.finish_group(fields, group)?;
+        Ok(targets)
+    }
+
+    fn read_timed_events(
+        &mut self,
+        fields: &SourceFields<'a>,
+        state: &mut State,
+    ) -> Result<(), Error> {
+        for item in fields.list("events", SENT_LIMIT)?.unwrap_or_default() {
+            let subject = format!("'events' of {}", fields.subject);
+            let event = SourceFields::open(self.path, subject, item, &["at", "name", "time"])?;
+            let Some(name) = event.text("name")? else {
+                return Err(event.block_error("'name' is missing"));
+            };
+            let seconds = event.number("time", (0.0, 600.0))?;
+            let (time, is_fraction) = match (seconds, event.number("at", (0.0, 1.0))?) {
+                (Some(_), _) if state.clips.len() > 1 => {
+                    let message = "a state with several clips has no fixed length: write 'at', a \
+                                   fraction from 0 to 1, in place of 'time'";
+                    return Err(event.block_error(message));
+                }
+                (Some(seconds), None) => (seconds, false),
+                (None, Some(fraction)) => (fraction, true),
+                _ => {
+                    let message = "it needs 'time' in seconds, or 'at', a fraction from 0 to 1";
+                    return Err(event.block_error(message));
+                }
+            };
+            let event = self.sent_event(&event, name)?;
+            state.events.push(TimedEvent { event, time, is_fraction });
+        }
+        Ok(())
+    }
+
+    /// Returns the indices of the events that a key names.
+    fn sent_events(&mut self, fields: &SourceFields<'a>, key: &str) -> Result<Vec<u16>, Error> {
+        let mut events = Vec::new();
+        for value in fields.one_or_list(key, SENT_LIMIT)? {
+            let name = fields.text_of(key, value)?;
+            events.push(self.sent_event(fields, name)?);
+        }
+        Ok(events)
+    }
+
+    fn sent_event(&mut self, fields: &SourceFields<'a>, name: &str) -> Result<u16, Error> {
+        let events = &mut self.machine.sent_events;
+        if let Some(index) = events.iter().position(|known| known == name) {
+            return Ok(index as u16);
+        }
+        if events.len() == EVENTS_MAX {
+            let (path, line) = (fields.path, fields.line());
+            return Err(error!(
+                "{path}:{line}: states send more than {EVENTS_MAX} events (EVENTS_MAX)"
+            ));
+        }
+        events.push(name.to_string());
+        Ok(events.len() as u16 - 1)
+    }
+}

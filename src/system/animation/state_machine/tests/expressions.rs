@@ -1,0 +1,161 @@
+//! Tests of expressions: values, errors, limits.
+
+use super::super::expression::ExpressionTable;
+use super::super::expression_parser::{MatchGroup, parse};
+use super::super::match_weight::{MatchWindow, windows};
+
+const VARIABLES: [&str; 3] = ["speed", "x", "y"];
+
+fn value(text: &str, variables: [f32; 3]) -> f32 {
+    let mut table = ExpressionTable::default();
+    let mut group = MatchGroup::default();
+    let expression = match parse(text, &VARIABLES, &mut table, &mut group) {
+        Ok(expression) => expression,
+        Err(message) => panic!("{text}: {message}"),
+    };
+    group.finish(&mut table).unwrap();
+    table.check(expression, VARIABLES.len()).unwrap();
+    table.evaluate(expression, &variables)
+}
+
+/// Weights of the expressions of one blend.
+fn weights(texts: &[&str], variables: [f32; 3]) -> Vec<f32> {
+    let mut table = ExpressionTable::default();
+    let mut group = MatchGroup::default();
+    let all: Vec<_> =
+        texts.iter().map(|text| parse(text, &VARIABLES, &mut table, &mut group).unwrap()).collect();
+    group.finish(&mut table).unwrap();
+    all.iter().map(|expression| table.evaluate(*expression, &variables)).collect()
+}
+
+#[test]
+fn expressions_have_the_usual_precedence() {
+    for (text, wanted) in [
+        ("1 + 2 * 3", 7.0),
+        ("(1 + 2) * 3", 9.0),
+        ("10 - 4 - 3", 3.0),
+        ("12 / 2 / 3", 2.0),
+        ("-2 * -3", 6.0),
+        ("2 - -3", 5.0),
+        ("speed / 2", 1.5),
+        ("1 < 2 and 2 <= 2", 1.0),
+        ("1 > 2 or 2 >= 3", 0.0),
+        ("1 == 1 and 1 != 1", 0.0),
+        ("not 1 < 2", 0.0),
+        ("not 0 and 1", 1.0),
+        ("true or false", 1.0),
+        ("x + y > speed", 0.0),
+        ("min(speed, 2) + max(speed, 4)", 6.0),
+        ("clamp(speed, 0, 1)", 1.0),
+        ("abs(0 - speed)", 3.0),
+        ("lerp(10, 20, 0.25)", 12.5),
+        ("match(speed, 3)", 1.0),
+        ("match(speed, 3.25)", 0.75),
+        ("match_range(speed, 2, 4)", 1.0),
+    ] {
+        assert_eq!(value(text, [3.0, 1.0, 2.0]), wanted, "{text}");
+    }
+}
+
+#[test]
+fn results_are_always_finite() {
+    for text in [
+        "1 / 0",
+        "speed / x",
+        "x / x",
+        "999999999 * 999999999 * 999999999 * 999999999 * 999999999",
+        "speed / (x - x)",
+        "lerp(speed, speed * speed * speed * speed * speed, 1)",
+        "match_2d(speed * speed, speed, 1, 1)",
+        "match(speed * speed * speed * speed, 2)",
+    ] {
+        let result = value(text, [1e9, 0.0, 0.0]);
+        assert!(result.is_finite(), "{text} is {result}");
+    }
+    assert_eq!(value("1 / 0 + 2", [0.0; 3]), 2.0);
+    assert_eq!(value("speed / x", [5.0, 0.0, 0.0]), 0.0);
+}
+
+#[test]
+fn matches_of_one_blend_are_linear_between_neighbours() {
+    let texts = ["match(speed, 2)", "match(speed, 5)", "match(speed, 6)"];
+    for (speed, wanted) in [
+        (-3.0, [1.0, 0.0, 0.0]),
+        (2.0, [1.0, 0.0, 0.0]),
+        (3.5, [0.5, 0.5, 0.0]),
+        (5.0, [0.0, 1.0, 0.0]),
+        (5.25, [0.0, 0.75, 0.25]),
+        (90.0, [0.0, 0.0, 1.0]),
+    ] {
+        assert_eq!(weights(&texts, [speed, 0.0, 0.0]), wanted, "at {speed}");
+    }
+    // Another number is another group, and other factors do not matter.
+    let texts = ["match(speed, 0) * 2", "match(speed, 4)", "match(x + 1, 1)", "match(x + 1, 2)"];
+    assert_eq!(weights(&texts, [1.0, 0.5, 0.0]), [1.5, 0.25, 0.5, 0.5]);
+}
+
+#[test]
+fn ranges_fall_to_the_nearest_other_range() {
+    let texts = ["match_range(speed, 0, 1)", "match_range(speed, 3, 4)", "match(speed, 8)"];
+    assert_eq!(weights(&texts, [0.5, 0.0, 0.0]), [1.0, 0.0, 0.0]);
+    assert_eq!(weights(&texts, [2.0, 0.0, 0.0]), [0.5, 0.5, 0.0]);
+    assert_eq!(weights(&texts, [6.0, 0.0, 0.0]), [0.0, 0.5, 0.5]);
+    let overlapping = windows(&[(0.0, 3.0), (2.0, 5.0)]);
+    let second = MatchWindow { from: 2.0, to: 5.0, fall_before: 2.0, fall_after: 0.0 };
+    assert_eq!(overlapping[1], second);
+}
+
+#[test]
+fn points_have_their_own_weight_alone() {
+    let texts = [
+        "match_2d(x, y, 0, 0)",
+        "match_2d(x, y, 1, 0)",
+        "match_2d(x, y, 0, 1)",
+        "match_2d(x, y, 0 - 1, 0)",
+    ];
+    assert_eq!(weights(&texts, [0.0, 0.0, 0.0]), [1.0, 0.0, 0.0, 0.0]);
+    assert_eq!(weights(&texts, [0.0, 1.0, 0.0]), [0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(weights(&texts, [0.0, 0.5, 0.0]), [0.5, 0.5, 0.0, 0.0]);
+    let far = weights(&texts, [0.0, 90.0, 0.0]);
+    assert!(far[1] == 1.0 && far[3] == 0.0, "{far:?}");
+    // Points in the same position do not divide by zero.
+    assert_eq!(weights(&["match_2d(x, y, 1, 1)", "match_2d(x, y, 1, 1)"], [0.0; 3]), [1.0, 1.0]);
+}
+
+#[test]
+fn errors_name_the_token() {
+    let deep = format!("{}1{}", "(".repeat(40), ")".repeat(40));
+    let long = "1 + ".repeat(100) + "speed";
+    let wide = "1 + speed * ".repeat(12) + "(speed + (speed * (1 + (speed)))) * speed";
+    let text = "x".repeat(2000);
+    let right = format!("{}speed{}", "min(1, ".repeat(17), ")".repeat(17));
+    for (text, wanted) in [
+        ("", "column 1: it ends early: a number, a variable or a function is missing"),
+        ("speed +", "column 8: it ends early"),
+        ("sped * 2", "column 1: there is no variable 'sped', did you mean 'speed'?"),
+        ("2 * mach(speed, 2)", "column 5: there is no function 'mach', did you mean 'match'?"),
+        ("match(speed)", "column 1: 'match' takes 2 arguments, and got 1"),
+        ("match(speed, x)", "argument 2 must be a number without variables"),
+        ("match_range(speed, 4, 2)", "the range from 4 to 2 is empty: swap its ends"),
+        ("speed = 2", "column 7: unexpected '=': a comparison is '=='"),
+        ("!speed", "column 1: unexpected '!': the negation is 'not'"),
+        ("(speed", "column 7: it ends early: ')' is missing"),
+        ("speed 2", "column 7: unexpected '2': the expression is complete before it"),
+        ("1e99", "column 1: '1e99' is no number from 0 to 1000000000"),
+        ("1.2.3", "column 1: '1.2.3' is no number"),
+        ("speed # 2", "column 7: unexpected '#'"),
+        ("and 1", "column 1: unexpected 'and'"),
+        (&deep, "nested more than 32 deep (EXPRESSION_DEPTH_MAX)"),
+        (&long, "at most 128 (EXPRESSION_OPS_MAX)"),
+        (&text, "at most 1024 (EXPRESSION_BYTES_MAX)"),
+        (&right, "needs more than 16 values at once (EXPRESSION_STACK_MAX)"),
+    ] {
+        let mut table = ExpressionTable::default();
+        let error = parse(text, &VARIABLES, &mut table, &mut MatchGroup::default()).unwrap_err();
+        assert!(error.contains(wanted), "{text}: {error}");
+    }
+    assert!(
+        parse(&wide, &VARIABLES, &mut ExpressionTable::default(), &mut MatchGroup::default())
+            .is_ok()
+    );
+}

@@ -1,0 +1,344 @@
+//! A character: the clips that a unit plays, their blending, and the resulting pose.
+
+use super::animated_model::AnimatedModel;
+use crate::scene_graph::NodePose;
+use crate::unit::UnitId;
+use engine_animation::{BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, model_matrices};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, error};
+use std::sync::Arc;
+
+/// Maximum number of clips that a character plays at once.
+pub const PLAYING_MAX: usize = 16;
+/// Maximum number of layers of a character.
+pub const LAYERS_MAX: usize = 16;
+
+/// Options of a clip that starts to play.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PlayOptions {
+    /// Layer, from 0. Higher layers replace lower ones for the bones of their clips.
+    pub layer: u8,
+    /// Seconds in which the clip replaces those that its layer plays.
+    pub blend: f32,
+    pub loops: bool,
+    /// Speed; 1 is the speed of the clip, and negative numbers play backward.
+    pub speed: f32,
+    /// Part of the clip that is played: start and end in seconds.
+    pub range: [f32; 2],
+}
+
+/// A clip that a character plays.
+#[derive(Clone, Debug)]
+pub struct PlayingClip {
+    /// Number of the clip, unique in the character.
+    pub id: u32,
+    /// Index of the clip in the model.
+    pub clip: u16,
+    pub options: PlayOptions,
+    /// Seconds from the start of the clip.
+    pub time: f32,
+    /// Seconds since the clip started.
+    age: f32,
+    /// Seconds of the fade-out: those that have passed, and their total.
+    ending: Option<[f32; 2]>,
+    player: ClipPlayer,
+}
+
+impl PlayingClip {
+    /// Returns the share of this clip against those below it, from 0 to 1.
+    pub fn share(&self) -> f32 {
+        let fade_in = match self.options.blend > 0.0 {
+            true => (self.age / self.options.blend).min(1.0),
+            false => 1.0,
+        };
+        let fade_out = match self.ending {
+            Some([passed, total]) if total > 0.0 => 1.0 - (passed / total).min(1.0),
+            Some(_) => 0.0,
+            None => 1.0,
+        };
+        fade_in * fade_out
+    }
+
+    fn advance(&mut self, seconds: f32) {
+        self.age += seconds;
+        if let Some([passed, _]) = &mut self.ending {
+            *passed += seconds;
+        }
+        self.set_time(self.time + seconds * self.options.speed);
+    }
+
+    /// Sets the time: inside the range, or at its other end if the clip loops.
+    fn set_time(&mut self, time: f32) {
+        let [start, end] = self.options.range;
+        let seconds = end - start;
+        self.time = if !(seconds > 0.0 && time.is_finite()) {
+            start
+        } else if self.options.loops && !(start..=end).contains(&time) {
+            let rest = (time - start) % seconds;
+            if rest < 0.0 { (rest + seconds).min(seconds) + start } else { rest + start }
+        } else {
+            time.clamp(start, end)
+        };
+    }
+
+    /// Returns true if the clip has been played to its end.
+    fn has_finished(&self) -> bool {
+        let [start, end] = self.options.range;
+        let last = if self.options.speed < 0.0 { start } else { end };
+        !self.options.loops && self.time == last
+    }
+}
+
+/// Memory of an evaluation, reused for all characters of a thread.
+#[derive(Default)]
+pub struct PoseScratch {
+    below: Pose,
+    sampled: Pose,
+    sum: BlendSum,
+}
+
+/// The animation of a unit.
+#[derive(Clone, Debug)]
+pub struct Character {
+    pub unit: UnitId,
+    pub model: Arc<AnimatedModel>,
+    /// Node of the unit for each bone; `None` if the unit has no node of that name.
+    pub nodes: Arc<[Option<u16>]>,
+    /// Clips, the lowest layer first; within a layer, the first started first.
+    playing: Vec<PlayingClip>,
+    last_id: u32,
+    /// Number of the simple animation, of those in `playing`.
+    pub simple: Option<u32>,
+    /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's file
+    /// or the game has set.
+    base: Pose,
+    pose: Pose,
+    /// Matrix of each bone, from the bone's space into the space of the unit's first node.
+    pub matrices: Vec<ModelMatrix>,
+    /// True for bones that the last evaluation moved.
+    moved: Vec<bool>,
+    /// True if the pose must be evaluated although no time passes.
+    outdated: bool,
+    /// True if the renderer does not have the matrices yet.
+    pub(super) is_listed: bool,
+    /// True if the current update evaluates the pose.
+    pub(super) is_due: bool,
+}
+
+impl PoseScratch {
+    /// Blends the clips of a layer over the pose of the layers below it.
+    fn add_layer(&mut self, clips: &[PlayingClip], pose: &mut Pose) {
+        self.below.clone_from(pose);
+        for it in clips {
+            let share = it.share();
+            if share >= 1.0 {
+                it.player.sample(&self.below, pose);
+            } else if share > 0.0 {
+                it.player.sample(&self.below, &mut self.sampled);
+                self.sum.clear();
+                self.sum.add(pose, 1.0 - share);
+                self.sum.add(&self.sampled, share);
+                self.sum.finish(pose);
+            }
+        }
+    }
+}
+
+impl Character {
+    /// Creates a character in the rest pose of its model.
+    pub fn new(unit: UnitId, model: Arc<AnimatedModel>, nodes: Arc<[Option<u16>]>) -> Character {
+        let bones = model.skeleton.bone_count();
+        Character {
+            unit,
+            nodes,
+            playing: Vec::new(),
+            last_id: 0,
+            simple: None,
+            base: model.rest.clone(),
+            pose: model.rest.clone(),
+            matrices: Vec::with_capacity(bones),
+            moved: vec![false; bones],
+            outdated: true,
+            is_listed: false,
+            is_due: false,
+            model,
+        }
+    }
+
+    /// Starts a clip. Returns its number.
+    ///
+    /// # Errors
+    /// Returns an error if the layer or a number is not valid, or too many clips are playing.
+    pub fn play(&mut self, clip: u16, options: PlayOptions) -> Result<u32, Error> {
+        if usize::from(options.layer) >= LAYERS_MAX {
+            return Err(error!("a character has {LAYERS_MAX} layers (LAYERS_MAX)"));
+        }
+        if self.playing.len() >= PLAYING_MAX {
+            return Err(error!(
+                "{PLAYING_MAX} clips are playing (PLAYING_MAX): let cross-fades finish, or stop \
+                 some"
+            ));
+        }
+        let model = self.model.clone();
+        let player = ClipPlayer::new(&model.clips[usize::from(clip)].clip, &model.skeleton);
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        let id = self.last_id;
+        let [start, end] = options.range;
+        let time = if options.speed < 0.0 { end } else { start };
+        let started =
+            PlayingClip { id, clip, options, time, age: 0.0, ending: None, player };
+        let index = self.playing.partition_point(|it| it.options.layer <= options.layer);
+        self.playing.insert(index, started);
+        self.outdated = true;
+        Ok(id)
+    }
+
+    /// Fades a layer, or all of them, out.
+    pub fn stop(&mut self, layer: Option<u8>, blend: f32) {
+        for it in &mut self.playing {
+            if layer.is_none_or(|layer| layer == it.options.layer) && it.ending.is_none() {
+                it.ending = Some([0.0, blend]);
+            }
+        }
+        self.outdated = true;
+    }
+
+    /// Ends a clip at once.
+    pub fn end_clip(&mut self, id: u32) {
+        self.playing.retain(|it| it.id != id);
+        self.outdated = true;
+    }
+
+    /// Returns a playing clip.
+    pub fn clip(&self, id: u32) -> Option<&PlayingClip> {
+        self.playing.iter().find(|it| it.id == id)
+    }
+
+    /// Returns the clips that play, the lowest layer first.
+    pub fn playing(&self) -> &[PlayingClip] {
+        &self.playing
+    }
+
+    /// Sets the speed of a playing clip. Returns false if it has ended.
+    pub fn set_clip_speed(&mut self, id: u32, speed: f32) -> bool {
+        let found = self.playing.iter_mut().find(|it| it.id == id);
+        found.map(|it| it.options.speed = speed).is_some()
+    }
+
+    /// Sets the time of a playing clip. Returns false if it has ended.
+    pub fn set_clip_time(&mut self, id: u32, time: f32) -> bool {
+        self.outdated = true;
+        let found = self.playing.iter_mut().find(|it| it.id == id);
+        found.map(|it| it.set_time(time)).is_some()
+    }
+
+    /// Returns true if a clip plays that has not reached its end.
+    pub fn is_playing(&self, id: u32) -> bool {
+        self.clip(id).is_some_and(|it| !it.has_finished())
+    }
+
+    /// Keeps the transform of a node that the game has set, for bones that no clip moves.
+    pub fn set_edited(&mut self, node: u16, pose: &NodePose) {
+        let Some(bone) = self.nodes.iter().position(|it| *it == Some(node)) else { return };
+        let NodePose { position, rotation, scale } = *pose;
+        self.base.set(bone, &BoneTransform { position, rotation, scale });
+        self.outdated = true;
+    }
+
+    /// Replaces the model by its reloaded version. Clips of the same names keep their times.
+    pub fn reload(&mut self, model: &Arc<AnimatedModel>, nodes: Arc<[Option<u16>]>) {
+        let old = std::mem::replace(&mut self.model, model.clone());
+        self.playing.retain_mut(|it| {
+            let name = &old.clips[usize::from(it.clip)].name;
+            let Ok(clip) = model.find_clip(name) else { return false };
+            let compiled = &model.clips[usize::from(clip)].clip;
+            let was_whole = it.options.range[1] == old.clips[usize::from(it.clip)].clip.seconds;
+            it.clip = clip;
+            it.player = ClipPlayer::new(compiled, &model.skeleton);
+            let [start, end] = &mut it.options.range;
+            *end = if was_whole { compiled.seconds } else { end.min(compiled.seconds) };
+            *start = start.min(*end);
+            it.set_time(it.time);
+            true
+        });
+        self.nodes = nodes;
+        self.base.clone_from(&model.rest);
+        self.moved = vec![false; model.skeleton.bone_count()];
+        self.outdated = true;
+    }
+
+    /// Moves the clips on. Returns true if the pose has to be evaluated.
+    pub fn advance(&mut self, seconds: f32) -> bool {
+        self.playing.iter_mut().for_each(|it| it.advance(seconds));
+        let before = self.playing.len();
+        self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
+        self.outdated |= self.playing.len() != before;
+        // Clips below a clip that has replaced its layer have no effect.
+        let mut index = self.playing.len();
+        let mut covered = None;
+        while index > 0 {
+            index -= 1;
+            let layer = self.playing[index].options.layer;
+            if covered == Some(layer) {
+                self.playing.remove(index);
+            } else if self.playing[index].share() >= 1.0 {
+                covered = Some(layer);
+            }
+        }
+        std::mem::take(&mut self.outdated) || !self.playing.is_empty()
+    }
+
+    /// Evaluates the pose and the matrices of the bones.
+    pub fn evaluate(&mut self, scratch: &mut PoseScratch) {
+        let model = &*self.model;
+        for it in &mut self.playing {
+            it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
+        }
+        match &self.playing[..] {
+            [only] if only.share() >= 1.0 => only.player.sample(&self.base, &mut self.pose),
+            all => {
+                self.pose.clone_from(&self.base);
+                for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
+                    scratch.add_layer(layer, &mut self.pose);
+                }
+            }
+        }
+        model_matrices(&model.skeleton, &self.pose, &mut self.matrices);
+    }
+
+    /// Calls a function for each node that the clips move, or have moved before this evaluation,
+    /// with its local pose.
+    pub fn each_moved_node(&mut self, mut write: impl FnMut(usize, &NodePose)) {
+        let moves_now = |bone: usize, playing: &[PlayingClip]| {
+            let bone = bone as u16;
+            let has = |it: &PlayingClip| {
+                self.model.clips[usize::from(it.clip)].bones.binary_search(&bone).is_ok()
+            };
+            playing.iter().any(has)
+        };
+        for bone in 0..self.moved.len() {
+            let moves = moves_now(bone, &self.playing);
+            if !moves && !self.moved[bone] {
+                continue;
+            }
+            self.moved[bone] = moves;
+            let Some(node) = self.nodes[bone] else { continue };
+            let BoneTransform { position, rotation, scale } = self.pose.transform(bone);
+            write(usize::from(node), &NodePose { position, rotation, scale });
+        }
+    }
+
+    /// Writes the state that must be equal in every run.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        hash.write_u64(self.playing.len() as u64);
+        for it in &self.playing {
+            hash.write_u64(u64::from(it.id) << 32 | u64::from(it.clip));
+            for number in [it.time, it.age, it.options.speed, it.options.blend] {
+                hash.write_f32(number);
+            }
+            let [passed, total] = it.ending.unwrap_or([-1.0; 2]);
+            hash.write_f32(passed);
+            hash.write_f32(total);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The row of the component `animation`: its fields, and what the engine does with it.
+
+use super::{AnimatedModel, Character, PlayOptions, bone_nodes, take_poses};
+use crate::WorldId;
+use crate::component::{ComponentField, FieldDefault, FieldKind};
+use crate::component_fields::{ComponentFields, text};
+use crate::component_table::{Component, ComponentHost, ComponentView, InspectSection};
+use crate::unit::UnitId;
+use crate::unit_resource::ComponentSource;
+use crate::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
+use engine_foundation::{Error, error, log};
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
+use std::sync::Arc;
+
+/// The component `animation`.
+pub static ANIMATION: Component = Component {
+    name: "animation",
+    doc: "Moves the nodes of a model, and meshes with a skin, by the animations of the model. Units \
+          of models with skins or animations have it.",
+    fields: &[
+        ComponentField {
+            name: "model",
+            kind: FieldKind::Resource(kind_names::MODEL),
+            default: FieldDefault::None,
+            doc: "the model with the animations and skins",
+        },
+        ComponentField {
+            name: "clip",
+            kind: FieldKind::Text,
+            default: FieldDefault::None,
+            doc: "an animation of the model that plays from the spawn on",
+        },
+        ComponentField {
+            name: "loop",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(true),
+            doc: "true if the animation `clip` starts again at its end ({default})",
+        },
+    ],
+    in_node_order: false,
+    read,
+    spawn,
+    end,
+    moved: None,
+    hide: None,
+    state: Some(|view, row, hash| {
+        if let Some(character) = view.animations.of(row) {
+            character.write_state(hash);
+        }
+    }),
+    inspect: Some((InspectSection::Animation, inspect)),
+    reload: Some(reload),
+};
+
+/// The animation of a unit as declared in its resource.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AnimationComponent {
+    /// `None` until the reference is resolved.
+    pub model: Option<Arc<AnimatedModel>>,
+    /// Name of the clip that plays from the spawn on.
+    pub clip: Option<String>,
+    pub loops: bool,
+}
+
+/// Reads a component `animation`.
+fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
+    let fields = ComponentFields::new(&ANIMATION, part);
+    let Some(model) = text(fields.tree, "model") else {
+        return Err(error!("it names no model: model = \"units/orc\""));
+    };
+    if builder.template.animation.is_some() {
+        return Err(error!("a unit has one component 'animation', and this is another one"));
+    }
+    let clip = text(fields.tree, "clip").map(str::to_string);
+    builder.refer(0, ResourceReference::Animation(model.to_string()), |template, _, resolved| {
+        let component = template.animation.as_mut().expect("it was read");
+        component.model = Some(resolved.animation());
+    });
+    let loops = fields.boolean("loop");
+    builder.template.animation = Some(AnimationComponent { model: None, clip, loops });
+    Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    _: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    let Some(AnimationComponent { model, clip, loops }) = &template.animation else {
+        return Ok(());
+    };
+    let model = model.clone().expect("the reference was resolved");
+    let nodes = bone_nodes(&model, host.units, unit);
+    let mut character = Character::new(unit, model.clone(), nodes);
+    take_poses(&mut character, host.units);
+    if let Some(name) = clip {
+        let index = model.find_clip(name)?;
+        let seconds = model.clips[usize::from(index)].clip.seconds;
+        let (loops, range) = (*loops, [0.0, seconds]);
+        character.play(index, PlayOptions { layer: 0, blend: 0.0, loops, speed: 1.0, range })?;
+    }
+    host.animations.add(character);
+    host.units.scene.set_records_edits(unit.row(), true);
+    Ok(())
+}
+
+fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, _: &str) {
+    host.animations.remove(unit.row());
+    host.units.scene.set_records_edits(unit.row(), false);
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    let Some(character) = view.animations.of(unit.row()) else { return };
+    let model = &character.model;
+    lines.push(format!(
+        "animation of {:?}, {} bones, {} clips, {} playing",
+        model.name,
+        model.skeleton.bone_count(),
+        model.clips.len(),
+        character.playing().len()
+    ));
+    for it in character.playing() {
+        lines.push(format!(
+            "  clip {:?} on layer {} at {:.2} of {:.2} s, share {:.2}",
+            model.clips[usize::from(it.clip)].name,
+            it.options.layer + 1,
+            it.time,
+            it.options.range[1],
+            it.share()
+        ));
+    }
+}
+
+/// Characters of a reloaded model continue with its new clips.
+fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
+    for name in changed.of(ReloadStep::Models) {
+        let Some(model) = host.models.get_loaded(&name.name).cloned() else { continue };
+        if let Err(error) = host.animations.reload(&model, host.units) {
+            log::error(&format!("{error}: characters keep the previous version"));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The animation of units: characters, which are units whose model has skins or clips, as rows of
+//! one table. The component is in component.rs; curves, blending and matrices are in the crate
+//! `engine_animation`.
+
+mod animated_model;
+mod character;
+mod component;
+mod model_clips;
+#[cfg(test)]
+mod tests;
+
+use super::WorldId;
+use super::scene_graph::NodePose;
+use super::unit::{UnitId, Units};
+pub use animated_model::{AnimatedModel, NamedClip, Skin};
+pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
+pub use component::{ANIMATION, AnimationComponent};
+use character::PoseScratch;
+use engine_foundation::Error;
+use engine_foundation::tasks::TaskPool;
+use engine_models::Model;
+pub use model_clips::{compile_clips, scale_animation};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Number of characters below which waking a thread costs more time than their evaluation.
+const CHARACTERS_MIN: usize = 32;
+
+/// No character.
+const NONE: u32 = u32::MAX;
+
+/// The characters of all worlds.
+#[derive(Default)]
+pub struct Animations {
+    characters: Vec<Character>,
+    /// Index of the character of each unit's row, or [`NONE`].
+    index_of: Vec<u32>,
+    /// Models that characters use or used, by name.
+    models: HashMap<String, Arc<AnimatedModel>>,
+    /// Rows of the units whose matrices changed since they were last sent to the renderer.
+    changed: Vec<u32>,
+    /// Memory of evaluations, one for each thread that has evaluated at the same time.
+    scratches: Mutex<Vec<PoseScratch>>,
+}
+
+impl Animations {
+    /// Returns the data of a model that characters share. It is read on the first request.
+    ///
+    /// # Errors
+    /// Returns an error if the model has too many nodes, or a clip is damaged.
+    pub fn model(&mut self, model: &Model) -> Result<Arc<AnimatedModel>, Error> {
+        if let Some(known) = self.models.get(&model.name) {
+            return Ok(known.clone());
+        }
+        let read = Arc::new(AnimatedModel::read(model)?);
+        self.models.insert(model.name.clone(), read.clone());
+        Ok(read)
+    }
+
+    /// Returns the character of a unit, if it has one.
+    pub fn of(&self, row: u32) -> Option<&Character> {
+        let index = *self.index_of.get(row as usize)?;
+        self.characters.get(index as usize)
+    }
+
+    /// Returns the character of a unit for changes.
+    pub fn of_mut(&mut self, row: u32) -> Option<&mut Character> {
+        let index = *self.index_of.get(row as usize)?;
+        self.characters.get_mut(index as usize)
+    }
+
+    /// Returns the number of characters.
+    pub fn count(&self) -> usize {
+        self.characters.len()
+    }
+
+    /// Calls a function for each character whose matrices changed since the last call.
+    pub fn take_changed(&mut self, mut send: impl FnMut(&Character)) {
+        for row in std::mem::take(&mut self.changed) {
+            if let Some(character) = self.of_mut(row) {
+                character.is_listed = false;
+                send(character);
+            }
+        }
+    }
+
+    fn add(&mut self, character: Character) {
+        let row = character.unit.row() as usize;
+        if self.index_of.len() <= row {
+            self.index_of.resize(row + 1, NONE);
+        }
+        self.index_of[row] = self.characters.len() as u32;
+        self.characters.push(character);
+    }
+
+    fn remove(&mut self, row: u32) {
+        let Some(slot) = self.index_of.get_mut(row as usize) else { return };
+        let index = std::mem::replace(slot, NONE) as usize;
+        if index >= self.characters.len() {
+            return;
+        }
+        self.characters.swap_remove(index);
+        if let Some(moved) = self.characters.get(index) {
+            self.index_of[moved.unit.row() as usize] = index as u32;
+        }
+    }
+
+    /// Moves the clips of a world's characters on, evaluates their poses, and writes the nodes that
+    /// clips move. This is the system `animation`.
+    ///
+    /// # Errors
+    /// Returns an error if threads cannot be started.
+    pub fn update(
+        &mut self,
+        world: WorldId,
+        units: &mut Units,
+        seconds: f32,
+        pool: &TaskPool,
+    ) -> Result<(), Error> {
+        for edited in units.scene.take_edited() {
+            self.note_edited(edited, units);
+        }
+        let mut due = 0;
+        for character in &mut self.characters {
+            let is_here = units.is_in(character.unit.row(), world);
+            character.is_due = is_here && character.advance(seconds);
+            due += usize::from(character.is_due);
+        }
+        if due >= CHARACTERS_MIN && pool.threads() > 1 {
+            let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));
+            let scratches = &self.scratches;
+            tasks.each_slice(task, &mut self.characters, |_, slice| evaluate(slice, scratches))?;
+        } else if due > 0 {
+            evaluate(&mut self.characters, &self.scratches);
+        }
+        for character in self.characters.iter_mut().filter(|it| it.is_due) {
+            let row = character.unit.row();
+            if !std::mem::replace(&mut character.is_listed, true) {
+                self.changed.push(row);
+            }
+            character.each_moved_node(|node, pose| units.scene.set_animated(row, node, pose));
+        }
+        Ok(())
+    }
+
+    /// Takes the poses of the nodes that a script has set.
+    fn note_edited(&mut self, (row, node): (u32, u16), units: &Units) {
+        let Some(character) = self.of_mut(row) else { return };
+        if usize::from(node) < units.scene.count(row) {
+            character.set_edited(node, &units.scene.local(row, usize::from(node)));
+        }
+    }
+
+    /// Replaces a model by its reloaded version in all characters.
+    ///
+    /// # Errors
+    /// Returns an error if the new version cannot be read. The old one stays in use.
+    fn reload(&mut self, model: &Model, units: &Units) -> Result<(), Error> {
+        let new = Arc::new(AnimatedModel::read(model)?);
+        self.models.insert(model.name.clone(), new.clone());
+        for character in self.characters.iter_mut().filter(|it| it.model.name == new.name) {
+            let unit = character.unit;
+            character.reload(&new, bone_nodes(&new, units, unit));
+            take_poses(character, units);
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates the characters that are due.
+fn evaluate(characters: &mut [Character], scratches: &Mutex<Vec<PoseScratch>>) {
+    let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut scratch = take().pop().unwrap_or_default();
+    characters.iter_mut().filter(|it| it.is_due).for_each(|it| it.evaluate(&mut scratch));
+    take().push(scratch);
+}
+
+/// Returns the node of a unit for each bone of a model.
+fn bone_nodes(model: &AnimatedModel, units: &Units, unit: UnitId) -> Arc<[Option<u16>]> {
+    let names = &units.of(unit).resource.node_names;
+    let node = |(bone, name): (usize, &String)| {
+        // The nodes of most units are those of their model, below the unit's own first node.
+        let usual = names.get(bone + 1).is_some_and(|known| known == name);
+        let index = if usual { Some(bone + 1) } else { names.iter().position(|it| it == name) };
+        index.map(|index| index as u16)
+    };
+    model.skeleton.names().iter().enumerate().map(node).collect()
+}
+
+/// Takes the poses of a unit's nodes where its file differs from the model.
+fn take_poses(character: &mut Character, units: &Units) {
+    let model = character.model.clone();
+    let poses = &units.of(character.unit).resource.poses;
+    let nodes = character.nodes.clone();
+    for (node, rest) in nodes.iter().zip(model.skeleton.rest()) {
+        let Some(node) = *node else { continue };
+        let Some(pose) = poses.get(usize::from(node)) else { continue };
+        let NodePose { position, rotation, scale } = *pose;
+        if position != rest.position || rotation != rest.rotation || scale != rest.scale {
+            character.set_edited(node, pose);
+        }
+    }
+}

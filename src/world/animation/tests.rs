@@ -1,0 +1,276 @@
+//! Tests of characters: layers, cross-fades, times, edited nodes and reload.
+
+use super::*;
+use crate::scene_graph::NO_NODE;
+use crate::unit_resource::UnitResource;
+use engine_foundation::hash::StateHash;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{HandleKind, Quat, Slots, Vec3};
+use engine_models::data::{
+    AnimationChannel, AnimationData, ChannelTarget, KeyInterpolation, ModelData, ModelNode,
+};
+
+fn node(name: &str, parent: Option<u32>) -> ModelNode {
+    ModelNode {
+        name: name.to_string(),
+        parent,
+        position: [0.0, 0.0, if parent.is_some() { 1.0 } else { 0.0 }],
+        rotation: [0.0, 0.0, 0.0, 1.0],
+        scale: [1.0; 3],
+        mesh: None,
+        camera: None,
+        light: None,
+        skin: None,
+        extras: None,
+    }
+}
+
+/// An animation that moves a node along x, from 0 to `distance` in one second.
+fn slide(name: &str, node: u32, distance: f32) -> AnimationData {
+    let channel = AnimationChannel {
+        node,
+        track: ChannelTarget::Position,
+        between: KeyInterpolation::Linear,
+        times: vec![0.0, 1.0],
+        values: vec![0.0, 0.0, 0.0, distance, 0.0, 0.0],
+    };
+    AnimationData { name: name.to_string(), channels: vec![channel] }
+}
+
+/// A model of three nodes in a chain, with these animations.
+fn model(animations: Vec<AnimationData>) -> Model {
+    let nodes = vec![node("hip", None), node("chest", Some(0)), node("head", Some(1))];
+    let mut data = ModelData { nodes, animations, ..ModelData::default() };
+    compile_clips(&mut data).unwrap();
+    Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] }
+}
+
+/// A world with a character.
+struct Stage {
+    animations: Animations,
+    units: Units,
+    world: WorldId,
+    unit: UnitId,
+    pool: TaskPool,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let clips = vec![slide("walk", 0, 1.0), slide("run", 0, 3.0), slide("nod", 2, 2.0)];
+        let mut worlds = Slots::new(HandleKind::World, 1);
+        let world = WorldId(worlds.add(()).unwrap());
+        let names = ["root", "hip", "chest", "head"].map(str::to_string);
+        let resource = Arc::new(UnitResource {
+            name: "rig".to_string(),
+            node_names: names.to_vec(),
+            node_hashes: Vec::new(),
+            parents: vec![NO_NODE, 0, 1, 2],
+            poses: vec![NodePose::IDENTITY; 2]
+                .into_iter()
+                .chain([NodePose { position: Vec3::Z, ..NodePose::IDENTITY }; 2])
+                .collect(),
+            parts: Vec::new(),
+            data: SjsonTree::Object(Vec::new()),
+            bases: Vec::new(),
+            duplicate_names: Vec::new(),
+            template: Default::default(),
+        });
+        let mut units = Units::default();
+        let unit = units.spawn(world, &resource, &NodePose::IDENTITY).unwrap();
+        let mut animations = Animations::default();
+        let shared = animations.model(&model(clips)).unwrap();
+        let nodes = bone_nodes(&shared, &units, unit);
+        animations.add(Character::new(unit, shared, nodes));
+        units.scene.set_records_edits(unit.row(), true);
+        Stage { animations, units, world, unit, pool: TaskPool::new(Some(1)) }
+    }
+
+    fn play(&mut self, name: &str, options: PlayOptions) -> Result<u32, Error> {
+        let character = self.animations.of_mut(self.unit.row()).unwrap();
+        let clip = character.model.find_clip(name)?;
+        character.play(clip, options)
+    }
+
+    fn step(&mut self, seconds: f32) {
+        self.animations.update(self.world, &mut self.units, seconds, &self.pool).unwrap();
+    }
+
+    /// Returns the x position of a node relative to its parent.
+    fn x(&self, node: usize) -> f32 {
+        self.units.scene.local_position(self.unit.row(), node).x
+    }
+
+    fn character(&self) -> &Character {
+        self.animations.of(self.unit.row()).unwrap()
+    }
+}
+
+const ONCE: PlayOptions =
+    PlayOptions { layer: 0, blend: 0.0, loops: false, speed: 1.0, range: [0.0, 1.0] };
+
+#[track_caller]
+fn assert_near(actual: f32, expected: f32) {
+    assert!((actual - expected).abs() < 2e-3, "{actual} is not {expected}");
+}
+
+#[test]
+fn clips_move_nodes_and_hold_their_end() {
+    let mut stage = Stage::new();
+    let id = stage.play("walk", ONCE).unwrap();
+    stage.step(0.25);
+    assert_near(stage.x(1), 0.25);
+    assert_eq!(stage.units.scene.local_position(stage.unit.row(), 2), Vec3::Z, "not animated");
+    assert!(stage.character().is_playing(id));
+    stage.step(5.0);
+    assert_near(stage.x(1), 1.0);
+    assert!(!stage.character().is_playing(id));
+}
+
+#[test]
+fn loops_and_negative_speeds_stay_inside_the_range() {
+    let mut stage = Stage::new();
+    let looped = PlayOptions { loops: true, range: [0.25, 0.75], ..ONCE };
+    stage.play("walk", looped).unwrap();
+    stage.step(0.75);
+    assert_near(stage.x(1), 0.5);
+    stage.play("walk", PlayOptions { speed: -1.0, ..looped }).unwrap();
+    stage.step(0.6);
+    assert_near(stage.x(1), 0.65);
+    for seconds in [0.0, -3.0, 1e9, f32::NAN, f32::INFINITY] {
+        stage.step(seconds);
+        let x = stage.x(1);
+        assert!((0.24..=0.76).contains(&x), "{x} after a step of {seconds}");
+    }
+}
+
+#[test]
+fn cross_fades_mix_and_then_replace() {
+    let mut stage = Stage::new();
+    stage.play("walk", PlayOptions { speed: 0.0, ..ONCE }).unwrap();
+    let run = PlayOptions { blend: 1.0, speed: 0.0, ..ONCE };
+    let run = stage.play("run", run).unwrap();
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().set_clip_time(run, 1.0);
+    stage.step(0.5);
+    assert_near(stage.x(1), 1.5);
+    stage.step(0.5);
+    stage.step(0.0);
+    assert_near(stage.x(1), 3.0);
+    assert_eq!(stage.character().playing().len(), 1, "the covered clip has ended");
+}
+
+#[test]
+fn upper_layers_move_only_the_bones_of_their_clips() {
+    let mut stage = Stage::new();
+    stage.play("walk", ONCE).unwrap();
+    stage.play("nod", PlayOptions { layer: 3, ..ONCE }).unwrap();
+    stage.step(0.5);
+    assert_near(stage.x(1), 0.5);
+    assert_near(stage.x(3), 1.0);
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().stop(Some(3), 0.0);
+    stage.step(0.1);
+    assert_near(stage.x(1), 0.6);
+    assert_near(stage.x(3), 0.0);
+}
+
+#[test]
+fn bones_without_a_clip_keep_what_scripts_set() {
+    let mut stage = Stage::new();
+    let row = stage.unit.row();
+    stage.units.scene.set_local_position(row, 2, Vec3::new(7.0, 0.0, 1.0));
+    stage.play("walk", ONCE).unwrap();
+    stage.step(0.5);
+    let matrix = &stage.character().matrices[1].0;
+    assert_near(matrix[0].0[3], 7.5);
+    assert_near(stage.x(2), 7.0);
+}
+
+#[test]
+fn limits_are_refused_by_name() {
+    let mut stage = Stage::new();
+    for _ in 0..PLAYING_MAX {
+        stage.play("walk", PlayOptions { blend: 10.0, ..ONCE }).unwrap();
+    }
+    let message = stage.play("walk", ONCE).unwrap_err().message;
+    assert!(message.contains("PLAYING_MAX"), "{message}");
+    let layer = PlayOptions { layer: LAYERS_MAX as u8, ..ONCE };
+    let message = stage.play("walk", layer).unwrap_err().message;
+    assert!(message.contains("LAYERS_MAX"), "{message}");
+    let message = stage.play("wlak", ONCE).unwrap_err().message;
+    assert!(message.contains("did you mean 'walk'"), "{message}");
+}
+
+#[test]
+fn a_reload_keeps_times_by_name_and_ends_removed_clips() {
+    let mut stage = Stage::new();
+    stage.play("walk", ONCE).unwrap();
+    stage.play("nod", PlayOptions { layer: 1, ..ONCE }).unwrap();
+    stage.step(0.5);
+    let new = model(vec![slide("nod", 2, 4.0)]);
+    stage.animations.reload(&new, &stage.units).unwrap();
+    stage.step(0.0);
+    let character = stage.character();
+    assert_eq!(character.playing().len(), 1);
+    assert_near(character.playing()[0].time, 0.5);
+    assert_near(stage.x(3), 2.0);
+}
+
+#[test]
+fn removed_characters_leave_the_others_in_place() {
+    let mut stage = Stage::new();
+    let resource = stage.units.of(stage.unit).resource.clone();
+    let other = stage.units.spawn(stage.world, &resource, &NodePose::IDENTITY).unwrap();
+    let shared = stage.character().model.clone();
+    let nodes = bone_nodes(&shared, &stage.units, other);
+    stage.animations.add(Character::new(other, shared, nodes));
+    stage.animations.remove(stage.unit.row());
+    stage.animations.remove(stage.unit.row());
+    assert!(stage.animations.of(stage.unit.row()).is_none());
+    assert_eq!(stage.animations.of(other.row()).map(|it| it.unit), Some(other));
+    assert_eq!(stage.animations.count(), 1);
+}
+
+#[test]
+fn the_state_hash_contains_times_and_fades() {
+    let hash = |seconds: f32, speed: f32| {
+        let mut stage = Stage::new();
+        stage.play("walk", PlayOptions { speed, blend: 2.0, ..ONCE }).unwrap();
+        stage.step(seconds);
+        let mut hash = StateHash::new(0);
+        stage.character().write_state(&mut hash);
+        hash.finish()
+    };
+    assert_eq!(hash(0.5, 1.0), hash(0.5, 1.0));
+    assert_ne!(hash(0.5, 1.0), hash(0.25, 1.0));
+    assert_ne!(hash(0.5, 1.0), hash(0.5, 0.5));
+}
+
+#[test]
+fn rotations_take_the_shorter_arc() {
+    let mut data = model(vec![]).data;
+    let turn = |angle: f32| Quat::from_rotation_x(angle).to_array();
+    let mut values = turn(0.0).to_vec();
+    values.extend(turn(1.0));
+    data.animations = vec![AnimationData {
+        name: "turn".to_string(),
+        channels: vec![AnimationChannel {
+            node: 1,
+            track: ChannelTarget::Rotation,
+            between: KeyInterpolation::Linear,
+            times: vec![0.0, 1.0],
+            values,
+        }],
+    }];
+    compile_clips(&mut data).unwrap();
+    let model = Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] };
+    let shared = AnimatedModel::read(&model).unwrap();
+    assert_eq!(shared.clips[0].bones, [1]);
+    let mut player =
+        engine_animation::ClipPlayer::new(&shared.clips[0].clip, &shared.skeleton);
+    player.seek(&shared.clips[0].clip, 0.5);
+    let mut pose = Pose::default();
+    player.sample(&shared.rest, &mut pose);
+    let expected = Quat::from_rotation_x(0.5);
+    assert!(pose.transform(1).rotation.dot(expected).abs() > 0.99999);
+}
