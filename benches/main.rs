@@ -18,6 +18,7 @@ mod remote;
 mod render3d;
 mod run;
 mod scene;
+mod skins;
 mod sound;
 mod spine;
 mod table;
@@ -40,6 +41,7 @@ const SUBJECTS: &[Subject] = &[
     ("text", "layout of text", text::run),
     ("scene", "worlds of many units", scene::run),
     ("render3d", "many meshes on the render thread", render3d::run),
+    ("skins", "1,000 skinned characters on both threads", skins::run),
     ("physics", "piles, raycasts, movers", physics::run),
     ("particles", "particle effects", particles::run),
     ("sound", "parameters, triggers, mixing, latency", sound::run),

@@ -420,6 +420,7 @@ impl Display {
                 }
                 RendererEvent::DeviceRecovered { message } => log::warning(&message),
                 RendererEvent::Crowded { message } => log::warn("lights", &message),
+                RendererEvent::PoseRefused { message } => log::warn("poses", &message),
                 // If the tool closed its window, this is known and reported already.
                 RendererEvent::WindowLost { message } if self.foreign_window.take().is_some() => {
                     log::warning(&format!("the tool's window is not drawn to any more: {message}"));

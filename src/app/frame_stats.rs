@@ -144,6 +144,8 @@ pub fn count_frame_statistics(statistics: &FrameStatistics) {
     counter!("renderer/world_draws_visible") += statistics.scene.visible;
     counter!("renderer/world_draw_calls") += statistics.scene.draw_calls;
     counter!("renderer/shadow_draw_calls") += statistics.scene.shadow_draw_calls;
+    counter!("renderer/skinned_draws") += statistics.scene.skinned_draws;
+    counter!("renderer/palette_bytes") += statistics.scene.palette_bytes;
     counter!("renderer/meshes") += statistics.scene.meshes;
     counter!("renderer/particles") += statistics.scene.particles;
     for (part, milliseconds) in &statistics.cpu_passes {

@@ -6,7 +6,10 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, doing, error, log};
 use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
 use engine_world::WorldId;
+use engine_world::animation::{AnimatedModel, BoundMachine};
 use engine_world::component_table::{COMPONENTS, ComponentHost, ComponentView};
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
@@ -72,6 +75,18 @@ impl Worlds {
         Ok(resource)
     }
 
+    /// Returns a state machine for the clips of a model. It is read on the first request.
+    pub fn find_state_machine(
+        &mut self,
+        assets: &mut Assets,
+        name: &str,
+        model: &AnimatedModel,
+    ) -> Result<Arc<BoundMachine>, Error> {
+        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
+        let read = || assets.store.read(&resource).map(|bytes| bytes.to_vec());
+        self.animations.machine(name, model, read)
+    }
+
     /// Returns the resource that a component refers to.
     fn resolve(
         &mut self,
@@ -91,6 +106,11 @@ impl Worlds {
             ResourceReference::Animation(model) => {
                 let model = assets.model(model)?;
                 self.animations.model(&model).map(ResolvedResource::Animation)
+            }
+            ResourceReference::StateMachine { machine, model } => {
+                let model = assets.model(model)?;
+                let model = self.animations.model(&model)?;
+                self.find_state_machine(assets, machine, &model).map(ResolvedResource::StateMachine)
             }
             ResourceReference::Skin { model, skin } => {
                 let model = assets.model(model)?;

@@ -150,6 +150,15 @@ pub struct MeshFrame {
     pub morph: Option<Arc<MeshMorph>>,
 }
 
+impl MeshFrame {
+    /// Creates a mesh of one part, without joints and morph targets.
+    pub fn of_one_part(name: String, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
+        let bounds = MeshBounds::of(&vertices);
+        let parts = vec![MeshPart { first: 0, count: indices.len() as u32, surface: 0 }];
+        MeshFrame { name, vertices, indices, parts, bounds, skin: None, morph: None }
+    }
+}
+
 /// The use of a surface's alpha.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum SurfaceAlphaMode {

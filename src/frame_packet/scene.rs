@@ -5,6 +5,7 @@
 //! without changes need not be in the packet: a view that names it is sufficient. Only particles
 //! are sent again in every frame.
 
+use super::deformation::MeshSkin;
 use super::material::BlendMode;
 use super::mesh::{MeshSlot, SurfaceSlot};
 use super::texture::TextureSlot;
@@ -177,7 +178,7 @@ pub struct SkinUpdate {
     pub first: u32,
     pub count: u32,
     /// Sphere around all vertices in this pose, in the draw's space in meters, without morph
-    /// targets ([`MeshSkin::bounds`](super::deformation::MeshSkin::bounds)).
+    /// targets ([`MeshSkin::bounds`]).
     pub center: Vec3,
     pub radius: f32,
 }
@@ -371,7 +372,7 @@ impl SceneFrame {
     }
 
     /// Adds a pose of a draw, with the sphere around its vertices (see [`SkinUpdate`]). Returns the
-    /// new palette, which has `count` matrices and is to be written.
+    /// new palette, which has `count` matrices, the identity at first.
     pub fn add_skin(
         &mut self,
         slot: DrawSlot,
@@ -383,6 +384,21 @@ impl SceneFrame {
         let (start, count) = (first as u32, count as u32);
         self.skins.push(SkinUpdate { slot, first: start, count, center, radius });
         &mut self.palettes[first..]
+    }
+
+    /// Adds a pose of a draw with a skin. `write` gets a matrix for each joint of the skin, the
+    /// identity at first. The bounds follow from them.
+    pub fn add_palette(
+        &mut self,
+        slot: DrawSlot,
+        skin: &MeshSkin,
+        write: impl FnOnce(&mut [DrawTransform]),
+    ) {
+        let palette = self.add_skin(slot, skin.joint_count(), (Vec3::ZERO, 0.0));
+        write(&mut *palette);
+        let (center, radius) = skin.bounds(palette);
+        let update = self.skins.last_mut().expect("it was added");
+        (update.center, update.radius) = (center, radius);
     }
 
     /// Adds weights of a draw's morph targets.
@@ -406,6 +422,7 @@ impl SceneFrame {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mesh::MeshVertex;
     use super::*;
 
     #[test]
@@ -445,6 +462,12 @@ mod tests {
         let morphs: Vec<_> =
             frame.morphs.iter().map(|it| (it.slot.0, it.first, it.count)).collect();
         assert_eq!(morphs, [(4, 0, 2), (1, 2, 1)]);
+        let vertices = [MeshVertex::default()];
+        let skin = MeshSkin::new(&vertices, &[[1, 0, 0, 0]], &[[1.0, 0.0, 0.0, 0.0]]);
+        frame.add_palette(DrawSlot(7), &skin, |palette| palette[1] = DrawTransform::at(Vec3::Z));
+        let SkinUpdate { first, count, center, radius, .. } = frame.skins[2];
+        assert_eq!((first, count, center, radius), (3, 2, Vec3::Z, 0.0));
+        assert_eq!(frame.palettes[4], DrawTransform::at(Vec3::Z));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Components list the resources that they refer to. The engine resolves the list once for each
 //! unit resource, and the resolved resources are then stored in the template.
 
-use super::animation::{AnimatedModel, AnimationComponent};
+use super::animation::{AnimatedModel, AnimationComponent, BoundMachine};
 use super::camera_component::CameraComponent;
 use super::component_fields::text;
 use super::component_table::{COMPONENTS, Component, Components};
@@ -45,6 +45,8 @@ pub enum ResourceReference {
     Mesh { model: String, mesh: Option<String> },
     /// The skeleton, clips and skins of a model.
     Animation(String),
+    /// A state machine, for the clips of a model.
+    StateMachine { machine: String, model: String },
     /// A skin of a model.
     Skin { model: String, skin: String },
     /// A material for meshes.
@@ -69,6 +71,7 @@ pub enum ResolvedResource {
         material_slots: usize,
     },
     Animation(Arc<AnimatedModel>),
+    StateMachine(Arc<BoundMachine>),
     /// Index of the skin in its model.
     Skin(u16),
     Material(Handle),
@@ -93,6 +96,13 @@ impl ResolvedResource {
         match self {
             ResolvedResource::Animation(model) => model.clone(),
             other => panic!("the animation of a model was resolved as {other:?}"),
+        }
+    }
+
+    pub fn state_machine(&self) -> Arc<BoundMachine> {
+        match self {
+            ResolvedResource::StateMachine(machine) => machine.clone(),
+            other => panic!("a state machine was resolved as {other:?}"),
         }
     }
 

@@ -22,7 +22,7 @@ use std::f32::consts::FRAC_PI_2;
 /// A scene under construction.
 pub struct SceneBuilder {
     pub packet: FramePacket,
-    frame: SceneFrame,
+    pub frame: SceneFrame,
     draws: u32,
 }
 
@@ -87,13 +87,14 @@ impl SceneBuilder {
         })
     }
 
-    pub fn add_draw(&mut self, mesh: MeshSlot, surface: SurfaceSlot, pose: Mat4) {
+    pub fn add_draw(&mut self, mesh: MeshSlot, surface: SurfaceSlot, pose: Mat4) -> DrawSlot {
         let first = self.frame.surfaces.len() as u32;
         self.frame.surfaces.push(surface);
         let (slot, pose) = (DrawSlot(self.draws), DrawTransform::of(&pose));
         let draw = DrawMesh { slot, mesh, surfaces: (first, 1), pose, ..DrawMesh::DEFAULT };
         self.frame.changes.push(DrawChange::Set(draw));
         self.draws += 1;
+        slot
     }
 
     pub fn add_at(&mut self, mesh: MeshSlot, surface: SurfaceSlot, at: Vec3, size: Vec3) {

@@ -1,9 +1,7 @@
 //! Generated meshes for the golden images: boxes, spheres, planes.
 
 use engine::foundation::Vec3;
-use engine::frame_packet::mesh::{
-    MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex,
-};
+use engine::frame_packet::mesh::{MeshChange, MeshFrame, MeshSlot, MeshVertex};
 use std::f32::consts::PI;
 use std::sync::Arc;
 
@@ -18,16 +16,7 @@ fn corner(position: Vec3, normal: Vec3, tangent: Vec3, uv: [f32; 2]) -> MeshVert
 }
 
 fn mesh(name: &str, vertices: Vec<MeshVertex>, indices: Vec<u32>) -> MeshFrame {
-    let count = indices.len() as u32;
-    MeshFrame {
-        name: name.to_string(),
-        bounds: MeshBounds::of(&vertices),
-        vertices,
-        indices,
-        parts: vec![MeshPart { first: 0, count, surface: 0 }],
-        skin: None,
-        morph: None,
-    }
+    MeshFrame::of_one_part(name.to_string(), vertices, indices)
 }
 
 /// Returns a square of two by two metres around the origin that faces up.

@@ -20,14 +20,14 @@ use std::sync::Arc;
 const SQUARE: MeshSlot = MeshSlot(9);
 
 /// A shader that cuts a disc out of the surface, darker towards its edge.
-const DISC: &str = "
+pub const DISC: &str = "
 fn paint(in: Paint) -> vec4f {
     let far = length(in.uv - 0.5) * 2.0;
     return in.base * (1.0 - 0.5 * far) * step(far, 0.9);
 }
 ";
 
-fn material(slot: u32, shader: Option<&Arc<ShaderFrame>>, blend: BlendMode) -> MaterialChange {
+pub fn material(slot: u32, shader: Option<&Arc<ShaderFrame>>, blend: BlendMode) -> MaterialChange {
     let repeat = SamplerSettings { nearest: true, wrap: WrapMode::Repeat };
     let textures = shader.map_or(0, |shader| shader.textures) as usize;
     let material = MaterialFrame {

@@ -134,6 +134,7 @@ fn handle_events(renderer: &mut Renderer) -> Option<Result<RenderedImage, String
             RendererEvent::CaptureFailed { message, .. } => captured = Some(Err(message)),
             RendererEvent::Note(_) => {}
             RendererEvent::Crowded { message } => log::warn("lights", &message),
+            RendererEvent::PoseRefused { message } => log::warn("poses", &message),
             RendererEvent::DeviceRecovered { message } => {
                 log::warning(&format!(
                     "the graphics adapter was lost and is available again: {message}"

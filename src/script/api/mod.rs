@@ -104,6 +104,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
     &unit::animation::UNIT,
+    &unit::state_machine::UNIT,
+    &unit::state_machine::WORLD,
     &unit::components::UNIT,
     &unit::meshes::UNIT,
     &unit::nodes::UNIT,

@@ -19,6 +19,7 @@ mod latency_meter;
 mod mask_images;
 mod materials;
 mod numeric_map;
+mod range_allocator;
 mod readback;
 mod recorder;
 mod render_passes;
@@ -192,6 +193,10 @@ pub enum RendererEvent {
     },
     /// A view shows only some of its lights, because it has too many; reported once.
     Crowded {
+        message: String,
+    },
+    /// A draw is shown in its bind pose instead of a pose of the packet; reported once.
+    PoseRefused {
         message: String,
     },
     /// An operation failed on the adapter: memory has run out, or the engine made an invalid

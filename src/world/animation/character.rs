@@ -3,7 +3,10 @@
 use super::animated_model::AnimatedModel;
 use crate::scene_graph::NodePose;
 use crate::unit::UnitId;
-use engine_animation::{BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, model_matrices};
+use super::state_machine::CharacterMachine;
+use engine_animation::{
+    BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, model_matrices,
+};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
 use std::sync::Arc;
@@ -95,6 +98,7 @@ pub struct PoseScratch {
     below: Pose,
     sampled: Pose,
     sum: BlendSum,
+    evaluator: PoseEvaluator,
 }
 
 /// The animation of a unit.
@@ -107,6 +111,8 @@ pub struct Character {
     /// Clips, the lowest layer first; within a layer, the first started first.
     playing: Vec<PlayingClip>,
     last_id: u32,
+    /// State machine, whose pose is below the clips in `playing`.
+    pub machine: Option<CharacterMachine>,
     /// Number of the simple animation, of those in `playing`.
     pub simple: Option<u32>,
     /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's file
@@ -153,6 +159,7 @@ impl Character {
             nodes,
             playing: Vec::new(),
             last_id: 0,
+            machine: None,
             simple: None,
             base: model.rest.clone(),
             pose: model.rest.clone(),
@@ -219,6 +226,18 @@ impl Character {
         &self.playing
     }
 
+    /// Sets or removes the state machine.
+    pub fn set_machine(&mut self, machine: Option<CharacterMachine>) {
+        self.machine = machine;
+        self.outdated = true;
+    }
+
+    /// Lets the state machine run or stand still. Returns false if there is none.
+    pub fn set_machine_enabled(&mut self, enabled: bool) -> bool {
+        self.outdated = true;
+        self.machine.as_mut().map(|machine| machine.enabled = enabled).is_some()
+    }
+
     /// Sets the speed of a playing clip. Returns false if it has ended.
     pub fn set_clip_speed(&mut self, id: u32, speed: f32) -> bool {
         let found = self.playing.iter_mut().find(|it| it.id == id);
@@ -267,8 +286,11 @@ impl Character {
         self.outdated = true;
     }
 
-    /// Moves the clips on. Returns true if the pose has to be evaluated.
-    pub fn advance(&mut self, seconds: f32) -> bool {
+    /// Moves the clips and the state machine on. Names of events and their layers are passed to
+    /// `notify`. Returns true if the pose has to be evaluated.
+    pub fn advance(&mut self, seconds: f32, notify: impl FnMut(&str, u16)) -> bool {
+        let machine = self.machine.as_mut().filter(|machine| machine.enabled);
+        let has_machine = machine.map(|machine| machine.advance(seconds, notify)).is_some();
         self.playing.iter_mut().for_each(|it| it.advance(seconds));
         let before = self.playing.len();
         self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
@@ -285,7 +307,7 @@ impl Character {
                 covered = Some(layer);
             }
         }
-        std::mem::take(&mut self.outdated) || !self.playing.is_empty()
+        std::mem::take(&mut self.outdated) || has_machine || !self.playing.is_empty()
     }
 
     /// Evaluates the pose and the matrices of the bones.
@@ -294,10 +316,19 @@ impl Character {
         for it in &mut self.playing {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
+        let machine = self.machine.as_mut().filter(|machine| machine.enabled);
         match &self.playing[..] {
-            [only] if only.share() >= 1.0 => only.player.sample(&self.base, &mut self.pose),
+            [only] if machine.is_none() && only.share() >= 1.0 => {
+                only.player.sample(&self.base, &mut self.pose);
+            }
             all => {
-                self.pose.clone_from(&self.base);
+                match machine {
+                    None => self.pose.clone_from(&self.base),
+                    Some(machine) => {
+                        let evaluator = &mut scratch.evaluator;
+                        machine.evaluate(model, evaluator, &self.base, &mut self.pose);
+                    }
+                }
                 for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
                     scratch.add_layer(layer, &mut self.pose);
                 }
@@ -314,7 +345,8 @@ impl Character {
             let has = |it: &PlayingClip| {
                 self.model.clips[usize::from(it.clip)].bones.binary_search(&bone).is_ok()
             };
-            playing.iter().any(has)
+            let machine = self.machine.as_ref();
+            playing.iter().any(has) || machine.is_some_and(|it| it.moves(&self.model, bone))
         };
         for bone in 0..self.moved.len() {
             let moves = moves_now(bone, &self.playing);
@@ -330,6 +362,9 @@ impl Character {
 
     /// Writes the state that must be equal in every run.
     pub fn write_state(&self, hash: &mut StateHash) {
+        if let Some(machine) = &self.machine {
+            machine.write_state(hash);
+        }
         hash.write_u64(self.playing.len() as u64);
         for it in &self.playing {
             hash.write_u64(u64::from(it.id) << 32 | u64::from(it.clip));

@@ -1,6 +1,6 @@
 //! The row of the component `animation`: its fields, and what the engine does with it.
 
-use super::{AnimatedModel, Character, PlayOptions, bone_nodes, take_poses};
+use super::{AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, bone_nodes, take_poses};
 use crate::WorldId;
 use crate::component::{ComponentField, FieldDefault, FieldKind};
 use crate::component_fields::{ComponentFields, text};
@@ -11,6 +11,7 @@ use crate::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::{Error, error, log};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
 use std::sync::Arc;
 
 /// The component `animation`.
@@ -24,6 +25,12 @@ pub static ANIMATION: Component = Component {
             kind: FieldKind::Resource(kind_names::MODEL),
             default: FieldDefault::None,
             doc: "the model with the animations and skins",
+        },
+        ComponentField {
+            name: "state_machine",
+            kind: FieldKind::Resource(kind_names::STATE_MACHINE),
+            default: FieldDefault::None,
+            doc: "a state machine that plays the animations",
         },
         ComponentField {
             name: "clip",
@@ -58,6 +65,7 @@ pub static ANIMATION: Component = Component {
 pub struct AnimationComponent {
     /// `None` until the reference is resolved.
     pub model: Option<Arc<AnimatedModel>>,
+    pub machine: Option<Arc<BoundMachine>>,
     /// Name of the clip that plays from the spawn on.
     pub clip: Option<String>,
     pub loops: bool,
@@ -77,8 +85,17 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
         let component = template.animation.as_mut().expect("it was read");
         component.model = Some(resolved.animation());
     });
+    if let Some(machine) = text(fields.tree, "state_machine") {
+        let (machine, model) = (machine.to_string(), model.to_string());
+        let reference = ResourceReference::StateMachine { machine, model };
+        builder.refer(0, reference, |template, _, resolved| {
+            let component = template.animation.as_mut().expect("it was read");
+            component.machine = Some(resolved.state_machine());
+        });
+    }
     let loops = fields.boolean("loop");
-    builder.template.animation = Some(AnimationComponent { model: None, clip, loops });
+    builder.template.animation =
+        Some(AnimationComponent { model: None, machine: None, clip, loops });
     Ok(())
 }
 
@@ -88,7 +105,7 @@ fn spawn(
     unit: UnitId,
     template: &UnitTemplate,
 ) -> Result<(), Error> {
-    let Some(AnimationComponent { model, clip, loops }) = &template.animation else {
+    let Some(AnimationComponent { model, machine, clip, loops }) = &template.animation else {
         return Ok(());
     };
     let model = model.clone().expect("the reference was resolved");
@@ -100,6 +117,9 @@ fn spawn(
         let seconds = model.clips[usize::from(index)].clip.seconds;
         let (loops, range) = (*loops, [0.0, seconds]);
         character.play(index, PlayOptions { layer: 0, blend: 0.0, loops, speed: 1.0, range })?;
+    }
+    if let Some(machine) = machine {
+        character.set_machine(Some(CharacterMachine::new(machine.clone(), unit.row())));
     }
     host.animations.add(character);
     host.units.scene.set_records_edits(unit.row(), true);
@@ -121,6 +141,22 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
         model.clips.len(),
         character.playing().len()
     ));
+    if let Some(machine) = &character.machine {
+        let name = &machine.bound.name;
+        let note = if machine.enabled { "" } else { ", disabled" };
+        lines.push(format!("  state machine {name:?}{note}"));
+        for (index, _) in machine.bound.machine.layers().iter().enumerate() {
+            let info = machine.state.layer_info(&machine.bound.machine, index as u16);
+            let Some(info) = info else { continue };
+            lines.push(format!(
+                "  layer {} in state {:?} at {:.2} of {:.2} s",
+                index + 1,
+                info.state,
+                info.time,
+                info.seconds
+            ));
+        }
+    }
     for it in character.playing() {
         lines.push(format!(
             "  clip {:?} on layer {} at {:.2} of {:.2} s, share {:.2}",
@@ -140,5 +176,14 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         if let Err(error) = host.animations.reload(&model, host.units) {
             log::error(&format!("{error}: characters keep the previous version"));
         }
+    }
+    let is_changed = |machine: &str, model: &str| {
+        changed.has(ReloadStep::StateMachines, machine) || changed.has(ReloadStep::Models, model)
+    };
+    let store = &mut *host.store;
+    let read = |name: &str| store.read(&ResourceName::new(kind_names::STATE_MACHINE, name));
+    if let Err(error) = host.animations.reload_machines(is_changed, |name| Ok(read(name)?.to_vec()))
+    {
+        log::error(&format!("{error}: characters keep the previous version"));
     }
 }

@@ -6,6 +6,7 @@ mod animated_model;
 mod character;
 mod component;
 mod model_clips;
+mod state_machine;
 #[cfg(test)]
 mod tests;
 
@@ -19,12 +20,26 @@ use character::PoseScratch;
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 use engine_models::Model;
+pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 pub use model_clips::{compile_clips, scale_animation};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of characters below which waking a thread costs more time than their evaluation.
 const CHARACTERS_MIN: usize = 32;
+
+/// Maximum number of events that wait for a script. The oldest ones are dropped.
+pub const EVENTS_MAX: usize = 1 << 14;
+
+/// An event that the state machine of a character has sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AnimationEvent {
+    pub world: WorldId,
+    pub unit: UnitId,
+    pub name: String,
+    /// Layer of the state machine, from 0.
+    pub layer: u16,
+}
 
 /// No character.
 const NONE: u32 = u32::MAX;
@@ -37,6 +52,12 @@ pub struct Animations {
     index_of: Vec<u32>,
     /// Models that characters use or used, by name.
     models: HashMap<String, Arc<AnimatedModel>>,
+    /// State machines that characters use or used, by the names of the machine and of the model.
+    machines: HashMap<(String, String), Arc<BoundMachine>>,
+    /// Events of characters that scripts have not taken yet.
+    events: VecDeque<AnimationEvent>,
+    /// Number of events that were dropped because nobody took them.
+    dropped_events: u64,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.
@@ -55,6 +76,36 @@ impl Animations {
         let read = Arc::new(AnimatedModel::read(model)?);
         self.models.insert(model.name.clone(), read.clone());
         Ok(read)
+    }
+
+    /// Returns a state machine for characters with a model. `read` returns its compiled form, and is
+    /// called on the first request.
+    ///
+    /// # Errors
+    /// Returns an error if the machine cannot be read, or names clips or bones that the model does
+    /// not have.
+    pub fn machine(
+        &mut self,
+        name: &str,
+        model: &AnimatedModel,
+        read: impl FnOnce() -> Result<Vec<u8>, Error>,
+    ) -> Result<Arc<BoundMachine>, Error> {
+        let key = (name.to_string(), model.name.clone());
+        if let Some(known) = self.machines.get(&key) {
+            return Ok(known.clone());
+        }
+        let bound = Arc::new(BoundMachine::new(name, &read()?, model)?);
+        self.machines.insert(key, bound.clone());
+        Ok(bound)
+    }
+
+    /// Returns the events of a world's characters since the last call, the oldest first, and the
+    /// number of events of all worlds that were dropped.
+    pub fn take_events(&mut self, world: WorldId) -> (Vec<AnimationEvent>, u64) {
+        let (taken, kept): (VecDeque<_>, _) =
+            self.events.drain(..).partition(|event| event.world == world);
+        self.events = kept;
+        (taken.into(), std::mem::take(&mut self.dropped_events))
     }
 
     /// Returns the character of a unit, if it has one.
@@ -121,9 +172,17 @@ impl Animations {
             self.note_edited(edited, units);
         }
         let mut due = 0;
-        for character in &mut self.characters {
+        let Animations { characters, events, dropped_events, .. } = self;
+        for character in characters {
             let is_here = units.is_in(character.unit.row(), world);
-            character.is_due = is_here && character.advance(seconds);
+            let unit = character.unit;
+            character.is_due = is_here && character.advance(seconds, |name, layer| {
+                if events.len() == EVENTS_MAX {
+                    events.pop_front();
+                    *dropped_events += 1;
+                }
+                events.push_back(AnimationEvent { world, unit, name: name.to_string(), layer });
+            });
             due += usize::from(character.is_due);
         }
         if due >= CHARACTERS_MIN && pool.threads() > 1 {
@@ -164,6 +223,42 @@ impl Animations {
             take_poses(character, units);
         }
         Ok(())
+    }
+
+    /// Replaces the state machines that use a model or have a name, in all characters. `read`
+    /// returns the compiled form of a machine.
+    ///
+    /// # Errors
+    /// Returns the first error. Machines that cannot be read keep their previous version.
+    fn reload_machines(
+        &mut self,
+        is_changed: impl Fn(&str, &str) -> bool,
+        mut read: impl FnMut(&str) -> Result<Vec<u8>, Error>,
+    ) -> Result<(), Error> {
+        let mut outcome = Ok(());
+        let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));
+        let mut keys: Vec<_> = keys.cloned().collect();
+        keys.sort();
+        for (name, model_name) in keys {
+            let Some(model) = self.models.get(&model_name) else { continue };
+            let bound = read(&name).and_then(|bytes| BoundMachine::new(&name, &bytes, model));
+            let bound = match bound {
+                Ok(bound) => Arc::new(bound),
+                Err(error) => {
+                    outcome = outcome.and(Err(error));
+                    continue;
+                }
+            };
+            self.machines.insert((name.clone(), model_name.clone()), bound.clone());
+            for character in self.characters.iter_mut().filter(|it| it.model.name == model_name) {
+                if let Some(machine) = &mut character.machine
+                    && machine.bound.name == name
+                {
+                    machine.reload(bound.clone());
+                }
+            }
+        }
+        outcome
     }
 }
 

@@ -6,7 +6,7 @@ use crate::argument::{ByteArgument, Integer, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::memory::limit;
 use engine_foundation::{Error, Vec2, Vec3};
-use engine_frame_packet::mesh::{INDICES_MAX, MeshBounds, MeshFrame, MeshPart, VERTICES_MAX};
+use engine_frame_packet::mesh::{INDICES_MAX, MeshFrame, VERTICES_MAX};
 use engine_materials::MaterialId;
 use engine_models::MeshNumber;
 use engine_models::geometry::{NormalSource, TriangleInput};
@@ -117,16 +117,7 @@ fn mesh_of(name: String, lists: &ByteArgument, numbers: &ScriptValue) -> Result<
         *normal = normal.normalize_or(Vec3::Z);
     }
     let built = corners.build(NormalSource::Smooth);
-    let count = built.indices.len() as u32;
-    Ok(MeshFrame {
-        name,
-        bounds: MeshBounds::of(&built.vertices),
-        vertices: built.vertices,
-        indices: built.indices,
-        parts: vec![MeshPart { first: 0, count, surface: 0 }],
-        skin: None,
-        morph: None,
-    })
+    Ok(MeshFrame::of_one_part(name, built.vertices, built.indices))
 }
 
 /// Adds a mesh from a model, or without a name from the lists.

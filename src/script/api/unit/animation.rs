@@ -112,7 +112,7 @@ pub static UNIT: ModuleRows = more(
 );
 
 /// Returns the character of a unit.
-fn character(engine: &mut Engine, unit: UnitId) -> Result<&mut Character, Error> {
+pub(super) fn character(engine: &mut Engine, unit: UnitId) -> Result<&mut Character, Error> {
     if engine.worlds.animations.of(unit.row()).is_none() {
         let name = &engine.worlds.units.of(unit).resource.name;
         return Err(error!(

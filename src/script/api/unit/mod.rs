@@ -9,6 +9,7 @@ pub(super) mod meshes;
 pub(super) mod nodes;
 pub(super) mod resource;
 pub(super) mod sprites;
+pub(super) mod state_machine;
 
 use crate::api::level;
 use crate::api_row::{ModuleRows, func, hot, module};

@@ -5,9 +5,9 @@ use super::super::textures::{TextureTable, sampler_entry, texture_entry};
 
 /// All bind group layouts.
 pub struct BindGroupLayouts {
-    /// The view, draws, surfaces and shadow maps: group 0 of meshes.
+    /// The view, draws, surfaces, shadow maps, poses and morph targets: group 0 of meshes.
     pub scene: wgpu::BindGroupLayout,
-    /// A shadow map's matrix, draws and surfaces: group 0 of shadows.
+    /// A shadow map's matrix, draws, surfaces, poses and morph targets: group 0 of shadows.
     pub map: wgpu::BindGroupLayout,
     /// Five textures: group 1 of meshes and shadows.
     pub set: wgpu::BindGroupLayout,
@@ -83,6 +83,7 @@ impl BindGroupLayouts {
             ty: wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Comparison),
             count: None,
         };
+        let (poses, offsets) = (storage(6, VERTEX), storage(7, VERTEX));
         let make = |label, entries: &[wgpu::BindGroupLayoutEntry]| {
             let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some(label), entries };
             device.device.create_bind_group_layout(&descriptor)
@@ -99,9 +100,14 @@ impl BindGroupLayouts {
                     sampled_texture(3, depth_type, D2Array, false),
                     sampled_texture(4, depth_type, D2Array, false),
                     compare,
+                    poses,
+                    offsets,
                 ],
             ),
-            map: make("map", &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT)]),
+            map: make(
+                "map",
+                &[uniform(0), storage(1, VERTEX), storage(2, FRAGMENT), poses, offsets],
+            ),
             set: make("set", &set),
             view: make("view", &[uniform(0)]),
             frame: make("frame", &[uniform(0)]),

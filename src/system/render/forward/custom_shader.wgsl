@@ -13,6 +13,10 @@ struct EngineSceneView {
 
 @group(3) @binding(0) var<uniform> engine_view: EngineSceneView;
 @group(3) @binding(1) var<storage, read> engine_draws: array<EngineSceneDraw>;
+@group(3) @binding(6) var<storage, read> engine_poses: array<vec4f>;
+@group(3) @binding(7) var<storage, read> engine_offsets: array<vec4u>;
+
+#include "deformation.wgsl"
 
 // True if pixels with too little alpha are discarded; if light is added; if it is multiplied.
 override ENGINE_MASK: bool = false;
@@ -39,8 +43,24 @@ struct EngineScenePoint {
 @vertex
 fn engine_scene_vertex(in: EngineSceneCorner) -> EngineScenePoint {
     let draw = engine_draws[in.which.x];
-    let at = vec4f(in.position, 1.0);
-    let world = vec3f(dot(draw.x, at), dot(draw.y, at), dot(draw.z, at));
+    return engine_scene_point(in, in.position, mat3x4f(draw.x, draw.y, draw.z));
+}
+
+// The vertex of a mesh with joints or morph targets.
+@vertex
+fn engine_deformed_scene_vertex(in: EngineSceneCorner, by: EngineDeformer) -> EngineScenePoint {
+    let draw = engine_draws[in.which.x];
+    let pose = engine_pose(draw.tint);
+    let moved = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
+    let rows = mat3x4f(draw.x, draw.y, draw.z);
+    return engine_scene_point(in, moved, engine_skinned(pose, by.joints, by.weights, rows));
+}
+
+// Transforms a vertex by the rows of a matrix. What its material paints does not change with it.
+fn engine_scene_point(in: EngineSceneCorner, moved: vec3f, rows: mat3x4f) -> EngineScenePoint {
+    let draw = engine_draws[in.which.x];
+    let at = vec4f(moved, 1.0);
+    let world = vec3f(dot(rows[0], at), dot(rows[1], at), dot(rows[2], at));
     let flipped = vec2<bool>((draw.tint.w & 1u) != 0u, (draw.tint.w & 2u) != 0u);
     let inside = select(in.uv, 1.0 - in.uv, flipped);
     let across = length(vec3f(draw.x.x, draw.y.x, draw.z.x));

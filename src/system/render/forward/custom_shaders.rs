@@ -17,8 +17,15 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::material::{BlendMode, MaterialSlot, ShaderFrame};
 use std::sync::Arc;
 
-/// Variant of a pipeline: the blend mode, and true if pixels with too little alpha are discarded.
-type PipelineVariant = (BlendMode, bool);
+/// A variant of a shader's pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct PipelineVariant {
+    blend: BlendMode,
+    /// True if pixels with too little alpha are discarded.
+    mask: bool,
+    /// True for meshes with joints or morph targets.
+    deformed: bool,
+}
 
 /// A shader and its pipelines on the adapter.
 struct CustomShader {
@@ -43,10 +50,9 @@ fn is_same(one: Option<&Arc<ShaderFrame>>, other: Option<&Arc<ShaderFrame>>) -> 
 }
 
 fn variant_of(key: &SceneBatchKey, binder: &MaterialBinder) -> PipelineVariant {
-    match key.class.has(PipelineClass::MASK) {
-        true => (BlendMode::Replace, true),
-        false => (binder.blend, false),
-    }
+    let mask = key.class.has(PipelineClass::MASK);
+    let blend = if mask { BlendMode::Replace } else { binder.blend };
+    PipelineVariant { blend, mask, deformed: key.class.has(PipelineClass::DEFORMED) }
 }
 
 /// Returns the frame uniform of a view that is shown in a rectangle.
@@ -135,7 +141,7 @@ fn pipeline(
     layouts: &BindGroupLayouts,
     samples: u32,
     (shader, material_layout): (Option<&ShaderFrame>, Option<&wgpu::BindGroupLayout>),
-    (blend, mask): PipelineVariant,
+    PipelineVariant { blend, mask, deformed }: PipelineVariant,
 ) -> Result<wgpu::RenderPipeline, String> {
     let whole = match shader {
         Some(shader) => with_stages(&shader.source, samples),
@@ -164,10 +170,13 @@ fn pipeline(
                     Some(&layouts.scene),
                 ],
                 module: &module,
-                vertex: "engine_scene_vertex",
+                vertex: match deformed {
+                    true => "engine_deformed_scene_vertex",
+                    false => "engine_scene_vertex",
+                },
                 fragment: Some("engine_scene_fragment"),
                 constants: &constants,
-                buffers: &mesh_buffers(),
+                buffers: &mesh_buffers(deformed),
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
                 cull: None,

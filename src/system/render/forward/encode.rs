@@ -200,6 +200,9 @@ impl ForwardRenderer {
         }
         if set.page.replace(range.page) != Some(range.page) {
             to.set_vertex_buffer(0, page.vertices.slice(..));
+            if let Some(deformers) = &page.deformers {
+                to.set_vertex_buffer(2, deformers.slice(..));
+            }
             to.set_index_buffer(page.indices.slice(..), page.format);
         }
         let part = &mesh.parts[key.part as usize];

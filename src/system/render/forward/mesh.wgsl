@@ -48,17 +48,38 @@ struct Point {
 @vertex
 fn mesh_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
+    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+}
+
+// The vertex of a mesh with joints or morph targets.
+@vertex
+fn deformed_mesh_vertex(in: Corner, by: EngineDeformer) -> Point {
+    let draw = draws[in.which.x];
+    let pose = engine_pose(draw.tint);
+    let moved = engine_morphed(pose, by.offsets, in.position, in.normal.xyz);
+    let rows = mat3x4f(draw.x, draw.y, draw.z);
+    var bent = in;
+    bent.position = moved.position;
+    bent.normal = vec4f(moved.normal, 0.0);
+    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+}
+
+// Transforms a vertex by the rows of a matrix.
+fn point(in: Corner, rows: mat3x4f, draw_tint: vec4u) -> Point {
+    let x = rows[0];
+    let y = rows[1];
+    let z = rows[2];
     let position = vec4f(in.position, 1.0);
-    let world = vec3f(dot(draw.x, position), dot(draw.y, position), dot(draw.z, position));
+    let world = vec3f(dot(x, position), dot(y, position), dot(z, position));
     // The columns, and their cofactors: normals stay perpendicular under any scale.
-    let a = vec3f(draw.x.x, draw.y.x, draw.z.x);
-    let b = vec3f(draw.x.y, draw.y.y, draw.z.y);
-    let c = vec3f(draw.x.z, draw.y.z, draw.z.z);
+    let a = vec3f(x.x, y.x, z.x);
+    let b = vec3f(x.y, y.y, z.y);
+    let c = vec3f(x.z, y.z, z.z);
     let side = select(1.0, -1.0, dot(cross(a, b), c) < 0.0);
     let n = in.normal.xyz;
     let normal = (cross(b, c) * n.x + cross(c, a) * n.y + cross(a, b) * n.z) * side;
     let t = in.tangent.xyz;
-    let tint = unpack4x8unorm(draw.tint.x);
+    let tint = unpack4x8unorm(draw_tint.x);
     var out: Point;
     out.clip = view.to_clip * vec4f(world, 1.0);
     out.world = world;
@@ -66,7 +87,7 @@ fn mesh_vertex(in: Corner) -> Point {
     let square = dot(normal, normal);
     out.normal = select(vec3f(0.0, 0.0, 1.0), normal * inverseSqrt(square), square > 0.0);
     out.tangent = vec4f(a * t.x + b * t.y + c * t.z, in.tangent.w * side);
-    out.uv = part_uv(draw.tint, in.uv);
+    out.uv = part_uv(draw_tint, in.uv);
     out.color = vec4f(linear_light(in.color.rgb) * linear_light(tint.rgb), in.color.a * tint.a);
     out.surface = in.which.y;
     return out;

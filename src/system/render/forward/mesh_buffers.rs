@@ -3,7 +3,10 @@
 
 use super::super::device::GpuDevice;
 use super::super::numeric_map::NumberMap;
+use super::super::range_allocator::RangeAllocator;
 use super::super::scene::DrawResources;
+use super::morph_buffer::MorphBuffer;
+use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::mesh::{MeshChange, MeshFrame, MeshVertex};
 
 /// Vertices and indices of a shared page: 2 MiB, and 0.5 or 1 MiB.
@@ -13,45 +16,68 @@ const PAGE_INDICES: u32 = 1 << 18;
 const SHARED_PART: u32 = 4;
 const VERTEX_BYTES: u64 = size_of::<MeshVertex>() as u64;
 
-/// An allocator of ranges in an array: the free ranges, in ascending order.
-struct RangeAllocator(Vec<std::ops::Range<u32>>);
+/// The joints and morph offsets of a vertex, with the layout of `EngineDeformer` in
+/// deformation.wgsl.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+pub struct DeformerVertex {
+    joints: [u16; 4],
+    weights: [u16; 4],
+    /// Range of its offsets in the [`MorphBuffer`]: first and count.
+    offsets: [u32; 2],
+}
 
-impl RangeAllocator {
-    /// Returns an allocator with `count` free elements.
-    fn all(count: u32) -> RangeAllocator {
-        RangeAllocator(vec![std::ops::Range { start: 0, end: count }])
+const DEFORMER_BYTES: u64 = size_of::<DeformerVertex>() as u64;
+
+/// The size and the format of a mesh.
+#[derive(Clone, Copy, PartialEq)]
+struct MeshLayout {
+    vertices: u32,
+    indices: u32,
+    /// True if indices have two bytes.
+    narrow: bool,
+    /// True if the mesh has joints or morph targets.
+    deformed: bool,
+    /// Number of its morph offsets.
+    offsets: u32,
+}
+
+impl MeshLayout {
+    fn of(mesh: &MeshFrame) -> MeshLayout {
+        MeshLayout {
+            vertices: mesh.vertices.len() as u32,
+            // Copies are multiples of four bytes.
+            indices: (mesh.indices.len() as u32).next_multiple_of(2),
+            narrow: mesh.vertices.len() <= usize::from(u16::MAX),
+            deformed: mesh.skin.is_some() || mesh.morph.is_some(),
+            offsets: mesh.morph.as_ref().map_or(0, |morph| morph.offsets.len() as u32),
+        }
     }
 
-    /// Allocates `count` adjacent elements and returns the first.
-    fn take(&mut self, count: u32) -> Option<u32> {
-        let at = self.0.iter().position(|range| range.end - range.start >= count)?;
-        let range = &mut self.0[at];
-        let first = range.start;
-        range.start += count;
-        if range.start == range.end {
-            self.0.remove(at);
-        }
-        Some(first)
+    fn format(&self) -> wgpu::IndexFormat {
+        if self.narrow { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 }
     }
+}
 
-    fn release(&mut self, first: u32, count: u32) {
-        if count == 0 {
-            return;
-        }
-        let at = self.0.partition_point(|range| range.start < first);
-        self.0.insert(at, first..first + count);
-        if self.0.get(at + 1).is_some_and(|next| next.start == first + count) {
-            self.0[at].end = self.0.remove(at + 1).end;
-        }
-        if at > 0 && self.0[at - 1].end == first {
-            self.0[at - 1].end = self.0.remove(at).end;
-        }
-    }
+/// Returns the joints and morph offsets of each vertex; the mesh's offsets begin at `first`.
+fn deformers(mesh: &MeshFrame, first: u32) -> Vec<DeformerVertex> {
+    let skin = mesh.skin.as_ref();
+    let of_vertex = |at: usize| DeformerVertex {
+        joints: skin.map_or([0; 4], |skin| skin.joints[at]),
+        weights: skin.map_or([0; 4], |skin| skin.weights[at]),
+        offsets: mesh.morph.as_ref().map_or([0; 2], |morph| {
+            let (begin, end) = (morph.starts[at], morph.starts[at + 1]);
+            [first + begin, end - begin]
+        }),
+    };
+    (0..mesh.vertices.len()).map(of_vertex).collect()
 }
 
 /// Buffers that meshes share.
 pub struct MeshPage {
     pub vertices: wgpu::Buffer,
+    /// A [`DeformerVertex`] for each vertex, if the page's meshes have joints or morph targets.
+    pub deformers: Option<wgpu::Buffer>,
     pub indices: wgpu::Buffer,
     pub format: wgpu::IndexFormat,
     free_vertices: RangeAllocator,
@@ -67,25 +93,20 @@ pub struct MeshRange {
     pub page: u32,
     pub first_vertex: u32,
     pub first_index: u32,
-    vertices: u32,
-    indices: u32,
-    narrow: bool,
+    layout: MeshLayout,
+    first_offset: u32,
 }
 
 /// The buffers of all meshes.
-#[derive(Default)]
 pub struct MeshBuffers {
+    pub morphs: MorphBuffer,
     pages: Vec<Option<MeshPage>>,
     ranges: NumberMap<u32, MeshRange>,
 }
 
-fn make_page(
-    device: &GpuDevice,
-    vertices: u32,
-    indices: u32,
-    narrow: bool,
-    shared: bool,
-) -> Result<MeshPage, String> {
+/// Creates a page for meshes with the format of `layout`, and as many vertices and indices.
+fn make_page(device: &GpuDevice, layout: &MeshLayout, shared: bool) -> Result<MeshPage, String> {
+    let MeshLayout { vertices, indices, narrow, deformed, .. } = *layout;
     let index_bytes = if narrow { 2 } else { 4 };
     let (vertex_size, index_size) =
         (u64::from(vertices) * VERTEX_BYTES, u64::from(indices) * index_bytes);
@@ -106,10 +127,15 @@ fn make_page(
             })
         })
     };
+    let deformers = match deformed {
+        true => Some(make(u64::from(vertices) * DEFORMER_BYTES, wgpu::BufferUsages::VERTEX)?),
+        false => None,
+    };
     Ok(MeshPage {
         vertices: make(vertex_size, wgpu::BufferUsages::VERTEX)?,
+        deformers,
         indices: make(index_size, wgpu::BufferUsages::INDEX)?,
-        format: if narrow { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 },
+        format: layout.format(),
         free_vertices: RangeAllocator::all(vertices),
         free_indices: RangeAllocator::all(indices),
         meshes: 0,
@@ -118,6 +144,14 @@ fn make_page(
 }
 
 impl MeshBuffers {
+    pub fn new(device: &GpuDevice) -> MeshBuffers {
+        MeshBuffers {
+            morphs: MorphBuffer::new(device),
+            pages: Vec::new(),
+            ranges: NumberMap::default(),
+        }
+    }
+
     /// Uploads every mesh of a library. Returns the slots that failed, with error messages.
     pub fn upload_all(
         &mut self,
@@ -157,19 +191,13 @@ impl MeshBuffers {
         mesh: &MeshFrame,
         refused: &mut Vec<(u32, String)>,
     ) {
-        let narrow = mesh.vertices.len() <= usize::from(u16::MAX);
-        let vertices = mesh.vertices.len() as u32;
-        // Copies are multiples of four bytes.
-        let indices = (mesh.indices.len() as u32).next_multiple_of(2);
-        let fits = |range: &&MeshRange| {
-            (range.vertices, range.indices, range.narrow) == (vertices, indices, narrow)
-        };
+        let layout = MeshLayout::of(mesh);
         // A mesh that changes in each frame usually keeps its size.
-        let range = match self.ranges.get(&slot).filter(fits) {
+        let range = match self.ranges.get(&slot).filter(|range| range.layout == layout) {
             Some(range) => *range,
             None => {
                 self.end(slot);
-                match self.find(device, vertices, indices, narrow) {
+                match self.take(device, &layout) {
                     Ok(range) => range,
                     Err(message) => return refused.push((slot, message)),
                 }
@@ -180,9 +208,17 @@ impl MeshBuffers {
         let bytes: &[u8] = bytemuck::cast_slice(&mesh.vertices);
         let at = u64::from(range.first_vertex) * VERTEX_BYTES;
         device.queue.write_buffer(&page.vertices, at, bytes);
-        if narrow {
+        if let Some(buffer) = &page.deformers {
+            let all = deformers(mesh, range.first_offset);
+            let at = u64::from(range.first_vertex) * DEFORMER_BYTES;
+            device.queue.write_buffer(buffer, at, bytemuck::cast_slice(&all));
+        }
+        if let Some(morph) = &mesh.morph {
+            self.morphs.write(device, range.first_offset, &morph.offsets);
+        }
+        if layout.narrow {
             let mut short: Vec<u16> = mesh.indices.iter().map(|index| *index as u16).collect();
-            short.resize(indices as usize, 0);
+            short.resize(layout.indices as usize, 0);
             let at = u64::from(range.first_index) * 2;
             device.queue.write_buffer(&page.indices, at, bytemuck::cast_slice(&short));
         } else {
@@ -191,27 +227,32 @@ impl MeshBuffers {
         }
     }
 
+    /// Allocates room in a page and for morph offsets.
+    fn take(&mut self, device: &GpuDevice, layout: &MeshLayout) -> Result<MeshRange, String> {
+        let first_offset = self.morphs.take(device, layout.offsets)?;
+        let found = self.find(device, layout);
+        if found.is_err() {
+            self.morphs.release(first_offset, layout.offsets);
+        }
+        found.map(|range| MeshRange { first_offset, ..range })
+    }
+
     /// Allocates room in a page.
-    fn find(
-        &mut self,
-        device: &GpuDevice,
-        vertices: u32,
-        indices: u32,
-        narrow: bool,
-    ) -> Result<MeshRange, String> {
+    fn find(&mut self, device: &GpuDevice, layout: &MeshLayout) -> Result<MeshRange, String> {
+        let MeshLayout { vertices, indices, deformed, .. } = *layout;
         let small = device.base_vertex
             && vertices <= PAGE_VERTICES / SHARED_PART
             && indices <= PAGE_INDICES / SHARED_PART;
-        let format = if narrow { wgpu::IndexFormat::Uint16 } else { wgpu::IndexFormat::Uint32 };
         let mesh_range = |page: usize, first_vertex, first_index| {
-            let page = page as u32;
-            MeshRange { page, first_vertex, first_index, vertices, indices, narrow }
+            let (page, layout) = (page as u32, *layout);
+            MeshRange { page, first_vertex, first_index, layout, first_offset: 0 }
+        };
+        let is_alike = |page: &&mut MeshPage| {
+            page.format == layout.format() && page.deformers.is_some() == deformed
         };
         for (i, page) in self.pages.iter_mut().enumerate() {
-            let Some(page) = page.as_mut().filter(|it| it.shared && small && it.format == format)
-            else {
-                continue;
-            };
+            let page = page.as_mut().filter(|page| page.shared && small);
+            let Some(page) = page.filter(is_alike) else { continue };
             let Some(first_vertex) = page.free_vertices.take(vertices) else { continue };
             let Some(first_index) = page.free_indices.take(indices) else {
                 page.free_vertices.release(first_vertex, vertices);
@@ -220,9 +261,11 @@ impl MeshBuffers {
             page.meshes += 1;
             return Ok(mesh_range(i, first_vertex, first_index));
         }
-        let (room, index_room) =
-            if small { (PAGE_VERTICES, PAGE_INDICES) } else { (vertices, indices) };
-        let mut page = make_page(device, room, index_room, narrow, small)?;
+        let room = match small {
+            true => MeshLayout { vertices: PAGE_VERTICES, indices: PAGE_INDICES, ..*layout },
+            false => *layout,
+        };
+        let mut page = make_page(device, &room, small)?;
         page.free_vertices.take(vertices);
         page.free_indices.take(indices);
         page.meshes = 1;
@@ -238,8 +281,9 @@ impl MeshBuffers {
         let Some(range) = self.ranges.remove(&slot) else { return };
         let page = &mut self.pages[range.page as usize];
         let known = page.as_mut().expect("a slot is in a page");
-        known.free_vertices.release(range.first_vertex, range.vertices);
-        known.free_indices.release(range.first_index, range.indices);
+        known.free_vertices.release(range.first_vertex, range.layout.vertices);
+        known.free_indices.release(range.first_index, range.layout.indices);
+        self.morphs.release(range.first_offset, range.layout.offsets);
         known.meshes -= 1;
         if known.meshes == 0 {
             *page = None;
@@ -250,25 +294,5 @@ impl MeshBuffers {
     pub fn get(&self, slot: u32) -> Option<(MeshRange, &MeshPage)> {
         let range = self.ranges.get(&slot)?;
         Some((*range, self.pages[range.page as usize].as_ref()?))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_allocated_first_fit_and_free_ranges_merge() {
-        let mut free = RangeAllocator::all(100);
-        let starts: Vec<_> = [30, 30, 30, 30].map(|count| free.take(count)).to_vec();
-        assert_eq!(starts, [Some(0), Some(30), Some(60), None]);
-        free.release(30, 30);
-        assert_eq!((free.take(20), free.take(20)), (Some(30), None));
-        free.release(0, 30);
-        free.release(30, 20);
-        free.release(60, 30);
-        assert_eq!((free.0.len(), free.0[0].clone()), (1, 0..100));
-        assert_eq!((free.take(0), free.take(100)), (Some(0), Some(0)));
-        assert!(free.0.is_empty());
     }
 }

@@ -18,6 +18,10 @@ struct Surface {
 
 @group(0) @binding(1) var<storage, read> draws: array<Draw>;
 @group(0) @binding(2) var<storage, read> surfaces: array<Surface>;
+@group(0) @binding(6) var<storage, read> engine_poses: array<vec4f>;
+@group(0) @binding(7) var<storage, read> engine_offsets: array<vec4u>;
+
+#include "deformation.wgsl"
 
 @group(1) @binding(0) var base_color_texture: texture_2d<f32>;
 @group(1) @binding(1) var base_color_sampler: sampler;

@@ -11,6 +11,7 @@ mod bind_group_layouts;
 mod custom_shaders;
 mod encode;
 mod mesh_buffers;
+mod morph_buffer;
 mod pipelines;
 mod scene_buffers;
 mod targets;
@@ -35,6 +36,8 @@ pub use encode::SceneResources;
 
 /// Format of light before tone mapping.
 const LIGHT_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba16Float;
+/// Storage buffers that a vertex shader reads: draws, poses and morph targets.
+const STORAGE_BUFFERS_MIN: u32 = 3;
 const PARTICLE_BYTES: u64 = size_of::<engine_frame_packet::scene::ParticleQuad>() as u64;
 
 /// The rectangle of its target in which a view is shown.
@@ -92,17 +95,17 @@ impl ForwardRenderer {
         events: &mut Vec<RendererEvent>,
     ) -> Result<ForwardRenderer, String> {
         let storage = device.limits.max_storage_buffers_per_shader_stage;
-        if !device.draws_onto(LIGHT_FORMAT, 1) || storage < 1 {
+        if !device.draws_onto(LIGHT_FORMAT, 1) || storage < STORAGE_BUFFERS_MIN {
             let name = &device.info.name;
             return Err(format!(
-                "the adapter {name} cannot draw worlds: it has no half-float textures. Run with \
-                 --renderer software"
+                "the adapter {name} cannot draw worlds: it has no half-float textures, or fewer \
+                 than {STORAGE_BUFFERS_MIN} storage buffers. Run with --renderer software"
             ));
         }
         let samples =
             if device.draws_onto(LIGHT_FORMAT, quality.samples) { quality.samples } else { 1 };
         scenes.mark_all_changed();
-        let mut meshes = MeshBuffers::default();
+        let mut meshes = MeshBuffers::new(device);
         report_refused(events, scenes, meshes.upload_all(device, &scenes.library));
         Ok(ForwardRenderer {
             layouts: BindGroupLayouts::new(device, textures, samples),
@@ -166,7 +169,8 @@ impl ForwardRenderer {
         }
         let uniforms = (&self.uniforms[..], &self.frames[..]);
         let copied = self.buffers.copy(device, scenes, packet, uniforms);
-        self.buffers.create_bind_groups(device, &self.layouts, &self.targets, scenes);
+        let resources_of_groups = (&self.targets, &self.meshes.morphs);
+        self.buffers.create_bind_groups(device, &self.layouts, resources_of_groups, scenes);
         self.buffers.follow_textures(resources.textures, !packet.surfaces.is_empty());
         for (index, view) in scenes.plans.views.iter().enumerate() {
             if let Some(area) = self.areas[index] {

@@ -6,6 +6,7 @@ use super::super::numeric_map::NumberMap;
 use super::super::scene::PipelineClass;
 use super::super::shader_sources::source;
 use super::bind_group_layouts::BindGroupLayouts;
+use super::mesh_buffers::DeformerVertex;
 use super::{LIGHT_FORMAT, PARTICLE_BYTES};
 use engine_frame_packet::material::BlendMode;
 use engine_frame_packet::mesh::MeshVertex;
@@ -39,6 +40,8 @@ const CORNER: [wgpu::VertexAttribute; 5] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Snorm8x4, 2 => Snorm8x4, 3 => Float32x2, 4 => Unorm8x4
 ];
 const WHICH: [wgpu::VertexAttribute; 1] = wgpu::vertex_attr_array![5 => Uint32x2];
+const DEFORMER: [wgpu::VertexAttribute; 3] =
+    wgpu::vertex_attr_array![6 => Uint16x4, 7 => Unorm16x4, 8 => Uint32x2];
 const PARTICLE: [wgpu::VertexAttribute; 7] = wgpu::vertex_attr_array![
     0 => Float32x3, 1 => Float32, 2 => Float32x2, 3 => Unorm8x4, 4 => Float32, 5 => Float32x4,
     6 => Float32x3
@@ -167,6 +170,7 @@ impl PipelineCache {
         class: PipelineClass,
     ) -> wgpu::RenderPipeline {
         let blend = class.has(PipelineClass::BLEND);
+        let deformed = class.has(PipelineClass::DEFORMED);
         let constants = [("MASK", f64::from(u8::from(class.has(PipelineClass::MASK))))];
         make(
             &device.device,
@@ -174,10 +178,10 @@ impl PipelineCache {
                 label: "mesh",
                 layouts: &[Some(&layouts.scene), Some(&layouts.set)],
                 module: &self.mesh,
-                vertex: "mesh_vertex",
+                vertex: if deformed { "deformed_mesh_vertex" } else { "mesh_vertex" },
                 fragment: Some("mesh_fragment"),
                 constants: &constants,
-                buffers: &mesh_buffers(),
+                buffers: &mesh_buffers(deformed),
                 strip: false,
                 front: match class.has(PipelineClass::MIRRORED) {
                     true => wgpu::FrontFace::Cw,
@@ -198,6 +202,7 @@ impl PipelineCache {
         class: PipelineClass,
     ) -> wgpu::RenderPipeline {
         let mask = class.has(PipelineClass::MASK);
+        let deformed = class.has(PipelineClass::DEFORMED);
         let mut depth = depth_state(true, wgpu::CompareFunction::LessEqual);
         // Surfaces parallel to the light are moved back, so that they do not shadow themselves.
         depth.bias = wgpu::DepthBiasState { constant: 2, slope_scale: 2.0, clamp: 0.0 };
@@ -208,10 +213,10 @@ impl PipelineCache {
                 label: "shadow",
                 layouts: if mask { &with_set } else { &with_set[..1] },
                 module: &self.shadow,
-                vertex: "shadow_vertex",
+                vertex: if deformed { "deformed_shadow_vertex" } else { "shadow_vertex" },
                 fragment: mask.then_some("shadow_fragment"),
                 constants: &[],
-                buffers: &mesh_buffers(),
+                buffers: &mesh_buffers(deformed),
                 strip: false,
                 front: wgpu::FrontFace::Ccw,
                 // Thin objects with one visible side cast shadows in both directions.
@@ -308,8 +313,10 @@ fn blend_mode(blend: bool) -> BlendMode {
     if blend { BlendMode::Alpha } else { BlendMode::Replace }
 }
 
-pub fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
-    [
+/// Returns the vertex buffers of meshes; those of meshes with joints or morph targets have one
+/// more.
+pub fn mesh_buffers(deformed: bool) -> Vec<Option<wgpu::VertexBufferLayout<'static>>> {
+    let mut all = vec![
         Some(wgpu::VertexBufferLayout {
             array_stride: size_of::<MeshVertex>() as u64,
             step_mode: wgpu::VertexStepMode::Vertex,
@@ -320,5 +327,13 @@ pub fn mesh_buffers() -> [Option<wgpu::VertexBufferLayout<'static>>; 2] {
             step_mode: wgpu::VertexStepMode::Instance,
             attributes: &WHICH,
         }),
-    ]
+    ];
+    if deformed {
+        all.push(Some(wgpu::VertexBufferLayout {
+            array_stride: size_of::<DeformerVertex>() as u64,
+            step_mode: wgpu::VertexStepMode::Vertex,
+            attributes: &DEFORMER,
+        }));
+    }
+    all
 }

@@ -5,12 +5,13 @@ use super::super::device::GpuDevice;
 use super::super::gui_passes::FrameUniform;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::super::scene::{
-    DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform, SurfaceUniform,
-    TextureSet,
+    Deformations, DrawData, DrawResources, RetainedScene, RetainedScenes, SceneUniform,
+    SurfaceUniform, TextureSet,
 };
 use super::super::textures::{TextureTable, address_mode, entry};
 use super::PARTICLE_BYTES;
 use super::bind_group_layouts::BindGroupLayouts;
+use super::morph_buffer::MorphBuffer;
 use super::targets::SceneTargets;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::FramePacket;
@@ -102,6 +103,8 @@ fn copy_changed<T: Pod>(
 /// The buffers of one scene.
 struct PerSceneBuffers {
     draws: GrowingBuffer,
+    /// Palettes and morph weights.
+    poses: GrowingBuffer,
     /// Bind group 0 of meshes and of shadows, and the generation in which they were created.
     groups: Option<(wgpu::BindGroup, wgpu::BindGroup, u64)>,
 }
@@ -122,6 +125,8 @@ pub struct SceneBuffers {
     sets: NumberMap<u32, wgpu::BindGroup>,
     /// Generation of the textures that the sets were created with.
     sets_generation: u64,
+    /// Generation of the morph targets that the bind groups were created with.
+    morph_generation: u64,
     samplers: NumberMap<SamplerSettings, wgpu::Sampler>,
     compare: wgpu::Sampler,
     /// Incremented whenever bind groups become stale.
@@ -149,6 +154,7 @@ impl SceneBuffers {
             plain: None,
             sets: NumberMap::default(),
             sets_generation: 0,
+            morph_generation: 0,
             samplers: NumberMap::default(),
             compare: device.device.create_sampler(&wgpu::SamplerDescriptor {
                 label: Some("compare"),
@@ -199,6 +205,7 @@ impl SceneBuffers {
     fn copy_scene(&mut self, device: &GpuDevice, number: u64, scene: &mut RetainedScene) -> u64 {
         let make = || PerSceneBuffers {
             draws: GrowingBuffer::new(device, wgpu::BufferUsages::STORAGE, 0),
+            poses: GrowingBuffer::new(device, wgpu::BufferUsages::STORAGE, 0),
             groups: None,
         };
         let there = self.scenes.contains_key(&number);
@@ -208,10 +215,12 @@ impl SceneBuffers {
         }
         let data: &[DrawData] = &scene.data;
         let (copied, grown) = copy_changed(device, &mut buffers.draws, data, &mut scene.changed);
-        if grown {
+        let Deformations { rows, changed, .. } = &mut scene.deformations;
+        let (pose_bytes, poses_grown) = copy_changed(device, &mut buffers.poses, rows, changed);
+        if grown || poses_grown {
             buffers.groups = None;
         }
-        copied
+        copied + pose_bytes
     }
 
     fn copy_particles(
@@ -278,14 +287,17 @@ impl SceneBuffers {
         &mut self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        targets: &SceneTargets,
+        (targets, morphs): (&SceneTargets, &MorphBuffer),
         scenes: &RetainedScenes,
     ) {
+        let known = std::mem::replace(&mut self.morph_generation, morphs.generation);
+        self.generation += u64::from(known != morphs.generation);
         let generation = self.generation;
         for view in &scenes.plans.views {
             let there = self.scenes.get(&view.scene).and_then(|it| it.groups.as_ref());
             if there.is_none_or(|(_, _, known_generation)| *known_generation != generation) {
-                let (scene, map) = self.scene_groups(device, layouts, targets, view.scene);
+                let (scene, map) =
+                    self.scene_groups(device, layouts, (targets, morphs), view.scene);
                 let buffers = self.scenes.get_mut(&view.scene).expect("the scene was copied");
                 buffers.groups = Some((scene, map, generation));
             }
@@ -311,13 +323,15 @@ impl SceneBuffers {
         &self,
         device: &GpuDevice,
         layouts: &BindGroupLayouts,
-        targets: &SceneTargets,
+        (targets, morphs): (&SceneTargets, &MorphBuffer),
         number: u64,
     ) -> (wgpu::BindGroup, wgpu::BindGroup) {
-        let draws = &self.scenes[&number].draws.buffer;
+        let PerSceneBuffers { draws, poses, .. } = &self.scenes[&number];
         let shared = [
-            entry(1, draws.as_entire_binding()),
+            entry(1, draws.buffer.as_entire_binding()),
             entry(2, self.surfaces.buffer.as_entire_binding()),
+            entry(6, poses.buffer.as_entire_binding()),
+            entry(7, morphs.buffer.as_entire_binding()),
         ];
         let mut all = vec![self.part::<SceneUniform>(0)];
         all.extend(shared.clone());

@@ -27,13 +27,29 @@ struct Point {
 @vertex
 fn shadow_vertex(in: Corner) -> Point {
     let draw = draws[in.which.x];
+    return point(in, mat3x4f(draw.x, draw.y, draw.z), draw.tint);
+}
+
+// The vertex of a mesh with joints or morph targets.
+@vertex
+fn deformed_shadow_vertex(in: Corner, by: EngineDeformer) -> Point {
+    let draw = draws[in.which.x];
+    let pose = engine_pose(draw.tint);
+    let rows = mat3x4f(draw.x, draw.y, draw.z);
+    var bent = in;
+    bent.position = engine_morphed(pose, by.offsets, in.position, vec3f(0.0)).position;
+    return point(bent, engine_skinned(pose, by.joints, by.weights, rows), draw.tint);
+}
+
+// Transforms a vertex by the rows of a matrix.
+fn point(in: Corner, rows: mat3x4f, tint: vec4u) -> Point {
     let position = vec4f(in.position, 1.0);
-    let world = vec3f(dot(draw.x, position), dot(draw.y, position), dot(draw.z, position));
+    let world = vec3f(dot(rows[0], position), dot(rows[1], position), dot(rows[2], position));
     var out: Point;
     out.clip = map.to_clip * vec4f(world, 1.0);
     out.clip.z = select(out.clip.z, max(out.clip.z, 0.0), map.options.x > 0.5);
-    out.uv = part_uv(draw.tint, in.uv);
-    out.alpha = in.color.a * unpack4x8unorm(draw.tint.x).a;
+    out.uv = part_uv(tint, in.uv);
+    out.alpha = in.color.a * unpack4x8unorm(tint.x).a;
     out.surface = in.which.y;
     return out;
 }

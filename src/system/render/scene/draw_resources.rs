@@ -8,10 +8,11 @@
 
 use super::super::RendererEvent;
 use super::super::numeric_map::{DirtyRanges, NumberMap};
+use super::mesh_checks::refusal;
 use bytemuck::{Pod, Zeroable};
 use engine_frame_packet::mesh::{
-    INDICES_MAX, MeshChange, MeshFrame, MeshSlot, PARTS_MAX, SLOTS_MAX, SurfaceAlphaMode,
-    SurfaceChange, SurfaceFrame, SurfaceSlot, SurfaceTexture, VERTICES_MAX,
+    MeshChange, MeshFrame, MeshSlot, SLOTS_MAX, SurfaceAlphaMode, SurfaceChange, SurfaceFrame,
+    SurfaceSlot, SurfaceTexture,
 };
 use std::sync::Arc;
 
@@ -33,6 +34,8 @@ impl PipelineClass {
     pub const SHADOW: u8 = 8;
     /// Transparent.
     pub const BLEND: u8 = 16;
+    /// The mesh has joints or morph targets.
+    pub const DEFORMED: u8 = 32;
 
     pub fn has(self, bit: u8) -> bool {
         self.0 & bit != 0
@@ -204,31 +207,6 @@ fn class_of(surface: &SurfaceFrame) -> PipelineClass {
     })
 }
 
-/// Returns the reason why a mesh cannot be drawn, if there is one.
-fn refusal(mesh: &MeshFrame) -> Option<String> {
-    let (vertices, indices) = (mesh.vertices.len(), mesh.indices.len());
-    if vertices > VERTICES_MAX || indices > INDICES_MAX || mesh.parts.len() > PARTS_MAX {
-        return Some(format!(
-            "it has {vertices} vertices, {indices} indices and {} parts; at most {VERTICES_MAX}, \
-             {INDICES_MAX} and {PARTS_MAX} can be drawn (VERTICES_MAX, INDICES_MAX, PARTS_MAX): \
-             split it",
-            mesh.parts.len()
-        ));
-    }
-    for (i, part) in mesh.parts.iter().enumerate() {
-        let end = u64::from(part.first) + u64::from(part.count);
-        if end > indices as u64 || part.count % 3 != 0 {
-            return Some(format!(
-                "its part {} has the indices {} to {end} of {indices}: export it again",
-                i + 1,
-                part.first
-            ));
-        }
-    }
-    let wrong = mesh.indices.iter().find(|index| **index as usize >= vertices)?;
-    Some(format!("an index is {wrong}, and there are {vertices} vertices: export it again"))
-}
-
 impl DrawResources {
     pub fn new() -> DrawResources {
         let mut library = DrawResources {
@@ -392,6 +370,8 @@ impl DrawResources {
         to: &mut Vec<DrawPart>,
     ) {
         let Some(shape) = self.mesh(mesh).cloned() else { return };
+        let is_deformed = shape.skin.is_some() || shape.morph.is_some();
+        let deformed = if is_deformed { PipelineClass::DEFORMED } else { 0 };
         for (number, part) in shape.parts.iter().enumerate().filter(|(_, part)| part.count > 0) {
             let wanted = surfaces.get(part.surface as usize).copied().unwrap_or(0);
             let known = self.surfaces.get(wanted as usize).copied().flatten();
@@ -401,7 +381,7 @@ impl DrawResources {
             };
             let part = number as u32;
             let mirror = if mirrored { PipelineClass::MIRRORED } else { 0 };
-            let class = PipelineClass(known.class.0 | mirror);
+            let class = PipelineClass(known.class.0 | mirror | deformed);
             let KnownSurface { material, set, .. } = known;
             let batch = self.take_batch(SceneBatchKey { class, material, set, mesh, part });
             let shadow = if known.class.has(PipelineClass::BLEND) {
@@ -410,7 +390,7 @@ impl DrawResources {
                 // Only masked surfaces need their textures to cast a shadow.
                 let mask = known.class.0 & PipelineClass::MASK;
                 let set = if mask != 0 { known.set } else { 0 };
-                let class = PipelineClass(PipelineClass::SHADOW | mask);
+                let class = PipelineClass(PipelineClass::SHADOW | mask | deformed);
                 self.take_batch(SceneBatchKey { class, material: 0, set, mesh, part })
             };
             to.push(DrawPart { batch, shadow, surface });
@@ -453,27 +433,6 @@ mod tests {
         let change = MeshChange::Set { slot: MeshSlot(2), mesh: Arc::new(mesh) };
         library.apply(&[change], &[], &mut events);
         events
-    }
-
-    #[test]
-    fn a_mesh_with_invalid_references_is_refused() {
-        let check = |mesh: MeshFrame, wanted: &str| {
-            let mut library = DrawResources::new();
-            let events = set_mesh(&mut library, mesh);
-            let [RendererEvent::MeshRefused { message, name, .. }] = &events[..] else {
-                panic!("{events:?}")
-            };
-            assert_eq!((message.as_str(), name.as_str()), (wanted, "cliff"));
-            assert!(library.mesh(2).is_none());
-        };
-        check(
-            mesh(&[0, 1, 3], &[[0, 3, 0]]),
-            "an index is 3, and there are 3 vertices: export it again",
-        );
-        check(
-            mesh(&[0, 1, 2], &[[0, 3, 0], [2, 3, 0]]),
-            "its part 2 has the indices 2 to 5 of 3: export it again",
-        );
     }
 
     #[test]

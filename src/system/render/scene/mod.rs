@@ -7,15 +7,18 @@
 //! sorted.
 
 mod culling;
+mod deformations;
 mod draw_plan;
 mod draw_resources;
 mod lights;
+mod mesh_checks;
 mod retained_scene;
 mod shadow_depth_range;
 mod shadows;
 #[cfg(test)]
 mod tests;
 
+pub use deformations::Deformations;
 pub use draw_plan::{DrawPlans, InstancedDraw, ShadowMap, ShadowPlan, TransparentGroup, ViewPlan};
 pub use draw_resources::{DrawResources, PipelineClass, SceneBatchKey, SurfaceUniform, TextureSet};
 pub use lights::SceneUniform;
@@ -37,6 +40,8 @@ pub struct RetainedScenes {
     pub plans: DrawPlans,
     /// True if it was reported that a view shows only some of its lights.
     light_limit_reported: bool,
+    /// True if it was reported that a draw is shown in its bind pose.
+    refusal_reported: bool,
 }
 
 /// A draw call of a scene, for tests.
@@ -90,6 +95,10 @@ pub struct SceneStatistics {
     pub meshes: u32,
     pub surfaces: u32,
     pub draws: u32,
+    /// Draws with a palette or with weights of morph targets, and bytes of those that the newest
+    /// packet has changed.
+    pub skinned_draws: u32,
+    pub palette_bytes: u64,
     /// Visible draws, in all views.
     pub visible: u32,
     /// Draw calls into views and into shadow maps.
@@ -117,6 +126,7 @@ impl Default for RetainedScenes {
             scenes: BTreeMap::new(),
             plans: DrawPlans::default(),
             light_limit_reported: false,
+            refusal_reported: false,
         }
     }
 }
@@ -139,9 +149,16 @@ impl RetainedScenes {
         for scene in self.scenes.values_mut() {
             scene.particle_batches.clear();
             scene.particles = 0;
+            scene.deformations.begin();
         }
         for frame in &packet.scenes {
-            self.scenes.entry(frame.scene).or_insert_with(RetainedScene::new).apply(library, frame);
+            let scene = self.scenes.entry(frame.scene).or_insert_with(RetainedScene::new);
+            scene.apply(library, frame);
+            if let Some(message) = scene.deformations.refused.take()
+                && !std::mem::replace(&mut self.refusal_reported, true)
+            {
+                events.push(RendererEvent::PoseRefused { message });
+            }
         }
     }
 
@@ -174,7 +191,10 @@ impl RetainedScenes {
     /// Discards the record of changes, which are copied nowhere.
     pub fn discard_changes(&mut self) {
         self.library.data_changed.clear();
-        self.scenes.values_mut().for_each(|scene| scene.changed.clear());
+        for scene in self.scenes.values_mut() {
+            scene.changed.clear();
+            scene.deformations.changed.clear();
+        }
     }
 
     pub fn statistics(&self) -> SceneStatistics {
@@ -183,6 +203,8 @@ impl RetainedScenes {
             meshes,
             surfaces,
             draws: self.scenes.values().map(|scene| scene.live).sum(),
+            skinned_draws: self.scenes.values().map(|scene| scene.deformations.count()).sum(),
+            palette_bytes: self.scenes.values().map(|it| it.deformations.changed_bytes).sum(),
             ..self.plans.statistics()
         }
     }

@@ -3,13 +3,14 @@
 
 use super::super::numeric_map::{DirtyRanges, NumberMap};
 use super::culling::Spheres;
+use super::deformations::Deformations;
 use super::draw_resources::{DrawPart, DrawResources, ResourceChanges};
 use bytemuck::{Pod, Zeroable};
 use engine_foundation::Vec3;
 use engine_frame_packet::mesh::SLOTS_MAX;
 use engine_frame_packet::scene::{
-    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, PARTICLES_MAX,
-    ParticleBatch, SceneFrame, SkyFrame, flag,
+    DrawChange, DrawMesh, DrawSlot, DrawTransform, LIGHTS_MAX, LightFrame, MorphUpdate,
+    PARTICLES_MAX, ParticleBatch, SceneFrame, SkinUpdate, SkyFrame, flag,
 };
 
 /// A draw on the adapter, with the layout of `Draw` in forward/mesh.wgsl.
@@ -20,15 +21,19 @@ pub struct DrawData {
     pub tint: [u8; 4],
     /// The part of its textures, as in [`DrawMesh`].
     pub part: [u16; 4],
-    /// Bit 0: flipped horizontally; bit 1: flipped vertically.
-    pub flips: u32,
+    /// Bit 0: flipped horizontally; bit 1: flipped vertically. The bits above are the location of
+    /// its deformation ([`Deformations::location`]).
+    pub flags: u32,
 }
+
+/// Number of the bits of [`DrawData::flags`] that are not the location of a deformation.
+const FLIP_BITS: u32 = 2;
 
 impl DrawData {
     fn of(draw: &DrawMesh) -> DrawData {
-        let flips = u32::from(draw.flags & flag::FLIP_X != 0)
+        let flags = u32::from(draw.flags & flag::FLIP_X != 0)
             | u32::from(draw.flags & flag::FLIP_Y != 0) << 1;
-        DrawData { pose: draw.pose, tint: draw.tint, part: draw.part, flips }
+        DrawData { pose: draw.pose, tint: draw.tint, part: draw.part, flags }
     }
 }
 
@@ -53,6 +58,9 @@ pub mod state {
     /// The draw has a range of distances in
     /// [`RetainedScene::ranges`](super::RetainedScene::ranges).
     pub const RANGED: u8 = 16;
+    /// The draw has a deformation in
+    /// [`RetainedScene::deformations`](super::RetainedScene::deformations).
+    pub const DEFORMED: u8 = 32;
 }
 
 /// A scene.
@@ -72,6 +80,7 @@ pub struct RetainedScene {
     pub data: Vec<DrawData>,
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
+    pub deformations: Deformations,
     /// Order and sequence of the draws that have an order.
     pub orders: NumberMap<u32, (i32, u32)>,
     wanted: Vec<BatchLookup>,
@@ -102,6 +111,12 @@ fn mirrors(pose: &DrawTransform) -> bool {
     axis(0).cross(axis(1)).dot(axis(2)) < 0.0
 }
 
+/// Returns a range of an array; it is empty if it is not within the array.
+fn range<T>(all: &[T], first: u32, count: u32) -> &[T] {
+    let (first, count) = (first as usize, count as usize);
+    first.checked_add(count).and_then(|end| all.get(first..end)).unwrap_or_default()
+}
+
 impl RetainedScene {
     pub fn new() -> RetainedScene {
         RetainedScene {
@@ -113,6 +128,7 @@ impl RetainedScene {
             extra_parts: NumberMap::default(),
             data: Vec::new(),
             changed: DirtyRanges::default(),
+            deformations: Deformations::new(),
             orders: NumberMap::default(),
             wanted: Vec::new(),
             surfaces: NumberMap::default(),
@@ -144,6 +160,12 @@ impl RetainedScene {
         assert_eq!(frame.moved.len(), frame.poses.len(), "a pose for each draw that moved");
         for (slot, pose) in frame.moved.iter().zip(&frame.poses) {
             self.move_to(library, *slot, pose);
+        }
+        for update in &frame.skins {
+            self.set_palette(library, update, &frame.palettes);
+        }
+        for update in &frame.morphs {
+            self.set_weights(library, update, &frame.morph_weights);
         }
         if frame.lights_changed {
             assert!(frame.lights.len() <= LIGHTS_MAX, "{} lights (LIGHTS_MAX)", frame.lights.len());
@@ -211,6 +233,9 @@ impl RetainedScene {
             (state::RANGED, ranged),
         ];
         self.states[index] = bits.iter().filter(|(_, on)| *on).map(|(bit, _)| bit).sum();
+        if self.wanted[index].mesh != draw.mesh.0 {
+            self.deformations.release(slot);
+        }
         self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
         match draw.order {
             Some(order) => self.orders.insert(slot, (order, draw.sequence)),
@@ -230,6 +255,7 @@ impl RetainedScene {
         self.live -= 1;
         self.orders.remove(&slot);
         self.surfaces.remove(&slot);
+        self.deformations.release(slot);
         self.release(library, slot);
         self.spheres.set(index, Vec3::ZERO, f32::NEG_INFINITY);
     }
@@ -261,13 +287,59 @@ impl RetainedScene {
         }
     }
 
+    fn set_palette(
+        &mut self,
+        library: &DrawResources,
+        update: &SkinUpdate,
+        palettes: &[DrawTransform],
+    ) {
+        let slot = update.slot.0;
+        if !self.exists(slot) {
+            return;
+        }
+        if let Some(mesh) = library.mesh(self.mesh(slot)) {
+            let palette = range(palettes, update.first, update.count);
+            self.deformations.set_palette(slot, mesh, update, palette);
+            self.locate_deformation(slot);
+            self.update_sphere(library, slot);
+        }
+    }
+
+    fn set_weights(&mut self, library: &DrawResources, update: &MorphUpdate, weights: &[f32]) {
+        let slot = update.slot.0;
+        if !self.exists(slot) {
+            return;
+        }
+        if let Some(mesh) = library.mesh(self.mesh(slot)) {
+            let weights = range(weights, update.first, update.count);
+            self.deformations.set_weights(slot, mesh, weights);
+            self.locate_deformation(slot);
+            self.update_sphere(library, slot);
+        }
+    }
+
+    /// Stores the location of a draw's deformation with the draw.
+    fn locate_deformation(&mut self, slot: u32) {
+        let index = slot as usize;
+        let (location, flags) = (self.deformations.location(slot), self.data[index].flags);
+        let wanted = flags & ((1 << FLIP_BITS) - 1) | location << FLIP_BITS;
+        if wanted != flags {
+            self.data[index].flags = wanted;
+            self.changed.add(slot..slot + 1);
+        }
+        let others = self.states[index] & !state::DEFORMED;
+        self.states[index] = others | if location > 0 { state::DEFORMED } else { 0 };
+    }
+
     /// Updates a draw's bounding sphere from its pose.
     fn update_sphere(&mut self, library: &DrawResources, slot: u32) {
         let index = slot as usize;
         let (center, radius) = match library.mesh(self.wanted[index].mesh) {
             Some(mesh) => {
-                let bounds = &mesh.bounds;
-                sphere_of(&self.data[index].pose, bounds.center, bounds.radius)
+                let is_deformed = self.states[index] & state::DEFORMED != 0;
+                let deformed = is_deformed.then(|| self.deformations.bounds(slot, mesh)).flatten();
+                let (center, radius) = deformed.unwrap_or((mesh.bounds.center, mesh.bounds.radius));
+                sphere_of(&self.data[index].pose, center, radius)
             }
             None => (Vec3::ZERO, f32::NEG_INFINITY),
         };
@@ -302,6 +374,8 @@ impl RetainedScene {
             }
         }
         self.scratch = found;
+        self.deformations.fit(slot, library.mesh(mesh).map(|mesh| &**mesh));
+        self.locate_deformation(slot);
         self.update_sphere(library, slot);
     }
 
@@ -325,6 +399,7 @@ impl RetainedScene {
     /// Marks everything as changed, to be copied to another adapter.
     pub fn mark_all_changed(&mut self) {
         self.changed.add(0..self.data.len() as u32);
+        self.deformations.changed.add(0..self.deformations.rows.len() as u32);
     }
 }
 

@@ -2,7 +2,7 @@
 //! cover. Draws nothing.
 
 use super::draw_resources::DrawResources;
-use super::retained_scene::RetainedScene;
+use super::retained_scene::{RetainedScene, state};
 use engine_foundation::{Mat4, Vec3, Vec4};
 use engine_frame_packet::mesh::MeshBounds;
 use engine_frame_packet::scene::DrawTransform;
@@ -82,7 +82,8 @@ pub fn span(
             // The object lies within the known range.
             continue;
         }
-        let known = library.mesh(scene.mesh(*slot)).filter(|_| radius >= RADIUS_MIN);
+        let has_box = scene.states[*slot as usize] & state::DEFORMED == 0 && radius >= RADIUS_MIN;
+        let known = library.mesh(scene.mesh(*slot)).filter(|_| has_box);
         let [near, far] = match known {
             Some(mesh) => span_of_box(&scene.data[*slot as usize].pose, &mesh.bounds, sides, ahead),
             None => [middle - radius, middle + radius],

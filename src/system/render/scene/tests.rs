@@ -3,6 +3,7 @@
 use super::*;
 use bytemuck::Zeroable;
 use engine_foundation::{Mat4, Vec3, projections, views};
+use engine_frame_packet::deformation::{MeshMorph, MeshSkin};
 use engine_frame_packet::material::{BlendMode, MaterialSlot};
 use engine_frame_packet::mesh::{
     MeshBounds, MeshChange, MeshFrame, MeshPart, MeshSlot, MeshVertex, SurfaceAlphaMode,
@@ -223,7 +224,7 @@ fn ordered_draws_follow_their_order_and_merge_equal_depths() {
     assert_eq!(calls, [(0, 3), (1, 2)], "the first is on a lower layer, and drawn with the next");
     assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [0, 1, 3, 2, 4]);
     let data = &scenes.scenes[&1].data;
-    assert_eq!((data[2].part, data[2].flips, data[3].flips), ([2, 0, 1, 1], 1, 2));
+    assert_eq!((data[2].part, data[2].flags, data[3].flags), ([2, 0, 1, 1], 1, 2));
     // A draw that ends removes its order.
     let changes = vec![DrawChange::End(DrawSlot(0)), draw_change(0, 0, Vec3::new(0.0, 2.0, 0.0))];
     apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
@@ -366,4 +367,150 @@ fn distances_in_a_plane_through_the_camera_are_equal() {
     assert_eq!(bits(-1e-6), bits(1e-6));
     assert_eq!(bits(2.0001), bits(2.0));
     assert_ne!(bits(2.001), bits(2.0));
+}
+
+/// Returns a mesh of one triangle around the origin, with joints and one morph target that moves it
+/// one metre to the right.
+fn skinned(slot: u32, joints: u16) -> MeshChange {
+    let MeshChange::Set { slot, mesh } = mesh(slot, 1) else { unreachable!("it creates one") };
+    let mut mesh = MeshFrame::clone(&mesh);
+    let count = mesh.vertices.len();
+    let joints = vec![[0, joints - 1, 0, 0]; count];
+    let skin = MeshSkin::new(&mesh.vertices, &joints, &vec![[0.5, 0.5, 0.0, 0.0]; count]);
+    let targets = [vec![[1.0, 0.0, 0.0]; count]];
+    let morph = MeshMorph::new(&mesh.vertices, &mesh.indices, &targets).expect("one target");
+    (mesh.skin, mesh.morph) = (Some(Arc::new(skin)), Some(Arc::new(morph)));
+    MeshChange::Set { slot, mesh: Arc::new(mesh) }
+}
+
+/// Returns a frame with a pose of a draw that moves all of it, with a radius of half a metre.
+fn posed(slot: u32, at: Vec3) -> SceneFrame {
+    let mut frame = SceneFrame::default();
+    frame.add_skin(DrawSlot(slot), 2, (at, 0.5)).fill(DrawTransform::at(at));
+    frame
+}
+
+#[test]
+fn a_draw_is_visible_where_its_palette_moves_it() {
+    let mut scenes = RetainedScenes::default();
+    let (ahead, behind) = (Vec3::new(0.0, 10.0, 0.0), Vec3::new(0.0, -10.0, 0.0));
+    let changes = vec![draw_change(0, 0, ahead), draw_change(1, 0, behind)];
+    let sun = LightKind::Sun { direction: Vec3::NEG_Z, casts_shadows: true };
+    let lights = vec![LightFrame { kind: sun, color: [1.0; 3], shadow_bias: 1.0 }];
+    let frame = SceneFrame { changes, lights, lights_changed: true, ..SceneFrame::default() };
+    let mut first = packet(frame);
+    first.meshes = vec![skinned(0, 2)];
+    apply(&mut scenes, &first);
+    let shown = |scenes: &mut RetainedScenes, frame: SceneFrame| {
+        let draws = apply(scenes, &packet(frame));
+        let count = |is_solid: bool| -> Vec<u32> {
+            let fits = |draw: &&SceneDraw| (draw.kind == SceneDrawKind::Solid) == is_solid;
+            draws.iter().filter(fits).map(|draw| draw.instances).collect()
+        };
+        let last = scenes.plans.instances.last().map(|instance| instance[0]);
+        (count(true), last, count(false).into_iter().max())
+    };
+    // The shadow maps cover both, and the view the first one.
+    assert_eq!(shown(&mut scenes, SceneFrame::default()), (vec![1], Some(0), Some(2)));
+    // The palette moves the first one far away, and the other one into the view.
+    let away = Vec3::new(5000.0, 0.0, 0.0);
+    assert_eq!(shown(&mut scenes, posed(0, away)), (vec![], Some(1), Some(1)));
+    assert_eq!(shown(&mut scenes, posed(1, ahead * 2.0)), (vec![1], Some(1), Some(1)));
+    // A pose stays while its draw moves, and both are one draw call.
+    let (moved, poses) = (vec![DrawSlot(0)], vec![DrawTransform::at(ahead - away)]);
+    let frame = SceneFrame { moved, poses, ..SceneFrame::default() };
+    assert_eq!(shown(&mut scenes, frame).0, [2]);
+    assert_eq!(scenes.statistics().skinned_draws, 2);
+    let mut frame = SceneFrame::default();
+    frame.add_skin(DrawSlot(1), 0, (Vec3::ZERO, 0.0));
+    assert_eq!(shown(&mut scenes, frame).0, [1], "without a palette it has its bind pose");
+}
+
+#[test]
+fn morph_weights_and_scaled_palettes_enlarge_a_draw() {
+    let mut scenes = RetainedScenes::default();
+    let changes = vec![draw_change(0, 0, Vec3::new(0.0, 10.0, 0.0))];
+    let mut first = packet(SceneFrame { changes, ..SceneFrame::default() });
+    first.meshes = vec![skinned(0, 2)];
+    apply(&mut scenes, &first);
+    let radius = |scenes: &mut RetainedScenes, frame: SceneFrame| {
+        apply(scenes, &packet(frame));
+        scenes.scenes[&1].spheres.get(0).1
+    };
+    let morphed = |weight: f32| {
+        let mut frame = SceneFrame::default();
+        frame.add_morph(DrawSlot(0), &[weight]);
+        frame
+    };
+    assert_eq!(radius(&mut scenes, SceneFrame::default()), 0.5);
+    assert_eq!(radius(&mut scenes, morphed(-2.0)), 2.5);
+    let mut frame = SceneFrame::default();
+    let matrix = DrawTransform::of(&Mat4::from_scale(Vec3::new(1.0, 3.0, 1.0)));
+    frame.add_skin(DrawSlot(0), 2, (Vec3::ZERO, 1.5)).fill(matrix);
+    assert_eq!(radius(&mut scenes, frame), 1.5 + 3.0 * 2.0);
+    assert_eq!(radius(&mut scenes, morphed(1.0)), 1.5 + 3.0);
+    assert_eq!(radius(&mut scenes, morphed(f32::NAN)), 1.5);
+}
+
+#[test]
+fn a_pose_lasts_as_long_as_the_mesh_of_its_draw() {
+    let mut scenes = RetainedScenes::default();
+    let ahead = Vec3::new(0.0, 10.0, 0.0);
+    let set =
+        |mesh| SceneFrame { changes: vec![draw_change(0, mesh, ahead)], ..Default::default() };
+    let location = |scenes: &RetainedScenes| scenes.scenes[&1].data[0].flags >> 2;
+    let mut first = packet(set(0));
+    first.meshes = vec![skinned(0, 2), skinned(1, 2), mesh(2, 1)];
+    apply(&mut scenes, &first);
+    let pose = |scenes: &mut RetainedScenes| {
+        apply(scenes, &packet(posed(0, Vec3::X)));
+        assert_eq!(location(scenes), 1);
+    };
+    pose(&mut scenes);
+    apply(&mut scenes, &packet(set(0)));
+    assert_eq!(location(&scenes), 1, "the same mesh");
+    apply(&mut scenes, &packet(set(1)));
+    assert_eq!(location(&scenes), 0, "another mesh");
+    pose(&mut scenes);
+    // The mesh is loaded again: with as many joints, then with more.
+    let mut reloaded = packet(SceneFrame::default());
+    reloaded.meshes = vec![skinned(1, 2)];
+    apply(&mut scenes, &reloaded);
+    assert_eq!(location(&scenes), 1);
+    reloaded.meshes = vec![skinned(1, 3)];
+    apply(&mut scenes, &reloaded);
+    assert_eq!(location(&scenes), 0);
+    pose(&mut scenes);
+    let changes = vec![DrawChange::End(DrawSlot(0)), draw_change(0, 1, ahead)];
+    apply(&mut scenes, &packet(SceneFrame { changes, ..SceneFrame::default() }));
+    assert_eq!(location(&scenes), 0, "another draw in its slot");
+    // A mesh without joints takes neither.
+    apply(&mut scenes, &packet(set(2)));
+    let mut frame = posed(0, Vec3::X);
+    frame.add_morph(DrawSlot(0), &[1.0]);
+    apply(&mut scenes, &packet(frame));
+    assert_eq!((location(&scenes), scenes.statistics().skinned_draws), (0, 0));
+}
+
+#[test]
+fn transparent_draws_are_sorted_by_the_center_of_their_pose() {
+    let mut scenes = RetainedScenes::default();
+    let pane = |slot: u32, y: f32| {
+        let DrawChange::Set(draw) = draw_change(slot, 0, Vec3::new(0.0, y, 0.0)) else {
+            unreachable!("it sets one")
+        };
+        DrawChange::Set(DrawMesh { surfaces: (0, 1), ..draw })
+    };
+    let (changes, surfaces) = (vec![pane(0, 5.0), pane(1, 8.0)], vec![SurfaceSlot(1)]);
+    let mut first = packet(SceneFrame { changes, surfaces, ..SceneFrame::default() });
+    first.meshes = vec![skinned(0, 2)];
+    first.surfaces =
+        vec![surface(1, SurfaceFrame { alpha: SurfaceAlphaMode::Blend, ..SurfaceFrame::DEFAULT })];
+    let order = |scenes: &RetainedScenes| -> Vec<u32> {
+        scenes.plans.instances.iter().map(|instance| instance[0]).collect()
+    };
+    apply(&mut scenes, &first);
+    assert_eq!(order(&scenes), [1, 0]);
+    apply(&mut scenes, &packet(posed(0, Vec3::new(0.0, 20.0, 0.0))));
+    assert_eq!(order(&scenes), [0, 1]);
 }

@@ -1,0 +1,391 @@
+//! The Lua modules `Unit` and `World`: functions for the state machines of units.
+
+use super::animation::character;
+use crate::api_row::{ModuleRows, func, more};
+use crate::argument::{Integer, TextArgument};
+use crate::value::ScriptValue;
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error, log};
+use engine_runtime::Engine;
+use engine_world::WorldId;
+use engine_world::animation::{CharacterMachine, EVENTS_MAX};
+use engine_world::unit::UnitId;
+
+const UNIT_ARG: (&str, &str) = ("unit", "a unit");
+const EVENT_ARG: (&str, &str) = ("event", "the name of an event, or its index");
+const VARIABLE_ARG: (&str, &str) = ("variable", "the name of a variable, or its index");
+
+pub static UNIT: ModuleRows = more(
+    "Unit",
+    &[
+        func(
+            "has_animation_state_machine",
+            has_animation_state_machine,
+            &[UNIT_ARG],
+            "Returns true if the unit has a state machine of animations.",
+        )
+        .pure(),
+        func(
+            "set_animation_state_machine",
+            set_animation_state_machine,
+            &[UNIT_ARG, ("state_machine", "the name of a state machine; nil removes it")],
+            "Replaces the state machine of a unit. The new one begins in its initial states.",
+        ),
+        func(
+            "enable_animation_state_machine",
+            enable_animation_state_machine,
+            &[UNIT_ARG],
+            "Lets the state machine of a unit run again.",
+        ),
+        func(
+            "disable_animation_state_machine",
+            disable_animation_state_machine,
+            &[UNIT_ARG],
+            "Stops the state machine of a unit: it stands still and does not affect the pose.",
+        ),
+        func(
+            "animation_event",
+            animation_event,
+            &[UNIT_ARG, EVENT_ARG],
+            "Sends an event to the state machine of a unit. The states change at once, and the \
+             pose follows in the updates of the world. Returns true if a layer has a transition \
+             for the event.",
+        ),
+        func(
+            "has_animation_event",
+            has_animation_event,
+            &[UNIT_ARG, ("event", "the name of an event")],
+            "Returns true if the state machine of a unit has transitions for an event.",
+        )
+        .pure(),
+        func(
+            "animation_find_event",
+            animation_find_event,
+            &[UNIT_ARG, ("event", "the name of an event")],
+            "Returns the index of an event, for `Unit.animation_event`.",
+        )
+        .pure(),
+        func(
+            "animation_has_variable",
+            animation_has_variable,
+            &[UNIT_ARG, ("variable", "the name of a variable")],
+            "Returns true if the state machine of a unit has a variable of that name.",
+        )
+        .pure(),
+        func(
+            "animation_find_variable",
+            animation_find_variable,
+            &[UNIT_ARG, ("variable", "the name of a variable")],
+            "Returns the index of a variable, for `Unit.animation_set_variable`.",
+        )
+        .pure(),
+        func(
+            "animation_get_variable",
+            animation_get_variable,
+            &[UNIT_ARG, VARIABLE_ARG],
+            "Returns the value of a variable.",
+        )
+        .pure(),
+        func(
+            "animation_set_variable",
+            animation_set_variable,
+            &[UNIT_ARG, VARIABLE_ARG, ("value", "a number; it is limited to the variable's range")],
+            "Sets a variable of the state machine of a unit.",
+        ),
+        func(
+            "animation_layer_info",
+            animation_layer_info,
+            &[UNIT_ARG, ("layer", "the layer, from 1; 1 by default")],
+            "Returns a table about a layer of the state machine: `state`, its `time` and `length` \
+             in seconds, and during a cross-fade `from`, the previous state, and `progress`, from \
+             0 to 1.",
+        )
+        .pure(),
+        func(
+            "animation_get_state",
+            animation_get_state,
+            &[UNIT_ARG],
+            "Returns the states of all layers as a list of numbers, for \
+             `Unit.animation_set_state`. Variables and seeds are not part of it.",
+        )
+        .pure(),
+        func(
+            "animation_set_state",
+            animation_set_state,
+            &[UNIT_ARG, ("state", "the result of `Unit.animation_get_state`")],
+            "Sets the states of all layers.",
+        ),
+        func(
+            "animation_get_seeds",
+            animation_get_seeds,
+            &[UNIT_ARG],
+            "Returns the seed of the random choices of the state machine.",
+        )
+        .pure(),
+        func(
+            "animation_set_seeds",
+            animation_set_seeds,
+            &[UNIT_ARG, ("seed", "a whole number from 0 to 4294967295")],
+            "Sets the seed of the random choices of the state machine.",
+        ),
+    ],
+);
+
+pub static WORLD: ModuleRows = more(
+    "World",
+    &[func(
+        "animation_events",
+        animation_events,
+        &[("world", "a world")],
+        "Returns the events that the state machines of a world's units have sent since the last \
+         call, the oldest first: tables with `unit`, `event` and `layer`. States send the events \
+         in their `enter`, `exit` and `events`, and clips those of their file. At most 16,384 \
+         events wait; then the oldest are dropped.",
+    )],
+);
+
+/// Returns the state machine of a unit.
+fn machine(engine: &mut Engine, unit: UnitId) -> Result<&mut CharacterMachine, Error> {
+    let has = character(engine, unit)?.machine.is_some();
+    if !has {
+        let name = &engine.worlds.units.of(unit).resource.name;
+        return Err(error!(
+            "unit \"{name}\" has no state machine: name one in the component 'animation' of its \
+             file, or call Unit.set_animation_state_machine"
+        ));
+    }
+    let character = engine.worlds.animations.of_mut(unit.row()).expect("it was just there");
+    Ok(character.machine.as_mut().expect("it was just there"))
+}
+
+fn unknown<'a>(
+    machine: &CharacterMachine,
+    (noun, name): (&str, &str),
+    known: impl Iterator<Item = &'a str>,
+) -> Error {
+    error!("the state machine '{}' has no {noun} '{name}'{}", machine.bound.name, hint(name, known))
+}
+
+fn event_names(machine: &CharacterMachine) -> impl Iterator<Item = &str> {
+    machine.bound.machine.events().iter().map(String::as_str)
+}
+
+fn variable_names(machine: &CharacterMachine) -> impl Iterator<Item = &str> {
+    machine.bound.machine.variables().iter().map(|variable| variable.name.as_str())
+}
+
+fn find_event(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
+    let found = machine.bound.machine.find_event(name);
+    found.ok_or_else(|| unknown(machine, ("event", name), event_names(machine)))
+}
+
+fn find_variable(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
+    let found = machine.bound.machine.find_variable(name);
+    found.ok_or_else(|| unknown(machine, ("variable", name), variable_names(machine)))
+}
+
+/// Returns the index of an event or a variable from its name or its index from 1.
+fn index_of(
+    machine: &CharacterMachine,
+    which: &ScriptValue,
+    (noun, count): (&str, usize),
+    find: fn(&CharacterMachine, &str) -> Result<u16, Error>,
+) -> Result<u16, Error> {
+    match which {
+        ScriptValue::Text(name) => find(machine, name),
+        ScriptValue::Number(index) if *index >= 1.0 && *index <= count as f64 => {
+            Ok(*index as u16 - 1)
+        }
+        ScriptValue::Number(index) => Err(error!(
+            "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
+            machine.bound.name
+        )),
+        _ => Err(error!("argument #2 '{noun}' must be a name or an index")),
+    }
+}
+
+fn has_animation_state_machine(engine: &mut Engine, unit: UnitId) -> bool {
+    engine.worlds.animations.of(unit.row()).is_some_and(|it| it.machine.is_some())
+}
+
+fn set_animation_state_machine(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: Option<TextArgument>,
+) -> Result<(), Error> {
+    let model = character(engine, unit)?.model.clone();
+    let machine = match name {
+        None => None,
+        Some(name) => {
+            let (worlds, assets) = (&mut engine.worlds, &mut engine.assets);
+            let bound = worlds.find_state_machine(assets, name.as_str(), &model)?;
+            Some(CharacterMachine::new(bound, unit.row()))
+        }
+    };
+    character(engine, unit)?.set_machine(machine);
+    Ok(())
+}
+
+fn enable_animation_state_machine(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
+    machine(engine, unit)?;
+    character(engine, unit)?.set_machine_enabled(true);
+    Ok(())
+}
+
+fn disable_animation_state_machine(engine: &mut Engine, unit: UnitId) -> Result<(), Error> {
+    machine(engine, unit)?;
+    character(engine, unit)?.set_machine_enabled(false);
+    Ok(())
+}
+
+fn animation_event(engine: &mut Engine, unit: UnitId, event: ScriptValue) -> Result<bool, Error> {
+    let machine = machine(engine, unit)?;
+    let count = machine.bound.machine.events().len();
+    let event = index_of(machine, &event, ("event", count), find_event)?;
+    Ok(machine.send_event(event))
+}
+
+fn has_animation_event(
+    engine: &mut Engine,
+    unit: UnitId,
+    event: TextArgument,
+) -> Result<bool, Error> {
+    Ok(machine(engine, unit)?.bound.machine.find_event(event.as_str()).is_some())
+}
+
+fn animation_find_event(
+    engine: &mut Engine,
+    unit: UnitId,
+    event: TextArgument,
+) -> Result<u64, Error> {
+    find_event(machine(engine, unit)?, event.as_str()).map(|index| u64::from(index) + 1)
+}
+
+fn animation_has_variable(
+    engine: &mut Engine,
+    unit: UnitId,
+    variable: TextArgument,
+) -> Result<bool, Error> {
+    Ok(machine(engine, unit)?.bound.machine.find_variable(variable.as_str()).is_some())
+}
+
+fn animation_find_variable(
+    engine: &mut Engine,
+    unit: UnitId,
+    variable: TextArgument,
+) -> Result<u64, Error> {
+    find_variable(machine(engine, unit)?, variable.as_str()).map(|index| u64::from(index) + 1)
+}
+
+fn variable_index(machine: &CharacterMachine, which: &ScriptValue) -> Result<u16, Error> {
+    let count = machine.bound.machine.variables().len();
+    index_of(machine, which, ("variable", count), find_variable)
+}
+
+fn animation_get_variable(
+    engine: &mut Engine,
+    unit: UnitId,
+    variable: ScriptValue,
+) -> Result<f64, Error> {
+    let machine = machine(engine, unit)?;
+    let index = variable_index(machine, &variable)?;
+    Ok(f64::from(machine.state.variable(index).expect("the index was checked")))
+}
+
+fn animation_set_variable(
+    engine: &mut Engine,
+    unit: UnitId,
+    variable: ScriptValue,
+    value: f64,
+) -> Result<(), Error> {
+    let machine = machine(engine, unit)?;
+    let index = variable_index(machine, &variable)?;
+    machine.state.set_variable(&machine.bound.machine, index, value as f32);
+    Ok(())
+}
+
+fn animation_layer_info(
+    engine: &mut Engine,
+    unit: UnitId,
+    layer: Option<Integer>,
+) -> Result<ScriptValue, Error> {
+    let machine = machine(engine, unit)?;
+    let count = machine.bound.machine.layers().len();
+    let layer = layer.map_or(1, |Integer(layer)| layer);
+    if !(1..=count as i64).contains(&layer) {
+        return Err(error!(
+            "the state machine '{}' has the layers 1 to {count}, got {layer}",
+            machine.bound.name
+        ));
+    }
+    let info = machine.state.layer_info(&machine.bound.machine, layer as u16 - 1);
+    let info = info.expect("the layer was checked");
+    let number = |value: f32| ScriptValue::Number(f64::from(value));
+    let mut fields = vec![
+        ("state".to_string(), ScriptValue::Text(info.state.to_string())),
+        ("time".to_string(), number(info.time)),
+        ("length".to_string(), number(info.seconds)),
+    ];
+    if let Some((from, progress)) = info.transition {
+        fields.push(("from".to_string(), ScriptValue::Text(from.to_string())));
+        fields.push(("progress".to_string(), number(progress)));
+    }
+    Ok(ScriptValue::Table(fields))
+}
+
+fn animation_get_state(engine: &mut Engine, unit: UnitId) -> Result<ScriptValue, Error> {
+    let mut numbers = Vec::new();
+    machine(engine, unit)?.state.save(&mut numbers);
+    Ok(ScriptValue::List(numbers.into_iter().map(ScriptValue::Number).collect()))
+}
+
+fn animation_set_state(
+    engine: &mut Engine,
+    unit: UnitId,
+    state: ScriptValue,
+) -> Result<(), Error> {
+    let ScriptValue::List(items) = state else {
+        return Err(error!("argument #2 'state' must be a list of numbers"));
+    };
+    let number = |item: &ScriptValue| match item {
+        ScriptValue::Number(number) => Ok(*number),
+        _ => Err(error!("argument #2 'state' must be a list of numbers")),
+    };
+    let numbers = items.iter().map(number).collect::<Result<Vec<f64>, Error>>()?;
+    let machine = machine(engine, unit)?;
+    machine.state.load(&machine.bound.machine, &numbers)
+}
+
+fn animation_get_seeds(engine: &mut Engine, unit: UnitId) -> Result<u64, Error> {
+    Ok(u64::from(machine(engine, unit)?.state.seed()))
+}
+
+fn animation_set_seeds(
+    engine: &mut Engine,
+    unit: UnitId,
+    Integer(seed): Integer,
+) -> Result<(), Error> {
+    let seed = u32::try_from(seed)
+        .map_err(|_| error!("argument #2 'seed' must be 0 to {}, got {seed}", u32::MAX))?;
+    machine(engine, unit)?.state.set_seed(seed);
+    Ok(())
+}
+
+fn animation_events(engine: &mut Engine, world: WorldId) -> ScriptValue {
+    let (events, dropped) = engine.worlds.animations.take_events(world);
+    if dropped > 0 {
+        let message = format!(
+            "{dropped} animation events were dropped, because {EVENTS_MAX} were waiting \
+             (EVENTS_MAX): call World.animation_events in every frame"
+        );
+        log::warn("World.animation_events", &message);
+    }
+    let row = |event: &engine_world::animation::AnimationEvent| {
+        ScriptValue::Table(vec![
+            ("unit".to_string(), ScriptValue::Number(event.unit.0.to_number())),
+            ("event".to_string(), ScriptValue::Text(event.name.clone())),
+            ("layer".to_string(), ScriptValue::Number(f64::from(event.layer) + 1.0)),
+        ])
+    };
+    ScriptValue::List(events.iter().map(row).collect())
+}

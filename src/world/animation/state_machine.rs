@@ -1,0 +1,208 @@
+//! State machines of characters: the resource kind `state_machine`, a machine bound to the clips of
+//! a model, and the state of one character.
+
+use super::animated_model::AnimatedModel;
+use engine_animation::{
+    BoneMask, ClipInfo, ClipPlayer, EventSource, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
+    SentEvent, StateMachine, StateMachineOutput, StateMachineState, compile_state_machine,
+    read_state_machine,
+};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, error};
+use engine_resource::reload_steps::ReloadStep;
+use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
+use std::sync::Arc;
+
+/// Maximum number of players that a character keeps for clips that it does not play.
+const IDLE_PLAYERS_MAX: usize = 8;
+
+/// The resource kind of state machines.
+pub static STATE_MACHINE: ResourceKind = ResourceKind {
+    name: kind_names::STATE_MACHINE,
+    doc: "A state machine of animations: states with clips, transitions by events, variables and \
+          layers",
+    extensions: &[("state_machine", SourceForm::Own)],
+    version: STATE_MACHINE_VERSION,
+    framed: true,
+    reload: &[ReloadStep::StateMachines, ReloadStep::UnitResources],
+    compile: |compiling| {
+        let text = std::str::from_utf8(&compiling.bytes)
+            .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
+        compile_state_machine(&compiling.path, text).map(|machine| machine.write())
+    },
+    validate: |bytes| read_state_machine(bytes).map(drop),
+};
+
+/// A state machine whose clips, masks and constraints were found in a model.
+#[derive(Clone, PartialEq, Debug)]
+pub struct BoundMachine {
+    /// Name of the resource.
+    pub name: String,
+    pub machine: StateMachine,
+    /// Index in the model of each clip of the machine.
+    clips: Vec<u16>,
+    infos: Vec<ClipInfo>,
+    masks: Vec<BoneMask>,
+}
+
+impl BoundMachine {
+    /// Finds the clips and bones of a compiled machine in a model.
+    ///
+    /// # Errors
+    /// Returns an error that names the file and the line if the model lacks a clip or a bone.
+    pub fn new(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<BoundMachine, Error> {
+        let machine = read_state_machine(bytes)
+            .map_err(|error| error!("state machine '{name}': {}", error.message))?;
+        if let Some(constraint) = machine.constraints().first() {
+            return Err(error!(
+                "{}:{}: constraints of state machines are not applied yet: remove '{}'",
+                machine.path(),
+                constraint.line,
+                constraint.name
+            ));
+        }
+        machine.check_clips(model.clips.iter().map(|clip| clip.name.as_str()))?;
+        let masks = machine.bind(&model.skeleton)?;
+        let find = |name: &str| model.find_clip(name).expect("the clips were checked");
+        let clips: Vec<u16> = machine.clips().iter().map(|clip| find(&clip.name)).collect();
+        let info = |index: &u16| {
+            let clip = &model.clips[usize::from(*index)].clip;
+            ClipInfo {
+                seconds: clip.seconds,
+                loops: clip.is_looping(),
+                beats: clip.beats().to_vec(),
+                events: clip.events().iter().map(|it| (it.time, it.name.clone())).collect(),
+                additive: clip.is_additive(),
+            }
+        };
+        let infos = clips.iter().map(info).collect();
+        Ok(BoundMachine { name: name.to_string(), machine, clips, infos, masks })
+    }
+
+    /// Returns the name of a sent event.
+    fn event_name(&self, event: SentEvent) -> &str {
+        match event.source {
+            EventSource::State(index) => &self.machine.sent_events()[usize::from(index)],
+            EventSource::Clip { clip, event } => {
+                &self.infos[usize::from(clip)].events[usize::from(event)].1
+            }
+        }
+    }
+}
+
+/// A player of a clip, for one track of the state machine.
+#[derive(Clone, Debug)]
+struct TrackPlayer {
+    track: u16,
+    /// Index of the clip in the model.
+    clip: u16,
+    is_used: bool,
+    player: ClipPlayer,
+}
+
+/// The state machine of a character.
+#[derive(Clone, Debug)]
+pub struct CharacterMachine {
+    pub bound: Arc<BoundMachine>,
+    pub state: StateMachineState,
+    /// False if the machine stands still and does not affect the pose.
+    pub enabled: bool,
+    output: StateMachineOutput,
+    sent: Vec<SentEvent>,
+    players: Vec<TrackPlayer>,
+}
+
+impl CharacterMachine {
+    /// Creates the state of a character at the beginning of each layer.
+    pub fn new(bound: Arc<BoundMachine>, seed: u32) -> CharacterMachine {
+        CharacterMachine {
+            state: StateMachineState::new(&bound.machine, seed),
+            bound,
+            enabled: true,
+            output: StateMachineOutput::default(),
+            sent: Vec::new(),
+            players: Vec::new(),
+        }
+    }
+
+    /// Moves the machine on. Names of events that its states and clips send are passed to `notify`
+    /// with the index of the layer.
+    pub fn advance(&mut self, seconds: f32, mut notify: impl FnMut(&str, u16)) {
+        let CharacterMachine { bound, state, output, sent, .. } = self;
+        state.update(&bound.machine, &bound.infos, seconds, sent, output);
+        for event in sent.drain(..) {
+            notify(bound.event_name(event), event.layer);
+        }
+    }
+
+    /// Sends an event by index. Returns true if a layer has a transition for it.
+    pub fn send_event(&mut self, event: u16) -> bool {
+        self.state.send_event(&self.bound.machine, event, &mut self.sent)
+    }
+
+    /// Evaluates the pose of the last update.
+    pub fn evaluate(
+        &mut self,
+        model: &AnimatedModel,
+        evaluator: &mut PoseEvaluator,
+        base: &Pose,
+        pose: &mut Pose,
+    ) {
+        let CharacterMachine { bound, output, players, .. } = self;
+        players.iter_mut().for_each(|it| it.is_used = false);
+        evaluator.evaluate(output, &bound.masks, base, pose, |_, sample, sampled| {
+            let clip = bound.clips[usize::from(sample.clip)];
+            let index = player_for(players, (sample.track, clip), model);
+            let data = &model.clips[usize::from(clip)].clip;
+            let player = &mut players[index].player;
+            player.seek(data, sample.time);
+            player.sample(base, sampled);
+        });
+        let idle = players.iter().filter(|it| !it.is_used).count();
+        if idle > IDLE_PLAYERS_MAX {
+            players.retain(|it| it.is_used);
+        }
+    }
+
+    /// Returns true if a clip that contributes to the pose moves a bone.
+    pub fn moves(&self, model: &AnimatedModel, bone: u16) -> bool {
+        self.enabled
+            && self.output.samples.iter().any(|sample| {
+                let clip = self.bound.clips[usize::from(sample.clip)];
+                model.clips[usize::from(clip)].bones.binary_search(&bone).is_ok()
+            })
+    }
+
+    /// Replaces the machine by its reloaded version. Variables and states of the same names are
+    /// kept.
+    pub fn reload(&mut self, bound: Arc<BoundMachine>) {
+        self.state = self.state.migrate(&self.bound.machine, &bound.machine);
+        self.bound = bound;
+        self.sent.clear();
+        self.players.clear();
+    }
+
+    pub fn write_state(&self, hash: &mut StateHash) {
+        hash.write_u64(u64::from(self.enabled));
+        self.state.hash(hash);
+    }
+}
+
+/// Returns the index of a player for a track and a clip: the one that played it before, an idle one
+/// of the same clip, or a new one.
+fn player_for(
+    players: &mut Vec<TrackPlayer>,
+    (track, clip): (u16, u16),
+    model: &AnimatedModel,
+) -> usize {
+    let idle = |it: &TrackPlayer| it.clip == clip && !it.is_used;
+    let found = players.iter().position(|it| idle(it) && it.track == track);
+    let index = found.or_else(|| players.iter().position(idle)).unwrap_or_else(|| {
+        let data = &model.clips[usize::from(clip)].clip;
+        let player = ClipPlayer::new(data, &model.skeleton);
+        players.push(TrackPlayer { track, clip, is_used: true, player });
+        players.len() - 1
+    });
+    (players[index].track, players[index].is_used) = (track, true);
+    index
+}
