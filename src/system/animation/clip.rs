@@ -7,7 +7,8 @@
 
 use super::clip_events::ClipEvent;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
-use super::root_motion::{RootTrack, RootTransform};
+use super::rigid_transform::RigidTransform;
+use super::root_motion::RootTrack;
 use super::source::TrackProperty;
 use engine_foundation::Vec4;
 
@@ -150,17 +151,17 @@ impl Clip {
     /// result of [`Clip::step`]. The sum over a sequence of steps depends on its first and last time
     /// alone, so that it is independent of the frame rate. Times that are not within the clip are
     /// limited to it; NaN is 0. Without root motion, nothing moves.
-    pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RootTransform {
+    pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
         match &self.features.root {
             Some(root) => root.delta(self.tick_at(from), self.tick_at(to), loops),
-            None => RootTransform::IDENTITY,
+            None => RigidTransform::IDENTITY,
         }
     }
 
     /// Returns the movement of the root at a time in seconds, relative to its rest transform.
-    pub fn root_at(&self, time: f32) -> RootTransform {
+    pub fn root_at(&self, time: f32) -> RigidTransform {
         let root = self.features.root.as_ref();
-        root.map_or(RootTransform::IDENTITY, |root| root.at(self.tick_at(time)))
+        root.map_or(RigidTransform::IDENTITY, |root| root.at(self.tick_at(time)))
     }
 
     /// Returns a time in ticks, with its fraction.

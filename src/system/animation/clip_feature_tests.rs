@@ -137,8 +137,8 @@ fn extracted_parts_leave_the_pose() {
 }
 
 /// Plays a clip in equal steps and returns the sum of the root's movement.
-fn travelled(clip: &Clip, rate: f32, seconds: f32, speed: f32) -> RootTransform {
-    let (mut sum, mut time) = (RootTransform::IDENTITY, 0.25);
+fn travelled(clip: &Clip, rate: f32, seconds: f32, speed: f32) -> RigidTransform {
+    let (mut sum, mut time) = (RigidTransform::IDENTITY, 0.25);
     for _ in 0..(rate * seconds).round() as usize {
         let step = clip.step(time, speed / rate);
         sum = sum.concatenate(&clip.root_delta(time, step.time, step.loops));
@@ -178,8 +178,8 @@ fn a_walk_of_one_loop_moves_as_far_as_its_source() {
     let still = clip.root_delta(f32::NAN, 0.0, 0);
     assert_eq!(still.position, Vec3::ZERO);
     assert!(clip.root_delta(-1e30, f32::INFINITY, i32::MAX).position.is_finite());
-    assert_eq!(loops.weighted(0.0), RootTransform::IDENTITY);
-    assert_eq!(loops.weighted(f32::NAN), RootTransform::IDENTITY);
+    assert_eq!(loops.weighted(0.0), RigidTransform::IDENTITY);
+    assert_eq!(loops.weighted(f32::NAN), RigidTransform::IDENTITY);
     assert_eq!(loops.weighted(9.0).position, loops.position);
 }
 
@@ -217,7 +217,7 @@ fn clips_without_movement_or_length_have_finite_root_motion() {
     let still = SourceClip { seconds: 2.0, tracks: vec![] };
     let clip = compile(&still, &skeleton, &settings(RootMotion::All)).unwrap().clip;
     assert!(!clip.has_root_motion());
-    assert_eq!(clip.root_delta(0.0, 2.0, 9), RootTransform::IDENTITY);
+    assert_eq!(clip.root_delta(0.0, 2.0, 9), RigidTransform::IDENTITY);
 }
 
 fn eventful() -> Clip {

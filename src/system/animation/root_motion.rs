@@ -4,6 +4,7 @@
 use super::clip::LAST_TICK;
 use super::compile::sample_ticks;
 use super::key_reduction::{TrackSample, keys};
+use super::rigid_transform::RigidTransform;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use engine_foundation::suggest::hint;
@@ -41,59 +42,6 @@ impl RootMotion {
     }
 }
 
-/// Rigid movement: a rotation, then a translation in metres.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RootTransform {
-    pub position: Vec3,
-    /// Quaternion of length 1.
-    pub rotation: Quat,
-}
-
-impl RootTransform {
-    pub const IDENTITY: RootTransform =
-        RootTransform { position: Vec3::ZERO, rotation: Quat::IDENTITY };
-
-    /// Returns the movement that applies `inner` first. In the frame of the character, this is
-    /// `self` followed by `inner`.
-    pub fn concatenate(&self, inner: &RootTransform) -> RootTransform {
-        RootTransform {
-            position: self.position + self.rotation * inner.position,
-            rotation: (self.rotation * inner.rotation).normalize(),
-        }
-    }
-
-    pub fn inverse(&self) -> RootTransform {
-        let rotation = self.rotation.conjugate();
-        RootTransform { position: -(rotation * self.position), rotation }
-    }
-
-    /// Returns this movement, repeated. A negative count reverses it. The cost grows with the
-    /// logarithm of the count.
-    fn repeat(&self, count: i32) -> RootTransform {
-        let mut factor = if count < 0 { self.inverse() } else { *self };
-        let mut left = count.unsigned_abs();
-        let mut result = RootTransform::IDENTITY;
-        while left > 0 {
-            if left % 2 == 1 {
-                result = result.concatenate(&factor);
-            }
-            factor = factor.concatenate(&factor);
-            left /= 2;
-        }
-        result
-    }
-
-    /// Returns a part of this movement: 0 is no movement, 1 the whole. The rotation takes the
-    /// shorter arc. A weight that is not between 0 and 1 is limited; NaN is 0.
-    pub fn weighted(&self, weight: f32) -> RootTransform {
-        let weight = if weight > 0.0 { weight.min(1.0) } else { 0.0 };
-        let whole = Vec4::from(self.rotation);
-        let whole = if whole.w < 0.0 { -whole } else { whole };
-        let part = (Vec4::W + (whole - Vec4::W) * weight).normalize_or(Vec4::W);
-        RootTransform { position: self.position * weight, rotation: Quat::from_vec4(part) }
-    }
-}
-
 /// Movement of the root bone over a clip, relative to its rest transform, in model space. Keys are
 /// interpolated linearly.
 #[derive(Clone, PartialEq, Debug)]
@@ -106,19 +54,19 @@ pub struct RootTrack {
 
 impl RootTrack {
     /// Returns the movement at a time in ticks, which may have a fraction.
-    pub(crate) fn at(&self, tick: f32) -> RootTransform {
+    pub(crate) fn at(&self, tick: f32) -> RigidTransform {
         let (from, to, part) = interval(&self.positions, tick);
         let position = from + (to - from) * part;
         let (from, to, part) = interval(&self.rotations, tick);
         let (from, to) = (Vec4::from(from), Vec4::from(to));
         let to = if from.dot(to) < 0.0 { -to } else { to };
         let rotation = (from + (to - from) * part).normalize_or(Vec4::W);
-        RootTransform { position, rotation: Quat::from_vec4(rotation) }
+        RigidTransform { position, rotation: Quat::from_vec4(rotation) }
     }
 
     /// Returns the movement from one time to another, both in ticks, relative to the character at
     /// the first time. `loops` is how often the end was crossed; negative in reverse.
-    pub(crate) fn delta(&self, from: f32, to: f32, loops: i32) -> RootTransform {
+    pub(crate) fn delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
         let start = self.at(from).inverse();
         let end = self.at(to);
         if loops == 0 {

@@ -92,7 +92,7 @@ impl ModelPose<'_> {
         self.set_local_rotation(bone, turned, weight);
     }
 
-    fn set_local_rotation(&mut self, bone: u16, rotation: Quat, weight: f32) {
+    pub(crate) fn set_local_rotation(&mut self, bone: u16, rotation: Quat, weight: f32) {
         let mut transform = self.pose.transform(usize::from(bone));
         transform.rotation = blend_rotations(transform.rotation, rotation, weight);
         if transform.rotation.is_finite() {
@@ -191,7 +191,7 @@ fn blend_rotations(from: Quat, to: Quat, weight: f32) -> Quat {
 /// Returns the shortest rotation from one direction to another. The vectors have any length; one
 /// without direction gives no rotation. Opposite directions turn around an axis that is
 /// perpendicular to both.
-fn shortest_arc(from: Vec3, to: Vec3) -> Quat {
+pub(crate) fn shortest_arc(from: Vec3, to: Vec3) -> Quat {
     let (from, to) = (from.normalize_or_zero(), to.normalize_or_zero());
     if from == Vec3::ZERO || to == Vec3::ZERO {
         return Quat::IDENTITY;

@@ -1,0 +1,256 @@
+//! Retargeting: an animation of one skeleton becomes one of another skeleton, by the names of the
+//! bones.
+
+use super::skeleton::Skeleton;
+use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+use std::collections::BTreeMap;
+
+/// Bones without a rest length: shorter than this part of the skeleton.
+const LENGTH_PART_MIN: f32 = 1e-3;
+
+/// Returns an animation of the skeleton `theirs` as one of the skeleton `ours`. Both should have
+/// the same kind of rig: bones that point in the same directions in the rest pose.
+///
+/// Bones correspond by name. `names` maps names of `theirs` to names of `ours` where they differ.
+/// Bones without a counterpart keep their rest transform. Rotations and scales are relative to the
+/// rest pose. Movements are scaled by the ratio of the bones' rest lengths; those of bones at the
+/// origin of their parent, by the ratio of the sizes of the skeletons. Weights of morph targets
+/// belong to a mesh and are left out.
+///
+/// # Errors
+/// Fails if a name of the map does not exist, if two bones map to the same one, if no animated bone
+/// has a counterpart, or if a track names a bone that does not exist.
+pub fn retarget(
+    source: &SourceClip,
+    theirs: &Skeleton,
+    ours: &Skeleton,
+    names: &[(String, String)],
+) -> Result<SourceClip, Error> {
+    let map = bone_map(theirs, ours, names)?;
+    let size = size(ours) / size(theirs);
+    let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
+    let mut tracks: Vec<SourceTrack> = Vec::new();
+    let mut unknown = None;
+    for track in source.tracks.iter().filter(|track| track.property != TrackProperty::Weight) {
+        let bone = usize::from(track.bone);
+        let name = theirs.names().get(bone);
+        let name = name.ok_or_else(|| error!("it animates bone {bone}, which does not exist"))?;
+        match map.get(&track.bone) {
+            Some(counterpart) => {
+                tracks.push(retarget_track(track, (theirs, ours), *counterpart, size));
+            }
+            None => unknown = unknown.or(Some(name)),
+        }
+    }
+    match unknown {
+        Some(name) if tracks.is_empty() => Err(error!(
+            "no animated bone exists in the skeleton, for example '{name}'{}: map the names by \
+             retarget = {{ {name} = \"…\" }}",
+            hint(name, ours.names().iter().map(String::as_str))
+        )),
+        _ => Ok(SourceClip { seconds: source.seconds, tracks }),
+    }
+}
+
+/// Returns the bone of `ours` for each bone of `theirs` that has one.
+fn bone_map(
+    theirs: &Skeleton,
+    ours: &Skeleton,
+    names: &[(String, String)],
+) -> Result<BTreeMap<u16, u16>, Error> {
+    let find = |skeleton: &Skeleton, name: &str, owner: &str| {
+        skeleton.find(name).ok_or_else(|| {
+            let near = hint(name, skeleton.names().iter().map(String::as_str));
+            error!("'retarget' names the bone '{name}', which {owner} does not have{near}")
+        })
+    };
+    let mut map = BTreeMap::new();
+    let mut used: BTreeMap<u16, &str> = BTreeMap::new();
+    for (name, counterpart) in names {
+        let bone = find(theirs, name, "the skeleton of the source")?;
+        let own = find(ours, counterpart, "the skeleton of the clip")?;
+        if let Some(other) = used.insert(own, name) {
+            return Err(error!(
+                "'retarget' maps '{other}' and '{name}' to the same bone '{counterpart}': remove one"
+            ));
+        }
+        if map.insert(bone, own).is_some() {
+            return Err(error!("'retarget' maps '{name}' twice: remove one"));
+        }
+    }
+    let known: BTreeMap<&str, u16> =
+        ours.names().iter().zip(0..).map(|(name, bone)| (name.as_str(), bone)).collect();
+    for (name, bone) in theirs.names().iter().zip(0..) {
+        if let Some(own) = known.get(name.as_str()).filter(|own| !used.contains_key(own)) {
+            map.entry(bone).or_insert(*own);
+        }
+    }
+    Ok(map)
+}
+
+/// Returns the largest distance of a bone from the root, along the bones, in units of the file.
+fn size(skeleton: &Skeleton) -> f32 {
+    skeleton.reaches(0.0).into_iter().fold(0.0, f32::max)
+}
+
+fn retarget_track(
+    track: &SourceTrack,
+    (theirs, ours): (&Skeleton, &Skeleton),
+    bone: u16,
+    size_ratio: f32,
+) -> SourceTrack {
+    let from = theirs.rest()[usize::from(track.bone)];
+    let to = ours.rest()[usize::from(bone)];
+    let cubic = track.interpolation == SourceInterpolation::Cubic;
+    let turn = to.rotation * from.rotation.conjugate();
+    let (length, own_length) = (from.position.length(), to.position.length());
+    let shortest = LENGTH_PART_MIN * size(theirs);
+    let ratio = if length > shortest { own_length / length } else { size_ratio };
+    let factor = |own: f32, other: f32| if other.abs() < 1e-6 { 1.0 } else { own / other };
+    let scale = Vec3::new(
+        factor(to.scale.x, from.scale.x),
+        factor(to.scale.y, from.scale.y),
+        factor(to.scale.z, from.scale.z),
+    );
+    let convert = |(index, value): (usize, &[f32; 4])| {
+        // Tangents of cubic keys are differences already.
+        let tangent = cubic && index % 3 != 1;
+        let number = Vec4::from_array(*value);
+        match track.property {
+            TrackProperty::Rotation => (turn * Quat::from_vec4(number)).to_array(),
+            TrackProperty::Position if tangent => (number * ratio).to_array(),
+            TrackProperty::Position => {
+                let moved = (number.truncate() - from.position) * ratio;
+                (to.position + moved).extend(0.0).to_array()
+            }
+            TrackProperty::Scale => (number * scale.extend(0.0)).to_array(),
+            TrackProperty::Weight => *value,
+        }
+    };
+    let values = track.values.iter().enumerate().map(convert).collect();
+    SourceTrack { bone, values, ..track.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BoneTransform, Pose, source_pose};
+
+    fn rig(names: [&str; 4], size: f32, turn: f32) -> Skeleton {
+        let bone = |index: usize, parent: Option<u16>, position: Vec3| {
+            let rotation = Quat::from_rotation_x(turn * index as f32);
+            let rest = BoneTransform { position: position * size, rotation, scale: Vec3::ONE };
+            (names[index].to_string(), parent, rest)
+        };
+        Skeleton::new(vec![
+            bone(0, None, Vec3::ZERO),
+            bone(1, Some(0), Vec3::new(0.0, 0.0, 1.0)),
+            bone(2, Some(1), Vec3::new(0.0, 0.1, 0.3)),
+            bone(3, Some(2), Vec3::new(0.0, 0.0, 0.3)),
+        ])
+        .unwrap()
+    }
+
+    fn track(bone: u16, property: TrackProperty, values: &[[f32; 4]]) -> SourceTrack {
+        let times = (0..values.len()).map(|key| key as f32).collect();
+        let interpolation = SourceInterpolation::Linear;
+        SourceTrack { bone, property, interpolation, times, values: values.to_vec() }
+    }
+
+    fn clip() -> SourceClip {
+        let turned = |angle: f32| Quat::from_rotation_z(angle).to_array();
+        SourceClip {
+            seconds: 1.0,
+            tracks: vec![
+                track(0, TrackProperty::Position, &[[0.0; 4], [0.0, 2.0, 0.0, 0.0]]),
+                track(1, TrackProperty::Position, &[[0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.8, 0.0]]),
+                track(2, TrackProperty::Rotation, &[turned(0.0), turned(1.0)]),
+                track(3, TrackProperty::Scale, &[[1.0, 1.0, 1.0, 0.0], [2.0, 1.0, 0.0, 0.0]]),
+                track(0, TrackProperty::Weight, &[[1.0, 0.0, 0.0, 0.0]]),
+            ],
+        }
+    }
+
+    fn names(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect()
+    }
+
+    #[test]
+    fn movements_follow_the_size_and_rotations_the_rest_pose() {
+        let theirs = rig(["root", "Hips", "Spine", "head"], 1.0, 0.0);
+        let ours = rig(["root", "pelvis", "Spine", "head"], 0.5, 0.2);
+        let clip = retarget(&clip(), &theirs, &ours, &names(&[("Hips", "pelvis")])).unwrap();
+        assert_eq!(clip.tracks.len(), 4, "weights are left out");
+        let mut pose = Pose::default();
+        source_pose(&clip, &ours, 1.0, &mut pose);
+        assert!((pose.transform(0).position - Vec3::new(0.0, 1.0, 0.0)).length() < 1e-6);
+        assert!((pose.transform(1).position - Vec3::new(0.0, 0.0, 0.4)).length() < 1e-6);
+        let wanted = ours.rest()[2].rotation * Quat::from_rotation_z(1.0);
+        assert!(pose.transform(2).rotation.dot(wanted).abs() > 0.999_999);
+        assert_eq!(pose.transform(3).scale, Vec3::new(2.0, 1.0, 0.0));
+        source_pose(&clip, &ours, 0.0, &mut pose);
+        for bone in 0..4 {
+            let (shown, rest) = (pose.transform(bone), ours.rest()[bone]);
+            assert!((shown.position - rest.position).length() < 1e-6, "the rest pose stays");
+            assert!(shown.rotation.dot(rest.rotation).abs() > 0.999_999);
+        }
+    }
+
+    #[test]
+    fn cubic_tangents_are_scaled_with_their_values() {
+        let theirs = rig(["root", "hips", "spine", "head"], 1.0, 0.0);
+        let ours = rig(["root", "hips", "spine", "head"], 3.0, 0.0);
+        let mut cubic = track(1, TrackProperty::Position, &[]);
+        cubic.interpolation = SourceInterpolation::Cubic;
+        cubic.times = vec![0.0, 1.0];
+        let at = |z: f32| [0.0, 0.0, z, 0.0];
+        cubic.values = vec![at(0.0), at(1.0), at(2.0), at(-1.0), at(1.5), at(0.0)];
+        let source = SourceClip { seconds: 1.0, tracks: vec![cubic] };
+        let clip = retarget(&source, &theirs, &ours, &[]).unwrap();
+        for step in 0..=10 {
+            let time = step as f32 / 10.0;
+            let (a, b) = (source.tracks[0].sample(time)[2], clip.tracks[0].sample(time)[2]);
+            assert!((a * 3.0 - b).abs() < 1e-5, "{time}: {a} {b}");
+        }
+    }
+
+    #[test]
+    fn skeletons_without_size_give_finite_tracks() {
+        let theirs = rig(["root", "hips", "spine", "head"], 0.0, 0.0);
+        let ours = rig(["root", "hips", "spine", "head"], 2.0, 0.0);
+        for (theirs, ours) in [(&theirs, &ours), (&ours, &theirs), (&theirs, &theirs)] {
+            let clip = retarget(&clip(), theirs, ours, &[]).unwrap();
+            let mut values = clip.tracks.iter().flat_map(|track| track.values.as_flattened());
+            assert!(values.all(|value| value.is_finite()));
+        }
+    }
+
+    #[test]
+    fn wrong_maps_are_refused() {
+        let theirs = rig(["root", "Hips", "Spine", "Head"], 1.0, 0.0);
+        let ours = rig(["base", "pelvis", "chest", "skull"], 1.0, 0.0);
+        let check = |pairs: &[(&str, &str)], wanted: &str| {
+            let error = retarget(&clip(), &theirs, &ours, &names(pairs)).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{error}");
+        };
+        check(&[], "no animated bone exists in the skeleton, for example 'root'");
+        check(
+            &[("Hip", "pelvis")],
+            "'Hip', which the skeleton of the source does not have, did you mean 'Hips'?",
+        );
+        check(
+            &[("Hips", "pelvs")],
+            "'pelvs', which the skeleton of the clip does not have, did you mean 'pelvis'?",
+        );
+        check(
+            &[("Hips", "pelvis"), ("Spine", "pelvis")],
+            "maps 'Hips' and 'Spine' to the same bone 'pelvis': remove one",
+        );
+        check(&[("Hips", "pelvis"), ("Hips", "chest")], "maps 'Hips' twice");
+        let mut foreign = clip();
+        foreign.tracks[0].bone = 9;
+        assert!(retarget(&foreign, &theirs, &theirs, &[]).is_err());
+    }
+}
