@@ -84,6 +84,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.model", file!("tests/lua/models/big.model"), 69),
         ("a.gltf", file!("tests/lua/models/chest.gltf"), 60),
         ("a.glb", file!("examples/playground/models/drum.glb"), 30),
+        ("a.state_machine", file!("tests/lua/units/column.state_machine"), 99),
         ("a.unit", UNIT.into(), 99),
         ("a.level", LEVEL.into(), 99),
         ("a.tilemap", b"map = \"cave.tmx\"".to_vec(), 30),

@@ -2,7 +2,7 @@
 //! packet as changes. Unchanged objects are not visited.
 
 use super::{Assets, Devices, Engine, Worlds};
-use engine_foundation::{Error, Handle, Mat4, Vec3, log};
+use engine_foundation::{Error, Handle, Mat4, log};
 use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
@@ -179,19 +179,17 @@ impl Worlds {
             let Some(world) = units.slots.at(row as usize).map(|unit| unit.world) else { return };
             for slot in meshes.of_unit(row) {
                 let mesh = meshes.slots.at(slot).expect("lists hold living meshes");
-                let skin = mesh.extra.skin.and_then(|skin| character.model.skins.get(skin as usize));
+                let skin =
+                    mesh.extra.skin.and_then(|skin| character.model.skins.get(skin as usize));
                 let shape = &assets.models.entry(mesh.mesh).shape;
                 let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
-                let count = skin.joints.len().min(bounded.joint_count());
                 let frame = &mut scene_of(worlds, world).frame;
-                let palette = frame.add_skin(mesh.draw, count, (Vec3::ZERO, 0.0));
-                for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
-                    let matrix = character.matrices[usize::from(*bone)].concatenate(bind);
-                    *out = scene::DrawTransform(matrix.0.map(|row| row.0));
-                }
-                let (center, radius) = bounded.bounds(palette);
-                let update = frame.skins.last_mut().expect("it was just added");
-                (update.center, update.radius) = (center, radius);
+                frame.add_palette(mesh.draw, bounded, |palette| {
+                    for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
+                        let matrix = character.matrices[usize::from(*bone)].concatenate(bind);
+                        *out = scene::DrawTransform(matrix.0.map(|row| row.0));
+                    }
+                });
             }
         });
     }

@@ -287,6 +287,16 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
          love.graphics.newMesh, vertex buffer, ArrayMesh",
     ),
     row(
+        "docs/animation.md",
+        "skeleton, skeletal animation, skinned, skinned mesh, bones, AnimationPlayer, Animator, \
+         play animation, walk cycle, crossfade, blend tree, AnimationTree, rig",
+    ),
+    row(
+        "docs/animation.md#state-machines",
+        "animation state machine, state machine, animator controller, blend space, \
+         AnimationNodeStateMachine",
+    ),
+    row(
         "docs/sprites.md#animation",
         "animation, animate, sprite animation, frame animation, AnimatedSprite, anim8, flipbook, \
          animated sprite",

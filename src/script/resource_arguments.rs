@@ -4,7 +4,7 @@
 
 use super::docgen::model::{ApiModel, FunctionDoc};
 use engine_resource::resource_kind::kind_names::{
-    FONT, LEVEL, MATERIAL, PACKAGE, PARTICLES, SHEET, SOUND, TEXTURE, UNIT,
+    FONT, LEVEL, MATERIAL, PACKAGE, PARTICLES, SHEET, SOUND, STATE_MACHINE, TEXTURE, UNIT,
 };
 use std::collections::HashMap;
 
@@ -28,6 +28,7 @@ const NAMED: &[ResourceArgument] = &[
     named("World.spawn_unit", "resource", &[UNIT]),
     named("World.spawn_units", "resource", &[UNIT]),
     named("World.units_by_resource", "resource", &[UNIT]),
+    named("Unit.set_animation_state_machine", "state_machine", &[STATE_MACHINE]),
     named("World.spawn_level", "resource", &[LEVEL]),
     named("World.create_particles", "name", &[PARTICLES]),
     named("World.find_particles_variable", "name", &[PARTICLES]),
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     /// Beginnings of the descriptions of arguments that name a resource.
-    const DESCRIPTIONS: [&str; 9] = [
+    const DESCRIPTIONS: [&str; 10] = [
         "the name of a unit",
         "the name of a level,",
         "the name of a `.particles`",
@@ -122,6 +123,7 @@ mod tests {
         "the name of a material, or",
         "the name of a texture",
         "the name of a font",
+        "the name of a state machine",
         "the sheet's name",
         "the package's name",
     ];

@@ -32,8 +32,7 @@ use engine_tilemaps::Tilemaps;
 
 /// All components of the engine. The components of a unit are spawned in this order, and ended in
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
-pub static COMPONENTS: Components =
-    Components(&[
+pub static COMPONENTS: Components = Components(&[
     &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &ANIMATION,
 ]);
 

@@ -92,9 +92,13 @@ fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Res
     let skin = text(fields.tree, "skin");
     if let Some(skin) = skin {
         let (model, skin) = (model.to_string(), skin.to_string());
-        builder.refer(entry, ResourceReference::Skin { model, skin }, |template, entry, resolved| {
-            Arc::make_mut(&mut template.meshes[entry].extra).skin = Some(resolved.skin());
-        });
+        builder.refer(
+            entry,
+            ResourceReference::Skin { model, skin },
+            |template, entry, resolved| {
+                Arc::make_mut(&mut template.meshes[entry].extra).skin = Some(resolved.skin());
+            },
+        );
     }
     let group = group(fields, &mut builder.template)?;
     let range = range(fields)?;

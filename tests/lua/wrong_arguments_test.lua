@@ -13,6 +13,10 @@ local REFUSED = {
   { "SoundBuffer.channels", SoundBuffer.channels, "x" },
   { "SoundBuffer.frames", SoundBuffer.frames, "x" },
   { "SoundBuffer.sample_rate", SoundBuffer.sample_rate, "x" },
+  { "Unit.animation_names", Unit.animation_names, "x" },
+  { "Unit.has_animation_blender", Unit.has_animation_blender, "x" },
+  { "Unit.has_animation_state_machine", Unit.has_animation_state_machine, "x" },
+  { "World.animation_events", World.animation_events, "x" },
   { "World.main_camera", World.main_camera, "x" },
 }
 for i = 1, 8 do

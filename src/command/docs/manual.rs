@@ -32,6 +32,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/lua.md",
     "docs/materials.md",
     "docs/models.md",
+    "docs/animation.md",
     "docs/particles.md",
     "docs/performance.md",
     "docs/physics.md",

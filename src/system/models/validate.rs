@@ -286,7 +286,10 @@ mod tests {
             |model| model.animations[0].channels[0].times[0] = 2.0,
             "an animation has an invalid number",
         );
-        refused(|model| model.animations[0].channels[0].node = 2, "an animation has an invalid number");
+        refused(
+            |model| model.animations[0].channels[0].node = 2,
+            "an animation has an invalid number",
+        );
         refused(
             |model| _ = model.animations[0].channels[0].values.pop(),
             "an animation has an invalid number",

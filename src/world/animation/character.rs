@@ -1,9 +1,9 @@
 //! A character: the clips that a unit plays, their blending, and the resulting pose.
 
 use super::animated_model::AnimatedModel;
+use super::state_machine::CharacterMachine;
 use crate::scene_graph::NodePose;
 use crate::unit::UnitId;
-use super::state_machine::CharacterMachine;
 use engine_animation::{
     BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, model_matrices,
 };
@@ -192,8 +192,7 @@ impl Character {
         let id = self.last_id;
         let [start, end] = options.range;
         let time = if options.speed < 0.0 { end } else { start };
-        let started =
-            PlayingClip { id, clip, options, time, age: 0.0, ending: None, player };
+        let started = PlayingClip { id, clip, options, time, age: 0.0, ending: None, player };
         let index = self.playing.partition_point(|it| it.options.layer <= options.layer);
         self.playing.insert(index, started);
         self.outdated = true;

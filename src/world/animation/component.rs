@@ -1,6 +1,8 @@
 //! The row of the component `animation`: its fields, and what the engine does with it.
 
-use super::{AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, bone_nodes, take_poses};
+use super::{
+    AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, bone_nodes, take_poses,
+};
 use crate::WorldId;
 use crate::component::{ComponentField, FieldDefault, FieldKind};
 use crate::component_fields::{ComponentFields, text};

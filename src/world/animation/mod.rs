@@ -14,14 +14,14 @@ use super::WorldId;
 use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
 pub use animated_model::{AnimatedModel, NamedClip, Skin};
+use character::PoseScratch;
 pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
 pub use component::{ANIMATION, AnimationComponent};
-use character::PoseScratch;
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 use engine_models::Model;
-pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 pub use model_clips::{compile_clips, scale_animation};
+pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -176,13 +176,14 @@ impl Animations {
         for character in characters {
             let is_here = units.is_in(character.unit.row(), world);
             let unit = character.unit;
-            character.is_due = is_here && character.advance(seconds, |name, layer| {
-                if events.len() == EVENTS_MAX {
-                    events.pop_front();
-                    *dropped_events += 1;
-                }
-                events.push_back(AnimationEvent { world, unit, name: name.to_string(), layer });
-            });
+            character.is_due = is_here
+                && character.advance(seconds, |name, layer| {
+                    if events.len() == EVENTS_MAX {
+                        events.pop_front();
+                        *dropped_events += 1;
+                    }
+                    events.push_back(AnimationEvent { world, unit, name: name.to_string(), layer });
+                });
             due += usize::from(character.is_due);
         }
         if due >= CHARACTERS_MIN && pool.threads() > 1 {

@@ -266,8 +266,7 @@ fn rotations_take_the_shorter_arc() {
     let model = Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] };
     let shared = AnimatedModel::read(&model).unwrap();
     assert_eq!(shared.clips[0].bones, [1]);
-    let mut player =
-        engine_animation::ClipPlayer::new(&shared.clips[0].clip, &shared.skeleton);
+    let mut player = engine_animation::ClipPlayer::new(&shared.clips[0].clip, &shared.skeleton);
     player.seek(&shared.clips[0].clip, 0.5);
     let mut pose = Pose::default();
     player.sample(&shared.rest, &mut pose);

@@ -127,9 +127,9 @@ fn checked_layer(layer: Option<Integer>) -> Result<u8, Error> {
     match layer {
         None => Ok(0),
         Some(Integer(layer)) if (1..=LAYERS_MAX as i64).contains(&layer) => Ok(layer as u8 - 1),
-        Some(Integer(layer)) => Err(error!(
-            "argument 'layer' must be 1 to {LAYERS_MAX} (LAYERS_MAX), got {layer}"
-        )),
+        Some(Integer(layer)) => {
+            Err(error!("argument 'layer' must be 1 to {LAYERS_MAX} (LAYERS_MAX), got {layer}"))
+        }
     }
 }
 
@@ -265,8 +265,7 @@ fn play_simple_animation(
         return Err(error!(
             "'from' and 'to' must be ascending times of the animation, from 0 to {seconds} seconds, \
              got {} and {}",
-            range[0],
-            range[1]
+            range[0], range[1]
         ));
     }
     if let Some(before) = character.simple.take() {

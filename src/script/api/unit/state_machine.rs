@@ -339,11 +339,7 @@ fn animation_get_state(engine: &mut Engine, unit: UnitId) -> Result<ScriptValue,
     Ok(ScriptValue::List(numbers.into_iter().map(ScriptValue::Number).collect()))
 }
 
-fn animation_set_state(
-    engine: &mut Engine,
-    unit: UnitId,
-    state: ScriptValue,
-) -> Result<(), Error> {
+fn animation_set_state(engine: &mut Engine, unit: UnitId, state: ScriptValue) -> Result<(), Error> {
     let ScriptValue::List(items) = state else {
         return Err(error!("argument #2 'state' must be a list of numbers"));
     };
