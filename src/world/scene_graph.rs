@@ -264,8 +264,8 @@ impl SceneGraph {
         run.flags = run.flags & !flag::ANIMATED | if records { flag::ANIMATED } else { 0 };
     }
 
-    /// Returns the nodes of animated units, except first nodes, whose local poses were set by others
-    /// than animation since the last call.
+    /// Returns the nodes of animated units, except first nodes, whose local poses were set by
+    /// others than animation since the last call.
     pub fn take_edited(&mut self) -> BTreeSet<(u32, u16)> {
         std::mem::take(&mut self.edited)
     }

@@ -16,6 +16,7 @@ pub const LAYERS: &[&[&str]] = &[
         "gui",
         "input",
         "materials",
+        "animation",
         "models",
         "particles",
         "physics",

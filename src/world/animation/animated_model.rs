@@ -91,7 +91,8 @@ impl AnimatedModel {
 
 impl Skin {
     fn read(data: &SkinData) -> Skin {
-        // Without matrices, meshes are bound where their joints have no transform (glTF 2.0, 3.7.3).
+        // Without matrices, meshes are bound where their joints have no transform (glTF 2.0,
+        // 3.7.3).
         let bind = |index: usize| match data.inverse_bind.get(index) {
             Some(columns) => ModelMatrix::from_columns(*columns),
             None => ModelMatrix::IDENTITY,

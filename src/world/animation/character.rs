@@ -115,8 +115,8 @@ pub struct Character {
     pub machine: Option<CharacterMachine>,
     /// Number of the simple animation, of those in `playing`.
     pub simple: Option<u32>,
-    /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's file
-    /// or the game has set.
+    /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's
+    /// file or the game has set.
     base: Pose,
     pose: Pose,
     /// Matrix of each bone, from the bone's space into the space of the unit's first node.

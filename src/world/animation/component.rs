@@ -19,8 +19,8 @@ use std::sync::Arc;
 /// The component `animation`.
 pub static ANIMATION: Component = Component {
     name: "animation",
-    doc: "Moves the nodes of a model, and meshes with a skin, by the animations of the model. Units \
-          of models with skins or animations have it.",
+    doc: "Moves the nodes of a model, and meshes with a skin, by the animations of the model. \
+          Units of models with skins or animations have it.",
     fields: &[
         ComponentField {
             name: "model",

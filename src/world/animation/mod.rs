@@ -78,8 +78,8 @@ impl Animations {
         Ok(read)
     }
 
-    /// Returns a state machine for characters with a model. `read` returns its compiled form, and is
-    /// called on the first request.
+    /// Returns a state machine for characters with a model. `read` returns its compiled form, and
+    /// is called on the first request.
     ///
     /// # Errors
     /// Returns an error if the machine cannot be read, or names clips or bones that the model does

@@ -175,7 +175,7 @@ fn upper_layers_move_only_the_bones_of_their_clips() {
 }
 
 #[test]
-fn bones_without_a_clip_keep_what_scripts_set() {
+fn bones_without_a_clip_keep_poses_set_by_scripts() {
     let mut stage = Stage::new();
     let row = stage.unit.row();
     stage.units.scene.set_local_position(row, 2, Vec3::new(7.0, 0.0, 1.0));
@@ -217,7 +217,7 @@ fn a_reload_keeps_times_by_name_and_ends_removed_clips() {
 }
 
 #[test]
-fn removed_characters_leave_the_others_in_place() {
+fn removed_characters_do_not_affect_others() {
     let mut stage = Stage::new();
     let resource = stage.units.of(stage.unit).resource.clone();
     let other = stage.units.spawn(stage.world, &resource, &NodePose::IDENTITY).unwrap();

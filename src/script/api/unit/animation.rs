@@ -116,8 +116,8 @@ pub(super) fn character(engine: &mut Engine, unit: UnitId) -> Result<&mut Charac
     if engine.worlds.animations.of(unit.row()).is_none() {
         let name = &engine.worlds.units.of(unit).resource.name;
         return Err(error!(
-            "unit \"{name}\" has no animations: its model has neither animations nor skins, and its \
-             file has no component 'animation'"
+            "unit \"{name}\" has no animations: its model has neither animations nor skins, and \
+             its file has no component 'animation'"
         ));
     }
     Ok(engine.worlds.animations.of_mut(unit.row()).expect("it was just there"))
@@ -263,8 +263,8 @@ fn play_simple_animation(
     let range = [from.unwrap_or(0.0) as f32, to.map_or(seconds, |to| to as f32)];
     if !(0.0 <= range[0] && range[0] <= range[1] && range[1] <= seconds) {
         return Err(error!(
-            "'from' and 'to' must be ascending times of the animation, from 0 to {seconds} seconds, \
-             got {} and {}",
+            "'from' and 'to' must be ascending times of the animation, from 0 to {seconds} \
+             seconds, got {} and {}",
             range[0], range[1]
         ));
     }

@@ -1,6 +1,6 @@
 //! Foot placement on uneven ground: lowers or lifts the pelvis, moves each foot to the ground below
-//! it by inverse kinematics, and turns it along the ground. The caller finds the ground, for example
-//! by rays.
+//! it by inverse kinematics, and turns it along the ground. The caller finds the ground, for
+//! example by rays.
 
 use super::{ModelPose, TwoBoneIk, approach, check_below, find_bone, shortest_arc, valid_weight};
 use crate::constraints::IkTarget;

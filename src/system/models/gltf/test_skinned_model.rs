@@ -24,9 +24,9 @@ impl BufferText {
         self.views.push(format!(
             r#"    {{ "buffer": 0, "byteOffset": {offset}, "byteLength": {length} }}"#
         ));
-        self.accessors.push(format!(
-            r#"    {{ "bufferView": {view}, "componentType": {component}, "count": {count}, "type": "{kind}"{more} }}"#
-        ));
+        let head = format!(r#""bufferView": {view}, "componentType": {component}"#);
+        let tail = format!(r#""count": {count}, "type": "{kind}"{more}"#);
+        self.accessors.push(format!("    {{ {head}, {tail} }}"));
         self.bytes.extend(bytes);
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
     }
@@ -71,11 +71,14 @@ pub fn gltf() -> String {
     {{ "attributes": {{ "POSITION": 0, "JOINTS_0": 1, "WEIGHTS_0": 2 }}, "indices": 3 }} ] }}],
   "skins": [{{ "name": "Rig", "joints": [0, 1, 2], "inverseBindMatrices": 4 }}],
   "animations": [
-    {{ "name": "Bow", "channels": [ {{ "sampler": 0, "target": {{ "node": 1, "path": "rotation" }} }} ],
+    {{ "name": "Bow", "channels": [
+      {{ "sampler": 0, "target": {{ "node": 1, "path": "rotation" }} }} ],
       "samplers": [{{ "input": 5, "output": 6 }}] }},
-    {{ "name": "Nod", "channels": [ {{ "sampler": 0, "target": {{ "node": 2, "path": "rotation" }} }} ],
+    {{ "name": "Nod", "channels": [
+      {{ "sampler": 0, "target": {{ "node": 2, "path": "rotation" }} }} ],
       "samplers": [{{ "input": 5, "output": 6 }}] }},
-    {{ "name": "Rise", "channels": [ {{ "sampler": 0, "target": {{ "node": 0, "path": "translation" }} }} ],
+    {{ "name": "Rise", "channels": [
+      {{ "sampler": 0, "target": {{ "node": 0, "path": "translation" }} }} ],
       "samplers": [{{ "input": 5, "output": 7 }}] }}
   ],
   "accessors": [
