@@ -222,8 +222,8 @@ describe("Image.blit", function()
       target, source, 0, 0, { part = { 1, 0, 2, 1 } })
     check("'part' must have whole numbers, got number nan", Image.blit, target, source, 0, 0,
       { part = { 0 / 0, 0, 1, 1 } })
-    check("argument #5 'options' must be table or nil, got string", Image.blit, target, source, 0, 0,
-      "add")
+    check("argument #5 'options' must be table or nil, got string", Image.blit, target, source, 0,
+      0, "add")
     check("argument #2 'source' must be Image, got nil", Image.blit, target)
   end)
 end)
