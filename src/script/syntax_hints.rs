@@ -372,7 +372,6 @@ mod tests {
         };
         check("if x then\n  y()\nend\nelse\nend", &stray("else"));
         check("if x then y() end\nelseif z then\nend", &stray("elseif"));
-        check("repeat y() end\nuntil x", "the `end` in line 1 closes no block");
         check("y()\nuntil x", "no `repeat` is open at this `until`");
     }
 
