@@ -1,5 +1,5 @@
 //! The check of extra arguments in the prelude's public functions: `Unit.box(unit, 1, 2)` is
-//! refused by a function in Lua as it is by one in Rust, which accepts extra arguments that are nil.
+//! refused by a function in Lua as it is by one in Rust. Extra arguments that are nil are accepted.
 //! The check is added to the source text before it is compiled, by the build script and where the
 //! text is compiled at run time. Lines stay in place. Compiled code counts arguments at no cost.
 

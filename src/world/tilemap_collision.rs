@@ -1,6 +1,6 @@
 //! Bodies of tile maps: static actors whose shapes are the outlines of colliding tiles. A map has
-//! one actor for solid tiles, and one for one-way tiles. Each shape of an actor belongs to a part of
-//! the map, and is replaced when a tile there changes. The outlines are computed in
+//! one actor for solid tiles, and one for one-way tiles. Each shape of an actor belongs to a part
+//! of the map, and is replaced when a tile there changes. The outlines are computed in
 //! src/system/tilemaps/collision.
 
 use super::component_table::ComponentHost;

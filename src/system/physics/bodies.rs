@@ -132,8 +132,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Adds a shape to a body that forces do not move, with the settings of its first shape. It gets
-    /// the last index. Touching bodies wake up in the next step.
+    /// Adds a shape to a body that forces do not move, with the settings of its first shape. The
+    /// shape gets the last index. Touching bodies wake up in the next step.
     ///
     /// # Errors
     /// Returns an error if the shape is invalid; the body is then unchanged.
