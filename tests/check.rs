@@ -1,6 +1,8 @@
 //! Tests of `engine check` from outside: a game with valid units and levels, and one with an error
 //! in each, which are all reported at once.
 
+mod models;
+
 use std::path::PathBuf;
 use std::process::Command;
 

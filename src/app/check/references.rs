@@ -16,7 +16,6 @@ use engine_resource::settings::{self, Settings};
 use engine_resource::store::{ResourceStore, missing_message};
 use engine_resource::variant::{VariantPreferences, VariantProperties};
 use engine_runtime::built_in_resources::is_built_in;
-use engine_script::lint::CreatedResources;
 use engine_sound::mixer::MixerData;
 use engine_sound::resource::read_sound;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -30,7 +29,7 @@ pub struct ReferenceFinder<'a> {
     index: ResourceIndex,
     store: ResourceStore,
     /// Resources that scripts create.
-    created: &'a CreatedResources,
+    created: &'a HashSet<ResourceName>,
     /// Names of the parts of containers that were read so far.
     parts: HashMap<ResourceName, HashSet<String>>,
     /// Texts of the sources that were read so far, by path.
@@ -54,7 +53,7 @@ impl<'a> ReferenceFinder<'a> {
     pub fn new(
         root: &'a Path,
         platform: &CheckedPlatform,
-        created: &'a CreatedResources,
+        created: &'a HashSet<ResourceName>,
     ) -> ReferenceFinder<'a> {
         let store = platform.store.clone();
         let index = store.index().clone();
