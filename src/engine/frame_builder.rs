@@ -424,9 +424,8 @@ impl Engine {
                 return;
             }
             let message = format!(
-                "at the end of the frame {left} pushes or masks of a Gui had no pop: each push, \
-                 push_clip, push_blend and begin_mask needs its pop, pop_clip, pop_blend or \
-                 pop_mask"
+                "at the end of the frame {left} pushes of a Gui had no pop: push and pop, \
+                 push_clip and pop_clip belong together"
             );
             log::warn("Gui.push", &message);
         });
