@@ -197,7 +197,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "PhysicsWorld.spawn_chain",
-        "chain shape, edge shape, newChainShape, newEdgeShape, terrain",
+        "chain shape, edge shape, newChainShape, newEdgeShape, 2d terrain",
     ),
     row("PhysicsWorld.spawn_polygon", "polygon shape, newPolygonShape"),
     row(
@@ -279,7 +279,17 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/tilemaps.md", "tiled, ldtk, tmx, tile set, tileset, orthogonal map"),
     row(
         "docs/models.md",
-        "gltf, glb, fbx, obj, blender, import model, 3d model, model, static mesh, import blender",
+        "gltf, glb, fbx, obj, blender, import model, 3d model, model, static mesh, import blender, \
+         heightfield, height map, heightmap, terrain, landscape",
+    ),
+    row(
+        "docs/models.md#units-of-models",
+        "level of detail, lod, LODGroup, material override, visibility group",
+    ),
+    row(
+        "docs/models.md#what-is-imported",
+        "skeleton, skinned, skinned mesh, skinning, bone, bones, armature, rig, morph target, \
+         blend shape, skeletal animation, animated model",
     ),
     row(
         "Mesh.new",
@@ -309,6 +319,15 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
         "docs/physics.md#movers",
         "character controller, CharacterController, CharacterBody2D, move_and_slide, \
          player movement, kinematic body, walk, slope",
+    ),
+    row(
+        "docs/physics.md#a-third-person-character",
+        "third person, third person camera, third person character, orbit camera, camera orbit, \
+         chase camera, camera collision, coyote time, coyote, double jump",
+    ),
+    row(
+        "docs/physics.md#triggers",
+        "pickup, pick up, collect, collectible, coin, item, checkpoint, trigger mover",
     ),
     row(
         "docs/physics.md#materials-and-collision-filters",
@@ -406,7 +425,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Input.set_actions",
         "input mapping, input map, key binding, actions, is_action_pressed, GetAxis, Input.bind, \
-         Input.map, key bindings, input action",
+         Input.map, key bindings, input action, wasd, WASD keys, arrow keys",
     ),
     row("docs/input.md#binding-by-the-player", "rebind, remap keys, change controls, remapping"),
     row("Pad1.set_rumble", "rumble, vibration, vibrate, haptics, force feedback"),
@@ -415,7 +434,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Sound.trigger",
         "Sound.play, Sound.start, playsound, play sound, play music, AudioSource, \
-         love.audio.play, newSource, audio, sound effect, sfx, AudioStreamPlayer, WwiseWorld",
+         love.audio.play, newSource, audio, sound effect, sfx, AudioStreamPlayer, WwiseWorld, \
+         footstep, footsteps",
     ),
     row("Sound.preload", "Sound.load, load sound, Sound.new, Sound.create"),
     row("Sound.stop", "stop sound, stop music, love.audio.stop"),
@@ -566,29 +586,13 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("docs/first_game.md", "tutorial, getting started, first game, hello world, example"),
     row("docs/faq.md", "faq, questions, help, why"),
+    row(
+        "docs/faq.md#what-does-not-exist-yet",
+        "navmesh, navigation mesh, navigation, pathfinding, path finding, NavMeshAgent, GwNav, \
+         multiplayer, networking, network",
+    ),
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn aliases_of_a_target_differ_and_are_trimmed() {
-        let mut targets = std::collections::HashSet::new();
-        for row in FAMILIAR_NAMES {
-            assert!(targets.insert(row.target), "{} has two rows", row.target);
-            for alias in row.aliases() {
-                assert!(!alias.is_empty(), "{} has an empty alias", row.target);
-                let same = row.aliases().filter(|other| other.eq_ignore_ascii_case(alias)).count();
-                assert_eq!(same, 1, "{}: '{alias}' is there twice", row.target);
-            }
-        }
-    }
-
-    #[test]
-    fn missing_functions_mean_functions_only() {
-        assert_eq!(equivalent("Sound", "play"), Some("Sound.trigger"));
-        assert_eq!(equivalent("GameObject", "Find"), Some("World.unit_by_name"));
-        assert_eq!(equivalent("Sound", "xyzzy"), None);
-    }
-}
+#[path = "familiar_names_tests.rs"]
+mod tests;

@@ -62,6 +62,10 @@ const ALIAS_START: f64 = 12.0;
 const TITLE_PART: f64 = 10.0;
 const PAGE_PART: f64 = 8.0;
 const TEXT_PART: f64 = 3.0;
+/// Path of the changelog. Its parts name everything, and follow the other results.
+const CHANGELOG: &str = "CHANGELOG.html";
+/// Score that a part of the changelog loses.
+const CHANGELOG_LOSS: f64 = 1000.0;
 /// Score that each character of a title loses, so that short titles come first.
 const LENGTH: f64 = 0.01;
 
@@ -97,9 +101,13 @@ impl SearchIndex {
         let (whole, terms) = (squash(query), terms(query));
         let mut hits: Vec<(usize, f64, usize)> = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            let (found, score) = score(entry, &whole, &terms);
+            let (found, mut score) = score(entry, &whole, &terms);
             if found > 0 {
-                hits.push((found, score - entry.title.chars().count() as f64 * LENGTH, index));
+                score -= entry.title.chars().count() as f64 * LENGTH;
+                if entry.address.starts_with(CHANGELOG) {
+                    score -= CHANGELOG_LOSS;
+                }
+                hits.push((found, score, index));
             }
         }
         let most = hits.iter().map(|hit| hit.0).max().unwrap_or(0);

@@ -57,6 +57,19 @@ fn searches_without_all_terms_find_the_nearest() {
 }
 
 #[test]
+fn the_changelog_follows_other_results() {
+    let site = site();
+    let index = site.search_index();
+    for query in ["sounds", "level", "units levels"] {
+        let found = index.find(query);
+        let is_last = |at: usize| found[at..].iter().all(|it| it.address.starts_with(CHANGELOG));
+        let first = found.iter().position(|entry| entry.address.starts_with(CHANGELOG));
+        assert!(first.is_none_or(|at| at > 0 && is_last(at)), "{query}");
+    }
+    assert!(index.entries.iter().any(|entry| entry.address.starts_with(CHANGELOG)));
+}
+
+#[test]
 fn terms_split_names_and_drop_fillers() {
     assert_eq!(
         terms("how to drawImage in the Gui.bitmap_3d"),

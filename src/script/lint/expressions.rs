@@ -1,8 +1,6 @@
 //! Expressions of the lint's parser: operators, operands, tables, functions and variables.
 
-use super::parser::{
-    CallArgument, InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse, unquoted,
-};
+use super::parser::{InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse};
 use crate::source_scanner::SourceTokenKind;
 
 impl<'a> Parser<'a> {
@@ -117,7 +115,7 @@ impl<'a> Parser<'a> {
             (_, "{") => self.nested(Self::table)?,
             (_, "function") => {
                 self.at += 1;
-                self.function_body(None)?;
+                self.function_body(false)?;
                 Operand::Other
             }
             (_, "|" | "||") => {
@@ -167,19 +165,14 @@ impl<'a> Parser<'a> {
         Some(Operand::Table(fields))
     }
 
-    /// Parses a function from its parameters on. `this` is the value of `self` in a method.
-    pub fn function_body(&mut self, this: Option<InitialValue<'a>>) -> Option<()> {
+    pub fn function_body(&mut self, is_method: bool) -> Option<()> {
         self.functions += 1;
         let done = self.scope(|parser| {
-            let first = match this {
-                Some(this) => {
-                    parser.declare("self", this);
-                    InitialValue::Other
-                }
-                None => InitialValue::FirstParameter,
-            };
+            if is_method {
+                parser.declare("self", InitialValue::Other);
+            }
             parser.expect("(")?;
-            parser.parameters(")", first)?;
+            parser.parameters(")")?;
             parser.block()?;
             parser.expect("end")
         });
@@ -187,12 +180,11 @@ impl<'a> Parser<'a> {
         done
     }
 
-    fn parameters(&mut self, end: &str, first: InitialValue<'a>) -> Option<()> {
-        let mut value = first;
+    fn parameters(&mut self, end: &str) -> Option<()> {
         while !self.is(end) {
             if !self.take("...") {
                 let name = self.name()?;
-                self.declare(name, std::mem::replace(&mut value, InitialValue::Other));
+                self.declare(name, InitialValue::Other);
             }
             if !self.take(",") {
                 break;
@@ -206,10 +198,10 @@ impl<'a> Parser<'a> {
         self.functions += 1;
         let done = self.scope(|parser| {
             if parser.take("|") {
-                parser.parameters("|", InitialValue::FirstParameter)?;
+                parser.parameters("|")?;
             } else if !parser.take("||") {
                 let name = parser.name()?;
-                parser.declare(name, InitialValue::FirstParameter);
+                parser.declare(name, InitialValue::Other);
             }
             parser.expect("->")?;
             if parser.take("do") {
@@ -285,38 +277,33 @@ impl<'a> Parser<'a> {
         is_text || self.is("(") || self.is("{")
     }
 
-    fn arguments(&mut self) -> Option<Vec<CallArgument<'a>>> {
+    /// Parses the arguments of a call. Returns the string literals among them.
+    fn arguments(&mut self) -> Option<Vec<Option<&'a str>>> {
+        let text = |operand: Option<Operand<'a>>| match operand {
+            Some(Operand::Text(text)) => Some(text),
+            _ => None,
+        };
         if self.take("(") {
-            let mut values = Vec::new();
             if self.take(")") {
-                return Some(values);
+                return Some(Vec::new());
             }
-            loop {
-                values.push(self.argument()?);
-                if !self.take(",") {
-                    break;
-                }
-            }
+            let values = self.values(UseContext::Argument)?;
             self.expect(")")?;
-            return Some(values);
+            return Some(values.into_iter().map(text).collect());
         }
         if self.is("{") {
             self.nested(Self::table)?;
-            return Some(vec![CallArgument::Other]);
+            return Some(vec![None]);
         }
         let token = *self.tokens.get(self.at)?;
         self.at += 1;
-        let is_text = token.kind == SourceTokenKind::Text;
-        is_text.then(|| vec![CallArgument::Text(unquoted(token.text))])
+        (token.kind == SourceTokenKind::Text).then(|| vec![Some(unquoted(token.text))])
     }
+}
 
-    fn argument(&mut self) -> Option<CallArgument<'a>> {
-        let first = *self.tokens.get(self.at)?;
-        let is_prefix = first.kind == SourceTokenKind::Text && self.text(1) == "..";
-        Some(match self.expression(UseContext::Argument)? {
-            Some(Operand::Text(text)) => CallArgument::Text(text),
-            _ if is_prefix => CallArgument::Prefixed(unquoted(first.text)),
-            _ => CallArgument::Other,
-        })
-    }
+/// Returns the content of a string literal, as it is written.
+fn unquoted(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('[') else { return &text[1..text.len() - 1] };
+    let level = inner.bytes().take_while(|byte| *byte == b'=').count();
+    &text[level + 2..text.len() - level - 2]
 }
