@@ -18,14 +18,7 @@ local multiply, axis_angle = Quaternion.multiply, Quaternion.axis_angle
 
 local function check_options(options)
   if options == nil then return {} end
-  if type(options) ~= "table" then bad_argument(NAME, 3, "options", "table or nil", options) end
-  for _, key in ipairs(core.names(options)) do
-    if not OPTIONS[key] then
-      local near = core.suggest(key, core.names(OPTIONS))
-      raise(format("%s: unknown option '%s'%s", NAME, key,
-        near and ", did you mean '" .. near .. "'?" or ""))
-    end
-  end
+  core.check_options(NAME, 3, "options", options, OPTIONS)
   local pivot = options.pivot
   if pivot ~= nil and not (type(pivot) == "table" and type(pivot[1]) == "number"
     and type(pivot[2]) == "number") then

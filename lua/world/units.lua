@@ -2,7 +2,7 @@
 -- `Unit` are in unit/. Notifications of script components are in components.lua.
 local core = ...
 
-local type, next, ipairs = type, next, ipairs
+local type, next, ipairs, select = type, next, ipairs, select
 local pcall, error = core.pcall, error
 local with_context = core.with_context
 local format = string.format
@@ -222,8 +222,10 @@ function World.link_unit(world, child, ...)
   local first, second, third = ...
   -- Indices of nodes are small, and handles are not.
   if type(second) == "number" and second > NODES_MAX then
+    if select("#", ...) > 3 then core.refuse_extra("World.link_unit", 5, select(4, ...)) end
     core.link_unit(world, child, second, third, first)
   else
+    if select("#", ...) > 2 then core.refuse_extra("World.link_unit", 4, select(3, ...)) end
     core.link_unit(world, child, first, second)
   end
 end

@@ -15,8 +15,8 @@ pub use platforms::{CheckedPlatform, compile_all, names as platform_names, stati
 pub use spawn::SpawnCounts;
 
 use engine_platform as platform;
-use engine_resource::resource_name::ResourceName;
 use engine_resource::variant::VariantProperties;
+use engine_script::lint::CreatedResources;
 use references::ReferenceFinder;
 use std::collections::HashSet;
 use std::path::Path;
@@ -27,7 +27,7 @@ use std::path::Path;
 pub fn check_resources(
     root: &Path,
     platforms: &[CheckedPlatform],
-    created: &HashSet<ResourceName>,
+    created: &CreatedResources,
 ) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for platform in platforms {

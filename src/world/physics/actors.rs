@@ -283,36 +283,58 @@ impl PhysicsTables {
         if self.parts(unit).is_none() {
             self.make_parts(unit, physics, Arc::default());
         }
-        if self.num_actors(unit) >= super::template::UNIT_ACTORS_MAX {
-            let most = super::template::UNIT_ACTORS_MAX;
-            return Err(engine_foundation::error!(
-                "the unit has {most} actors already (UNIT_ACTORS_MAX)"
-            ));
-        }
+        self.check_indices(unit, 1)?;
         self.add_actor(unit, units, spec, store)
     }
 
-    /// Creates an actor that is not in the unit's file. If the actor at `index` of the unit was
-    /// destroyed, it gets that index. Returns the actor and its index, from 0.
+    /// Creates an actor that is not in the unit's file, and that has no index in its unit yet: pass
+    /// it to [`PhysicsTables::list_actor`], or end it.
     ///
     /// # Errors
     /// Returns the errors of [`PhysicsTables::add_actor`].
-    pub fn create_at(
+    pub fn create_unlisted(
         &mut self,
         unit: UnitId,
         units: &mut Units,
         (physics, store): (PhysicsWorldId, &mut ResourceStore),
-        index: Option<usize>,
         spec: &ActorDesc,
-    ) -> Result<(ActorId, usize), Error> {
-        let actor = self.create_new(unit, units, physics, spec, store)?;
+    ) -> Result<ActorId, Error> {
+        if self.parts(unit).is_none() {
+            self.make_parts(unit, physics, Arc::default());
+        }
+        let actor = self.add_actor(unit, units, spec, store)?;
+        self.parts[unit.row() as usize].as_mut().expect("it was made").actors.pop();
+        Ok(actor)
+    }
+
+    /// Gives an actor an index in its unit, and returns it, from 0: `index` if the actor there was
+    /// destroyed, otherwise a new one, for which [`PhysicsTables::check_indices`] was called.
+    pub fn list_actor(&mut self, unit: UnitId, actor: ActorId, index: Option<usize>) -> usize {
         let actors = &mut self.parts[unit.row() as usize].as_mut().expect("it was made").actors;
-        let last = actors.len() - 1;
-        let free = index.filter(|index| actors.get(*index).is_some_and(Option::is_none));
-        let Some(index) = free else { return Ok((actor, last)) };
-        actors.pop();
-        actors[index] = Some(actor);
-        Ok((actor, index))
+        match index.filter(|index| actors.get(*index).is_some_and(Option::is_none)) {
+            Some(index) => {
+                actors[index] = Some(actor);
+                index
+            }
+            None => {
+                actors.push(Some(actor));
+                actors.len() - 1
+            }
+        }
+    }
+
+    /// Checks that a unit can have more actors than it has indices for.
+    ///
+    /// # Errors
+    /// Returns an error if it would have too many.
+    pub fn check_indices(&self, unit: UnitId, more: usize) -> Result<(), Error> {
+        let most = super::template::UNIT_ACTORS_MAX;
+        match self.num_actors(unit) + more > most {
+            true => Err(engine_foundation::error!(
+                "the unit has {most} actors already (UNIT_ACTORS_MAX)"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Replaces one of the shapes of an actor, in the size of its node.
@@ -326,14 +348,53 @@ impl PhysicsTables {
         index: usize,
         shape: &ColliderShape,
     ) -> Result<(), Error> {
+        let scaled = self.scaled_shape(units, actor, shape)?;
+        let (simulation, body) = self.body_mut(actor);
+        simulation.set_shape(body, index, &scaled)
+    }
+
+    /// Adds a shape to an actor that forces do not move, in the size of its node. It gets the last
+    /// index, and the filter and material of the first shape.
+    ///
+    /// # Errors
+    /// Returns an error if the shape or the scale of the node is invalid.
+    pub fn add_shape(
+        &mut self,
+        units: &mut Units,
+        actor: ActorId,
+        shape: &ColliderShape,
+    ) -> Result<(), Error> {
+        let scaled = self.scaled_shape(units, actor, shape)?;
+        let (simulation, body) = self.body_mut(actor);
+        simulation.add_shape(body, &scaled)
+    }
+
+    /// Removes one of the shapes of an actor that forces do not move. The last shape gets its
+    /// index.
+    pub fn remove_shape(&mut self, actor: ActorId, index: usize) {
+        let (simulation, body) = self.body_mut(actor);
+        simulation.remove_shape(body, index);
+    }
+
+    /// Returns the number of shapes of an actor.
+    pub fn num_shapes(&self, actor: ActorId) -> usize {
+        let (simulation, body) = self.body(actor);
+        simulation.num_shapes(body)
+    }
+
+    /// Returns a shape of an actor, in the size of its node.
+    fn scaled_shape(
+        &self,
+        units: &mut Units,
+        actor: ActorId,
+        shape: &ColliderShape,
+    ) -> Result<ColliderShape, Error> {
         let known = self.actor(actor);
         let scale = match known.unit {
             Some(unit) => scale_of(units, unit.row(), known.node as usize),
             None => Vec3::ONE,
         };
-        let scaled = if scale == Vec3::ONE { shape.clone() } else { shape.scaled(scale)? };
-        let (simulation, body) = self.body_mut(actor);
-        simulation.set_shape(body, index, &scaled)
+        if scale == Vec3::ONE { Ok(shape.clone()) } else { shape.scaled(scale) }
     }
 
     /// Changes the collision filter of an actor, its collision flag, and its visibility for
