@@ -362,6 +362,7 @@ fn draw_in_scene(
         center,
         radius,
         layers: u32::MAX,
+        order: emitter.numbers().layer,
     });
     Ok(())
 }

@@ -2,6 +2,8 @@
 //! engines, their functions, and everyday words. Error messages, `engine docs` and the manual's
 //! search read this table.
 
+use super::familiar_games::GAME_NAMES;
+
 /// A function, module or page, with other names for it.
 pub struct FamiliarName {
     /// A name of the reference (`Gui.bitmap`), or a page of the manual, with the anchor of a
@@ -25,19 +27,20 @@ pub fn equivalent(module: &str, name: &str) -> Option<&'static str> {
         let parts = word.split_once('.');
         parts.is_some_and(|(known, last)| known == module && last.eq_ignore_ascii_case(name))
     };
-    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(means))?;
+    let row = familiar_names().find(|row| row.aliases().any(means))?;
     (!row.target.starts_with("docs/")).then_some(row.target)
 }
 
 /// Returns the function or the page that a name of another engine means.
 pub fn target(name: &str) -> Option<&'static str> {
-    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == name))?;
+    let row = familiar_names().find(|row| row.aliases().any(|word| word == name))?;
     Some(row.target)
 }
 
 /// Returns what a global of another engine means here, as the end of a message.
 pub fn meaning(global: &str) -> Option<String> {
-    let target = target(global)?;
+    // Words of kinds of games, such as `enemy`, are the names of a game's own variables.
+    let target = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == global))?.target;
     Some(match target.strip_prefix("docs/") {
         Some(page) => {
             let page = page.split(['.', '#']).next().unwrap_or(page);
@@ -47,12 +50,17 @@ pub fn meaning(global: &str) -> Option<String> {
     })
 }
 
-const fn row(target: &'static str, aliases: &'static str) -> FamiliarName {
+/// Returns all rows. Of several rows with the same word, the first is the best.
+pub fn familiar_names() -> impl Iterator<Item = &'static FamiliarName> {
+    FAMILIAR_NAMES.iter().chain(GAME_NAMES)
+}
+
+pub(super) const fn row(target: &'static str, aliases: &'static str) -> FamiliarName {
     FamiliarName { target, aliases }
 }
 
-/// The table. Of several rows with the same word, the first is the best.
-pub const FAMILIAR_NAMES: &[FamiliarName] = &[
+/// Functions and pages of the engine. Words of kinds of games are in familiar_games.rs.
+const FAMILIAR_NAMES: &[FamiliarName] = &[
     // Drawing
     row(
         "Gui.bitmap",
@@ -336,7 +344,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "docs/physics.md#2d-worlds-and-worlds-without-physics",
-        "2d physics, flat physics, physics 2d, platformer",
+        "2d physics, flat physics, physics 2d",
     ),
     row(
         "Actor.set_velocity",
@@ -548,11 +556,6 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/profiling.md", "profiler, profile, slow, performance, frame time, lag, flame graph"),
     row("docs/statistics.md", "fps, show fps, stats, getFPS, counters, memory usage"),
     row("docs/tools.md", "console, inspector, editor, remote, dev tools, log window"),
-    row(
-        "docs/debug_ui.md",
-        "dear imgui, debug window, debug menu, Imgui, button, slider, \
-         checkbox",
-    ),
     row("docs/errors.md", "crash, stack trace, error handling, callstack, error message"),
     row(
         "docs/tasks.md",

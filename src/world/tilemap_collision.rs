@@ -10,7 +10,7 @@ use super::physics::{
 use super::sprite::{SpritePlacement, SpritePlane};
 use super::tilemap::{TilemapInstance, TilemapInstances};
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, Quat, Vec3, error};
+use engine_foundation::{Error, Quat, Vec3, error, log};
 use engine_physics::{BodyDesc, ColliderShape, MotionType};
 use engine_tilemaps::{
     Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
@@ -206,6 +206,10 @@ pub(super) fn set(
     let old = map.collision.replace(Box::new(collision));
     let tilemap = host.tilemaps.of_mut(map.map);
     tilemap.has_body = true;
+    if let Some(message) = settings.rules.unknown_names_message(tilemap.file(), &tilemap.name) {
+        let unit = &host.units.of(map.unit).resource.name;
+        log::data_warning(&format!("unit \"{unit}\", component '{}'", map.name), &message);
+    }
     tilemap.take_edited_parts();
     if let Some(mut old) = old {
         KINDS.into_iter().for_each(|kind| end_body(host, &mut old.bodies[kind as usize]));

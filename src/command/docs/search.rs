@@ -4,7 +4,7 @@
 use super::html::{HtmlPage, LinkTargets, page_path};
 use engine_foundation::json::quoted;
 use engine_script::docgen::standard_library;
-use engine_script::familiar_names::FAMILIAR_NAMES;
+use engine_script::familiar_names::familiar_names;
 use std::collections::HashMap;
 
 /// A heading of the manual or the reference.
@@ -48,6 +48,10 @@ const REPEATED_PAGES: [&str; 7] = [
     "docs/reference/Pad8.md",
 ];
 
+/// Pages that follow the others, and the score that their entries lose. The parts of the changelog
+/// name everything; the page on security explains few functions.
+const LAST_PAGES: [(&str, f64); 2] = [("CHANGELOG.html", 1000.0), ("docs/security.html", 150.0)];
+
 // Scores of a whole query.
 const SAME_TITLE: f64 = 300.0;
 const SAME_NAME: f64 = 250.0;
@@ -62,10 +66,6 @@ const ALIAS_START: f64 = 12.0;
 const TITLE_PART: f64 = 10.0;
 const PAGE_PART: f64 = 8.0;
 const TEXT_PART: f64 = 3.0;
-/// Path of the changelog. Its parts name everything, and follow the other results.
-const CHANGELOG: &str = "CHANGELOG.html";
-/// Score that a part of the changelog loses.
-const CHANGELOG_LOSS: f64 = 1000.0;
 /// Score that each character of a title loses, so that short titles come first.
 const LENGTH: f64 = 0.01;
 
@@ -104,9 +104,9 @@ impl SearchIndex {
             let (found, mut score) = score(entry, &whole, &terms);
             if found > 0 {
                 score -= entry.title.chars().count() as f64 * LENGTH;
-                if entry.address.starts_with(CHANGELOG) {
-                    score -= CHANGELOG_LOSS;
-                }
+                let page = entry.address.split('#').next().unwrap_or_default();
+                let last = LAST_PAGES.iter().find(|(known, _)| *known == page);
+                score -= last.map_or(0.0, |(_, loss)| *loss);
                 hits.push((found, score, index));
             }
         }
@@ -142,7 +142,7 @@ impl SearchIndex {
 /// Returns the aliases of the table by the address of their target.
 fn aliases_by_address(targets: &LinkTargets) -> HashMap<String, Vec<&'static str>> {
     let mut aliases: HashMap<String, Vec<&str>> = HashMap::new();
-    for row in FAMILIAR_NAMES {
+    for row in familiar_names() {
         if let Some(address) = address_of(row.target, targets) {
             aliases.entry(address).or_default().extend(row.aliases());
         }

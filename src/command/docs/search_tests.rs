@@ -36,7 +36,7 @@ fn common_searches_find_their_target() {
 fn every_familiar_name_has_an_entry() {
     let site = site();
     let index = site.search_index();
-    for row in FAMILIAR_NAMES {
+    for row in familiar_names() {
         let address = address_of(row.target, &site.targets);
         let is_there = index.entries.iter().any(|entry| Some(&entry.address) == address.as_ref());
         assert!(is_there, "{} is not a heading of the manual: {address:?}", row.target);
@@ -77,4 +77,15 @@ fn terms_split_names_and_drop_fillers() {
     );
     assert_eq!(terms("how to"), ["how", "to"]);
     assert_eq!(squash("Nine-Slice"), "nineslice");
+}
+
+#[test]
+fn security_and_changelog_come_last() {
+    let site = site();
+    for query in ["jump", "draw text", "particles", "file"] {
+        let found = site.search_index().find(query);
+        let last = |entry: &&&IndexEntry| LAST_PAGES.iter().any(|(at, _)| entry.address.starts_with(at));
+        let first = found.iter().position(|entry| last(&entry)).unwrap_or(found.len());
+        assert!(found[first..].iter().all(|entry| last(&entry)), "{query}");
+    }
 }
