@@ -84,7 +84,8 @@ fn security_and_changelog_come_last() {
     let site = site();
     for query in ["jump", "draw text", "particles", "file"] {
         let found = site.search_index().find(query);
-        let last = |entry: &&&IndexEntry| LAST_PAGES.iter().any(|(at, _)| entry.address.starts_with(at));
+        let last =
+            |entry: &&&IndexEntry| LAST_PAGES.iter().any(|(at, _)| entry.address.starts_with(*at));
         let first = found.iter().position(|entry| last(&entry)).unwrap_or(found.len());
         assert!(found[first..].iter().all(|entry| last(&entry)), "{query}");
     }
