@@ -80,7 +80,7 @@ function render() Application.render_world(world, camera) end
 const PICTURE_TIME_MAX: Duration = Duration::from_secs(120);
 
 #[test]
-fn stretched_texture_coordinates_do_not_stop_the_software_renderer() {
+fn stretched_texture_coordinates_do_not_stop_the_renderer() {
     let name = format!("engine-stretched-{}", std::process::id());
     let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).expect("a scratch folder can be made");

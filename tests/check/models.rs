@@ -25,7 +25,7 @@ fn lid(indices: &str) -> String {
 }
 
 #[test]
-fn changed_components_of_models_and_bases_are_no_missing_scripts() {
+fn changed_components_of_models_and_bases_are_no_scripts() {
     let model = lid("AAABAAIA");
     // The first unit is the example of the manual's page on models.
     let barrel = "model = \"models/barrel\"\nnodes = { Lid = { position = [0, 0, 1.2] } }\n\
