@@ -5,7 +5,7 @@
 local Camera2D = {}
 Camera2D.__index = Camera2D
 
-local type, ipairs, pairs = type, ipairs, pairs
+local type, ipairs, pairs, table = type, ipairs, pairs, table
 local format = string.format
 local exp, log, max, min = math.exp, math.log, math.max, math.min
 local floor, ceil = math.floor, math.ceil
@@ -37,37 +37,59 @@ local function is_list(value, count)
   return true
 end
 
-local function check_limits(name, list)
-  if not (list[1] <= list[3] and list[2] <= list[4]) then
-    refuse(name, "the limits must be left, bottom, right and top, got %g, %g, %g and %g",
-      list[1], list[2], list[3], list[4])
-  end
+-- Returns an error message about limits, or nil.
+local function limits_error(list)
+  if list[1] <= list[3] and list[2] <= list[4] then return nil end
+  return format("the limits must be left, bottom, right and top, got %g, %g, %g and %g",
+    list[1], list[2], list[3], list[4])
 end
 
-local function check_options(options)
+-- Returns the number of letters between the equal beginnings and the equal ends of two words.
+local function difference(one, two)
+  local first, last, least = 1, 0, min(#one, #two)
+  while first <= least and one:sub(first, first) == two:sub(first, first) do first = first + 1 end
+  while last <= least - first and one:byte(-1 - last) == two:byte(-1 - last) do last = last + 1 end
+  return max(#one, #two) - (first - 1) - last
+end
+
+-- Returns the end of a message about an unknown option.
+local function option_hint(key)
+  local names, near = {}, nil
+  for name in pairs(OPTIONS) do names[#names + 1] = name end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    local distance = type(key) == "string" and difference(key, name) or 99
+    if distance <= 2 and (not near or distance < difference(key, near)) then near = name end
+  end
+  if near then return format(", did you mean '%s'?", near) end
+  return format(": the options are '%s'", table.concat(names, "', '"))
+end
+
+-- Returns an error message about options, or nil.
+local function options_error(options)
   for key, value in pairs(options) do
     local count = OPTIONS[key]
     if not count then
-      refuse("new", "there is no option '%s'", tostring(key))
+      return format("there is no option '%s'%s", tostring(key), option_hint(key))
     elseif count > 1 and not is_list(value, count) then
-      refuse("new", "option '%s' must be a list of %d numbers", key, count)
+      return format("option '%s' must be a list of %d numbers", key, count)
     elseif count == 1 and not is_finite(value) then
-      refuse("new", "option '%s' must be a number", key)
+      return format("option '%s' must be a number", key)
     end
   end
   for _, key in ipairs({ "units_per_metre", "height", "zoom" }) do
     if options[key] and options[key] <= 0 then
-      refuse("new", "option '%s' must be above 0, got %g", key, options[key])
+      return format("option '%s' must be above 0, got %g", key, options[key])
     end
   end
   if options.units_per_metre and options.height then
-    refuse("new", "'units_per_metre' and 'height' both set the scale: take one of them out")
+    return "'units_per_metre' and 'height' both set the scale: take one of them out"
   elseif (options.smoothing or 0) < 0 then
-    refuse("new", "option 'smoothing' must be 0 or more seconds, got %g", options.smoothing)
+    return format("option 'smoothing' must be 0 or more seconds, got %g", options.smoothing)
   elseif options.dead_zone and min(options.dead_zone[1], options.dead_zone[2]) < 0 then
-    refuse("new", "option 'dead_zone' must be a width and a height of 0 or more metres")
+    return "option 'dead_zone' must be a width and a height of 0 or more metres"
   end
-  if options.limits then check_limits("new", options.limits) end
+  return options.limits and limits_error(options.limits)
 end
 
 ---Creates a camera for a 2D world. Options: `smoothing` (seconds until half of the distance to the
@@ -85,7 +107,8 @@ function Camera2D.new(world, options)
     refuse("new", "the options must be a table")
   end
   options = options or {}
-  check_options(options)
+  local message = options_error(options)
+  if message then refuse("new", "%s", message) end
   local dead_zone, offset = options.dead_zone or { 0, 0 }, options.offset or { 0, 0 }
   local self = setmetatable({
     camera = options.camera or World.main_camera(world),
@@ -174,7 +197,8 @@ function Camera2D:set_limits(left, bottom, right, top)
   if not is_list(limits, 4) then
     refuse("set_limits", "left, bottom, right and top must be numbers")
   end
-  check_limits("set_limits", limits)
+  local message = limits_error(limits)
+  if message then refuse("set_limits", "%s", message) end
   self.limits = limits
   self:apply()
 end

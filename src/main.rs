@@ -2,6 +2,9 @@
 
 use engine::foundation::memory::{CountingAllocator, mark_installed};
 use engine::platform::broker::end as end_broker;
+use engine::platform::exit_immediately;
+use engine::system::render::has_abandoned_thread;
+use std::io::Write;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -10,5 +13,11 @@ fn main() {
     mark_installed();
     let code = engine::cli::main();
     end_broker();
+    if has_abandoned_thread() {
+        // The end of the driver's library would wait for its frame. Output that cannot be written
+        // now is lost in any case.
+        let _ = std::io::stdout().flush();
+        exit_immediately(code);
+    }
     std::process::exit(code);
 }

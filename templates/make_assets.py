@@ -90,13 +90,15 @@ def crate(size=256):
 
 
 def grass(size=256):
-    """A lawn, mown in two directions: eight metres of it."""
-    clouds, tufts, blades = noise(7, size, 6, 6), noise(8, size, 40, 40), noise(9, size, 128, 128)
+    """A lawn: eight metres of it. It repeats without seams, and has no shape to recognise."""
+    clumps, tufts = noise(7, size, 13, 13), noise(8, size, 37, 37)
+    leaves, blades = noise(9, size, 71, 59), noise(10, size, 128, 128)
 
     def color(x, y):
-        light = 1 + 0.05 * (1 if (x // (size // 2) + y // (size // 2)) % 2 else -1)
-        light += 0.06 * clouds(x, y) + 0.07 * tufts(x, y) + 0.09 * blades(x, y)
-        return 96 * light + 10 * clouds(y, x), 128 * light, 54 * light
+        # The second clumps are turned by 90 degrees, so that the grid of the noise does not show.
+        clump = (clumps(x, y) + clumps(size - 1 - y, (x + size // 3) % size)) / 2
+        light = 1 + 0.05 * clump + 0.06 * tufts(x, y) + 0.06 * leaves(x, y) + 0.08 * blades(x, y)
+        return 96 * light + 5 * clump, 128 * light, 54 * light
 
     return size, color
 

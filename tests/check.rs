@@ -1,6 +1,8 @@
 //! Tests of `engine check` from outside: a game with valid units and levels, and one with an error
 //! in each, which are all reported at once.
 
+mod models;
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -535,4 +537,37 @@ fn bundle_is_refused_with_the_findings_of_the_check() {
     let (code, out, err) = run_engine("warned", &warned, &bundle);
     assert_eq!(code, Some(0), "warnings do not refuse: {out}{err}");
     assert!(err.contains("warning: main.lua:1: no script reads the global 'lost'"), "{err}");
+}
+
+#[test]
+fn collision_names_that_a_map_does_not_have_are_reported() {
+    let map = "<map orientation='orthogonal' width='1' height='1' tilewidth='8' tileheight='8'>\
+               <objectgroup id='1' name='o'><object id='1' name='a' type='walls' x='0' y='8' \
+               width='8' height='8'/></objectgroup></map>";
+    let unit = |names: &str| {
+        format!(
+            "components = {{ ground = {{ component = \"tilemap\" map = \"cave\" collision = \
+             {names} }} }}"
+        )
+    };
+    let (wrong, right, default) =
+        (unit("{ solid = [\"wall\"] }"), unit("{ solid = [\"walls\"] }"), unit("true"));
+    let files = [
+        MAIN,
+        ("cave.tmx", map),
+        ("units/wrong.unit", &wrong),
+        ("units/right.unit", &right),
+        ("units/default.unit", &default),
+    ];
+    let (code, output) = run_check("collision_names", &files);
+    assert_eq!(code, Some(0), "warnings: {output}");
+    for line in [
+        "warning: unit \"units/wrong\", component 'ground': 'collision' names 'wall', and nothing \
+         in the map \"cave\" has that class, tag or true property, did you mean 'walls'? (it has \
+         'walls')",
+        "unit \"units/default\", component 'ground': 'collision' names 'solid', 'one_way'",
+    ] {
+        assert!(output.contains(line), "'{line}' is not in:\n{output}");
+    }
+    assert!(!output.contains("units/right"), "{output}");
 }

@@ -273,3 +273,51 @@ fn reloaded_tile_map_keeps_the_games_changes() {
     });
     assert_eq!(tiles(&mut game), [Some(1), Some(2), Some(1)], "it stays as it was");
 }
+
+/// A model with a static triangle, whose corners are in another file.
+const HILL: &str = r#"{"asset": {"version": "2.0"}, "scenes": [{"nodes": [0]}],
+  "nodes": [{"name": "hill", "mesh": 0, "extras": {"physics": "static"}}],
+  "meshes": [{"name": "Hill", "primitives": [{"attributes": {"POSITION": 0}}]}],
+  "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+  "bufferViews": [{"buffer": 0, "byteLength": 36}],
+  "buffers": [{"byteLength": 36, "uri": "hill.bin"}]}"#;
+
+/// Returns the corners of the triangle, at this height in metres.
+fn corners(height: f32) -> Vec<u8> {
+    let corners = [[-4.0, height, 4.0], [8.0, height, 4.0], [-4.0, height, -8.0]];
+    corners.iter().flatten().flat_map(|number: &f32| number.to_le_bytes()).collect()
+}
+
+#[test]
+fn existing_actors_get_the_shape_of_a_saved_model() {
+    let mut game = Game::start("hill-changes");
+    let files: [(&str, &[u8]); 2] =
+        [("units/hill.bin", &corners(1.0)), ("units/hill.gltf", HILL.as_bytes())];
+    game.spawn("model = \"units/hill\"", &files);
+    let actor = |game: &mut Game| {
+        let actors = game.app.vm().engine().worlds.physics.actors.iter();
+        actors.map(|(handle, _)| handle).next()
+    };
+    let before = actor(&mut game);
+    let height = |game: &mut Game| {
+        let physics = &game.app.vm().engine().worlds.physics;
+        let (_, world) = physics.worlds.iter().next().unwrap();
+        let (from, down) = (Vec3::Z * 9.0, Vec3::NEG_Z);
+        let hit = world.simulation.raycast(from, down, 20.0, &QueryFilter::DEFAULT);
+        hit.map(|hit| hit.position.z.round())
+    };
+    assert_eq!(height(&mut game), Some(1.0));
+    fs::write(game.folder.join("units/hill.bin"), corners(3.0)).unwrap();
+    game.wait_until("the shape is new", |game| {
+        game.triangles();
+        height(game) == Some(3.0)
+    });
+    assert_eq!(actor(&mut game), before, "it is the same actor");
+    let errors = log::error_count();
+    fs::write(game.folder.join("units/hill.gltf"), HILL.replace("Hill", "Hull")).unwrap();
+    game.wait_until("the reason is reported", |game| {
+        game.triangles();
+        is_logged(errors, "keeps its old shape")
+    });
+    assert_eq!(height(&mut game), Some(3.0));
+}

@@ -10,7 +10,7 @@ local location = core.location
 
 core.ffi, core.debug, core.jit = require("ffi"), debug, jit
 core.os, core.io, core.loaded = os, io, package.loaded
-core.globals, core.options = _G, options
+core.globals, core.options, core.select = _G, options, select
 -- The coroutine that died last of an error, and the error, by the coroutine that resumed it. The
 -- dead coroutine still has its stack, which reports show. The main state has the key "main".
 core.died = setmetatable({}, { __mode = "k" })
@@ -79,11 +79,16 @@ function core.bad_argument(name, index, argument, expected, value)
     core.describe(value), core.remedy(expected, argument, type(value))))
 end
 
--- Raises because a function was called with more arguments than it takes. The build adds calls of
--- it to the functions of modules (src/script/extra_arguments.rs).
+-- Raises if one of the arguments after those that a function takes is not nil. The build adds calls
+-- of it to the functions of modules (src/script/extra_arguments.rs).
 function core.refuse_extra(name, takes, ...)
-  core.raise(format("%s: takes %d argument%s, got %d", name, takes, takes == 1 and "" or "s",
-    takes + select("#", ...)))
+  local count = select("#", ...)
+  for i = 1, count do
+    if (select(i, ...)) ~= nil then
+      core.raise(format("%s: takes %d argument%s, got %d", name, takes, takes == 1 and "" or "s",
+        takes + count))
+    end
+  end
 end
 
 function core.suggest(name, names)
@@ -102,6 +107,13 @@ function core.names(set)
   return names
 end
 
+-- Describes an option that no function knows, with a suggestion; `known` has the names as keys.
+function core.unknown_option(key, known)
+  local near = type(key) == "string" and core.suggest(key, core.names(known))
+  return format("unknown option %s%s", type(key) == "string" and "'" .. key .. "'"
+    or core.describe(key), near and ", did you mean '" .. near .. "'?" or "")
+end
+
 -- Checks a table of options: every key must be in `known`, which has the names as keys.
 function core.check_options(name, index, argument, value, known)
   if value == nil then
@@ -111,10 +123,8 @@ function core.check_options(name, index, argument, value, known)
   end
   for key in pairs(value) do
     if known[key] == nil then
-      local description = type(key) == "string" and "'" .. key .. "'" or core.describe(key)
-      local near = type(key) == "string" and core.suggest(key, core.names(known))
-      core.raise(format("%s: argument #%d '%s' has the unknown option %s%s", name, index, argument,
-        description, near and ", did you mean '" .. near .. "'?" or ""))
+      core.raise(format("%s: argument #%d '%s' has the %s", name, index, argument,
+        core.unknown_option(key, known)))
     end
   end
 end

@@ -1,11 +1,10 @@
 -- The user settings: the values that the player chose, on top of the defaults in settings.sjson.
 local core = ...
 
-local type, select, next, tonumber, tostring = type, select, next, tonumber, tostring
+local type, select, next, tonumber = type, select, next, tonumber
 local format, concat, gmatch, sub = string.format, core.table.concat, string.gmatch, string.sub
 local bad_argument, raise = core.bad_argument, core.raise
 local no_reload = core.no_reload
-local lookup = core.lookup_path
 
 local Application = core.module("Application")
 
@@ -19,14 +18,31 @@ local set_aside = false -- true if the next save keeps a file that could not be 
 local listeners = {} -- callbacks in order of registration: { name, fn }
 local changes = {} -- settings set since the last frame: { path, value }
 
--- Whole numbers from 1 can be keys, as names can. A file keeps the numbers 1, 2, 3 … as a list, and
--- others as names: { "7" = … }.
+-- Whole numbers from 1 can be keys, as names can. A name that is written like such a number is that
+-- number, because a file keeps them alike: the numbers 1, 2, 3 … as a list, and others as names:
+-- { "7" = … }. Every key from a game or a file goes through `key_of`.
 
--- Returns the number that a name in a file stands for, or the name.
+local INTEGER_MAX = 2 ^ 53 -- beyond it, numbers are not exact
+
+-- Returns the number that a name stands for, or the name.
 local function key_of(name)
   local number = type(name) == "string" and tonumber(name)
-  if number and number >= 1 and number % 1 == 0 and tostring(number) == name then return number end
+  if number and number >= 1 and number < INTEGER_MAX and format("%.0f", number) == name then
+    return number
+  end
   return name
+end
+
+-- Returns the name of a key, with all digits of a number.
+local function name_of(key)
+  return type(key) == "number" and format("%.0f", key) or key
+end
+
+-- Returns the names of a path, with dots between them.
+local function dotted(path)
+  local names = {}
+  for i = 1, #path do names[i] = name_of(path[i]) end
+  return concat(names, ".")
 end
 
 -- Returns a copy of a value that was read from a file, with numbers for names that stand for them.
@@ -45,7 +61,7 @@ local function to_file(value)
     is_list = is_list and type(key) == "number" and key <= length
   end
   for key, item in next, value do
-    result[is_list and key or tostring(key)] = to_file(item)
+    result[is_list and key or name_of(key)] = to_file(item)
   end
   return result
 end
@@ -63,19 +79,32 @@ local function load_settings()
   end
 end
 
-local function check_keys(name, count, ...)
+-- Returns the keys of a path in the arguments of a call.
+local function path_of(name, count, ...)
   if count < 1 then
     raise(name .. ": give at least one name")
   end
+  local path = {}
   for i = 1, count do
     local key = select(i, ...)
-    local is_index = type(key) == "number" and key >= 1 and key % 1 == 0 and key < 2 ^ 53
+    local is_index = type(key) == "number" and key >= 1 and key % 1 == 0 and key < INTEGER_MAX
     if type(key) ~= "string" and not is_index then
       bad_argument(name, i, "name", "a name, or a whole number from 1", key)
     elseif key == "" then
       raise(format("%s: argument #%d 'name' must not be empty", name, i))
     end
+    path[i] = key_of(key)
   end
+  return path
+end
+
+-- Returns the value at a path.
+local function value_at(tree, path)
+  for i = 1, #path do
+    if type(tree) ~= "table" then return nil end
+    tree = tree[path[i]]
+  end
+  return tree
 end
 
 local function copy(value)
@@ -126,10 +155,9 @@ end
 ---@param ... string|integer the setting's name, or the path of names and indices that leads to it
 ---@return any value a boolean, number, string or table
 function Application.user_setting(...)
-  local count = select("#", ...)
-  check_keys("Application.user_setting", count, ...)
+  local path = path_of("Application.user_setting", select("#", ...), ...)
   load_settings()
-  return merged(lookup(chosen, count, ...), lookup(defaults, count, ...))
+  return merged(value_at(chosen, path), value_at(defaults, path))
 end
 
 -- Returns a deep copy of a value. Raises if it contains anything but plain data.
@@ -149,11 +177,17 @@ local function plain_copy(value, depth, read)
       if type(key) ~= "string" and type(key) ~= "number" then
         raise("Application.set_user_setting: keys must be names or 1, 2, 3 …, got "
           .. core.describe(key))
-      elseif type(key) == "number" and not (key >= 1 and key % 1 == 0 and key < 2 ^ 53) then
+      elseif type(key) == "number" and not (key >= 1 and key % 1 == 0 and key < INTEGER_MAX)
+      then
         raise("Application.set_user_setting: a number that is a key must be whole and from 1, got "
           .. core.describe(key))
       end
-      result[key] = plain_copy(item, depth + 1, read)
+      local kept = key_of(key)
+      if result[kept] ~= nil then
+        raise("Application.set_user_setting: a table has the key " .. name_of(kept) .. " twice, as "
+          .. "a number and as a name, which are the same setting: remove one")
+      end
+      result[kept] = plain_copy(item, depth + 1, read)
     end
     return result
   elseif kind == "number" then
@@ -168,10 +202,10 @@ local function plain_copy(value, depth, read)
 end
 
 -- Stores a value in the chosen settings. A nil value creates no tables on the path to it.
-local function store(value, count, ...)
+local function store(value, path)
   local tree = chosen
-  for i = 1, count - 1 do
-    local key = select(i, ...)
+  for i = 1, #path - 1 do
+    local key = path[i]
     if type(tree[key]) ~= "table" then
       if value == nil then
         return
@@ -180,22 +214,22 @@ local function store(value, count, ...)
     end
     tree = tree[key]
   end
-  tree[(select(count, ...))] = value
+  tree[path[#path]] = value
 end
 
 ---Sets a user setting; nil restores the default. Callbacks run before the next `update`. A table is
----copied: later changes to the table change no setting.
+---copied: later changes to the table change no setting. A name that is written like a whole number,
+---such as "7", is that number.
 ---@param ... any the path of names and indices, then the value
 function Application.set_user_setting(...)
   no_reload("Application.set_user_setting")
   local count = select("#", ...) - 1
-  check_keys("Application.set_user_setting", count, ...)
+  local path = path_of("Application.set_user_setting", count, ...)
   local value = plain_copy(select(count + 1, ...), 1, { count = 0 })
   load_settings()
-  store(value, count, ...)
+  store(value, path)
   changes[#changes + 1] = {
-    path = concat({ ... }, ".", 1, count),
-    value = merged(lookup(chosen, count, ...), lookup(defaults, count, ...)),
+    path = dotted(path), value = merged(value_at(chosen, path), value_at(defaults, path)),
   }
 end
 
@@ -259,7 +293,7 @@ core.on("frame_update", "user_settings", function()
         -- The callback's setting is nested inside the setting that changed.
         local value = change.value
         for key in gmatch(sub(listener.name, #change.path + 2), "[^.]+") do
-          value = lookup(value, 1, key_of(key))
+          value = value_at(value, { key_of(key) })
         end
         notify(listener, listener.name, value)
       end

@@ -6,7 +6,7 @@ local core = ...
 
 local type, format = type, string.format
 local floor, max, min = math.floor, math.max, math.min
-local raise, bad_argument, suggest = core.raise, core.bad_argument, core.suggest
+local raise, bad_argument = core.raise, core.bad_argument
 local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
 
 local DebugUi, Gui = core.module("DebugUi"), core.module("Gui")
@@ -255,9 +255,7 @@ local function check_options(options)
   for _, key in ipairs(core.names(options)) do
     local wanted = WINDOW_OPTIONS[key]
     if not wanted then
-      local near = suggest(key, core.names(WINDOW_OPTIONS))
-      raise(format("DebugUi.begin_window: unknown option '%s'%s", key,
-        near and ", did you mean '" .. near .. "'?" or ""))
+      raise("DebugUi.begin_window: " .. core.unknown_option(key, WINDOW_OPTIONS))
     end
     if type(options[key]) ~= wanted then
       raise(format("DebugUi.begin_window: option '%s' must be a %s, got %s", key, wanted,

@@ -3,8 +3,10 @@
 local core = ...
 
 local ffi, raise = core.ffi, core.raise
-local type, next, format = type, next, string.format
+local type, next, format, abs = type, next, string.format, math.abs
 local shared = core.drawing
+
+local FLOAT_MAX = 3.4028234663852886e38 -- the largest float of 32 bits
 
 -- Style of a line in the layout that native code reads (StrokeFloats in
 -- src/script/api/gui/arguments.rs).
@@ -45,8 +47,10 @@ local options_known = {
     stroke[2] = value
   end,
   dash_offset = function(value)
-    -- A number that is not finite gives NaN when it is subtracted from itself.
-    if type(value) ~= "number" or value - value ~= 0 then return "a finite number" end
+    -- NaN fails the comparison, too.
+    if type(value) ~= "number" or not (abs(value) <= FLOAT_MAX) then
+      return "a finite number of at most 3.4e38"
+    end
     stroke[3] = value
   end,
   dash = function(value)

@@ -57,7 +57,7 @@ function Gui.shear(gui, x, y)
     y = 0
   end
   x, y = pair("Gui.shear", 2, "x", x, y)
-  core.gui_transform(gui, 1, y, x, 1, 0, 0)
+  core.gui_shear(gui, x, y)
 end
 
 ---Applies any matrix of 2 rows and 3 columns to everything that is drawn next. Its columns are the

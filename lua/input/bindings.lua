@@ -22,6 +22,10 @@ for i = 1, PADS do
 end
 local any_pad = { pads[1] } -- the device "pad": all pads; names come from the first
 
+-- Devices of other engines.
+local OTHER_DEVICES = { gamepad = "pad", joystick = "pad", controller = "pad", joy = "pad",
+  key = "keyboard", button = "pad" }
+
 -- Parses a binding string. Returns { devices, button = index } or { devices, axis = index, part =
 -- "x", sign = 1 }, or nil and an error message. Additional fields: `held` lists the modifier keys
 -- that must be down, `both` is true if both directions count, `notches` is true for the mouse
@@ -49,7 +53,7 @@ local function parse(text, wants)
   else
     local names = core.names(devices)
     names[#names + 1] = "pad"
-    local near = core.suggest(prefix, names)
+    local near = OTHER_DEVICES[prefix:lower()] or core.suggest(prefix, names)
     return nil, format("there is no device '%s'%s", prefix,
       near and ", did you mean '" .. near .. "'?" or "")
   end
@@ -60,8 +64,9 @@ local function parse(text, wants)
     if wants == "stick" and stick then
       return nil, "'stick' takes a whole stick, such as pad:left"
     elseif wants == "bindings" and sign == "" then
-      return nil, format("an axis stands in for a button with a direction: '%s+' or '%s-'", text,
-        text)
+      local known = format("%s%s.%s", prefix and prefix .. ":" or "", device.axis_name(axis), part)
+      return nil, format("an axis stands in for a button with a direction: '%s+' or '%s-'", known,
+        known)
     end
     return { devices = list, axis = axis, part = part, sign = sign == "-" and -1 or 1,
       both = sign ~= "+" and sign ~= "-", held = held,

@@ -67,6 +67,10 @@ local function make_kind(name, spec)
     local value = spec.initial
     if select("#", ...) > 0 then
       value = value_of(name, 1, ...)
+      local takes = istype(ctype, (...)) and 1 or count
+      if select("#", ...) > takes then
+        core.refuse_extra(name, takes, select(takes + 1, ...))
+      end
     end
     return setmetatable({ _value = value }, meta)
   end)

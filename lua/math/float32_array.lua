@@ -79,7 +79,8 @@ local function reserve(name, storage, size)
   storage.floats, storage.capacity = floats, capacity
 end
 
-values.callable(Float32Array, function(_, source)
+values.callable(Float32Array, function(_, source, ...)
+  if select("#", ...) > 0 then core.refuse_extra("Float32Array", 1, ...) end
   if source == nil then return new_array(0) end
   if type(source) == "number" then
     check_size("Float32Array", 1, source)

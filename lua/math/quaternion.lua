@@ -49,7 +49,10 @@ end
 
 local function construct(_, ...)
   local axis, angle = ...
-  if istype(V3, axis) and type(angle) == "number" then return about_axis(axis, angle) end
+  if istype(V3, axis) and type(angle) == "number" then
+    if select("#", ...) > 2 then core.refuse_extra("Quaternion", 2, select(3, ...)) end
+    return about_axis(axis, angle)
+  end
   if select("#", ...) == 0 then return IDENTITY end
   if type(axis) == "number" then
     raise("Quaternion: argument #1 'axis' must be Vector3, got " .. describe(axis)

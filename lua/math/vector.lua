@@ -101,11 +101,17 @@ end
 
 local cannot = values.cannot
 
--- Sets the operators that all value types share, and errors for operators that no value type has.
+-- Sets the operators that all value types share, and errors for the others. A type that has one of
+-- the others sets it afterwards.
 function values.common_operators(meta, name, order_hint)
   meta.__name = name
   meta.__lt = function(a, b) cannot("compare", a, "with", b, order_hint) end
   meta.__le = meta.__lt
+  meta.__add = function(a, b) cannot("add", a, "and", b) end
+  meta.__sub = function(a, b) cannot("subtract", b, "from", a) end
+  meta.__mul = function(a, b) cannot("multiply", a, "and", b) end
+  meta.__div = function(a, b) cannot("divide", a, "by", b) end
+  meta.__unm = function() raise("cannot negate " .. name) end
   meta.__mod = function(a, b) cannot("take", a, "modulo", b) end
   meta.__pow = function(a, b) cannot("raise", a, "to the power of", b) end
   meta.__len = function() raise(name .. " has no # operator: " .. order_hint) end

@@ -44,6 +44,7 @@ local WITH = {
 -- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local arguments = { ... }
+  if select("#", ...) > 2 then core.refuse_extra("Vector2", 2, select(3, ...)) end
   for i = 1, min(2, select("#", ...)) do
     if type(arguments[i]) ~= "number" then
       bad_argument("Vector2", i, FIELD_NAMES[i], "number", arguments[i])
@@ -54,7 +55,8 @@ end
 
 local function construct(_, ...)
   local x, y = ...
-  if type(x) == "number" and type(y) == "number" then return V2(x, y) end
+  local is_pair = type(x) == "number" and type(y) == "number"
+  if is_pair and select("#", ...) == 2 then return V2(x, y) end
   return construct_checked(...)
 end
 

@@ -48,6 +48,7 @@ local WITH = {
 -- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local arguments = { ... }
+  if select("#", ...) > 3 then core.refuse_extra("Vector3", 3, select(4, ...)) end
   for i = 1, min(3, select("#", ...)) do
     if type(arguments[i]) ~= "number" then
       bad_argument("Vector3", i, FIELD_NAMES[i], "number", arguments[i])
@@ -58,9 +59,8 @@ end
 
 local function construct(_, ...)
   local x, y, z = ...
-  if type(x) == "number" and type(y) == "number" and type(z) == "number" then
-    return V3(x, y, z)
-  end
+  local is_triple = type(x) == "number" and type(y) == "number" and type(z) == "number"
+  if is_triple and select("#", ...) == 3 then return V3(x, y, z) end
   return construct_checked(...)
 end
 

@@ -49,6 +49,7 @@ local WITH = {
 -- be numbers, so that a misspelled field (nil) is not read as 0.
 local function construct_checked(...)
   local arguments = { ... }
+  if select("#", ...) > 4 then core.refuse_extra("Vector4", 4, select(5, ...)) end
   for i = 1, min(4, select("#", ...)) do
     if type(arguments[i]) ~= "number" then
       bad_argument("Vector4", i, FIELD_NAMES[i], "number", arguments[i])
@@ -60,7 +61,8 @@ end
 local function construct(_, ...)
   local x, y, z, w = ...
   local pair = type(x) == "number" and type(y) == "number"
-  if pair and type(z) == "number" and type(w) == "number" then return V4(x, y, z, w) end
+  local is_full = pair and type(z) == "number" and type(w) == "number"
+  if is_full and select("#", ...) == 4 then return V4(x, y, z, w) end
   return construct_checked(...)
 end
 

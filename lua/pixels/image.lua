@@ -4,7 +4,7 @@
 local core = ...
 
 local ffi, raise, bad_argument, describe = core.ffi, core.raise, core.bad_argument, core.describe
-local no_reload, suggest = core.no_reload, core.suggest
+local no_reload = core.no_reload
 local next, rawget, setmetatable, type = next, rawget, setmetatable, type
 local floor, min, max, format = math.floor, math.min, math.max, string.format
 local istype, copy, bytes_of = ffi.istype, ffi.copy, ffi.string
@@ -89,6 +89,7 @@ meta.__eq = function(a, b)
   return istype(Handle, a) and istype(Handle, b) and storages[a] == storages[b]
 end
 ffi.metatype(Handle, meta)
+core.ctypes.Image = Handle
 
 -- Shared with the other files of images.
 core.images = {
@@ -292,16 +293,9 @@ local FILTERS, WRAPS = { linear = 1, nearest = 2 }, { clamp = 0, ["repeat"] = 1,
 local OPTIONS = { filter = FILTERS, wrap = WRAPS, mips = "boolean", data = "boolean" }
 
 local function check_options(options)
-  if type(options) ~= "table" then
-    bad_argument("Image.to_texture", 3, "options", "table", options)
-  end
+  core.check_options("Image.to_texture", 3, "options", options, OPTIONS)
   for key, value in next, options do
     local known = OPTIONS[key]
-    if not known then
-      local near = type(key) == "string" and suggest(key, core.names(OPTIONS))
-      raise(format("Image.to_texture: unknown option %s%s", describe(key),
-        near and format(", did you mean '%s'?", near) or ""))
-    end
     if known == "boolean" and type(value) ~= "boolean" then
       raise(format("Image.to_texture: '%s' must be true or false, got %s", key, describe(value)))
     end

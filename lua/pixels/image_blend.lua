@@ -3,9 +3,9 @@
 local core = ...
 
 local raise, bad_argument, describe = core.raise, core.bad_argument, core.describe
-local next, type = next, type
+local type = type
 local floor, ceil, min, max, abs = math.floor, math.ceil, math.min, math.max, math.abs
-local format, names = string.format, core.names
+local format = string.format
 local typeof, copy = core.ffi.typeof, core.ffi.copy
 local check, Pixels = core.images.check, core.images.Pixels
 
@@ -106,14 +106,7 @@ end
 local KEYS = { part = true, blend = true }
 
 local function check_options(options)
-  if type(options) ~= "table" then bad_argument("Image.blit", 5, "options", "table", options) end
-  for key in next, options do
-    if not KEYS[key] then
-      local near = type(key) == "string" and core.suggest(key, names(KEYS))
-      raise(format("Image.blit: unknown option %s%s", describe(key),
-        near and format(", did you mean '%s'?", near) or ""))
-    end
-  end
+  core.check_options("Image.blit", 5, "options", options, KEYS)
   local blend = options.blend
   if blend ~= nil and blend ~= "replace" and not (type(blend) == "string" and BLENDS[blend]) then
     raise("Image.blit: 'blend' must be \"alpha\", \"add\", \"multiply\" or \"replace\", got "

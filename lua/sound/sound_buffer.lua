@@ -6,7 +6,7 @@ local core = ...
 local ffi, raise, bad_argument, describe = core.ffi, core.raise, core.bad_argument, core.describe
 local no_reload, values = core.no_reload, core.values
 local rawget, setmetatable, type = rawget, setmetatable, type
-local floor, max, min, huge = math.floor, math.max, math.min, math.huge
+local floor, max, min = math.floor, math.max, math.min
 local istype, bytes_of, text_format = ffi.istype, ffi.string, string.format
 
 ---@module SoundBuffer
@@ -26,6 +26,9 @@ local SoundBuffer = core.module("SoundBuffer")
 
 -- Sample rates, and the most samples of a buffer: 64 MiB as floats, three minutes of stereo.
 local RATE_MIN, RATE_MAX, SAMPLES_MAX = 1000, 384000, 16777216
+
+-- Largest float of 32 bits.
+local FLOAT_MAX = 3.4028234663852886e38
 
 local SAMPLE_FORMATS = {
   float = { array = ffi.typeof("float[?]"), bytes = 4 },
@@ -56,6 +59,7 @@ meta.__eq = function(a, b)
   return istype(Handle, a) and istype(Handle, b) and storages[a] == storages[b]
 end
 ffi.metatype(Handle, meta)
+core.ctypes.SoundBuffer = Handle
 
 local function check(name, buffer)
   if not istype(Handle, buffer) then bad_argument(name, 1, "buffer", "SoundBuffer", buffer) end
@@ -105,7 +109,7 @@ local function stored(storage, value)
 end
 
 local function is_sample(value)
-  return type(value) == "number" and value > -huge and value < huge
+  return type(value) == "number" and value >= -FLOAT_MAX and value <= FLOAT_MAX
 end
 
 local function index_of(name, storage, frame, channel, i)
@@ -139,7 +143,7 @@ function SoundBuffer.set_sample(buffer, frame, value, channel)
   local storage = check("SoundBuffer.set_sample", buffer)
   local at = index_of("SoundBuffer.set_sample", storage, frame, channel, 4)
   if not is_sample(value) then
-    bad_argument("SoundBuffer.set_sample", 3, "value", "a finite number", value)
+    bad_argument("SoundBuffer.set_sample", 3, "value", "a finite number of at most 3.4e38", value)
   end
   storage.samples[at] = stored(storage, value)
 end
@@ -172,8 +176,8 @@ function SoundBuffer.set_samples(buffer, samples, first, channel)
   end
   for i = 0, size - 1 do
     if not is_sample(items[i + from]) then
-      raise(text_format("%s: sample %d must be a finite number, got %s", name, i + 1,
-        describe(items[i + from])))
+      raise(text_format("%s: sample %d must be a finite number of at most 3.4e38, got %s", name,
+        i + 1, describe(items[i + from])))
     end
   end
   local target = storage.samples
@@ -191,8 +195,8 @@ function SoundBuffer.generate(buffer, f)
     for channel = 1, channels do
       local value = f(frame / rate, channel)
       if not is_sample(value) then
-        raise(text_format("SoundBuffer.generate: the function must return a finite number, got %s "
-          .. "in frame %d", describe(value), frame + 1))
+        raise(text_format("SoundBuffer.generate: the function must return a finite number of at "
+          .. "most 3.4e38, got %s in frame %d", describe(value), frame + 1))
       end
       samples[frame * channels + channel - 1] = stored(storage, value)
     end

@@ -187,10 +187,10 @@ function assert.near(expected, actual, tolerance, message) end
 
 ---Checks that a function, or the worst of some frames, does not exceed a budget: `engine_calls`,
 ---`allocations`, `allocated_bytes`, `cpu_milliseconds`; for frames also `scopes` (by name, `calls`
----and `milliseconds`), `counters` (by name), and `frames`, the number of frames to run.
----@param budget table the limits; `warm`: number of calls or frames before the measurement. Of a
----function with `warm`, five more calls are measured and the smallest figures count, because LuaJIT
----allocates when it compiles.
+---and `milliseconds`), `counters` (by name), and `frames`, the number of frames to run. `warm` is a
+---number of calls or frames before the measurement; of a function with `warm`, five calls are
+---measured and the smallest figures count, because LuaJIT allocates when it compiles.
+---@param budget table the limits
 ---@param work? function function to measure; frames are run if omitted
 function assert.within_budget(budget, work) end
 

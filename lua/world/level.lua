@@ -36,9 +36,7 @@ local function checked(options)
   for _, key in ipairs(core.names(options)) do
     local wanted, value = OPTIONS[key], options[key]
     if not wanted then
-      local near = core.suggest(key, core.names(OPTIONS))
-      raise(format("World.spawn_level: unknown option '%s'%s", key,
-        near and ", did you mean '" .. near .. "'?" or ""))
+      raise("World.spawn_level: " .. core.unknown_option(key, OPTIONS))
     end
     if type(value) ~= wanted then
       raise(format("World.spawn_level: option '%s' must be a %s, got %s", key, wanted,

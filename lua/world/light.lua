@@ -2,7 +2,7 @@
 -- `Light` is native.
 local core = ...
 
-local ipairs, next, tostring, type = ipairs, next, tostring, type
+local ipairs, tostring, type = ipairs, tostring, type
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local describe, format, istype = core.describe, string.format, core.ffi.istype
 local V3, ColorType = core.ctypes.Vector3, core.ctypes.Color
@@ -100,13 +100,7 @@ end
 function World.set_sky(world, options)
   no_reload("World.set_sky")
   if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
-  for key in next, options do
-    if not SKY_KEYS[key] then
-      local near = type(key) == "string" and core.suggest(key, core.names(SKY_KEYS))
-      raise(format("World.set_sky: unknown option %s%s", describe(key),
-        near and format(", did you mean '%s'?", near) or ""))
-    end
-  end
+  core.check_options("World.set_sky", 2, "options", options, SKY_KEYS)
   local numbers = core.sky(world)
   for _, option in ipairs(SKY) do
     local value = options[option.name]

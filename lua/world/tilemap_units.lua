@@ -8,6 +8,10 @@ local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_re
 local Tilemap, Unit = core.module("Tilemap"), core.module("Unit")
 local Vector3, Quaternion = core.module("Vector3"), core.module("Quaternion")
 
+local concat, min = table.concat, math.min
+-- Maximum number of names that a warning lists.
+local LISTED_MAX = 12
+
 local NAME = "Tilemap.spawn_units"
 local OPTIONS = { layer = true, pivot = true, offset = true }
 local V3, Q = core.ctypes.Vector3, core.ctypes.Quaternion
@@ -18,14 +22,7 @@ local multiply, axis_angle = Quaternion.multiply, Quaternion.axis_angle
 
 local function check_options(options)
   if options == nil then return {} end
-  if type(options) ~= "table" then bad_argument(NAME, 3, "options", "table or nil", options) end
-  for _, key in ipairs(core.names(options)) do
-    if not OPTIONS[key] then
-      local near = core.suggest(key, core.names(OPTIONS))
-      raise(format("%s: unknown option '%s'%s", NAME, key,
-        near and ", did you mean '" .. near .. "'?" or ""))
-    end
-  end
+  core.check_options(NAME, 3, "options", options, OPTIONS)
   local pivot = options.pivot
   if pivot ~= nil and not (type(pivot) == "table" and type(pivot[1]) == "number"
     and type(pivot[2]) == "number") then
@@ -83,6 +80,22 @@ local function data_of(object)
   return data
 end
 
+-- Warns that no object has one of the classes that have units.
+local function warn_of_classes(tilemap, resources, layer)
+  local known, wanted = {}, core.names(resources)
+  for _, object in ipairs(objects(tilemap, layer)) do
+    if object.type ~= "" then known[object.type] = true end
+    if object.name ~= "" then known[object.name] = true end
+  end
+  local names = core.names(known)
+  local near = core.suggest(wanted[1], names)
+  core.warn(format("%s: no object%s has the class or the name '%s'%s: %s", NAME,
+    layer and " of the layer '" .. layer .. "'" or "", concat(wanted, "' or '"),
+    near and ", did you mean '" .. near .. "'?" or "",
+    #names > 0 and "there are '" .. concat(names, "', '", 1, min(#names, LISTED_MAX)) .. "'"
+    or "the map has no objects with a class or a name"))
+end
+
 ---Spawns units at the objects of a unit's map, in the order of the objects. The unit of an object
 ---is its property `unit`, or that of its class, or that of its name; objects without one are left
 ---out. The properties of an object become data of its unit (`Unit.get_data(unit, "speed")`), and
@@ -119,6 +132,9 @@ function Tilemap.spawn_units(tilemap, units, options)
       spawned[#spawned + 1] = unit
       data[#spawned] = data_of(object)
     end
+  end
+  if #spawned == 0 and ok and next(resources) ~= nil then
+    warn_of_classes(tilemap, resources, options.layer)
   end
   core.finish_units(world, spawned, data)
   -- If a unit cannot be spawned, the units before it are complete.

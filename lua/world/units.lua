@@ -2,13 +2,14 @@
 -- `Unit` are in unit/. Notifications of script components are in components.lua.
 local core = ...
 
-local type, next, ipairs = type, next, ipairs
+local type, next, ipairs, select = type, next, ipairs, select
 local pcall, error = core.pcall, error
 local with_context = core.with_context
 local format = string.format
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
-local V3, Q, M = core.ctypes.Vector3, core.ctypes.Quaternion, core.ctypes.Matrix4x4
+local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
+local Q, M = core.ctypes.Quaternion, core.ctypes.Matrix4x4
 
 local World, Unit = core.module("World"), core.module("Unit")
 local Matrix4x4 = core.module("Matrix4x4")
@@ -48,8 +49,10 @@ local function spawn_transform(name, position, rotation)
   elseif istype(M, position) then
     if rotation ~= nil then raise(name .. ": a pose already has a rotation") end
     return Matrix4x4.translation(position), Matrix4x4.rotation(position), Matrix4x4.scale(position)
+  elseif istype(V2, position) then
+    position = V3(position.x, position.y, 0)
   elseif not istype(V3, position) then
-    bad_argument(name, 3, "position", "Vector3, Matrix4x4 or nil", position)
+    bad_argument(name, 3, "position", "Vector3, Vector2, Matrix4x4 or nil", position)
   end
   if rotation ~= nil and not istype(Q, rotation) then
     bad_argument(name, 4, "rotation", "Quaternion or nil", rotation)
@@ -67,7 +70,8 @@ end
 ---function returns.
 ---@param world World world in which the unit is spawned
 ---@param resource string the name of a unit, such as "units/barrel" for units/barrel.unit
----@param position? Vector3|Matrix4x4 position or pose of its root; the resource's own by default
+---@param position? Vector3|Vector2|Matrix4x4 position or pose of its root; the resource's own by
+---default; a Vector2 is at z = 0
 ---@param rotation? Quaternion rotation of its root; the resource's own by default
 ---@return Unit unit the new unit
 function World.spawn_unit(world, resource, position, rotation)
@@ -222,8 +226,10 @@ function World.link_unit(world, child, ...)
   local first, second, third = ...
   -- Indices of nodes are small, and handles are not.
   if type(second) == "number" and second > NODES_MAX then
+    if select("#", ...) > 3 then core.refuse_extra("World.link_unit", 5, select(4, ...)) end
     core.link_unit(world, child, second, third, first)
   else
+    if select("#", ...) > 2 then core.refuse_extra("World.link_unit", 4, select(3, ...)) end
     core.link_unit(world, child, first, second)
   end
 end

@@ -74,7 +74,11 @@ function find(text) {
   const hits = [];
   INDEX.forEach((item, at) => {
     const [count, value] = score(item, whole, terms);
-    if (count > 0) hits.push([count, value - [...item.entry[0]].length * 0.01, at]);
+    // The parts of the changelog name everything, and follow the other results. The page on security
+    // explains few functions.
+    const [page] = item.entry[1].split("#");
+    const loss = page === "CHANGELOG.html" ? 1000 : page === "docs/security.html" ? 150 : 0;
+    if (count > 0) hits.push([count, value - [...item.entry[0]].length * 0.01 - loss, at]);
   });
   const most = Math.max(0, ...hits.map((hit) => hit[0]));
   const best = hits.filter((hit) => hit[0] === most);

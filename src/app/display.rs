@@ -5,7 +5,7 @@
 use super::frame_input::FrameInput;
 use super::input_translation;
 use super::output_files;
-use super::render_options::{quality_of, vsync_of};
+use super::render_options::{quality_of, reduction_note, vsync_of};
 use super::secondary_windows::{self, SecondaryWindowDriver};
 use engine_foundation::scope;
 use engine_foundation::{Error, log};
@@ -410,7 +410,12 @@ impl Display {
                     log::error(&format!("the screenshot failed: {message}"));
                     self.screenshot = ScreenshotState::Failed;
                 }
-                RendererEvent::Note(message) => engine_foundation::error_line!("engine: {message}"),
+                RendererEvent::Note(message) => {
+                    let is_reduced = self.desktop.is_some() && renderer.adapter().software;
+                    let settings = &engine.game.settings;
+                    let note = if is_reduced { reduction_note(settings) } else { String::new() };
+                    engine_foundation::error_line!("engine: {message}{note}");
+                }
                 RendererEvent::TextureRefused { message, .. } => log::error(&message),
                 RendererEvent::MeshRefused { name, message, .. } => {
                     log::error(&format!("the mesh '{name}' is not drawn: {message}"));

@@ -21,14 +21,40 @@ pub fn quality_of(settings: &Settings, processor: bool) -> RenderQuality {
     if !(processor && settings.boolean("render.less_on_processor")) {
         return wanted;
     }
-    let texels = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
+    let fewer = texels.min(SHADOW_TEXELS_OF_PROCESSOR);
+    // The distance shrinks like the map. At the full distance, a texel of the only map would be as
+    // large as a person, and small objects would have no shadow.
+    let part = fewer as f32 / texels.max(1) as f32;
     RenderQuality {
         samples: 1,
-        shadow_texels: texels,
-        spot_texels: texels / 2,
+        shadow_texels: fewer,
+        spot_texels: fewer / 2,
+        shadow_distance: if fewer > 0 {
+            wanted.shadow_distance * part
+        } else {
+            wanted.shadow_distance
+        },
         cascades: 1,
-        ..wanted
     }
+}
+
+/// Returns the end of the note that the processor renders for a window: how the quality is reduced.
+pub fn reduction_note(settings: &Settings) -> String {
+    let (full, less) = (quality_of(settings, false), quality_of(settings, true));
+    if full == less {
+        return String::new();
+    }
+    let shadows = match less.shadow_distance < full.shadow_distance {
+        true => format!(
+            ", and shadows end {} m from the camera instead of {} m",
+            less.shadow_distance, full.shadow_distance
+        ),
+        false => String::new(),
+    };
+    format!(
+        "; worlds have rough edges{shadows}, so that frames are fast \
+         (render.less_on_processor in settings.sjson)"
+    )
 }
 
 pub fn vsync_of(vsync: Vsync) -> render::Vsync {
@@ -37,5 +63,21 @@ pub fn vsync_of(vsync: Vsync) -> render::Vsync {
         Vsync::Off => render::Vsync::Off,
         Vsync::Adaptive => render::Vsync::Adaptive,
         Vsync::Mailbox => render::Vsync::Fast,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shadows_of_the_processor_keep_the_size_of_their_texels() {
+        let settings = Settings::defaults();
+        let (full, less) = (quality_of(&settings, false), quality_of(&settings, true));
+        let texel = |quality: RenderQuality| quality.shadow_distance / quality.shadow_texels as f32;
+        assert_eq!(texel(full), texel(less));
+        assert_eq!((full.shadow_distance, less.shadow_distance), (100.0, 25.0));
+        let note = reduction_note(&settings);
+        assert!(note.contains("shadows end 25 m from the camera instead of 100 m"), "{note}");
     }
 }

@@ -66,8 +66,23 @@ fn show(text: &clap::Error) {
     }
 }
 
+/// Returns the arguments of the process. A search of `engine docs` can begin with hyphens if it has
+/// several words: `engine docs "--replay file"`.
+fn arguments() -> Vec<std::ffi::OsString> {
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|command| command == "docs") {
+        for argument in &mut arguments[2..] {
+            let Some(text) = argument.to_str() else { continue };
+            if text.starts_with('-') && text.contains(char::is_whitespace) {
+                *argument = text.trim_start_matches('-').into();
+            }
+        }
+    }
+    arguments
+}
+
 fn command() -> i32 {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(arguments()) {
         Ok(cli) => cli,
         Err(message) => {
             show(&message);

@@ -424,8 +424,9 @@ impl Engine {
                 return;
             }
             let message = format!(
-                "at the end of the frame {left} pushes of a Gui had no pop: push and pop, \
-                 push_clip and pop_clip belong together"
+                "at the end of the frame {left} pushes or masks of a Gui had no pop: each push, \
+                 push_clip, push_blend and begin_mask needs its pop, pop_clip, pop_blend or \
+                 pop_mask"
             );
             log::warn("Gui.push", &message);
         });

@@ -42,8 +42,7 @@ impl Assets {
     fn read_particles(&mut self, name: &str) -> Result<EffectData, Error> {
         let resource = ResourceName::new(kind_names::PARTICLES, name);
         if !self.store.has(&resource) {
-            let message = self.store.missing_message(&resource);
-            return Err(error!("{}", message.replacen("no particles '", "no effect '", 1)));
+            return Err(error!("{}", self.store.missing_message(&resource)));
         }
         let bytes = self.store.read(&resource)?;
         contain(&resource, || {
@@ -363,6 +362,7 @@ fn draw_in_scene(
         center,
         radius,
         layers: u32::MAX,
+        order: emitter.numbers().layer,
     });
     Ok(())
 }

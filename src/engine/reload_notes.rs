@@ -1,5 +1,5 @@
-//! Notes for the log after a hot reload of units, levels and tile maps: which existing objects use
-//! the new version, and which keep the old one.
+//! Notes for the log after a hot reload of units, levels, tile maps, models and materials: which
+//! existing objects use the new version, and which keep the old one.
 
 use super::Engine;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
@@ -87,6 +87,35 @@ impl ReloadNote<'_> {
     }
 }
 
+impl ReloadNote<'_> {
+    /// `meshes` show the model, and `actors` have shapes of it.
+    fn models(&self, meshes: usize, actors: usize) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        let shown = counted(meshes, "mesh").replace("meshs", "meshes");
+        match (is_deleted, meshes, actors) {
+            (true, 0, 0) => format!("{file} was deleted: nothing shows it"),
+            (true, ..) => format!("{file} was deleted: the units that use it stay"),
+            (false, 0, 0) => format!("reloaded {file}: units that are spawned from now on use it"),
+            (false, _, 0) => {
+                format!("reloaded {file}: {shown} {} it", choose(meshes, "shows", "show"))
+            }
+            (false, ..) => {
+                let (show, have) = (choose(meshes, "shows", "show"), choose(actors, "has", "have"));
+                let (actors, shape) = (counted(actors, "actor"), choose(actors, "shape", "shapes"));
+                format!("reloaded {file}: {shown} {show} it, and {actors} {have} its new {shape}")
+            }
+        }
+    }
+
+    fn materials(&self) -> String {
+        let ReloadNote { file, is_deleted } = self;
+        match is_deleted {
+            true => format!("{file} was deleted: what it is drawn on stays as it is"),
+            false => format!("reloaded {file}: everything that it is drawn on shows it"),
+        }
+    }
+}
+
 /// Returns true if a unit's resource has that name or inherits from it.
 fn is_a(resource: &UnitResource, name: &str) -> bool {
     resource.name == name || resource.bases.iter().any(|base| base == name)
@@ -111,8 +140,8 @@ impl Engine {
         }
     }
 
-    /// Returns a note for each changed unit, level and tile map. If `respawns` is set, the prelude
-    /// respawns the spawned units and reports them.
+    /// Returns a note for each changed unit, level, tile map, model and material. If `respawns` is
+    /// set, the prelude respawns the spawned units and reports them.
     pub fn reload_notes(&self, changed: &ChangedResources, respawns: bool) -> Vec<String> {
         let mut notes = Vec::new();
         let is_unit = |name: &&ResourceName| name.kind == kind_names::UNIT;
@@ -134,6 +163,21 @@ impl Engine {
             let (new, old): (Vec<_>, Vec<_>) =
                 of_file.partition(|(handle, _)| maps.is_current(TilemapId(*handle)));
             notes.push(self.note(name, |note| note.tilemaps(new.len(), old.len())));
+        }
+        for name in changed.of(ReloadStep::Models) {
+            let is_of_model = |mesh: &str| {
+                mesh.strip_prefix(name.name.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            };
+            let meshes = self.worlds.scenes.meshes.slots.iter();
+            let meshes = meshes.map(|(_, mesh)| &self.assets.models.entry(mesh.mesh).name);
+            let meshes = meshes.filter(|mesh| is_of_model(mesh)).count();
+            let actors = self.worlds.physics.actors.iter();
+            let actors = actors.filter(|(_, actor)| actor.has_shape_of(&name.name)).count();
+            notes.push(self.note(name, |note| note.models(meshes, actors)));
+        }
+        let is_material = |name: &&ResourceName| name.kind == kind_names::MATERIAL;
+        for name in changed.of(ReloadStep::Materials).filter(is_material) {
+            notes.push(self.note(name, |note| note.materials()));
         }
         notes
     }
@@ -188,5 +232,14 @@ mod tests {
             ]
         );
         assert_eq!(deleted.tilemaps(0, 1), "a.x was deleted: 1 map keeps the old tiles");
+        assert_eq!(
+            [saved.models(0, 0), saved.models(2, 0), saved.models(1, 1), deleted.models(1, 1)],
+            [
+                "reloaded a.x: units that are spawned from now on use it",
+                "reloaded a.x: 2 meshes show it",
+                "reloaded a.x: 1 mesh shows it, and 1 actor has its new shape",
+                "a.x was deleted: the units that use it stay",
+            ]
+        );
     }
 }

@@ -55,6 +55,8 @@ struct LogState {
     warnings: BTreeMap<String, u64>,
     silent: bool,
     captured: Option<Vec<String>>,
+    /// Held back warnings about data of the game.
+    data_warnings: Option<Vec<String>>,
     file: Option<LogFile>,
 }
 
@@ -155,6 +157,31 @@ pub fn warn(location: &str, text: &str) {
     if first {
         warning(&format!("{location}: {text}"));
     }
+}
+
+/// Writes a warning about a game's data once per location, or holds it back for
+/// [`release_data_warnings`].
+pub fn data_warning(location: &str, text: &str) {
+    let is_held = with(|log| {
+        let Some(held) = &mut log.data_warnings else { return false };
+        if held.len() < ERRORS_HELD_MAX {
+            held.push(format!("{location}: {text}"));
+        }
+        true
+    });
+    if !is_held {
+        warn(location, text);
+    }
+}
+
+/// Starts to hold back warnings about a game's data, for [`release_data_warnings`].
+pub fn capture_data_warnings() {
+    with(|log| log.data_warnings = Some(Vec::new()));
+}
+
+/// Stops holding back warnings about a game's data, and returns them.
+pub fn release_data_warnings() -> Vec<String> {
+    with(|log| log.data_warnings.take().unwrap_or_default())
 }
 
 /// Returns the locations that warned more than once, with their counts.

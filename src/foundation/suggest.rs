@@ -36,6 +36,26 @@ pub fn hint<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String 
     nearest(word, names).map(|name| format!(", did you mean '{name}'?")).unwrap_or_default()
 }
 
+/// Maximum number of names that a message lists.
+const LISTED_MAX: usize = 12;
+
+/// Returns `", did you mean 'x'?"`. If no name is near, returns `": it has 'a', 'b'"`, the names
+/// that exist.
+pub fn hint_or_names<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let near = hint(word, names.iter().copied());
+    if !near.is_empty() {
+        return near;
+    }
+    let listed: Vec<String> =
+        names.iter().take(LISTED_MAX).map(|name| format!("'{name}'")).collect();
+    match names.len().saturating_sub(LISTED_MAX) {
+        _ if names.is_empty() => ": it has none".to_string(),
+        0 => format!(": it has {}", listed.join(", ")),
+        more => format!(": it has {} and {more} more", listed.join(", ")),
+    }
+}
+
 /// Returns the nearest name for names in folders. If no whole name is near, compares only the last
 /// part, because people often omit folders.
 pub fn nearest_in_folders<'a>(

@@ -301,8 +301,8 @@ pub struct ParticleQuad {
 }
 
 /// Particles with common parameters: a range of [`SceneFrame::particles`], drawn after all opaque
-/// draws. Batches are sorted by their centers, the farthest first, together with all transparent
-/// draws. The particles of a batch are drawn in array order.
+/// draws. Batches are sorted by order, then by their centers, the farthest first, together with all
+/// transparent draws. The particles of a batch are drawn in array order.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ParticleBatch {
     pub first: u32,
@@ -318,6 +318,9 @@ pub struct ParticleBatch {
     pub radius: f32,
     /// Bit set of the batch's groups, as for a draw.
     pub layers: u32,
+    /// Sorting order among transparent draws, as [`DrawMesh::order`]. With 0, particles and draws
+    /// without an order are sorted by their exact distance.
+    pub order: i32,
 }
 
 /// The changes and contents of one scene in one frame.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Scripts that are embedded in the engine. `require` finds them if the game has no script of that
 /// name.
-const CORE_SCRIPTS: &[(&str, &str)] = &[
+pub const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("camera_2d.lua", include_str!("../../core/camera_2d.lua")),
     ("stingray.lua", include_str!("../../core/stingray.lua")),
     ("stingray_sound.lua", include_str!("../../core/stingray_sound.lua")),

@@ -321,8 +321,9 @@ pub const SETTINGS: &[Setting] = &[
         SettingType::Boolean,
         "true",
         "If true, and a software adapter draws in a window, worlds have one sample per pixel, and \
-         shadows use one map of at most 512 x 512 texels. This overrides the other settings. If \
-         false, a frame takes very long with such an adapter.",
+         shadows use one map of at most 512 x 512 texels. The shadow distance shrinks like the \
+         map: 25 m instead of 100 m by default. This overrides the other settings. If false, a \
+         frame takes very long with such an adapter.",
     )
     .live(),
     setting(

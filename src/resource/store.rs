@@ -302,17 +302,17 @@ impl ResourceStore {
     /// name of the game is similar.
     pub fn missing_among_message(&self, resource: &ResourceName, other_names: &[&str]) -> String {
         if let Some(reason) = &self.unavailable_reason {
-            return format!("there is no {} '{}': {reason}", resource.kind, resource.name);
+            return format!("there is no {} '{}': {reason}", noun(&resource.kind), resource.name);
         }
         match &self.data {
             DataSource::Bundle(bundle) if !bundle.variants(resource.id()).is_empty() => format!(
                 "none of the variants of {} '{}' serves the preferences [{}]",
-                resource.kind,
+                noun(&resource.kind),
                 resource.name,
                 self.preferences.properties().join(", ")
             ),
             _ if winner(&self.index, &self.preferences, resource).is_some() => {
-                format!("there is no {} '{}'", resource.kind, resource.name)
+                format!("there is no {} '{}'", noun(&resource.kind), resource.name)
             }
             _ => {
                 let found = (&*self.index, self.kinds);
@@ -494,8 +494,9 @@ fn missing_name_message(
     other_names: &[&str],
 ) -> String {
     let ResourceName { kind, name } = wanted;
+    let one = noun(kind);
     if let Some(message) = index.failure(wanted) {
-        return format!("{kind} '{name}' could not be compiled: {message}");
+        return format!("{one} '{name}' could not be compiled: {message}");
     }
     // The broken resource may provide the wanted one: a material provides a texture, a sheet
     // provides its frames.
@@ -504,9 +505,9 @@ fn missing_name_message(
         other.name == *name || (other.kind == kind_names::SHEET && frames())
     };
     if let Some((other, message)) = index.failed.iter().find(|(other, _)| explains(other)) {
-        let (its_kind, its_name) = (&other.kind, &other.name);
+        let (its_kind, its_name) = (noun(&other.kind), &other.name);
         return format!(
-            "there is no {kind} '{name}', and the {its_kind} '{its_name}' could not be compiled: \
+            "there is no {one} '{name}', and the {its_kind} '{its_name}' could not be compiled: \
              {message}"
         );
     }
@@ -516,7 +517,7 @@ fn missing_name_message(
             variants.iter().map(|entry| format!("\"{}\"", entry.properties)).collect();
         let order = preferences.properties().join(", ");
         return format!(
-            "{kind} '{name}' has only the variants {}, and none of them serves the preferences \
+            "{one} '{name}' has only the variants {}, and none of them serves the preferences \
              [{order}]: add a file without properties",
             quoted.join(", ")
         );
@@ -528,7 +529,7 @@ fn missing_name_message(
         && !ending.contains('/')
         && !index.variants(&ResourceName::new(kind, base)).is_empty()
     {
-        return format!("there is no {kind} '{name}': names have no ending, write '{base}'");
+        return format!("there is no {one} '{name}': names have no ending, write '{base}'");
     }
     let serves = |other: &str| other == kind || substitute_kind(kind) == Some(other);
     // The name of a resource that could not be compiled may be meant as well.
@@ -546,7 +547,12 @@ fn missing_name_message(
         }
         None => near,
     };
-    format!("there is no {kind} '{name}'{hint}")
+    format!("there is no {one} '{name}'{hint}")
+}
+
+/// Returns the noun for one resource of a kind in messages.
+fn noun(kind: &str) -> &str {
+    if kind == kind_names::PARTICLES { "effect" } else { kind }
 }
 
 fn variant_name_message(index: &ResourceIndex, wanted: &ResourceName) -> Option<String> {

@@ -15,7 +15,7 @@ pub struct ValueType {
 }
 
 /// All value types. A type's index here is its index in [`ValueTypeIds`].
-pub const VALUE_TYPES: [ValueType; 10] = [
+pub const VALUE_TYPES: [ValueType; 12] = [
     ValueType { name: "Vector2", floats: 2 },
     ValueType { name: "Vector3", floats: 3 },
     ValueType { name: "Vector4", floats: 4 },
@@ -25,6 +25,8 @@ pub const VALUE_TYPES: [ValueType; 10] = [
     ValueType { name: "IdString32", floats: 0 },
     ValueType { name: "IdString64", floats: 0 },
     ValueType { name: "Float32Array", floats: 0 },
+    ValueType { name: "Image", floats: 0 },
+    ValueType { name: "SoundBuffer", floats: 0 },
     // A reference to a counter; lua/debug/stats.lua registers the type.
     ValueType { name: "Counter", floats: 0 },
 ];

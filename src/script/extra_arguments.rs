@@ -1,7 +1,7 @@
 //! The check of extra arguments in the prelude's public functions: `Unit.box(unit, 1, 2)` is
-//! refused by a function in Lua as it is by one in Rust. The check is added to the source text
-//! before it is compiled, by the build script and where the text is compiled at run time. Lines
-//! stay in place.
+//! refused by a function in Lua as it is by one in Rust. Extra arguments that are nil are accepted.
+//! The check is added to the source text before it is compiled, by the build script and where the
+//! text is compiled at run time. Lines stay in place. Compiled code counts arguments at no cost.
 
 /// Files whose functions count their arguments themselves: generated ones, and the test library.
 const EXEMPT: [&str; 2] = ["gui/rows", "test/"];
@@ -14,6 +14,14 @@ pub fn with_checks(name: &str, text: &str) -> String {
     }
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut rest = text;
+    if next_function(text).is_some()
+        && let Some(end) = end_of_core(text)
+    {
+        let (before, after) = text.split_at(end);
+        out += before;
+        out += " local num_arguments = core.select";
+        rest = after;
+    }
     while let Some(at) = next_function(rest) {
         let (before, function) = rest.split_at(at);
         out += before;
@@ -23,6 +31,13 @@ pub fn with_checks(name: &str, text: &str) -> String {
         rest = body;
     }
     out + rest
+}
+
+/// Returns the end of the line `local core = ...`, with which files begin.
+fn end_of_core(text: &str) -> Option<usize> {
+    let at = if text.starts_with("local core") { 0 } else { text.find("\nlocal core")? + 1 };
+    let line = text[at..].lines().next()?;
+    line.ends_with("= ...").then_some(at + line.len())
 }
 
 /// Returns the position of the next line that begins a public function.
@@ -50,7 +65,7 @@ fn checked_head(head: &str) -> Option<String> {
     let count = parameters.split(',').filter(|name| !name.trim().is_empty()).count();
     let comma = if count == 0 { "" } else { ", " };
     Some(format!(
-        "{start}({parameters}{comma}...) if ... ~= nil then \
+        "{start}({parameters}{comma}...) if num_arguments(\"#\", ...) > 0 then \
          core.refuse_extra(\"{path}\", {count}, ...) end"
     ))
 }
@@ -61,16 +76,18 @@ mod tests {
 
     #[test]
     fn public_functions_without_rest_get_the_check() {
-        let text = "-- function Unit.no(a)\nfunction Unit.box(unit, linked)\n  return 1\nend\n";
+        let text = "-- function Unit.no(a)\nlocal core = ...\nfunction Unit.box(unit, linked)\n  \
+                    return 1\nend\n";
         let checked = with_checks("world/unit/x", text);
         assert_eq!(
             checked,
-            "-- function Unit.no(a)\nfunction Unit.box(unit, linked, ...) if ... ~= nil then \
+            "-- function Unit.no(a)\nlocal core = ... local num_arguments = core.select\n\
+             function Unit.box(unit, linked, ...) if num_arguments(\"#\", ...) > 0 then \
              core.refuse_extra(\"Unit.box\", 2, ...) end\n  return 1\nend\n"
         );
         assert_eq!(checked.lines().count(), text.lines().count());
         let none = with_checks("x", "function Unit.all()\nend");
-        assert!(none.starts_with("function Unit.all(...) if ... ~= nil"), "{none}");
+        assert!(none.starts_with("function Unit.all(...) if num_arguments"), "{none}");
     }
 
     #[test]

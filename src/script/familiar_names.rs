@@ -2,6 +2,8 @@
 //! engines, their functions, and everyday words. Error messages, `engine docs` and the manual's
 //! search read this table.
 
+use super::familiar_games::GAME_NAMES;
+
 /// A function, module or page, with other names for it.
 pub struct FamiliarName {
     /// A name of the reference (`Gui.bitmap`), or a page of the manual, with the anchor of a
@@ -25,19 +27,20 @@ pub fn equivalent(module: &str, name: &str) -> Option<&'static str> {
         let parts = word.split_once('.');
         parts.is_some_and(|(known, last)| known == module && last.eq_ignore_ascii_case(name))
     };
-    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(means))?;
+    let row = familiar_names().find(|row| row.aliases().any(means))?;
     (!row.target.starts_with("docs/")).then_some(row.target)
 }
 
 /// Returns the function or the page that a name of another engine means.
 pub fn target(name: &str) -> Option<&'static str> {
-    let row = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == name))?;
+    let row = familiar_names().find(|row| row.aliases().any(|word| word == name))?;
     Some(row.target)
 }
 
 /// Returns what a global of another engine means here, as the end of a message.
 pub fn meaning(global: &str) -> Option<String> {
-    let target = target(global)?;
+    // Words of kinds of games, such as `enemy`, are the names of a game's own variables.
+    let target = FAMILIAR_NAMES.iter().find(|row| row.aliases().any(|word| word == global))?.target;
     Some(match target.strip_prefix("docs/") {
         Some(page) => {
             let page = page.split(['.', '#']).next().unwrap_or(page);
@@ -47,12 +50,17 @@ pub fn meaning(global: &str) -> Option<String> {
     })
 }
 
-const fn row(target: &'static str, aliases: &'static str) -> FamiliarName {
+/// Returns all rows. Of several rows with the same word, the first is the best.
+pub fn familiar_names() -> impl Iterator<Item = &'static FamiliarName> {
+    FAMILIAR_NAMES.iter().chain(GAME_NAMES)
+}
+
+pub(super) const fn row(target: &'static str, aliases: &'static str) -> FamiliarName {
     FamiliarName { target, aliases }
 }
 
-/// The table. Of several rows with the same word, the first is the best.
-pub const FAMILIAR_NAMES: &[FamiliarName] = &[
+/// Functions and pages of the engine. Words of kinds of games are in familiar_games.rs.
+const FAMILIAR_NAMES: &[FamiliarName] = &[
     // Drawing
     row(
         "Gui.bitmap",
@@ -197,7 +205,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "PhysicsWorld.spawn_chain",
-        "chain shape, edge shape, newChainShape, newEdgeShape, terrain",
+        "chain shape, edge shape, newChainShape, newEdgeShape, 2d terrain",
     ),
     row("PhysicsWorld.spawn_polygon", "polygon shape, newPolygonShape"),
     row(
@@ -279,22 +287,18 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/tilemaps.md", "tiled, ldtk, tmx, tile set, tileset, orthogonal map"),
     row(
         "docs/models.md",
-        "gltf, glb, fbx, obj, blender, import model, 3d model, model, static mesh, import blender",
+        "gltf, glb, fbx, obj, blender, import model, 3d model, model, static mesh, import blender, \
+         heightfield, height map, heightmap, terrain, landscape",
     ),
+    row(
+        "docs/models.md#units-of-models",
+        "level of detail, lod, LODGroup, material override, visibility group",
+    ),
+    row("docs/models.md#what-is-imported", "morph target, blend shape"),
     row(
         "Mesh.new",
         "procedural mesh, ProceduralMesh.create, vertices, custom mesh, newMesh, Mesh.create, \
          love.graphics.newMesh, vertex buffer, ArrayMesh",
-    ),
-    row(
-        "docs/animation.md",
-        "skeleton, skeletal animation, skinned, skinned mesh, bones, AnimationPlayer, Animator, \
-         play animation, walk cycle, crossfade, blend tree, AnimationTree, rig",
-    ),
-    row(
-        "docs/animation.md#state-machines",
-        "animation state machine, state machine, animator controller, blend space, \
-         AnimationNodeStateMachine",
     ),
     row(
         "docs/sprites.md#animation",
@@ -321,13 +325,22 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
          player movement, kinematic body, walk, slope",
     ),
     row(
+        "docs/physics.md#a-third-person-character",
+        "third person, third person camera, third person character, orbit camera, camera orbit, \
+         chase camera, camera collision, coyote time, coyote, double jump",
+    ),
+    row(
+        "docs/physics.md#triggers",
+        "pickup, pick up, collect, collectible, coin, item, checkpoint, trigger mover",
+    ),
+    row(
         "docs/physics.md#materials-and-collision-filters",
         "collision layer, collision mask, collision filter, physics layer, bounce, bouncy, \
          friction, restitution",
     ),
     row(
         "docs/physics.md#2d-worlds-and-worlds-without-physics",
-        "2d physics, flat physics, physics 2d, platformer",
+        "2d physics, flat physics, physics 2d",
     ),
     row(
         "Actor.set_velocity",
@@ -416,7 +429,7 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Input.set_actions",
         "input mapping, input map, key binding, actions, is_action_pressed, GetAxis, Input.bind, \
-         Input.map, key bindings, input action",
+         Input.map, key bindings, input action, wasd, WASD keys, arrow keys",
     ),
     row("docs/input.md#binding-by-the-player", "rebind, remap keys, change controls, remapping"),
     row("Pad1.set_rumble", "rumble, vibration, vibrate, haptics, force feedback"),
@@ -425,7 +438,8 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "Sound.trigger",
         "Sound.play, Sound.start, playsound, play sound, play music, AudioSource, \
-         love.audio.play, newSource, audio, sound effect, sfx, AudioStreamPlayer, WwiseWorld",
+         love.audio.play, newSource, audio, sound effect, sfx, AudioStreamPlayer, WwiseWorld, \
+         footstep, footsteps",
     ),
     row("Sound.preload", "Sound.load, load sound, Sound.new, Sound.create"),
     row("Sound.stop", "stop sound, stop music, love.audio.stop"),
@@ -538,11 +552,6 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/profiling.md", "profiler, profile, slow, performance, frame time, lag, flame graph"),
     row("docs/statistics.md", "fps, show fps, stats, getFPS, counters, memory usage"),
     row("docs/tools.md", "console, inspector, editor, remote, dev tools, log window"),
-    row(
-        "docs/debug_ui.md",
-        "dear imgui, debug window, debug menu, Imgui, button, slider, \
-         checkbox",
-    ),
     row("docs/errors.md", "crash, stack trace, error handling, callstack, error message"),
     row(
         "docs/tasks.md",
@@ -576,29 +585,13 @@ pub const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("docs/first_game.md", "tutorial, getting started, first game, hello world, example"),
     row("docs/faq.md", "faq, questions, help, why"),
+    row(
+        "docs/faq.md#what-does-not-exist-yet",
+        "navmesh, navigation mesh, navigation, pathfinding, path finding, NavMeshAgent, GwNav, \
+         multiplayer, networking, network",
+    ),
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn aliases_of_a_target_differ_and_are_trimmed() {
-        let mut targets = std::collections::HashSet::new();
-        for row in FAMILIAR_NAMES {
-            assert!(targets.insert(row.target), "{} has two rows", row.target);
-            for alias in row.aliases() {
-                assert!(!alias.is_empty(), "{} has an empty alias", row.target);
-                let same = row.aliases().filter(|other| other.eq_ignore_ascii_case(alias)).count();
-                assert_eq!(same, 1, "{}: '{alias}' is there twice", row.target);
-            }
-        }
-    }
-
-    #[test]
-    fn missing_functions_mean_functions_only() {
-        assert_eq!(equivalent("Sound", "play"), Some("Sound.trigger"));
-        assert_eq!(equivalent("GameObject", "Find"), Some("World.unit_by_name"));
-        assert_eq!(equivalent("Sound", "xyzzy"), None);
-    }
-}
+#[path = "familiar_names_tests.rs"]
+mod tests;

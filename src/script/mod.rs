@@ -18,6 +18,7 @@ pub mod docgen;
 mod engine_memory_limit;
 mod error_hints;
 mod extra_arguments;
+mod familiar_games;
 pub mod familiar_names;
 mod ffi_wrappers;
 mod field_hints;

@@ -126,11 +126,43 @@ fn unclosed_quote(problem: &str, source: &str) -> Option<String> {
     if problem == "unfinished string" {
         return Some("the closing quote of this text is missing".to_string());
     }
-    let quotes = |quote| source.matches(quote).count();
-    let is_odd = quotes('\'') % 2 == 1 && quotes('"') == 0;
-    is_odd.then(|| {
+    has_open_quote(source).then(|| {
         "a quote ends the text before its end: write it in the other quotes, \"don't\"".to_string()
     })
+}
+
+/// Returns true if a text in single quotes is not closed in its line. Quotes in comments and in
+/// other texts do not count.
+fn has_open_quote(line: &str) -> bool {
+    let mut rest = line;
+    while let Some(at) = rest.find(['\'', '"', '-', '[']) {
+        let from = &rest[at..];
+        if from.starts_with("--") {
+            return false;
+        }
+        let end = match from.as_bytes()[0] {
+            quote @ (b'\'' | b'"') => match closing_quote(from, quote) {
+                Some(end) => end,
+                None => return quote == b'\'',
+            },
+            b'[' if from.starts_with("[[") => from.find("]]").map_or(from.len(), |end| end + 2),
+            _ => 1,
+        };
+        rest = &from[end..];
+    }
+    false
+}
+
+/// Returns the position after the quote that closes a text, which begins with its other quote.
+fn closing_quote(text: &str, quote: u8) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        if byte == quote && !is_escaped {
+            return Some(at + 1);
+        }
+        is_escaped = byte == b'\\' && !is_escaped;
+    }
+    None
 }
 
 /// Finds a sign of another language.
@@ -233,6 +265,12 @@ fn missing_part(problem: &str, near: &str, lines: &[&str]) -> Option<String> {
     match problem {
         _ if problem.starts_with("'}' expected") => Some(of("}")),
         _ if problem.starts_with("')' expected") => Some(of(")")),
+        "'<eof>' expected" if ["else", "elseif"].contains(&near) => Some(format!(
+            "no `if` is open at this `{near}`: an `end` before it may have closed the `if`"
+        )),
+        "'<eof>' expected" if near == "until" => {
+            Some("no `repeat` is open at this `until`".to_string())
+        }
         "'<eof>' expected" if near != "end" => {
             Some("`return` must be the last statement of its block".to_string())
         }
@@ -329,6 +367,21 @@ mod tests {
         check("local x = {1, 2\nprint(x)", "a comma or the closing } is missing before it");
         check("f(1, 2\ng()", "a comma or the closing ) is missing before it");
         check("return 1\nprint(2)", "`return` must be the last statement of its block");
+        let stray = |word| {
+            format!("no `if` is open at this `{word}`: an `end` before it may have closed the `if`")
+        };
+        check("if x then\n  y()\nend\nelse\nend", &stray("else"));
+        check("if x then y() end\nelseif z then\nend", &stray("elseif"));
+        check("y()\nuntil x", "no `repeat` is open at this `until`");
+    }
+
+    #[test]
+    fn quotes_in_comments_and_other_texts_are_no_texts() {
+        let comma = "a comma or the closing ) is missing before it";
+        check("print(1 2) -- don't", comma);
+        check("print(\"it's\" 2)", comma);
+        check("print([[it's]] 2)", comma);
+        check("print('it\\'s' 2)", comma);
     }
 
     #[test]

@@ -46,6 +46,7 @@ local stroke_of, text_by_name = shared.stroke_of, shared.text_by_name
 local flips, blends = shared.flips, shared.blends
 local below_zero, raise_refusal = shared.below_zero, shared.raise_refusal
 local raise_argument_error = shared.raise_argument_error
+local num_arguments, refuse_extra = core.select, core.refuse_extra
 ";
 
 /// Returns the text of lua/gui/rows.lua, which declares the functions of the unpacked rows.
@@ -172,9 +173,12 @@ fn function(
     let lines = format!(
         "do local functions = core.module('{module}')\n\
          local native = cast(types[{index}], addresses[{index}])\n\
-         functions.{} = function({variables})\n\
+         functions.{} = function({variables}, ...)\n\
+         if num_arguments('#', ...) > 0 then refuse_extra('{module}.{}', {}, ...) end\n\
          {}{fast}{general}end end\n",
         row.name,
+        row.name,
+        arguments.len(),
         all(&|one| one.statement(one.form.lookup)),
     );
     for line in lines.lines() {

@@ -5,7 +5,7 @@ use super::super::api_row::{ModuleRows, func, hot, module};
 use super::{CallOutcome, Vm, VmConfig, lua_memory};
 use crate::callbacks::CALLBACKS;
 use crate::context::{LOADED_BYTES_MAX, ScriptContext};
-use crate::familiar_names::FAMILIAR_NAMES;
+use crate::familiar_names::familiar_names;
 use crate::heap::{MarkTable, lua_upvalueid};
 #[cfg(debug_assertions)]
 use crate::prelude::{FILES, PreludeFile};
@@ -125,7 +125,7 @@ fn every_name_that_error_hints_suggest_exists() {
             main += &format!("assert(type({name}) == 'function', '{name}')\n");
         }
     }
-    for row in FAMILIAR_NAMES.iter().filter(|row| !row.target.starts_with("docs/")) {
+    for row in familiar_names().filter(|row| !row.target.starts_with("docs/")) {
         let target = row.target;
         let is_callback = CALLBACKS.iter().any(|callback| callback.name == target);
         if !is_callback {

@@ -99,6 +99,9 @@ pub fn module(name: &str) -> String {
     format!("components/{name}")
 }
 
+/// Kind of a reference to a resource of any kind, if there is one of that name.
+const ANY_KIND: &str = "";
+
 /// Validates a list of components. The error is the offending value with its message. `whole` is
 /// true if nothing is inherited, so `null` has nothing to remove. The resources that the list
 /// refers to are added to `named`, as types and names.
@@ -130,7 +133,15 @@ pub fn check<'a>(
             return Err((node, format!("'node' of '{name}' must be the name of a node")));
         }
         let Some(known) = engine_component(component) else {
-            named.push((kind_names::LUA.to_string(), module(component)));
+            // The block can change a component of the model or of the inherited unit. Its type is
+            // then known only there, and the spawn of the unit reports a missing component.
+            let is_override = !whole && value.get("component").is_none();
+            let kind = if is_override { ANY_KIND } else { kind_names::LUA };
+            named.push((kind.to_string(), module(component)));
+            if is_override {
+                let texts = fields.filter_map(|field| field.value.as_str());
+                named.extend(texts.map(|text| (ANY_KIND.to_string(), text.to_string())));
+            }
             continue;
         };
         let fields = fields.filter(|field| !taken_away(field.value));

@@ -14,7 +14,7 @@ use engine_foundation::error;
 use engine_particles::pose::EffectTransform;
 use engine_particles::{EffectDesc, EffectId, EffectStage, NodeLink, OrphanPolicy};
 use engine_resource::resource_kind::kind_names;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of the field `orphaned`, in the order of [`OrphanPolicy::ALL`].
 const ORPHANED: [&str; 3] =
@@ -90,12 +90,18 @@ pub struct UnitEffect {
     orphaned: OrphanPolicy,
 }
 
+impl UnitEffect {
+    fn is_hidden(&self) -> bool {
+        self.flags & flag::ANY_HIDDEN != 0
+    }
+}
+
 /// The effects of units' components, by row.
 #[derive(Default)]
 pub struct UnitEffects {
     of: BTreeMap<u32, Vec<UnitEffect>>,
-    /// Effects that were hidden or shown since the last frame that was drawn.
-    changed: Vec<(EffectId, bool)>,
+    /// Rows of the units whose effects were hidden or shown since the last frame that was drawn.
+    changed: BTreeSet<u32>,
 }
 
 impl UnitEffects {
@@ -105,8 +111,8 @@ impl UnitEffects {
     }
 
     fn add(&mut self, row: u32, effect: UnitEffect) {
-        if effect.flags & flag::ANY_HIDDEN != 0 {
-            self.changed.push((effect.id, true));
+        if effect.is_hidden() {
+            self.changed.insert(row);
         }
         self.of.entry(row).or_default().push(effect);
     }
@@ -116,14 +122,23 @@ impl UnitEffects {
             if group.is_none_or(|group| group == effect.group)
                 && set_hidden(&mut effect.flags, reason, hidden)
             {
-                self.changed.push((effect.id, effect.flags & flag::ANY_HIDDEN != 0));
+                self.changed.insert(row);
             }
         }
     }
 
-    /// Returns the effects that were hidden (true) or shown (false) since the last call.
+    /// Returns the effects of units with effects that were hidden or shown since the last call,
+    /// each with true if it is hidden.
     pub fn take_changed(&mut self) -> Vec<(EffectId, bool)> {
-        std::mem::take(&mut self.changed)
+        let rows = std::mem::take(&mut self.changed);
+        let effects = rows.iter().flat_map(|row| self.of_unit(*row));
+        effects.map(|effect| (effect.id, effect.is_hidden())).collect()
+    }
+
+    /// Removes the effects of a unit that ends, and returns them.
+    fn remove(&mut self, row: u32) -> Vec<UnitEffect> {
+        self.changed.remove(&row);
+        self.of.remove(&row).unwrap_or_default()
     }
 }
 
@@ -188,13 +203,15 @@ fn spawn(
 }
 
 fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, location: &str) {
-    for effect in host.scenes.effects.of.remove(&unit.row()).unwrap_or_default() {
+    for effect in host.scenes.effects.remove(unit.row()) {
         // Effects end by themselves, and scripts can destroy or unlink them.
         let Some(found) = host.particles.slots_mut().get_mut(effect.id.0) else { continue };
         if found.link.is_none_or(|link| link.unit != unit.0) {
             continue;
         }
         found.link = None;
+        // An effect that outlives its unit stays as hidden as it was.
+        found.hidden = effect.is_hidden();
         match effect.orphaned {
             OrphanPolicy::Destroy => host.particles.destroy(effect.id, host.frame, location),
             OrphanPolicy::Stop => found.spawning = false,
@@ -214,8 +231,37 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
                 found.link.map_or(1, |link| link.node + 1),
                 view.particles.count(effect.id),
                 if found.spawning { "" } else { ", stopped" },
-                if effect.flags & flag::ANY_HIDDEN == 0 { "" } else { ", hidden" },
+                if effect.is_hidden() { ", hidden" } else { "" },
             ),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::{HandleKind, Slots};
+
+    #[test]
+    fn changed_effects_are_forgotten_with_their_units() {
+        let mut effects = UnitEffects::default();
+        let mut slots = Slots::new(HandleKind::ParticleEffect, 1000);
+        for row in 0..1000 {
+            let id = EffectId(slots.add(()).expect("there is room"));
+            let orphaned = OrphanPolicy::Stop;
+            effects.add(row % 10, UnitEffect { id, flags: flag::HIDDEN, group: 0, orphaned });
+            effects.hide(row % 10, None, flag::HIDDEN, false);
+            effects.hide(row % 10, None, flag::HIDDEN, true);
+            effects.remove(row % 10);
+        }
+        assert_eq!(effects.changed.len(), 0);
+        let id = EffectId(slots.iter().next().expect("it was added").0);
+        let orphaned = OrphanPolicy::Stop;
+        effects.add(3, UnitEffect { id, flags: 0, group: 0, orphaned });
+        assert_eq!(effects.take_changed(), []);
+        effects.hide(3, None, flag::HIDDEN, true);
+        effects.hide(3, None, flag::HIDDEN, true);
+        assert_eq!(effects.take_changed(), [(id, true)]);
+        assert_eq!(effects.take_changed(), []);
     }
 }

@@ -107,7 +107,7 @@ fn make_sequence(
         Some(tag) => {
             let found = sheet.tags.iter().find(|known| known.name == tag).ok_or_else(|| {
                 let names = sheet.tags.iter().map(|known| known.name.as_str());
-                let near = engine_foundation::suggest::hint(tag, names);
+                let near = engine_foundation::suggest::hint_or_names(tag, names);
                 error!("the sheet '{name}' has no tag '{tag}'{near}")
             })?;
             (found.from as usize, found.to as usize, found.direction, found.repeat)

@@ -59,6 +59,9 @@ pub struct TilemapInstance {
     /// Name of the component.
     pub name: String,
     pub collision: Option<Box<TilemapCollision>>,
+    /// Indices of its bodies among the actors of its unit, from 0, once it has had them. Later
+    /// bodies get the same ones.
+    pub body_indices: [Option<usize>; 2],
     pub placement: SpritePlacement,
     /// Bits of [`flag`]: the reasons why the map is hidden; [`flag::NEW`] if all its pieces must be
     /// sent again, and [`flag::LISTED`] if it moved.

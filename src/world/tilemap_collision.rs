@@ -1,6 +1,6 @@
 //! Bodies of tile maps: static actors whose shapes are the outlines of colliding tiles. A map has
-//! one actor for solid tiles, and one for one-way tiles. Each shape of an actor is a part of the
-//! map, and is replaced when a tile there changes. The outlines are computed in
+//! one actor for solid tiles, and one for one-way tiles. Each shape of an actor belongs to a part
+//! of the map, and is replaced when a tile there changes. The outlines are computed in
 //! src/system/tilemaps/collision.
 
 use super::component_table::ComponentHost;
@@ -10,14 +10,13 @@ use super::physics::{
 use super::sprite::{SpritePlacement, SpritePlane};
 use super::tilemap::{TilemapInstance, TilemapInstances};
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, Quat, Vec3, error};
+use engine_foundation::{Error, Quat, Vec3, error, log};
 use engine_physics::{BodyDesc, ColliderShape, MotionType};
 use engine_tilemaps::{
     Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
     Segment, outline_chains,
 };
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Maximum number of names in each list of the settings.
@@ -167,11 +166,12 @@ const KINDS: [CollisionKind; 2] = [CollisionKind::Solid, CollisionKind::OneWay];
 /// One of the bodies of a map.
 #[derive(Default)]
 struct TileBody {
+    /// `None` if the map has no such tiles, or a world without physics.
     actor: Option<ActorId>,
-    /// Parts of the map that it has, in the order of the actor's shapes.
+    /// Parts of the map that have shapes.
     parts: Vec<BodyPart>,
-    /// Index of the actor in its unit, from 0.
-    index: Option<usize>,
+    /// Number of the actor's shapes.
+    shapes: usize,
 }
 
 /// The shapes of a body that are made from a part of the map.
@@ -179,7 +179,7 @@ struct BodyPart {
     part: OutlinePart,
     edges: usize,
     /// Indices of the shapes in the actor.
-    shapes: Range<usize>,
+    shapes: Vec<usize>,
 }
 
 /// Returns the edges of a kind.
@@ -190,54 +190,66 @@ fn edges_of(outlines: &Outlines, kind: CollisionKind) -> &[Segment] {
     }
 }
 
-/// Gives a map the collision of these settings, or takes it away. The map must not have one.
+/// Gives a map the collision of these settings, in place of the one that it has.
 ///
 /// # Errors
 /// Returns an error if the filter or the material does not exist, or if the outlines have too many
-/// edges.
-pub(super) fn begin(
+/// edges. The map keeps its collision then.
+pub(super) fn set(
     host: &mut ComponentHost,
     map: &mut TilemapInstance,
     settings: &Arc<CollisionSettings>,
 ) -> Result<(), Error> {
+    let table = CollisionTable::new(host.tilemaps.of(map.map).file(), settings.rules.clone());
+    let bodies = create_bodies(host, map, (settings, &table), &KINDS)?;
+    let collision = TilemapCollision { settings: settings.clone(), table, bodies };
+    let old = map.collision.replace(Box::new(collision));
     let tilemap = host.tilemaps.of_mut(map.map);
     tilemap.has_body = true;
-    map.collision = Some(Box::new(TilemapCollision {
-        settings: settings.clone(),
-        table: CollisionTable::new(tilemap.file(), settings.rules.clone()),
-        bodies: Default::default(),
-    }));
-    build(host, map, &KINDS)
+    if let Some(message) = settings.rules.unknown_names_message(tilemap.file(), &tilemap.name) {
+        let unit = &host.units.of(map.unit).resource.name;
+        log::data_warning(&format!("unit \"{unit}\", component '{}'", map.name), &message);
+    }
+    tilemap.take_edited_parts();
+    if let Some(mut old) = old {
+        KINDS.into_iter().for_each(|kind| end_body(host, &mut old.bodies[kind as usize]));
+    }
+    for kind in KINDS {
+        let bodies = map.collision.as_ref().map(|collision| &collision.bodies);
+        if let Some(actor) = bodies.and_then(|bodies| bodies[kind as usize].actor) {
+            list_actor(host, map, kind, actor);
+        }
+    }
+    Ok(())
 }
 
 /// Replaces the collision of a map, or removes it.
 ///
 /// # Errors
-/// Returns the errors of [`begin`].
+/// Returns the errors of [`set`].
 pub fn replace(
     host: &mut ComponentHost,
     map: &mut TilemapInstance,
     settings: Option<Arc<CollisionSettings>>,
 ) -> Result<(), Error> {
+    if let Some(settings) = settings {
+        return set(host, map, &settings);
+    }
     if let Some(mut known) = map.collision.take() {
-        known.end(host, &KINDS);
+        KINDS.into_iter().for_each(|kind| end_body(host, &mut known.bodies[kind as usize]));
     }
     host.tilemaps.of_mut(map.map).has_body = false;
-    match settings {
-        Some(settings) => begin(host, map, &settings),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// Rebuilds the collision of a map after its file changed.
 ///
 /// # Errors
-/// Returns the errors of [`begin`].
+/// Returns the errors of [`set`].
 pub(super) fn renew(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Error> {
-    let Some(collision) = &mut map.collision else { return Ok(()) };
-    let tilemap = host.tilemaps.of(map.map);
-    collision.table = CollisionTable::new(tilemap.file(), collision.settings.rules.clone());
-    build(host, map, &KINDS)
+    let Some(collision) = &map.collision else { return Ok(()) };
+    let settings = collision.settings.clone();
+    set(host, map, &settings)
 }
 
 /// Returns the physics of the world of a map; `None` in a world without physics.
@@ -245,112 +257,238 @@ fn physics_of(host: &ComponentHost, map: &TilemapInstance) -> Option<PhysicsWorl
     host.physics.of_world(host.units.of(map.unit).world)
 }
 
-/// Builds the actors of a map for some kinds, in place of older ones.
-fn build(
+/// Creates the bodies of a map for some kinds. Their actors have no indices in the unit yet.
+fn create_bodies(
     host: &mut ComponentHost,
-    map: &mut TilemapInstance,
+    map: &TilemapInstance,
+    (settings, table): (&CollisionSettings, &CollisionTable),
     kinds: &[CollisionKind],
-) -> Result<(), Error> {
-    let (physics, unit) = (physics_of(host, map), map.unit);
-    let (Some(physics), Some(collision)) = (physics, &mut map.collision) else { return Ok(()) };
-    collision.end(host, kinds);
-    let tilemap = host.tilemaps.of_mut(map.map);
-    tilemap.take_edited_parts();
+) -> Result<[TileBody; 2], Error> {
+    let mut bodies: [TileBody; 2] = Default::default();
+    if physics_of(host, map).is_none() {
+        return Ok(bodies);
+    }
+    let tilemap = host.tilemaps.of(map.map);
     let mut shapes: [Vec<ColliderShape>; 2] = Default::default();
-    for part in tilemap.outline_parts(&collision.table) {
-        let outlines = tilemap.outlines(&collision.table, part)?;
+    let mut edge_count = 0;
+    for part in tilemap.outline_parts(table) {
+        let outlines = tilemap.outlines(table, part)?;
+        edge_count += outlines.len();
+        check_edges(edge_count, &tilemap.name)?;
         for kind in kinds {
             let (edges, shapes) = (edges_of(&outlines, *kind), &mut shapes[*kind as usize]);
             if edges.is_empty() {
                 continue;
             }
-            let parts = &mut collision.bodies[*kind as usize].parts;
-            parts.push(BodyPart { part, edges: edges.len(), shapes: 0..0 });
-            let last = parts.len() - 1;
-            collision.check_edges(&tilemap.name)?;
             let first = shapes.len();
-            shapes.extend(collision.settings.shapes(*kind, edges, &map.placement));
-            collision.bodies[*kind as usize].parts[last].shapes = first..shapes.len();
+            shapes.extend(settings.shapes(*kind, edges, &map.placement));
+            let indices = (first..shapes.len()).collect();
+            let of_part = BodyPart { part, edges: edges.len(), shapes: indices };
+            bodies[*kind as usize].parts.push(of_part);
         }
     }
-    let resource = host.units.of(unit).resource.clone();
-    let node = &resource.node_names[usize::from(map.node)];
+    let is_new = |kind: &CollisionKind| {
+        map.body_indices[*kind as usize].is_none() && !shapes[*kind as usize].is_empty()
+    };
+    host.physics.check_indices(map.unit, KINDS.iter().filter(|kind| is_new(kind)).count())?;
     for (kind, shapes) in KINDS.into_iter().zip(shapes) {
-        if shapes.is_empty() {
-            continue;
+        bodies[kind as usize].shapes = shapes.len();
+        match create_actor(host, map, settings, (kind, shapes)) {
+            Ok(actor) => bodies[kind as usize].actor = actor,
+            Err(error) => {
+                bodies.iter_mut().for_each(|body| end_body(host, body));
+                return Err(error);
+            }
         }
-        let name = match kind {
-            CollisionKind::Solid => map.name.clone(),
-            CollisionKind::OneWay => format!("{} one-way", map.name),
-        };
-        let spec = collision.settings.actor(name, node, kind, shapes);
-        let (physics, body) = ((physics, &mut *host.store), &mut collision.bodies[kind as usize]);
-        let added = host.physics.create_at(unit, host.units, physics, body.index, &spec)?;
-        (body.actor, body.index) = (Some(added.0), Some(added.1));
+    }
+    Ok(bodies)
+}
+
+/// Creates the actor of a body, without an index in the unit; none without shapes.
+fn create_actor(
+    host: &mut ComponentHost,
+    map: &TilemapInstance,
+    settings: &CollisionSettings,
+    (kind, shapes): (CollisionKind, Vec<ColliderShape>),
+) -> Result<Option<ActorId>, Error> {
+    let Some(physics) = physics_of(host, map).filter(|_| !shapes.is_empty()) else {
+        return Ok(None);
+    };
+    let resource = host.units.of(map.unit).resource.clone();
+    let node = &resource.node_names[usize::from(map.node)];
+    let name = match kind {
+        CollisionKind::Solid => map.name.clone(),
+        CollisionKind::OneWay => format!("{} one-way", map.name),
+    };
+    let spec = settings.actor(name, node, kind, shapes);
+    let physics = (physics, &mut *host.store);
+    host.physics.create_unlisted(map.unit, host.units, physics, &spec).map(Some)
+}
+
+/// Gives a new actor the index of its body in the unit.
+fn list_actor(
+    host: &mut ComponentHost,
+    map: &mut TilemapInstance,
+    kind: CollisionKind,
+    actor: ActorId,
+) {
+    let index = &mut map.body_indices[kind as usize];
+    *index = Some(host.physics.list_actor(map.unit, actor, *index));
+}
+
+/// Destroys the actor of a body, unless the game did.
+fn end_body(host: &mut ComponentHost, body: &mut TileBody) {
+    if let Some(actor) = std::mem::take(body).actor {
+        host.physics.end_actor(actor, host.frame, LOCATION);
+    }
+}
+
+fn check_edges(count: usize, map: &str) -> Result<(), Error> {
+    match count > OUTLINE_EDGES_MAX {
+        true => Err(error!(
+            "the collision of the tile map '{map}' has more than {OUTLINE_EDGES_MAX} edges \
+             (OUTLINE_EDGES_MAX): make fewer tiles solid, or split the map"
+        )),
+        false => Ok(()),
+    }
+}
+
+impl TilemapCollision {
+    fn edge_count(&self) -> usize {
+        self.bodies.iter().flat_map(|body| &body.parts).map(|part| part.edges).sum()
+    }
+}
+
+/// Applies the edits of a map's tiles to its actors. Only the shapes of edited parts change. An
+/// actor that the game destroyed stays so.
+///
+/// # Errors
+/// Returns the errors of [`set`].
+pub fn apply_edits(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Error> {
+    let Some(mut collision) = map.collision.take() else { return Ok(()) };
+    let applied = apply_to_bodies(host, map, &mut collision);
+    map.collision = Some(collision);
+    applied
+}
+
+fn apply_to_bodies(
+    host: &mut ComponentHost,
+    map: &mut TilemapInstance,
+    collision: &mut TilemapCollision,
+) -> Result<(), Error> {
+    let edited = host.tilemaps.of_mut(map.map).take_edited_parts();
+    if edited.is_empty() {
+        return Ok(());
+    }
+    for kind in KINDS {
+        rebuild_restored(host, map, collision, kind)?;
+    }
+    for part in edited {
+        let tilemap = host.tilemaps.of(map.map);
+        let outlines = tilemap.outlines(&collision.table, part)?;
+        for kind in KINDS {
+            let (edges, settings) = (edges_of(&outlines, kind), collision.settings.clone());
+            let body = &mut collision.bodies[kind as usize];
+            if !body.is_destroyed(host) {
+                let shapes = settings.shapes(kind, edges, &map.placement);
+                body.set_part(host, map, &settings, (kind, part, edges.len()), shapes)?;
+            }
+        }
+        let tilemap = host.tilemaps.of(map.map);
+        check_edges(collision.edge_count(), &tilemap.name)?;
     }
     Ok(())
 }
 
-impl TilemapCollision {
-    /// Destroys the actors of some kinds, unless the game did.
-    fn end(&mut self, host: &mut ComponentHost, kinds: &[CollisionKind]) {
-        for kind in kinds {
-            let body = &mut self.bodies[*kind as usize];
-            body.parts.clear();
-            if let Some(actor) = body.actor.take() {
-                host.physics.end_actor(actor, host.frame, LOCATION);
-            }
-        }
+/// Builds a body again, if a restored snapshot gave it another number of shapes.
+fn rebuild_restored(
+    host: &mut ComponentHost,
+    map: &mut TilemapInstance,
+    collision: &mut TilemapCollision,
+    kind: CollisionKind,
+) -> Result<(), Error> {
+    let body = &collision.bodies[kind as usize];
+    let Some(actor) = body.actor.filter(|_| !body.is_destroyed(host)) else { return Ok(()) };
+    if host.physics.num_shapes(actor) == body.shapes {
+        return Ok(());
     }
-
-    fn check_edges(&self, map: &str) -> Result<(), Error> {
-        let parts = self.bodies.iter().flat_map(|body| &body.parts);
-        match parts.map(|part| part.edges).sum::<usize>() > OUTLINE_EDGES_MAX {
-            true => Err(error!(
-                "the collision of the tile map '{map}' has more than {OUTLINE_EDGES_MAX} edges \
-                 (OUTLINE_EDGES_MAX): make fewer tiles solid, or split the map"
-            )),
-            false => Ok(()),
-        }
+    let described = (&*collision.settings, &collision.table);
+    let mut bodies = create_bodies(host, map, described, &[kind])?;
+    let new = std::mem::take(&mut bodies[kind as usize]);
+    let actor = new.actor;
+    end_body(host, &mut std::mem::replace(&mut collision.bodies[kind as usize], new));
+    if let Some(actor) = actor {
+        list_actor(host, map, kind, actor);
     }
+    Ok(())
 }
 
-/// Applies the edits of a map's tiles to its actors. An actor that the game destroyed stays so.
-///
-/// # Errors
-/// Returns the errors of [`begin`].
-pub fn apply_edits(host: &mut ComponentHost, map: &mut TilemapInstance) -> Result<(), Error> {
-    let Some(collision) = &mut map.collision else { return Ok(()) };
-    let tilemap = host.tilemaps.of_mut(map.map);
-    let edited = tilemap.take_edited_parts();
-    let mut outdated = Vec::new();
-    for part in edited {
-        let outlines = tilemap.outlines(&collision.table, part)?;
-        for kind in KINDS {
-            let edges = edges_of(&outlines, kind);
-            let body = &mut collision.bodies[kind as usize];
-            let is_destroyed = |actor: ActorId| host.physics.actors.get(actor.0).is_none();
-            if outdated.contains(&kind) || body.actor.is_some_and(is_destroyed) {
-                continue;
+impl TileBody {
+    /// Returns true if the game destroyed the actor.
+    fn is_destroyed(&self, host: &ComponentHost) -> bool {
+        self.actor.is_some_and(|actor| host.physics.actors.get(actor.0).is_none())
+    }
+
+    /// Replaces the shapes that are made from a part of the map.
+    fn set_part(
+        &mut self,
+        host: &mut ComponentHost,
+        map: &mut TilemapInstance,
+        settings: &CollisionSettings,
+        (kind, part, edges): (CollisionKind, OutlinePart, usize),
+        shapes: Vec<ColliderShape>,
+    ) -> Result<(), Error> {
+        let known = self.parts.iter().position(|known| known.part == part);
+        if known.is_none() && shapes.is_empty() {
+            return Ok(());
+        }
+        let Some(actor) = self.actor else {
+            let count = shapes.len();
+            let has_index = map.body_indices[kind as usize].is_some();
+            host.physics.check_indices(map.unit, usize::from(!has_index))?;
+            if let Some(actor) = create_actor(host, map, settings, (kind, shapes))? {
+                list_actor(host, map, kind, actor);
+                let part = BodyPart { part, edges, shapes: (0..count).collect() };
+                *self = TileBody { actor: Some(actor), parts: vec![part], shapes: count };
             }
-            let known = body.parts.iter_mut().find(|known| known.part == part);
-            let shapes = collision.settings.shapes(kind, edges, &map.placement);
-            let count = known.as_ref().map_or(0, |known| known.shapes.len());
-            if shapes.len() != count {
-                outdated.push(kind);
-                continue;
-            }
-            let (Some(known), Some(actor)) = (known, body.actor) else { continue };
-            known.edges = edges.len();
-            for (index, shape) in known.shapes.clone().zip(&shapes) {
-                host.physics.set_shape(host.units, actor, index, shape)?;
+            return Ok(());
+        };
+        let at = known.unwrap_or_else(|| {
+            self.parts.push(BodyPart { part, edges, shapes: Vec::new() });
+            self.parts.len() - 1
+        });
+        self.parts[at].edges = edges;
+        if shapes.is_empty() && self.parts.len() == 1 {
+            end_body(host, self);
+            return Ok(());
+        }
+        for (i, shape) in shapes.iter().enumerate() {
+            match self.parts[at].shapes.get(i) {
+                Some(index) => host.physics.set_shape(host.units, actor, *index, shape)?,
+                None => {
+                    host.physics.add_shape(host.units, actor, shape)?;
+                    self.parts[at].shapes.push(self.shapes);
+                    self.shapes += 1;
+                }
             }
         }
-        collision.check_edges(&tilemap.name)?;
+        while self.parts[at].shapes.len() > shapes.len() {
+            self.remove_last_shape(host, actor, at);
+        }
+        if shapes.is_empty() {
+            self.parts.remove(at);
+        }
+        Ok(())
     }
-    match outdated.is_empty() {
-        true => Ok(()),
-        false => build(host, map, &outdated),
+
+    /// Removes the last shape of the part at `at`. The last shape of the actor gets its index.
+    fn remove_last_shape(&mut self, host: &mut ComponentHost, actor: ActorId, at: usize) {
+        let Some(index) = self.parts[at].shapes.pop() else { return };
+        host.physics.remove_shape(actor, index);
+        self.shapes -= 1;
+        let last = self.shapes;
+        let indices = self.parts.iter_mut().flat_map(|part| &mut part.shapes);
+        indices.filter(|it| **it == last).for_each(|it| *it = index);
     }
 }
 

@@ -130,6 +130,7 @@ fn spawn(
             map: id,
             name: part.name.clone(),
             collision: None,
+            body_indices: [None; 2],
             placement: part.placement.in_world(host.is_flat(world)),
             flags: flag::NEW | if part.visible { 0 } else { flag::HIDDEN },
             group: part.group,
@@ -137,7 +138,7 @@ fn spawn(
             pieces: Vec::new(),
         };
         let filled = fill(host, world, &mut map).and_then(|()| match &part.collision {
-            Some(settings) => tilemap_collision::begin(host, &mut map, settings),
+            Some(settings) => tilemap_collision::set(host, &mut map, settings),
             None => Ok(()),
         });
         // The map may be incomplete; it ends with the unit.

@@ -25,7 +25,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     name: kind_names::UNIT,
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::UnitResources],
     compile,
@@ -247,6 +247,16 @@ mod tests {
         let parts: Vec<_> = one.parts.iter().map(|part| part.component.as_str()).collect();
         assert_eq!(parts, ["camera", "health"]);
         assert_eq!(named, ["components/health.lua"]);
+    }
+
+    #[test]
+    fn a_changed_component_of_a_model_is_no_script() {
+        let (_, named) = compiled(
+            "model = \"m\" components = { Lid = { material = \"rust\" } \
+             own = { component = \"own\" } }",
+        )
+        .unwrap();
+        assert_eq!(named, ["m.model", "components/Lid.", "rust.", "components/own.lua"]);
     }
 
     #[test]

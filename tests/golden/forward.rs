@@ -396,6 +396,7 @@ pub fn gui_and_particles() -> FramePacket {
         center: Vec3::new(0.6, 0.75, 0.5),
         radius: 1.5,
         layers: u32::MAX,
+        order: 0,
     };
     let sparks = ParticleBatch {
         first: 3,

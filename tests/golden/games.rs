@@ -188,6 +188,59 @@ fn sprites_and_tile_maps_among_meshes() {
     compare("world_sprites", &game.frame());
 }
 
+/// Returns an image whose left half is blue and whose right half is green.
+fn two_tiles() -> Vec<u8> {
+    let mut bytes = vec![0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 8, 0, 32, 8];
+    for at in 0..16 * 8 {
+        bytes.extend(if at % 16 < 8 { [255, 0, 0, 255] } else { [0, 255, 0, 255] });
+    }
+    bytes
+}
+
+#[test]
+fn tiles_and_parts_do_not_show_their_neighbours() {
+    let map = "<map orientation='orthogonal' width='6' height='2' tilewidth='8' tileheight='8'>\
+               <tileset firstgid='1' name='a' tilewidth='8' tileheight='8' tilecount='2' \
+               columns='2'><image source='two.tga' width='16' height='8'/></tileset>\
+               <layer id='1' name='ground' width='6' height='2'><data encoding='csv'>\
+               1,1,1,1,1,1,1,1,1,1,1,1</data></layer></map>";
+    let text = |text: &str| text.as_bytes().to_vec();
+    let files = [
+        (
+            "settings.sjson",
+            text("window = { width = 320, height = 180 } textures = { nearest = true }"),
+        ),
+        ("main.lua", fs::read("tests/golden/game/tile_edges.lua").expect("it is there")),
+        ("two.tga", two_tiles()),
+        ("cave.tmx", text(map)),
+        (
+            "units/map.unit",
+            text("components = { tilemap = { map = \"cave\" pixels_per_metre = 8 } }"),
+        ),
+        (
+            "units/part.unit",
+            text(
+                "components = { sprite = { texture = \"two\" part = [0, 0, 8, 8] \
+                 pixels_per_metre = 8 } }",
+            ),
+        ),
+    ];
+    let Some(mut game) = RenderedGame::game("tile_edges", &files) else { return };
+    for frame in 0..12 {
+        let picture = game.frame();
+        let pixels = || picture.rgba.chunks_exact(4);
+        let blue = pixels().filter(|pixel| pixel[2] > 200).count();
+        let green = pixels().map(|pixel| pixel[1]).max();
+        assert!(blue > 5000, "frame {frame}: {blue} blue pixels");
+        assert!(green < Some(40), "frame {frame}: green {green:?}");
+        // Between the tiles there is no line.
+        let width = picture.width as usize;
+        let row = &picture.rgba[(picture.height as usize - 30) * width * 4..][..width * 4];
+        let dark = row.chunks_exact(4).skip(50).take(60).filter(|pixel| pixel[2] < 200).count();
+        assert_eq!(dark, 0, "frame {frame}: a line between tiles");
+    }
+}
+
 /// Returns an image of a ring: red, green, blue and alpha.
 fn ring() -> Vec<u8> {
     const SIDE: i32 = 32;

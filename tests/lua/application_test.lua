@@ -214,6 +214,25 @@ describe("Application's user settings", function()
     assert.equals(3, #heard)
   end)
 
+  it("take a name that is written like a whole number for that number", function()
+    Application.set_user_setting("slots", "7", "name", "Ada")
+    assert.equals("Ada", Application.user_setting("slots", 7, "name"))
+    assert.equals("Ada", Application.user_setting("slots", "7", "name"))
+    Application.set_user_setting("slots", { ["3"] = "c", ["03"] = "d", ["1e3"] = "e" })
+    assert.same({ [3] = "c", ["03"] = "d", ["1e3"] = "e" }, Application.user_setting("slots"))
+    local heard
+    Application.on_user_setting_changed("slots", function(name) heard = name end)
+    local large = 123456789012345
+    Application.set_user_setting("slots", large, 1)
+    test.frames(1)
+    assert.equals("slots.123456789012345", heard)
+    assert.equals(1, Application.user_setting("slots", "123456789012345"))
+    assert.equals("Application.set_user_setting: a table has the key 7 twice, as a number and as a "
+      .. "name, which are the same setting: remove one",
+      error_of(Application.set_user_setting, "slots", { [7] = 1, ["7"] = 2 }))
+    Application.set_user_setting("slots", nil)
+  end)
+
   it("are saved, only in memory during tests", function()
     assert.is_true(Application.save_user_settings())
     assert.is_nil(Application.user_settings_load_error())

@@ -250,6 +250,9 @@ describe("camera_2d", function()
     end
     local function option(name, value) return world, { [name] = value } end
     check("there is no option 'smooth'", Camera2D.new, option("smooth", 1))
+    check("there is no option 'heigth', did you mean 'height'%?", Camera2D.new, option("heigth", 1))
+    local _, message = pcall(function() Camera2D.new(world, { heigth = 15 }) end)
+    assert.matches("camera_2d_test.lua:%d+: Camera2D.new: there is no option 'heigth'", message)
     check("'zoom' must be above 0, got 0", Camera2D.new, option("zoom", 0))
     check("'zoom' must be a number", Camera2D.new, option("zoom", 0 / 0))
     check("'smoothing' must be 0 or more", Camera2D.new, option("smoothing", -1))

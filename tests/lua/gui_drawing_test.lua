@@ -346,6 +346,8 @@ describe("Gui", function()
       check("'dash' must be a length above 0, or a list", { dash = { 4, -1 } })
       check("'dash' must be a length above 0, or a list", { dash = 0 / 0 })
       check("'dash_offset' must be a finite number", { dash = 4, dash_offset = 1 / 0 })
+      check("'dash_offset' must be a finite number of at most 3.4e38, got number 1e%+300",
+        { dash = 4, dash_offset = 1e300 })
       check("'miter_limit' must be a number, 1 or more", { miter_limit = 0.5 })
       check("more than 16384 dashes %(DASHES_MAX%)", { dash = 1e-4 })
       assert.matches("DASHES_MAX",

@@ -197,12 +197,23 @@ describe("Image.blit", function()
     assert.same({ 0, 0, 1, 2 }, got)
   end)
 
+  it("has a type with a name", function()
+    assert.equals("Image", Script.type_name(target))
+    check("cannot add Image and number 1", function() return target + 1 end)
+    check("cannot subtract number 1 from Image", function() return target - 1 end)
+    check("cannot multiply number 2 and Image", function() return 2 * target end)
+    check("got Image", Unit.num_nodes, target)
+    check("'buffer' must be SoundBuffer, got Image", SoundBuffer.sample, target, 1)
+    check("got Image", Vector3.length, target)
+    check("Image.new: takes 3 arguments, got 5", Image.new, 1, 1, nil, nil, 5)
+  end)
+
   it("refuses invalid options", function()
     check("Image.blit: argument #3 'x' must be a whole number from -65536 to 65536, got nil",
       Image.blit, target, source)
     check("got number 0.5", Image.blit, target, source, 0, 0.5)
-    check("Image.blit: unknown option string \"blent\", did you mean 'blend'?", Image.blit, target,
-      source, 0, 0, { blent = "add" })
+    check("Image.blit: argument #5 'options' has the unknown option 'blent', did you mean 'blend'?",
+      Image.blit, target, source, 0, 0, { blent = "add" })
     check("'blend' must be \"alpha\", \"add\", \"multiply\" or \"replace\", got string \"plus\"",
       Image.blit, target, source, 0, 0, { blend = "plus" })
     check("'part' must be a list of left, top, width and height, got number 1", Image.blit, target,
@@ -211,8 +222,8 @@ describe("Image.blit", function()
       target, source, 0, 0, { part = { 1, 0, 2, 1 } })
     check("'part' must have whole numbers, got number nan", Image.blit, target, source, 0, 0,
       { part = { 0 / 0, 0, 1, 1 } })
-    check("argument #5 'options' must be table, got string", Image.blit, target, source, 0, 0,
-      "add")
+    check("argument #5 'options' must be table or nil, got string", Image.blit, target, source, 0,
+      0, "add")
     check("argument #2 'source' must be Image, got nil", Image.blit, target)
   end)
 end)
@@ -306,8 +317,8 @@ describe("Image.to_texture", function()
     Image.to_texture(image, "made/own")
     check("the texture 'made/own' already exists: use another name", World.create_texture_gui,
       Application.main_world(), "made/own", 8, 8)
-    check("Image.to_texture: unknown option string \"filler\", did you mean 'filter'?",
-      Image.to_texture, image, "made/own", { filler = "nearest" })
+    check("Image.to_texture: argument #3 'options' has the unknown option 'filler', did you mean "
+      .. "'filter'?", Image.to_texture, image, "made/own", { filler = "nearest" })
     check("'filter' must be one of linear, nearest, got number 1", Image.to_texture, image,
       "made/own", { filter = 1 })
     check("'mips' must be true or false, got string \"no\"", Image.to_texture, image, "made/own",

@@ -401,6 +401,8 @@ describe("an action", function()
     end
     set({ "spce" }, "action 'a': binding 'spce': there is no key 'spce', did you mean 'space'?")
     set({ "pda:a" }, "there is no device 'pda', did you mean 'pad'?")
+    set({ "gamepad:a" }, "there is no device 'gamepad', did you mean 'pad'?")
+    set({ "pad:leftstick.x" }, "an axis stands in for a button with a direction: 'pad:left.x%+'")
     set({ "pad:left.x" }, "an axis stands in for a button with a direction: 'pad:left.x%+'")
     set({ lft = "a" }, "there is no direction 'lft', did you mean 'left'?")
     set({ left = "a", negative = "b" }, "it must be one of the two")

@@ -190,7 +190,7 @@ describe("the sky", function()
       assert.equals("World.set_sky: " .. message, error_of(World.set_sky, world, options))
     end
     check(3, "argument #2 'options' must be table, got number 3")
-    check({ tip = 1 }, "unknown option string \"tip\", did you mean 'top'?")
+    check({ tip = 1 }, "argument #2 'options' has the unknown option 'tip', did you mean 'top'?")
     check({ top = 1 }, "argument #2 'top' must be Color or Vector3, got number 1 (write "
       .. "Color(r, g, b), with parts from 0 to 255)")
     check({ exposure = -1 }, "'exposure' must be a number from 0 to 1e+09, got number -1")

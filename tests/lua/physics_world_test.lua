@@ -267,7 +267,7 @@ describe("a physics world", function()
         error_of(PhysicsWorld.raycast, physics, at, UP, 1, "first"))
       assert.matches("'types' must be \"both\"",
         error_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "types", "static"))
-      assert.matches("unknown option string \"colision_filter\", did you mean 'collision_filter'",
+      assert.matches("unknown option 'colision_filter', did you mean 'collision_filter'",
         error_of(PhysicsWorld.immediate_raycast, physics, at, UP, 1, "any", "colision_filter", "x"))
       assert.matches("there is no collision filter 'crat', did you mean 'crate'%?",
         error_of(PhysicsWorld.raycast, physics, at, UP, 1, "any", "collision_filter", "crat"))
@@ -281,7 +281,7 @@ describe("a physics world", function()
       assert.matches("'shape' must be", error_of(PhysicsWorld.overlap, physics, "shape", "cube"))
       assert.matches("'size' must be the radius", error_of(PhysicsWorld.overlap, physics,
         "position", at))
-      assert.matches("unknown option string \"radius\"",
+      assert.matches("unknown option 'radius'",
         error_of(PhysicsWorld.immediate_overlap, physics, "radius", 1))
       assert.matches("'radius' must be number",
         error_of(PhysicsWorld.linear_sphere_sweep, physics, at, at))

@@ -184,13 +184,13 @@ describe("physics queries", function()
       error_of(PhysicsWorld.raycast, physics, FROM, DOWN, 100, "all", "rewind_ms", 120))
     assert.matches("'max_hits' must be a whole number above 0, got number 0",
       error_of(PhysicsWorld.raycast, physics, FROM, DOWN, 100, "all", "max_hits", 0))
-    assert.matches("unknown option string \"maxhits\", did you mean 'max_hits'?",
+    assert.matches("unknown option 'maxhits', did you mean 'max_hits'?",
       error_of(PhysicsWorld.raycast, physics, FROM, DOWN, 100, "all", "maxhits", 1), 1, true)
     assert.matches("argument #5 'mode' must be", error_of(PhysicsWorld.raycast, physics, FROM, DOWN,
       100, "farthest"))
     assert.matches("did you mean \"types\"", error_of(PhysicsWorld.raycast, physics, FROM, DOWN,
       100, "typs", "both"))
-    assert.matches("unknown option string \"report_initial_overlap\"",
+    assert.matches("unknown option 'report_initial_overlap'",
       error_of(PhysicsWorld.immediate_overlap, physics, "position", FROM, "size", 1,
         "report_initial_overlap"))
     assert.matches("'rewind_ms' must be 0", error_of(PhysicsWorld.immediate_overlap, physics,
@@ -300,6 +300,37 @@ describe("extra arguments", function()
     assert.equals("World.update: takes 2 arguments, got 3", error_of(World.update, 1, 2, 3))
     assert.equals("Script.temp_count: takes 0 arguments, got 1", error_of(Script.temp_count, 1))
     assert.equals("Unit.num_nodes: takes 1 argument, got 2", error_of(Unit.num_nodes, 1, 2))
+    assert.equals("Unit.box: takes 2 arguments, got 4", error_of(Unit.box, 1, 2, nil, 3))
+  end)
+
+  it("are refused by the functions of Guis", function()
+    local gui, at, size = Application.main_gui(), Vector3(0, 0, 0), Vector2(1, 1)
+    assert.equals("Gui.rect: takes 4 arguments, got 5",
+      error_of(Gui.rect, gui, at, size, Color.red(), 5))
+    assert.equals("Gui.rect: takes 4 arguments, got 6",
+      error_of(Gui.rect, gui, at, size, nil, nil, 5))
+    Gui.rect(gui, at, size, Color.red(), nil)
+  end)
+
+  it("are refused by values and by World.link_unit", function()
+    assert.equals("Vector2: takes 2 arguments, got 3", error_of(Vector2, 1, 2, 3))
+    assert.equals("Vector3: takes 3 arguments, got 4", error_of(Vector3, 1, 2, 3, 4))
+    assert.equals("Vector4: takes 4 arguments, got 5", error_of(Vector4, 1, 2, 3, 4, 5))
+    assert.equals(Vector3(1, 2, 3), Vector3(1, 2, 3, nil))
+    assert.equals("Quaternion: takes 2 arguments, got 3",
+      error_of(Quaternion, Vector3(0, 0, 1), 2, 3))
+    assert.equals("Vector3Box: takes 3 arguments, got 4", error_of(Vector3Box, 1, 2, 3, 4))
+    assert.equals("Vector3Box: takes 1 argument, got 2",
+      error_of(Vector3Box, Vector3(1, 2, 3), 2))
+    assert.equals("Float32Array: takes 1 argument, got 2", error_of(Float32Array, 3, 2))
+    local world = Application.main_world()
+    local positions = { Vector3(0, 0, 0), Vector3(1, 0, 0) }
+    local units = World.spawn_units(world, "core/units/empty", positions)
+    assert.equals("World.link_unit: takes 4 arguments, got 5",
+      error_of(World.link_unit, world, units[1], units[2], 1, 3))
+    assert.equals("World.link_unit: takes 5 arguments, got 6",
+      error_of(World.link_unit, world, units[1], 1, units[2], 1, 3))
+    World.destroy_units(world, units)
   end)
 
   it("are refused by functions that take none", function()

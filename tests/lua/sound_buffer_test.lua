@@ -36,8 +36,9 @@ describe("a sound buffer", function()
     SoundBuffer.set_sample(whole, 1, -0.5, 2)
     assert.equals(1, SoundBuffer.sample(whole, 1))
     assert.is_true(math.abs(SoundBuffer.sample(whole, 1, 2) + 0.5) < 1e-4)
-    for _, wrong in ipairs { 0 / 0, math.huge, -math.huge, "1" } do
-      check("argument #3 'value' must be a finite number", SoundBuffer.set_sample, floats, 1, wrong)
+    for _, wrong in ipairs { 0 / 0, math.huge, -math.huge, 1e300, "1" } do
+      check("argument #3 'value' must be a finite number of at most 3.4e38",
+        SoundBuffer.set_sample, floats, 1, wrong)
     end
     for _, wrong in ipairs { 0, 3, 1.5, 0 / 0, "1" } do
       check("argument #2 'frame' must be a whole number from 1 to 2", SoundBuffer.sample, floats,
@@ -48,6 +49,10 @@ describe("a sound buffer", function()
     check("argument #1 'buffer' must be SoundBuffer, got nil", SoundBuffer.sample)
     check("SoundBuffer has no field 'length'", function() return floats.length end)
     check("cannot set string \"x\" of a SoundBuffer", function() floats.x = 1 end)
+    check("cannot add SoundBuffer and number 1", function() return floats + 1 end)
+    check("cannot negate SoundBuffer", function() return -floats end)
+    assert.equals("SoundBuffer", Script.type_name(floats))
+    check("'image' must be Image, got SoundBuffer", Image.size, floats)
   end)
 
   it("takes lists and arrays", function()
@@ -65,8 +70,8 @@ describe("a sound buffer", function()
     check("SoundBuffer.set_samples: 3 samples from frame 3 on are more than the 3 frames of the "
       .. "buffer hold", SoundBuffer.set_samples, buffer, { 1, 2, 3 }, 3)
     check("2 samples from frame 3 on are more", SoundBuffer.set_samples, buffer, { 1, 2 }, 3, 1)
-    check("sample 2 must be a finite number, got string \"x\"", SoundBuffer.set_samples, buffer,
-      { 1, "x" })
+    check("sample 2 must be a finite number of at most 3.4e38, got string \"x\"",
+      SoundBuffer.set_samples, buffer, { 1, "x" })
     assert.equals(0, SoundBuffer.sample(buffer, 1))
     check("argument #2 'samples' must be a list of numbers or a Float32Array, got number 3",
       SoundBuffer.set_samples, buffer, 3)
@@ -82,8 +87,8 @@ describe("a sound buffer", function()
     assert.equals(6, #calls)
     assert.equals(1, SoundBuffer.sample(buffer, 3, 2))
     assert.is_true(math.abs(SoundBuffer.sample(buffer, 3, 1) - 0.002) < 1e-6)
-    check("the function must return a finite number, got nil in frame 1", SoundBuffer.generate,
-      buffer, function() end)
+    check("the function must return a finite number of at most 3.4e38, got nil in frame 1",
+      SoundBuffer.generate, buffer, function() end)
     check("argument #2 'f' must be function, got nil", SoundBuffer.generate, buffer)
   end)
 end)

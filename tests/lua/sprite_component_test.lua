@@ -243,6 +243,10 @@ describe("invalid use of sprites and tile maps of units", function()
       .. "it has 4 frames, '1' to '4'", Sprite.set_texture, sprite, HERO .. "/9")
     check("Sprite.play: argument #2 'tag': the sheet 'pictures/hero' has no tag 'rum', did you "
       .. "mean 'run'?", Sprite.play, sprite, "rum")
+    check("Unit.sprite: argument #2 'sprite': unit \"units/hero\" has no sprite 'picture': it has "
+      .. "'body'", Unit.sprite, hero, "picture")
+    assert.matches("the sheet 'pictures/hero' has no tag 'walking': it has '",
+      error_of(Sprite.play, sprite, "walking"), 1, true)
     check("Sprite.set_sheet: there is no sheet 'pictures/here', did you mean 'pictures/hero'?",
       Sprite.set_sheet, sprite, "pictures/here")
     check("Sprite.set_layer: argument #2 'layer' must be a whole number of at most 1000000, got "

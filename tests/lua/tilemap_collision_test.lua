@@ -90,15 +90,60 @@ describe("the body of a tile map", function()
     assert.near(4.25, Actor.position(above).y, 0.02)
     assert.is_true(highest > 4.6, "it passes from below")
     assert.near(4.25, Actor.position(below).y, 0.02)
-    -- A second platform is a shape of its own: the body is built again.
+    -- Other platforms are shapes of their own, which come and go.
+    local friction = Actor.friction(platform)
+    for _, cell in ipairs({ { 1, 5 }, { 3, 5 }, { 5, 6 } }) do
+      Tilemap.set_tile(map, "ground", cell[1], cell[2], 3)
+    end
+    steps(1)
+    assert.same({ 5, 5, 6, 4 }, { height(0.5), height(2.5), height(4.5), height(9.9) })
+    assert.equals(platform, Unit.actor(unit, "ground one-way"))
+    Tilemap.set_tile(map, "ground", 3, 5, 0)
+    steps(1)
+    assert.same({ 5, 1, 6, 4 }, { height(0.5), height(2.5), height(4.5), height(9.9) })
+    assert.equals(friction, Actor.friction(platform))
+    local resting = ball(0.5, 5.6)
+    steps(30)
+    assert.near(5.25, Actor.position(resting).y, 0.02)
+    Tilemap.set_tile(map, "ground", 1, 5, 0)
+    steps(60)
+    assert.is_true(Actor.position(resting).y < 2, "it falls")
+    assert.same({ 1, 6, 4 }, { height(0.9), height(4.5), height(9.9) })
+  end)
+
+  it("loses and gets its one-way body, at the same index", function()
+    local count = Unit.num_actors(unit)
+    for column = 10, 11 do Tilemap.set_tile(map, "ground", column, 4, 0) end
+    steps(1)
+    assert.is_nil(Unit.find_actor(unit, "ground one-way"))
+    assert.equals(1, height(9.9))
     Tilemap.set_tile(map, "ground", 1, 5, 3)
     steps(1)
     assert.equals(5, height(0.5))
-    assert.is_false(Actor.alive(platform))
-    assert.equals(4, Actor.alive(Unit.actor(unit, "ground one-way")) and height(9.9))
-    Tilemap.set_tile(map, "ground", 1, 5, 0)
-    steps(1)
+    assert.equals(count, Unit.num_actors(unit))
+    assert.is_true(Actor.is_one_way(Unit.actor(unit, "ground one-way")))
+  end)
+
+  it("keeps its indices in the unit when it is replaced", function()
+    local count = Unit.num_actors(unit)
+    for i = 1, 300 do
+      if i % 3 == 0 then Tilemap.set_collision(map, false) end
+      Tilemap.set_collision(map, { friction = i / 1000 })
+    end
+    assert.equals(count, Unit.num_actors(unit))
+    assert.near(0.3, Actor.friction(Unit.actor(unit, 1)), 1e-6)
+  end)
+
+  it("stays as it is if it cannot be replaced", function()
+    local actor = Unit.actor(unit, "ground")
+    assert.matches("filter 'nothing'", error_of(Tilemap.set_collision, map, { filter = "nothing" }))
+    assert.matches("material 'nothing'",
+      error_of(Tilemap.set_collision, map, { material = "nothing" }))
+    assert.equals(actor, Unit.actor(unit, "ground"))
     assert.equals(1, height(0.5))
+    Tilemap.set_tile(map, "ground", 1, 2, 1)
+    steps(1)
+    assert.equals(2, height(0.5), "it still follows the tiles")
   end)
 
   it("follows changes of tiles", function()
@@ -157,6 +202,13 @@ describe("the body of a tile map", function()
     PhysicsWorld.restore(physics, snapshot)
     steps(1)
     assert.equals(2, height(0.5), "the snapshot has no tiles")
+    -- The snapshot has another number of platforms.
+    Tilemap.set_tile(map, "ground", 3, 5, 3)
+    steps(1)
+    PhysicsWorld.restore(physics, snapshot)
+    steps(1)
+    assert.same({ 2, 5, 4 }, { height(0.5), height(2.5), height(9.9) })
+    assert.is_true(Actor.is_one_way(Unit.actor(unit, "ground one-way")))
     PhysicsWorld.drop_snapshot(physics, snapshot)
   end)
 
@@ -272,7 +324,8 @@ describe("units at the objects of a tile map", function()
       map, 5)
     check("argument #2 'units' must have names of units by class, such as { coin = "
       .. "\"units/coin\" }, got number 1 for string \"lamp\"", map, { lamp = 1 })
-    check("unknown option 'pivots', did you mean 'pivot'?", map, {}, { pivots = 1 })
+    check("argument #3 'options' has the unknown option 'pivots', did you mean 'pivot'?", map, {},
+      { pivots = 1 })
     check("option 'pivot' must be two numbers, such as { 0.5, 0 } for the middle of the bottom "
       .. "edge, got number 1", map, {}, { pivot = 1 })
     assert.matches("units/nothing", error_of(Tilemap.spawn_units, map, { lamp = "units/nothing" }))

@@ -202,6 +202,25 @@ describe("a component with a rate", function()
     assert.equals(2, #times[two])
   end)
 
+  it("updates each unit once a period while others come and go in every frame", function()
+    local position, living = Vector3(0, 0, 0), {}
+    for i = 1, 40 do living[i] = World.spawn_unit(world, "units/slow", position) end
+    play(8, 1 / 32)
+    for round = 1, 24 do
+      -- The first 20 units stay.
+      local gone = 21 + round % 20
+      World.destroy_unit(world, living[gone])
+      living[gone] = World.spawn_unit(world, "units/slow", position)
+      World.update(world, 1 / 32)
+    end
+    slow.log = {}
+    local times = play(8, 1 / 32)
+    for i, unit in ipairs(living) do assert.equals(1, #(times[unit] or {}), i) end
+    local count = 0
+    for _, entry in ipairs(slow.log) do count = count + #entry.units end
+    assert.equals(40, count, "no unit that was destroyed")
+  end)
+
   it("takes each rate above 0 that is a number", function()
     World.spawn_unit(world, "units/slow")
     for _, rate in ipairs({ 0, -1, 0 / 0, 1001, "often" }) do

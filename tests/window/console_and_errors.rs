@@ -195,8 +195,11 @@ function shutdown() print('shutdown') end";
 fn a_released_game_reports_an_error_to_its_player() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("player");
+    // An error after a request to restart stops the game, too.
     let main = "function init() Window.set_show_cursor(false) end
-function update() if Application.frame_index() == 3 then error('stop') end end";
+function update()
+  if Application.frame_index() == 3 then Application.restart() error('stop') end
+end";
     write(&folder, main);
     let settings = "window = { title = \"Yard\", width = 640, height = 360 }
 error_window = { text = \"Send this to us:\" }";
@@ -219,6 +222,26 @@ error_window = { text = \"Send this to us:\" }";
     display.tool(&["key", "Escape"]);
     assert_eq!(game.wait_for_exit(), Some(1), "{}", game.output.join("\n"));
     assert!(!game.output.iter().any(|line| line.contains("restart")), "{:?}", game.output);
+    let reports = game.output.iter().filter(|line| line.contains("the report is in")).count();
+    assert_eq!(reports, 1, "{:?}", game.output);
+}
+
+#[test]
+fn an_error_after_a_requested_restart_stops_the_game() {
+    let Some(display) = Display::start() else { return };
+    let folder = scratch("restart_and_error");
+    let broken = "function init() print('started') end
+function update() Application.restart() error('stop') end";
+    let mut game = GameProcess::start(&display, &folder, broken, &["--renderer", "null"]);
+    game.wait_for_line("engine: save a file to try again; F5 restarts the game;");
+    let mut client = connect(&folder.join("game"));
+    wait_for_status(&mut client, |problem, _| problem.contains("stop"));
+    std::thread::sleep(Duration::from_millis(300));
+    write(&folder, "function update() print('it plays') end");
+    game.wait_for_line("it plays");
+    game.interrupt();
+    assert_eq!(game.wait_for_exit(), Some(0), "{}", game.output.join("\n"));
+    assert_eq!(game.output.iter().filter(|line| *line == "started").count(), 1);
 }
 
 #[test]

@@ -91,9 +91,7 @@ local function check_rewind(name, value)
 end
 
 local function unknown_option(name, key, known)
-  local near = type(key) == "string" and core.suggest(key, core.names(known))
-  raise(format("%s: unknown option %s%s", name, core.describe(key),
-    near and ", did you mean '" .. near .. "'?" or ""))
+  raise(name .. ": " .. core.unknown_option(key, known))
 end
 
 -- Returns the index of a filter and of the types, the maximum number of hits, and whether shapes

@@ -10,7 +10,7 @@ local istype, bytes_of = ffi.istype, ffi.string
 local V2, V3 = core.ctypes.Vector2, core.ctypes.Vector3
 
 local PhysicsWorld = core.module("PhysicsWorld")
-local spawn_points = core.spawn_points
+local spawn_chain, spawn_polygon = core.spawn_chain, core.spawn_polygon
 
 local Floats = ffi.typeof("float[?]")
 
@@ -78,8 +78,7 @@ function PhysicsWorld.spawn_chain(physics_world, points, options)
   local name = "PhysicsWorld.spawn_chain"
   no_reload(name)
   local list = points_of(name, 2, points)
-  return spawn_points(physics_world, "chain", V3(0, 0, 0), list,
-    options_of(name, 3, options, CHAIN_OPTIONS))
+  return spawn_chain(physics_world, list, options_of(name, 3, options, CHAIN_OPTIONS))
 end
 
 ---Creates a dynamic body in a 2D world whose shape is the convex hull of points. It is a metre deep
@@ -95,6 +94,6 @@ function PhysicsWorld.spawn_polygon(physics_world, position, points, options)
   no_reload(name)
   if not istype(V3, position) then bad_argument(name, 2, "position", "Vector3", position) end
   local list = points_of(name, 3, points)
-  return spawn_points(physics_world, "polygon", position, list,
+  return spawn_polygon(physics_world, position, list,
     options_of(name, 4, options, POLYGON_OPTIONS))
 end

@@ -13,6 +13,8 @@ pub enum CheckRule {
     Variant,
     /// Names that differ in upper and lower case alone.
     Name,
+    /// A part of a model that is left out, or drawn otherwise than intended.
+    Model,
     /// A finding of the lint of scripts.
     Script,
     /// A unit, model or level that cannot be spawned.
@@ -29,6 +31,7 @@ impl CheckRule {
             CheckRule::Reference => "reference",
             CheckRule::Variant => "variant",
             CheckRule::Name => "name",
+            CheckRule::Model => "model",
             CheckRule::Script => "script",
             CheckRule::Spawn => "spawn",
             CheckRule::Log => "log",

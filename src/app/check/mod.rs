@@ -3,6 +3,7 @@
 //! compiled data. The lint of scripts is in src/script/lint/, the output in src/command/check/.
 
 mod finding;
+mod models;
 mod names;
 mod platforms;
 pub mod references;
@@ -14,18 +15,19 @@ pub use platforms::{CheckedPlatform, compile_all, names as platform_names, stati
 pub use spawn::SpawnCounts;
 
 use engine_platform as platform;
-use engine_resource::resource_name::ResourceName;
 use engine_resource::variant::VariantProperties;
+use engine_script::lint::CreatedResources;
 use references::ReferenceFinder;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Returns the findings in compiled resources: missing references, missing base variants, and names
-/// that are easily confused. `created` has the resources that scripts create.
+/// Returns the findings in compiled resources: missing references, missing base variants, names
+/// that are easily confused, and warnings of models. `created` has the resources that scripts
+/// create.
 pub fn check_resources(
     root: &Path,
     platforms: &[CheckedPlatform],
-    created: &HashSet<ResourceName>,
+    created: &CreatedResources,
 ) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
     for platform in platforms {
@@ -34,7 +36,8 @@ pub fn check_resources(
         findings.extend(missing.into_iter().map(|finding| platform.locate(finding)));
         let others = variants::missing_base_variants(platform.store.index())
             .into_iter()
-            .chain(names::confusable(&platform.store));
+            .chain(names::confusable(&platform.store))
+            .chain(models::warnings(&platform.store));
         findings.extend(others.map(|finding| platform.locate(finding)));
     }
     unique(findings)

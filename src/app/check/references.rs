@@ -16,6 +16,7 @@ use engine_resource::settings::{self, Settings};
 use engine_resource::store::{ResourceStore, missing_message};
 use engine_resource::variant::{VariantPreferences, VariantProperties};
 use engine_runtime::built_in_resources::is_built_in;
+use engine_script::lint::CreatedResources;
 use engine_sound::mixer::MixerData;
 use engine_sound::resource::read_sound;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -29,7 +30,7 @@ pub struct ReferenceFinder<'a> {
     index: ResourceIndex,
     store: ResourceStore,
     /// Resources that scripts create.
-    created: &'a HashSet<ResourceName>,
+    created: &'a CreatedResources,
     /// Names of the parts of containers that were read so far.
     parts: HashMap<ResourceName, HashSet<String>>,
     /// Texts of the sources that were read so far, by path.
@@ -53,7 +54,7 @@ impl<'a> ReferenceFinder<'a> {
     pub fn new(
         root: &'a Path,
         platform: &CheckedPlatform,
-        created: &'a HashSet<ResourceName>,
+        created: &'a CreatedResources,
     ) -> ReferenceFinder<'a> {
         let store = platform.store.clone();
         let index = store.index().clone();

@@ -64,9 +64,11 @@ pub fn spawn(
     log::forget_warnings();
     let logged_before = log::error_count();
     log::capture_errors();
+    log::capture_data_warnings();
     // A panic of the engine is a finding, and the check goes on.
     let played = catch_unwind(AssertUnwindSafe(|| play(launch)));
     let mut logged = log::release_errors();
+    let warnings = log::release_data_warnings();
     let dropped = (log::error_count() - logged_before).saturating_sub(logged.len() as u64);
     if dropped > 0 {
         logged.push(format!("{dropped} more errors were logged"));
@@ -89,6 +91,8 @@ pub fn spawn(
         let finding = CheckFinding::error(CheckRule::Log, text);
         CheckFinding { variant: run.preferred.to_string(), ..platform.locate(finding) }
     }));
+    let new = warnings.into_iter().filter(|text| reported.insert(text.clone()));
+    findings.extend(new.map(|text| platform.locate(CheckFinding::warning(CheckRule::Spawn, text))));
     (findings, counts)
 }
 

@@ -53,6 +53,9 @@ impl GameRun {
         report: Box<ErrorReport>,
         started: bool,
     ) -> Result<(), Box<ErrorReport>> {
+        // A restart that was requested before the error would hide the report, and could lead to
+        // the same error again and again.
+        self.app.vm().engine().frame.restart = false;
         // A run with an end of its own is watched by a script, which would wait for it.
         let is_watched = self.display.has_window()
             && self.options.frames.is_none()

@@ -6,13 +6,12 @@ use engine_foundation::file_access::{self, readers};
 use engine_resource::folder_scan;
 use engine_resource::index::ResourceIndex;
 use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::{ResourceName, is_script};
+use engine_resource::resource_name::is_script;
 use engine_script::lint::{
-    self, LintFinding, LintGame, LintScript, OTHER_LANGUAGES, ResourceCreators,
+    self, CreatedResources, LintFinding, LintGame, LintScript, OTHER_LANGUAGES, ResourceCreators,
 };
 use engine_script::syntax_check;
 use std::cell::RefCell;
-use std::collections::HashSet;
 use std::path::Path;
 
 /// The scripts of a game.
@@ -22,7 +21,7 @@ pub struct CheckedScripts {
     /// Messages of syntax errors, at most one for each script.
     syntax_errors: Vec<String>,
     /// Resources that they create.
-    pub created: HashSet<ResourceName>,
+    pub created: CreatedResources,
     /// Paths and texts.
     texts: Vec<(String, String)>,
     has_other_languages: bool,
@@ -41,7 +40,6 @@ impl CheckedScripts {
             has_other_languages: found.files.iter().any(|file| is_other(&file.path)),
             ..CheckedScripts::default()
         };
-        let creators = ResourceCreators::of_api();
         for file in found.files.iter().filter(|file| is_script(&file.path)) {
             scripts.count += 1;
             // The compiler reports files that cannot be read, and compiled chunks.
@@ -49,14 +47,15 @@ impl CheckedScripts {
                 continue;
             };
             if !bytes.starts_with(b"\x1b") {
-                scripts.add(&file.path, String::from_utf8_lossy(&bytes).into_owned(), &creators);
+                scripts.add(&file.path, String::from_utf8_lossy(&bytes).into_owned());
             }
         }
+        let texts: Vec<&str> = scripts.texts.iter().map(|(_, text)| text.as_str()).collect();
+        scripts.created = ResourceCreators::of_api().created_by(&texts);
         scripts
     }
 
-    fn add(&mut self, path: &str, text: String, creators: &ResourceCreators) {
-        self.created.extend(creators.created_by(&text));
+    fn add(&mut self, path: &str, text: String) {
         if let Some(message) = syntax_check::problem(path, &text) {
             // An error found before the text is parsed has no location.
             let is_located = message.starts_with(path);

@@ -5,9 +5,11 @@ use super::manual::DOCUMENTS;
 use super::search::IndexEntry;
 use super::site::Site;
 use engine_foundation::Error;
+use engine_resource::project::CORE_SCRIPTS;
 use engine_script::docgen::ApiModel;
 use engine_script::docgen::model::first_sentence;
 use engine_script::docgen::text;
+use engine_script::familiar_names;
 
 /// Maximum length of a result's description, in characters.
 const DESCRIPTION_LENGTH_MAX: usize = 160;
@@ -18,11 +20,14 @@ const DESCRIPTION_LENGTH_MAX: usize = 160;
 /// Returns an error with a suggestion, if there is one, for a name that nothing matches.
 pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
     let unknown = match text::help(api, query) {
-        Ok(help) => return Ok(help),
+        Ok(help) => return Ok(help + &see_also(query)),
         Err(unknown) => unknown,
     };
     if let Some(page) = manual_page(query) {
         return Ok(page.to_string());
+    }
+    if let Some(module) = core_module(query) {
+        return Ok(module);
     }
     let site = Site::new(api);
     let index = site.search_index();
@@ -36,6 +41,39 @@ pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
     Ok(format!(
         "Found for '{query}':\n{results}\nengine docs NAME shows more; with --open, in a browser\n"
     ))
+}
+
+/// Returns a reference to the page of the manual that a name means as an everyday word.
+fn see_also(name: &str) -> String {
+    let page = familiar_names::target(name).and_then(|target| target.strip_prefix("docs/"));
+    let page = page.and_then(|page| page.split(['.', '#']).next());
+    page.map(|page| format!("\nSee also: engine docs {page}\n")).unwrap_or_default()
+}
+
+/// Returns the comments and signatures of a module that games can require, such as
+/// `core/camera_2d`.
+fn core_module(name: &str) -> Option<String> {
+    let name = name.strip_prefix("core/").or(name.strip_prefix("core.")).unwrap_or(name);
+    let name = name.strip_suffix(".lua").unwrap_or(name);
+    let (_, source) =
+        CORE_SCRIPTS.iter().find(|(file, _)| file.strip_suffix(".lua") == Some(name))?;
+    let head = source.lines().map_while(|line| line.strip_prefix("--"));
+    let mut text = format!("core/{name}\n\n");
+    for line in head {
+        text += &format!("{}\n", line.trim_start_matches('-').trim());
+    }
+    let mut comment = String::new();
+    for line in source.lines() {
+        match (line.strip_prefix("---"), line.strip_prefix("function ")) {
+            (Some(part), _) => comment += &format!("    {}\n", part.replace('@', "")),
+            (None, Some(signature)) if !comment.is_empty() => {
+                text += &format!("\n{signature}\n{comment}");
+                comment.clear();
+            }
+            _ => comment.clear(),
+        }
+    }
+    Some(text)
 }
 
 /// Returns a page of the manual by the name of its file, such as `physics`, in any case.
@@ -88,6 +126,12 @@ mod tests {
         check("Sound.play", "  Sound.trigger ");
         check("love.graphics.draw", "  Gui.bitmap ");
         check("gamepad", "  input ");
+        check("core/camera_2d", "core/camera_2d\n\n`require \"core/camera_2d\"`: a camera");
+        check("core/camera_2d", "\nCamera2D.new(world, options)\n    Creates a camera");
+        check("strict", "core/strict\n\n");
+        check("menu", "  menus ");
+        check("pause", "See also: engine docs menus\n");
+        check("--replay input file", "  testing ");
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/lights.md",
     "docs/lua.md",
     "docs/materials.md",
+    "docs/menus.md",
     "docs/models.md",
     "docs/animation.md",
     "docs/particles.md",

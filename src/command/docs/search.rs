@@ -4,7 +4,7 @@
 use super::html::{HtmlPage, LinkTargets, page_path};
 use engine_foundation::json::quoted;
 use engine_script::docgen::standard_library;
-use engine_script::familiar_names::FAMILIAR_NAMES;
+use engine_script::familiar_names::familiar_names;
 use std::collections::HashMap;
 
 /// A heading of the manual or the reference.
@@ -47,6 +47,10 @@ const REPEATED_PAGES: [&str; 7] = [
     "docs/reference/Pad7.md",
     "docs/reference/Pad8.md",
 ];
+
+/// Pages that follow the others, and the score that their entries lose. The parts of the changelog
+/// name everything; the page on security explains few functions.
+const LAST_PAGES: [(&str, f64); 2] = [("CHANGELOG.html", 1000.0), ("docs/security.html", 150.0)];
 
 // Scores of a whole query.
 const SAME_TITLE: f64 = 300.0;
@@ -97,9 +101,13 @@ impl SearchIndex {
         let (whole, terms) = (squash(query), terms(query));
         let mut hits: Vec<(usize, f64, usize)> = Vec::new();
         for (index, entry) in self.entries.iter().enumerate() {
-            let (found, score) = score(entry, &whole, &terms);
+            let (found, mut score) = score(entry, &whole, &terms);
             if found > 0 {
-                hits.push((found, score - entry.title.chars().count() as f64 * LENGTH, index));
+                score -= entry.title.chars().count() as f64 * LENGTH;
+                let page = entry.address.split('#').next().unwrap_or_default();
+                let last = LAST_PAGES.iter().find(|(known, _)| *known == page);
+                score -= last.map_or(0.0, |(_, loss)| *loss);
+                hits.push((found, score, index));
             }
         }
         let most = hits.iter().map(|hit| hit.0).max().unwrap_or(0);
@@ -134,7 +142,7 @@ impl SearchIndex {
 /// Returns the aliases of the table by the address of their target.
 fn aliases_by_address(targets: &LinkTargets) -> HashMap<String, Vec<&'static str>> {
     let mut aliases: HashMap<String, Vec<&str>> = HashMap::new();
-    for row in FAMILIAR_NAMES {
+    for row in familiar_names() {
         if let Some(address) = address_of(row.target, targets) {
             aliases.entry(address).or_default().extend(row.aliases());
         }

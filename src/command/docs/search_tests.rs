@@ -36,7 +36,7 @@ fn common_searches_find_their_target() {
 fn every_familiar_name_has_an_entry() {
     let site = site();
     let index = site.search_index();
-    for row in FAMILIAR_NAMES {
+    for row in familiar_names() {
         let address = address_of(row.target, &site.targets);
         let is_there = index.entries.iter().any(|entry| Some(&entry.address) == address.as_ref());
         assert!(is_there, "{} is not a heading of the manual: {address:?}", row.target);
@@ -57,6 +57,19 @@ fn searches_without_all_terms_find_the_nearest() {
 }
 
 #[test]
+fn the_changelog_follows_other_results() {
+    let site = site();
+    let index = site.search_index();
+    for query in ["sounds", "level", "units levels"] {
+        let found = index.find(query);
+        let is_last = |at: usize| found[at..].iter().all(|it| it.address.starts_with(CHANGELOG));
+        let first = found.iter().position(|entry| entry.address.starts_with(CHANGELOG));
+        assert!(first.is_none_or(|at| at > 0 && is_last(at)), "{query}");
+    }
+    assert!(index.entries.iter().any(|entry| entry.address.starts_with(CHANGELOG)));
+}
+
+#[test]
 fn terms_split_names_and_drop_fillers() {
     assert_eq!(
         terms("how to drawImage in the Gui.bitmap_3d"),
@@ -64,4 +77,16 @@ fn terms_split_names_and_drop_fillers() {
     );
     assert_eq!(terms("how to"), ["how", "to"]);
     assert_eq!(squash("Nine-Slice"), "nineslice");
+}
+
+#[test]
+fn security_and_changelog_come_last() {
+    let site = site();
+    for query in ["jump", "draw text", "particles", "file"] {
+        let found = site.search_index().find(query);
+        let last =
+            |entry: &&&IndexEntry| LAST_PAGES.iter().any(|(at, _)| entry.address.starts_with(*at));
+        let first = found.iter().position(|entry| last(&entry)).unwrap_or(found.len());
+        assert!(found[first..].iter().all(|entry| last(&entry)), "{query}");
+    }
 }

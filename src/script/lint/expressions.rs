@@ -1,6 +1,8 @@
 //! Expressions of the lint's parser: operators, operands, tables, functions and variables.
 
-use super::parser::{InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse};
+use super::parser::{
+    CallArgument, InitialValue, Operand, Parser, UseContext, UseEnding, VariableUse, unquoted,
+};
 use crate::source_scanner::SourceTokenKind;
 
 impl<'a> Parser<'a> {
@@ -115,7 +117,7 @@ impl<'a> Parser<'a> {
             (_, "{") => self.nested(Self::table)?,
             (_, "function") => {
                 self.at += 1;
-                self.function_body(false)?;
+                self.function_body(None)?;
                 Operand::Other
             }
             (_, "|" | "||") => {
@@ -165,14 +167,19 @@ impl<'a> Parser<'a> {
         Some(Operand::Table(fields))
     }
 
-    pub fn function_body(&mut self, is_method: bool) -> Option<()> {
+    /// Parses a function from its parameters on. `this` is the value of `self` in a method.
+    pub fn function_body(&mut self, this: Option<InitialValue<'a>>) -> Option<()> {
         self.functions += 1;
         let done = self.scope(|parser| {
-            if is_method {
-                parser.declare("self", InitialValue::Other);
-            }
+            let first = match this {
+                Some(this) => {
+                    parser.declare("self", this);
+                    InitialValue::Other
+                }
+                None => InitialValue::FirstParameter,
+            };
             parser.expect("(")?;
-            parser.parameters(")")?;
+            parser.parameters(")", first)?;
             parser.block()?;
             parser.expect("end")
         });
@@ -180,11 +187,12 @@ impl<'a> Parser<'a> {
         done
     }
 
-    fn parameters(&mut self, end: &str) -> Option<()> {
+    fn parameters(&mut self, end: &str, first: InitialValue<'a>) -> Option<()> {
+        let mut value = first;
         while !self.is(end) {
             if !self.take("...") {
                 let name = self.name()?;
-                self.declare(name, InitialValue::Other);
+                self.declare(name, std::mem::replace(&mut value, InitialValue::Other));
             }
             if !self.take(",") {
                 break;
@@ -198,10 +206,10 @@ impl<'a> Parser<'a> {
         self.functions += 1;
         let done = self.scope(|parser| {
             if parser.take("|") {
-                parser.parameters("|")?;
+                parser.parameters("|", InitialValue::FirstParameter)?;
             } else if !parser.take("||") {
                 let name = parser.name()?;
-                parser.declare(name, InitialValue::Other);
+                parser.declare(name, InitialValue::FirstParameter);
             }
             parser.expect("->")?;
             if parser.take("do") {
@@ -277,33 +285,38 @@ impl<'a> Parser<'a> {
         is_text || self.is("(") || self.is("{")
     }
 
-    /// Parses the arguments of a call. Returns the string literals among them.
-    fn arguments(&mut self) -> Option<Vec<Option<&'a str>>> {
-        let text = |operand: Option<Operand<'a>>| match operand {
-            Some(Operand::Text(text)) => Some(text),
-            _ => None,
-        };
+    fn arguments(&mut self) -> Option<Vec<CallArgument<'a>>> {
         if self.take("(") {
+            let mut values = Vec::new();
             if self.take(")") {
-                return Some(Vec::new());
+                return Some(values);
             }
-            let values = self.values(UseContext::Argument)?;
+            loop {
+                values.push(self.argument()?);
+                if !self.take(",") {
+                    break;
+                }
+            }
             self.expect(")")?;
-            return Some(values.into_iter().map(text).collect());
+            return Some(values);
         }
         if self.is("{") {
             self.nested(Self::table)?;
-            return Some(vec![None]);
+            return Some(vec![CallArgument::Other]);
         }
         let token = *self.tokens.get(self.at)?;
         self.at += 1;
-        (token.kind == SourceTokenKind::Text).then(|| vec![Some(unquoted(token.text))])
+        let is_text = token.kind == SourceTokenKind::Text;
+        is_text.then(|| vec![CallArgument::Text(unquoted(token.text))])
     }
-}
 
-/// Returns the content of a string literal, as it is written.
-fn unquoted(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix('[') else { return &text[1..text.len() - 1] };
-    let level = inner.bytes().take_while(|byte| *byte == b'=').count();
-    &text[level + 2..text.len() - level - 2]
+    fn argument(&mut self) -> Option<CallArgument<'a>> {
+        let first = *self.tokens.get(self.at)?;
+        let is_prefix = first.kind == SourceTokenKind::Text && self.text(1) == "..";
+        Some(match self.expression(UseContext::Argument)? {
+            Some(Operand::Text(text)) => CallArgument::Text(text),
+            _ if is_prefix => CallArgument::Prefixed(unquoted(first.text)),
+            _ => CallArgument::Other,
+        })
+    }
 }

@@ -18,7 +18,7 @@ use parser::{ParsedScript, UseContext, UseEnding, VariableUse};
 use resource_names::ResourceNames;
 use std::collections::{HashMap, HashSet};
 
-pub use resource_names::ResourceCreators;
+pub use resource_names::{CreatedResources, ResourceCreators};
 
 /// A script of a game.
 pub struct LintScript<'a> {
@@ -175,7 +175,10 @@ impl<'a> Names<'a> {
                 }
                 (["_G"], ending) => {
                     // `_G[name] = value`, or passed on as a table.
-                    self.is_open |= *ending == UseEnding::Indexed || *ending == UseEnding::Read;
+                    self.is_open |= matches!(
+                        ending,
+                        UseEnding::Indexed | UseEnding::ElementAssigned | UseEnding::Read
+                    );
                 }
                 (["setfenv" | "getfenv"], UseEnding::Called(_)) => self.is_open = true,
                 ([name], UseEnding::Assigned) => {
@@ -184,7 +187,7 @@ impl<'a> Names<'a> {
                 ([module, name, ..], UseEnding::Assigned) => {
                     self.added.insert((module, name));
                 }
-                ([module], UseEnding::Indexed | UseEnding::Read) => {
+                ([module], UseEnding::Indexed | UseEnding::ElementAssigned | UseEnding::Read) => {
                     // `Math[name] = value`, or passed on: any name may be added.
                     self.added.insert((module, ""));
                 }
@@ -219,7 +222,8 @@ impl<'a> Names<'a> {
     fn unknown_global(&self, use_: &VariableUse, tested: &HashSet<&str>) -> Option<String> {
         let name = use_.path[0];
         let is_used = match use_.ending {
-            UseEnding::Called(_) | UseEnding::Method(_) | UseEnding::Indexed => true,
+            UseEnding::Called(_) | UseEnding::Method(_) => true,
+            UseEnding::Indexed | UseEnding::ElementAssigned => true,
             UseEnding::Read => {
                 let is_value = matches!(use_.context, UseContext::Argument | UseContext::Operand);
                 use_.path.len() > 1 || is_value

@@ -33,7 +33,31 @@ pub enum InitialValue<'a> {
     Table(Vec<&'a str>),
     /// `require "name"`
     Module(&'a str),
+    /// `self` in `function table:method()`: the local `table`.
+    SelfOf(LocalIndex),
+    /// The first parameter of a function that is no method.
+    FirstParameter,
     Other,
+}
+
+/// An argument of a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CallArgument<'a> {
+    /// A string literal.
+    Text(&'a str),
+    /// Text that begins with a string literal: `"tiles/" .. number`.
+    Prefixed(&'a str),
+    Other,
+}
+
+impl<'a> CallArgument<'a> {
+    /// Returns the argument, if it is a string literal.
+    pub fn text(self) -> Option<&'a str> {
+        match self {
+            CallArgument::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// One use of a variable: its name, the fields after it, and how it ends.
@@ -56,12 +80,14 @@ pub enum UseEnding<'a> {
     Read,
     /// It is assigned, also by `function a.b()`.
     Assigned,
-    /// It is called; string literals among the arguments.
-    Called(Vec<Option<&'a str>>),
+    /// It is called with these arguments.
+    Called(Vec<CallArgument<'a>>),
     /// A method is called.
     Method(&'a str),
     /// It is indexed by an expression.
     Indexed,
+    /// It is indexed by an expression, and the element is assigned.
+    ElementAssigned,
 }
 
 /// The use of the value of the whole expression.
@@ -300,9 +326,14 @@ impl<'a> Parser<'a> {
             path.push(self.name()?);
         }
         let local = self.find(path[0]);
+        let path_length = path.len();
         let (ending, context) = (UseEnding::Assigned, UseContext::Stored);
         self.script.uses.push(VariableUse { path, local, at, ending, context });
-        self.function_body(is_method)
+        let this = match (local, path_length) {
+            (Some(table), 2) => InitialValue::SelfOf(table),
+            _ => InitialValue::Other,
+        };
+        self.function_body(is_method.then_some(this))
     }
 
     fn local_statement(&mut self) -> Option<()> {
@@ -310,7 +341,7 @@ impl<'a> Parser<'a> {
         if self.take("function") {
             let name = self.name()?;
             self.declare(name, InitialValue::Other);
-            return self.function_body(false);
+            return self.function_body(None);
         }
         let mut names = vec![self.name()?];
         while self.take(",") {
@@ -339,7 +370,7 @@ impl<'a> Parser<'a> {
                     UseEnding::Called(arguments)
                         if use_.path == ["require"] && use_.local.is_none() =>
                     {
-                        let name = arguments.first().copied().flatten();
+                        let name = arguments.first().and_then(|first| first.text());
                         name.map_or(InitialValue::Other, InitialValue::Module)
                     }
                     _ => InitialValue::Other,
@@ -387,8 +418,10 @@ impl<'a> Parser<'a> {
         if self.take("=") {
             for index in targets.into_iter().flatten() {
                 let use_ = &mut self.script.uses[index];
-                if use_.ending == UseEnding::Read {
-                    use_.ending = UseEnding::Assigned;
+                match use_.ending {
+                    UseEnding::Read => use_.ending = UseEnding::Assigned,
+                    UseEnding::Indexed => use_.ending = UseEnding::ElementAssigned,
+                    _ => {}
                 }
             }
             return self.values(UseContext::Stored).map(drop);
@@ -399,4 +432,11 @@ impl<'a> Parser<'a> {
     pub fn find(&self, name: &str) -> Option<LocalIndex> {
         self.scopes.get(name)?.last().copied()
     }
+}
+
+/// Returns the content of a string literal, as it is written.
+pub fn unquoted(text: &str) -> &str {
+    let Some(inner) = text.strip_prefix('[') else { return &text[1..text.len() - 1] };
+    let level = inner.bytes().take_while(|byte| *byte == b'=').count();
+    &text[level + 2..text.len() - level - 2]
 }

@@ -2,10 +2,11 @@
 //! where a function takes a resource, and that no resource has.
 
 use super::MissingResource;
-use super::parser::{self, ParsedScript, UseEnding, VariableUse};
+use super::parser::{self, CallArgument, ParsedScript, UseEnding, VariableUse};
 use crate::docgen::model::ApiModel;
 use crate::resource::string_literals;
 use crate::resource_arguments::ResourceArguments;
+use crate::source_scanner::{SourceToken, SourceTokenKind, tokens};
 use engine_resource::resource_name::ResourceName;
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,48 +16,132 @@ const TEST: [&str; 2] = ["Application", "can_get"];
 /// Ends of the paths of suites, which may name resources that do not exist.
 const SUITES: [&str; 4] = ["_test.lua", "_spec.lua", "_case.lua", "_tests.lua"];
 
-/// The resources that scripts create, such as textures that a Gui is drawn into.
+/// The resources that the scripts of a game create.
+#[derive(Debug, Default)]
+pub struct CreatedResources {
+    names: HashSet<ResourceName>,
+    /// Kinds and beginnings of names that are computed: `"tiles/" .. number`.
+    prefixes: Vec<(&'static str, String)>,
+}
+
+impl CreatedResources {
+    /// Returns true if a script creates the resource, or may create it.
+    pub fn contains(&self, resource: &ResourceName) -> bool {
+        let is_of = |(kind, prefix): &(&'static str, String)| {
+            resource.kind == *kind && resource.name.starts_with(prefix)
+        };
+        self.names.contains(resource) || self.prefixes.iter().any(is_of)
+    }
+
+    fn add_literals(&mut self, kind: &str, text: &str) {
+        let names = string_literals(text).into_iter();
+        self.names.extend(names.map(|name| ResourceName::new(kind, name)));
+    }
+}
+
+/// The functions of the API that create resources, such as textures that a Gui is drawn into.
 pub struct ResourceCreators(ResourceArguments);
 
 impl ResourceCreators {
-    /// Reads the functions of the API that create resources.
+    /// Reads the functions of the API.
     pub fn of_api() -> ResourceCreators {
         ResourceCreators(ResourceArguments::new(&ApiModel::new()))
     }
 
-    /// Returns the resources that a script creates. If a name is computed, or if the script is not
-    /// understood, the name can be made of any text of the script.
-    pub fn created_by(&self, text: &str) -> Vec<ResourceName> {
-        if let Some(names) = self.written_out(text) {
-            return names;
+    /// Returns the resources that scripts create. A computed name can be any literal of the
+    /// scripts, or any name with the literal at its beginning.
+    pub fn created_by(&self, texts: &[&str]) -> CreatedResources {
+        let mut created = CreatedResources::default();
+        let mut computed = BTreeSet::new();
+        for text in texts {
+            let Some(found) = self.names(text) else {
+                // A script that is not understood can create a resource of any of its literals.
+                let kinds = self.0.created.values().flatten().flat_map(|it| it.kinds);
+                kinds.for_each(|kind| created.add_literals(kind, text));
+                continue;
+            };
+            for (kind, name) in found {
+                match name {
+                    CallArgument::Text(name) => {
+                        created.names.insert(ResourceName::new(kind, name));
+                    }
+                    CallArgument::Prefixed(prefix) if !prefix.is_empty() => {
+                        created.prefixes.push((kind, prefix.to_string()));
+                    }
+                    _ => {
+                        computed.insert(kind);
+                    }
+                }
+            }
         }
-        let positions = self.0.created.values().flatten();
-        let kinds: BTreeSet<&str> = positions.flat_map(|it| it.kinds).copied().collect();
-        let literals = string_literals(text);
-        let of_kind = |kind: &str| {
-            literals.iter().map(|name| ResourceName::new(kind, name)).collect::<Vec<_>>()
-        };
-        kinds.into_iter().flat_map(of_kind).collect()
+        for kind in computed {
+            texts.iter().for_each(|text| created.add_literals(kind, text));
+        }
+        created
     }
 
-    /// Returns the resources that a script creates, or `None` if not all names are written out.
-    pub(super) fn written_out(&self, text: &str) -> Option<Vec<ResourceName>> {
+    /// Returns the kinds and names of the resources that a script creates, or `None` if it is not
+    /// understood.
+    fn names<'a>(&self, text: &'a str) -> Option<Vec<(&'static str, CallArgument<'a>)>> {
         let script = parser::parse(text)?;
         let mut names = Vec::new();
         for use_ in &script.uses {
             let mut creators = self.0.created.iter().filter(|(path, _)| is_path_end(use_, path));
             let Some((_, positions)) = creators.next() else { continue };
-            // Otherwise the function is passed on, and called elsewhere.
-            let UseEnding::Called(values) = &use_.ending else { return None };
             for position in positions {
-                if let Some(name) = values.get(position.index) {
-                    let name = name.as_ref()?;
-                    names.extend(position.kinds.iter().map(|kind| ResourceName::new(kind, name)));
-                }
+                let name = match &use_.ending {
+                    UseEnding::Called(values) => values.get(position.index).copied(),
+                    // The function is passed on, and called elsewhere.
+                    _ => Some(CallArgument::Other),
+                };
+                names.extend(name.into_iter().flat_map(|name| of_kinds(position.kinds, name)));
+            }
+        }
+        let tokens = tokens(text)?;
+        for (path, positions) in &self.0.created {
+            let method = path.split_once('.').map_or("", |(_, name)| name);
+            for position in positions.iter().filter(|position| position.index == 1) {
+                let found = arguments_of_method(&tokens, method);
+                names.extend(found.flat_map(|name| of_kinds(position.kinds, name)));
             }
         }
         Some(names)
     }
+}
+
+/// Returns a name with each of its kinds. A name with an escape is not what is written.
+fn of_kinds<'a>(
+    kinds: &'static [&'static str],
+    name: CallArgument<'a>,
+) -> impl Iterator<Item = (&'static str, CallArgument<'a>)> {
+    let is_written_out = match name {
+        CallArgument::Text(text) | CallArgument::Prefixed(text) => !text.contains('\\'),
+        CallArgument::Other => true,
+    };
+    let name = if is_written_out { name } else { CallArgument::Other };
+    kinds.iter().map(move |kind| (*kind, name))
+}
+
+/// Returns the first arguments of the calls of a method: `image:to_texture("tiles/rock")`.
+fn arguments_of_method<'t, 'a>(
+    tokens: &'t [SourceToken<'a>],
+    method: &'t str,
+) -> impl Iterator<Item = CallArgument<'a>> + use<'t, 'a> {
+    let text_at = |at: usize| tokens.get(at).map_or("", |token| token.text);
+    let is_call = move |at: &usize| text_at(at - 1) == ":" && text_at(*at) == method;
+    (1..tokens.len()).filter(is_call).map(move |at| {
+        let first = if text_at(at + 1) == "(" { at + 2 } else { at + 1 };
+        let literal = tokens.get(first).filter(|token| token.kind == SourceTokenKind::Text);
+        match literal {
+            Some(token) if text_at(first + 1) == ".." => {
+                CallArgument::Prefixed(parser::unquoted(token.text))
+            }
+            Some(token) if first == at + 1 || [",", ")"].contains(&text_at(first + 1)) => {
+                CallArgument::Text(parser::unquoted(token.text))
+            }
+            _ => CallArgument::Other,
+        }
+    })
 }
 
 /// Returns true if the last parts of a variable's path are those of a function.
@@ -87,7 +172,7 @@ impl<'a> ResourceNames<'a> {
         for use_ in uses.filter(|use_| use_.path.ends_with(&TEST)) {
             match &use_.ending {
                 UseEnding::Called(values) => {
-                    tested.extend(values.get(1).copied().flatten());
+                    tested.extend(values.get(1).and_then(|name| name.text()));
                 }
                 _ => tests_any = true,
             }
@@ -106,7 +191,7 @@ impl<'a> ResourceNames<'a> {
         }
         let positions = self.arguments.named.get(&format!("{module}.{function}"))?;
         positions.iter().find_map(|position| {
-            let name = values.get(position.index).copied().flatten()?;
+            let name = values.get(position.index)?.text()?;
             // A name with an escape is not what is written.
             if name.contains('\\') || self.tested.contains(name) {
                 return None;

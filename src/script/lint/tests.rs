@@ -1,6 +1,7 @@
 //! Tests of the lint: what it finds in a script, and what it leaves alone.
 
 use super::*;
+use engine_resource::resource_name::ResourceName;
 
 /// Returns the findings of a game of one script, as `line: message`.
 fn findings(text: &str) -> Vec<String> {
@@ -127,8 +128,36 @@ fn unknown_fields_of_own_modules_are_found() {
     assert_eq!(game(&[("actors/hero.lua", literal), ("main.lua", main)]), [wanted]);
     let early = "if x then return { jmp = 1 } end return { jump = 1 }";
     assert_eq!(game(&[("actors/hero.lua", early), ("main.lua", main)]), [""; 0]);
+    let own = "local Hero = {}\nfunction Hero:init() self.jmp = 1 end\n\
+               function Hero:run() setmetatable({}, self) end\nreturn Hero";
+    assert_eq!(game(&[("actors/hero.lua", own), ("main.lua", main)]).len(), 1, "only of jump");
     let class = "local Hero = setmetatable({}, {}) return Hero";
     assert_eq!(game(&[("actors/hero.lua", class), ("main.lua", main)]), [""; 0]);
+}
+
+#[test]
+fn fields_that_functions_give_a_module_are_no_findings() {
+    let main = "local M = require 'm'\nM:init() M.fly()";
+    let check = |module: &str, wanted: usize| {
+        let found = game(&[("m.lua", module), ("main.lua", main)]);
+        assert_eq!(found.len(), wanted, "{module}: {found:?}");
+    };
+    check("local M = {} function M:init() end return M", 1);
+    check("local M = {} function M:init() self.fly = print end return M", 0);
+    check("local M = {} function M:init(k) self[k] = print end return M", 0);
+    check("local M = {} function M:init() return self[1] end return M", 1);
+    check("local M = {} function M:init() print(self) end return M", 0);
+    check("local M = {} function M.init(m) m.fly = print end return M", 0);
+    check("return { init = function(m) m.fly = print end }", 0);
+    check("return { init = m -> do m['fly'] = print end }", 0);
+    // A function that no method call reaches gets another table.
+    let dots = "local M = require 'm'\nM.init({}) M.fly()";
+    let module = "local M = {} function M.init(m) m.fly = print end return M";
+    assert_eq!(game(&[("m.lua", module), ("main.lua", dots)]).len(), 1);
+    let other = "local M = require 'm' function M:more() self.fly = print end";
+    let module = "local M = {} function M:init() end return M";
+    let scripts = [("m.lua", module), ("other.lua", other), ("main.lua", main)];
+    assert_eq!(game(&scripts), [""; 0]);
 }
 
 #[test]
@@ -202,26 +231,32 @@ fn scripts_of_the_project_have_no_findings() {
 }
 
 #[test]
-fn created_resources_are_literals_or_any_text_of_the_script() {
+fn created_resources_are_literals_or_any_text_of_the_scripts() {
     let creators = ResourceCreators::of_api();
-    let check = |text: &str, wanted: &[&str]| {
-        let found = creators.created_by(text);
-        let mut names: Vec<String> = found.iter().map(|name| name.to_string()).collect();
-        names.retain(|name| name.ends_with(".texture"));
-        assert_eq!(names, wanted, "{text}");
+    let check = |texts: &[&str], wanted: &[&str]| {
+        let created = creators.created_by(texts);
+        let names = ["map", "view", "tiles/rock", "tiles/9"];
+        let found: Vec<&str> = names
+            .into_iter()
+            .filter(|name| created.contains(&ResourceName::new("texture", name)))
+            .collect();
+        assert_eq!(found, wanted, "{texts:?}");
     };
-    check("local a = 'tiles/rock'", &[]);
-    let created = "World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'";
-    check(created, &["map.texture"]);
-    let viewports = "Application.create_viewport('view', 8, 8) Application.create_viewport()";
-    check(viewports, &["view.texture"]);
+    check(&["local a = 'tiles/rock'"], &[]);
+    check(&["World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'"], &["map"]);
+    check(&["Application.create_viewport('view', 8, 8) Application.create_viewport()"], &["view"]);
+    check(&["image:to_texture('map', {}) image:to_texture 'view'"], &["map", "view"]);
+    let other = "Gui.bitmap(gui, 'tiles/rock')";
+    for prefixed in ["Image.to_texture(image, 'tiles/' .. i)", "image:to_texture('tiles/' .. i)"] {
+        check(&[prefixed, other], &["tiles/rock", "tiles/9"]);
+    }
     for computed in [
         "local name = 'map' World.create_texture_gui(w, name, 8, 8)",
         "local create = World.create_texture_gui create(w, 'map')",
-        "local = 'map'",
+        "local name = 'map' image:to_texture(name)",
     ] {
-        assert!(creators.written_out(computed).is_none(), "{computed}");
-        let found = creators.created_by(computed);
-        assert!(found.iter().any(|name| name.to_string() == "map.texture"), "{computed}");
+        check(&[computed, other], &["map", "tiles/rock"]);
     }
+    check(&["local = 'map'", other], &["map"]);
+    check(&["SoundBuffer.to_sound(buffer, name)", other], &[]);
 }

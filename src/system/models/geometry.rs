@@ -70,6 +70,24 @@ impl TriangleInput {
         built
     }
 
+    /// Returns true if most triangles contradict their normals: they are clockwise as seen from the
+    /// side that the normals point to.
+    pub fn is_inside_out(&self) -> bool {
+        if self.normals.is_empty() {
+            return false;
+        }
+        let (mut right, mut wrong) = (0, 0);
+        for corners in self.indices.chunks_exact(3) {
+            let corners = [0, 1, 2].map(|i| corners[i] as usize);
+            let [a, b, c] = self.positions_of(corners);
+            let normal: Vec3 = corners.iter().map(|corner| self.normals[*corner]).sum();
+            let facing = (b - a).cross(c - a).dot(normal);
+            right += usize::from(facing > 0.0);
+            wrong += usize::from(facing < 0.0);
+        }
+        wrong > right
+    }
+
     fn triangle(&self, built: &BuiltMesh, first: usize) -> [usize; 3] {
         [0, 1, 2].map(|corner| built.from[built.indices[first + corner] as usize] as usize)
     }

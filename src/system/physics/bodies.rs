@@ -132,6 +132,46 @@ impl Simulation {
         Ok(())
     }
 
+    /// Adds a shape to a body that forces do not move, with the settings of its first shape. The
+    /// shape gets the last index. Touching bodies wake up in the next step.
+    ///
+    /// # Errors
+    /// Returns an error if the shape is invalid; the body is then unchanged.
+    pub fn add_shape(&mut self, body: BodyId, shape: &ColliderShape) -> Result<(), Error> {
+        let shape = shape.shared(self.setup.flat)?;
+        self.change(move |it| {
+            let first = it.body(body).colliders().first();
+            let Some(mut added) = first.and_then(|first| it.collider(*first)).cloned() else {
+                return;
+            };
+            added.set_shape(shape.clone());
+            let handle = it.world.insert_collider(added, Some(body.0));
+            if shape.as_composite_shape().is_none() {
+                it.keep_in_plane(body);
+            }
+            it.show_collider_to_queries(body, handle);
+        });
+        Ok(())
+    }
+
+    /// Removes one of the shapes of a body that forces do not move. The last shape gets its index.
+    /// Touching bodies wake up.
+    pub fn remove_shape(&mut self, body: BodyId, index: usize) {
+        self.change(move |it| {
+            let Some(handle) = it.body(body).colliders().get(index).copied() else { return };
+            it.wake_touching_collider(handle);
+            if let Some(known) = it.world.colliders.get(handle) {
+                it.collector.removed.push((handle, known.user_data, known.is_sensor()));
+            }
+            it.world.remove_collider(handle);
+        });
+    }
+
+    /// Returns the number of shapes of a body.
+    pub fn num_shapes(&self, body: BodyId) -> usize {
+        self.body(body).colliders().len()
+    }
+
     /// Removes a body and the joints on it.
     pub fn remove(&mut self, body: BodyId) {
         self.change(move |it| it.remove_now(body));

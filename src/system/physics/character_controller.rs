@@ -1,6 +1,7 @@
 //! Character controller: moves a shape along the ground, up steps and along walls, and pushes
 //! bodies in its path.
 
+use super::ground::{Ground, Landing, Motion, keep_out};
 use super::one_way::CharacterPath;
 use super::{BodyId, BodyOwner, ColliderShape, QueryFilter, Simulation};
 use engine_foundation::deterministic_math::sin_cos;
@@ -10,16 +11,13 @@ use rapier3d::control::{
     KinematicCharacterController,
 };
 use rapier3d::parry::bounding_volume::BoundingVolume;
-use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
 
 /// Distance by which a standing shape is pressed to the ground, in metres. With more, the
 /// controller does not climb steps and slides sideways.
-const PRESS: f32 = 0.005;
+pub(super) const PRESS: f32 = 0.005;
 /// Gap kept between the shape and everything else, in metres.
 pub(super) const SKIN: f32 = 0.01;
-/// Maximum distance to ground that counts as standing on it, in metres.
-const GROUND: f32 = 0.03;
 /// Minimum upward part of a normal at which a hit is below or above, and not at the side.
 const FLOOR: f32 = 0.7;
 /// Distance around a shape in which rapier's controller looks for ground, with a margin, in metres.
@@ -138,29 +136,16 @@ impl Simulation {
         if near_kinematic && controller.autostep.is_some() && hits.iter().any(climbs) {
             moved = stride.move_on_static(&queries, bodies, (&pose, first), &mut hits);
         }
-        let mut position = from + moved.translation;
-        let mut grounded = moved.grounded;
-        if !grounded && press > rise {
-            // The ground has ended: the shape falls the rest of the move.
-            let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
-            let rest = up * (rise - press);
-            let falling = KinematicCharacterController { snap_to_ground: None, ..controller };
-            let fell = falling.move_shape(seconds, &queries, &*shape, &pose, rest, |hit| {
-                hits.push(hit);
-            });
-            position += fell.translation;
-            grounded = fell.grounded;
-        }
+        let ground =
+            Ground { queries: &queries, shape: &*shape, up, slope_max: settings.slope_max };
+        let motion = Motion { from, grounded_before, rise, press, snap: settings.snap };
+        let Landing { position, grounded, standing_on } =
+            motion.land(&moved, (&stride, &ground), &mut hits);
+        let path = (from, position);
+        let mut position = keep_out(&queries, bodies, &*shape, path, |way| self.in_plane(way));
         let [sides, above, below] = hit_sides(&hits, up);
-        let (down, mut standing_on) = (grounded || below, None);
-        let rests = (grounded_before || down) && rise <= 0.0;
-        if (down || rests)
-            && let Some((owner, upward)) = ground_below(&queries, &*shape, position, up)
-        {
-            // The controller finds ground by contacts, which not all pairs of shapes support.
-            grounded |= rests && upward >= sin_cos(settings.slope_max).1;
-            standing_on = (grounded || down).then_some(owner);
-        }
+        let down = grounded || below;
+        let standing_on = standing_on.filter(|_| down);
         if settings.mass > 0.0 && seconds > 0.0 {
             let (settings, query) = (*settings, *query);
             self.change(move |it| {
@@ -204,26 +189,13 @@ impl Simulation {
 }
 
 /// Returns true for each side of a shape that hit something: around it, above and below.
-fn hit_sides(hits: &[CharacterCollision], up: Vec3) -> [bool; 3] {
+pub(super) fn hit_sides(hits: &[CharacterCollision], up: Vec3) -> [bool; 3] {
     let has = |is: fn(f32) -> bool| hits.iter().any(|hit| is(hit.hit.normal1.dot(up)));
     [
         has(|upward| upward.abs() < FLOOR),
         has(|upward| upward <= -FLOOR),
         has(|upward| upward >= FLOOR),
     ]
-}
-
-/// Returns the owner of the ground below a shape, and the upward part of its normal.
-fn ground_below(
-    queries: &rapier::QueryPipeline<'_>,
-    shape: &dyn rapier::Shape,
-    position: Vec3,
-    up: Vec3,
-) -> Option<(BodyOwner, f32)> {
-    let pose = rapier::Pose::from_parts(position, Quat::IDENTITY);
-    let options = ShapeCastOptions { max_time_of_impact: 1.0, ..ShapeCastOptions::default() };
-    let (collider, hit) = queries.cast_shape(&pose, up * -(SKIN + GROUND), shape, options)?;
-    Some((queries.colliders.get(collider)?.user_data, hit.normal1.dot(up).abs()))
 }
 
 /// Returns true if a collider belongs to one of these bodies.
@@ -256,7 +228,7 @@ fn is_dynamic(bodies: &rapier::RigidBodySet, collider: Option<&rapier::Collider>
 }
 
 /// Parameters of one move of a shape.
-struct ShapeMove<'a> {
+pub(super) struct ShapeMove<'a> {
     controller: KinematicCharacterController,
     shape: &'a dyn rapier::Shape,
     seconds: f32,
@@ -272,6 +244,23 @@ impl ShapeMove<'_> {
     ) -> EffectiveCharacterMovement {
         let ShapeMove { controller, shape, seconds } = self;
         controller.move_shape(*seconds, queries, *shape, pose, displacement, |hit| hits.push(hit))
+    }
+
+    /// Returns the displacement of a shape that falls along the slopes below it.
+    pub(super) fn fall(
+        &self,
+        queries: &rapier::QueryPipeline<'_>,
+        from: Vec3,
+        displacement: Vec3,
+        hits: &mut Vec<CharacterCollision>,
+    ) -> Vec3 {
+        let controller = KinematicCharacterController {
+            autostep: None,
+            snap_to_ground: None,
+            ..self.controller
+        };
+        let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
+        ShapeMove { controller, ..*self }.make(queries, &pose, displacement, hits).translation
     }
 
     /// Returns true if an obstacle may be a step, because it is too steep to walk on.

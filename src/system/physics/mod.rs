@@ -12,6 +12,7 @@ mod contacts;
 mod debug_draw;
 mod flat_plane;
 mod flat_shape;
+mod ground;
 mod half_space;
 mod joints;
 mod moved_bodies;
@@ -415,5 +416,7 @@ impl Simulation {
 
 #[cfg(test)]
 mod async_step_tests;
+#[cfg(test)]
+mod ledge_tests;
 #[cfg(test)]
 mod tests;

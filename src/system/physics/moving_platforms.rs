@@ -29,12 +29,12 @@ pub struct Separation {
 }
 
 /// The deepest overlap of a character's shape.
-struct DeepestOverlap {
+pub(super) struct DeepestOverlap {
     owner: BodyOwner,
     /// Depth of the overlap, in metres.
-    depth: f32,
+    pub depth: f32,
     /// Direction out of the overlap.
-    out: Vec3,
+    pub out: Vec3,
 }
 
 impl Simulation {
@@ -122,7 +122,7 @@ impl Simulation {
 
 /// Returns the deepest overlap of a shape. For equal depths, returns the one with the smallest
 /// owner.
-fn deepest_overlap(
+pub(super) fn deepest_overlap(
     queries: &rapier::QueryPipeline<'_>,
     shape: &dyn rapier::Shape,
     at: Vec3,

@@ -5,7 +5,13 @@ use super::shader::STACK_BYTES;
 use super::{AdapterChoice, AdapterInfo, SurfaceTarget, SurfaceWindow};
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// Maximum time that the adapter may take for a frame, as elapsed time. A frame that takes longer
+/// is treated as one that never ends.
+pub const ADAPTER_WAIT_MAX: Duration = Duration::from_secs(30);
 
 /// Errors of the adapter that occur asynchronously.
 #[derive(Default)]
@@ -31,6 +37,8 @@ pub struct GpuDevice {
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
     faults: Arc<Mutex<DeviceErrors>>,
+    /// True after a wait that exceeded its limit.
+    hung: AtomicBool,
 }
 
 /// A device, and the window's surface, if there is a window.
@@ -303,6 +311,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
         instance,
         adapter,
         faults,
+        hung: AtomicBool::new(false),
     };
     Ok(OpenedDevice { device, surface, note })
 }
@@ -333,6 +342,16 @@ fn install_error_handlers(device: &wgpu::Device, faults: &Arc<Mutex<DeviceErrors
             }
         }
     }));
+}
+
+/// Returns the error message for a frame that the adapter does not finish.
+pub fn hang_message(frame: u64, limit: Duration) -> String {
+    format!(
+        "the adapter has not finished frame {frame} in {} s (ADAPTER_WAIT_MAX). Its driver may be \
+         faulty: update it, or run with another --renderer. If the frame only needs longer, draw \
+         less in it: fewer or smaller shadow maps, meshes and targets",
+        limit.as_secs()
+    )
 }
 
 impl GpuDevice {
@@ -442,16 +461,28 @@ impl GpuDevice {
         let _ = self.device.poll(wgpu::PollType::Poll);
     }
 
-    /// Blocks until all submitted work is done.
+    /// Blocks until all submitted work is done, at most for [`ADAPTER_WAIT_MAX`]. After that, the
+    /// adapter counts as hung.
     pub fn wait(&self) {
+        let end = Instant::now() + ADAPTER_WAIT_MAX;
         loop {
-            let all = wgpu::PollType::Wait { submission_index: None, timeout: None };
+            let timeout = end.saturating_duration_since(Instant::now());
+            if timeout.is_zero() {
+                self.hung.store(true, Ordering::Relaxed);
+                return;
+            }
+            let all = wgpu::PollType::Wait { submission_index: None, timeout: Some(timeout) };
             match self.device.poll(all) {
                 // GL limits the wait to two seconds.
                 Err(wgpu::PollError::Timeout) => {}
                 Ok(_) | Err(_) => return,
             }
         }
+    }
+
+    /// Returns true if a wait for the adapter has exceeded its limit.
+    pub fn is_hung(&self) -> bool {
+        self.hung.load(Ordering::Relaxed)
     }
 }
 

@@ -48,13 +48,13 @@ pub enum RenderCommand {
     LoseDevice,
 }
 
-/// The renderer on its thread, with all its resources.
+/// The renderer on its thread, with all its resources. It is not destroyed if its device hangs.
 pub struct FrameRenderer {
     choice: AdapterChoice,
     output: SurfaceTarget,
     vsync: Vsync,
     clock: fn() -> f64,
-    device: GpuDevice,
+    pub(super) device: GpuDevice,
     screen: PresentTarget,
     secondary_surfaces: SecondarySurfaces,
     textures: TextureTable,
@@ -490,6 +490,9 @@ impl FrameRenderer {
                 Ok(picture) => RendererEvent::Captured { number, frame: packet.frame, picture },
                 Err(message) => RendererEvent::CaptureFailed { number, message },
             });
+        }
+        if self.device.is_hung() {
+            self.fail(device::hang_message(packet.frame, device::ADAPTER_WAIT_MAX));
         }
     }
 

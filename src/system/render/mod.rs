@@ -284,6 +284,16 @@ pub struct Renderer {
     adapter: AdapterInfo,
 }
 
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        if matches!(&self.backend, Backend::Inline(renderer) if renderer.device.is_hung()) {
+            let unused = Backend::Null(Box::default());
+            std::mem::forget(std::mem::replace(&mut self.backend, unused));
+            thread::abandon();
+        }
+    }
+}
+
 enum Backend {
     Null(Box<DrawRecorder>),
     Inline(Box<FrameRenderer>),
@@ -303,7 +313,11 @@ impl Renderer {
         let adapter = renderer.adapter();
         let backend = if options.threaded {
             let window = matches!(options.output, SurfaceTarget::Window { .. });
-            let thread = RenderThread::start(renderer, window);
+            // Graphics cards are limited by their drivers. With them, a frame of a hidden window
+            // can take any time, because some display servers delay it.
+            let is_limited = !window || adapter.software;
+            let limit = is_limited.then_some(device::ADAPTER_WAIT_MAX);
+            let thread = RenderThread::start(renderer, window, limit);
             Backend::Thread(thread.map_err(|error| {
                 error!("the render thread could not be started: {error}. Run --single-threaded")
             })?)

@@ -59,6 +59,7 @@ pub fn end(
     match receiver.try_recv() {
         Ok(Ok(())) => {}
         Ok(Err(error)) => return Err(format!("the picture could not be read: {error}")),
+        Err(_) if device.is_hung() => return Err("its frame was not finished".to_string()),
         Err(_) => return Err("the adapter was lost before the picture was read".to_string()),
     }
     let range = copy.buffer.get_mapped_range(..);

@@ -3,8 +3,9 @@
 //!
 //! A process that is asked to end does not wait for frames that no capture needs, because a
 //! software adapter can take seconds for one frame. The thread is then left behind, see
-//! [`has_abandoned_thread`].
+//! [`has_abandoned_thread`]. The same happens if the adapter does not finish a frame.
 
+use super::device::hang_message;
 use super::frame_renderer::{FrameRenderer, RenderCommand};
 use super::{FrameStatistics, RendererEvent};
 use engine_foundation::memory::OwnerScope;
@@ -13,12 +14,12 @@ use engine_frame_packet::FramePacket;
 use engine_platform as platform;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Empty packets that are kept for reuse.
 const SPARE_PACKETS_MAX: usize = 3;
 
-/// Sleep time between two checks if the process is asked to end.
+/// Sleep time between two checks whether the process is asked to end, or a frame takes too long.
 const END_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 static THREAD_ABANDONED: AtomicBool = AtomicBool::new(false);
@@ -27,6 +28,11 @@ static THREAD_ABANDONED: AtomicBool = AtomicBool::new(false);
 /// then end without destroying the resources of that thread.
 pub fn has_abandoned_thread() -> bool {
     THREAD_ABANDONED.load(Ordering::Relaxed)
+}
+
+/// Makes the process end without destroying the resources of a renderer that it does not wait for.
+pub(super) fn abandon() {
+    THREAD_ABANDONED.store(true, Ordering::Relaxed);
 }
 
 #[derive(Default)]
@@ -44,12 +50,18 @@ struct ThreadState {
     closing: bool,
     /// The thread has ended: packets are not processed any more.
     dead: bool,
+    /// Number of the frame that is drawn now, and when that began.
+    current: Option<(u64, Instant)>,
+    /// The thread did not finish a frame in time, and nobody waits for it any more.
+    hung: bool,
 }
 
 #[derive(Default)]
 struct RenderShared {
     state: Mutex<ThreadState>,
     changed: Condvar,
+    /// Maximum time of a frame, if it is limited.
+    limit: Option<Duration>,
 }
 
 impl RenderShared {
@@ -66,8 +78,21 @@ impl RenderShared {
         self.changed.wait_while(state, waits).unwrap_or_else(|poison| poison.into_inner())
     }
 
-    /// Waits like `wait`, but gives up if the process is asked to end and `may_give_up` returns
-    /// true.
+    /// Gives the thread up if it has drawn a frame for too long. Returns true if so.
+    fn give_up_if_hung(&self, state: &mut ThreadState) -> bool {
+        let Some(limit) = self.limit else { return false };
+        let Some((frame, _)) = state.current.filter(|(_, begun)| begun.elapsed() >= limit) else {
+            return false;
+        };
+        (state.dead, state.hung) = (true, true);
+        state.commands.clear();
+        state.events.push(RendererEvent::Failed { message: hang_message(frame, limit) });
+        self.changed.notify_all();
+        true
+    }
+
+    /// Waits like `wait`, but gives up if a frame takes too long, or if the process is asked to
+    /// end and `may_give_up` returns true.
     fn wait_unless_ending<'a>(
         &'a self,
         mut state: MutexGuard<'a, ThreadState>,
@@ -75,7 +100,8 @@ impl RenderShared {
         may_give_up: impl Fn(&ThreadState) -> bool,
     ) -> MutexGuard<'a, ThreadState> {
         while !until(&state) && !state.dead {
-            if platform::end_requested().is_some() && may_give_up(&state) {
+            let is_ending = platform::end_requested().is_some() && may_give_up(&state);
+            if is_ending || self.give_up_if_hung(&mut state) {
                 return state;
             }
             let waited = self.changed.wait_timeout(state, END_CHECK_INTERVAL);
@@ -95,8 +121,13 @@ pub struct RenderThread {
 }
 
 impl RenderThread {
-    pub fn start(renderer: FrameRenderer, paced: bool) -> std::io::Result<RenderThread> {
-        let shared: Arc<RenderShared> = Arc::default();
+    /// Starts the thread. `limit` is the maximum time of a frame.
+    pub fn start(
+        renderer: FrameRenderer,
+        paced: bool,
+        limit: Option<Duration>,
+    ) -> std::io::Result<RenderThread> {
+        let shared = Arc::new(RenderShared { limit, ..RenderShared::default() });
         let thread_shared = Arc::clone(&shared);
         let run = move || {
             OwnerScope::of_thread("renderer");
@@ -156,12 +187,12 @@ impl Drop for RenderThread {
         // Submitted packets are drawn: packets are never dropped.
         self.finish();
         let mut state = self.shared.lock();
-        let idle = state.dead || state.done >= state.submitted;
+        let idle = !state.hung && (state.dead || state.done >= state.submitted);
         state.closing = true;
         drop(state);
         self.shared.changed.notify_all();
         if !idle {
-            THREAD_ABANDONED.store(true, Ordering::Relaxed);
+            abandon();
             return;
         }
         if let Some(handle) = self.handle.take() {
@@ -217,6 +248,7 @@ fn run(shared: &RenderShared, sink: &mut impl PacketSink) {
     state.commands.clear();
     if let Err(error) = outcome
         && !state.closing
+        && !state.hung
     {
         let message = format!("the render thread ended: {}", error.message);
         state.events.push(RendererEvent::Failed { message });
@@ -238,13 +270,15 @@ fn work(shared: &RenderShared, sink: &mut impl PacketSink) {
         let has_work = |state: &ThreadState| {
             state.waiting.is_some() || !state.commands.is_empty() || state.closing
         };
+        // A thread that was given up ends here.
         let mut state = shared.wait(shared.lock(), has_work);
-        if state.closing {
+        if state.closing || state.hung {
             return;
         }
         let commands = std::mem::take(&mut state.commands);
         let packet = state.waiting.take();
         state.taken += u64::from(packet.is_some());
+        state.current = packet.as_ref().map(|packet| (packet.frame, Instant::now()));
         state.events.append(&mut sink.take_events());
         drop(state);
         shared.changed.notify_all();
@@ -259,6 +293,7 @@ fn work(shared: &RenderShared, sink: &mut impl PacketSink) {
         packet.clear();
         let mut state = shared.lock();
         state.done += 1;
+        state.current = None;
         state.events.append(&mut sink.take_events());
         state.statistics.clone_from(sink.statistics());
         if state.empty.len() < SPARE_PACKETS_MAX {
@@ -331,5 +366,56 @@ mod tests {
         assert_eq!(clumsy.packets, 3);
         assert!(clumsy.survived[0].starts_with("true ") && clumsy.survived[0].contains("2 fell"));
         assert!(clumsy.survived[1].starts_with("false "), "{:?}", clumsy.survived);
+    }
+
+    /// A sink whose first packet does not end before the sender is dropped.
+    struct Endless(std::sync::mpsc::Receiver<()>, FrameStatistics);
+
+    impl PacketSink for Endless {
+        fn acquire(&mut self) {}
+
+        fn command(&mut self, _: RenderCommand) {}
+
+        fn packet(&mut self, _: &FramePacket) {
+            // The sender is dropped, not used.
+            let _ = self.0.recv();
+        }
+
+        fn recover_from_panic(&mut self, _: Option<&FramePacket>, _: &Error) {}
+
+        fn take_events(&mut self) -> Vec<RendererEvent> {
+            Vec::new()
+        }
+
+        fn statistics(&self) -> &FrameStatistics {
+            &self.1
+        }
+    }
+
+    #[test]
+    fn a_frame_without_end_is_reported_and_not_waited_for() {
+        let limit = Some(Duration::from_millis(50));
+        let shared = Arc::new(RenderShared { limit, ..RenderShared::default() });
+        let thread_shared = Arc::clone(&shared);
+        let (end, wait) = std::sync::mpsc::channel();
+        let drawing = std::thread::spawn(move || {
+            run(&thread_shared, &mut Endless(wait, FrameStatistics::default()));
+        });
+        let thread = RenderThread { shared, handle: None, paced: false };
+        thread.submit(FramePacket { frame: 60, ..FramePacket::default() });
+        thread.finish();
+        let events = thread.events();
+        let [RendererEvent::Failed { message }] = &events[..] else {
+            panic!("the hang is reported once");
+        };
+        assert!(message.starts_with("the adapter has not finished frame 60 in 0 s"), "{message}");
+        // Nothing waits for the thread any more.
+        thread.submit(FramePacket::default());
+        thread.finish();
+        assert_eq!(thread.events(), []);
+        drop(end);
+        drawing.join().unwrap();
+        drop(thread);
+        assert!(has_abandoned_thread());
     }
 }

@@ -1,11 +1,11 @@
 //! Actors: physics bodies of units, and bodies without a unit.
 
 use super::resource::PhysicsProperties;
+use super::shape_reload::{ModelShape, model_shapes};
 use super::template::{ActorDesc, ShapeForm};
-use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, model_shape, owner_of};
+use super::{ActorId, MoverId, PhysicsTables, PhysicsWorldId, owner_of};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, Quat, Vec3, suggest};
-use engine_models::Models;
 use engine_physics::{
     BodyDesc, BodyId, ColliderDesc, ColliderShape, CollisionFilter, MotionType, POSITION_MAX,
     SPEED_MAX,
@@ -28,6 +28,8 @@ pub struct Actor {
     pub filter: CollisionFilter,
     pub collides: bool,
     pub found: bool,
+    /// Shapes that are built from models, for their reload.
+    pub(super) model_shapes: Option<Arc<[ModelShape]>>,
     /// Gravity factor that applies if gravity is enabled.
     pub gravity: f32,
     /// Pose of the node when node and body were last equal.
@@ -95,7 +97,9 @@ impl PhysicsTables {
         let known =
             ActorOrigin { unit: Some(unit), node: node as u32, name: &spec.name, mover: None };
         let actor = self.insert_actor(physics, body, known).map_err(named)?;
-        self.actor_mut(actor).material = spec.material.as_deref().map(Arc::from);
+        let known = self.actor_mut(actor);
+        known.material = spec.material.as_deref().map(Arc::from);
+        known.model_shapes = model_shapes(spec, scale);
         self.parts[row as usize].as_mut().expect("it was made").actors.push(Some(actor));
         Ok(actor)
     }
@@ -123,19 +127,7 @@ impl PhysicsTables {
             let scaled = match &shape.form {
                 ShapeForm::Collider(shape) if scale == Vec3::ONE => shape.clone(),
                 ShapeForm::Collider(shape) => shape.scaled(scale)?,
-                ShapeForm::Model { mesh, hull } => {
-                    let key = (mesh.clone(), *hull, scale.to_array().map(f32::to_bits));
-                    match self.solids.get(&key) {
-                        Some(known) => known.clone(),
-                        None => {
-                            let scaled =
-                                model_shape(Models::shape(store, mesh)?, *hull).scaled(scale)?;
-                            let scaled = scaled.solid(false)?;
-                            self.solids.insert(key, scaled.clone());
-                            scaled
-                        }
-                    }
-                }
+                ShapeForm::Model { mesh, hull } => self.model_solid((mesh, *hull), scale, store)?,
             };
             let (position, rotation) = (shape.position * scale, shape.rotation);
             parts.push(ColliderDesc { shape: scaled, position, rotation, ..part });
@@ -174,6 +166,7 @@ impl PhysicsTables {
             filter: body.filter,
             collides: true,
             found: true,
+            model_shapes: None,
             gravity: body.gravity,
             shown: (body.position, body.rotation),
             jumps: 0,
@@ -290,36 +283,58 @@ impl PhysicsTables {
         if self.parts(unit).is_none() {
             self.make_parts(unit, physics, Arc::default());
         }
-        if self.num_actors(unit) >= super::template::UNIT_ACTORS_MAX {
-            let most = super::template::UNIT_ACTORS_MAX;
-            return Err(engine_foundation::error!(
-                "the unit has {most} actors already (UNIT_ACTORS_MAX)"
-            ));
-        }
+        self.check_indices(unit, 1)?;
         self.add_actor(unit, units, spec, store)
     }
 
-    /// Creates an actor that is not in the unit's file. If the actor at `index` of the unit was
-    /// destroyed, it gets that index. Returns the actor and its index, from 0.
+    /// Creates an actor that is not in the unit's file, and that has no index in its unit yet: pass
+    /// it to [`PhysicsTables::list_actor`], or end it.
     ///
     /// # Errors
     /// Returns the errors of [`PhysicsTables::add_actor`].
-    pub fn create_at(
+    pub fn create_unlisted(
         &mut self,
         unit: UnitId,
         units: &mut Units,
         (physics, store): (PhysicsWorldId, &mut ResourceStore),
-        index: Option<usize>,
         spec: &ActorDesc,
-    ) -> Result<(ActorId, usize), Error> {
-        let actor = self.create_new(unit, units, physics, spec, store)?;
+    ) -> Result<ActorId, Error> {
+        if self.parts(unit).is_none() {
+            self.make_parts(unit, physics, Arc::default());
+        }
+        let actor = self.add_actor(unit, units, spec, store)?;
+        self.parts[unit.row() as usize].as_mut().expect("it was made").actors.pop();
+        Ok(actor)
+    }
+
+    /// Gives an actor an index in its unit, and returns it, from 0: `index` if the actor there was
+    /// destroyed, otherwise a new one, for which [`PhysicsTables::check_indices`] was called.
+    pub fn list_actor(&mut self, unit: UnitId, actor: ActorId, index: Option<usize>) -> usize {
         let actors = &mut self.parts[unit.row() as usize].as_mut().expect("it was made").actors;
-        let last = actors.len() - 1;
-        let free = index.filter(|index| actors.get(*index).is_some_and(Option::is_none));
-        let Some(index) = free else { return Ok((actor, last)) };
-        actors.pop();
-        actors[index] = Some(actor);
-        Ok((actor, index))
+        match index.filter(|index| actors.get(*index).is_some_and(Option::is_none)) {
+            Some(index) => {
+                actors[index] = Some(actor);
+                index
+            }
+            None => {
+                actors.push(Some(actor));
+                actors.len() - 1
+            }
+        }
+    }
+
+    /// Checks that a unit can have more actors than it has indices for.
+    ///
+    /// # Errors
+    /// Returns an error if it would have too many.
+    pub fn check_indices(&self, unit: UnitId, more: usize) -> Result<(), Error> {
+        let most = super::template::UNIT_ACTORS_MAX;
+        match self.num_actors(unit) + more > most {
+            true => Err(engine_foundation::error!(
+                "the unit has {most} actors already (UNIT_ACTORS_MAX)"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Replaces one of the shapes of an actor, in the size of its node.
@@ -333,14 +348,53 @@ impl PhysicsTables {
         index: usize,
         shape: &ColliderShape,
     ) -> Result<(), Error> {
+        let scaled = self.scaled_shape(units, actor, shape)?;
+        let (simulation, body) = self.body_mut(actor);
+        simulation.set_shape(body, index, &scaled)
+    }
+
+    /// Adds a shape to an actor that forces do not move, in the size of its node. It gets the last
+    /// index, and the filter and material of the first shape.
+    ///
+    /// # Errors
+    /// Returns an error if the shape or the scale of the node is invalid.
+    pub fn add_shape(
+        &mut self,
+        units: &mut Units,
+        actor: ActorId,
+        shape: &ColliderShape,
+    ) -> Result<(), Error> {
+        let scaled = self.scaled_shape(units, actor, shape)?;
+        let (simulation, body) = self.body_mut(actor);
+        simulation.add_shape(body, &scaled)
+    }
+
+    /// Removes one of the shapes of an actor that forces do not move. The last shape gets its
+    /// index.
+    pub fn remove_shape(&mut self, actor: ActorId, index: usize) {
+        let (simulation, body) = self.body_mut(actor);
+        simulation.remove_shape(body, index);
+    }
+
+    /// Returns the number of shapes of an actor.
+    pub fn num_shapes(&self, actor: ActorId) -> usize {
+        let (simulation, body) = self.body(actor);
+        simulation.num_shapes(body)
+    }
+
+    /// Returns a shape of an actor, in the size of its node.
+    fn scaled_shape(
+        &self,
+        units: &mut Units,
+        actor: ActorId,
+        shape: &ColliderShape,
+    ) -> Result<ColliderShape, Error> {
         let known = self.actor(actor);
         let scale = match known.unit {
             Some(unit) => scale_of(units, unit.row(), known.node as usize),
             None => Vec3::ONE,
         };
-        let scaled = if scale == Vec3::ONE { shape.clone() } else { shape.scaled(scale)? };
-        let (simulation, body) = self.body_mut(actor);
-        simulation.set_shape(body, index, &scaled)
+        if scale == Vec3::ONE { Ok(shape.clone()) } else { shape.scaled(scale) }
     }
 
     /// Changes the collision filter of an actor, its collision flag, and its visibility for

@@ -74,11 +74,11 @@ fn spawn(
     }
 }
 
-/// Drops the shapes of changed models, and reads the game's properties again. Existing actors keep
-/// their shapes and properties.
+/// Gives existing actors the shapes of changed models, and reads the game's properties again.
+/// Existing actors keep their properties.
 fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
     if changed.any(ReloadStep::CollisionShapes) {
-        host.physics.solids.clear();
+        host.physics.reload_shapes(host.store, changed);
     }
     if changed.any(ReloadStep::PhysicsProperties) {
         host.physics.reload_properties(host.store);

@@ -10,6 +10,7 @@ mod joints;
 mod movers;
 mod moving_platforms;
 mod resource;
+mod shape_reload;
 mod snapshot;
 mod step;
 mod template;

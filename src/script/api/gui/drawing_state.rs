@@ -64,6 +64,13 @@ pub static CORE: ModuleRows = module(
         )
         .public_name("Gui.transform"),
         hot(
+            "gui_shear",
+            shear,
+            &[GUI_ARG, ("x", ""), ("y", "")],
+            "Slants everything that is drawn next.",
+        )
+        .public_name("Gui.shear"),
+        hot(
             "gui_push_blend",
             push_blend,
             &[GUI_ARG, ("number", "")],
@@ -79,6 +86,10 @@ fn transform(engine: &mut Engine, gui: GuiId, xx: f64, xy: f64, yx: f64, yy: f64
     let part = |x: f64, y: f64| [x as f32, y as f32];
     let matrix = Affine2 { x: part(xx, xy), y: part(yx, yy), origin: part(x, y) };
     engine.drawing.guis.transform_stack(gui).apply(matrix);
+}
+
+fn shear(engine: &mut Engine, gui: GuiId, x: f64, y: f64) {
+    transform(engine, gui, 1.0, y, x, 1.0, 0.0, 0.0);
 }
 
 fn push_blend(engine: &mut Engine, gui: GuiId, number: f64) -> Result<(), Error> {

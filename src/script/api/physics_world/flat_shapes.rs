@@ -3,7 +3,7 @@
 
 use super::{PHYSICS, one_part};
 use crate::api_row::{ModuleRows, func, more};
-use crate::argument::{ByteArgument, TextArgument};
+use crate::argument::ByteArgument;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec2, Vec3};
 use engine_physics::{BodyDesc, ColliderShape, MotionType};
@@ -13,51 +13,99 @@ use engine_world::physics::{ActorId, PhysicsWorldId};
 /// Native functions on which the prelude's functions are built.
 pub static CORE: ModuleRows = more(
     "PhysicsWorld",
-    &[func(
-        "spawn_points",
-        spawn_points,
-        &[PHYSICS, ("shape", ""), ("position", ""), ("points", ""), ("options", "")],
-        "Creates a body from the bytes of its points.",
-    )
-    .public_name("PhysicsWorld.spawn_chain")],
+    &[
+        func(
+            "spawn_chain",
+            spawn_chain,
+            &[PHYSICS, ("points", ""), ("options", "")],
+            "Creates a body from the bytes of the points of a chain.",
+        )
+        .public_name("PhysicsWorld.spawn_chain"),
+        func(
+            "spawn_polygon",
+            spawn_polygon,
+            &[PHYSICS, ("position", ""), ("points", ""), ("options", "")],
+            "Creates a body from the bytes of the points of a polygon.",
+        )
+        .public_name("PhysicsWorld.spawn_polygon"),
+    ],
 );
 
-fn spawn_points(
+fn spawn_chain(
     engine: &mut Engine,
     physics: PhysicsWorldId,
-    shape: TextArgument,
+    points: ByteArgument,
+    options: ScriptValue,
+) -> Result<ActorId, Error> {
+    let options = ShapeOptions::new(options);
+    let shape = ColliderShape::Chain { points: vectors(points), closed: options.flag("closed") };
+    let mut body = options.body(engine, Vec3::ZERO, shape)?;
+    (body.motion, body.one_way) = (MotionType::Static, options.flag("one_way"));
+    engine.worlds.physics.spawn_actor(physics, body)
+}
+
+fn spawn_polygon(
+    engine: &mut Engine,
+    physics: PhysicsWorldId,
     position: Vec3,
     points: ByteArgument,
     options: ScriptValue,
 ) -> Result<ActorId, Error> {
-    let ScriptValue::Table(options) = options else { unreachable!("the prelude passes a table") };
-    let option = |name: &str| options.iter().find(|(known, _)| known == name).map(|(_, it)| it);
-    let flag = |name: &str| option(name) == Some(&ScriptValue::Boolean(true));
-    let number = |name: &str| match option(name) {
-        Some(ScriptValue::Number(number)) => Some(*number as f32),
-        _ => None,
-    };
+    let shape = ColliderShape::Polygon { points: vectors(points) };
+    let body = ShapeOptions::new(options).body(engine, position, shape)?;
+    let body = BodyDesc { motion: MotionType::Dynamic, ..body };
+    engine.worlds.physics.spawn_actor(physics, body)
+}
+
+/// Returns the points in bytes, two floats each.
+fn vectors(points: ByteArgument) -> Vec<Vec2> {
     let word = |four: &[u8]| f32::from_le_bytes(four.try_into().expect("four bytes"));
     let points = points.as_slice().chunks_exact(8);
-    let points: Vec<Vec2> =
-        points.map(|pair| Vec2::new(word(&pair[..4]), word(&pair[4..]))).collect();
-    let is_chain = shape.as_str() == "chain";
-    let mut body = one_part(
-        position,
-        match is_chain {
-            true => ColliderShape::Chain { points, closed: flag("closed") },
-            false => ColliderShape::Polygon { points },
-        },
-    );
-    let part = &mut body.parts[0];
-    part.friction = number("friction").unwrap_or(part.friction);
-    part.restitution = number("restitution").unwrap_or(part.restitution).min(1.0);
-    part.density = number("density").unwrap_or(part.density).max(f32::MIN_POSITIVE);
-    if let Some(ScriptValue::Text(name)) = option("collision_filter") {
-        let properties = engine.worlds.physics_properties(&mut engine.assets)?;
-        body.filter = properties.filters[properties.filter(name)?].1;
+    points.map(|pair| Vec2::new(word(&pair[..4]), word(&pair[4..]))).collect()
+}
+
+/// Options of a body, which the prelude has checked.
+struct ShapeOptions(Vec<(String, ScriptValue)>);
+
+impl ShapeOptions {
+    fn new(options: ScriptValue) -> ShapeOptions {
+        let ScriptValue::Table(options) = options else {
+            unreachable!("the prelude passes a table")
+        };
+        ShapeOptions(options)
     }
-    let motion = if is_chain { MotionType::Static } else { MotionType::Dynamic };
-    let body = BodyDesc { motion, one_way: flag("one_way"), ..body };
-    engine.worlds.physics.spawn_actor(physics, body)
+
+    fn value(&self, name: &str) -> Option<&ScriptValue> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.value(name) == Some(&ScriptValue::Boolean(true))
+    }
+
+    fn number(&self, name: &str) -> Option<f32> {
+        match self.value(name) {
+            Some(ScriptValue::Number(number)) => Some(*number as f32),
+            _ => None,
+        }
+    }
+
+    /// Returns a body of one shape.
+    fn body(
+        &self,
+        engine: &mut Engine,
+        position: Vec3,
+        shape: ColliderShape,
+    ) -> Result<BodyDesc, Error> {
+        let mut body = one_part(position, shape);
+        let part = &mut body.parts[0];
+        part.friction = self.number("friction").unwrap_or(part.friction);
+        part.restitution = self.number("restitution").unwrap_or(part.restitution).min(1.0);
+        part.density = self.number("density").unwrap_or(part.density).max(f32::MIN_POSITIVE);
+        if let Some(ScriptValue::Text(name)) = self.value("collision_filter") {
+            let properties = engine.worlds.physics_properties(&mut engine.assets)?;
+            body.filter = properties.filters[properties.filter(name)?].1;
+        }
+        Ok(body)
+    }
 }

@@ -198,7 +198,7 @@ pub(in crate::api) fn no_such<'a>(
     };
     match which {
         ScriptValue::Text(name) => {
-            let near = suggest::hint(name, names);
+            let near = suggest::hint_or_names(name, names);
             engine_foundation::error!(
                 "argument #2 '{kind}': unit \"{unit}\" has no {kind} '{name}'{near}"
             )

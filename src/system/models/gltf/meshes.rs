@@ -59,6 +59,17 @@ fn check_length<T>(list: Vec<T>, count: usize, name: &str) -> Result<Vec<T>, Err
     }
 }
 
+/// Returns the message for triangles that contradict their normals.
+fn inside_out_message(corners: &TriangleInput, part: usize, mesh: &str) -> Option<String> {
+    corners.is_inside_out().then(|| {
+        format!(
+            "most triangles of primitive {part} of mesh '{mesh}' are clockwise as seen from the \
+             side that their normals point to, so they are drawn from the inside: reverse the \
+             order of their indices, or turn the normals around"
+        )
+    })
+}
+
 fn add(
     source: &GltfSource,
     surfaces: &GltfMaterials,
@@ -104,6 +115,7 @@ fn add(
     if let Some(wrong) = corners.indices.iter().find(|i| **i as usize >= corners.positions.len()) {
         return Err(error!("it has {} vertices, and an index is {wrong}", corners.positions.len()));
     }
+    warnings.extend(inside_out_message(&corners, part, &data.name));
     let built = corners.build(NormalSource::Flat);
     split(built.vertices.len(), built.indices.len())?;
     skin(source, primitive, data, &built.from, corners.positions.len())?;

@@ -319,6 +319,21 @@ fn duplicate_node_names_become_unique_and_are_reported() {
 }
 
 #[test]
+fn triangles_that_contradict_their_normals_are_reported() {
+    // The normals of the primitive point inside.
+    let mut bytes = buffer();
+    for number in bytes[288..576].chunks_exact_mut(4) {
+        number[3] ^= 0x80;
+    }
+    let (model, _) = imported(glb(&text(""), &bytes)).unwrap();
+    let message = "most triangles of primitive 0 of mesh 'Body' are clockwise as seen from the \
+                   side that their normals point to";
+    assert!(model.warnings[0].starts_with(message), "{:?}", model.warnings);
+    let (model, _) = imported(glb(&text(""), &buffer())).unwrap();
+    assert_eq!(model.warnings, [""; 0]);
+}
+
+#[test]
 fn strips_fans_and_lines_are_read() {
     let strip = gltf().replacen("\"indices\": 4,", "\"indices\": 4, \"mode\": 5,", 1);
     let (model, _) = imported(strip.into_bytes()).unwrap();

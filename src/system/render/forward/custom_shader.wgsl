@@ -34,7 +34,8 @@ struct EngineSceneCorner {
 struct EngineScenePoint {
     @builtin(position) clip: vec4f,
     @location(0) world: vec3f,
-    @location(1) uv: vec2f,
+    // See mesh.wgsl.
+    @location(1) @interpolate(perspective, centroid) uv: vec2f,
     @location(2) mesh_uv: vec2f,
     @location(3) position: vec2f,
     @location(4) color: vec4f,

@@ -40,7 +40,8 @@ struct Point {
     @location(0) world: vec3f,
     @location(1) normal: vec3f,
     @location(2) tangent: vec4f,
-    @location(3) uv: vec2f,
+    // At the edge of a triangle, the middle of a pixel is outside of the part of the texture.
+    @location(3) @interpolate(perspective, centroid) uv: vec2f,
     @location(4) color: vec4f,
     @location(5) @interpolate(flat) surface: u32,
 }

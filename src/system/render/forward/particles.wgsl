@@ -26,7 +26,8 @@ struct Particle {
 
 struct Point {
     @builtin(position) clip: vec4f,
-    @location(0) uv: vec2f,
+    // See mesh.wgsl.
+    @location(0) @interpolate(perspective, centroid) uv: vec2f,
     @location(1) at: vec2f,
     @location(2) color: vec4f,
     @location(3) world: vec3f,

@@ -441,6 +441,13 @@ fn group(
     device.device.create_bind_group(&descriptor)
 }
 
+/// Returns the maximum anisotropy of a sampler. Software adapters do without: llvmpipe visits every
+/// texel under a pixel's footprint, and the footprint of stretched coordinates has billions of
+/// texels, so that a frame never ends.
+fn anisotropy(is_software: bool, is_nearest: bool) -> u16 {
+    if is_software || is_nearest { 1 } else { ANISOTROPY }
+}
+
 /// Creates a sampler like those of Guis, but with anisotropic filtering.
 fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler {
     let [u, v] = sampling.wrap.axes().map(address_mode);
@@ -455,7 +462,7 @@ fn make_sampler(device: &GpuDevice, sampling: SamplerSettings) -> wgpu::Sampler 
             true => wgpu::MipmapFilterMode::Nearest,
             false => wgpu::MipmapFilterMode::Linear,
         },
-        anisotropy_clamp: if sampling.nearest { 1 } else { ANISOTROPY },
+        anisotropy_clamp: anisotropy(device.info.software, sampling.nearest),
         ..Default::default()
     })
 }

@@ -398,7 +398,8 @@ impl DrawPlans {
             if visible && intersects_planes(batch.center, batch.radius, sides) {
                 let kind = TransparentKind::Particles { batch: i as u32 };
                 let ahead = (batch.center - view.camera.position).dot(ahead);
-                self.far.push(TransparentDraw { order: 0, ahead, sequence: (0, 0), kind });
+                let order = batch.order;
+                self.far.push(TransparentDraw { order, ahead, sequence: (0, 0), kind });
                 particles = true;
             }
         }

@@ -167,6 +167,7 @@ fn transparent_draws_and_particles_are_sorted_back_to_front() {
         center: Vec3::new(0.0, 6.0, 0.0),
         radius: 1.0,
         layers: 1,
+        order: 0,
     };
     let hidden = ParticleBatch { center: Vec3::new(0.0, -6.0, 0.0), ..batch };
     let frame = SceneFrame {
@@ -192,6 +193,13 @@ fn transparent_draws_and_particles_are_sorted_back_to_front() {
         ]
     );
     assert_eq!(scenes.plans.instances.iter().map(|it| it[0]).collect::<Vec<_>>(), [2, 1, 3, 0]);
+    let frame = SceneFrame {
+        particle_batches: vec![ParticleBatch { order: 1, ..batch }],
+        particles: vec![ParticleQuad::zeroed(); 3],
+        ..SceneFrame::default()
+    };
+    let draws = apply(&mut scenes, &packet(frame));
+    assert_eq!(draws.last().map(|it| it.kind), Some(SceneDrawKind::Particles), "a higher order");
     // Particles last one frame; panes stay.
     assert_eq!(apply(&mut scenes, &packet(SceneFrame::default())).len(), 3);
 }

@@ -18,7 +18,7 @@ use super::data::{LayerKind, MapFile, MapObject, ObjectShape};
 use super::{CellGrid, CellShape, Tilemap};
 use edges::EdgeSet;
 use engine_foundation::sjson::SjsonTree;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, suggest};
 use std::collections::{BTreeSet, HashMap};
 
 /// Number of cells along the side of a region, of the layer with the largest ones.
@@ -77,6 +77,89 @@ impl CollisionRules {
     /// Returns true if the layer, object layer or grid with that name can collide.
     fn includes(&self, layer: &str) -> bool {
         self.layers.is_empty() || self.layers.iter().any(|name| name == layer)
+    }
+}
+
+/// Maximum number of names of a map that a message lists.
+const NAMES_LISTED_MAX: usize = 12;
+
+impl CollisionRules {
+    /// Returns a message about the names that nothing in a file has, if that may be a mistake. The
+    /// default names count only if nothing else can collide.
+    pub fn unknown_names_message(&self, file: &MapFile, map: &str) -> Option<String> {
+        let known = file.collision_names();
+        let default = CollisionRules::default();
+        let names: Vec<&str> = self.solid.iter().chain(&self.one_way).map(String::as_str).collect();
+        let unknown = names.iter().copied().filter(|name| !known.contains(name));
+        let is_default = |name: &str| default.solid[0] == name || default.one_way[0] == name;
+        let mut wrong: Vec<&str> = unknown.clone().filter(|name| !is_default(name)).collect();
+        let has_shapes = file.sets.iter().any(|set| !set.shapes.is_empty());
+        if wrong.is_empty() && !has_shapes && unknown.clone().count() == names.len() {
+            wrong = unknown.collect();
+        }
+        let hint = suggest::hint(wrong.first()?, known.iter().copied());
+        let quoted = |names: &[&str]| {
+            names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+        };
+        let wrong = quoted(&wrong);
+        let listed: Vec<&str> = known.iter().copied().take(NAMES_LISTED_MAX).collect();
+        let rest = match known.len().saturating_sub(listed.len()) {
+            _ if known.is_empty() => {
+                "it has none: give the tiles a class in the editor of the map".to_string()
+            }
+            0 => format!("it has {}", quoted(&listed)),
+            more => format!("it has {} and {more} more", quoted(&listed)),
+        };
+        Some(format!(
+            "'collision' names {wrong}, and nothing in the map \"{map}\" has that class, tag or \
+             true property{hint} ({rest})"
+        ))
+    }
+}
+
+impl MapFile {
+    /// Returns the names by which rules can make parts of the file collide.
+    fn collision_names(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        for set in &self.sets {
+            for (_, properties) in &set.properties {
+                collect_names(properties, &mut names);
+            }
+            for shape in set.shapes.iter().flat_map(|(_, shapes)| shapes) {
+                collect_names(&shape.properties, &mut names);
+            }
+        }
+        for map in &self.maps {
+            for layer in &map.layers {
+                collect_names(&layer.properties, &mut names);
+            }
+            for object in &map.objects {
+                names.insert(object.kind.as_str());
+                collect_names(&object.properties, &mut names);
+            }
+            let values = map.grids.iter().flat_map(|grid| &grid.value_names);
+            names.extend(values.map(|(_, name)| name.as_str()));
+        }
+        names.remove("");
+        names
+    }
+}
+
+/// Adds the names that [`has_name`] finds in properties.
+fn collect_names<'a>(properties: &'a SjsonTree, names: &mut BTreeSet<&'a str>) {
+    let SjsonTree::Object(fields) = properties else { return };
+    for (key, value) in fields {
+        match value {
+            SjsonTree::Bool(true) => drop(names.insert(key)),
+            SjsonTree::String(text) if key == "type" => drop(names.insert(text)),
+            SjsonTree::Array(all) if key == "tags" => {
+                names.extend(all.iter().filter_map(|tag| match tag {
+                    SjsonTree::String(text) => Some(text.as_str()),
+                    _ => None,
+                }));
+            }
+            _ => {}
+        }
     }
 }
 
