@@ -130,7 +130,7 @@ impl Clip {
     }
 
     /// Returns true if poses of the clip are differences, to be added to another pose with
-    /// [`super::apply_additive`].
+    /// [`super::Pose::add_difference`].
     pub fn is_additive(&self) -> bool {
         self.features.additive
     }
@@ -148,8 +148,8 @@ impl Clip {
 
     /// Returns the root movement between two times in seconds, relative to the character at the
     /// time `from`. `loops` is how often the end of the clip was crossed, negative in reverse: the
-    /// result of [`Clip::step`]. The sum over a sequence of steps depends on its first and last time
-    /// alone, so that it is independent of the frame rate. Times that are not within the clip are
+    /// result of [`Clip::step`]. The sum over a sequence of steps depends on its first and last
+    /// time alone, so that it is independent of the frame rate. Times that are not within the clip are
     /// limited to it; NaN is 0. Without root motion, nothing moves.
     pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
         match &self.features.root {

@@ -200,8 +200,8 @@ fn find_root(
     match above[usize::from(bone)] {
         None => Ok(bone),
         Some(parent) => Err(error!(
-            "the root bone '{name}' moves with '{parent}', which is animated, too: set root_bone to \
-             '{parent}'",
+            "the root bone '{name}' moves with '{parent}', which is animated, too: set root_bone \
+             to '{parent}'",
             parent = skeleton.names()[usize::from(parent)]
         )),
     }

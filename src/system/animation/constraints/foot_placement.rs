@@ -1,6 +1,6 @@
 //! Foot placement on uneven ground: lowers or lifts the pelvis, moves each foot to the ground below
-//! it by inverse kinematics, and turns it along the ground. The caller finds the ground, for example
-//! by rays.
+//! it by inverse kinematics, and turns it along the ground. The caller finds the ground, for
+//! example by rays.
 
 use super::{ModelPose, TwoBoneIk, approach, check_below, find_bone, shortest_arc, valid_weight};
 use crate::constraints::IkTarget;
@@ -140,6 +140,10 @@ impl FootPlacement {
             placement.legs.push(leg);
         }
         Ok(placement)
+    }
+
+    pub fn leg_count(&self) -> usize {
+        self.legs.len()
     }
 
     /// Returns the animated positions of the feet in model space: the points below which the caller

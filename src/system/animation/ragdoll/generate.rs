@@ -58,8 +58,8 @@ struct Rest {
 }
 
 impl Ragdoll {
-    /// Generates bodies and joints from the rest pose of a skeleton: capsules along bones, and boxes
-    /// around bones with several limbs.
+    /// Generates bodies and joints from the rest pose of a skeleton: capsules along bones, and
+    /// boxes around bones with several limbs.
     ///
     /// # Errors
     /// Fails if the settings name a bone that does not exist, if bones are not below the first one,
@@ -165,8 +165,8 @@ fn joint_limits(
         };
         if !valid {
             return Err(error!(
-                "the joint '{name}' of the ragdoll has limits that are not valid: use radians up to \
-                 {PI} and an axis with a direction"
+                "the joint '{name}' of the ragdoll has limits that are not valid: use radians up \
+                 to {PI} and an axis with a direction"
             ));
         }
         limits[find(skeleton, name)?] = match *limit {

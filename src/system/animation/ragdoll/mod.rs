@@ -1,6 +1,6 @@
-//! Ragdolls: bodies and joints of a skeleton, and the conversion between poses and the transforms of
-//! bodies. Simulates nothing; the frame of each body is that of its bone, so that a conversion there
-//! and back changes nothing.
+//! Ragdolls: bodies and joints of a skeleton, and the conversion between poses and the transforms
+//! of bodies. Simulates nothing; the frame of each body is that of its bone, so that a conversion
+//! there and back changes nothing.
 
 mod generate;
 #[cfg(test)]
@@ -232,8 +232,8 @@ pub fn lying_side(pelvis: Quat, rest: Quat, forward: Vec3) -> LyingSide {
     if looks.z > 0.0 { LyingSide::FaceUp } else { LyingSide::FaceDown }
 }
 
-/// Returns the position and the rotation around the vertical axis of a character, so that the pelvis
-/// of a clip comes to lie at the pelvis of the ragdoll: `pelvis` is in world space, and
+/// Returns the position and the rotation around the vertical axis of a character, so that the
+/// pelvis of a clip comes to lie at the pelvis of the ragdoll: `pelvis` is in world space, and
 /// `pelvis_in_clip` in model space at the start of the get-up clip. `height` is that of the ground
 /// in world space. Transforms that are not finite give no rotation.
 pub fn get_up_transform(

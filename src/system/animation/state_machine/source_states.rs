@@ -5,8 +5,8 @@ use super::expression_parser::MatchGroup;
 use super::source::{Builder, Member, Scope};
 use super::source_fields::SourceFields;
 use super::source_transitions::TargetSlot;
-use engine_foundation::{Error, error};
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
+use engine_foundation::{Error, error};
 
 /// Keys of which each state has exactly one.
 const KIND_KEYS: [&str; 8] =
