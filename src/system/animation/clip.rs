@@ -149,8 +149,8 @@ impl Clip {
     /// Returns the root movement between two times in seconds, relative to the character at the
     /// time `from`. `loops` is how often the end of the clip was crossed, negative in reverse: the
     /// result of [`Clip::step`]. The sum over a sequence of steps depends on its first and last
-    /// time alone, so that it is independent of the frame rate. Times that are not within the clip are
-    /// limited to it; NaN is 0. Without root motion, nothing moves.
+    /// time alone, so that it is independent of the frame rate. Times that are not within the clip
+    /// are limited to it; NaN is 0. Without root motion, nothing moves.
     pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
         match &self.features.root {
             Some(root) => root.delta(self.tick_at(from), self.tick_at(to), loops),

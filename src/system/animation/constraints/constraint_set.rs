@@ -65,8 +65,8 @@ impl ConstraintSet {
     /// Creates the constraints of a state machine for a skeleton.
     ///
     /// # Errors
-    /// Fails if a constraint names a bone that does not exist, or bones that do not belong together.
-    /// The error names the constraint and its line.
+    /// Fails if a constraint names a bone that does not exist, or bones that do not belong
+    /// together. The error names the constraint and its line.
     pub fn new(
         skeleton: &Skeleton,
         descriptions: &[ConstraintDescription],

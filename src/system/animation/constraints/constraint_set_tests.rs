@@ -77,7 +77,8 @@ fn wrong_constraints_of_a_state_machine_name_their_line() {
     check(
         "bone = \"head\"",
         "bone = \"hed\"",
-        "line 4: constraint 'look': bone 'hed' does not exist in the skeleton, did you mean 'head'?",
+        "line 4: constraint 'look': bone 'hed' does not exist in the skeleton, did you mean \
+         'head'?",
     );
     check(
         "\"left_thigh\" \"left_shin\" \"left_foot\"] softness",
