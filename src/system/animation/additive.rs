@@ -1,8 +1,7 @@
 //! Additive clips: differences to a reference pose, which are added to another pose.
 
 use super::compile::source_transforms;
-use super::lanes::Lanes;
-use super::pose::{Pose, PoseGroup, normalize};
+use super::pose::Pose;
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
@@ -35,7 +34,7 @@ pub fn subtract(
         return Err(error!("the time of the additive reference is {time}: use a time in seconds"));
     }
     let references = source_transforms(reference, skeleton.rest(), time);
-    let mut tracks: Vec<SourceTrack> = source.tracks.iter().cloned().collect();
+    let mut tracks: Vec<SourceTrack> = source.tracks.clone();
     // Bones that only the reference moves have a constant difference.
     for track in &reference.tracks {
         let (bone, property) = (track.bone, track.property);
@@ -91,43 +90,8 @@ fn divisors(scale: Vec3) -> Vec3 {
     Vec3::new(divisor(scale.x), divisor(scale.y), divisor(scale.z))
 }
 
-/// Returns the pose that changes nothing if it is added to another one: the rest pose of additive
-/// clips.
+/// Returns the pose that changes nothing if it is added to another one by
+/// [`Pose::add_difference`]: the rest pose of additive clips.
 pub fn additive_rest(skeleton: &Skeleton) -> Pose {
     Pose::new(&vec![BoneTransform::IDENTITY; skeleton.bone_count()])
-}
-
-/// Adds a part of a difference to a pose: 0 adds nothing, 1 the whole difference. Rotations in
-/// `pose` then have length 1. A weight below 0 or NaN adds nothing; one above 1 exaggerates.
-pub fn apply_additive(pose: &mut Pose, difference: &Pose, weight: f32) {
-    if weight > 0.0 {
-        let weight = Lanes::splat(weight.min(ADDITIVE_WEIGHT_MAX));
-        for (group, difference) in pose.groups.iter_mut().zip(&difference.groups) {
-            add_group(group, difference, weight);
-        }
-    }
-}
-
-/// Maximum weight of a difference.
-pub const ADDITIVE_WEIGHT_MAX: f32 = 4.0;
-
-#[inline(always)]
-fn add_group(group: &mut PoseGroup, difference: &PoseGroup, weight: Lanes) {
-    let [x, y, z, w] = difference.rotation;
-    // The shorter of the two arcs to no rotation.
-    let sign = w.sign() * weight;
-    let part = [x * sign, y * sign, z * sign, Lanes::ONE + (w * w.sign() - Lanes::ONE) * weight];
-    let [ax, ay, az, aw] = group.rotation;
-    let [bx, by, bz, bw] = normalize(part);
-    group.rotation = normalize([
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ]);
-    for axis in 0..3 {
-        group.position[axis] = group.position[axis] + difference.position[axis] * weight;
-        let factor = Lanes::ONE + (difference.scale[axis] - Lanes::ONE) * weight;
-        group.scale[axis] = group.scale[axis] * factor;
-    }
 }

@@ -130,7 +130,7 @@ impl Clip {
     }
 
     /// Returns true if poses of the clip are differences, to be added to another pose with
-    /// [`super::apply_additive`].
+    /// [`super::Pose::add_difference`].
     pub fn is_additive(&self) -> bool {
         self.features.additive
     }

@@ -4,7 +4,7 @@
 //! The error of a clip is measured as in Nicholas Frechette's Animation Compression Library: as the
 //! displacement, in the space of the model, of points at a distance from each bone.
 
-use super::additive::{self, AdditiveReference, apply_additive};
+use super::additive::{self, AdditiveReference};
 use super::clip::{
     CLIP_SECONDS_MAX, Clip, ClipFeatures, JumpFrame, Key, LAST_TICK, MORPH_TARGETS_MAX, Track,
 };
@@ -476,7 +476,7 @@ fn measure(input: &Input, clip: &Clip, shell: f32) -> (f32, f32) {
         if clip.is_additive() {
             for pose in [&mut exact, &mut played] {
                 let difference = std::mem::replace(pose, Pose::rest(skeleton));
-                apply_additive(pose, &difference, 1.0);
+                pose.add_difference(&difference, 1.0, None);
             }
         }
         model_matrices(skeleton, &exact, &mut wanted);

@@ -32,7 +32,7 @@ mod state_machine;
 #[cfg(test)]
 mod tests;
 
-pub use additive::{AdditiveReference, additive_rest, apply_additive};
+pub use additive::{AdditiveReference, additive_rest};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
 pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX};

@@ -79,9 +79,8 @@ struct TrackSlot {
 /// Forward playback reads each key once. Reverse playback has no stream of its own: as long as the
 /// time is within the current keys, only the active list is accessed; each time that it passes the
 /// start of a key, the nearest earlier jump frame is loaded (two keys for each track) and the keys
-/// after it are read, on average half of those in [`super::ClipSettings::jump_seconds`]. For 60
-/// bones that is about 3 to 10 times the cost of forward playback; a smaller interval of jump
-/// frames makes it cheaper and the clip larger.
+/// after it are read, on average half of those in [`super::ClipSettings::jump_seconds`]: the cost
+/// of a seek for each key. More jump frames make reverse playback cheaper and the clip larger.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipPlayer {
     rotations: Vec<ActiveGroup<4>>,

@@ -73,8 +73,8 @@ fn bone_map(
         let own = find(ours, counterpart, "the skeleton of the clip")?;
         if let Some(other) = used.insert(own, name) {
             return Err(error!(
-                "'retarget' maps '{other}' and '{name}' to the same bone '{counterpart}': \
-                 remove one"
+                "'retarget' maps '{other}' and '{name}' to the same bone '{counterpart}': remove \
+                 one"
             ));
         }
         if map.insert(bone, own).is_some() {

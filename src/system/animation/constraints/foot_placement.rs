@@ -142,6 +142,10 @@ impl FootPlacement {
         Ok(placement)
     }
 
+    pub fn leg_count(&self) -> usize {
+        self.legs.len()
+    }
+
     /// Returns the animated positions of the feet in model space: the points below which the caller
     /// finds the ground.
     pub fn feet<'a>(&'a self, rig: &'a ModelPose) -> impl Iterator<Item = Vec3> + 'a {

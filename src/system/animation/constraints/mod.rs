@@ -6,6 +6,9 @@
 //! Uses only + - * / and square roots, and the functions of `deterministic_math`.
 
 mod aim;
+mod constraint_set;
+#[cfg(test)]
+mod constraint_set_tests;
 mod copy;
 mod foot_placement;
 mod spring;
@@ -20,6 +23,7 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4, error};
 
 pub use aim::{Aim, AimLimits};
+pub use constraint_set::{ConstraintInput, ConstraintSet, ConstraintSetState, ConstraintTarget};
 pub use copy::{CopyBone, MoveBone};
 pub use foot_placement::{
     FEET_MAX, FootGround, FootPlacement, FootPlacementSettings, FootPlacementState, Leg,

@@ -165,7 +165,8 @@ impl SpringChain {
                 return Err(error!("'{name}' is {value}: use a number from 0 to 1000000"));
             }
         }
-        if !(settings.gravity.length() <= 1e4) {
+        let strength = settings.gravity.length();
+        if !strength.is_finite() || strength > 1e4 {
             return Err(error!("'gravity' is {}: use at most 10000 m/s²", settings.gravity));
         }
         Ok(SpringChain { bones, settings })

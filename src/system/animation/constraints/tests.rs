@@ -6,8 +6,8 @@ use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::random::Random;
 
 /// Character with its matrices.
-struct Rig {
-    skeleton: Skeleton,
+pub(super) struct Rig {
+    pub skeleton: Skeleton,
     pose: Pose,
     matrices: Vec<ModelMatrix>,
 }
@@ -20,22 +20,22 @@ impl Rig {
         Rig { skeleton, pose, matrices }
     }
 
-    fn rig(&mut self) -> ModelPose<'_> {
+    pub fn rig(&mut self) -> ModelPose<'_> {
         ModelPose { skeleton: &self.skeleton, pose: &mut self.pose, matrices: &mut self.matrices }
     }
 
-    fn origin(&mut self, name: &str) -> Vec3 {
+    pub fn origin(&mut self, name: &str) -> Vec3 {
         let bone = self.skeleton.find(name).unwrap();
         self.rig().origin(bone)
     }
 
-    fn rotation(&mut self, name: &str) -> Quat {
+    pub fn rotation(&mut self, name: &str) -> Quat {
         let bone = self.skeleton.find(name).unwrap();
         self.rig().rotation(bone)
     }
 
     /// Fails if a number is not finite, or if a matrix is not the product of local transforms.
-    fn check(&self) {
+    pub fn check(&self) {
         let mut matrices = Vec::new();
         model_matrices(&self.skeleton, &self.pose, &mut matrices);
         assert_eq!(matrices, self.matrices, "all matrices are up to date");
@@ -55,7 +55,7 @@ fn bone(
 }
 
 /// A body in centimetres with two legs, a head, and a tail.
-fn body() -> Rig {
+pub(super) fn body() -> Rig {
     let root = BoneTransform {
         rotation: Quat::from_rotation_x(0.7),
         scale: Vec3::splat(0.01),
@@ -171,7 +171,7 @@ fn targets_out_of_reach_straighten_the_limb() {
 
 #[test]
 fn soft_limbs_have_no_corner_at_their_full_length() {
-    let mut before = None;
+    let mut before: Option<(f32, f32)> = None;
     for step in 0..400 {
         let mut rig = body();
         let leg = leg(&rig.skeleton, 0.1);
@@ -183,7 +183,7 @@ fn soft_limbs_have_no_corner_at_their_full_length() {
         assert!(reached < 0.9056);
         if let Some((last, speed)) = before {
             let new_speed: f32 = reached - last;
-            assert!(new_speed > -1e-5 && (new_speed - speed as f32).abs() < 5e-5, "{distance}");
+            assert!(new_speed > -1e-5 && (new_speed - speed).abs() < 5e-5, "{distance}");
             before = Some((reached, new_speed));
         } else {
             before = Some((reached, 0.001));

@@ -1,0 +1,218 @@
+//! Constraints of a state machine for one skeleton: created from their descriptions, and applied in
+//! the order of the file with weights and targets.
+
+use super::{
+    Aim, AimLimits, CopyBone, FootGround, FootPlacement, FootPlacementSettings, FootPlacementState,
+    IkTarget, Leg, ModelPose, MoveBone, SpringChain, SpringSettings, SpringState, TwoBoneIk,
+};
+use crate::skeleton::{BoneTransform, Skeleton};
+use crate::state_machine::{ConstraintDescription, ConstraintKind};
+use engine_foundation::{Error, Quat, Vec3, error};
+
+/// Constraint with the bones of a skeleton.
+#[derive(Clone, PartialEq, Debug)]
+enum Constraint {
+    Aim(Aim),
+    TwoBone(TwoBoneIk, Option<Vec3>),
+    Position(MoveBone),
+    Copy(CopyBone),
+    Spring(SpringChain),
+    FootPlacement(FootPlacement),
+}
+
+/// Constraints of a state machine for one skeleton.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ConstraintSet {
+    constraints: Vec<Constraint>,
+    /// Own weight of each constraint.
+    weights: Vec<f32>,
+}
+
+/// State of the constraints of one character. Contains everything for a snapshot.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ConstraintSetState {
+    /// In the order of the chains of the set.
+    pub springs: Vec<SpringState>,
+    /// In the order of the foot placements of the set.
+    pub feet: Vec<FootPlacementState>,
+}
+
+/// Target of a constraint in model space.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ConstraintTarget {
+    /// Metres.
+    pub position: Vec3,
+    /// Rotation of the end of a chain of two bones.
+    pub rotation: Option<Quat>,
+}
+
+/// Input of the constraints of one character in one frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct ConstraintInput<'a> {
+    /// Transform of the character, for spring chains.
+    pub world: BoneTransform,
+    /// Seconds since the last frame.
+    pub seconds: f32,
+    /// Weight of each constraint; missing ones are 0.
+    pub weights: &'a [f32],
+    /// Target of each constraint. Without a target, aims, limbs and positions do nothing.
+    pub targets: &'a [Option<ConstraintTarget>],
+    /// Ground below each foot, in the order of [`ConstraintSet::feet`].
+    pub ground: &'a [FootGround],
+}
+
+impl ConstraintSet {
+    /// Creates the constraints of a state machine for a skeleton.
+    ///
+    /// # Errors
+    /// Fails if a constraint names a bone that does not exist, or bones that do not belong
+    /// together. The error names the constraint and its line.
+    pub fn new(
+        skeleton: &Skeleton,
+        descriptions: &[ConstraintDescription],
+    ) -> Result<ConstraintSet, Error> {
+        let mut set = ConstraintSet::default();
+        for description in descriptions {
+            let constraint = create(skeleton, description).map_err(|error| {
+                let ConstraintDescription { name, line, .. } = description;
+                error!("line {line}: constraint '{name}': {}", error.message)
+            })?;
+            set.constraints.push(constraint);
+            set.weights.push(description.parameter("weight")[0]);
+        }
+        Ok(set)
+    }
+
+    pub fn len(&self) -> usize {
+        self.constraints.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.constraints.is_empty()
+    }
+
+    /// Returns the state of a new character.
+    pub fn new_state(&self) -> ConstraintSetState {
+        let mut state = ConstraintSetState::default();
+        for constraint in &self.constraints {
+            match constraint {
+                Constraint::Spring(_) => state.springs.push(SpringState::default()),
+                Constraint::FootPlacement(_) => state.feet.push(FootPlacementState::FLAT),
+                _ => {}
+            }
+        }
+        state
+    }
+
+    /// Appends the positions of all feet in model space, below which the caller finds the ground.
+    pub fn feet(&self, rig: &ModelPose, feet: &mut Vec<Vec3>) {
+        for constraint in &self.constraints {
+            if let Constraint::FootPlacement(placement) = constraint {
+                feet.extend(placement.feet(rig));
+            }
+        }
+    }
+
+    /// Applies the constraints in order. The pose in `rig` is that of the animation. A state of
+    /// another set is replaced by that of a new character.
+    pub fn apply(
+        &self,
+        rig: &mut ModelPose,
+        state: &mut ConstraintSetState,
+        input: &ConstraintInput,
+    ) {
+        let (mut spring, mut placement, mut foot) = (0, 0, 0);
+        if self.constraints.is_empty() {
+            return;
+        }
+        if !self.has_state(state) {
+            *state = self.new_state();
+        }
+        for (index, constraint) in self.constraints.iter().enumerate() {
+            let weight = input.weights.get(index).copied().unwrap_or(0.0) * self.weights[index];
+            let target = input.targets.get(index).copied().flatten();
+            match (constraint, target) {
+                (Constraint::Aim(aim), Some(target)) => aim.apply(rig, target.position, weight),
+                (
+                    Constraint::TwoBone(limb, pole),
+                    Some(ConstraintTarget { position, rotation }),
+                ) => {
+                    limb.apply(rig, &IkTarget { position, pole: *pole, rotation }, weight);
+                }
+                (Constraint::Position(bone), Some(target)) => {
+                    bone.apply(rig, target.position, weight);
+                }
+                (Constraint::Copy(copy), _) => copy.apply(rig, weight),
+                (Constraint::Spring(chain), _) => {
+                    let state = &mut state.springs[spring];
+                    chain.apply(rig, state, &input.world, input.seconds, weight);
+                    spring += 1;
+                }
+                (Constraint::FootPlacement(feet), _) => {
+                    let ground = input.ground.get(foot..).unwrap_or_default();
+                    let state = &mut state.feet[placement];
+                    feet.apply(rig, state, ground, input.seconds, weight);
+                    placement += 1;
+                    foot += feet.leg_count();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn has_state(&self, state: &ConstraintSetState) -> bool {
+        let count = |wanted: fn(&Constraint) -> bool| {
+            self.constraints.iter().filter(|constraint| wanted(constraint)).count()
+        };
+        count(|it| matches!(it, Constraint::Spring(_))) == state.springs.len()
+            && count(|it| matches!(it, Constraint::FootPlacement(_))) == state.feet.len()
+    }
+}
+
+fn create(skeleton: &Skeleton, description: &ConstraintDescription) -> Result<Constraint, Error> {
+    let bones: Vec<&str> = description.bones.iter().map(String::as_str).collect();
+    let number = |name: &str| description.parameter(name)[0];
+    let vector = |name: &str| Vec3::from_array(description.parameter(name));
+    let wrong = || error!("it names {} bones, which its kind does not have", bones.len());
+    Ok(match (description.kind, &bones[..]) {
+        (ConstraintKind::Aim, [bone]) => {
+            let limits =
+                AimLimits { yaw: number("yaw").to_radians(), pitch: number("pitch").to_radians() };
+            Constraint::Aim(Aim::new(skeleton, bone, vector("axis"), limits)?)
+        }
+        (ConstraintKind::TwoBone, [upper, middle, end]) => {
+            let limb = TwoBoneIk::new(skeleton, [upper, middle, end], number("softness"))?;
+            let pole = vector("pole");
+            Constraint::TwoBone(limb, (pole != Vec3::ZERO).then_some(pole))
+        }
+        (ConstraintKind::Position, [bone]) => Constraint::Position(MoveBone::new(skeleton, bone)?),
+        (ConstraintKind::Copy, [bone, source]) => {
+            let parts = (number("position") > 0.5, number("rotation") > 0.5);
+            Constraint::Copy(CopyBone::new(skeleton, (bone, source), parts)?)
+        }
+        (ConstraintKind::Spring, [first, last]) => {
+            let settings = SpringSettings {
+                gravity: vector("gravity"),
+                stiffness: number("stiffness"),
+                damping: number("damping"),
+            };
+            Constraint::Spring(SpringChain::new(skeleton, [first, last], settings)?)
+        }
+        (ConstraintKind::FootPlacement, [pelvis, legs @ ..]) if legs.len() % 3 == 0 => {
+            let legs: Vec<Leg> = legs
+                .chunks_exact(3)
+                .map(|leg| Leg { thigh: leg[0], shin: leg[1], foot: leg[2] })
+                .collect();
+            let settings = FootPlacementSettings {
+                drop_max: number("drop_max"),
+                lift_max: number("lift_max"),
+                step_max: number("step_max"),
+                tilt_max: number("tilt_max").to_radians(),
+                swing_height: number("swing_height"),
+                speed: number("speed"),
+            };
+            Constraint::FootPlacement(FootPlacement::new(skeleton, pelvis, &legs, settings)?)
+        }
+        _ => return Err(wrong()),
+    })
+}

@@ -1,0 +1,89 @@
+//! Tests of the constraints of a state machine.
+
+use super::tests::body;
+use super::*;
+use crate::BoneTransform;
+
+const MACHINE: &str = r#"
+skeleton = "units/orc"
+constraints = {
+    look = { type = "aim" bone = "head" yaw = 60 weight = 0.5 }
+    foot = { type = "two_bone" bones = ["left_thigh" "left_shin" "left_foot"] softness = 0 }
+    tail = { type = "spring" bones = ["tail_1" "tail_3"] }
+    feet = { type = "foot_placement" bones = ["pelvis" "left_thigh" "left_shin" "left_foot"
+        "right_thigh" "right_shin" "right_foot"] }
+    hand = { type = "position" bone = "left_toe" }
+    copy = { type = "copy" bones = ["head" "pelvis"] position = false }
+}
+layers = [ { states = { idle = { empty = true } } } ]
+"#;
+
+fn set(skeleton: &Skeleton, text: &str) -> Result<ConstraintSet, Error> {
+    let machine = crate::compile_state_machine("orc.state_machine", text).unwrap();
+    ConstraintSet::new(skeleton, machine.constraints())
+}
+
+#[test]
+fn constraints_of_a_state_machine_are_applied_by_weight() {
+    let mut rig = body();
+    let set = set(&rig.skeleton, MACHINE).unwrap();
+    let mut state = set.new_state();
+    assert_eq!((set.len(), state.springs.len(), state.feet.len()), (6, 1, 1));
+    let mut feet = Vec::new();
+    set.feet(&rig.rig(), &mut feet);
+    assert_eq!(feet.len(), 2);
+    let (pelvis, foot) = (rig.origin("pelvis"), rig.origin("left_foot"));
+    let at = |position: Vec3| Some(ConstraintTarget { position, rotation: None });
+    let wanted = foot + Vec3::new(0.0, 0.1, 0.2);
+    let ground = [FootGround { height: -0.2, normal: Vec3::Z }; 2];
+    let mut input = ConstraintInput {
+        world: BoneTransform::IDENTITY,
+        seconds: 1.0,
+        weights: &[0.0, 1.0],
+        targets: &[None, at(wanted)],
+        ground: &ground,
+    };
+    set.apply(&mut rig.rig(), &mut state, &input);
+    rig.check();
+    assert!((rig.origin("left_foot") - wanted).length() < 1e-4);
+    assert_eq!(rig.origin("pelvis"), pelvis, "a missing weight is 0");
+    assert_eq!(state.feet[0].pelvis, -0.2, "states follow without a weight");
+    let mut rig = body();
+    input.weights = &[1.0, 0.0, 1.0, 1.0, 0.0, 0.0];
+    let side = Vec3::new(3.0, 0.0, 0.0);
+    let looks = [at(rig.origin("head") + side)];
+    input.targets = &looks;
+    set.apply(&mut rig.rig(), &mut state, &input);
+    rig.check();
+    assert!((rig.origin("pelvis") - pelvis - Vec3::new(0.0, 0.0, -0.2)).length() < 1e-4);
+    let forward = rig.rotation("head") * Vec3::Y;
+    // 90° are beyond the limit of 60°, faded by a quarter and halved by the weight.
+    let angle = forward.x.atan2(forward.y).to_degrees();
+    assert!((angle - 22.5).abs() < 1.0, "{angle}");
+    // A state of another machine starts again.
+    let mut foreign = ConstraintSetState::default();
+    set.apply(&mut rig.rig(), &mut foreign, &input);
+    assert_eq!((foreign.springs.len(), foreign.feet.len()), (1, 1));
+    rig.check();
+}
+
+#[test]
+fn wrong_constraints_of_a_state_machine_name_their_line() {
+    let skeleton = body().skeleton;
+    let check = |from: &str, to: &str, wanted: &str| {
+        let error = set(&skeleton, &MACHINE.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+    };
+    check(
+        "bone = \"head\"",
+        "bone = \"hed\"",
+        "line 4: constraint 'look': bone 'hed' does not exist in the skeleton, did you mean \
+         'head'?",
+    );
+    check(
+        "\"left_thigh\" \"left_shin\" \"left_foot\"] softness",
+        "\"left_foot\" \"left_shin\" \"left_thigh\"] softness",
+        "line 5: constraint 'foot': bone 'left_shin' is not below 'left_foot'",
+    );
+    check("\"head\" \"pelvis\"", "\"pelvis\" \"head\"", "constraint 'copy': 'pelvis' cannot copy");
+}
