@@ -4,7 +4,7 @@
 use super::mesh::MeshVertex;
 use super::scene::DrawTransform;
 use bytemuck::{Pod, Zeroable};
-use engine_foundation::{Error, Vec3, error};
+use engine_foundation::{Error, Mat4, Vec3, Vec4, error};
 use std::collections::HashMap;
 
 /// Maximum number of joints of one mesh. Further matrices of a palette are ignored.
@@ -147,26 +147,79 @@ impl MeshSkin {
     /// the space that the palette leads to, in meters. Joints that the palette lacks stay in the
     /// bind pose. Morph targets are not included.
     pub fn bounds(&self, palette: &[DrawTransform]) -> (Vec3, f32) {
-        let mut min = Vec3::splat(f32::INFINITY);
-        let mut max = Vec3::splat(f32::NEG_INFINITY);
-        let mut include = |center: Vec3, radius: f32| {
-            min = min.min(center - radius);
-            max = max.max(center + radius);
-        };
-        for (sphere, matrix) in self.spheres.iter().zip(palette) {
-            if sphere.radius >= 0.0 {
-                include(matrix.transform_point(sphere.center), sphere.radius * matrix.scale_max());
-            }
+        let count = self.spheres.len().min(palette.len());
+        let (posed, lacking) = self.spheres.split_at(count);
+        let mut lanes = LaneBounds::EMPTY;
+        let (spheres, rest) = posed.as_chunks();
+        let (matrices, rest_matrices) = palette[..count].as_chunks();
+        for (spheres, matrices) in spheres.iter().zip(matrices) {
+            lanes.add(spheres, matrices);
         }
-        let lacking = self.spheres.iter().skip(palette.len());
-        for sphere in lacking.chain([&self.unmoved]).filter(|sphere| sphere.radius >= 0.0) {
-            include(sphere.center, sphere.radius);
+        let mut last = ([JointSphere::EMPTY; LANES], [DrawTransform::IDENTITY; LANES]);
+        last.0[..rest.len()].copy_from_slice(rest);
+        last.1[..rest.len()].copy_from_slice(rest_matrices);
+        lanes.add(&last.0, &last.1);
+        let (mut min, mut max) = lanes.to_box();
+        for sphere in lacking.iter().chain([&self.unmoved]).filter(|sphere| sphere.radius >= 0.0) {
+            min = min.min(sphere.center - sphere.radius);
+            max = max.max(sphere.center + sphere.radius);
         }
         if min.x > max.x {
             return (Vec3::ZERO, 0.0);
         }
         ((min + max) * 0.5, (max - min).length() * 0.5)
     }
+}
+
+/// Number of joints whose bounds are computed together.
+const LANES: usize = 4;
+
+/// Bounding boxes of spheres in four lanes: each has every fourth sphere.
+struct LaneBounds {
+    min: [Vec4; 3],
+    max: [Vec4; 3],
+}
+
+impl LaneBounds {
+    const EMPTY: LaneBounds = LaneBounds { min: [Vec4::INFINITY; 3], max: [Vec4::NEG_INFINITY; 3] };
+
+    /// Adds four transformed spheres.
+    #[inline(always)]
+    fn add(&mut self, spheres: &[JointSphere; LANES], matrices: &[DrawTransform; LANES]) {
+        let [x, y, z, radius] = transposed(spheres.map(|it| it.center.extend(it.radius)));
+        let rows = [0, 1, 2]
+            .map(|row| transposed(matrices.map(|DrawTransform(rows)| Vec4::from_array(rows[row]))));
+        let square = |column: usize| {
+            let [a, b, c] = rows.map(|row| row[column]);
+            a * a + b * b + c * c
+        };
+        let scale = lane_sqrt(square(0).max(square(1)).max(square(2)));
+        // The box of a sphere around nothing is inside out, and changes no other.
+        let nothing = Vec4::splat(f32::MIN);
+        let radius = Vec4::select(radius.cmplt(Vec4::ZERO), nothing, radius * scale);
+        for (axis, [a, b, c, translation]) in rows.into_iter().enumerate() {
+            let center = a * x + b * y + c * z + translation;
+            self.min[axis] = self.min[axis].min(center - radius);
+            self.max[axis] = self.max[axis].max(center + radius);
+        }
+    }
+
+    fn to_box(&self) -> (Vec3, Vec3) {
+        let (min, max) = (self.min.map(Vec4::min_element), self.max.map(Vec4::max_element));
+        (Vec3::from_array(min), Vec3::from_array(max))
+    }
+}
+
+/// Returns the columns of a matrix that has these rows.
+#[inline(always)]
+fn transposed([x, y, z, w]: [Vec4; 4]) -> [Vec4; 4] {
+    let columns = Mat4::from_cols(x, y, z, w).transpose();
+    [columns.x_axis, columns.y_axis, columns.z_axis, columns.w_axis]
+}
+
+#[inline(always)]
+fn lane_sqrt(lanes: Vec4) -> Vec4 {
+    Vec4::from_array(lanes.to_array().map(f32::sqrt))
 }
 
 /// The change of one vertex by one morph target at weight 1. 16 bytes.
@@ -328,7 +381,6 @@ impl MeshMorph {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_foundation::Mat4;
 
     fn vertex(x: f32, y: f32, z: f32) -> MeshVertex {
         let normal = MeshVertex::packed(Vec3::Z, 0.0);
@@ -395,6 +447,33 @@ mod tests {
             assert!(radius < 12.0, "{radius}");
         }
         assert_eq!(MeshSkin::new(&[], &[], &[]).bounds(&palette), (Vec3::ZERO, 0.0));
+    }
+
+    #[test]
+    fn bounds_of_lanes_equal_the_box_of_all_spheres() {
+        for count in [1, 3, 4, 5, 8, 11] {
+            let vertices: Vec<MeshVertex> =
+                (0..2 * count).map(|i| vertex(i as f32, (i % 3) as f32, (i * i) as f32)).collect();
+            // Every third joint moves nothing.
+            let joint = |i: usize| (i / 2) as u16 - u16::from(i / 2 % 3 == 1);
+            let joints: Vec<[u16; 4]> = (0..2 * count).map(|i| [joint(i); 4]).collect();
+            let skin = MeshSkin::new(&vertices, &joints, &vec![[1.0; 4]; 2 * count]);
+            let turn = |i: usize| {
+                Mat4::from_rotation_x(i as f32) * Mat4::from_scale(Vec3::new(1.0, 0.5, 2.0))
+            };
+            let palette: Vec<_> = (0..count).map(|i| DrawTransform::of(&turn(i))).collect();
+            let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+            for (sphere, matrix) in skin.spheres.iter().zip(&palette) {
+                if sphere.radius >= 0.0 {
+                    let center = matrix.transform_point(sphere.center);
+                    let radius = sphere.radius * matrix.scale_max();
+                    (min, max) = (min.min(center - radius), max.max(center + radius));
+                }
+            }
+            let (center, radius) = skin.bounds(&palette);
+            assert!(center.distance((min + max) * 0.5) < 1e-3, "{count}: {center}");
+            assert!((radius - (max - min).length() * 0.5).abs() < 1e-3, "{count}: {radius}");
+        }
     }
 
     #[test]
