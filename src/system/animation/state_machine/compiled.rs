@@ -298,9 +298,8 @@ fn read_state(reader: &mut BlobReader) -> Result<State, Error> {
         clips: reader.list_at_most((STATE_CLIPS_MAX, "STATE_CLIPS_MAX"), |reader| {
             Ok(StateClip { clip: read_u16(reader)?, weight: read_expression(reader)? })
         })?,
-        speeds: reader.list_at_most((GROUP_DEPTH_MAX + 1, "GROUP_DEPTH_MAX"), |reader| {
-            required_expression(reader)
-        })?,
+        speeds: reader
+            .list_at_most((GROUP_DEPTH_MAX + 1, "GROUP_DEPTH_MAX"), required_expression)?,
         looping: match reader.u8()? {
             0 => Some(false),
             1 => Some(true),

@@ -243,7 +243,7 @@ impl StateMachineState {
     }
 
     /// Adds everything that affects later updates to a hash.
-    pub fn hash(&self, hash: &mut StateHash) {
+    pub fn add_to_hash(&self, hash: &mut StateHash) {
         for variable in &self.variables {
             hash.write_f32(*variable);
         }

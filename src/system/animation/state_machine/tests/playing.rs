@@ -312,7 +312,7 @@ fn random_play(it: &mut Character, rounds: usize, seed: u64) -> u64 {
         let ragdolls: f32 = it.output.ragdolls.iter().map(|it| it.weight).sum();
         assert!((sum + ragdolls - 1.0).abs() < 1e-4, "{sum} and {ragdolls}");
         assert!(it.output.constraints.iter().all(|weight| (0.0..=1.0).contains(weight)));
-        it.state.hash(&mut hash);
+        it.state.add_to_hash(&mut hash);
         hash.write_u64(it.sent.len() as u64);
         it.sent.clear();
     }
