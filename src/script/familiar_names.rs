@@ -291,8 +291,8 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row(
         "docs/models.md#what-is-imported",
-        "skeleton, skinned, skinned mesh, skinning, bone, bones, armature, rig, morph target, \
-         blend shape, skeletal animation, animated model",
+        "skeleton, skinned, skinning, bone, bones, armature, rig, morph target, blend shape, \
+         skeletal animation, animated model",
     ),
     row(
         "Mesh.new",
@@ -586,8 +586,7 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/faq.md", "faq, questions, help, why"),
     row(
         "docs/faq.md#what-does-not-exist-yet",
-        "navmesh, navigation mesh, navigation, pathfinding, path finding, NavMeshAgent, GwNav, \
-         multiplayer, networking, network",
+        "navmesh, navigation, pathfinding, NavMeshAgent, GwNav, multiplayer, networking, network",
     ),
 ];
 
