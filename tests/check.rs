@@ -331,7 +331,7 @@ fn missing_mixer_of_the_settings_is_an_error() {
 }
 
 #[test]
-fn tiles_without_a_set_are_warnings_and_missing_files_name_their_map() {
+fn unknown_tiles_are_warnings_and_missing_files_name_the_map() {
     let map = |set: &str| {
         format!(
             "<map orientation=\"orthogonal\" width=\"2\" height=\"1\" tilewidth=\"8\" \

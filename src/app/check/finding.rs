@@ -13,13 +13,10 @@ pub enum CheckRule {
     Variant,
     /// Names that differ in upper and lower case alone.
     Name,
-<<<<<<< HEAD
     /// A part of a model that is left out, or drawn otherwise than intended.
     Model,
-=======
     /// A tile of a map that no tile set has.
     Tilemap,
->>>>>>> de6bb2eb (Findings about files and tools: wrong types in maps, cut JPEG files, missing files with their source, outputs of runs, explain, docs, JUnit)
     /// A finding of the lint of scripts.
     Script,
     /// A unit, model or level that cannot be spawned.
@@ -36,11 +33,8 @@ impl CheckRule {
             CheckRule::Reference => "reference",
             CheckRule::Variant => "variant",
             CheckRule::Name => "name",
-<<<<<<< HEAD
             CheckRule::Model => "model",
-=======
             CheckRule::Tilemap => "tilemap",
->>>>>>> de6bb2eb (Findings about files and tools: wrong types in maps, cut JPEG files, missing files with their source, outputs of runs, explain, docs, JUnit)
             CheckRule::Script => "script",
             CheckRule::Spawn => "spawn",
             CheckRule::Log => "log",
