@@ -45,8 +45,9 @@ local function flow_event(object, event)
     flow_handler(object, event)
   elseif not reported[event] then
     reported[event] = true
+    -- The line that triggered the event.
     Script.warn(format("the flow event '%s' reaches nothing: Stingray.on_flow_event sets the "
-      .. "function that receives it", tostring(event)))
+      .. "function that receives it", tostring(event)), 2)
   end
 end
 
@@ -85,6 +86,7 @@ add("Application", {
     if environment ~= nil and type(environment) ~= "table" then window = environment end
     render_world(world, camera, viewport, window)
   end,
+  resolution = Window.resolution,
   flow_callback_context_entity = nothing,
   flow_callback_context_level = nothing,
   flow_callback_context_unit = nothing,
@@ -93,12 +95,16 @@ add("Application", {
 
 -- Worlds and levels ------------------------------------------------------------------------------
 
-local create_particles = World.create_particles
+local create_particles, create_line_object = World.create_particles, World.create_line_object
 
 add("World", {
   -- Groups of effects do not exist here.
   create_particles = function(world, name, position, rotation, scale)
     return create_particles(world, name, position, rotation, scale)
+  end,
+  -- In the family, a flag says whether objects hide the lines.
+  create_line_object = function(world, _)
+    return create_line_object(world)
   end,
   spawn_unit_ex = function(world, resource, _, position, rotation)
     return World.spawn_unit(world, resource, position, rotation)
@@ -160,6 +166,7 @@ local function value_of(environment, name)
 end
 
 add("ShadingEnvironment", {
+  blend = nothing,
   set_scalar = set_value, set_vector2 = set_value, set_vector3 = set_value,
   scalar = value_of, vector2 = value_of, vector3 = value_of,
   -- Values with the names of the options of World.set_sky take effect.
@@ -254,6 +261,18 @@ for kind, set in pairs({ scalar = Material.set_scalar, vector2 = Material.set_ve
 end
 add("Unit", functions)
 
+-- Cameras ----------------------------------------------------------------------------------------
+
+-- In the family, the unit of the camera is the second argument. Here a camera knows its unit.
+for _, name in ipairs({ "local_pose", "local_position", "local_rotation", "set_local_pose",
+  "set_local_position", "set_local_rotation" }) do
+  local call = Camera[name]
+  Camera[name] = function(camera, first, ...)
+    if type(first) == "number" and Unit.alive(first) then return call(camera, ...) end
+    return call(camera, first, ...)
+  end
+end
+
 -- Joints -----------------------------------------------------------------------------------------
 
 add("Joint", {
@@ -282,6 +301,19 @@ function Keyboard.keystrokes(into)
   for i, stroke in ipairs(strokes) do strokes[i] = number_of[stroke] or stroke end
   return strokes
 end
+
+-- In the family, y of the mouse's movement points down, and a mode and a size of a dead zone can
+-- follow the axis, which a mouse does not need.
+local axis, movement = Mouse.axis, Mouse.axis_index("mouse")
+
+add("Mouse", {
+  RAW = "raw", CROSS = "independent", CIRCLE = "circular",
+  axis = function(id)
+    local value = axis(id)
+    if id ~= "mouse" and id ~= movement then return value end
+    return Vector3(value.x, -value.y, value.z)
+  end,
+})
 
 rawset(_G, "SwipeDirection", { LEFT = "left", RIGHT = "right", UP = "up", DOWN = "down" })
 

@@ -331,7 +331,32 @@ fn missing_mixer_of_the_settings_is_an_error() {
 }
 
 #[test]
-fn references_that_the_game_or_the_engine_provides_are_no_errors() {
+fn unknown_tiles_are_warnings_and_missing_files_name_the_map() {
+    let map = |set: &str| {
+        format!(
+            "<map orientation=\"orthogonal\" width=\"2\" height=\"1\" tilewidth=\"8\" \
+             tileheight=\"8\">{set}<layer name=\"ground\" width=\"2\" height=\"1\">\
+             <data encoding=\"csv\">7,7</data></layer></map>"
+        )
+    };
+    let (unknown, missing) = (map(""), map("<tileset firstgid=\"1\" source=\"walls.tsx\"/>"));
+    let files = [MAIN, ("maps/cave.tmx", &unknown[..]), ("maps/hall.tmx", &missing)];
+    let (code, output) = run_check("tiles", &files);
+    assert_eq!(code, Some(1), "{output}");
+    let warning = "warning: maps/cave.tmx: layer 'ground' has tile 7 in 2 cells, and no tile set \
+                   has it: nothing is shown there";
+    assert!(output.contains(warning), "{output}");
+    let error = "maps/hall.tmx: 'maps/walls.tsx' cannot be read: there is no such file";
+    assert!(output.contains(&format!("error: {error}\n")), "{output}");
+    assert!(output.contains("1 compile error, 0 missing references, 1 warning\n"), "{output}");
+    let (_, json, _) = run_engine("tiles", &files, &["check", "game", "--output", "json"]);
+    for part in ["\"rule\": \"tilemap\"", "\"file\": \"maps/hall.tmx\""] {
+        assert!(json.contains(part), "{json}");
+    }
+}
+
+#[test]
+fn references_that_game_or_engine_provide_are_no_errors() {
     let sheet = "image = \"sheets/hero.tga\"\nframe = [1, 1]";
     let model = "{\"asset\":{\"version\":\"2.0\"},\"materials\":[{\"name\":\"Wood\"}],\
                  \"nodes\":[{\"name\":\"bar\"}]}";

@@ -299,6 +299,31 @@ fn files_are_short_and_begin_with_a_summary() {
     );
 }
 
+/// Maximum length of a test's name, in characters.
+const TEST_NAME_MAX: usize = 60;
+
+#[test]
+fn names_of_tests_are_short() {
+    let mut found = Vec::new();
+    for file in files().iter().filter(|file| file.ends_with(&[".rs"])) {
+        let mut is_test = false;
+        for (line, text) in file.lines() {
+            let text = text.trim_start();
+            is_test |= text == "#[test]";
+            let Some(name) = text.strip_prefix("fn ").filter(|_| is_test) else { continue };
+            is_test = false;
+            let name = name.split('(').next().unwrap_or_default();
+            if name.len() > TEST_NAME_MAX {
+                found.push(format!("{}:{line}: {name}: {} characters", file.path, name.len()));
+            }
+        }
+    }
+    check_findings(
+        found,
+        "name the subject and what it does in at most 60 characters (CONTRIBUTING.md, \"Tests\")",
+    );
+}
+
 /// Returns the whitespace errors of a Lua file.
 fn whitespace_errors(text: &str) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();

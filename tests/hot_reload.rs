@@ -317,6 +317,14 @@ fn read_only_game_folder_uses_the_user_cache() {
     let expected = "the game's folder is not written to: its data is in ";
     assert!(out.starts_with(expected) && out.ends_with("\nit is there\n"), "{out}{err}");
     assert!(!err.contains("could not be compiled"), "{err}");
+    // Bundles, too.
+    let mut command = scratch.0.command(&["compile", "--bundle", "--out"]);
+    command.arg(scratch.path("../a.bundle")).arg(scratch.path(""));
+    for name in ["XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"] {
+        command.env(name, scratch.path("../home"));
+    }
+    let bundled = command.output().expect("the engine starts");
+    assert!(bundled.status.success(), "{}", String::from_utf8_lossy(&bundled.stderr));
     // A link never leads out of the folder, not even to check whether its target is writable.
     #[cfg(unix)]
     {

@@ -1,6 +1,7 @@
 //! Checks docs/coming_from_stingray.md against the API: every function that games of that engine
 //! family call most is on the page, what the page calls the same exists, what it names instead
-//! exists, and the porting layer has what the page lists.
+//! exists, and the porting layer has what the page lists. Also checks the errors about names and
+//! arguments of that family, and a game that uses the layer.
 
 use crate::game_folder::GameFolder;
 use engine::script::docgen::model::ApiModel;
@@ -119,8 +120,84 @@ fn functions_that_do_not_exist_are_answered() {
     };
     let unit = "Unit has no function 'set_scalar_for_material";
     check("Unit.set_scalar_for_material(1, 'a', 'b', 2)", unit, "Material.set_scalar");
+    let layer = "': require \"stingray\" adds it (Stingray: ";
+    check("Unit.flow_event(1, 'x')", "Unit has no function 'flow_event", layer);
+    check("Wwise.set_state('a', 'b')", "there is no global 'Wwise", layer);
+    check("local A = stingray.Application", "there is no global 'stingray", layer);
+    check("Window.set_mouse_focus(1)", "no function 'set_mouse_focus' (", "the desktop decides");
+    let loaded = "require('stingray') ";
+    check(&format!("{loaded}ShadingEnvironment.bloom()"), "no function 'bloom' (", "World.set_sky");
+    check(&format!("{loaded}ShadingEnvironment.appl()"), "no function 'appl'", "mean 'apply'?");
     check("Unit.set_scalar_for_materials(1, 'b', 2)", unit, "Material.set_scalar");
+    check("World.set_flow_enabled(1)", "World has no function", "there is no flow");
+    check("Application.set_autoload_enabled(1)", "Application has no", "loaded when they are");
+    check("Vector3Aux.unbox({})", "there is no global 'Vector3Aux'", "Vectors are values and can");
+    check("print(script_data.x)", "there is no global 'script_data'", "Application.argv");
     check("World.storyteller(1)", "World has no function 'storyteller'", "Tween.to");
     check("Level.unit_by_id(1, 2)", "Level has no function 'unit_by_id'", "Level.unit_by_index");
     check("print(Vector3() + Vector2())", "cannot add Vector3 and Vector2", "Vector3(v.x, v.y, 0)");
+}
+
+#[test]
+fn arguments_of_the_family_are_answered() {
+    let folder = GameFolder::new("porting", "arguments");
+    let check = |code: &str, message: &str, remedy: &str| {
+        let camera = "local world = Application.main_world() local unit = World.spawn_unit(world, \
+                      'core/units/camera') local camera = Unit.camera(unit, 1)";
+        std::fs::write(folder.join("main.lua"), format!("{camera}\n{code}\n")).unwrap();
+        let (code, _, err) = folder.engine(&["run", ".", "--headless", "--frames", "1"]);
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains(message) && err.contains(remedy), "{code}: {err}");
+    };
+    let layer = "; require \"stingray\" takes its arguments; engine docs coming_from_stingray)";
+    check("Application.create_viewport(world, 'default')", "got World#0 (Stingray: ", layer);
+    check("World.create_line_object(world, false)", "takes 1 argument, got 2 (Stingray: ", layer);
+    check("Mouse.axis('mouse', Mouse.RAW, 3)", "takes 1 argument, got 3 (Stingray: ", layer);
+    check("Pad1.axis(1, 'raw', 1)", "takes 1 argument, got 3 (Stingray: ", "Pad1.set_dead_zone");
+    check("Window.set_resizable(1, false)", "(Stingray: the last one: ", layer);
+    let pose = "Camera.set_local_pose(camera, unit, Matrix4x4.identity())";
+    check(pose, "takes 2 arguments, got 3 (Stingray: a camera knows its unit", layer);
+    check(
+        &format!("require('stingray') {}", pose.replace("camera, unit", "camera, unit, unit")),
+        "Camera.set_local_pose: ",
+        "(Stingray: a camera knows its unit: Camera.set_local_pose(camera, pose); engine docs",
+    );
+    let node = "has the nodes 1 to 1, got 0 (nodes count from 1, and the root is 1)";
+    check("Unit.local_position(unit, 0)", node, "argument 'node'");
+}
+
+/// A ported game: it uses the layer through globals, `stingray` and locals.
+const PORTED: &str = r#"require "stingray"
+local stingray = stingray or _G
+local World, Unit = stingray.World, Unit
+function init()
+  local world = stingray.Application.new_world(Application.DISABLE_SOUND)
+  local unit = World.spawn_unit_ex(world, "core/units/cube", nil, Vector3(0, 0, 1))
+  Unit.flow_event(unit, "spawned")
+  stingray.Unit.set_flow_variable(unit, "hp", 3)
+  ShadingEnvironment.blend(World.create_shading_environment(world, "day"), {})
+  stingray.WwiseWorld.stop_all(stingray.Wwise.wwise_world(Application.main_world()))
+end
+"#;
+
+#[test]
+fn a_game_that_uses_the_layer_is_checked_and_bundled() {
+    let folder = GameFolder::new("porting", "checked");
+    std::fs::write(folder.join("main.lua"), PORTED).unwrap();
+    let (code, out, err) = folder.engine(&["run", ".", "--headless", "--frames", "1"]);
+    assert_eq!(code, 0, "{out}{err}");
+    // The line of the game that triggers the event, and no line of the layer.
+    assert!(err.contains("warning: main.lua:7: the flow event 'spawned' reaches nothing"), "{err}");
+    let (code, out, err) = folder.engine(&["check", "."]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = folder.engine(&["compile", ".", "--bundle", "--out", "game.bundle"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, out, err) = folder.engine(&["run", "game.bundle", "--headless", "--frames", "1"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let without = PORTED.lines().skip(1).collect::<Vec<_>>().join("\n");
+    std::fs::write(folder.join("main.lua"), without).unwrap();
+    let (code, out, err) = folder.engine(&["check", "."]);
+    assert_eq!(code, 1, "{out}{err}");
+    let added = "main.lua:6: Unit has no function 'flow_event': require \"stingray\" adds it";
+    assert!((out + &err).contains(added), "{added}");
 }

@@ -470,7 +470,7 @@ fn docs_command_suggests_for_unknown_names() {
     let scratch = Scratch::new("unknown");
     let check = |name: &str, expected: &str| {
         let outcome = scratch.engine(&["docs", name]);
-        assert_eq!(outcome, (2, String::new(), format!("error: {expected}\n")));
+        assert_eq!(outcome, (1, String::new(), format!("error: {expected}\n")));
     };
     check(
         "Vector3.lenght",

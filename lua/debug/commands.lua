@@ -150,7 +150,7 @@ core.command("profiler", "profiler [reset|scripts]",
   end)
 
 core.command("pause", "pause", "Pauses the game, or resumes it.", function()
-  core.wish_pause()
+  core.request_pause()
 end)
 
 core.command("refresh", "refresh", "Reloads what changed in the game's folder.", function()

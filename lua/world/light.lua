@@ -100,6 +100,12 @@ end
 function World.set_sky(world, options)
   no_reload("World.set_sky")
   if type(options) ~= "table" then bad_argument("World.set_sky", 2, "options", "table", options) end
+  for _, key in ipairs({ "colour", "color", "background" }) do
+    if options[key] ~= nil then
+      raise(format("World.set_sky: unknown option '%s': the colors are 'top', 'horizon' and "
+        .. "'ground'", key))
+    end
+  end
   core.check_options("World.set_sky", 2, "options", options, SKY_KEYS)
   local numbers = core.sky(world)
   for _, option in ipairs(SKY) do

@@ -6,6 +6,8 @@
 const SHOWN_MAX = 12;
 // Length of the text that is shown below a result, in characters.
 const TEXT_MAX = 160;
+// Minimum length of a term that matches a part of a word, in characters.
+const PART_LENGTH_MIN = 4;
 const FILLERS = new Set(
   "a an the how to do i of in on is my can with for and take make use using".split(" "),
 );
@@ -46,15 +48,29 @@ const INDEX = ENTRIES.map((entry) => {
   };
 });
 
+// Returns true for a term that is a part of many unrelated words.
+const isShort = (term) => [...term].length < PART_LENGTH_MIN;
+
+// Returns true if a word of a text begins with a term, or is the term if that is short.
+function hasWord(text, term) {
+  const isWord = (at) =>
+    !isLetter(text[at - 1] ?? "") &&
+    !(isShort(term) && isLetter(text[at + term.length] ?? ""));
+  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
+    if (isWord(at)) return true;
+  }
+  return false;
+}
+
 // Returns how well an entry matches one search term, or 0 for no match.
 function termScore(term, item) {
   if (item.titleTerms.includes(term)) return 40;
   if (item.titleTerms.some((known) => known.startsWith(term))) return 25;
   if (item.aliasTerms.includes(term)) return 20;
   if (item.aliasTerms.some((known) => known.startsWith(term))) return 12;
-  if (item.title.includes(term)) return 10;
-  if (item.page.includes(term)) return 8;
-  return item.below.includes(term) ? 3 : 0;
+  if (item.title.includes(term) && !isShort(term)) return 10;
+  if (hasWord(item.page, term)) return 8;
+  return hasWord(item.below, term) ? 3 : 0;
 }
 
 // Returns how many terms an entry has, and its score.

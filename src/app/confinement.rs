@@ -130,9 +130,19 @@ impl ConfinementPlan {
         plan
     }
 
-    /// Returns the plan to compile a game's folder into one file.
-    pub fn to_bundle(folder: &Path, file: &PathBuf) -> ConfinementPlan {
+    /// Returns the plan to compile a game's folder into one file, with its data in the folder
+    /// `data`, which exists. The game is checked for some platforms before.
+    pub fn to_bundle(
+        folder: &Path,
+        data: &Path,
+        platforms: &[&str],
+        file: &PathBuf,
+    ) -> ConfinementPlan {
         let mut plan = ConfinementPlan::of_folder(folder);
+        plan.file_access.write.push(data.to_path_buf());
+        // Creates the folders if they are missing.
+        let checked = |name: &&str| resource_reload::data_of(folder, name).ok();
+        plan.file_access.write.extend(platforms.iter().filter_map(checked));
         plan.add_outputs([file]);
         plan
     }

@@ -237,8 +237,9 @@ fn commands_can_access_the_game_folder_and_their_outputs() {
     let out = scratch.file("data");
     check(&ConfinementPlan::to_compile(&folder, &out), "reads game; writes game/.engine data");
     let file = scratch.file("a.bundle");
-    let bundle = ConfinementPlan::to_bundle(&folder, &file);
-    check(&bundle, "reads game; writes game/.engine; replaces a.bundle");
+    let data = scratch.file("cache");
+    let bundle = ConfinementPlan::to_bundle(&folder, &data, &[], &file);
+    check(&bundle, "reads game; writes game/.engine cache; replaces a.bundle");
     assert!(bundle.named_outputs);
     let font = ConfinementPlan::to_convert(&scratch.file("in/a.fnt"), &scratch.file("out/b.fnt"));
     check(&font, "reads in; writes out");

@@ -4,6 +4,7 @@
 use super::exit;
 use engine_foundation::{atomic_file, log, panic, terminal, utc_date};
 use engine_platform as platform;
+use engine_resource::project::Project;
 use engine_resource::settings::Settings;
 use engine_runtime::{BuildMode, Engine};
 use engine_script::{ErrorReport, HangCause, Vm};
@@ -84,7 +85,7 @@ fn dated_facts(engine: &Engine, date_label: &str) -> String {
     format!(
         "{}\nEngine: {} ({}, {})\n{date_label}: {}\nSystem: {}\nProcessor: {}\nMemory: {}\n\
          Adapter: {adapter}",
-        game_line(&engine.game.settings),
+        game_line(&engine.game.settings, &engine.game.project),
         env!("CARGO_PKG_VERSION"),
         platform::NAME,
         engine.game.build.name(),
@@ -107,9 +108,13 @@ fn compose(facts: &str, report: &str) -> String {
     format!("Crash report\n\n{facts}\n{report}\nLast lines of the log:\n{lines}")
 }
 
-/// Returns a line with the game's name and version.
-fn game_line(settings: &Settings) -> String {
-    format!("Game: {} {}", settings.text("name"), settings.text("version")).trim_end().to_string()
+/// Returns a line with the game's name and version. A game without a name is called like its folder.
+fn game_line(settings: &Settings, project: &Project) -> String {
+    let name = match settings.text("name") {
+        "" => project.folder_name(),
+        name => name.to_string(),
+    };
+    format!("Game: {name} {}", settings.text("version")).trim_end().to_string()
 }
 
 /// Writes a crash report into the game's save folder and returns its path.
@@ -185,6 +190,16 @@ pub fn watch(vm: &mut Vm) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_game_without_a_name_is_called_like_its_folder() {
+        let line = |settings: &str| {
+            let settings = Settings::parse(settings.as_bytes().to_vec(), "linux").unwrap();
+            game_line(&settings, &Project::from_bundle("yard", Vec::new()))
+        };
+        assert_eq!(line("version = \"0.1.0\""), "Game: yard 0.1.0");
+        assert_eq!(line("name = \"My Yard\", version = \"2\""), "Game: My Yard 2");
+    }
 
     #[test]
     fn internal_errors_have_their_own_exit_code() {

@@ -5,6 +5,7 @@ use super::resource_reload;
 use engine_foundation::Error;
 use engine_platform as platform;
 use engine_resource::bundle::{self, Bundle};
+use engine_resource::glob::Glob;
 use engine_resource::project::Project;
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
@@ -94,9 +95,10 @@ impl Game {
         }
     }
 
-    pub(super) fn store(&self, platform: &str) -> ResourceStore {
+    /// Opens the resources. Files of a folder that `exclude` matches are none.
+    pub(super) fn store(&self, platform: &str, exclude: &[Glob]) -> ResourceStore {
         match self {
-            Game::Folder(folder) => resource_reload::open(folder, platform),
+            Game::Folder(folder) => resource_reload::open(folder, platform, exclude),
             Game::Bundle(bundle) => ResourceStore::from_bundle(bundle.clone()),
         }
     }

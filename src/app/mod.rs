@@ -173,11 +173,17 @@ impl App {
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
-        let mut store = launch.store.unwrap_or_else(|| launch.game.store(platform));
+        let outputs = match &launch.game {
+            Game::Folder(folder) => resource_reload::sound_output(folder, &launch.sound),
+            Game::Bundle(_) => Vec::new(),
+        };
+        let mut store = launch.store.unwrap_or_else(|| launch.game.store(platform, &outputs));
         store.prefer(launch.variants.preferences.clone());
         store.apply_preferences();
         let watch = match &launch.game {
-            Game::Folder(folder) if launch.watch => resource_reload::watch(folder, platform),
+            Game::Folder(folder) if launch.watch => {
+                resource_reload::watch(folder, platform, outputs)
+            }
             _ => None,
         };
         let window = window_options(&settings, &project)?;

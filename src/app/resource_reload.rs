@@ -7,7 +7,8 @@ use super::resource_kinds::KINDS;
 use engine_foundation::hash::IdString64;
 use engine_foundation::{Error, log, panic};
 use engine_platform as platform;
-use engine_resource::compile::{self, CompileResult, CompileTarget, data_folder};
+use engine_resource::compile::{self, CompileResult, CompileTarget};
+use engine_resource::glob::Glob;
 use engine_resource::index::ResourceIndex;
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
@@ -17,6 +18,7 @@ use engine_resource::watcher::ProjectWatcher;
 use engine_runtime::{BuildMode, Engine, RestartOnSave};
 use engine_script::resource::LUA;
 use engine_script::{ErrorReport, ScriptValue, syntax_check};
+use engine_sound::AudioDestination;
 use engine_textures::SHOWN_AS_PLACEHOLDER;
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -38,14 +40,34 @@ pub fn data_name(source_platform: &str) -> String {
 /// Returns the folder of a game's compiled data for development. `name` is that of the data: a
 /// platform, or what [`data_name`] returns. It is inside the game's folder, or
 /// in the user's cache if the game's folder is read-only. The folder exists and is writable.
-pub fn data_of(root: &Path, data: &str) -> Result<PathBuf, Error> {
-    let own = data_folder(root, data);
+pub fn data_of(root: &Path, name: &str) -> Result<PathBuf, Error> {
+    work_folder(root, "data", name)
+}
+
+/// Returns the folder of a game's data compiled for a release, which differs from the development
+/// data. It is inside the game's folder or in the user's cache, as that of [`data_of`].
+pub fn release_data_of(root: &Path, name: &str) -> Result<PathBuf, Error> {
+    work_folder(root, "release", name)
+}
+
+/// Logs the folder of the data if it is not inside the game's folder.
+pub fn report_data_folder(root: &Path, data: &Path) {
+    if !data.starts_with(root.join(FOLDER)) {
+        let shown = data.display();
+        log::info(&format!("the game's folder is not written to: its data is in {shown}"));
+    }
+}
+
+/// Returns the folder of a purpose inside of the engine's own folder, or inside of the game's folder
+/// in the user's cache.
+fn work_folder(root: &Path, purpose: &str, name: &str) -> Result<PathBuf, Error> {
+    let own = root.join(FOLDER).join(purpose).join(name);
     compile::refuse_links(root, &own)?;
     let Err(reason) = make_writable(&own) else { return Ok(own) };
     let real = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
-    let name = IdString64::new(&real.to_string_lossy()).to_string();
-    let cache = platform::cache_folder().map(|cache| cache.join("engine").join(name));
-    let cache = cache.map(|cache| cache.join("data").join(data));
+    let game = IdString64::new(&real.to_string_lossy()).to_string();
+    let cache = platform::cache_folder().map(|cache| cache.join("engine").join(game));
+    let cache = cache.map(|cache| cache.join(purpose).join(name));
     match cache.filter(|cache| make_writable(cache).is_ok()) {
         Some(cache) => Ok(cache),
         None => Err(engine_foundation::error!(
@@ -56,7 +78,7 @@ pub fn data_of(root: &Path, data: &str) -> Result<PathBuf, Error> {
 }
 
 /// Creates a folder if it is missing, and checks that files can be created in it.
-fn make_writable(folder: &Path) -> io::Result<()> {
+pub fn make_writable(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let probe = folder.join(format!(".{}", std::process::id()));
     match File::create_new(&probe) {
@@ -70,14 +92,12 @@ fn make_writable(folder: &Path) -> io::Result<()> {
 /// Compiles changed files of a game's folder, of the variants of a platform, and opens the result.
 /// All compile errors are reported. If nothing can be compiled, scripts are read from their
 /// sources, and requests for other resources return the reason.
-pub fn open(root: &Path, source_platform: &str) -> ResourceStore {
+/// Files that `exclude` matches are left out.
+pub fn open(root: &Path, source_platform: &str, exclude: &[Glob]) -> ResourceStore {
     let name = data_name(source_platform);
     let opened = data_of(root, &name).and_then(|data| {
-        if data != data_folder(root, &name) {
-            let shown = data.display();
-            log::info(&format!("the game's folder is not written to: its data is in {shown}"));
-        }
-        Ok((compile_into(root, &data, source_platform)?, data))
+        report_data_folder(root, &data);
+        Ok((compile_into(root, &data, source_platform, exclude)?, data))
     });
     match opened {
         Ok((compiled, data)) => {
@@ -109,14 +129,19 @@ fn warn_of_stale_data(index: &ResourceIndex) {
     ));
 }
 
-fn compile_into(root: &Path, data: &Path, source_platform: &str) -> Result<CompileResult, Error> {
+fn compile_into(
+    root: &Path,
+    data: &Path,
+    source_platform: &str,
+    exclude: &[Glob],
+) -> Result<CompileResult, Error> {
     let target = CompileTarget {
         root,
         data: data.to_path_buf(),
         kinds: KINDS,
         source_platform,
         release: false,
-        exclude: &[],
+        exclude,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
     // The first compilation of a large game takes long.
@@ -128,7 +153,7 @@ fn compile_into(root: &Path, data: &Path, source_platform: &str) -> Result<Compi
 
 /// Compiles the files of a game's folder that changed since the last compilation.
 pub fn recompile(root: &Path, source_platform: &str) -> Result<CompileResult, Error> {
-    compile_into(root, &data_of(root, &data_name(source_platform))?, source_platform)
+    compile_into(root, &data_of(root, &data_name(source_platform))?, source_platform, &[])
 }
 
 /// Opens resources that another process has just compiled.
@@ -147,11 +172,28 @@ fn repaired_files(before: &ResourceIndex, now: &ResourceIndex) -> Vec<String> {
     again.filter_map(|name| Some(now.variants(name).first()?.files[0].path.clone())).collect()
 }
 
-/// Watches a game's folder. If that is impossible, warns, and the game runs without hot reload.
-pub fn watch(root: &Path, source_platform: &str) -> Option<ProjectWatcher> {
+/// Returns the pattern of the file to which the sound of a run is written, if it is in the game's
+/// folder. It is not a resource of this run, because it is incomplete until the run ends.
+pub fn sound_output(root: &Path, sound: &AudioDestination) -> Vec<Glob> {
+    let AudioDestination::File(file) = sound else { return Vec::new() };
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let inside = || {
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+        let root = fs::canonicalize(root).ok()?;
+        let path = folder.strip_prefix(root).ok()?.join(file.file_name()?);
+        let path = path.to_str()?.replace('\\', "/");
+        // A pattern would match other files as well.
+        Glob::new(&path).ok().filter(|_| !path.contains(['*', '?']))
+    };
+    inside().into_iter().collect()
+}
+
+/// Watches a game's folder, except the files that `exclude` matches. If that is impossible, warns,
+/// and the game runs without hot reload.
+pub fn watch(root: &Path, source_platform: &str, exclude: Vec<Glob>) -> Option<ProjectWatcher> {
     let data = data_of(root, &data_name(source_platform)).map_err(|error| error.message);
     match data.and_then(|data| {
-        ProjectWatcher::start(root, &data, source_platform, KINDS, syntax_check::problem)
+        ProjectWatcher::start(root, &data, source_platform, KINDS, syntax_check::problem, exclude)
     }) {
         Ok(watch) => Some(watch),
         Err(reason) => {

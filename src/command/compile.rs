@@ -6,6 +6,7 @@ use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::progress::ProgressLine;
 use engine_app::resource_kinds::KINDS;
+use engine_app::resource_reload::{make_writable, release_data_of, report_data_folder};
 use engine_app::{Game, exit, output_files};
 use engine_foundation::{Error, file_access, output_file, sjson};
 use engine_platform as platform;
@@ -78,11 +79,21 @@ fn run(args: &Args) -> Result<i32, Error> {
         platforms.check(name).map_err(Error::new)?;
     }
     let data = match args.bundle {
-        true => release_folder(&args.folder, &platform, &source_platform),
+        true => release_folder(&args.folder, &platform, &source_platform)?,
         false => args.out().join(&platform),
     };
+    if args.bundle {
+        report_data_folder(&args.folder, &data);
+    }
     if args.confine.is_enabled() {
         confine(args, &project, &data)?;
+    }
+    if !args.bundle {
+        // One error in place of one for each resource.
+        compile::refuse_links(&args.folder, &data)?;
+        make_writable(&data).map_err(|reason| {
+            engine_foundation::error!("{} cannot be written: {reason}", data.display())
+        })?;
     }
     let exclude = match args.bundle {
         true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
@@ -141,13 +152,16 @@ fn check(folder: &Path, exclude: &[Glob]) -> bool {
 
 /// Confines the process to the game's folder and the output.
 fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
-    // The output folders are created first, because the confinement can allow only existing
-    // folders. A failure is reported when the folder is written.
+    // The output folder is created first, because the confinement can allow only existing folders.
+    // A failure is reported when the folder is written.
     let plan = match args.bundle {
         true => {
-            let _ = compile::refuse_links(&args.folder, data)
-                .map(|()| std::fs::create_dir_all(data).is_ok());
-            ConfinementPlan::to_bundle(&args.folder, &bundle_file(args, project))
+            let platforms = match args.skip_check {
+                true => Vec::new(),
+                false => engine_app::check::platform_names(&args.folder),
+            };
+            let out = bundle_file(args, project);
+            ConfinementPlan::to_bundle(&args.folder, data, &platforms, &out)
         }
         false => {
             let _ = std::fs::create_dir_all(args.out());
@@ -181,14 +195,13 @@ fn warn_of_excluded(root: &Path, exclude: &[Glob], index: &ResourceIndex) -> Res
     Ok(())
 }
 
-/// Returns the folder of data compiled for a release. It is separate from the development data,
-/// which differs.
-fn release_folder(root: &Path, platform: &str, source_platform: &str) -> PathBuf {
+/// Returns the folder of data compiled for a release, which exists.
+fn release_folder(root: &Path, platform: &str, source_platform: &str) -> Result<PathBuf, Error> {
     let name = match platform == source_platform {
         true => platform.to_string(),
         false => format!("{platform}-of-{source_platform}"),
     };
-    root.join(".engine/release").join(name)
+    release_data_of(root, &name)
 }
 
 /// Returns the path of the bundle.

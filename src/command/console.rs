@@ -37,7 +37,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["eval", "lua"])]
     log: bool,
     /// CPU time limit of a line, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, value_parser = seconds,
+          allow_negative_numbers = true)]
     seconds: f64,
     #[command(flatten)]
     confine: ConfinementFlag,

@@ -64,7 +64,7 @@ fn run(args: &Args) -> Result<(), (Error, i32)> {
         return server::serve(site, &path).map_err(|error| (error, exit::FAILED));
     }
     if !query.is_empty() {
-        print(&lookup::answer(&api, &query).map_err(|error| (error, exit::USAGE))?);
+        print(&lookup::answer(&api, &query).map_err(|error| (error, exit::FAILED))?);
         return Ok(());
     }
     write(args, &api).map_err(|error| (error, exit::FAILED))

@@ -13,7 +13,7 @@ use engine_app::{Game, exit};
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
-use engine_resource::compile::{self, CompileTarget};
+use engine_resource::compile::{self, CompileResult, CompileTarget};
 use engine_resource::folder_scan;
 use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::project::Project;
@@ -23,7 +23,7 @@ use engine_resource::settings::Settings;
 use engine_resource::store::{DataSource, ResourceStore, missing_message};
 use engine_resource::variant::VariantPreferences;
 use engine_sound as sound;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Explain a resource: its variants, the one that serves, and references from it and to it
@@ -72,31 +72,47 @@ fn explain(args: &Args) -> Result<String, Error> {
     known.check(platform).map_err(Error::new)?;
     let preferences = VariantPreferences::new(args.prefer.clone()).map_err(Error::new)?;
     preferences.check_platforms(&known).map_err(Error::new)?;
-    let index = index(&args.folder, platform)?;
+    let compiled = compile_game(&args.folder, platform)?;
+    let index = &compiled.index;
     if let Some(name) = IdString64::from_hex(&args.resource) {
-        return of_hash(&index, name);
+        return of_hash(index, name);
     }
     if let Some(id) = IdString32::from_hex(&args.resource) {
         let data = data_of(&args.folder, platform)?;
-        return of_short_hash(&index, hashed_names::names(&index, &data), id);
+        return of_short_hash(index, hashed_names::names(index, &data), id);
     }
+    let resource = requested_resource(index, args);
+    print_problems(&compiled, resource.as_ref().ok(), &args.folder);
+    explain_resource(index, &resource?, args, (platform, &preferences))
+}
+
+/// Returns the resource that the command line names.
+fn requested_resource(index: &ResourceIndex, args: &Args) -> Result<ResourceName, Error> {
     let sound = ResourceName::new(kind_names::SOUND, &args.resource);
     let has_type = ResourceName::parse(&args.resource).is_some();
-    let resource = match args.parameters.is_empty() || has_type {
-        true => resolve(&index, &args.resource)?,
+    match args.parameters.is_empty() || has_type {
+        true => resolve(index, &args.resource),
         // Only sounds have parameters.
-        false if !index.variants(&sound).is_empty() => sound,
+        false if !index.variants(&sound).is_empty() => Ok(sound),
         false => {
             let sounds =
                 index.entries.iter().filter(|entry| entry.resource.kind == kind_names::SOUND);
             let names = sounds.map(|entry| entry.resource.name.as_str());
             let hint = suggest::hint(&args.resource, names);
-            return Err(engine_foundation::error!("there is no sound '{}'{hint}", args.resource));
+            Err(engine_foundation::error!("there is no sound '{}'{hint}", args.resource))
         }
-    };
-    let variants = index.variants(&resource);
+    }
+}
+
+fn explain_resource(
+    index: &ResourceIndex,
+    resource: &ResourceName,
+    args: &Args,
+    (platform, preferences): (&str, &VariantPreferences),
+) -> Result<String, Error> {
+    let variants = index.variants(resource);
     if variants.is_empty() {
-        return Err(Error::new(missing_message(&index, KINDS, &preferences, &resource)));
+        return Err(Error::new(missing_message(index, KINDS, preferences, resource)));
     }
     let mut text = String::new();
     if resource.kind == kind_names::SOUND {
@@ -104,7 +120,7 @@ fn explain(args: &Args) -> Result<String, Error> {
         let mut store = ResourceStore::new(index.clone(), data);
         store.prefer(preferences.clone());
         store.apply_preferences();
-        let (definition, _) = sound::resource::read_sound(&store.read(&resource)?)?;
+        let (definition, _) = sound::resource::read_sound(&store.read(resource)?)?;
         text += &of_sound(&resource.name, &definition, &args.parameters)?;
         text += "\n";
     } else if !args.parameters.is_empty() {
@@ -112,9 +128,9 @@ fn explain(args: &Args) -> Result<String, Error> {
             "'{resource}' has no parameters: --param is for sounds"
         ));
     }
-    text += &of_resource(&index, &resource, variants, platform, &preferences);
-    text += &ignored_files(&args.folder, &resource, variants, platform)?;
-    Ok(text + &graph(&index, &resource, variants))
+    text += &of_resource(index, resource, variants, platform, preferences);
+    text += &ignored_files(&args.folder, resource, variants, platform)?;
+    Ok(text + &graph(index, resource, variants))
 }
 
 /// Finds the resource for a command-line text: a name with its type, a name that only one resource
@@ -189,7 +205,7 @@ fn of_sound(
     sound::explain::explain(name, definition, &arguments).map_err(to_error)
 }
 
-fn index(folder: &Path, platform: &str) -> Result<ResourceIndex, Error> {
+fn compile_game(folder: &Path, platform: &str) -> Result<CompileResult, Error> {
     let target = CompileTarget {
         root: folder,
         data: data_of(folder, platform)?,
@@ -199,11 +215,35 @@ fn index(folder: &Path, platform: &str) -> Result<ResourceIndex, Error> {
         exclude: &[],
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let compiled = compile::compile(&target, &|_, _| {})?;
-    for problem in &compiled.problems {
-        engine_foundation::error_line!("error: {problem}");
+    compile::compile(&target, &|_, _| {})
+}
+
+/// Prints the errors of the resource's own files, and the number of other errors.
+fn print_problems(compiled: &CompileResult, resource: Option<&ResourceName>, folder: &Path) {
+    let index = &compiled.index;
+    let failed = index.failed.iter().map(|(name, message)| (name, message));
+    let broken = index.broken.iter().map(|variant| (&variant.resource, &variant.message));
+    let own: HashSet<&String> = failed
+        .chain(broken)
+        .filter(|(name, _)| Some(*name) == resource)
+        .map(|(_, message)| message)
+        .collect();
+    let is_own = |problem: &&String| {
+        own.contains(problem) || resource.is_some_and(|name| problem.contains(&name.to_string()))
+    };
+    let (own, others): (Vec<&String>, Vec<&String>) = compiled.problems.iter().partition(is_own);
+    // The message about a resource without data has its problem.
+    if resource.is_some_and(|name| !index.variants(name).is_empty()) {
+        for problem in own {
+            engine_foundation::error_line!("error: {problem}");
+        }
     }
-    Ok(compiled.index)
+    let others = others.len();
+    if others > 0 {
+        let noun = if others == 1 { "error" } else { "errors" };
+        let folder = folder.display();
+        engine_foundation::error_line!("the game has {others} other {noun}: engine check {folder}");
+    }
 }
 
 fn of_resource(

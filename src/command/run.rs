@@ -28,13 +28,14 @@ pub struct Args {
     #[arg(long)]
     headless: bool,
     /// Stop after this many frames
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole_number, allow_negative_numbers = true)]
     frames: Option<u64>,
     /// Time step of every frame, in seconds [default: 1/60]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     fixed_step: Option<f64>,
     /// Random seed
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number,
+          allow_negative_numbers = true)]
     seed: u64,
     /// Pace headless frames by the clock, 60 per second
     #[arg(long, requires = "headless", conflicts_with = "fixed_step")]
@@ -59,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "OUTPUT", value_enum, default_value = "auto")]
     audio: Audio,
     /// Write the sound of the run to a WAV file, synchronized with the game's time
-    #[arg(long, value_name = "FILE", conflicts_with = "audio")]
+    #[arg(long, value_name = "FILE", value_parser = wav_file, conflicts_with = "audio")]
     audio_out: Option<PathBuf>,
     #[command(flatten)]
     threads: ThreadFlags,
@@ -97,7 +98,8 @@ struct ProfileArgs {
     #[arg(long)]
     profile_report: bool,
     /// Exclude the first N frames from the profile's averages and extremes
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "profile_report")]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "profile_report",
+          value_parser = whole_number, allow_negative_numbers = true)]
     profile_skip: u64,
     /// Write the last 600 frames as a trace for Perfetto (Chrome's JSON)
     #[arg(long, visible_alias = "trace", value_name = "FILE")]
@@ -204,6 +206,23 @@ fn screenshot(text: &str) -> Result<ScreenshotRequest, String> {
             file.with_extension("png").display()
         )),
         _ => Ok(ScreenshotRequest { file, frame }),
+    }
+}
+
+/// Parses a number without a sign.
+pub fn whole_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("must be a whole number from 0 to {}", u64::MAX))
+}
+
+/// Parses the name of a file for the sound of a run.
+fn wav_file(text: &str) -> Result<PathBuf, String> {
+    let file = PathBuf::from(text);
+    match file.extension() {
+        Some(ending) if ending.eq_ignore_ascii_case("wav") => Ok(file),
+        _ => Err(format!(
+            "the sound is written as WAV, and the file's name must end in .wav: write {}",
+            file.with_extension("wav").display()
+        )),
     }
 }
 

@@ -51,7 +51,7 @@ pub struct Args {
     #[arg(long)]
     shuffle: bool,
     /// Random seed, also of the shuffled order [default: 0; from the clock if shuffled]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=SEED_MAX))]
+    #[arg(long, value_name = "N", value_parser = seed, allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Give tests the whole Lua library (io, debug, ffi …), for libraries that are not games
     #[arg(long)]
@@ -75,7 +75,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "run")]
     no_config: bool,
     /// CPU time limit of one test, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds,
+          allow_negative_numbers = true)]
     timeout: f64,
     /// Output format [default: dots on a terminal, otherwise plain]. junit=report.xml writes that
     /// format to a file as well; can be repeated
@@ -88,13 +89,14 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     slowest: usize,
     /// Run files in N processes in parallel [default: the number of cores]
-    #[arg(long, short, value_name = "N", value_parser = jobs)]
+    #[arg(long, short, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     jobs: Option<usize>,
     #[command(flatten)]
     threads: ThreadFlags,
     /// Run a file with failures up to N times again; a test that then passes is flaky
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(0..=testing::RETRIES_MAX as i64))]
+          value_parser = clap::value_parser!(u32).range(0..=testing::RETRIES_MAX as i64),
+          allow_negative_numbers = true)]
     retry: u32,
     /// Run the tests that a saved file affects again, until stopped
     #[arg(long, conflicts_with = "list")]
@@ -107,7 +109,8 @@ pub struct Args {
     sort: bool,
     /// Run everything N times
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
-          value_parser = clap::value_parser!(u32).range(1..=testing::REPEAT_MAX as i64))]
+          value_parser = clap::value_parser!(u32).range(1..=testing::REPEAT_MAX as i64),
+          allow_negative_numbers = true)]
     repeat: u32,
     /// Write the line coverage of the game's files, in lcov format [default: lcov.info]
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true,
@@ -137,6 +140,13 @@ struct SearchPath(Vec<String>);
 
 fn lpath(text: &str) -> Result<SearchPath, String> {
     testing::folders_of_lpath(text).map(SearchPath)
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(seed) if seed <= SEED_MAX => Ok(seed),
+        _ => Err(format!("must be a whole number from 0 to {SEED_MAX}")),
+    }
 }
 
 fn jobs(text: &str) -> Result<usize, String> {

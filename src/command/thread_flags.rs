@@ -6,7 +6,7 @@ use engine_foundation::tasks::THREADS_MAX;
 #[derive(clap::Args)]
 pub struct ThreadFlags {
     /// Number of threads that work on a frame; results are the same [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = threads)]
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     threads: Option<usize>,
     /// Use one thread for the whole frame: --threads 1
     #[arg(long, conflicts_with = "threads")]

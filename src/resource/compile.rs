@@ -18,7 +18,7 @@ use super::panic_report;
 use super::resource_kind::{CompileContext, ResourceKind, ResourceKinds};
 use super::resource_name::{ResourceName, is_inside};
 use super::settings::Settings;
-use super::slow_compile_warning::SlowCompileMonitor;
+use super::slow_compile_warning::{SlowCompileMonitor, picture_size};
 use super::source_reader::{JobSources, Sources};
 use engine_foundation::atomic_file::{disk, write_whole};
 use engine_foundation::doing;
@@ -309,6 +309,7 @@ fn run_jobs_with(
     jobs: &[CompileJob],
     progress: OnCompileProgress,
 ) -> Vec<JobResult> {
+    let describe = |path: &str| picture_size(target.root, path);
     let results: Vec<Mutex<Option<JobResult>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let sources = Sources::new(target.root, target.kinds);
@@ -329,7 +330,7 @@ fn run_jobs_with(
     };
     std::thread::scope(|scope| {
         // If this thread cannot start, slow sources are not reported, but everything is compiled.
-        let _ = builder().spawn_scoped(scope, || slow.warn_until_done(log::warning));
+        let _ = builder().spawn_scoped(scope, || slow.warn_until_done(describe, log::warning));
         for _ in 1..threads {
             if builder().spawn_scoped(scope, work).is_err() {
                 // The worker counts as ended, because its thread never started.
@@ -506,7 +507,7 @@ fn compile_and_validate(
     kind: &ResourceKind,
     context: &mut CompileContext,
 ) -> Result<Vec<u8>, Error> {
-    let data = (kind.compile)(context)?;
+    let data = (kind.compile)(context).map_err(|error| context.name_source(error))?;
     (kind.validate)(&data).map_err(|error| match error.is_engine_fault {
         true => error,
         false => Error { message: format!("{}: {}", context.path, error.message), ..error },

@@ -240,7 +240,7 @@ fn broken_sources_are_not_recompiled_until_they_change() {
         (FAILURES.load(Ordering::Relaxed) - before, problems)
     };
     let message = "a.txt:1: a '?' cannot be compiled: remove it";
-    let late = "late.inc: there is no such file";
+    let late = "c.txt: 'late.inc' cannot be read: there is no such file";
     assert_eq!(count(), (1, vec![message.to_string(), late.to_string()]));
     game.save("b.txt", "another file is saved");
     assert_eq!(count(), (0, vec![message.to_string(), late.to_string()]));

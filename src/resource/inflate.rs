@@ -5,7 +5,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use flate2::read::GzDecoder;
 use flate2::{Decompress, FlushDecompress, Status};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 
 /// Maximum number of bytes that one compressed byte can expand to (RFC 1951).
 const EXPANSION_MAX: usize = 1032;
@@ -19,30 +19,53 @@ pub enum DeflateFormat {
     Gzip,
 }
 
+/// State of compressed data after its decompression.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum DeflateEnd {
+    Complete,
+    /// The data ends too early.
+    Cut,
+    Damaged,
+}
+
 /// Decompresses exactly `size` bytes. Returns an error if the data is damaged, or has another size;
-/// no more than `size` bytes are ever written.
+/// no more than `size` bytes are ever returned.
 pub fn unpack(bytes: &[u8], size: usize, format: DeflateFormat) -> Result<Vec<u8>, Error> {
-    let damaged = || error!("its compressed data is damaged, or does not have {size} bytes");
     // Checked before anything is allocated.
     if size / EXPANSION_MAX > bytes.len() {
-        return Err(damaged());
+        let length = bytes.len();
+        return Err(error!("its compressed data has {length} bytes, too few to hold {size}"));
     }
     let mut out = Vec::new();
-    let complete = match format {
+    let end = match format {
         DeflateFormat::Zlib => {
             // One byte beyond `size` proves that there is too much.
             out.reserve_exact(size + 1);
             let all =
                 Decompress::new(true).decompress_vec(bytes, &mut out, FlushDecompress::Finish);
-            matches!(all, Ok(Status::StreamEnd))
+            match all {
+                Ok(Status::StreamEnd) => DeflateEnd::Complete,
+                Ok(_) => DeflateEnd::Cut,
+                Err(_) => DeflateEnd::Damaged,
+            }
         }
         DeflateFormat::Gzip => {
-            GzDecoder::new(bytes).take(size as u64 + 1).read_to_end(&mut out).is_ok()
+            match GzDecoder::new(bytes).take(size as u64 + 1).read_to_end(&mut out) {
+                Ok(_) => DeflateEnd::Complete,
+                Err(reason) if reason.kind() == ErrorKind::UnexpectedEof => DeflateEnd::Cut,
+                Err(_) => DeflateEnd::Damaged,
+            }
         }
     };
-    match complete && out.len() == size {
-        true => Ok(out),
-        false => Err(damaged()),
+    let found = out.len();
+    match end {
+        DeflateEnd::Damaged => Err(error!("its compressed data is damaged")),
+        _ if found > size => Err(error!("its compressed data holds more than {size} bytes")),
+        DeflateEnd::Cut => Err(error!("its compressed data is cut short")),
+        DeflateEnd::Complete if found < size => {
+            Err(error!("its compressed data holds {found} bytes in place of {size}"))
+        }
+        DeflateEnd::Complete => Ok(out),
     }
 }
 
@@ -73,12 +96,17 @@ mod tests {
         let size = (width as usize * 4 + 1) * height as usize;
         let packed = packed_by_png(&rgba, width, height);
         assert_eq!(unpack(&packed, size, DeflateFormat::Zlib).unwrap().len(), size);
-        assert!(
-            unpack(&packed, size - 1, DeflateFormat::Zlib).is_err()
-                && unpack(&packed, size + 1, DeflateFormat::Zlib).is_err()
-        );
-        for length in 0..packed.len() {
-            assert!(unpack(&packed[..length], size, DeflateFormat::Zlib).is_err(), "{length}");
+        let refused = |bytes: &[u8], size: usize| {
+            unpack(bytes, size, DeflateFormat::Zlib).unwrap_err().message
+        };
+        let less = size - 1;
+        let wanted = format!("its compressed data holds more than {less} bytes");
+        assert_eq!(refused(&packed, less), wanted);
+        let wanted = format!("its compressed data holds {size} bytes in place of {}", size + 1);
+        assert_eq!(refused(&packed, size + 1), wanted);
+        for length in size / EXPANSION_MAX..packed.len() {
+            let message = refused(&packed[..length], size);
+            assert_eq!(message, "its compressed data is cut short", "{length}");
         }
         assert!(unpack(&[], 0, DeflateFormat::Zlib).is_err());
     }
@@ -109,11 +137,19 @@ mod tests {
         ];
         let wanted = b"engine".repeat(16);
         assert_eq!(unpack(&PACKED, 96, DeflateFormat::Gzip).unwrap(), wanted);
-        for size in [0, 95, 97, usize::MAX] {
+        for (size, wanted) in [
+            (0, "holds more than 0 bytes"),
+            (95, "holds more than 95 bytes"),
+            (97, "holds 96 bytes in place of 97"),
+            (usize::MAX, "has 29 bytes, too few to hold 18446744073709551615"),
+        ] {
             let message = unpack(&PACKED, size, DeflateFormat::Gzip).unwrap_err().message;
-            let wanted = "its compressed data is damaged, or does not have";
-            assert_eq!(message, format!("{wanted} {size} bytes"));
+            assert_eq!(message, format!("its compressed data {wanted}"));
         }
+        let mut damaged = PACKED;
+        damaged[21] ^= 1;
+        let message = unpack(&damaged, 96, DeflateFormat::Gzip).unwrap_err().message;
+        assert_eq!(message, "its compressed data is damaged");
         for length in 0..PACKED.len() {
             assert!(unpack(&PACKED[..length], 96, DeflateFormat::Gzip).is_err(), "{length}");
         }

@@ -151,6 +151,8 @@ pub struct CompileContext<'a> {
     /// Resources that the source refers to, in the order of the source.
     pub references: Vec<ResourceName>,
     referred: HashSet<ResourceName>,
+    /// Path and message of the last file that could not be read.
+    unread: Option<(String, String)>,
 }
 
 impl<'a> CompileContext<'a> {
@@ -176,6 +178,7 @@ impl<'a> CompileContext<'a> {
             files,
             references,
             referred,
+            unread: None,
         }
     }
 
@@ -185,7 +188,24 @@ impl<'a> CompileContext<'a> {
         if !self.files.iter().any(|known| known == path) {
             self.files.push(path.to_string());
         }
-        (self.read)(path)
+        let read = (self.read)(path);
+        if let Err(error) = &read {
+            self.unread = Some((path.to_string(), error.message.clone()));
+        }
+        read
+    }
+
+    /// Adds the source to the error of a compile that failed because another file cannot be read.
+    /// Without the source, nobody could see which file names the missing one.
+    pub fn name_source(&self, error: Error) -> Error {
+        let Some((path, unread)) = &self.unread else { return error };
+        match unread.strip_prefix(&format!("{path}: ")) {
+            Some(reason) if error.message == *unread => {
+                let message = format!("{}: '{path}' cannot be read: {reason}", self.path);
+                Error { message, ..error }
+            }
+            _ => error,
+        }
     }
 
     /// Reads another file of the game if it exists.

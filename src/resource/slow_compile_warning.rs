@@ -2,6 +2,9 @@
 //! A small source can request a large amount of work, and without a report the developer cannot see
 //! which source delays the compile.
 
+use super::image;
+use engine_foundation::file_access::{self, readers};
+use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,8 +51,9 @@ impl SlowCompileMonitor {
         CompileWorkerGuard(self)
     }
 
-    /// Reports slow sources until all threads have ended.
-    pub fn warn_until_done(&self, warn: impl Fn(&str)) {
+    /// Reports slow sources until all threads have ended. `describe` returns the amount of a source,
+    /// if it is known.
+    pub fn warn_until_done(&self, describe: impl Fn(&str) -> Option<String>, warn: impl Fn(&str)) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         while progress.threads > 0 {
             let now = Instant::now();
@@ -57,8 +61,9 @@ impl SlowCompileMonitor {
             for slot in progress.compiling.iter_mut().filter(slow) {
                 slot.warned = true;
                 let seconds = (now - slot.began).as_secs_f64();
+                let amount = describe(&slot.path).map_or(String::new(), |text| format!(": {text}"));
                 warn(&format!(
-                    "{} takes long to compile, {seconds:.0} seconds so far: it needs a lot of work",
+                    "{} takes long to compile, {seconds:.0} seconds so far{amount}",
                     slot.path
                 ));
             }
@@ -94,6 +99,17 @@ impl Drop for CompilingGuard<'_> {
     }
 }
 
+/// Returns the size of a source that is a picture, which takes longer the more texels it has.
+pub fn picture_size(root: &Path, path: &str) -> Option<String> {
+    let ending = path.rsplit_once('.')?.1.to_ascii_lowercase();
+    if !image::EXTENSIONS.contains(&&ending[..]) {
+        return None;
+    }
+    let bytes = file_access::read(root, path, &readers::SOURCE).ok()?;
+    let (width, height) = image::stated_size(&bytes)?;
+    Some(format!("the picture has {width} x {height} texels"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +123,10 @@ mod tests {
             drop(worker.compiling("quick.unit"));
             let _slow = worker.compiling("slow.unit");
             scope.spawn(|| {
-                watch.warn_until_done(|message| warned.lock().unwrap().push(message.to_string()))
+                watch.warn_until_done(
+                    |path| Some(format!("{path} is large")),
+                    |message| warned.lock().unwrap().push(message.to_string()),
+                )
             });
             while warned.lock().unwrap().is_empty() {
                 std::thread::sleep(Duration::from_millis(5));
@@ -117,14 +136,14 @@ mod tests {
         let warned = warned.into_inner().unwrap();
         assert_eq!(warned.len(), 1, "{warned:?}");
         assert!(warned[0].starts_with("slow.unit takes long to compile, "), "{warned:?}");
-        assert!(warned[0].ends_with(" seconds so far: it needs a lot of work"), "{warned:?}");
+        assert!(warned[0].ends_with(" seconds so far: slow.unit is large"), "{warned:?}");
     }
 
     #[test]
     fn a_panicking_thread_does_not_block_the_warning() {
         let watch = SlowCompileMonitor::new(1, Duration::from_secs(60));
         let panicked = std::thread::scope(|scope| {
-            scope.spawn(|| watch.warn_until_done(|_| {}));
+            scope.spawn(|| watch.warn_until_done(|_| None, |_| {}));
             let thread = scope.spawn(|| {
                 let worker = watch.worker();
                 let _compiling = worker.compiling("bad.unit");

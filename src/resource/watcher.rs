@@ -15,6 +15,7 @@ mod polling;
 
 use super::compile::{self, CompileResult, CompileTarget, OnCompileProgress, write_index};
 use super::folder_scan;
+use super::glob::Glob;
 use super::index::ResourceIndex;
 use super::resource_kind::ResourceKinds;
 use super::resource_name::{ResourceName, is_script};
@@ -54,17 +55,19 @@ pub type SyntaxCheck = fn(&str, &str) -> Option<String>;
 
 impl ProjectWatcher {
     /// Starts watching a game's folder. Its data for `platform` is compiled into the folder `data`.
-    /// `syntax_check` examines scripts that were just written.
+    /// `syntax_check` examines scripts that were just written. Files that `exclude` matches are no
+    /// resources.
     pub fn start(
         root: &Path,
         data: &Path,
         platform: &str,
         kinds: ResourceKinds,
         syntax_check: SyntaxCheck,
+        exclude: Vec<Glob>,
     ) -> Result<ProjectWatcher, String> {
         let compiler = compile::compile_without_index;
         let how = WatchFunctions { watcher, compiler, syntax_check, completion: COMPLETION };
-        ProjectWatcher::with(root, data, platform, kinds, how)
+        ProjectWatcher::with(root, data, platform, kinds, how, exclude)
     }
 
     fn with(
@@ -73,6 +76,7 @@ impl ProjectWatcher {
         platform: &str,
         kinds: ResourceKinds,
         how: WatchFunctions,
+        exclude: Vec<Glob>,
     ) -> Result<ProjectWatcher, String> {
         let (wake_sender, inbox) = channel();
         let (outbox, results) = channel();
@@ -90,6 +94,7 @@ impl ProjectWatcher {
             platform: platform.to_string(),
             kinds,
             how,
+            exclude,
             inbox,
             outbox,
         };
@@ -314,6 +319,8 @@ struct WatchedFolder {
     platform: String,
     kinds: ResourceKinds,
     how: WatchFunctions,
+    /// Files that are no resources.
+    exclude: Vec<Glob>,
     inbox: Receiver<WakeReason>,
     outbox: Sender<CompileResult>,
 }
@@ -433,7 +440,7 @@ impl WatchedFolder {
             kinds: self.kinds,
             source_platform: &self.platform,
             release: false,
-            exclude: &[],
+            exclude: &self.exclude,
             threads: 1,
         };
         let (compiled, previous_index) = match (self.how.compiler)(&target, &|_, _| {}) {

@@ -56,7 +56,7 @@ impl Scene {
             threads: 1,
         };
         compile::compile(&target, &|_, _| {}).unwrap();
-        let watch = ProjectWatcher::with(&root, &data, "linux", KINDS, how).unwrap();
+        let watch = ProjectWatcher::with(&root, &data, "linux", KINDS, how, Vec::new()).unwrap();
         Scene { root, watch: Some(watch) }
     }
 
@@ -341,9 +341,15 @@ fn links_are_followed_only_inside_the_game_folder() {
     until(&scene, "shared/c.text");
     // The same holds for a watch that finds an existing link. It may start to watch after the first
     // change.
-    let again =
-        ProjectWatcher::start(&scene.root, &scene.path(".data"), "linux", KINDS, |_, _| None)
-            .unwrap();
+    let again = ProjectWatcher::start(
+        &scene.root,
+        &scene.path(".data"),
+        "linux",
+        KINDS,
+        |_, _| None,
+        Vec::new(),
+    )
+    .unwrap();
     scene.watch = Some(again);
     let end = Instant::now() + LONG;
     for turn in 0.. {
@@ -409,7 +415,8 @@ fn a_directly_overwritten_file_is_compiled_when_closed() {
         threads: 1,
     };
     compile::compile(&target, &|_, _| {}).unwrap();
-    let watch = ProjectWatcher::start(&root, &data, "linux", KINDS, |_, _| None).unwrap();
+    let watch =
+        ProjectWatcher::start(&root, &data, "linux", KINDS, |_, _| None, Vec::new()).unwrap();
     let mut file = std::fs::File::create(&path).unwrap();
     // Much longer than the quiet time that ends other bursts.
     assert!(watch.wait(QUIET * 20).is_none(), "the emptied file was taken");

@@ -1,8 +1,9 @@
 //! Compiles the small C sources that raise Lua errors and assign string ids, and compiles the
 //! engine's own Lua to LuaJIT bytecode. The program then starts without parsing Lua. All other code
-//! is Rust and Lua.
+//! is Rust and Lua. Also writes the table of the porting layer's names.
 
 mod extra_arguments;
+mod layer_names;
 mod link_wrap;
 
 use std::error::Error;
@@ -22,9 +23,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     // profile.
     strings.opt_level(2).file("string_ids.c").compile("engine_strings");
 
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    println!("cargo::rerun-if-changed=../../core");
+    let scripts = scripts_of_layer(Path::new("../../core"))?;
+    fs::write(out.join("porting_layer.rs"), layer_names::table(&scripts)?)?;
+
     println!("cargo::rerun-if-changed=../../lua");
-    let out = PathBuf::from(env::var("OUT_DIR")?).join("lua");
-    compile_folder(Path::new("../../lua"), &out, "")
+    compile_folder(Path::new("../../lua"), &out.join("lua"), "")
+}
+
+/// Returns the names and texts of the porting layer's scripts.
+fn scripts_of_layer(folder: &Path) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let mut scripts = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).ok_or("not a name")?;
+        if stem.starts_with(layer_names::LAYER) {
+            scripts.push((stem.to_string(), fs::read_to_string(&path)?));
+        }
+    }
+    Ok(scripts)
 }
 
 /// Writes `NAME.ljbc` for each `NAME.lua` in a folder and its subfolders.

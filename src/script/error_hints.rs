@@ -88,7 +88,8 @@ pub unsafe fn syntax_error_hint(
     syntax_hints::hint(message, text, location.line as usize).unwrap_or_default()
 }
 
-/// Returns the hint for a message of LuaJIT; empty if there is nothing to add. `level` is the
+/// Returns the hint for a message of LuaJIT, or of a function of the API about its arguments; empty
+/// if there is nothing to add. `level` is the
 /// function that raised the error, if it is on the stack of `l`.
 ///
 /// # Safety
@@ -102,13 +103,16 @@ pub unsafe fn hint_for(
     if OVERFLOWS.contains(&message) {
         return ": a function calls itself, directly or through others, without an end".to_string();
     }
-    let Some(fault) = fault_of(message) else { return String::new() };
     // SAFETY: as the caller promised; raw reads of tables, popped again.
     unsafe {
         let top = lua_gettop(l);
         if lua_checkstack(l, 12) == 0 {
             return String::new();
         }
+        let Some(fault) = fault_of(message) else {
+            let hint = function_hints::other_arguments(l, message);
+            return hint.unwrap_or_default();
+        };
         let hint = match fault {
             Fault::Global(name) => Some(no_global(l, level, name)),
             Fault::Called(name) => function_hints::no_function(l, level, source, name),
@@ -210,7 +214,7 @@ unsafe fn no_global(l: *mut lua_State, level: Option<c_int>, name: &str) -> Stri
     {
         hint = format!(", {meaning}");
     }
-    if let Some(here) = porting_table::answer(name, None) {
+    if let Some(here) = porting_table::missing(name, None) {
         hint = here;
     }
     format!(": there is no global '{name}'{hint}")

@@ -11,6 +11,11 @@ pub(super) const GAME_NAMES: &[FamiliarName] = &[
          state machine, scene manager, menu with a gamepad, hump.gamestate",
     ),
     row(
+        "docs/physics_2d.md",
+        "2d physics, 2d world, 2d game, box2d, camera follow, follow camera, camera shake, screen \
+         shake, dead zone, platformer physics, love.physics",
+    ),
+    row(
         "docs/physics_2d.md#characters",
         "jump, platformer, jumping, double jump, coyote time, player jump, platformer character",
     ),

@@ -199,11 +199,6 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("World.main_camera", "2d camera, camera 2d, world camera"),
     row(
-        "docs/physics_2d.md",
-        "2d physics, 2d world, 2d game, box2d, camera follow, follow camera, camera shake, screen \
-         shake, dead zone, platformer physics, love.physics",
-    ),
-    row(
         "PhysicsWorld.spawn_chain",
         "chain shape, edge shape, newChainShape, newEdgeShape, 2d terrain",
     ),
@@ -587,8 +582,7 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/faq.md", "faq, questions, help, why"),
     row(
         "docs/faq.md#what-does-not-exist-yet",
-        "navmesh, navigation mesh, navigation, pathfinding, path finding, NavMeshAgent, GwNav, \
-         multiplayer, networking, network",
+        "navmesh, navigation, pathfinding, NavMeshAgent, GwNav, multiplayer, networking, network",
     ),
 ];
 

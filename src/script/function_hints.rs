@@ -1,15 +1,18 @@
-//! Hints for functions that a table does not have: a similar name, the name of another engine, the
-//! module that has the function.
+//! Hints for functions that a table does not have: the name of another engine, a similar name, the
+//! module that has the function. Also hints for arguments that another engine's function takes.
 
 use super::docgen::standard_library::{ABSENT, LIBRARIES};
 use super::lua_variables::{self, is_of_name, push_field, string_keys};
-use super::{api, familiar_names, porting_table};
+use super::{api, familiar_names, porting_layer, porting_table};
 use engine_foundation::suggest;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
 /// Maximum number of modules that a hint names because they have a function of that name.
 const MODULES_MAX: usize = 2;
+
+/// Beginnings of messages about arguments, after the name of the function.
+const ARGUMENT_PROBLEMS: [&str; 2] = ["argument ", "takes "];
 
 /// Returns the hint for a call of a function that is nil: `World.updte(world)`, `text:splt()`.
 ///
@@ -49,7 +52,8 @@ pub unsafe fn no_function(
     }
 }
 
-/// Returns true if a name is that of a table of the API, or of Lua's own library.
+/// Returns true if a name is that of a table of the API, of Lua's own library, or of the porting
+/// layer, if the game has loaded it.
 ///
 /// # Safety
 /// As for [`no_function`].
@@ -65,7 +69,23 @@ pub unsafe fn is_module(l: *mut lua_State, name: &str) -> bool {
             is_api = lua_type(l, -1) == LUA_TTABLE;
         }
         lua_settop(l, top);
-        is_api || !name.is_empty() && LIBRARIES.iter().any(|library| library.name == name)
+        is_api
+            || !name.is_empty() && LIBRARIES.iter().any(|library| library.name == name)
+            || porting_layer::module(name).is_some() && has_layer(l)
+    }
+}
+
+/// Returns true if the game has loaded the porting layer.
+///
+/// # Safety
+/// As for [`no_function`].
+pub unsafe fn has_layer(l: *mut lua_State) -> bool {
+    // SAFETY: as the caller promised; the value is popped again.
+    unsafe {
+        lua_variables::push(l, None, porting_layer::GLOBALS);
+        let has = lua_type(l, -1) == LUA_TTABLE;
+        lua_settop(l, -2);
+        has
     }
 }
 
@@ -80,6 +100,9 @@ pub unsafe fn other_name(
     name: &str,
     names: &[String],
 ) -> Option<String> {
+    if let Some(here) = porting_table::missing(module, Some(name)) {
+        return Some(here);
+    }
     match familiar_names::equivalent(module, name) {
         Some(other) if other == module => return Some(format!(": write {other}(…)")),
         Some(other) => return Some(format!(", did you mean {other}?")),
@@ -93,12 +116,13 @@ pub unsafe fn other_name(
     if let Some(sibling) = unsafe { sibling_with(l, module, name) } {
         return Some(format!(", did you mean {sibling}.{name}?"));
     }
-    if let Some(here) = porting_table::answer(module, Some(name)) {
-        return Some(here);
-    }
     let by_parts = suggest::hint_of_functions(name, names());
     if !by_parts.is_empty() {
         return Some(by_parts);
+    }
+    let is_api = api::MODULES.iter().any(|rows| rows.name == module);
+    if !is_api && let Some(here) = porting_table::answer(module, None) {
+        return Some(here);
     }
     let others = modules_with(name);
     if (1..=MODULES_MAX).contains(&others.len()) {
@@ -106,6 +130,22 @@ pub unsafe fn other_name(
         return Some(format!(", did you mean {}?", others.join(" or ")));
     }
     familiar_names::meaning(name).map(|meaning| format!(", {meaning}"))
+}
+
+/// Returns the hint for a message about arguments (`World.update: argument #1 …`) if the function
+/// takes other arguments in Stingray.
+///
+/// # Safety
+/// As for [`no_function`].
+pub unsafe fn other_arguments(l: *mut lua_State, message: &str) -> Option<String> {
+    let (path, problem) = message.split_once(": ")?;
+    let (module, function) = path.split_once('.')?;
+    let is_name = module.chars().chain(function.chars()).all(is_of_name);
+    if !is_name || !ARGUMENT_PROBLEMS.iter().any(|start| problem.starts_with(start)) {
+        return None;
+    }
+    // SAFETY: as the caller promised.
+    porting_table::other_arguments(module, function, unsafe { has_layer(l) })
 }
 
 /// Returns the module that differs from this one only by upper and lower case, and has the name:

@@ -35,6 +35,7 @@ mod lua_variables;
 mod luajit_layout;
 pub mod modules;
 mod pattern;
+mod porting_layer;
 mod porting_table;
 pub mod prelude;
 mod prelude_check;

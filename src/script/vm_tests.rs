@@ -199,7 +199,7 @@ Application.data('text', 'bad')";
 }
 
 #[test]
-fn arguments_of_unpacked_rows_are_checked_compiled_and_interpreted() {
+fn unpacked_rows_check_arguments_with_and_without_the_jit() {
     let main = "
 local gui = World.create_screen_gui(Application.new_world(), 'immediate')
 local P, Q, S, red = Vector3(1, 2, 3), Vector2(1, 2), Vector2(4, 5), Color.red()

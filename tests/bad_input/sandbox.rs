@@ -311,7 +311,7 @@ end")
 }
 
 #[test]
-fn searchers_of_a_game_cannot_load_bytecode_or_replace_the_engine() {
+fn searchers_cannot_load_bytecode_or_replace_the_engine() {
     check_prints(
         "searchers",
         "local searchers = package.searchers

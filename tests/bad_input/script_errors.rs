@@ -281,11 +281,11 @@ const MISSPELLED: &[(&str, &str)] = &[
     ),
     (
         "WwiseWorld.trigger_event(1)",
-        "attempt to index global 'WwiseWorld' (a nil value): there is no global 'WwiseWorld' (Stingray: .sound files with parameters and switches (sound); engine docs coming_from_stingray)",
+        "attempt to index global 'WwiseWorld' (a nil value): there is no global 'WwiseWorld': require \"stingray\" adds it (Stingray: .sound files with parameters and switches (sound); engine docs coming_from_stingray)",
     ),
     (
         "Imgui.begin_window('x')",
-        "attempt to index global 'Imgui' (a nil value): there is no global 'Imgui' (Stingray: DebugUi.* (debug windows); engine docs coming_from_stingray)",
+        "attempt to index global 'Imgui' (a nil value): there is no global 'Imgui': require \"stingray\" adds it (Stingray: DebugUi.* (debug windows); engine docs coming_from_stingray)",
     ),
     (
         "local enemies = {} enmies[1] = 2",

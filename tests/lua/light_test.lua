@@ -144,6 +144,8 @@ describe("the sky", function()
 
   it("keeps omitted options", function()
     local before = World.sky(world)
+    assert.error_matches(function() World.set_sky(world, { colour = 3 }) end,
+      "unknown option 'colour': the colors are 'top', 'horizon' and 'ground'")
     World.set_sky(world, { top = Vector3(1, 2, 3), shown = true, exposure = 2, fog_density = 0.5 })
     local sky = World.sky(world)
     near(Vector3(1, 2, 3), sky.top)

@@ -42,6 +42,24 @@ describe("a mover", function()
 
   after_each(function() Application.release_world(world) end)
 
+  it("is hit by rays from its inside, except by those whose filter leaves it out", function()
+    local unit = World.spawn_unit(world, "core/units/empty", Vector3(0, 5, 1))
+    local crate = Unit.create_actor(unit, "crate", { type = "static", shape = "box",
+      size = Vector3(1, 1, 1), filter = "crate" })
+    walk(Vector3(0, 0, 0), 30)
+    local function shoot(...)
+      return PhysicsWorld.raycast(physics, Mover.position(mover) + Vector3(0, 0, 1),
+        Vector3.forward(), 100, "closest", ...)
+    end
+    local _, _, distance, _, actor = shoot()
+    assert.equals(0, distance)
+    assert.equals(walker, Actor.unit(actor))
+    Mover.set_collision_filter(mover, "ghost")
+    _, _, distance, _, actor = shoot("collision_filter", "only_crates")
+    assert.equals(crate, actor)
+    assert.is_true(math.abs(distance - 4.5) < 0.01)
+  end)
+
   it("falls to the ground and stops", function()
     assert.equals(0, Mover.standing_frames(mover))
     walk(Vector3(0, 0, 0), 1)

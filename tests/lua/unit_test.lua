@@ -147,7 +147,8 @@ describe("a unit", function()
       error_of(Unit.set_local_pose, barrel, 1, Vector3()))
     for _, name in ipairs({ "local_rotation", "local_scale", "local_pose", "world_position",
       "world_rotation", "world_pose", "scene_graph_parent", "node_name" }) do
-      assert.matches("has the nodes 1 to 3, got 0", error_of(Unit[name], barrel, 0))
+      assert.matches("has the nodes 1 to 3, got 0 %(nodes count from 1, and the root is 1%)$",
+        error_of(Unit[name], barrel, 0))
     end
     local never = "must be a Unit, and the number 12 never was one"
     for _, name in ipairs({ "num_nodes", "world", "debug_name" }) do

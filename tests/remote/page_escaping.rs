@@ -28,8 +28,8 @@ end"
         (unit.as_str(), TOWER),
         (named.as_str(), "<b id=owned>"),
     ];
-    let create_game = GameProcess::start_with("text", &files, &[]);
-    browser.open(&create_game.session.address());
+    let game = GameProcess::start_with("text", &files, &[]);
+    browser.open(&game.session.address());
     let has = |selector: &str| {
         format!("document.querySelector('{selector}')?.innerText.includes('<img')")
     };

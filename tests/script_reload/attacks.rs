@@ -65,7 +65,7 @@ fn a_file_of_a_searcher_cannot_have_a_name_of_the_engine() {
 }
 
 #[test]
-fn metamethods_of_package_loaded_do_not_run_outside_of_the_dry_run() {
+fn metamethods_of_package_loaded_run_only_in_the_dry_run() {
     let mut game = Game::start(&[("m.lua", "return { v = 1 }")]);
     game.step(
         "setmetatable(package.loaded, { __newindex = function(t, k, v)

@@ -52,7 +52,7 @@ fn step(game: &mut Game, code: &str) {
 }
 
 #[test]
-fn an_error_of_a_component_does_not_keep_units_from_being_respawned() {
+fn component_error_does_not_prevent_respawns() {
     let mut game = game();
     step(&mut game, "function problem(unit) if unit == a[1] then error('no end') end end");
     let report = respawn(&mut game, 10.0).unwrap_err();
@@ -66,7 +66,7 @@ fn an_error_of_a_component_does_not_keep_units_from_being_respawned() {
 }
 
 #[test]
-fn a_respawn_that_a_time_limit_stopped_is_completed_in_the_next_frame() {
+fn respawn_stopped_by_a_time_limit_completes_next_frame() {
     let mut game = game();
     step(&mut game, "function problem() problem = nil while true do end end");
     let report = respawn(&mut game, 0.3).unwrap_err();
@@ -113,7 +113,7 @@ fn data_that_the_game_removed_stays_removed() {
 }
 
 #[test]
-fn an_error_of_a_component_that_is_no_text_is_a_problem_like_any_other() {
+fn component_error_without_text_is_a_problem_like_any_other() {
     for (raised, shown) in [("{}", "table"), ("nil", "nil"), ("true", "boolean true")] {
         let mut game = game();
         let begin = format!(

@@ -181,7 +181,7 @@ fn run_is_written_as_audio_explained_and_replayed() {
     ];
     let game = Game::new("run", files);
     let at = |name: &str| game.root.join(name).to_str().unwrap().to_string();
-    let (root, wav, same) = (at(""), at("out.heard"), at("again.heard"));
+    let (root, wav, same) = (at(""), at("out.wav"), at("again.wav"));
     for file in [&wav, &same] {
         let run = engine(&["run", &root, "--headless", "--frames", "60", "--audio-out", file]);
         assert!(run.0, "{}", run.1);
@@ -205,6 +205,24 @@ fn run_is_written_as_audio_explained_and_replayed() {
     assert!(recorded.0, "{}", recorded.1);
     let replayed = engine(&["run", &root, "--headless", "--replay", &recording]);
     assert!(replayed.0, "{}", replayed.1);
+}
+
+#[test]
+fn the_sound_of_a_run_is_no_resource_of_the_game() {
+    let game = Game::new("own_output", &[("main.lua", b"function update() end")]);
+    let (root, wav) = (game.root.to_str().unwrap(), game.root.join("out.wav"));
+    let wav = wav.to_str().unwrap();
+    // Hot reload is on, and the file grows while the game is played.
+    let run = ["run", root, "--headless", "--realtime", "--frames", "60", "--audio-out", wav];
+    for _ in 0..2 {
+        let (right, output) = engine(&run);
+        assert!(right && output.contains("played 60 frames, without an error"), "{output}");
+    }
+    let (right, output) =
+        engine(&["run", root, "--headless", "--frames", "1", "--audio-out", "out.mp3"]);
+    let message =
+        "the sound is written as WAV, and the file's name must end in .wav: write out.wav";
+    assert!(!right && output.contains(message), "{output}");
 }
 
 #[test]

@@ -155,7 +155,7 @@ end";
 }
 
 #[test]
-fn restart_key_restarts_a_running_game_and_one_that_an_error_stopped() {
+fn restart_key_works_while_a_game_runs_and_after_an_error() {
     let Some(display) = Display::start() else { return };
     let folder = scratch("restarted");
     let main = "function on_activate(active) print('active', active) end

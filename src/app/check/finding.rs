@@ -15,6 +15,8 @@ pub enum CheckRule {
     Name,
     /// A part of a model that is left out, or drawn otherwise than intended.
     Model,
+    /// A tile of a map that no tile set has.
+    Tilemap,
     /// A finding of the lint of scripts.
     Script,
     /// A unit, model or level that cannot be spawned.
@@ -32,6 +34,7 @@ impl CheckRule {
             CheckRule::Variant => "variant",
             CheckRule::Name => "name",
             CheckRule::Model => "model",
+            CheckRule::Tilemap => "tilemap",
             CheckRule::Script => "script",
             CheckRule::Spawn => "spawn",
             CheckRule::Log => "log",

@@ -8,6 +8,7 @@ mod names;
 mod platforms;
 pub mod references;
 mod spawn;
+mod tilemaps;
 mod variants;
 
 pub use finding::{CheckFinding, CheckRule, unique};
@@ -22,8 +23,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// Returns the findings in compiled resources: missing references, missing base variants, names
-/// that are easily confused, and warnings of models. `created` has the resources that scripts
-/// create.
+/// that are easily confused, tiles that no tile set has, and warnings of models. `created` has the
+/// resources that scripts create.
 pub fn check_resources(
     root: &Path,
     platforms: &[CheckedPlatform],
@@ -37,6 +38,7 @@ pub fn check_resources(
         let others = variants::missing_base_variants(platform.store.index())
             .into_iter()
             .chain(names::confusable(&platform.store))
+            .chain(tilemaps::unknown_tiles(&platform.store))
             .chain(models::warnings(&platform.store));
         findings.extend(others.map(|finding| platform.locate(finding)));
     }

@@ -6,6 +6,7 @@ use engine_foundation::file_access::{self, AccessError, EntryKind};
 use engine_foundation::{Error, log};
 use engine_resource::settings;
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Maximum depth of folders searched for tests.
@@ -102,7 +103,14 @@ pub fn relative_to_root<'a>(root: &Path, start: &'a Path) -> &'a Path {
 /// own root. The root of a test folder is its parent.
 pub fn root_of(start: &Path) -> Result<PathBuf, Error> {
     let metadata = std::fs::metadata(start).map_err(|reason| {
-        engine_foundation::error!("'{}' cannot be opened: {reason}", start.display())
+        let shown = start.display();
+        match reason.kind() {
+            ErrorKind::NotFound if start.extension().is_some_and(|ending| ending == "lua") => {
+                engine_foundation::error!("there is no file '{shown}'")
+            }
+            ErrorKind::NotFound => engine_foundation::error!("there is no folder '{shown}'"),
+            _ => engine_foundation::error!("'{shown}' cannot be opened: {reason}"),
+        }
     })?;
     let parent = |path: &Path| match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
@@ -344,7 +352,9 @@ mod tests {
         assert_eq!(root_of(&root.join("b_test.lua")).unwrap(), root);
         // A game with that name is its own root.
         assert_eq!(root_of(&root.join("test")).unwrap(), root.join("test"));
-        assert!(root_of(&root.join("nowhere")).is_err());
+        let missing = |name: &str| root_of(&root.join(name)).unwrap_err().message;
+        assert!(missing("nowhere").starts_with("there is no folder '"));
+        assert!(missing("a_test.lua").starts_with("there is no file '"));
     }
 
     #[test]

@@ -52,8 +52,11 @@ pub fn run(
     let messages: Vec<String> = problem.into_iter().chain(logged).collect();
     let seconds = began.elapsed().as_secs_f64();
     let failed = !messages.is_empty();
-    let failure = failed
-        .then(|| TestFailure { name: name.clone(), ..file_failure(path, messages.join("\n")) });
+    let failure = failed.then(|| TestFailure {
+        name: name.clone(),
+        is_error: false,
+        ..file_failure(path, messages.join("\n"))
+    });
     let status = if failed { TestStatus::Failed } else { TestStatus::Passed };
     let (groups, reason) = (Vec::new(), None);
     on_test(TestResult { status, name, groups, at, seconds, failure, reason });

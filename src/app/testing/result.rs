@@ -44,6 +44,8 @@ pub struct TestFailure {
     /// The stack: one line for each function, innermost first.
     pub trace: String,
     pub hint: Option<String>,
+    /// True if an error was raised, false if an assertion failed.
+    pub is_error: bool,
 }
 
 /// Result of one test, or a failure outside of tests.
@@ -135,6 +137,7 @@ fn write_failure(writer: &mut BlobWriter, failure: &TestFailure) {
     writer.list(&failure.locals, |writer, local| writer.text(local));
     writer.text(&failure.trace);
     write_option(writer, &failure.hint);
+    writer.u8(u8::from(failure.is_error));
 }
 
 fn read_failure(reader: &mut BlobReader) -> Result<TestFailure, Error> {
@@ -145,6 +148,7 @@ fn read_failure(reader: &mut BlobReader) -> Result<TestFailure, Error> {
         locals: reader.list(text)?,
         trace: text(reader)?,
         hint: reader.list(text)?.pop(),
+        is_error: reader.flag()?,
     })
 }
 

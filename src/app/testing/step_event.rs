@@ -173,6 +173,7 @@ impl<'a> EventFields<'a> {
             locals: self.list("locals"),
             trace: self.owned("trace"),
             hint: self.text("hint").map(str::to_string),
+            is_error: self.text("status") == Some("error"),
         }
     }
 }
@@ -197,6 +198,10 @@ mod tests {
             panic!("{failed:?}");
         };
         assert_eq!((failure.name.as_str(), failure.at.as_deref()), ("a", Some("f:3")));
+        assert!(failure.is_error);
+        let failed = table(&[("kind", "test"), ("status", "failure"), ("name", "a")]);
+        let Ok(StepEvent::Test(test)) = StepEvent::read(&failed) else { panic!("{failed:?}") };
+        assert!(!test.failure.unwrap().is_error);
         let skipped = table(&[("kind", "test"), ("status", "pending")]);
         let Ok(StepEvent::Test(test)) = StepEvent::read(&skipped) else { panic!("{skipped:?}") };
         assert_eq!((test.status, test.failure, test.reason), (TestStatus::Skipped, None, None));

@@ -108,6 +108,7 @@ pub fn file_failure(path: &str, message: String) -> TestFailure {
         name: path.to_string(),
         at: Some(path.to_string()),
         message,
+        is_error: true,
         ..TestFailure::default()
     }
 }

@@ -284,7 +284,7 @@ impl RunTotal<'_> {
         let options = self.options;
         // A game has compiled resources. The scripts of a library are read as sources.
         let store = if discovery::is_game(root) {
-            resource_reload::open(root, options.variants.platform())
+            resource_reload::open(root, options.variants.platform(), &[])
         } else {
             ResourceStore::empty(KINDS)
         };

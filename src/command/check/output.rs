@@ -7,7 +7,7 @@ use engine_foundation::json;
 use engine_foundation::log::{self, LogLevel};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal;
-use engine_foundation::xml::escape_for_display;
+use engine_foundation::xml::{escape_for_display, escape_lines_for_display};
 use std::path::Path;
 
 /// Form of the output.
@@ -134,7 +134,7 @@ fn junit(report: &CheckReport) -> String {
              message=\"{}\"/>\n    </testcase>\n",
             escape_for_display(file),
             finding.rule.name(),
-            escape_for_display(&finding.text),
+            escape_lines_for_display(&finding.text),
         )
     };
     let mut cases: String = report.findings.iter().map(case).collect();
@@ -251,6 +251,7 @@ mod tests {
         let counts = "<testsuite name=\"engine check\" tests=\"3\" failures=\"2\" errors=\"0\" \
                       skipped=\"1\" time=\"0\">";
         assert!(text.contains(counts), "{text}");
+        assert!(text.contains("&lt;&amp;&quot; 5%&#10;no\"/>"), "{text}");
     }
 
     #[test]

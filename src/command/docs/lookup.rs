@@ -32,8 +32,11 @@ pub fn answer(api: &ApiModel, query: &str) -> Result<String, Error> {
     let site = Site::new(api);
     let index = site.search_index();
     let found = index.find(query);
-    // A misspelled name is not searched for: its suggestion is more useful than similar words.
-    if found.is_empty() || (unknown.has_suggestion && !index.has_alias(query)) {
+    // A misspelled name is not searched for: its suggestion is more useful than similar words. A
+    // part of a name says nothing about the rest.
+    let is_name = !query.contains(char::is_whitespace);
+    let is_part = is_name && !found.first().is_some_and(|entry| index.has_all_terms(entry, query));
+    if is_part || found.is_empty() || (unknown.has_suggestion && !index.has_alias(query)) {
         return Err(unknown.error);
     }
     let rows: Vec<(String, String)> = found.iter().map(|entry| result_row(api, entry)).collect();
@@ -118,6 +121,10 @@ mod tests {
     #[test]
     fn names_pages_and_searches_are_answered() {
         check("gui.BITMAP", "Gui.bitmap(");
+        // A module takes precedence over the functions of others with its name.
+        check("tilemap", "Tilemap\n\n");
+        check("sprite", "Sprite\n\n");
+        check("spawn unt", "  World.spawn_unit ");
         check("vector3", "Vector3\n\n");
         check("physics", "# Physics\n");
         check("docs/hot_reload.md", "# Hot reload of Lua\n");
@@ -138,5 +145,6 @@ mod tests {
     fn misspelled_names_get_a_suggestion() {
         check("Vector3.lenght", "did you mean 'Vector3.length'?");
         check("xyzzy", "there is no 'xyzzy' in the API: engine docs lists the modules");
+        check("nosuchthing_xyz", "there is no 'nosuchthing_xyz' in the API");
     }
 }

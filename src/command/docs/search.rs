@@ -66,6 +66,8 @@ const ALIAS_START: f64 = 12.0;
 const TITLE_PART: f64 = 10.0;
 const PAGE_PART: f64 = 8.0;
 const TEXT_PART: f64 = 3.0;
+/// Minimum length of a term that matches a part of a word, in characters.
+const PART_LENGTH_MIN: usize = 4;
 /// Score that each character of a title loses, so that short titles come first.
 const LENGTH: f64 = 0.01;
 
@@ -114,6 +116,12 @@ impl SearchIndex {
         hits.retain(|hit| hit.0 == most);
         hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.2.cmp(&b.2)));
         hits.iter().take(RESULTS_MAX).map(|hit| &self.entries[hit.2]).collect()
+    }
+
+    /// Returns true if an entry has all terms of a query.
+    pub fn has_all_terms(&self, entry: &IndexEntry, query: &str) -> bool {
+        let terms = terms(query);
+        score(entry, &squash(query), &terms).0 == terms.len()
     }
 
     /// Returns true if a query is exactly an alias.
@@ -190,11 +198,11 @@ fn score(entry: &IndexEntry, whole: &str, terms: &[String]) -> (usize, f64) {
             ALIAS_TERM
         } else if alias_terms.iter().any(|known| known.starts_with(term.as_str())) {
             ALIAS_START
-        } else if title.contains(term.as_str()) {
+        } else if title.contains(term.as_str()) && !is_short(term) {
             TITLE_PART
-        } else if page.contains(term.as_str()) {
+        } else if has_word(&page, term) {
             PAGE_PART
-        } else if text.contains(term.as_str()) {
+        } else if has_word(&text, term) {
             TEXT_PART
         } else {
             0.0
@@ -202,6 +210,21 @@ fn score(entry: &IndexEntry, whole: &str, terms: &[String]) -> (usize, f64) {
     };
     let scores: Vec<f64> = terms.iter().map(of_term).filter(|score| *score > 0.0).collect();
     (scores.len(), scores.iter().sum())
+}
+
+/// Returns true for a term that is a part of many unrelated words.
+fn is_short(term: &str) -> bool {
+    term.chars().count() < PART_LENGTH_MIN
+}
+
+/// Returns true if a word of a text begins with a term, or is the term if that is short.
+fn has_word(text: &str, term: &str) -> bool {
+    text.match_indices(term).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + term.len()..].chars().next();
+        let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        !is_letter(before) && !(is_short(term) && is_letter(after))
+    })
 }
 
 /// Returns the letters and digits of a text, in lower case.

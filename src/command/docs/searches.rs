@@ -155,7 +155,7 @@ pub const SEARCHES: &[(&str, &[&str])] = &[
     ("docs/physics.md#triggers", &["pickup", "coin"]),
     ("docs/models.md", &["terrain", "heightfield"]),
     ("docs/models.md#units-of-models", &["level of detail", "lod"]),
-    ("docs/models.md#what-is-imported", &["skeleton", "skinned", "skinning"]),
+    ("docs/animation.md", &["skeleton", "skinned", "skinning", "play animation"]),
     ("docs/faq.md#what-does-not-exist-yet", &["navmesh", "pathfinding"]),
     ("Input.set_actions", &["wasd"]),
     ("Sound.trigger", &["footstep", "footsteps"]),

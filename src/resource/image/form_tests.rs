@@ -64,12 +64,35 @@ fn jpeg_scans_can_be_separate() {
         }
     }
     let whole = jpeg_420(0xc0, &[&[1], &[2], &[3]]);
-    for length in 4..whole.len() - 2 {
-        // A file without the end of its last scan may still be complete.
-        let _ = decode(&whole[..length], "jpg");
+    for length in 4..whole.len() - 1 {
+        refused(&whole[..length], "jpg", "the file is cut short: copy or export it again");
     }
-    let message = decode(&whole[..whole.len() / 2], "jpg").unwrap_err().message;
-    assert!(message.contains("damaged") || message.contains("cut short"), "{message}");
+}
+
+#[test]
+fn a_jpeg_without_the_end_of_its_scan_is_refused() {
+    let rgba: Vec<u8> = (0..64 * 64 * 4u32).map(|at| (at * at / 97) as u8).collect();
+    let whole = crate::image::encode_jpeg(64, 64, &rgba, 90).unwrap();
+    assert!(decode(&whole, "jpg").is_ok());
+    for length in [whole.len() / 2, whole.len() * 9 / 10, whole.len() - 1] {
+        refused(&whole[..length], "jpg", "the file is cut short: copy or export it again");
+    }
+    // Bytes after the end are harmless.
+    assert!(decode(&[&whole[..], b"more"].concat(), "jpg").is_ok());
+}
+
+#[test]
+fn the_size_of_a_picture_is_read_from_its_header() {
+    let png = crate::image::encode_png(30, 20, &[0; 2400]);
+    assert_eq!(stated_size(&png[..40]), Some((30, 20)));
+    assert_eq!(stated_size(b"no picture"), None);
+}
+
+#[test]
+fn pictures_of_other_formats_are_named() {
+    refused(b"GIF89a", "png", "the file is a GIF picture, which cannot be read: save it as PNG");
+    let message = "the file is a JPEG picture, not .png: rename it to end in .jpg";
+    refused(&jpeg_420(0xc0, &[&[1, 2, 3]]), "png", message);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! which its decoder reads wrongly without an error, are decoded here. Forms that no decoder of the
 //! engine can read are refused by name.
 
-use super::{Image, PixelFormat, check_size};
+use super::{Image, PixelFormat, check_size, cut_short_error};
 use ::image::metadata::Orientation;
 use ::image::{DynamicImage, GrayImage, RgbImage};
 use engine_foundation::Error;
@@ -82,6 +82,45 @@ fn segment<'a>(bytes: &'a [u8], at: &mut usize) -> Option<(u8, &'a [u8])> {
     }
 }
 
+/// Returns true if a file ends before the marker of its end. Decoders show the missing part of its
+/// scan in grey, without an error. Other damage is left to them.
+pub fn is_cut_short(bytes: &[u8]) -> bool {
+    let mut at = 2;
+    loop {
+        let Some(&[first, marker]) = bytes.get(at..at + 2) else { return true };
+        match (first, marker) {
+            (0xff, 0xd9) => return false,
+            (0xff, 0xff) => at += 1,
+            (0xff, 0x01 | 0xd0..=0xd7) => at += 2,
+            (0xff, _) => {
+                let Some(&[high, low]) = bytes.get(at + 2..at + 4) else { return true };
+                at += 2 + usize::from(u16::from_be_bytes([high, low]));
+                if marker == 0xda {
+                    let Some(length) = scan_length(bytes.get(at..).unwrap_or_default()) else {
+                        return true;
+                    };
+                    at += length;
+                }
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Returns the length of a scan's data, up to the next marker; `None` if no marker follows. A zero
+/// after 0xff, and the markers of restarts, belong to the data.
+fn scan_length(data: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += data.get(at..)?.iter().position(|byte| *byte == 0xff)?;
+        match data.get(at + 1)? {
+            0x00 | 0xd0..=0xd7 => at += 2,
+            0xff => at += 1,
+            _ => return Some(at),
+        }
+    }
+}
+
 /// Decodes a file with separate scans.
 pub fn decode_separate(bytes: &[u8]) -> Result<Image, Error> {
     let mut decoder = Decoder::new(bytes);
@@ -104,8 +143,7 @@ pub fn decode_separate(bytes: &[u8]) -> Result<Image, Error> {
         }
         _ => return Err(unreadable("separate scans of CMYK")),
     };
-    let mut image =
-        image.ok_or_else(|| error!("the file is cut short: copy or export it again"))?;
+    let mut image = image.ok_or_else(cut_short_error)?;
     if let Some(orientation) = decoder.exif_data().and_then(Orientation::from_exif_chunk) {
         image.apply_orientation(orientation);
     }

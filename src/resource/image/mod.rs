@@ -64,6 +64,12 @@ pub enum DecodedImage {
     Blocks(CompressedTexture),
 }
 
+/// Returns the width and height that a picture's header states, in texels.
+pub fn stated_size(bytes: &[u8]) -> Option<(u32, u32)> {
+    let reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+    reader.into_dimensions().ok()
+}
+
 /// Decodes a file. `extension` is the file's extension in lower case without the dot. The content
 /// must match the extension. Images with 16 bits per channel are reduced to 8.
 pub fn decode(bytes: &[u8], extension: &str) -> Result<DecodedImage, Error> {
@@ -75,8 +81,12 @@ pub fn decode(bytes: &[u8], extension: &str) -> Result<DecodedImage, Error> {
     if let Some(found) = known
         && known != wanted
     {
-        let (name, ending) = format_name(found);
-        return Err(error!("the file is {name}, not .{extension}: rename it to end in .{ending}"));
+        return Err(match format_name(found) {
+            (name, Some(ending)) => {
+                error!("the file is {name}, not .{extension}: rename it to end in .{ending}")
+            }
+            (name, None) => error!("the file is {name}, which cannot be read: save it as PNG"),
+        });
     }
     // A file without its format's signature has no valid header. TGA has no signature to check.
     let header_format = wanted.filter(|wanted| known.is_some() || *wanted == TGA);
@@ -194,22 +204,21 @@ fn sniff(bytes: &[u8]) -> Option<SourceFormat> {
     ::image::guess_format(bytes).ok().map(SourceFormat::Common)
 }
 
-/// Returns the name of a format for messages, and its file extension.
-fn format_name(format: SourceFormat) -> (&'static str, &'static str) {
+/// Returns the name of a format for messages, and the file extension of formats that can be read.
+fn format_name(format: SourceFormat) -> (&'static str, Option<&'static str>) {
     match format {
-        SourceFormat::Dds => ("a DDS texture", "dds"),
-        SourceFormat::Ktx2 => ("a KTX2 texture", "ktx2"),
-        SourceFormat::Common(ImageFormat::Png) => ("a PNG picture", "png"),
-        SourceFormat::Common(ImageFormat::Jpeg) => ("a JPEG picture", "jpg"),
-        SourceFormat::Common(ImageFormat::Tga) => ("a TGA picture", "tga"),
-        SourceFormat::Common(ImageFormat::Bmp) => ("a BMP picture", "bmp"),
-        SourceFormat::Common(ImageFormat::Qoi) => ("a QOI picture", "qoi"),
-        SourceFormat::Common(ImageFormat::WebP) => ("a WebP picture", "webp"),
-        SourceFormat::Common(ImageFormat::Hdr) => ("an HDR picture", "hdr"),
-        SourceFormat::Common(ImageFormat::Gif) => {
-            ("a GIF, which cannot be read; save it as PNG, or as a sheet if it moves", "png")
-        }
-        SourceFormat::Common(_) => ("in a format that cannot be read; save it as PNG", "png"),
+        SourceFormat::Dds => ("a DDS texture", Some("dds")),
+        SourceFormat::Ktx2 => ("a KTX2 texture", Some("ktx2")),
+        SourceFormat::Common(ImageFormat::Png) => ("a PNG picture", Some("png")),
+        SourceFormat::Common(ImageFormat::Jpeg) => ("a JPEG picture", Some("jpg")),
+        SourceFormat::Common(ImageFormat::Tga) => ("a TGA picture", Some("tga")),
+        SourceFormat::Common(ImageFormat::Bmp) => ("a BMP picture", Some("bmp")),
+        SourceFormat::Common(ImageFormat::Qoi) => ("a QOI picture", Some("qoi")),
+        SourceFormat::Common(ImageFormat::WebP) => ("a WebP picture", Some("webp")),
+        SourceFormat::Common(ImageFormat::Hdr) => ("an HDR picture", Some("hdr")),
+        SourceFormat::Common(ImageFormat::Gif) => ("a GIF picture", None),
+        SourceFormat::Common(ImageFormat::Tiff) => ("a TIFF picture", None),
+        SourceFormat::Common(_) => ("a picture of another format", None),
     }
 }
 
@@ -240,8 +249,15 @@ fn decode_common(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<I
             }
             decode_pixels(decoder, extension)
         }
-        ImageFormat::Jpeg if jpeg::scans(bytes)? == JpegScans::Separate => {
-            jpeg::decode_separate(bytes)
+        ImageFormat::Jpeg => {
+            let scans = jpeg::scans(bytes)?;
+            if bytes.starts_with(&[0xff, 0xd8]) && jpeg::is_cut_short(bytes) {
+                return Err(cut_short_error());
+            }
+            match scans {
+                JpegScans::Separate => jpeg::decode_separate(bytes),
+                JpegScans::Together => decode_plain(bytes, format, extension),
+            }
         }
         ImageFormat::Bmp => decode_plain(&bmp::with_known_header(bytes)?, format, extension),
         ImageFormat::Tga => {
@@ -261,6 +277,10 @@ fn decode_plain(bytes: &[u8], format: ImageFormat, extension: &str) -> Result<Im
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits());
     decode_pixels(reader.into_decoder().map_err(decode_error)?, extension)
+}
+
+fn cut_short_error() -> Error {
+    error!("the file is cut short: copy or export it again")
 }
 
 fn animation_error() -> Error {
@@ -290,7 +310,7 @@ fn decode_pixels(mut decoder: impl ImageDecoder, extension: &str) -> Result<Imag
 fn limit_message(reason: &ImageError, extension: &str) -> String {
     match reason {
         ImageError::IoError(problem) if problem.kind() == std::io::ErrorKind::UnexpectedEof => {
-            "the file is cut short: copy or export it again".to_string()
+            cut_short_error().message
         }
         ImageError::Unsupported(name) => {
             format!("this form of .{extension} cannot be read ({name}): save it as PNG")
@@ -301,7 +321,8 @@ fn limit_message(reason: &ImageError, extension: &str) -> String {
             TEXELS_MAX / 1_000_000
         ),
         other => {
-            let problem = other.to_string();
+            // Some decoders end their messages with a line break.
+            let problem = other.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
             let problem = problem.trim_end_matches('.');
             format!("the file is damaged ({problem}): export it again")
         }

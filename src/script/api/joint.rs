@@ -185,7 +185,7 @@ fn of(engine: &Engine, joint: JointId) -> Joint {
 
 fn is_broken(engine: &mut Engine, joint: JointId) -> bool {
     let known = of(engine, joint);
-    !engine.worlds.physics.world(known.physics).simulation.contains_joint(known.hold)
+    !engine.worlds.physics.world(known.physics).simulation.contains_joint(known.simulation_joint)
 }
 
 fn live_actor(engine: &Engine, actor: ActorId) -> Option<ActorId> {
@@ -236,7 +236,11 @@ fn set_break(
     }
     let known = of(engine, joint);
     let [force, torque] = [force, torque].map(|limit| limit.map(|limit| limit as f32));
-    engine.worlds.physics.world_mut(known.physics).simulation.set_break(known.hold, force, torque);
+    engine.worlds.physics.world_mut(known.physics).simulation.set_break(
+        known.simulation_joint,
+        force,
+        torque,
+    );
     Ok(())
 }
 
@@ -261,7 +265,7 @@ fn break_torque(engine: &mut Engine, joint: JointId) -> Option<f64> {
 fn break_limits(engine: &Engine, joint: JointId) -> (Option<f64>, Option<f64>) {
     let known = of(engine, joint);
     let (force, torque) =
-        engine.worlds.physics.world(known.physics).simulation.break_limits(known.hold);
+        engine.worlds.physics.world(known.physics).simulation.break_limits(known.simulation_joint);
     (force.map(f64::from), torque.map(f64::from))
 }
 
@@ -297,7 +301,7 @@ fn set_motor(
     };
     let known = of(engine, joint);
     let simulation = &mut engine.worlds.physics.world_mut(known.physics).simulation;
-    match simulation.set_motor(known.hold, known.kind, motor) {
+    match simulation.set_motor(known.simulation_joint, known.kind, motor) {
         true => Ok(()),
         false => Err(no_axis(known.kind)),
     }
@@ -333,7 +337,7 @@ fn set_limits(
     let known = of(engine, joint);
     let limits = limits.map(|limits| limits.map(|limit| limit as f32));
     let simulation = &mut engine.worlds.physics.world_mut(known.physics).simulation;
-    match simulation.set_limits(known.hold, known.kind, limits) {
+    match simulation.set_limits(known.simulation_joint, known.kind, limits) {
         true => Ok(()),
         false => Err(no_axis(known.kind)),
     }
@@ -348,7 +352,12 @@ fn set_target(engine: &mut Engine, joint: JointId, target: Vec3) -> Result<(), E
         ));
     }
     check_position(target)?;
-    engine.worlds.physics.world_mut(known.physics).simulation.set_joint_target(known.hold, target);
+    engine
+        .worlds
+        .physics
+        .world_mut(known.physics)
+        .simulation
+        .set_joint_target(known.simulation_joint, target);
     Ok(())
 }
 
@@ -359,12 +368,26 @@ fn pair(numbers: Option<[f32; 2]>) -> ScriptValue {
 
 fn limits(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
-    pair(engine.worlds.physics.world(known.physics).simulation.limits(known.hold, known.kind))
+    pair(
+        engine
+            .worlds
+            .physics
+            .world(known.physics)
+            .simulation
+            .limits(known.simulation_joint, known.kind),
+    )
 }
 
 fn motor(engine: &mut Engine, joint: JointId) -> ScriptValue {
     let known = of(engine, joint);
-    pair(engine.worlds.physics.world(known.physics).simulation.motor(known.hold, known.kind))
+    pair(
+        engine
+            .worlds
+            .physics
+            .world(known.physics)
+            .simulation
+            .motor(known.simulation_joint, known.kind),
+    )
 }
 
 fn unit_joint(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<JointId> {

@@ -1,6 +1,7 @@
 //! The Lua module `Light`: lights of units. Also the sky of a world, `World.set_sky`, whose options
 //! the prelude reads (lua/world/light.lua).
 
+use crate::api::unit::node_remedy;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};
 use crate::value::ScriptValue;
@@ -494,8 +495,11 @@ pub(super) fn node_of(engine: &Engine, unit: UnitId, node: Option<Integer>) -> R
         (node.map_or(1, |node| node.0), engine.worlds.units.scene.count(unit.row()));
     match node >= 1 && node <= count as i64 {
         true => Ok(node as u16 - 1),
-        false => Err(engine_foundation::error!(
-            "argument 'node': the unit has the nodes 1 to {count}, got {node}"
-        )),
+        false => {
+            let remedy = node_remedy(node);
+            Err(engine_foundation::error!(
+                "argument 'node': the unit has the nodes 1 to {count}, got {node}{remedy}"
+            ))
+        }
     }
 }

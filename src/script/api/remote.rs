@@ -21,7 +21,7 @@ pub static CORE: ModuleRows = module(
     &[
         func("console_send", console_send, &[("text", "")], "Sends JSON to the connected tools.")
             .pure(),
-        func("wish_pause", request_pause, &[], "Pauses or resumes the run."),
+        func("request_pause", request_pause, &[], "Pauses or resumes the run."),
         func("wish_refresh", request_refresh, &[], "Reloads what changed in the game's folder."),
         func("wish_reload", request_reload, &[("kind", "")], "Reloads the resources of a kind."),
         func(

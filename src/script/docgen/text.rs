@@ -34,16 +34,27 @@ pub struct UnknownName {
     pub has_suggestion: bool,
 }
 
-/// Returns the documentation of a name. Upper and lower case count only between names that differ
-/// in nothing else.
+/// Returns the documentation of a name, or a list of the functions with this name. Upper and lower
+/// case count only between names that differ in nothing else. The name of a module, a setting or a
+/// whole path takes precedence over the functions that several modules have.
 ///
 /// # Errors
 /// Returns an error that suggests similar names if the name is unknown.
 pub fn help(api: &ApiModel, name: &str) -> Result<String, UnknownName> {
     let same = |known: &str| known == name;
     let same_but_case = |known: &str| known.eq_ignore_ascii_case(name);
-    let found = documentation(api, name, same).or_else(|| documentation(api, name, same_but_case));
+    let found = documentation(api, name, same)
+        .or_else(|| documentation(api, name, same_but_case))
+        .or_else(|| functions_called(api, same))
+        .or_else(|| functions_called(api, same_but_case));
     found.ok_or_else(|| unknown(api, name))
+}
+
+/// Returns a list of the functions of all modules with a name.
+fn functions_called(api: &ApiModel, is_same: impl Fn(&str) -> bool) -> Option<String> {
+    let same: Vec<&FunctionDoc> = api.functions().filter(|item| is_same(&item.name)).collect();
+    let list = || table(same.iter().map(|function| (function.path(), &*function.doc)));
+    (!same.is_empty()).then(list)
 }
 
 fn documentation(api: &ApiModel, name: &str, is_same: impl Fn(&str) -> bool) -> Option<String> {
@@ -60,12 +71,8 @@ fn documentation(api: &ApiModel, name: &str, is_same: impl Fn(&str) -> bool) -> 
     if let Some(setting) = SETTINGS.iter().find(|setting| is_same(setting.key)) {
         return Some(setting_text(setting));
     }
-    if let Some(doc) = standard_library::documentation_of(name) {
-        return Some(format!("{name}\n\n{}", wrap(&doc)));
-    }
-    let same: Vec<&FunctionDoc> = api.functions().filter(|item| is_same(&item.name)).collect();
-    let list = || table(same.iter().map(|function| (function.path(), &*function.doc)));
-    (!same.is_empty()).then(list)
+    let doc = standard_library::documentation_of(name)?;
+    Some(format!("{name}\n\n{}", wrap(&doc)))
 }
 
 fn unknown(api: &ApiModel, name: &str) -> UnknownName {

@@ -33,7 +33,10 @@ impl<'a> Parser<'a> {
         let (mut operand, mut is_bare) = self.operand(context, methods)?;
         // The operator before the last operand.
         let mut before = None;
+        // The operands, as long as they are variables joined by `or`.
+        let mut either = self.read_of(&operand, is_bare).map(|index| vec![index]);
         while let Some(operator) = self.operator() {
+            let is_or = ["or", "||"].contains(&self.text(0));
             self.at += 1;
             self.bind(&operand, is_bare, before, operator);
             (operand, is_bare) = self.operand(context, methods)?;
@@ -41,15 +44,34 @@ impl<'a> Parser<'a> {
                 self.bind(&operand, is_bare, None, operator);
             }
             before = Some(operator);
+            let next = self.read_of(&operand, is_bare).filter(|_| is_or);
+            either = either.zip(next).map(|(mut uses, next)| {
+                uses.push(next);
+                uses
+            });
         }
-        let is_alone = before.is_none() && !self.is("?");
+        let has_choice = self.is("?");
+        let is_alone = before.is_none() && !has_choice;
         if self.take("?") {
             self.bind(&operand, is_bare, before, UseContext::Condition);
             self.nested(|parser| parser.expression_with(context, false))?;
             self.expect(":")?;
             self.nested(|parser| parser.expression_with(context, methods))?;
         }
-        Some((is_alone && is_bare).then_some(operand))
+        Some(match either {
+            Some(uses) if before.is_some() && !has_choice => Some(Operand::Either(uses)),
+            _ => (is_alone && is_bare).then_some(operand),
+        })
+    }
+
+    /// Returns the use of a variable that is the whole operand, and that is only read.
+    fn read_of(&self, operand: &Operand<'a>, is_bare: bool) -> Option<usize> {
+        match operand {
+            Operand::Variable(index) if is_bare => {
+                (self.script.uses[*index].ending == UseEnding::Read).then_some(*index)
+            }
+            _ => None,
+        }
     }
 
     /// Returns what the operator ahead does with its operands.

@@ -2,6 +2,7 @@
 //! are always true. It reports only what is certain: a name that a script tests, assigns or passes
 //! on is left alone.
 
+mod aliases;
 mod expressions;
 mod own_modules;
 mod parser;
@@ -11,7 +12,8 @@ mod tests;
 
 use crate::docgen::model::ApiModel;
 use crate::docgen::standard_library;
-use crate::familiar_names;
+use crate::{familiar_names, porting_layer, porting_table};
+use aliases::KnownGlobals;
 use engine_foundation::suggest;
 use own_modules::{own_modules, unknown_export};
 use parser::{ParsedScript, UseContext, UseEnding, VariableUse};
@@ -89,10 +91,20 @@ struct Names<'a> {
 /// Returns the findings of all scripts of a game, in the order of the scripts and lines.
 pub fn lint(game: &LintGame) -> Vec<LintFinding> {
     let scripts = game.scripts;
-    let parsed: Vec<Option<ParsedScript>> =
+    let mut parsed: Vec<Option<ParsedScript>> =
         scripts.iter().map(|script| parser::parse(script.text)).collect();
     let api = ApiModel::new();
     let mut names = Names::of_api(&api);
+    let has_layer = may_require_layer(game, &parsed);
+    if has_layer {
+        names.add_layer();
+    }
+    let assigned = aliases::assigned_globals(&parsed);
+    // In games without the layer, its modules are followed too, and then reported.
+    let is_module =
+        |name: &str| names.modules.contains_key(name) || porting_layer::module(name).is_some();
+    let known = KnownGlobals { is_module: &is_module, assigned: &assigned, has_layer };
+    parsed.iter_mut().flatten().for_each(|script| aliases::resolve(script, &known));
     for script in parsed.iter().flatten() {
         names.add_script(script);
     }
@@ -125,6 +137,15 @@ pub fn lint(game: &LintGame) -> Vec<LintFinding> {
         findings.extend(found.into_iter().map(finding));
     }
     findings
+}
+
+/// Returns true if a script requires the porting layer, or if one that is not understood may do so.
+/// A module of the game with that name takes its place.
+fn may_require_layer(game: &LintGame, parsed: &[Option<ParsedScript>]) -> bool {
+    let is_own = |script: &LintScript| ["stingray.lua", "stingray/init.lua"].contains(&script.path);
+    !game.scripts.iter().any(is_own)
+        && (game.has_other_languages
+            || parsed.iter().any(|script| script.as_ref().is_none_or(aliases::requires_layer)))
 }
 
 impl<'a> Names<'a> {
@@ -162,12 +183,30 @@ impl<'a> Names<'a> {
         Names { modules, globals, assigned, read, added, is_open: false }
     }
 
+    /// Adds the names of the porting layer.
+    fn add_layer(&mut self) {
+        for module in porting_layer::LAYER {
+            self.globals.insert(module.name.to_string());
+            if module.name == porting_layer::GLOBALS {
+                continue;
+            }
+            let inherited = self.modules.get(module.inherits).cloned().unwrap_or_default();
+            let members = self.modules.entry(module.name.to_string()).or_default();
+            members.extend(inherited);
+            members.extend(module.names.iter().map(|name| name.to_string()));
+        }
+    }
+
     fn add_script(&mut self, script: &ParsedScript<'a>) {
         for use_ in script.uses.iter().filter(|use_| use_.local.is_none()) {
             let is_assignment = use_.path.len() == 1 && use_.ending == UseEnding::Assigned;
             if !is_assignment {
                 // `_G.score` reads `score`.
                 self.read.extend(use_.path.iter().take(2));
+            }
+            // The uses of the local are those of the module.
+            if use_.context == UseContext::Alias {
+                continue;
             }
             match (use_.path.as_slice(), &use_.ending) {
                 (["_G", name, ..], UseEnding::Assigned) => {
@@ -208,27 +247,31 @@ impl<'a> Names<'a> {
         if is_known || is_tested || is_assigned || self.assigned.contains(module) {
             return None;
         }
-        let hint = match familiar_names::equivalent(module, name) {
-            Some(other) => format!(", did you mean {other}?"),
-            None => {
-                let members = members.iter().map(String::as_str);
-                suggest::hint_of_functions(name, members)
-            }
+        let familiar = || {
+            let other = familiar_names::equivalent(module, name);
+            other.map(|other| format!(", did you mean {other}?"))
         };
+        let hint = porting_table::missing(module, Some(name)).or_else(familiar);
+        let hint = hint.unwrap_or_else(|| {
+            suggest::hint_of_functions(name, members.iter().map(String::as_str))
+        });
         Some(format!("{module} has no function '{name}'{hint}"))
     }
 
     /// Returns the message for a global that nothing assigns and no script tests.
     fn unknown_global(&self, use_: &VariableUse, tested: &HashSet<&str>) -> Option<String> {
-        let name = use_.path[0];
+        // A field of `_G` may be nil: it is used where it has a field, or is called.
+        let is_field = use_.path[0] == aliases::GLOBALS && use_.path.len() > 1;
+        let path = &use_.path[usize::from(is_field)..];
+        let name = path[0];
         let is_used = match use_.ending {
             UseEnding::Called(_) | UseEnding::Method(_) => true,
             UseEnding::Indexed | UseEnding::ElementAssigned => true,
             UseEnding::Read => {
                 let is_value = matches!(use_.context, UseContext::Argument | UseContext::Operand);
-                use_.path.len() > 1 || is_value
+                path.len() > 1 || (is_value && !is_field)
             }
-            UseEnding::Assigned => use_.path.len() > 1,
+            UseEnding::Assigned => path.len() > 1,
         };
         let is_known = self.globals.contains(name) || self.assigned.contains(name);
         if use_.local.is_some() || !is_used || is_known || self.is_open || tested.contains(name) {
@@ -236,6 +279,9 @@ impl<'a> Names<'a> {
         }
         if name == "love" {
             return Some(format!("there is no global 'love': {}", standard_library::NO_LOVE));
+        }
+        if let Some(hint) = porting_table::missing(name, None) {
+            return Some(format!("there is no global '{name}'{hint}"));
         }
         let known = self.globals.iter().map(String::as_str);
         let hint = suggest::hint(name, known.chain(self.assigned.iter().copied()));
@@ -269,10 +315,11 @@ fn tested_globals<'a>(script: &ParsedScript<'a>) -> HashSet<&'a str> {
         let is_test = match use_.context {
             UseContext::Condition | UseContext::Compared | UseContext::Stored => true,
             UseContext::Argument => in_test,
-            UseContext::Operand => false,
+            UseContext::Operand | UseContext::Alias => false,
         };
         if use_.local.is_none() && use_.ending == UseEnding::Read && is_test {
-            tested.insert(use_.path[0]);
+            let is_field = use_.path[0] == aliases::GLOBALS && use_.path.len() > 1;
+            tested.insert(use_.path[usize::from(is_field)]);
         }
         // The arguments of a call follow its function.
         let calls_test = use_.path.len() == 1 && TESTS.contains(&use_.path[0]);

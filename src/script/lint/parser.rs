@@ -37,6 +37,9 @@ pub enum InitialValue<'a> {
     SelfOf(LocalIndex),
     /// The first parameter of a function that is no method.
     FirstParameter,
+    /// The value of a variable or of its field, by the index of its use: `a.b`; or the first of
+    /// several that is not nil: `a or b`.
+    Variables(Vec<usize>),
     Other,
 }
 
@@ -73,6 +76,12 @@ pub struct VariableUse<'a> {
     pub context: UseContext,
 }
 
+impl VariableUse<'_> {
+    pub fn is_assigned(&self) -> bool {
+        self.ending == UseEnding::Assigned
+    }
+}
+
 /// The part that follows the path.
 #[derive(Debug, PartialEq)]
 pub enum UseEnding<'a> {
@@ -103,6 +112,8 @@ pub enum UseContext {
     Compared,
     /// It decides as a condition: after `if` or `not`, before `and`, `or` or `?`.
     Condition,
+    /// It is the value of a local that stands for a module (aliases.rs).
+    Alias,
 }
 
 /// The state of the parser. Statements are parsed here, expressions in expressions.rs.
@@ -138,6 +149,8 @@ pub fn parse(text: &str) -> Option<ParsedScript<'_>> {
 pub enum Operand<'a> {
     /// A variable: the index of its use.
     Variable(usize),
+    /// Variables joined by `or`.
+    Either(Vec<usize>),
     Text(&'a str),
     Table(Option<Vec<&'a str>>),
     Other,
@@ -347,16 +360,14 @@ impl<'a> Parser<'a> {
         while self.take(",") {
             names.push(self.name()?);
         }
-        let mut value = InitialValue::Other;
-        if self.take("=") {
-            let operands = self.values(UseContext::Stored)?;
-            if let ([_], [Some(only)]) = (names.as_slice(), operands.as_slice()) {
-                value = self.initial_value(only);
-            }
-        }
-        for (i, name) in names.into_iter().enumerate() {
-            let first = std::mem::replace(&mut value, InitialValue::Other);
-            self.declare(name, if i == 0 { first } else { InitialValue::Other });
+        let operands = if self.take("=") { self.values(UseContext::Stored)? } else { Vec::new() };
+        let value = |operand: &Option<Operand<'a>>| {
+            operand.as_ref().map_or(InitialValue::Other, |operand| self.initial_value(operand))
+        };
+        let values: Vec<InitialValue> = operands.iter().map(value).collect();
+        let others = std::iter::repeat_with(|| InitialValue::Other);
+        for (name, value) in names.into_iter().zip(values.into_iter().chain(others)) {
+            self.declare(name, value);
         }
         Some(())
     }
@@ -373,9 +384,11 @@ impl<'a> Parser<'a> {
                         let name = arguments.first().and_then(|first| first.text());
                         name.map_or(InitialValue::Other, InitialValue::Module)
                     }
+                    UseEnding::Read => InitialValue::Variables(vec![*index]),
                     _ => InitialValue::Other,
                 }
             }
+            Operand::Either(uses) => InitialValue::Variables(uses.clone()),
             _ => InitialValue::Other,
         }
     }

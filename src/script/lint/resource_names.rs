@@ -2,6 +2,7 @@
 //! where a function takes a resource, and that no resource has.
 
 use super::MissingResource;
+use super::aliases::{self, KnownGlobals};
 use super::parser::{self, CallArgument, ParsedScript, UseEnding, VariableUse};
 use crate::docgen::model::ApiModel;
 use crate::resource::string_literals;
@@ -83,7 +84,14 @@ impl ResourceCreators {
     /// Returns the kinds and names of the resources that a script creates, or `None` if it is not
     /// understood.
     fn names<'a>(&self, text: &'a str) -> Option<Vec<(&'static str, CallArgument<'a>)>> {
-        let script = parser::parse(text)?;
+        let mut script = parser::parse(text)?;
+        let is_module = |name: &str| {
+            let mut paths = self.0.created.keys();
+            paths.any(|path| path.split_once('.').is_some_and(|(module, _)| module == name))
+        };
+        let known =
+            KnownGlobals { is_module: &is_module, assigned: &HashSet::new(), has_layer: true };
+        aliases::resolve(&mut script, &known);
         let mut names = Vec::new();
         for use_ in &script.uses {
             let mut creators = self.0.created.iter().filter(|(path, _)| is_path_end(use_, path));

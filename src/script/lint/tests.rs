@@ -198,6 +198,104 @@ fn missing_resources_in_certain_positions_are_found() {
 }
 
 #[test]
+fn locals_that_stand_for_modules_are_followed() {
+    let wanted = "World has no function 'updte', did you mean 'update'?";
+    for text in [
+        "local World = World World.updte(w)",
+        "local W = World local V = W V.updte(w)",
+        "local Unit, W = Unit, World W.updte(w)",
+        "local W = _G.World function update() W.updte(w) end",
+        "local all = _G local W = all.World W.updte(w)",
+        "require 'stingray' local W = stingray.World W.updte(w)",
+        "require 'stingray' stingray.World.updte(w)",
+        "local stingray = stingray or _G local W = stingray.World W.updte(w)",
+        "require 'stingray' local stingray = stingray || _G stingray.World.updte(w)",
+        "_G.World.updte(w)",
+        "local function f() local W = World return W.updte(w) end f()",
+    ] {
+        check(&text.replace("(w)", "(1)"), &format!("1: {wanted}"));
+    }
+    let missing = "1: there is no unit 'units/x'";
+    check("local W = World W.spawn_unit(1, 'units/x') W.spawn_unit(1, 'here')", missing);
+    check("local s = stingray or _G local W = s.World W.spawn_unit(1, 'units/x')", missing);
+    let button =
+        "1: Keyboard.button returns a number, and 0 is true in Lua: write Keyboard.held(…)";
+    check("local K = Keyboard if K.button('x') then end", button);
+    let layer = "1: there is no global 'SwipeDirection': require \"stingray\" adds it";
+    check("local S = _G.SwipeDirection S.LEFT()", layer);
+}
+
+#[test]
+fn locals_that_can_be_another_value_are_not_followed() {
+    for text in [
+        "local W = World W = { updte = print } W.updte(1)",
+        "local W = World function W.updte() end W.updte(1)",
+        "local W = World local function f(name, g) W[name] = g end f('updte') W.updte(1)",
+        "local W = World print(W) W.updte(1)",
+        "World = { updte = print } local W = World W.updte(1)",
+        "_G.World = { updte = print } local W = World W.updte(1)",
+        "local W = World or Unit W.updte(1)",
+        "local W = World and Unit W.updte(1)",
+        "local W = (World) W.updte(1)",
+        "local W = World if W.updte then W.updte2 = 1 end",
+        "local function f(World) World.updte(1) end f({})",
+        "local W = Unknown W.updte(1)",
+        "local s = stingray s = { World = { updte = print } } s.World.updte(1)",
+        "local all = _G all.score = 1 print(all.score, score, all.other)",
+        "local unpack = unpack or table.unpack print(unpack({}))",
+        "if _G.love then _G.love.update(1) end",
+        "local a = _G.future local b = _G.future.x print(a, b)",
+        "local S = SwipeDirection if S then print(S.LEFT) end",
+    ] {
+        check(text, "");
+    }
+    check("_G.foo.bar()", "1: there is no global 'foo'");
+}
+
+#[test]
+fn names_of_the_porting_layer_exist_in_games_that_require_it() {
+    let uses = "Unit.flow_event(1, 'x') World.load_level(1, 'here') Imgui.text('x')
+        print(ShadingEnvironment.scalar(1, 'x'), Wwise.has_event('x'), SwipeDirection.LEFT)
+        stingray.Unit.flow_event(1, 'x') stingray.Wwise.has_event('x') local W = stingray.Wwise
+        Unit.set_vector2_for_materials(1, 'x', 2) print(Application.DISABLE_PHYSICS, W.has_event(1))
+        stingray.score = 1 print(score, stingray.other)";
+    for require in ["require 'stingray'", "local S = require(\"core/stingray\")"] {
+        check(&format!("{require} {uses}"), "");
+    }
+    let parts = [("main.lua", "require 'parts.all'"), ("parts/all.lua", "require 'stingray'")];
+    assert_eq!(game(&[parts[0], parts[1], ("level.lua", uses)]), [""; 0]);
+    check(
+        "require 'stingray' Wwise.has_evnt(1) stingray.Unit.flow_evnt(1) stingray.Wrld.x()",
+        "1: Wwise has no function 'has_evnt', did you mean 'has_event'?\n\
+         1: Unit has no function 'flow_evnt', did you mean 'flow_event'?\n\
+         1: there is no global 'Wrld', did you mean 'World'?",
+    );
+}
+
+#[test]
+fn names_of_the_porting_layer_name_it_in_games_without_it() {
+    let check = |text: &str, wanted: &str| {
+        let found = findings(text).join("\n");
+        assert!(found.starts_with(wanted), "{text}: {found}");
+    };
+    let layer = "require \"stingray\" adds it";
+    check(
+        "Unit.flow_event(1, 'x')",
+        &format!("1: Unit has no function 'flow_event': {layer} (Sti"),
+    );
+    check("stingray.Unit.alive(1)", &format!("1: there is no global 'stingray': {layer}"));
+    check("local A = stingray.Unit", &format!("1: there is no global 'stingray': {layer}"));
+    check("Wwise.set_state('a', 'b')", &format!("1: there is no global 'Wwise': {layer}"));
+    check(
+        "Window.set_mouse_focus(1)",
+        "1: Window has no function 'set_mouse_focus' (Stingray: not",
+    );
+    // The game has a module of that name.
+    let own = [("main.lua", "require 'stingray' Unit.flow_event(1)"), ("stingray.lua", "return 1")];
+    assert_eq!(game(&own).len(), 1);
+}
+
+#[test]
 fn scripts_that_are_not_understood_have_no_findings() {
     for text in ["prnt(", "local = 3 prnt()", "if x then", "'", &"(".repeat(10_000)] {
         check(text, "");
@@ -246,6 +344,8 @@ fn created_resources_are_literals_or_any_text_of_the_scripts() {
     check(&["World.create_texture_gui(w, 'map', 8, 8) local a = 'tiles/rock'"], &["map"]);
     check(&["Application.create_viewport('view', 8, 8) Application.create_viewport()"], &["view"]);
     check(&["image:to_texture('map', {}) image:to_texture 'view'"], &["map", "view"]);
+    let alias = "local W = stingray.World W.create_texture_gui(w, 'map', 8, 8)";
+    check(&[alias, "local a = 'tiles/rock'"], &["map"]);
     let other = "Gui.bitmap(gui, 'tiles/rock')";
     for prefixed in ["Image.to_texture(image, 'tiles/' .. i)", "image:to_texture('tiles/' .. i)"] {
         check(&[prefixed, other], &["tiles/rock", "tiles/9"]);

@@ -3,9 +3,9 @@
 //!
 //! Follows the dual-mode GUI of the Bitsquid engine (N. Gray, "A Dual-Mode GUI", 2013): one
 //! interface with two modes. An immediate Gui shows for one frame what is drawn in that frame. A
-//! retained Gui keeps objects. The renderer has the only copy of an object, so a change must pass
-//! the complete object again. The number of draw calls equals the number of distinct
-//! [`GuiBatchKey`]s.
+//! retained Gui keeps objects. Their quads are in the renderer, so a change must pass the complete
+//! object again; only tools have a copy, [`DrawRecording`]. Quads with equal [`GuiBatchKey`]s share
+//! a draw call.
 
 mod draw_recording;
 mod frame_output;
@@ -101,8 +101,8 @@ pub struct Gui {
     /// Batches of this frame, and the batch index by key.
     batches: Vec<QuadBatch>,
     batch_indices: HashMap<GuiBatchKey, u32, key_hasher::KeyHashes>,
-    /// Layer, source and clip of the last object, and its batch. Most objects use the same batch as
-    /// the previous object.
+    /// Properties of the last object that select its batch, and that batch. Most objects use the
+    /// same batch as the previous object.
     last: Option<submit::BatchHint>,
     last_batch: usize,
     transforms: Vec<Mat4>,

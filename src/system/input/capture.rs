@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_release_of_a_key_that_was_pressed_in_the_error_state_reaches_the_game() {
+    fn key_pressed_in_the_error_state_is_released_in_the_game() {
         let mut player = Player::new();
         let grave = usize::from(key("grave"));
         // The error state passes on all events.

@@ -20,7 +20,8 @@ const REPEAT_SECONDS: f64 = 0.5;
 /// and each command is a system call. The interval is slightly below a sixtieth of a second, so
 /// that a 60 Hz display does not skip every other frame.
 const SEND_SECONDS: f64 = 1.0 / 64.0;
-/// Minimum change of a motor's strength that is sent; smaller changes are not felt.
+/// Minimum change of a motor's strength for which a command is sent; smaller changes are not felt.
+/// A motor that starts or stops is always sent.
 const STEP: f32 = 1.0 / 64.0;
 /// Tolerance for inexact sums of frame times, so that an effect does not last a frame too long.
 const ROUNDING_SECONDS: f64 = 1e-9;

@@ -1,6 +1,6 @@
 //! Materials of a running game, by name: a shader, textures and variables. Changes for the renderer
 //! are queued as [`MaterialChange`] and taken by `flush`. Knows no scripts, no files and no
-//! graphics interface. The data compiler checks shaders and materials (src/system/render/shader),
+//! graphics API. The data compiler checks shaders and materials (src/system/render/shader),
 //! and callers look textures up.
 //!
 //! `find` returns the material shared by everything that draws by its name. `create_instance`

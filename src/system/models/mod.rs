@@ -1,6 +1,6 @@
 //! Models of a running game: loaded glTF files, the engine's built-in shapes, and the meshes that
 //! belong to models or are created by the game. Changes for the renderer are queued as `MeshChange`
-//! and taken by `flush`. Knows no scripts, no units and no graphics interface; src/engine/models.rs
+//! and taken by `flush`. Knows no scripts, no units and no graphics API; src/engine/models.rs
 //! connects models with textures and materials.
 //!
 //! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`. If a

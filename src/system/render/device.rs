@@ -32,7 +32,7 @@ pub struct GpuDevice {
     pub depth_reads: bool,
     /// True if a draw call can specify a base vertex.
     pub base_vertex: bool,
-    /// True for graphics interfaces whose texture arrays need at least two layers.
+    /// True for graphics APIs whose texture arrays need at least two layers.
     pub two_layers: bool,
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
@@ -444,7 +444,7 @@ impl GpuDevice {
     /// Runs an operation like [`GpuDevice::checked`], for the compilation of shaders: the engine's,
     /// and those of games. Games' shaders were fully checked when their data was opened (the kind's
     /// `validate`), and only the engine's own text follows them. It runs on a separate thread,
-    /// because the shader writers of graphics interfaces recurse as deeply as the shader is nested.
+    /// because the shader writers of graphics APIs recurse as deeply as the shader is nested.
     /// A panic in it fails only this shader.
     pub fn compiled<T: Send>(
         &self,

@@ -1,5 +1,5 @@
 //! Batches of Gui draws: the retained objects of every Gui, stored by key in one array for each
-//! Gui, and the draw calls that show them. Knows no graphics interface; the renderer copies the
+//! Gui, and the draw calls that show them. Knows no graphics API; the renderer copies the
 //! array's dirty ranges to the adapter, and the recorder counts them.
 //!
 //! Layers draw in ascending order. Within a layer, batches draw in the order of their first object,

@@ -255,7 +255,7 @@ impl GuiDraws<'_> {
         }
     }
 
-    /// Returns the instances of a draw. Not every graphics interface supports a first instance, so
+    /// Returns the instances of a draw. Not every graphics API supports a first instance, so
     /// the buffer slice begins there.
     fn instances(&self, draw: &GuiDraw) -> wgpu::BufferSlice<'_> {
         let buffer = match draw.retained {

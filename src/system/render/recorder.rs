@@ -1,5 +1,5 @@
 //! The null renderer's recorder: processes packets as a renderer does, draws nothing, and records
-//! what would be drawn, for tests and for running without an image. Knows no graphics interface.
+//! what would be drawn, for tests and for running without an image. Knows no graphics API.
 
 use super::gui_batches::{DrawList, GuiBatchTable, GuiDraw};
 use super::numeric_map::NumberMap;

@@ -3,7 +3,7 @@
 //! view_encode.rs executes the rows, and chooses from them the attachments, what is cleared, and
 //! what is stored. A new pass is a new row here.
 //!
-//! Rows that draw onto the same attachments share one pass of the adapter, unless a row samples
+//! Rows that draw onto the same attachments share one GPU render pass, unless a row samples
 //! what the pass before it draws.
 
 use super::view_encode::ViewEncoder;
@@ -39,7 +39,7 @@ impl PassWrite {
     }
 }
 
-/// The images that a pass of the adapter draws onto together.
+/// The images that a GPU render pass draws onto together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attachments {
     /// One shadow map after the other: the pass runs once for each.
@@ -254,7 +254,7 @@ fn check_writes(row: &PassRow, drawn: &mut Vec<PassResource>) -> Result<(), Stri
     Ok(())
 }
 
-/// Cuts the rows of a view, in order, into runs that share a pass of the adapter.
+/// Cuts the rows of a view, in order, into runs that share a GPU render pass.
 pub fn shared_passes<'a, 'b>(rows: &'b [&'a PassRow]) -> impl Iterator<Item = &'b [&'a PassRow]> {
     let mut left = rows;
     std::iter::from_fn(move || {

@@ -21,6 +21,9 @@ pub const WAVE_SECONDS_MAX: f64 = 3600.0;
 /// Size of the largest file of a recording, in bytes.
 pub const WAVE_BYTES_MAX: usize = 256 << 20;
 
+/// Format tags of WAV files with ADPCM: Microsoft's, IMA's and Yamaha's.
+const ADPCM: [u16; 3] = [0x02, 0x11, 0x20];
+
 /// Accepted sample rates.
 const RATES: std::ops::RangeInclusive<u32> = 1000..=384_000;
 
@@ -109,7 +112,7 @@ pub fn check(bytes: Vec<u8>) -> Result<SoundClipData, String> {
         return Err(format!("it is larger than {mib} MiB (WAVE_BYTES_MAX): cut it in pieces"));
     }
     check_complete(&bytes)?;
-    let bytes: Arc<[u8]> = Arc::from(bytes);
+    let bytes: Arc<[u8]> = Arc::from(with_stated_size(bytes));
     // The length that the file states is checked first, so that no memory is allocated for too long
     // a recording.
     let declared_frames = guarded(|| {
@@ -228,13 +231,56 @@ fn check_rate(rate: u32) -> Result<(), String> {
     Err(format!("its sample rate is {rate} Hz, and must be {least} to {most}: convert it to 48000"))
 }
 
-/// Returns an error if the file ends too early; decoders accept files that are cut short.
+/// Size of a chunk in a WAV that was written to a pipe: its writer could not know the size, and the
+/// chunk reaches to the end of the file.
+const UNKNOWN_SIZE: u32 = u32::MAX;
+
+/// Writes the size of the samples into a WAV that does not state it, because some decoders refuse
+/// such a file, and it could not be played while it is decoded.
+fn with_stated_size(mut bytes: Vec<u8>) -> Vec<u8> {
+    let samples = wav_chunks(&bytes).find(|chunk| chunk.name == *b"data");
+    if let Some(WavChunk { start, size: UNKNOWN_SIZE, .. }) = samples {
+        // A file is smaller than 4 GiB (WAVE_BYTES_MAX).
+        let size = (bytes.len() - start) as u32;
+        bytes[start - 4..start].copy_from_slice(&size.to_le_bytes());
+        let all = bytes.len() as u32 - 8;
+        bytes[4..8].copy_from_slice(&all.to_le_bytes());
+    }
+    bytes
+}
+
+/// Head of a chunk of a WAV.
+struct WavChunk {
+    name: [u8; 4],
+    size: u32,
+    /// Position of its data in the file.
+    start: usize,
+}
+
+/// Returns the chunks of a WAV up to its samples, or to its end. Empty for other files.
+fn wav_chunks(bytes: &[u8]) -> impl Iterator<Item = WavChunk> {
+    let mut at: Option<usize> = bytes.starts_with(b"RIFF").then_some(12);
+    std::iter::from_fn(move || {
+        let start = at?.checked_add(8)?;
+        let head = bytes.get(start - 8..start)?;
+        let (name, size) = head.split_at(4);
+        let (name, size) = (name.try_into().ok()?, u32::from_le_bytes(size.try_into().ok()?));
+        let size_of = size as usize;
+        let next = start.checked_add(size_of)?.checked_add(size_of % 2);
+        at = next.filter(|_| name != *b"data");
+        Some(WavChunk { name, size, start })
+    })
+}
+
+/// Returns an error if the file ends too early; decoders accept files that are cut short. Names
+/// formats that are not decoded.
 fn check_complete(bytes: &[u8]) -> Result<(), String> {
     let cut = || "it is cut short: export it again".to_string();
     match bytes {
         [] => Err("the file is empty".to_string()),
-        [b'R', b'I', b'F', b'F', rest @ ..] => {
-            check_complete_wav(rest).unwrap_or_else(|| Err(cut()))
+        [b'R', b'I', b'F', b'F', ..] => check_complete_wav(bytes).unwrap_or_else(|| Err(cut())),
+        [b'O', b'g', b'g', b'S', ..] if first_ogg_packet(bytes).starts_with(b"OpusHead") => {
+            Err("it is Opus: export it as OGG Vorbis".to_string())
         }
         [b'O', b'g', b'g', b'S', ..] => match last_ogg_page_ends(bytes) {
             true => Ok(()),
@@ -246,26 +292,34 @@ fn check_complete(bytes: &[u8]) -> Result<(), String> {
 
 /// Walks the chunks of a WAV, and returns if they can be played. Returns `None` if samples are
 /// missing at the end.
-fn check_complete_wav(rest: &[u8]) -> Option<Result<(), String>> {
-    let mut chunks = rest.get(8..)?;
-    loop {
-        let (head, body) = chunks.split_at_checked(8)?;
-        let size = u32::from_le_bytes(head[4..].try_into().ok()?) as usize;
-        if &head[..4] == b"data" {
-            return (body.len() >= size).then_some(Ok(()));
+fn check_complete_wav(bytes: &[u8]) -> Option<Result<(), String>> {
+    for WavChunk { name, size, start } in wav_chunks(bytes) {
+        let body = bytes.get(start..)?;
+        if name == *b"data" {
+            let is_complete = size == UNKNOWN_SIZE || body.len() >= size as usize;
+            return is_complete.then_some(Ok(()));
         }
         // Decoders divide by both values.
-        if &head[..4] == b"fmt " && size >= 16 {
-            let &[_, _, low, high, r0, r1, r2, r3, ..] = body else { return None };
-            if u16::from_le_bytes([low, high]) == 0 {
+        if name == *b"fmt " && size >= 16 {
+            let &[t0, t1, c0, c1, r0, r1, r2, r3, ..] = body else { return None };
+            if ADPCM.contains(&u16::from_le_bytes([t0, t1])) {
+                return Some(Err("it is ADPCM: export it as 16-bit PCM".to_string()));
+            }
+            if u16::from_le_bytes([c0, c1]) == 0 {
                 return Some(Err("it has no channels: export it again".to_string()));
             }
             if let Err(message) = check_rate(u32::from_le_bytes([r0, r1, r2, r3])) {
                 return Some(Err(message));
             }
         }
-        chunks = body.get(size.checked_add(size % 2)?..)?;
     }
+    None
+}
+
+/// Returns the start of the first packet of an OGG, which names the codec.
+fn first_ogg_packet(bytes: &[u8]) -> &[u8] {
+    let segments = bytes.get(26).map_or(0, |count| usize::from(*count));
+    bytes.get(27 + segments..).unwrap_or_default()
 }
 
 /// Returns true if the last page of an OGG is marked as the last, and is complete.
@@ -369,6 +423,33 @@ pub mod tests {
         let message = refused(b"this is not a recording at all, it is a sentence");
         assert!(message.starts_with("it cannot be decoded as WAV, OGG Vorbis, FLAC or MP3"));
         assert_eq!(refused(b"OggS\0\0nothing"), "it is cut short: export it again");
+    }
+
+    #[test]
+    fn a_wav_that_was_written_to_a_pipe_is_read_to_its_end() {
+        let stated = wav_file(8000, 1, &[1, 2, 3, 4]);
+        let mut streamed = stated.clone();
+        streamed[4..8].copy_from_slice(&u32::MAX.to_le_bytes());
+        streamed[40..44].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert_eq!(check(streamed), check(stated));
+        // Another size that the file does not have is an error.
+        let mut cut = wav_file(8000, 1, &[1, 2, 3, 4]);
+        cut[40..44].copy_from_slice(&(u32::MAX - 1).to_le_bytes());
+        assert_eq!(refused(&cut), "it is cut short: export it again");
+    }
+
+    #[test]
+    fn codecs_that_are_not_decoded_are_named() {
+        for tag in ADPCM {
+            let mut adpcm = wav_file(8000, 1, &[1, 2, 3, 4]);
+            adpcm[20..22].copy_from_slice(&tag.to_le_bytes());
+            assert_eq!(refused(&adpcm), "it is ADPCM: export it as 16-bit PCM");
+        }
+        let mut opus = b"OggS\0\x02".to_vec();
+        opus.resize(26, 0);
+        opus.extend([1, 19]);
+        opus.extend(b"OpusHead\x01\x02\x38\x01\x80\xbb\0\0\0\0\0");
+        assert_eq!(refused(&opus), "it is Opus: export it as OGG Vorbis");
     }
 
     #[test]

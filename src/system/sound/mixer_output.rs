@@ -10,7 +10,7 @@ use super::device::{DeviceHealth, DeviceSetup, DeviceShared, SAMPLE_RATE, SoundD
 use super::limiter::{MasterOutput, OutputControl};
 use super::mixer::{self, BusEffect, MixerData};
 use super::registry::SoundRegistry;
-use super::voices::{CUTOFF_FADE_SECONDS, ClipStart, MixLevels, MixerCommand};
+use super::voices::{ClipStart, DECLICK_FADE_SECONDS, MixLevels, MixerCommand};
 use engine_foundation::log;
 use kira::effect::compressor::CompressorBuilder;
 use kira::effect::delay::DelayBuilder;
@@ -131,7 +131,7 @@ impl MixerOutput {
     /// is kept, and the sound time begins at 0.
     pub fn begin_game(&mut self, mixer: &MixerData) -> Result<(), String> {
         for mut slot in self.slots.drain(..).flatten() {
-            slot.stop(CUTOFF_FADE_SECONDS);
+            slot.stop(DECLICK_FADE_SECONDS);
         }
         self.waiting.clear();
         self.clip_cache = ClipCache::new(DECODED_BYTES_MAX);
@@ -214,7 +214,7 @@ impl MixerOutput {
                     if let Some(mut slot) = self.take_slot(*part)
                         && slot.repeats
                     {
-                        slot.stop(CUTOFF_FADE_SECONDS);
+                        slot.stop(DECLICK_FADE_SECONDS);
                     }
                 }
                 MixerCommand::Bus { bus, gain } => {

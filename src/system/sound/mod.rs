@@ -177,7 +177,7 @@ impl SoundSystem {
     pub fn release_world(&mut self, world: Handle, frame: u64, location: &str) {
         let known = self.voices.worlds.iter().find(|(_, sound)| sound.world == world);
         if let Some(handle) = known.map(|(handle, _)| handle) {
-            self.voices.stop_all(handle, voices::CUTOFF_FADE_SECONDS);
+            self.voices.stop_all(handle, voices::DECLICK_FADE_SECONDS);
             self.voices.worlds.remove(handle, "", frame, location);
         }
     }

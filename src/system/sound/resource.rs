@@ -21,7 +21,7 @@ pub static SOUND: ResourceKind = ResourceKind {
         ("flac", SourceForm::Raw),
         ("mp3", SourceForm::Raw),
     ],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Sounds],
     compile: compile_sound,

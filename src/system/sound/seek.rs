@@ -2,7 +2,7 @@
 
 use super::data::LAYERS_MAX;
 use super::voice_loop::loop_region;
-use super::voices::{CUTOFF_FADE_SECONDS, MixerCommand, VoicePartState, Voices};
+use super::voices::{DECLICK_FADE_SECONDS, MixerCommand, VoicePartState, Voices};
 use engine_foundation::Handle;
 
 impl Voices {
@@ -27,7 +27,7 @@ impl Voices {
             }
             if std::mem::take(&mut part.sent) {
                 let part = (index * LAYERS_MAX + layer) as u32;
-                self.commands.push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
+                self.commands.push(MixerCommand::Stop { part, seconds: DECLICK_FADE_SECONDS });
             }
             let offset = seconds + first_delay - f64::from(rules.delay_seconds);
             let length = self.library.recordings[part.recording as usize].file.seconds();

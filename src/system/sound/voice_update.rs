@@ -9,7 +9,7 @@ use super::parameters::{ParameterList, ParameterTable};
 use super::spatialization;
 use super::voice_loop::loop_region;
 use super::voices::{
-    CUTOFF_FADE_SECONDS, ClipStart, EVENTS_MAX, HISTORY_MAX, MixLevels, MixerCommand, PlayedClip,
+    ClipStart, DECLICK_FADE_SECONDS, EVENTS_MAX, HISTORY_MAX, MixLevels, MixerCommand, PlayedClip,
     SoundEvent, SoundEventKind, Voice, VoicePart, VoicePartState, Voices, VolumeFade,
 };
 use engine_foundation::hash::StateHash;
@@ -208,7 +208,7 @@ impl Voices {
                         part.sent = false;
                         let part = (index * LAYERS_MAX + layer) as u32;
                         self.commands
-                            .push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
+                            .push(MixerCommand::Stop { part, seconds: DECLICK_FADE_SECONDS });
                     }
                 }
                 let values = |index: u32| sources.bits(&sound.definition, index);
@@ -330,7 +330,7 @@ impl Voices {
                 let waits = paused && part.start_at > self.time;
                 if part.sent && (!level.is_mixed || waits) {
                     self.commands
-                        .push(MixerCommand::Stop { part: number, seconds: CUTOFF_FADE_SECONDS });
+                        .push(MixerCommand::Stop { part: number, seconds: DECLICK_FADE_SECONDS });
                     part.sent = false;
                 } else if part.sent {
                     if part.paused_sent != paused {
@@ -406,7 +406,7 @@ impl Voices {
         for index in ended.drain(..) {
             let stopped = self.get(index).ending;
             let (reason, cut) =
-                if stopped { ("stopped", Some(CUTOFF_FADE_SECONDS)) } else { ("finished", None) };
+                if stopped { ("stopped", Some(DECLICK_FADE_SECONDS)) } else { ("finished", None) };
             self.end(index, reason, cut);
         }
         self.order = ended;

@@ -26,7 +26,7 @@ pub const EVENTS_MAX: usize = 4096;
 /// Number of started recordings that the history keeps.
 pub const HISTORY_MAX: usize = 1000;
 /// Fade-out time of a voice that is cut off, in seconds; it prevents clicks.
-pub const CUTOFF_FADE_SECONDS: f32 = 0.02;
+pub const DECLICK_FADE_SECONDS: f32 = 0.02;
 
 /// All voices, and the state that they share.
 pub struct Voices {
@@ -259,7 +259,7 @@ impl Voices {
                 VoiceLimitPolicy::Quietest => self.least_audible(own),
             };
             let Some(victim) = victim else { return false };
-            self.end(victim, "stolen", Some(CUTOFF_FADE_SECONDS));
+            self.end(victim, "stolen", Some(DECLICK_FADE_SECONDS));
         }
         if self.active.len() < VOICES_MAX {
             return true;
@@ -270,7 +270,7 @@ impl Voices {
         }
         let victim = self.least_audible(|i| self.get(*i).priority == lowest);
         victim.is_some_and(|victim| {
-            self.end(victim, "stolen", Some(CUTOFF_FADE_SECONDS));
+            self.end(victim, "stolen", Some(DECLICK_FADE_SECONDS));
             true
         })
     }
@@ -405,8 +405,8 @@ impl Voices {
         let voice = self.get(index);
         let options = &self.library.sounds[voice.sound as usize].definition.options;
         let seconds = seconds.unwrap_or(options.fade_out_seconds);
-        if seconds <= CUTOFF_FADE_SECONDS || voice.paused {
-            self.end(index, "stopped", Some(seconds.max(CUTOFF_FADE_SECONDS)));
+        if seconds <= DECLICK_FADE_SECONDS || voice.paused {
+            self.end(index, "stopped", Some(seconds.max(DECLICK_FADE_SECONDS)));
             return true;
         }
         let voice = self.voices[index as usize].as_mut().expect("it was there");
@@ -544,7 +544,7 @@ impl Voices {
             for number in index * LAYERS_MAX..(index + 1) * LAYERS_MAX {
                 if std::mem::take(&mut self.parts[number].sent) {
                     let part = number as u32;
-                    self.commands.push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: DECLICK_FADE_SECONDS });
                 }
             }
         }
@@ -569,7 +569,7 @@ impl Voices {
                 let part = &mut self.parts[index * LAYERS_MAX + layer];
                 if std::mem::replace(part, VoicePart::EMPTY).sent {
                     let part = (index * LAYERS_MAX + layer) as u32;
-                    self.commands.push(MixerCommand::Stop { part, seconds: CUTOFF_FADE_SECONDS });
+                    self.commands.push(MixerCommand::Stop { part, seconds: DECLICK_FADE_SECONDS });
                 }
             }
         }

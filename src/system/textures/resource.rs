@@ -33,7 +33,7 @@ pub static TEXTURE: ResourceKind = ResourceKind {
         ("ktx2", SourceForm::Raw),
         ("dds", SourceForm::Raw),
     ],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Textures],
     compile,

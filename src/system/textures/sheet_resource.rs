@@ -30,7 +30,7 @@ pub static SHEET: ResourceKind = ResourceKind {
         ("aseprite", SourceForm::Raw),
         ("ase", SourceForm::Raw),
     ],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Sheets, ReloadStep::Sequences, ReloadStep::UnitResources],
     compile,

@@ -158,7 +158,7 @@ fn tile_set(fields: &ObjectFields) -> Result<TileSet, Error> {
             set.shapes.push((id, shapes));
         }
         let frames = tile.list("frames").iter().map(ObjectFields).map(|frame| {
-            let milliseconds = frame.number("milliseconds");
+            let milliseconds = frame.number("milliseconds")?;
             if milliseconds <= 0.0 || !milliseconds.is_finite() {
                 return Err(error!("a frame of tile {id} lasts {milliseconds} milliseconds"));
             }
@@ -305,7 +305,7 @@ fn tint(fields: &ObjectFields) -> [u8; 4] {
 
 /// Reads a tile number with its flip bits.
 fn flipped_tile(fields: &ObjectFields) -> Result<u32, Error> {
-    let number = fields.number("tile");
+    let number = fields.number("tile")?;
     match number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
         true => Ok(number as u32),
         false => Err(error!("'{number}' is not the number of a tile")),
@@ -329,12 +329,13 @@ fn int_grid(grid: &SjsonTree) -> Result<IntGrid, Error> {
     let value = |number: f64| (number.abs() < 2e9).then_some(number as i32);
     let values = fields.cells("values", columns, rows, value)?;
     let names = fields.list("names").iter().map(ObjectFields);
+    let names = names.map(|name| Ok((name.number("value")? as i32, name.text("name"))));
     Ok(IntGrid {
         name: fields.text("name"),
         columns,
         rows,
         values,
-        value_names: names.map(|name| (name.number("value") as i32, name.text("name"))).collect(),
+        value_names: names.collect::<Result<_, Error>>()?,
         position: [fields.float("x")?, fields.float("y")?],
         cell: fields.size("cell")?,
     })

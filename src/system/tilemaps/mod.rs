@@ -10,6 +10,7 @@ mod chunk_mesh;
 mod collision;
 mod data;
 mod draw_order;
+mod field_types;
 mod ldtk;
 mod map_reader;
 mod quads;

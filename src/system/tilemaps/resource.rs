@@ -20,7 +20,7 @@ pub static TILEMAP: ResourceKind = ResourceKind {
         ("tmx", SourceForm::Raw),
         ("ldtk", SourceForm::Raw),
     ],
-    version: 5,
+    version: 6,
     framed: false,
     reload: &[ReloadStep::Tilemaps, ReloadStep::UnitResources],
     compile,

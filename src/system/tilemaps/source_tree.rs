@@ -1,7 +1,24 @@
 //! Access to the fields of map files, for the compilers of Tiled and LDtk. Missing fields have the
-//! values that the editors use; numbers are checked when the compiled tree is read.
+//! values that the editors use. `field_types.rs` refuses fields of other types before; the range of
+//! numbers is checked when the compiled tree is read.
 
-use engine_foundation::sjson::SjsonTree;
+use engine_foundation::Error;
+use engine_foundation::error;
+use engine_foundation::sjson::{self, SjsonTree};
+
+/// Parses the JSON of a map file. The parser's advice is for files that people write; these are
+/// written by `editor`.
+pub(super) fn parse_json(path: &str, bytes: &[u8], editor: &str) -> Result<SjsonTree, Error> {
+    let document = sjson::parse_bytes(bytes).map_err(|fault| {
+        let text = std::str::from_utf8(bytes).unwrap_or_default().trim_end();
+        // A whole file ends with the brace of its object.
+        match text.starts_with('{') && !text.ends_with('}') {
+            true => error!("{path}: the file is cut short: save it again in {editor}"),
+            false => Error::new(fault.in_file(path)),
+        }
+    })?;
+    Ok(document.to_tree())
+}
 
 /// Returns a number; 0 if the field is missing.
 pub(super) fn number(tree: &SjsonTree, key: &str) -> f64 {
@@ -13,6 +30,37 @@ pub(super) fn number_or(tree: &SjsonTree, key: &str, missing: f64) -> f64 {
         Some(SjsonTree::Number(number)) => *number,
         _ => missing,
     }
+}
+
+/// Returns a number of an LDtk project that every version writes. `owner` is the name of the object
+/// that has it, for the message.
+pub(super) fn required(
+    path: &str,
+    tree: &SjsonTree,
+    key: &str,
+    owner: impl FnOnce() -> String,
+) -> Result<f64, Error> {
+    match tree.get(key) {
+        Some(SjsonTree::Number(number)) => Ok(*number),
+        _ => Err(missing(path, key, &owner())),
+    }
+}
+
+/// Returns two numbers of an LDtk project that every version writes, as [`required`] does.
+pub(super) fn required_pair(
+    path: &str,
+    tree: &SjsonTree,
+    key: &str,
+    owner: impl FnOnce() -> String,
+) -> Result<[f64; 2], Error> {
+    match list(tree, key) {
+        [SjsonTree::Number(x), SjsonTree::Number(y)] => Ok([*x, *y]),
+        _ => Err(missing(path, key, &owner())),
+    }
+}
+
+fn missing(path: &str, key: &str, owner: &str) -> Error {
+    error!("{path}: {owner} has no '{key}': save the project again in LDtk")
 }
 
 /// Returns a text; an empty one if the field is missing.

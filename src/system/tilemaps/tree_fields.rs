@@ -24,19 +24,20 @@ impl<'a> ObjectFields<'a> {
     }
 
     /// Reads a number, which may be infinite; 0 if the field is missing.
-    pub(super) fn number(&self, key: &str) -> f64 {
+    pub(super) fn number(&self, key: &str) -> Result<f64, Error> {
         match self.0.get(key) {
-            Some(SjsonTree::Number(number)) => *number,
-            _ => 0.0,
+            None => Ok(0.0),
+            Some(SjsonTree::Number(number)) => Ok(*number),
+            Some(_) => Err(error!("'{key}' must be a number")),
         }
     }
 
     pub(super) fn float(&self, key: &str) -> Result<f32, Error> {
-        bounded(key, self.number(key))
+        bounded(key, self.number(key)?)
     }
 
     pub(super) fn integer(&self, key: &str, most: u32) -> Result<u32, Error> {
-        let number = self.number(key);
+        let number = self.number(key)?;
         match number.fract() == 0.0 && (0.0..=f64::from(most)).contains(&number) {
             true => Ok(number as u32),
             false => Err(error!("'{key}' must be a whole number from 0 to {most}, got {number}")),
@@ -44,7 +45,7 @@ impl<'a> ObjectFields<'a> {
     }
 
     pub(super) fn size(&self, key: &str) -> Result<f32, Error> {
-        let number = self.number(key);
+        let number = self.number(key)?;
         match (1.0..=65_536.0).contains(&number) {
             true => Ok(number as f32),
             false => Err(error!("'{key}' must be 1 to 65536 texels, got {number}")),
@@ -53,11 +54,12 @@ impl<'a> ObjectFields<'a> {
 
     /// Reads two numbers; zeros if the field is missing.
     pub(super) fn pair(&self, key: &str) -> Result<[f32; 2], Error> {
-        match self.list(key) {
-            [SjsonTree::Number(x), SjsonTree::Number(y)] => {
+        match (self.0.get(key), self.list(key)) {
+            (None, _) => Ok([0.0; 2]),
+            (_, [SjsonTree::Number(x), SjsonTree::Number(y)]) => {
                 Ok([bounded(key, *x)?, bounded(key, *y)?])
             }
-            _ => Ok([0.0; 2]),
+            _ => Err(error!("'{key}' must be two numbers")),
         }
     }
 
@@ -68,8 +70,8 @@ impl<'a> ObjectFields<'a> {
     /// Reads a number from 0 to 1; 1 if the field is missing.
     pub(super) fn share(&self, key: &str) -> Result<f32, Error> {
         match self.0.get(key) {
-            Some(SjsonTree::Number(_)) => Ok(self.float(key)?.clamp(0.0, 1.0)),
-            _ => Ok(1.0),
+            None => Ok(1.0),
+            Some(_) => Ok(self.float(key)?.clamp(0.0, 1.0)),
         }
     }
 
@@ -87,7 +89,10 @@ impl<'a> ObjectFields<'a> {
     ) -> Result<Vec<T>, Error> {
         let (items, wanted) = (self.list(key), columns as usize * rows as usize);
         if wanted > TILES_MAX {
-            return Err(error!("{wanted} tiles are more than a layer can have (TILES_MAX)"));
+            return Err(error!(
+                "layer '{}' has {wanted} tiles, and {TILES_MAX} is the most (TILES_MAX)",
+                self.text("name")
+            ));
         }
         if items.len() != wanted {
             return Err(error!(

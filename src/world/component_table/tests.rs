@@ -258,7 +258,7 @@ fn optional_columns_of_a_component_can_be_missing() {
 }
 
 #[test]
-fn lines_of_text_are_in_the_order_of_their_sections_and_then_of_the_table() {
+fn lines_of_text_follow_their_sections_and_the_table() {
     let world = TestWorld::new();
     let lines = INSPECTED.inspect(&world.view(), world.unit);
     assert_eq!(lines, ["visible", "planted of 0", "planted of 0"]);

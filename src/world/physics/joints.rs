@@ -5,13 +5,13 @@ use super::template::JointDesc;
 use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, suggest};
-use engine_physics::{JointBodies, JointId as Hold, JointKind, JointPlan, JointState};
+use engine_physics::{JointBodies, JointId as SimulationJoint, JointKind, JointPlan, JointState};
 
 /// A joint between two actors, or between an actor and the world.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
     pub physics: PhysicsWorldId,
-    pub hold: Hold,
+    pub simulation_joint: SimulationJoint,
     pub kind: JointKind,
     /// Connected actors. `None` in place of the second actor is the world.
     pub actors: (ActorId, Option<ActorId>),
@@ -39,7 +39,8 @@ impl PhysicsTables {
         let body = |actor: ActorId| self.actor(actor).body;
         plan.link = JointBodies(body(actors.0), actors.1.map(body));
         // The owner's number is the handle, which is known only after the slot is allocated.
-        let joint = Joint { physics, hold: Hold::none(), kind: plan.kind, actors };
+        let joint =
+            Joint { physics, simulation_joint: SimulationJoint::none(), kind: plan.kind, actors };
         let handle = self.joints.add(joint).ok_or_else(|| {
             engine_foundation::error!(
                 "{} joints already exist (JOINTS_MAX): destroy some first",
@@ -48,8 +49,9 @@ impl PhysicsTables {
         })?;
         plan.owner = handle.to_number() as u64;
         match self.world_mut(physics).simulation.add_joint(&plan) {
-            Ok(hold) => {
-                self.joints.get_mut(handle).expect("it was added").hold = hold;
+            Ok(simulation_joint) => {
+                self.joints.get_mut(handle).expect("it was added").simulation_joint =
+                    simulation_joint;
                 Ok(JointId(handle))
             }
             Err(error) => {
@@ -114,13 +116,13 @@ impl PhysicsTables {
     pub fn end_joint(&mut self, joint: JointId, frame: u64, location: &str) {
         let Some(removed) = self.joints.remove(joint.0, "", frame, location) else { return };
         if let Some(world) = self.worlds.get_mut(removed.physics.0) {
-            world.simulation.remove_joint(removed.hold);
+            world.simulation.remove_joint(removed.simulation_joint);
         }
     }
 
     /// Returns the state of a joint, or `None` if the joint is broken.
     pub fn joint_state(&self, joint: JointId) -> Option<JointState> {
         let joint = self.joints.get(joint.0).expect("the handle was checked where it came in");
-        self.world(joint.physics).simulation.joint_state(joint.hold, joint.kind)
+        self.world(joint.physics).simulation.joint_state(joint.simulation_joint, joint.kind)
     }
 }

@@ -7,7 +7,7 @@ use crate::unit::{UnitId, Units};
 use engine_foundation::hash::StateHash;
 use engine_foundation::memory::limit;
 use engine_foundation::{Error, Handle, Quat, Vec3};
-use engine_physics::{CollisionFilter, JointId as Hold, SimulationSnapshot};
+use engine_physics::{CollisionFilter, JointId as SimulationJoint, SimulationSnapshot};
 
 /// Estimated bytes of a snapshot per body, with its shapes and contacts.
 const BODY_BYTES: usize = 2048;
@@ -111,8 +111,8 @@ impl PhysicsTables {
         // have reused their slots.
         let simulation = &worlds.get(physics.0).expect("it was there").simulation;
         for (id, joint) in joints.iter_mut().filter(|(_, joint)| joint.physics == physics) {
-            if !simulation.is_of(joint.hold, id.to_number() as u64) {
-                joint.hold = Hold::none();
+            if !simulation.is_of(joint.simulation_joint, id.to_number() as u64) {
+                joint.simulation_joint = SimulationJoint::none();
             }
         }
         // A unit without physics at the time of the snapshot was not disabled. Units created since
@@ -324,23 +324,27 @@ mod tests {
             let (mut tables, physics) = physics_of(flat);
             let actor = tables.spawn_actor(physics, cube(MotionType::Dynamic)).unwrap();
             let joint = tables.add_joint(physics, (actor, None), plan(kind)).unwrap();
-            let hold = tables.joints.get(joint.0).unwrap().hold;
+            let simulation_joint = tables.joints.get(joint.0).unwrap().simulation_joint;
             let mut hashes = vec![hash(&tables)];
             let simulation = |tables: &mut PhysicsTables, change: &dyn Fn(&mut Simulation)| {
                 change(&mut tables.world_mut(physics).simulation);
                 hash(tables)
             };
             if kind == JointKind::Mouse {
-                hashes.push(simulation(&mut tables, &|it| it.set_joint_target(hold, Vec3::X)));
+                hashes.push(simulation(&mut tables, &|it| {
+                    it.set_joint_target(simulation_joint, Vec3::X)
+                }));
             } else {
                 hashes.push(simulation(&mut tables, &|it| {
-                    it.set_limits(hold, kind, Some([-1.0, 1.0]));
+                    it.set_limits(simulation_joint, kind, Some([-1.0, 1.0]));
                 }));
                 hashes.push(simulation(&mut tables, &|it| {
-                    it.set_motor(hold, kind, Some([1.0, 5.0]));
+                    it.set_motor(simulation_joint, kind, Some([1.0, 5.0]));
                 }));
             }
-            hashes.push(simulation(&mut tables, &|it| it.set_break(hold, Some(9.0), None)));
+            hashes.push(simulation(&mut tables, &|it| {
+                it.set_break(simulation_joint, Some(9.0), None)
+            }));
             let count = hashes.len();
             hashes.sort_unstable();
             hashes.dedup();

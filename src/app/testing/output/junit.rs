@@ -4,19 +4,23 @@
 
 use super::{OutputSink, OutputWriter, Summary, failed_at, message};
 use crate::testing::result::{TestCounts, TestResult, TestStatus};
-use engine_foundation::xml::escape_for_display;
+use engine_foundation::xml::{escape_for_display, escape_lines_for_display};
 
 pub struct Junit {
     sink: OutputSink,
     /// XML of the current file's cases.
     cases: String,
+    /// Number of raised errors in the current file, and in all files.
+    errors: usize,
+    all_errors: usize,
     /// XML of the finished files. It is kept because the totals precede it.
     suites: String,
 }
 
 impl Junit {
     pub fn new(sink: OutputSink) -> Junit {
-        Junit { sink, cases: String::new(), suites: String::new() }
+        let (cases, suites) = (String::new(), String::new());
+        Junit { sink, cases, errors: 0, all_errors: 0, suites }
     }
 }
 
@@ -50,15 +54,20 @@ impl OutputWriter for Junit {
                 }
                 None => "\n      <skipped/>\n    ".to_string(),
             },
-            TestStatus::Failed => format!(
-                "\n      <failure message=\"{}\">{}</failure>\n    ",
-                escape_for_display(&message),
-                all()
-            ),
+            TestStatus::Failed => {
+                let is_error = test.failure.as_ref().is_some_and(|failure| failure.is_error);
+                self.errors += usize::from(is_error);
+                let tag = if is_error { "error" } else { "failure" };
+                format!(
+                    "\n      <{tag} message=\"{}\">{}</{tag}>\n    ",
+                    escape_lines_for_display(&message),
+                    all()
+                )
+            }
             // The element by which build servers recognize a retried test.
             TestStatus::Flaky => format!(
                 "\n      <flakyFailure message=\"{}\" type=\"flaky\">{}</flakyFailure>\n    ",
-                escape_for_display(&message),
+                escape_lines_for_display(&message),
                 all()
             ),
         };
@@ -67,9 +76,12 @@ impl OutputWriter for Junit {
 
     fn file(&mut self, file: &str, counts: TestCounts, seconds: f64) {
         let TestCounts { failed, skipped, .. } = counts;
+        let errors = std::mem::take(&mut self.errors).min(failed);
+        self.all_errors += errors;
+        let failures = failed - errors;
         self.suites += &format!(
-            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" \
-             skipped=\"{skipped}\" time=\"{seconds:.3}\">\n{}  </testsuite>\n",
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" \
+             errors=\"{errors}\" skipped=\"{skipped}\" time=\"{seconds:.3}\">\n{}  </testsuite>\n",
             escape_for_display(file),
             counts.sum(),
             std::mem::take(&mut self.cases)
@@ -79,9 +91,10 @@ impl OutputWriter for Junit {
     fn end(&mut self, summary: &Summary) {
         self.sink.text(&format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{}\" \
-             failures=\"{}\" errors=\"0\" time=\"{:.3}\">\n{}</testsuites>\n",
+             failures=\"{}\" errors=\"{}\" time=\"{:.3}\">\n{}</testsuites>\n",
             summary.counts.sum(),
-            summary.counts.failed,
+            summary.counts.failed.saturating_sub(self.all_errors),
+            self.all_errors,
             summary.seconds,
             self.suites
         ));

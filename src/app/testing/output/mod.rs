@@ -173,6 +173,7 @@ mod tests {
             locals: vec!["a = 1".into()],
             trace: "spec/x.lua:7: in main chunk".into(),
             hint: Some("try: that".into()),
+            is_error: false,
         };
         let mut failed = TestResult::failed(failure);
         failed.groups = vec!["a \"b\"".into()];
@@ -289,7 +290,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("name=\"a &quot;b&quot; &lt;c&gt; &amp; ]]&gt; # \\ d\\n\\u{1}"));
-        assert!(text.contains("ex&quot;pected\\nnot ok 1"), "{text}");
+        assert!(text.contains("ex&quot;pected&#10;not ok 1&#10;...&#10;]]&gt;"), "{text}");
         assert!(!text.contains('\u{fffe}') && !text.contains("]]>"), "{text}");
         let (opened, closed) =
             (text.matches("<testcase").count(), text.matches("</testcase>").count());

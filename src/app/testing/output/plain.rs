@@ -31,7 +31,10 @@ pub fn write_file_line(sink: &mut OutputSink, path: &str, counts: TestCounts, se
         0 => sink.paint(GREEN, "ok    "),
         _ => sink.paint(RED, "FAILED"),
     };
-    let mut parts = vec![format!("{} passed", counts.passed)];
+    let mut parts = vec![match counts.sum() {
+        0 => "no tests".to_string(),
+        _ => format!("{} passed", counts.passed),
+    }];
     let others = [(counts.failed, "failed"), (counts.skipped, "skipped"), (counts.flaky, "flaky")];
     for (count, name) in others.into_iter().filter(|(count, _)| *count > 0) {
         parts.push(format!("{count} {name}"));

@@ -282,9 +282,15 @@ fn at(engine: &Engine, unit: UnitId, node: Option<Integer>) -> Result<(u32, usiz
 #[cold]
 fn no_such_node(engine: &Engine, unit: UnitId, node: i64, count: usize) -> Error {
     let name = &engine.worlds.units.of(unit).resource.name;
+    let remedy = node_remedy(node);
     engine_foundation::error!(
-        "argument 'node': unit \"{name}\" has the nodes 1 to {count}, got {node}"
+        "argument 'node': unit \"{name}\" has the nodes 1 to {count}, got {node}{remedy}"
     )
+}
+
+/// Returns the remedy for the index of a node that does not exist.
+pub(super) fn node_remedy(node: i64) -> &'static str {
+    if node == 0 { " (nodes count from 1, and the root is 1)" } else { "" }
 }
 
 type NodeArgument = Option<Integer>;

@@ -1,5 +1,5 @@
 //! Limits of a shader's text, checked before a parser sees it. The parser, the validator and the
-//! shader writers of graphics interfaces recurse once for each nesting level, and the text of a
+//! shader writers of graphics APIs recurse once for each nesting level, and the text of a
 //! shader comes from a game. This module reads only tokens: it knows no types, and its counts are
 //! never below those of the parser.
 

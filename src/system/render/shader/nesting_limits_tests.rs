@@ -341,7 +341,7 @@ fn long_flat_sources_are_accepted() {
     assert_eq!(super::check(&format!("{}{PRELUDE}", shader((before, sums)))), Ok(()));
 }
 
-/// The shader writers of this system's graphics interfaces, for shaders at their limits.
+/// The shader writers of this system's graphics APIs, for shaders at their limits.
 #[cfg(target_os = "linux")]
 mod writers {
     use super::super::super::size_limits;
@@ -362,7 +362,7 @@ mod writers {
             .expect("one level is allowed")
     }
 
-    /// Runs all stages of a shader up to the graphics interfaces of this system.
+    /// Runs all stages of a shader up to the graphics APIs of this system.
     fn process(text: &str) {
         use naga::back::{glsl, pipeline_constants::process_overrides, spv};
         use naga::valid::{Capabilities, ValidationFlags, Validator};

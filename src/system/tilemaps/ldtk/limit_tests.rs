@@ -11,7 +11,7 @@ fn refused(size: u32, layers: &[String]) -> String {
 }
 
 #[test]
-fn a_layer_is_limited_in_each_direction_before_its_tiles_are_read() {
+fn sides_of_a_layer_are_limited_before_its_tiles_are_read() {
     let long = |columns: u32| {
         let layer = layer(1, &[(0, 0, 0, "")]);
         layer.replace("\"__cWid\":3,\"__cHei\":2", &format!("\"__cWid\":{columns},\"__cHei\":1"))
@@ -26,7 +26,7 @@ fn a_layer_is_limited_in_each_direction_before_its_tiles_are_read() {
 }
 
 #[test]
-fn tiles_much_larger_than_the_grid_share_a_limit_of_covered_cells() {
+fn large_tiles_share_a_limit_of_covered_cells() {
     // Each tile covers 64 × 64 cells. 64 tiles lie on each other at each of 65 positions.
     let tiles: Vec<_> = (0..64 * 65).map(|at| (at % 65 * 64, 0, 0, "")).collect();
     let layer = layer(1, &tiles).replace(
@@ -37,6 +37,22 @@ fn tiles_much_larger_than_the_grid_share_a_limit_of_covered_cells() {
         refused(64, &[layer]),
         "x.ldtk: the tiles of layer 'Ground' and of the layers before it cover more than 16777216 \
          cells (COVERED_CELLS_MAX): use a larger grid, or make two files of it"
+    );
+}
+
+#[test]
+fn sides_of_tiles_and_cells_are_limited() {
+    let without_tiles = project(&[set(1, "r.png", 0)], &[], "");
+    assert_eq!(
+        compiled("x.ldtk", &without_tiles, &[]).unwrap_err(),
+        "x.ldtk: the tiles of tile set '' have 0 texels, and 1 to 65536 are possible: set their \
+         size in LDtk"
+    );
+    let layer = layer(1, &[(0, 0, 0, "")]).replace("\"__gridSize\":8", "\"__gridSize\":0");
+    assert_eq!(
+        refused(8, &[layer]),
+        "x.ldtk: the cells of layer 'Ground' have 0 texels, and 1 to 65536 are possible: set its \
+         Grid Size in LDtk"
     );
 }
 
@@ -66,7 +82,7 @@ fn the_files_of_levels_share_a_limit() {
 
 #[test]
 fn levels_and_entities_are_limited() {
-    let text = project(&[], &vec!["{}".to_string(); 16_385], "");
+    let text = project(&[], &vec!["{\"pxWid\":8,\"pxHei\":8}".to_string(); 16_385], "");
     assert_eq!(
         compiled("x.ldtk", &text, &[]).unwrap_err(),
         "x.ldtk: it has more than 16384 levels (FILE_LEVELS_MAX): make two files of it"

@@ -11,12 +11,15 @@ mod tiles;
 use super::data::{LAYER_NAME_MAX, SETS_MAX};
 use super::relative_path::resolve;
 use super::source_images::{ImageSizes, PictureSet, texture};
-use super::source_tree::{is_not_false, list, number, numbers, object, pair, string, text};
+use super::source_tree::{
+    is_not_false, list, number, numbers, object, pair, required, required_pair, string, text,
+};
+use super::{field_types, source_tree};
 use budget::FileBudget;
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::memory::limit;
-use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::sjson::SjsonTree;
 use engine_resource::resource_kind::CompileContext;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -91,8 +94,9 @@ pub fn compile(
 }
 
 fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
-    let document = sjson::parse_bytes(bytes).map_err(|fault| Error::new(fault.in_file(path)))?;
-    Ok(document.to_tree())
+    let tree = source_tree::parse_json(path, bytes, "LDtk")?;
+    field_types::check(path, &tree, &field_types::LDTK)?;
+    Ok(tree)
 }
 
 impl LdtkSets {
@@ -111,6 +115,13 @@ impl LdtkSets {
         let texture = texture(compiling, &resolve(path, image_path)?);
         let count = number(set, "__cWid") * number(set, "__cHei");
         let (first, size) = (self.next, number(set, "tileGridSize"));
+        if !(1.0..=65_536.0).contains(&size) {
+            let name = text(set, "identifier");
+            return Err(error!(
+                "{path}: the tiles of tile set '{name}' have {size} texels, and 1 to 65536 are \
+                 possible: set their size in LDtk"
+            ));
+        }
         self.push(path, tile_set(set, first, &texture, count))?;
         self.by_uid.insert(number(set, "uid") as i64, LdtkSet { first, count, size });
         self.next += count;
@@ -216,7 +227,9 @@ fn map(
     (definitions, sets): (&SjsonTree, &mut LdtkSets),
     budget: &mut FileBudget,
 ) -> Result<SjsonTree, Error> {
-    let height = number(level, "pxHei");
+    let level_name = || format!("level '{}'", text(level, "identifier"));
+    let height = required(path, level, "pxHei", level_name)?;
+    let width = required(path, level, "pxWid", level_name)?;
     let mut layers: Vec<SjsonTree> = sets.background(compiling, path, level)?.into_iter().collect();
     let (mut grids, mut objects) = (Vec::new(), Vec::new());
     let mut cell = 0.0;
@@ -234,7 +247,7 @@ fn map(
         let cells = list(layer, "intGridCsv");
         budget.charge_grid_cells(path, name, cells.len())?;
         if !cells.is_empty() {
-            grids.push(int_grid(layer, cells, height, definitions));
+            grids.push(int_grid(path, layer, cells, height, definitions)?);
         }
         let tiles = [list(layer, "autoLayerTiles"), list(layer, "gridTiles")].concat();
         if !tiles.is_empty() {
@@ -245,16 +258,18 @@ fn map(
         let offset = [number(layer, "__pxTotalOffsetX"), number(layer, "__pxTotalOffsetY")];
         let entities = list(layer, "entityInstances");
         budget.charge_entities(path, name, entities.len())?;
-        objects.extend(entities.iter().map(|entity| entity_of(entity, name, height, offset)));
+        for entity in entities {
+            objects.push(entity_of(path, entity, (name, height, offset))?);
+        }
     }
     let cell = cell.max(1.0);
     Ok(object(vec![
         ("name", string(text(level, "identifier"))),
-        ("columns", SjsonTree::Number((number(level, "pxWid") / cell).ceil())),
+        ("columns", SjsonTree::Number((width / cell).ceil())),
         ("rows", SjsonTree::Number((height / cell).ceil())),
         ("tile_width", SjsonTree::Number(cell)),
         ("tile_height", SjsonTree::Number(cell)),
-        ("parallax_origin", numbers(&[number(level, "pxWid") * 0.5, height * 0.5])),
+        ("parallax_origin", numbers(&[width * 0.5, height * 0.5])),
         ("properties", fields(level)),
         ("layers", SjsonTree::Array(layers)),
         ("grids", SjsonTree::Array(grids)),
@@ -288,12 +303,13 @@ fn with_parallax(mut layer: SjsonTree, parallax: [f64; 2]) -> SjsonTree {
 
 /// Converts the values of an IntGrid, with the names that the project gives them.
 fn int_grid(
+    path: &str,
     layer: &SjsonTree,
     cells: &[SjsonTree],
     height: f64,
     definitions: &SjsonTree,
-) -> SjsonTree {
-    let (rows, cell) = (number(layer, "__cHei"), number(layer, "__gridSize").max(1.0));
+) -> Result<SjsonTree, Error> {
+    let (rows, cell) = (number(layer, "__cHei"), grid_size(path, layer)?);
     let known = definition(layer, definitions);
     let values = known.map_or(&[][..], |known| list(known, "intGridValues"));
     let named = values.iter().filter(|value| !text(value, "identifier").is_empty());
@@ -304,7 +320,7 @@ fn int_grid(
         ])
     });
     let top = number(layer, "__pxTotalOffsetY");
-    object(vec![
+    Ok(object(vec![
         ("name", string(text(layer, "__identifier"))),
         ("columns", SjsonTree::Number(number(layer, "__cWid"))),
         ("rows", SjsonTree::Number(rows)),
@@ -313,16 +329,36 @@ fn int_grid(
         ("x", SjsonTree::Number(number(layer, "__pxTotalOffsetX"))),
         ("y", SjsonTree::Number(height - top - rows * cell)),
         ("cell", SjsonTree::Number(cell)),
-    ])
+    ]))
 }
 
-/// Converts an entity of a layer with this name and offset.
-fn entity_of(entity: &SjsonTree, layer: &str, height: f64, offset: [f64; 2]) -> SjsonTree {
-    let ([x, y], pivot) = (pair(entity, "px"), pair(entity, "__pivot"));
+/// Returns the side of a layer's cells in texels.
+fn grid_size(path: &str, layer: &SjsonTree) -> Result<f64, Error> {
+    let layer_name = || format!("layer '{}'", text(layer, "__identifier"));
+    let side = required(path, layer, "__gridSize", layer_name)?;
+    match (1.0..=65_536.0).contains(&side) {
+        true => Ok(side),
+        false => Err(error!(
+            "{path}: the cells of {} have {side} texels, and 1 to 65536 are possible: set its Grid \
+             Size in LDtk",
+            layer_name()
+        )),
+    }
+}
+
+/// Converts an entity of a layer with this name and offset, in a level of this height.
+fn entity_of(
+    path: &str,
+    entity: &SjsonTree,
+    (layer, height, offset): (&str, f64, [f64; 2]),
+) -> Result<SjsonTree, Error> {
+    let entity_name = || format!("entity '{}'", text(entity, "__identifier"));
+    let [x, y] = required_pair(path, entity, "px", entity_name)?;
+    let pivot = pair(entity, "__pivot");
     let (x, y) = (x + offset[0], y + offset[1]);
     let (width, tall) = (number(entity, "width"), number(entity, "height"));
     let name = text(entity, "__identifier");
-    object(vec![
+    Ok(object(vec![
         ("name", string(name)),
         ("kind", string(name)),
         ("layer", string(layer)),
@@ -331,5 +367,5 @@ fn entity_of(entity: &SjsonTree, layer: &str, height: f64, offset: [f64; 2]) -> 
         ("width", SjsonTree::Number(width)),
         ("height", SjsonTree::Number(tall)),
         ("properties", fields(entity)),
-    ])
+    ]))
 }

@@ -156,7 +156,7 @@ fn levels_in_separate_files_and_worlds_are_maps() {
     );
     let damaged = [files[0], ("maps/x/B.ldtkl", "{")];
     let message = compiled("maps/x.ldtk", &text, &damaged).unwrap_err();
-    assert_eq!(message, "maps/x/B.ldtkl:1:1: object is not closed: add '}'");
+    assert_eq!(message, "maps/x/B.ldtkl: the file is cut short: save it again in LDtk");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn entities_and_tiles_move_with_their_layer() {
 }
 
 #[test]
-fn parallax_without_scaling_moves_layers_around_the_middle_of_the_level() {
+fn parallax_without_scaling_moves_layers_around_the_middle() {
     let layers = |scaling: bool| {
         let tiles = layer(1, &[(0, 0, 0, "")]).replacen('{', "{\"layerDefUid\":5,", 1);
         let text = project(&[set(1, "r.png", 8)], &[level("A", "", &[tiles])], "");
@@ -228,7 +228,7 @@ fn parallax_without_scaling_moves_layers_around_the_middle_of_the_level() {
 }
 
 #[test]
-fn small_tiles_with_the_same_nearest_cell_do_not_replace_each_other() {
+fn small_tiles_with_one_nearest_cell_are_all_kept() {
     // A tile of 4 texels covers the right half of the first cell; the second cell is nearest.
     let file = map(4, &[(4, 0, 0, ""), (8, 0, 1, "")]);
     assert_eq!(positions(file), [[([4.0, 12.0], 1.0)], [([8.0, 12.0], 1.0)]]);

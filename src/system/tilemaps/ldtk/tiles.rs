@@ -1,10 +1,12 @@
 //! Tiles of LDtk's layers. Tiles on top of each other become separate layers, and tiles off the
 //! grid or with an own opacity have a style.
 
-use super::super::source_tree::{is_not_false, number, number_or, numbers, object, pair, text};
+use super::super::source_tree::{
+    is_not_false, number, number_or, numbers, object, required, required_pair, text,
+};
 use super::super::{SIDE_MAX, TILES_MAX};
 use super::budget::FileBudget;
-use super::{LdtkSet, LdtkSets};
+use super::{LdtkSet, LdtkSets, grid_size};
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::SjsonTree;
@@ -43,7 +45,7 @@ impl LayerCells {
                  (TILES_MAX): split the level"
             ));
         }
-        Ok(LayerCells { columns, rows, grid: number(layer, "__gridSize").max(1.0) })
+        Ok(LayerCells { columns, rows, grid: grid_size(path, layer)? })
     }
 
     fn count(&self) -> usize {
@@ -79,12 +81,13 @@ impl Stacks<'_> {
         budget: &mut FileBudget,
     ) -> Result<(), Error> {
         let LayerCells { columns, rows, grid } = self.cells;
-        let [x, y] = pair(tile, "px");
+        let tile_owner = || format!("a tile of layer '{}'", self.name);
+        let [x, y] = required_pair(self.path, tile, "px", tile_owner)?;
         let inside = x > -set.size && y > -set.size && x < columns * grid && y < rows * grid;
         if !inside {
             return Ok(());
         }
-        let own = number(tile, "t");
+        let own = required(self.path, tile, "t", tile_owner)?;
         if !(0.0..set.count).contains(&own) {
             self.unknown.push(SjsonTree::Number(own));
             return Ok(());

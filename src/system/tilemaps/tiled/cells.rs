@@ -30,6 +30,7 @@ impl CellReader<'_> {
     ) -> Result<([f64; 2], Vec<SjsonTree>), Error> {
         if !placement.is_infinite {
             let size = [number(layer, "width"), number(layer, "height")];
+            self.check_size(layer, size)?;
             return Ok((size, self.tiles(layer, layer, size)?));
         }
         // All layers of an infinite map have the cells of the whole map.
@@ -60,6 +61,25 @@ impl CellReader<'_> {
         Ok((placement.cells, tiles))
     }
 
+    /// Refuses a size that no layer can have.
+    fn check_size(&self, layer: &SjsonTree, [columns, rows]: [f64; 2]) -> Result<(), Error> {
+        let (path, name) = (self.path, text(layer, "name"));
+        if [columns, rows].iter().any(|side| side.fract() != 0.0 || *side < 0.0) {
+            return Err(error!(
+                "{path}: layer '{name}' is {columns} × {rows} tiles, and both must be whole \
+                 numbers from 0: set the size of the map in Tiled"
+            ));
+        }
+        if columns * rows > TILES_MAX as f64 {
+            return Err(error!(
+                "{path}: layer '{name}' has {} tiles, and {TILES_MAX} is the most (TILES_MAX): \
+                 split the map",
+                columns * rows
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses layers that are too large together.
     fn count(&mut self, cells: f64) -> Result<(), Error> {
         self.joined = self.joined.saturating_add(cells as usize);
@@ -84,11 +104,7 @@ impl CellReader<'_> {
             return Ok(list(holder, "data").to_vec());
         };
         let (path, name, cells) = (self.path, text(layer, "name"), columns * rows);
-        if !(0.0..=TILES_MAX as f64).contains(&cells) {
-            return Err(error!(
-                "{path}: layer '{name}': {cells} tiles are more than a layer can have (TILES_MAX)"
-            ));
-        }
+        self.check_size(layer, [columns, rows])?;
         self.count(cells)?;
         let remedy = "save the map again in Tiled, or set its Tile Layer Format to CSV";
         let wrong = |message: &str| {

@@ -41,7 +41,7 @@ fn a_chunk_has_as_many_tiles_as_it_states() {
 }
 
 #[test]
-fn a_layer_without_chunks_in_an_infinite_map_begins_at_the_origin() {
+fn infinite_layer_without_chunks_begins_at_the_origin() {
     // As in Tiled's reader.
     let layers = chunk([-1, -1, 1, 1], "5") + &layer("", "1,2,3,4,5,6");
     let file = map(ORTHOGONAL, &layers);
@@ -165,7 +165,7 @@ fn values_of_templates_share_a_limit() {
 }
 
 #[test]
-fn many_properties_of_an_object_and_its_template_are_merged_in_a_short_time() {
+fn many_properties_of_a_template_are_merged_quickly() {
     let properties = |prefix: &str| {
         let property = |at: u32| format!("<property name=\"{prefix}{at}\" value=\"\"/>");
         let all: String = (0..20_000).map(property).collect();
@@ -256,5 +256,30 @@ fn repeated_pictures_far_from_the_map_are_not_drawn() {
         let mut quads = Vec::new();
         map.quads(0, [x, 0.0, x, 9.0], 0.0, &mut quads);
         assert_eq!(quads, [], "{x}");
+    }
+}
+
+#[test]
+fn impossible_sizes_of_layers_are_refused() {
+    let layer = |width: &str| {
+        format!("<layer name=\"l\" width=\"{width}\" height=\"2\"><data encoding=\"csv\"/></layer>")
+    };
+    for width in ["-5", "2.5"] {
+        let wanted = format!(
+            "maps/x.tmx: layer 'l' is {width} × 2 tiles, and both must be whole numbers from 0: \
+             set the size of the map in Tiled"
+        );
+        assert_eq!(refused(ORTHOGONAL, &layer(width)), wanted);
+    }
+    assert_eq!(
+        refused(ORTHOGONAL, &layer("4194304")),
+        "maps/x.tmx: layer 'l' has 8388608 tiles, and 4194304 is the most (TILES_MAX): split the \
+         map"
+    );
+    for text in ["<html><body/></html>", "{\"a\": 1}"] {
+        assert_eq!(
+            compiled("x.tmx", text, &[]).unwrap_err(),
+            "x.tmx: this is not a Tiled map: save the map in Tiled, as .tmx or .tmj"
+        );
     }
 }

@@ -14,9 +14,10 @@ mod tests;
 mod xml;
 
 use super::source_tree::{list, number, numbers, object, string, text};
+use super::{field_types, source_tree};
 use engine_foundation::Error;
 use engine_foundation::error;
-use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::sjson::SjsonTree;
 use engine_resource::resource_kind::CompileContext;
 use layers::TiledLayers;
 use placement::Placement;
@@ -42,6 +43,11 @@ pub fn compile(
 ) -> Result<SjsonTree, Error> {
     let map = parse(path, bytes)?;
     let orientation = text(&map, "orientation");
+    if orientation.is_empty() {
+        return Err(error!(
+            "{path}: this is not a Tiled map: save the map in Tiled, as .tmx or .tmj"
+        ));
+    }
     if !ORIENTATIONS.contains(&orientation) {
         return Err(error!(
             "{path}: the map is {orientation}, and the engine draws orthogonal, isometric, \
@@ -79,8 +85,9 @@ fn parse(path: &str, bytes: &[u8]) -> Result<SjsonTree, Error> {
     if matches!(first, Some(b'<' | 0xef)) {
         return xml::parse(path, bytes);
     }
-    let document = sjson::parse_bytes(bytes).map_err(|fault| Error::new(fault.in_file(path)))?;
-    Ok(document.to_tree())
+    let tree = source_tree::parse_json(path, bytes, "Tiled")?;
+    field_types::check(path, &tree, &field_types::TILED)?;
+    Ok(tree)
 }
 
 /// Parses a color: `#rrggbb` or `#aarrggbb`, with or without the `#`. Returns red, green, blue and

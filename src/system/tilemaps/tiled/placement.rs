@@ -65,7 +65,8 @@ impl Placement {
         let [columns, rows] = placement.cells;
         if !side.contains(&columns) || !side.contains(&rows) || columns * rows > *side.end() {
             return Err(error!(
-                "{path}: {columns} × {rows} tiles are too many for a layer (TILES_MAX), or too few"
+                "{path}: the map spans {columns} × {rows} tiles, and a layer has at most \
+                 {TILES_MAX} (TILES_MAX): move its parts together, or split it"
             ));
         }
         // The parity of a row or column counts from the first one of the drawn map.

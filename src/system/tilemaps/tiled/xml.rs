@@ -1,5 +1,6 @@
 //! Conversion of Tiled's XML (`.tmx`, `.tsx`) into the tree that Tiled's JSON would give.
 
+use super::super::field_types::{FieldType, tiled_type};
 use super::super::source_tree::object;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -63,6 +64,9 @@ impl<'a> TmxReader<'a> {
         let attributes = tag
             .attributes()
             .map_err(|_| self.fault(&format!("the attributes of '{}' cannot be read", tag.name)))?;
+        if let Some(message) = mismatch(tag.name, &attributes) {
+            return Err(self.fault(&message));
+        }
         let (children, text) = (Vec::new(), String::new());
         let mut element = XmlElement { tag: tag.name.to_string(), attributes, children, text };
         if tag.is_empty {
@@ -86,6 +90,38 @@ impl<'a> TmxReader<'a> {
 /// Parses a finite number; "inf" and "1e999" are rejected.
 fn finite(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// Returns an error for the first attribute of an element whose value has another type than Tiled
+/// writes.
+fn mismatch(tag: &str, attributes: &[(String, String)]) -> Option<String> {
+    let get = |name: &str| attributes.iter().find(|(known, _)| known == name).map(|it| &it.1[..]);
+    let wanted = |name: &str, value: &str| match name {
+        "value" if tag == "property" => match get("type") {
+            Some("int" | "float" | "object") if finite(value).is_none() => Some("a number"),
+            Some("bool") if !["true", "false"].contains(&value) => Some("true or false"),
+            _ => None,
+        },
+        "points" => Some("pairs of numbers").filter(|_| value.split_whitespace().any(is_no_point)),
+        _ => match tiled_type(name) {
+            Some(FieldType::Number | FieldType::Flag) if finite(value).is_none() => {
+                Some("a number")
+            }
+            _ => None,
+        },
+    };
+    let (name, value, wanted) = attributes.iter().find_map(|(name, value)| {
+        wanted(name, value).map(|wanted| (name.as_str(), value.as_str(), wanted))
+    })?;
+    let owner = match get("name") {
+        Some(own) if !own.is_empty() => format!("{tag} '{own}'"),
+        _ => format!("'{tag}'"),
+    };
+    let value = match name {
+        "points" => value.split_whitespace().find(|pair| is_no_point(pair)).unwrap_or(value),
+        _ => value,
+    };
+    Some(format!("'{name}' of {owner} must be {wanted}, got '{value}'"))
 }
 
 /// Attributes that stay text even if they look like numbers.
@@ -277,13 +313,19 @@ fn add_tiles(data: &XmlElement, add_field: &mut impl FnMut(&str, SjsonTree)) {
     }
 }
 
-/// Parses points of the form `"0,0 10,5"`.
+/// Parses a point of the form `"10,5"`.
+fn point(pair: &str) -> Option<SjsonTree> {
+    let (x, y) = pair.split_once(',')?;
+    let number = |text: &str| finite(text).map(SjsonTree::Number);
+    let fields = vec![("x".to_string(), number(x)?), ("y".to_string(), number(y)?)];
+    Some(SjsonTree::Object(fields))
+}
+
+fn is_no_point(pair: &str) -> bool {
+    point(pair).is_none()
+}
+
+/// Parses points of the form `"0,0 10,5"`, which were checked with the attributes.
 fn points(text: &str) -> SjsonTree {
-    let point = |pair: &str| {
-        let (x, y) = pair.split_once(',')?;
-        let number = |text: &str| finite(text).map(SjsonTree::Number);
-        let fields = vec![("x".to_string(), number(x)?), ("y".to_string(), number(y)?)];
-        Some(SjsonTree::Object(fields))
-    };
     SjsonTree::Array(text.split_whitespace().filter_map(point).collect())
 }
