@@ -184,7 +184,7 @@ impl CharacterMachine {
 
     pub fn write_state(&self, hash: &mut StateHash) {
         hash.write_u64(u64::from(self.enabled));
-        self.state.hash(hash);
+        self.state.add_to_hash(hash);
     }
 }
 
