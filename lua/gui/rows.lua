@@ -22,7 +22,8 @@ cx, scratch = cast('void *', cx), cast('const float *', scratch)
 do local functions = core.module('Gui')
 local native = cast(types[1], addresses[1])
 functions.rect = function(a1, a2, a3, a4, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.rect', 4, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(1, a1, a2, a3, a4) refuse_extra('Gui.rect', 4, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and istype(C, a4) then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a)
 if r == 0 then return end if r > 0 then return r end raise_refusal('Gui.rect')
@@ -37,7 +38,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[2], addresses[2])
 functions.update_rect = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_rect', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(2, a1, a2, a3, a4, a5) refuse_extra('Gui.update_rect', 5, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and istype(C,
 a5) then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5._r, a5._g, a5._b, a5._a)
@@ -54,7 +56,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[3], addresses[3])
 functions.rect_3d = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.rect_3d', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(3, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.rect_3d', 6, ...) end
 if type(a1) == 'number' and istype(M, a2) and istype(V3, a3) and type(a4) == 'number' and istype(V2,
 a5) and istype(C, a6) then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4, a5._x, a5._y, a6._r, a6._g, a6._b, a6._a)
@@ -71,7 +74,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[4], addresses[4])
 functions.update_rect_3d = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_rect_3d', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(4, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_rect_3d', 7, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(M, a3) and istype(V3, a4) and type(a5)
 == 'number' and istype(V2, a6) and istype(C, a7) then
 local r = native(cx, a1, a2, a3, a4._x, a4._y, a4._z, a5, a6._x, a6._y, a7._r, a7._g, a7._b, a7._a)
@@ -88,7 +92,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[5], addresses[5])
 functions.rect_outline = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.rect_outline', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(5, a1, a2, a3, a4, a5) refuse_extra('Gui.rect_outline', 5, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and type(a4) == 'number' and a4 >= 0
 and istype(C, a5) then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a)
@@ -106,7 +111,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[6], addresses[6])
 functions.update_rect_outline = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_rect_outline', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(6, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.update_rect_outline', 6, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and type(a5)
 == 'number' and a5 >= 0 and istype(C, a6) then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a)
@@ -124,7 +130,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[7], addresses[7])
 functions.gradient_rect = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.gradient_rect', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(7, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.gradient_rect', 7, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and istype(C, a4) and istype(C, a5)
 and a6 == nil and a7 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a, a5._r,
@@ -145,7 +152,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[8], addresses[8])
 functions.update_gradient_rect = function(a1, a2, a3, a4, a5, a6, a7, a8, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_gradient_rect', 8, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(8, a1, a2, a3, a4, a5, a6, a7, a8) refuse_extra('Gui.update_gradient_rect', 8,
+...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and istype(C,
 a5) and istype(C, a6) and a7 == nil and a8 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5._r, a5._g, a5._b, a5._a, a6._r,
@@ -166,7 +175,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[9], addresses[9])
 functions.rounded_rect = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.rounded_rect', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(9, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.rounded_rect', 6, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and type(a4) == 'number' and a4 >= 0
 and istype(C, a5) and a6 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a, -1)
@@ -185,7 +195,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[10], addresses[10])
 functions.update_rounded_rect = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_rounded_rect', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(10, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_rounded_rect', 7, ...)
+end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and type(a5)
 == 'number' and a5 >= 0 and istype(C, a6) and a7 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a, -1)
@@ -204,7 +216,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[11], addresses[11])
 functions.bitmap = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.bitmap', 10, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(11, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) refuse_extra('Gui.bitmap', 10,
+...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and istype(V3, a3) and istype(V2, a4) and istype(C, a5) and a6
 == nil and a7 == nil and a8 == nil and a9 == nil and a10 == nil then
@@ -229,7 +243,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[12], addresses[12])
 functions.update_bitmap = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_bitmap', 11, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(12, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
+refuse_extra('Gui.update_bitmap', 11, ...) end
 local source_a3 = sources[a3]
 if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(V3, a4) and istype(V2, a5)
 and istype(C, a6) and a7 == nil and a8 == nil and a9 == nil and a10 == nil and a11 == nil then
@@ -254,7 +270,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[13], addresses[13])
 functions.bitmap_3d = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.bitmap_3d', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(13, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.bitmap_3d', 7, ...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and istype(M, a3) and istype(V3, a4) and type(a5) == 'number'
 and istype(V2, a6) and istype(C, a7) then
@@ -274,7 +291,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[14], addresses[14])
 functions.update_bitmap_3d = function(a1, a2, a3, a4, a5, a6, a7, a8, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_bitmap_3d', 8, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(14, a1, a2, a3, a4, a5, a6, a7, a8) refuse_extra('Gui.update_bitmap_3d', 8,
+...) end
 local source_a3 = sources[a3]
 if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(M, a4) and istype(V3, a5)
 and type(a6) == 'number' and istype(V2, a7) and istype(C, a8) then
@@ -295,7 +314,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[15], addresses[15])
 functions.bitmap_uv = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.bitmap_uv', 12, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(15, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12)
+refuse_extra('Gui.bitmap_uv', 12, ...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and istype(V2, a3) and istype(V2, a4) and istype(V3, a5) and
 istype(V2, a6) and istype(C, a7) and a8 == nil and a9 == nil and a10 == nil and a11 == nil and a12
@@ -321,7 +342,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[16], addresses[16])
 functions.update_bitmap_uv = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_bitmap_uv', 13, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(16, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13)
+refuse_extra('Gui.update_bitmap_uv', 13, ...) end
 local source_a3 = sources[a3]
 if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(V2, a4) and istype(V2, a5)
 and istype(V3, a6) and istype(V2, a7) and istype(C, a8) and a9 == nil and a10 == nil and a11 == nil
@@ -348,7 +371,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[17], addresses[17])
 functions.bitmap_3d_uv = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.bitmap_3d_uv', 9, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(17, a1, a2, a3, a4, a5, a6, a7, a8, a9) refuse_extra('Gui.bitmap_3d_uv', 9,
+...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and istype(V2, a3) and istype(V2, a4) and istype(M, a5) and
 istype(V3, a6) and type(a7) == 'number' and istype(V2, a8) and istype(C, a9) then
@@ -369,7 +394,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[18], addresses[18])
 functions.update_bitmap_3d_uv = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_bitmap_3d_uv', 10, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(18, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10)
+refuse_extra('Gui.update_bitmap_3d_uv', 10, ...) end
 local source_a3 = sources[a3]
 if type(a1) == 'number' and type(a2) == 'number' and source_a3 and istype(V2, a4) and istype(V2, a5)
 and istype(M, a6) and istype(V3, a7) and type(a8) == 'number' and istype(V2, a9) and istype(C, a10)
@@ -391,7 +418,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[19], addresses[19])
 functions.nine_patch = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.nine_patch', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(19, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.nine_patch', 6, ...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 and type(a3) == 'number' and a3 >= 0 and istype(V3, a4) and
 istype(V2, a5) and istype(C, a6) then
@@ -413,7 +441,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[20], addresses[20])
 functions.update_nine_patch = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_nine_patch', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(20, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_nine_patch', 7, ...)
+end
 local source_a3 = sources[a3]
 if type(a1) == 'number' and type(a2) == 'number' and source_a3 and type(a4) == 'number' and a4 >= 0
 and istype(V3, a5) and istype(V2, a6) and istype(C, a7) then
@@ -435,7 +465,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[21], addresses[21])
 functions.triangle = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.triangle', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(21, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.triangle', 6, ...) end
 if type(a1) == 'number' and (istype(V2, a2) or istype(V3, a2)) and (istype(V2, a3) or istype(V3,
 a3)) and (istype(V2, a4) or istype(V3, a4)) and type(a5) == 'number' and istype(C, a6) then
 local r = native(cx, a1, a2._x, a2._y, a3._x, a3._y, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a)
@@ -452,7 +483,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[22], addresses[22])
 functions.update_triangle = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_triangle', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(22, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_triangle', 7, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and (istype(V2, a3) or istype(V3, a3)) and
 (istype(V2, a4) or istype(V3, a4)) and (istype(V2, a5) or istype(V3, a5)) and type(a6) == 'number'
 and istype(C, a7) then
@@ -472,7 +504,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[23], addresses[23])
 functions.line = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.line', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(23, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.line', 6, ...) end
 if type(a1) == 'number' and istype(V3, a2) and (istype(V2, a3) or istype(V3, a3)) and type(a4) ==
 'number' and a4 >= 0 and istype(C, a5) and a6 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4, a5._r, a5._g, a5._b, a5._a, nil)
@@ -491,7 +524,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[24], addresses[24])
 functions.update_line = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_line', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(24, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_line', 7, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and (istype(V2, a4) or
 istype(V3, a4)) and type(a5) == 'number' and a5 >= 0 and istype(C, a6) and a7 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5, a6._r, a6._g, a6._b, a6._a, nil)
@@ -510,7 +544,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[25], addresses[25])
 functions.polyline = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.polyline', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(25, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.polyline', 7, ...) end
 if not (type(a1) == 'number' and type(a2) == 'table' and type(a3) == 'number' and (a4 == nil or
 type(a4) == 'number') and (istype(C, a5) or a5 == nil) and (a6 == nil or type(a6) == 'boolean') and
 (a7 == nil or type(a7) == 'table')) then raise_argument_error(25, a1, a2, a3, a4, a5, a6, a7) end
@@ -525,7 +560,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[26], addresses[26])
 functions.update_polyline = function(a1, a2, a3, a4, a5, a6, a7, a8, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_polyline', 8, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(26, a1, a2, a3, a4, a5, a6, a7, a8) refuse_extra('Gui.update_polyline', 8, ...)
+end
 if not (type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'table' and type(a4) ==
 'number' and (a5 == nil or type(a5) == 'number') and (istype(C, a6) or a6 == nil) and (a7 == nil or
 type(a7) == 'boolean') and (a8 == nil or type(a8) == 'table')) then raise_argument_error(26, a1, a2,
@@ -541,7 +578,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[27], addresses[27])
 functions.polygon = function(a1, a2, a3, a4, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.polygon', 4, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(27, a1, a2, a3, a4) refuse_extra('Gui.polygon', 4, ...) end
 if not (type(a1) == 'number' and type(a2) == 'table' and (a3 == nil or type(a3) == 'number') and
 (istype(C, a4) or a4 == nil)) then raise_argument_error(27, a1, a2, a3, a4) end
 local count_a2 = take_points('Gui.polygon', 2, 'points', a2, 3)
@@ -552,7 +590,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[28], addresses[28])
 functions.update_polygon = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_polygon', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(28, a1, a2, a3, a4, a5) refuse_extra('Gui.update_polygon', 5, ...) end
 if not (type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'table' and (a4 == nil or
 type(a4) == 'number') and (istype(C, a5) or a5 == nil)) then raise_argument_error(28, a1, a2, a3,
 a4, a5) end
@@ -564,7 +603,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[29], addresses[29])
 functions.polygon_uv = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.polygon_uv', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(29, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.polygon_uv', 6, ...) end
 if not (type(a1) == 'number' and (a2 == nil or type(a2) == 'string' or type(a2) == 'number') and
 type(a3) == 'table' and (a4 == nil or type(a4) == 'table') and (a5 == nil or type(a5) == 'number')
 and (a6 == nil or istype(C, a6) or type(a6) == 'table')) then raise_argument_error(29, a1, a2, a3,
@@ -580,7 +620,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[30], addresses[30])
 functions.update_polygon_uv = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_polygon_uv', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(30, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_polygon_uv', 7, ...)
+end
 if not (type(a1) == 'number' and type(a2) == 'number' and (a3 == nil or type(a3) == 'string' or
 type(a3) == 'number') and type(a4) == 'table' and (a5 == nil or type(a5) == 'table') and (a6 == nil
 or type(a6) == 'number') and (a7 == nil or istype(C, a7) or type(a7) == 'table')) then
@@ -596,7 +638,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[31], addresses[31])
 functions.circle = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.circle', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(31, a1, a2, a3, a4, a5) refuse_extra('Gui.circle', 5, ...) end
 if type(a1) == 'number' and istype(V3, a2) and type(a3) == 'number' and a3 >= 0 and istype(C, a4)
 and a5 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3, a4._r, a4._g, a4._b, a4._a, -1)
@@ -615,7 +658,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[32], addresses[32])
 functions.update_circle = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_circle', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(32, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.update_circle', 6, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and type(a4) == 'number' and a4
 >= 0 and istype(C, a5) and a6 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4, a5._r, a5._g, a5._b, a5._a, -1)
@@ -634,7 +678,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[33], addresses[33])
 functions.ellipse = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.ellipse', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(33, a1, a2, a3, a4, a5) refuse_extra('Gui.ellipse', 5, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and a3._x >= 0 and a3._y >= 0 and
 istype(C, a4) and a5 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a, -1)
@@ -653,7 +698,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[34], addresses[34])
 functions.update_ellipse = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_ellipse', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(34, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.update_ellipse', 6, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and a4._x >=
 0 and a4._y >= 0 and istype(C, a5) and a6 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5._r, a5._g, a5._b, a5._a, -1)
@@ -672,7 +718,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[35], addresses[35])
 functions.gradient_ellipse = function(a1, a2, a3, a4, a5, a6, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.gradient_ellipse', 6, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(35, a1, a2, a3, a4, a5, a6) refuse_extra('Gui.gradient_ellipse', 6, ...) end
 if type(a1) == 'number' and istype(V3, a2) and istype(V2, a3) and a3._x >= 0 and a3._y >= 0 and
 istype(C, a4) and istype(C, a5) and (a6 == nil or type(a6) == 'number') then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3._x, a3._y, a4._r, a4._g, a4._b, a4._a, a5._r,
@@ -692,7 +739,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[36], addresses[36])
 functions.update_gradient_ellipse = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_gradient_ellipse', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(36, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.update_gradient_ellipse', 7,
+...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and istype(V2, a4) and a4._x >=
 0 and a4._y >= 0 and istype(C, a5) and istype(C, a6) and (a7 == nil or type(a7) == 'number') then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4._x, a4._y, a5._r, a5._g, a5._b, a5._a, a6._r,
@@ -714,7 +763,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[37], addresses[37])
 functions.arc = function(a1, a2, a3, a4, a5, a6, a7, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.arc', 7, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(37, a1, a2, a3, a4, a5, a6, a7) refuse_extra('Gui.arc', 7, ...) end
 if type(a1) == 'number' and istype(V3, a2) and type(a3) == 'number' and a3 >= 0 and type(a4) ==
 'number' and type(a5) == 'number' and istype(C, a6) and a7 == nil then
 local r = native(cx, a1, a2._x, a2._y, a2._z, a3, a4, a5, a6._r, a6._g, a6._b, a6._a, -1)
@@ -733,7 +783,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[38], addresses[38])
 functions.update_arc = function(a1, a2, a3, a4, a5, a6, a7, a8, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_arc', 8, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(38, a1, a2, a3, a4, a5, a6, a7, a8) refuse_extra('Gui.update_arc', 8, ...) end
 if type(a1) == 'number' and type(a2) == 'number' and istype(V3, a3) and type(a4) == 'number' and a4
 >= 0 and type(a5) == 'number' and type(a6) == 'number' and istype(C, a7) and a8 == nil then
 local r = native(cx, a1, a2, a3._x, a3._y, a3._z, a4, a5, a6, a7._r, a7._g, a7._b, a7._a, -1)
@@ -753,7 +804,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[39], addresses[39])
 functions.text = function(a1, a2, a3, a4, a5, a6, a7, a8, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.text', 8, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(39, a1, a2, a3, a4, a5, a6, a7, a8) refuse_extra('Gui.text', 8, ...) end
 local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'number' and a5 == nil
 and istype(V3, a6) and istype(C, a7) and a8 == nil then
@@ -778,7 +830,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[40], addresses[40])
 functions.update_text = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_text', 9, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(40, a1, a2, a3, a4, a5, a6, a7, a8, a9) refuse_extra('Gui.update_text', 9, ...)
+end
 local font_a4 = fonts[a4]
 if type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and font_a4 and type(a5)
 == 'number' and a6 == nil and istype(V3, a7) and istype(C, a8) and a9 == nil then
@@ -803,7 +857,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[41], addresses[41])
 functions.text_3d = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.text_3d', 10, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(41, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10) refuse_extra('Gui.text_3d', 10,
+...) end
 local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'number' and a5 == nil
 and istype(M, a6) and istype(V3, a7) and type(a8) == 'number' and istype(C, a9) and a10 == nil then
@@ -827,7 +883,9 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[42], addresses[42])
 functions.update_text_3d = function(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.update_text_3d', 11, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(42, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11)
+refuse_extra('Gui.update_text_3d', 11, ...) end
 local font_a4 = fonts[a4]
 if type(a1) == 'number' and type(a2) == 'number' and type(a3) == 'string' and font_a4 and type(a5)
 == 'number' and a6 == nil and istype(M, a7) and istype(V3, a8) and type(a9) == 'number' and
@@ -852,7 +910,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[43], addresses[43])
 functions.text_extents = function(a1, a2, a3, a4, a5, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.text_extents', 5, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(43, a1, a2, a3, a4, a5) refuse_extra('Gui.text_extents', 5, ...) end
 local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 and type(a4) == 'number' and a5 == nil
 then
@@ -874,7 +933,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[44], addresses[44])
 functions.has_all_glyphs = function(a1, a2, a3, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.has_all_glyphs', 3, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(44, a1, a2, a3) refuse_extra('Gui.has_all_glyphs', 3, ...) end
 local font_a3 = fonts[a3]
 if type(a1) == 'number' and type(a2) == 'string' and font_a3 then
 local r = native(cx, a1, a2, #a2, font_a3)
@@ -891,7 +951,8 @@ end end
 do local functions = core.module('Gui')
 local native = cast(types[45], addresses[45])
 functions.texture_size = function(a1, a2, ...)
-if num_arguments('#', ...) > 0 then refuse_extra('Gui.texture_size', 2, ...) end
+if num_arguments('#', ...) > 0 then
+raise_argument_error(45, a1, a2) refuse_extra('Gui.texture_size', 2, ...) end
 local source_a2 = sources[a2]
 if type(a1) == 'number' and source_a2 then
 local r = native(cx, a1, source_a2)

@@ -174,7 +174,8 @@ fn function(
         "do local functions = core.module('{module}')\n\
          local native = cast(types[{index}], addresses[{index}])\n\
          functions.{} = function({variables}, ...)\n\
-         if num_arguments('#', ...) > 0 then refuse_extra('{module}.{}', {}, ...) end\n\
+         if num_arguments('#', ...) > 0 then\n\
+         raise_argument_error({index}, {variables}) refuse_extra('{module}.{}', {}, ...) end\n\
          {}{fast}{general}end end\n",
         row.name,
         row.name,

@@ -53,7 +53,7 @@ describe("a unit", function()
     assert.equals(Vector3(4, 4, 4), Unit.local_position(other))
     assert.equals("World.spawn_unit: a pose already has a rotation",
       error_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
-    assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Matrix4x4 or nil, "
+    assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Vector2, Matrix4x4 or nil, "
       .. "got number 5", error_of(World.spawn_unit, world, "units/barrel", 5))
   end)
 
