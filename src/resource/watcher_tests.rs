@@ -179,6 +179,7 @@ fn scripts_and_settings_are_examined_before_they_are_used() {
             syntax_check: |_, text| text.ends_with('=').then(|| "no".into()),
             ..functions(watcher, compile::compile_without_index)
         },
+        exclude: Vec::new(),
         inbox: channel().1,
         outbox,
     };

@@ -6,6 +6,7 @@ use crate::docs::site::Site;
 use engine_script::docgen::ApiModel;
 
 const FIRST: usize = 3;
+const CHANGELOG: &str = LAST_PAGES[0].0;
 
 fn site() -> Site {
     Site::new(&ApiModel::new())
