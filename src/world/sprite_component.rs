@@ -391,7 +391,10 @@ mod tests {
     /// Resolves a reference in a game with every image, the tag "run", and maps with one level.
     fn resolve(reference: &ResourceReference) -> Result<ResolvedResource, Error> {
         match reference {
-            ResourceReference::Mesh { model, .. } => Err(error!("there is no model '{model}'")),
+            ResourceReference::Mesh { model, .. }
+            | ResourceReference::Animation(model)
+            | ResourceReference::StateMachine { model, .. }
+            | ResourceReference::Skin { model, .. } => Err(error!("there is no model '{model}'")),
             ResourceReference::PictureMaterial(name) if name == "glow" => {
                 Ok(ResolvedResource::Material(glow()))
             }

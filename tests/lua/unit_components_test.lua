@@ -208,9 +208,9 @@ describe("a component with a rate", function()
     play(8, 1 / 32)
     for round = 1, 24 do
       -- The first 20 units stay.
-      local gone = 21 + round % 20
-      World.destroy_unit(world, living[gone])
-      living[gone] = World.spawn_unit(world, "units/slow", position)
+      local replaced = 21 + round % 20
+      World.destroy_unit(world, living[replaced])
+      living[replaced] = World.spawn_unit(world, "units/slow", position)
       World.update(world, 1 / 32)
     end
     slow.log = {}

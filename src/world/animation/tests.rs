@@ -3,6 +3,7 @@
 use super::*;
 use crate::scene_graph::NO_NODE;
 use crate::unit_resource::UnitResource;
+use engine_animation::Pose;
 use engine_foundation::hash::StateHash;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{HandleKind, Quat, Slots, Vec3};
