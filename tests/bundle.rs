@@ -307,7 +307,7 @@ fn release_error_is_one_line_and_a_report() {
     assert!(lines.next().unwrap().starts_with("error: the report is in "), "{}", result.err);
     assert_eq!(lines.next(), None);
     let report = scratch.reports();
-    for part in ["Game:  1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
+    for part in ["Game: game 1.5\n", "(linux, release)", "main.lua:2", "local lives = 3"] {
         let part = part.replace("linux", std::env::consts::OS);
         assert!(report.contains(&part), "no '{part}' in:\n{report}");
     }

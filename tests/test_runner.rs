@@ -181,7 +181,7 @@ fn no_tests_found_exits_with_code_3() {
     assert_eq!((code, err), (3, format!("error: {looked}, and through 1 file\n")));
     let (code, _, err) = scratch.test(&["nowhere"]);
     assert_eq!(code, 1);
-    assert!(err.starts_with("error: 'nowhere' cannot be opened: "), "{err}");
+    assert!(err.starts_with("error: there is no folder 'nowhere'"), "{err}");
 }
 
 const GAME: [(&str, &str); 3] = [

@@ -70,8 +70,7 @@ end
 ---function returns.
 ---@param world World world in which the unit is spawned
 ---@param resource string the name of a unit, such as "units/barrel" for units/barrel.unit
----@param position? Vector3|Vector2|Matrix4x4 position or pose of its root; the resource's own by
----default; a Vector2 is at z = 0
+---@param position? Vector3|Vector2|Matrix4x4 pose of its root (Vector2: z = 0); its own by default
 ---@param rotation? Quaternion rotation of its root; the resource's own by default
 ---@return Unit unit the new unit
 function World.spawn_unit(world, resource, position, rotation)

@@ -211,7 +211,7 @@ fn all_errors_are_reported_and_the_last_good_data_is_kept() {
     let compiled = game.compile();
     let wanted = [
         "a.txt:2: a '!' cannot be compiled: remove it",
-        "../../secret: only files in the game's folder can be read",
+        "b.txt: '../../secret' cannot be read: only files in the game's folder can be read",
     ];
     assert_eq!(compiled.problems, wanted);
     assert!(compiled.changed.is_empty());
@@ -447,7 +447,8 @@ fn links_are_followed_only_within_the_game() {
     let out = "a link leads out of the game's folder, and only files in it can be read: copy into \
                the folder what it leads to";
     // A folder is refused as a whole: its contents are not even listed.
-    let wanted = ["art", "stolen.txt", "stolen.txt"].map(|at| format!("{at}: {out}"));
+    let subjects = ["art", "asks.txt: 'stolen.txt' cannot be read", "stolen.txt"];
+    let wanted = subjects.map(|subject| format!("{subject}: {out}"));
     let mut problems = compiled.problems.clone();
     problems.sort();
     assert_eq!(problems, wanted);

@@ -149,7 +149,10 @@ fn resource_readers_refuse_links_pipes_and_sparse_files() {
         let resources =
             if matches!(attack, LinkOut | Device | SparseFile) { RESOURCES } else { &[] };
         for path in resources.iter().chain(REFERENCED_FILES) {
-            let line = printed.lines().find(|line| line.contains(&format!("{path}: ")));
+            let refers = |line: &&str| {
+                line.contains(&format!("{path}: ")) || line.contains(&format!("'{path}' cannot be"))
+            };
+            let line = printed.lines().find(refers);
             let reason = attack.refusal("_BYTES_MAX");
             match line {
                 Some(line) => assert!(line.contains(&reason), "{attack:?}: {line}"),

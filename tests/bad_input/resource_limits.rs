@@ -94,7 +94,7 @@ fn exploding_source_is_refused_with_a_named_limit() {
              \"tileheight\":8,\"layers\":[{\"type\":\"tilelayer\",\"name\":\"l\",\"width\":1e9,\
              \"height\":1e9,\"data\":[1]}]}"
                 .to_string(),
-            "'columns' must be a whole number from 0 to 65536, got 1000000000",
+            "layer 'l' has 1000000000000000000 tiles, and 4194304 is the most (TILES_MAX)",
         ),
         (
             "crowd.particles",

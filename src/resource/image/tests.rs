@@ -145,8 +145,7 @@ fn the_extension_must_match_the_content() {
     refused(
         b"GIF89a....",
         "png",
-        "the file is a GIF, which cannot be read; save it as PNG, or as \
-        a sheet if it moves, not .png: rename it to end in .png",
+        "the file is a GIF picture, which cannot be read: save it as PNG",
     );
     refused(b"", "png", "the file is empty");
     assert!(decode(b"text", "png").is_err() && decode(b"text", "txt").is_err());

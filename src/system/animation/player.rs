@@ -44,16 +44,15 @@ impl<const N: usize> ActiveGroup<N> {
             return;
         }
         for lane in (0..4).filter(|lane| self.tracked & 1 << lane != 0) {
-            for axis in 0..N {
-                values[axis].0[lane] = sampled[axis].0[lane];
+            for (value, sampled) in values.iter_mut().zip(&sampled) {
+                value.0[lane] = sampled.0[lane];
             }
         }
     }
 
     fn set(&mut self, lane: usize, values: [Vec4; 2], start: f32, rate: f32) {
-        for axis in 0..N {
-            self.from[axis].0[lane] = values[0][axis];
-            self.to[axis].0[lane] = values[1][axis];
+        for (axis, (from, to)) in self.from.iter_mut().zip(&mut self.to).enumerate() {
+            (from.0[lane], to.0[lane]) = (values[0][axis], values[1][axis]);
         }
         (self.start.0[lane], self.rate.0[lane]) = (start, rate);
     }

@@ -109,8 +109,11 @@ fn characters_do_not_hang_on_the_corner_of_a_ledge() {
     assert!(failures.is_empty(), "{}: {:#?}", failures.len(), failures);
 }
 
-/// Returns the horizontal speed and gravity, and the start and upward speed of jumps at a ledge.
-fn jumps() -> Vec<((f32, f32), (f32, f32, f32))> {
+/// Horizontal speed and gravity of a jump, and its start and upward speed.
+type Jump = ((f32, f32), (f32, f32, f32));
+
+/// Returns jumps at a ledge.
+fn jumps() -> Vec<Jump> {
     let mut all = Vec::new();
     for speed in [3.0, 5.0, 7.0] {
         for gravity in [20.0, 34.0] {

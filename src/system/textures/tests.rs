@@ -212,7 +212,7 @@ fn invalid_settings_are_refused_with_location_and_reason() {
             "t.texture: it cannot share the atlas (atlas = true), because it repeats (wrap): \
             change either",
         ),
-        ("source = \"u.png\"", "u.png: there is no such file"),
+        ("source = \"u.png\"", "t.texture: 'u.png' cannot be read: there is no such file"),
         ("filter = [", "t.texture:1:10: list is not closed: add ']'"),
     ];
     for (text, message) in cases {

@@ -227,7 +227,6 @@ fn check_property(property: &SjsonTree) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tests::compiled;
 
     /// Returns the error of a Tiled map in JSON with this field of a layer, object or property.
@@ -286,8 +285,8 @@ mod tests {
             "2: 'firstgid' of tileset 'rock' must be a number, got 'abc'",
         );
         check(
-            "width=\"wide\"",
-            "width=\"8\"",
+            " width=\"wide\"",
+            " width=\"8\"",
             "2: 'width' of 'image' must be a number, got 'wide'",
         );
         check("x=\"left\"", "x=\"4\"", "4: 'x' of object 'door' must be a number, got 'left'");

@@ -400,6 +400,12 @@ M.calls = {
     Stats.counter(name)
     Stats.watch(name)
   end),
+  ["Unit.crossfade_animation"] = function()
+    local unit = World.spawn_unit(fixtures.get("World"), "models/chest")
+    for _ = 1, 17 do
+      Unit.crossfade_animation(unit, "Open", 1, 60)
+    end
+  end,
   ["Unit.create_actor"] = distinct(1025, function(name)
     Unit.create_actor(fixtures.get("Unit"), name, { shape = "sphere", radius = 1, type = "static" })
   end),

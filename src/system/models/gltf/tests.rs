@@ -63,7 +63,8 @@ fn the_skinned_test_model_matches_its_generator() {
     assert_eq!(std::fs::read_to_string(path).unwrap(), test_skinned_model::gltf());
     let (model, _) = imported(test_skinned_model::gltf().into_bytes()).unwrap();
     let (mesh, skin) = (&model.meshes[0], &model.skins[0]);
-    assert_eq!((mesh.joints.len(), mesh.weights.len()), (28, 28));
+    let vertices = mesh.vertices.len();
+    assert_eq!((mesh.joints.len(), mesh.weights.len()), (vertices, vertices));
     assert_eq!((skin.joints.len(), skin.inverse_bind.len()), (3, 3));
     let names: Vec<&str> = model.animations.iter().map(|clip| &clip.name[..]).collect();
     assert_eq!(names, ["Bow", "Nod", "Rise"]);
