@@ -108,7 +108,7 @@ fn compose(facts: &str, report: &str) -> String {
     format!("Crash report\n\n{facts}\n{report}\nLast lines of the log:\n{lines}")
 }
 
-/// Returns a line with the game's name and version. A game without a name is called like its folder.
+/// Returns a line with the game's name and version. A game without a name has that of its folder.
 fn game_line(settings: &Settings, project: &Project) -> String {
     let name = match settings.text("name") {
         "" => project.folder_name(),

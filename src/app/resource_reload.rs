@@ -58,8 +58,8 @@ pub fn report_data_folder(root: &Path, data: &Path) {
     }
 }
 
-/// Returns the folder of a purpose inside of the engine's own folder, or inside of the game's folder
-/// in the user's cache.
+/// Returns the folder of a purpose inside of the engine's own folder, or inside of the game's
+/// folder in the user's cache.
 fn work_folder(root: &Path, purpose: &str, name: &str) -> Result<PathBuf, Error> {
     let own = root.join(FOLDER).join(purpose).join(name);
     compile::refuse_links(root, &own)?;

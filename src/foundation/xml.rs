@@ -176,8 +176,8 @@ pub fn escape_for_display(text: &str) -> String {
     escape(&escape_line(text)).replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}")
 }
 
-/// Escapes a text from a game for an attribute of XML 1.0, as [`escape_for_display`] does, but keeps
-/// its line breaks.
+/// Escapes a text from a game for an attribute of XML 1.0, as [`escape_for_display`] does, but
+/// keeps its line breaks.
 pub fn escape_lines_for_display(text: &str) -> String {
     text.split('\n').map(escape_for_display).collect::<Vec<_>>().join("&#10;")
 }

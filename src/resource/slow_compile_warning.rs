@@ -2,7 +2,7 @@
 //! A small source can request a large amount of work, and without a report the developer cannot see
 //! which source delays the compile.
 
-use super::image;
+use super::image::{EXTENSIONS, stated_size};
 use engine_foundation::file_access::{self, readers};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -51,8 +51,8 @@ impl SlowCompileMonitor {
         CompileWorkerGuard(self)
     }
 
-    /// Reports slow sources until all threads have ended. `describe` returns the amount of a source,
-    /// if it is known.
+    /// Reports slow sources until all threads have ended. `describe` returns the amount of a
+    /// source, if it is known.
     pub fn warn_until_done(&self, describe: impl Fn(&str) -> Option<String>, warn: impl Fn(&str)) {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         while progress.threads > 0 {
@@ -102,11 +102,11 @@ impl Drop for CompilingGuard<'_> {
 /// Returns the size of a source that is a picture, which takes longer the more texels it has.
 pub fn picture_size(root: &Path, path: &str) -> Option<String> {
     let ending = path.rsplit_once('.')?.1.to_ascii_lowercase();
-    if !image::EXTENSIONS.contains(&&ending[..]) {
+    if !EXTENSIONS.contains(&&ending[..]) {
         return None;
     }
     let bytes = file_access::read(root, path, &readers::SOURCE).ok()?;
-    let (width, height) = image::stated_size(&bytes)?;
+    let (width, height) = stated_size(&bytes)?;
     Some(format!("the picture has {width} x {height} texels"))
 }
 

@@ -212,7 +212,7 @@ fn spheres_with_morph_targets() {
 }
 
 #[test]
-fn poses_are_kept_while_others_are_added_and_after_a_lost_device() {
+fn poses_survive_additions_and_a_lost_device() {
     let Some(mut renderer) = renderer(false) else { return };
     for scene in [bent_pillars, morph_targets] {
         let before = draw(&mut renderer, vec![scene()], ViewTarget::Screen);

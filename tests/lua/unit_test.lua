@@ -53,8 +53,8 @@ describe("a unit", function()
     assert.equals(Vector3(4, 4, 4), Unit.local_position(other))
     assert.equals("World.spawn_unit: a pose already has a rotation",
       error_of(World.spawn_unit, world, "units/barrel", pose, Quaternion()))
-    assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Vector2, Matrix4x4 or nil, "
-      .. "got number 5", error_of(World.spawn_unit, world, "units/barrel", 5))
+    assert.equals("World.spawn_unit: argument #3 'position' must be Vector3, Vector2, Matrix4x4 "
+      .. "or nil, got number 5", error_of(World.spawn_unit, world, "units/barrel", 5))
   end)
 
   it("is checked together with its base", function()

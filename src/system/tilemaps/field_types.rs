@@ -1,5 +1,5 @@
-//! Types of the fields of map files. A field with a value of another type is an error that names the
-//! field and its object; an absent field, and a `null` of LDtk, keeps the default of
+//! Types of the fields of map files. A field with a value of another type is an error that names
+//! the field and its object; an absent field, and a `null` of LDtk, keeps the default of
 //! `source_tree.rs`.
 
 use engine_foundation::Error;
