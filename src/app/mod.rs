@@ -32,6 +32,7 @@ use engine_foundation::scope;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, memory, profile};
+use engine_resource::glob::Glob;
 use engine_resource::project::{Project, ScriptError};
 use engine_resource::settings::Settings;
 use engine_resource::store::ResourceStore;
@@ -162,21 +163,16 @@ impl App {
             false => save_folder(&game_id(&settings, &project)?),
         };
         let config = VmConfig {
-            memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
-            jit: settings.boolean("lua.jit"),
             deterministic: launch.deterministic,
             sandbox: launch.sandbox,
             tests: launch.build == BuildMode::Test,
             coverage: launch.coverage,
             lines: launch.lines,
-            ..VmConfig::DEFAULT
+            ..vm_limits(&settings)
         };
         let init_seconds = settings.number("limits.init_seconds");
         let update_seconds = settings.number("limits.update_seconds");
-        let outputs = match &launch.game {
-            Game::Folder(folder) => resource_reload::sound_output(folder, &launch.sound),
-            Game::Bundle(_) => Vec::new(),
-        };
+        let outputs = sound_outputs(&launch.game, &launch.sound);
         let mut store = launch.store.unwrap_or_else(|| launch.game.store(platform, &outputs));
         store.prefer(launch.variants.preferences.clone());
         store.apply_preferences();
@@ -462,6 +458,23 @@ fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     apply_collection(settings, frame);
     apply_priorities(settings, &mut engine.devices.tasks)?;
     apply_time_step(settings, frame)
+}
+
+/// Returns the limits and the compiler of the VM as the settings say.
+fn vm_limits(settings: &Settings) -> VmConfig {
+    VmConfig {
+        memory_limit: (settings.number("limits.lua_memory_mib") as usize) << 20,
+        jit: settings.boolean("lua.jit"),
+        ..VmConfig::DEFAULT
+    }
+}
+
+/// Returns a pattern of the file to which the run writes its sound, if it is in the game's folder.
+fn sound_outputs(game: &Game, sound: &AudioDestination) -> Vec<Glob> {
+    match game {
+        Game::Folder(folder) => resource_reload::sound_output(folder, sound),
+        Game::Bundle(_) => Vec::new(),
+    }
 }
 
 /// Sets the memory limit. It applies to the whole process, because one game is played at a time.

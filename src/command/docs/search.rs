@@ -223,7 +223,7 @@ fn has_word(text: &str, term: &str) -> bool {
         let before = text[..at].chars().next_back();
         let after = text[at + term.len()..].chars().next();
         let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        !is_letter(before) && !(is_short(term) && is_letter(after))
+        !(is_letter(before) || is_short(term) && is_letter(after))
     })
 }
 

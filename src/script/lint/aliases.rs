@@ -95,7 +95,7 @@ fn target_of<'a>(
     match (start?, fields) {
         (start, []) => Some(start),
         (AliasTarget::Globals, [name]) if known.is_kept_module(name) => {
-            Some(AliasTarget::Module(*name))
+            Some(AliasTarget::Module(name))
         }
         _ => None,
     }
