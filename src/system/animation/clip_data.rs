@@ -5,7 +5,7 @@ use super::clip::{
     CLIP_SECONDS_MAX, Clip, ClipFeatures, JumpFrame, Key, LAST_TICK, MORPH_TARGETS_MAX, NEGATIVE,
     Track,
 };
-use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, sort_and_check};
+use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue, sort_and_check};
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::RootTrack;
 use super::skeleton::BONES_MAX;
@@ -14,7 +14,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Maximum size of a component of a position in metres, of a scale, and of a weight.
 pub const VALUE_MAX: f32 = 1e6;
@@ -73,13 +73,10 @@ impl ClipFeatures {
             });
         }
         writer.list(&self.beats, write_float);
-        writer.list(&self.events, |writer, ClipEvent { name, time, sound, effect }| {
+        writer.list(&self.events, |writer, ClipEvent { name, time, cue }| {
             writer.text(name);
             write_float(writer, time);
-            for text in [sound, effect] {
-                writer.u8(u8::from(text.is_some()));
-                text.iter().for_each(|text| writer.text(text));
-            }
+            cue.write(writer);
         });
     }
 
@@ -89,11 +86,7 @@ impl ClipFeatures {
         let mut beats = reader.list_at_most((BEATS_MAX, "BEATS_MAX"), BlobReader::finite)?;
         let mut events = reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
             let (name, time) = (reader.text()?.to_string(), reader.finite()?);
-            let mut optional = || match reader.flag()? {
-                true => reader.text().map(|text| Some(text.to_string())),
-                false => Ok(None),
-            };
-            Ok(ClipEvent { name, time, sound: optional()?, effect: optional()? })
+            Ok(ClipEvent { name, time, cue: EventCue::read(reader)? })
         })?;
         sort_and_check(seconds, &mut beats, &mut events)
             .map_err(|error| error!("it is damaged: {}", error.message))?;

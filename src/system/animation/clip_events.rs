@@ -1,13 +1,14 @@
 //! Events and beats of a clip, and the progress of time through it.
 
 use super::clip::Clip;
+use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, error};
 
 /// Maximum number of events of a clip.
 pub const EVENTS_MAX: usize = 1024;
 /// Maximum number of beats of a clip.
 pub const BEATS_MAX: usize = 1024;
-/// Maximum length in bytes of the name of an event, of its sound and of its effect.
+/// Maximum length in bytes of the name of an event, and of the names in its cue.
 pub const EVENT_NAME_BYTES_MAX: usize = 256;
 /// Maximum number of whole loops for which one call reports events. A clip of a few milliseconds
 /// in a slow frame would report thousands of events.
@@ -15,16 +16,82 @@ pub const EVENT_LOOPS_MAX: u32 = 4;
 /// Maximum number of loops in one step of time.
 pub const LOOPS_MAX: i32 = 1_000_000;
 
+/// Sound and particle effect that are played when an event is sent. Events of clips and of state
+/// machines have the same cues.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct EventCue {
+    /// Name of the sound.
+    pub sound: Option<String>,
+    /// Name of the particle effect.
+    pub effect: Option<String>,
+    /// Name of the bone where they are played. `None` is the first node of the unit.
+    pub bone: Option<String>,
+    /// True if they follow the bone. Otherwise they stay where they began.
+    pub link: bool,
+}
+
+impl EventCue {
+    /// Keys of a cue in files.
+    pub const KEYS: [&'static str; 4] = ["sound", "effect", "bone", "link"];
+
+    /// Returns true if nothing is played.
+    pub fn is_empty(&self) -> bool {
+        self.sound.is_none() && self.effect.is_none()
+    }
+
+    /// Checks the names.
+    ///
+    /// # Errors
+    /// Returns an error if a name is empty or long, or if there is a bone and nothing to play.
+    pub fn check(&self) -> Result<(), Error> {
+        let texts = [("sound", &self.sound), ("effect", &self.effect), ("bone", &self.bone)];
+        for (key, text) in texts {
+            let bytes = text.as_ref().map_or(1, String::len);
+            if !(1..=EVENT_NAME_BYTES_MAX).contains(&bytes) {
+                return Err(error!(
+                    "'{key}' of an event has {bytes} bytes: use 1 to {EVENT_NAME_BYTES_MAX} \
+                     (EVENT_NAME_BYTES_MAX)"
+                ));
+            }
+        }
+        if self.is_empty() && (self.bone.is_some() || self.link) {
+            let key = if self.bone.is_some() { "bone" } else { "link" };
+            return Err(error!("'{key}' of an event needs a 'sound' or an 'effect'"));
+        }
+        Ok(())
+    }
+
+    /// Writes the compiled form.
+    pub fn write(&self, writer: &mut BlobWriter) {
+        for text in [&self.sound, &self.effect, &self.bone] {
+            writer.u8(u8::from(text.is_some()));
+            text.iter().for_each(|text| writer.text(text));
+        }
+        writer.u8(u8::from(self.link));
+    }
+
+    /// Reads the compiled form.
+    ///
+    /// # Errors
+    /// Returns an error if a name is not valid.
+    pub fn read(reader: &mut BlobReader) -> Result<EventCue, Error> {
+        let mut optional = || match reader.flag()? {
+            true => reader.text().map(|text| Some(text.to_string())),
+            false => Ok(None),
+        };
+        let (sound, effect, bone) = (optional()?, optional()?, optional()?);
+        let cue = EventCue { sound, effect, bone, link: reader.flag()? };
+        cue.check().map(|()| cue).map_err(|error| error!("it is damaged: {}", error.message))
+    }
+}
+
 /// Event at a time of a clip.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipEvent {
     pub name: String,
     /// Seconds from the start of the clip.
     pub time: f32,
-    /// Name of the sound that the event plays.
-    pub sound: Option<String>,
-    /// Name of the particle effect that the event creates.
-    pub effect: Option<String>,
+    pub cue: EventCue,
 }
 
 /// Result of a step of time through a clip.
@@ -154,22 +221,20 @@ pub(crate) fn sort_and_check(
         return Err(error!("a beat is at {beat} seconds, and the clip ends at {seconds}"));
     }
     for event in events.iter() {
-        let ClipEvent { name, time, sound, effect } = event;
+        let ClipEvent { name, time, cue } = event;
         if !inside(*time) {
             return Err(error!(
                 "event '{name}' is at {time} seconds, and the clip ends at {seconds}"
             ));
         }
-        let texts = [Some(name), sound.as_ref(), effect.as_ref()].into_iter().flatten();
-        for text in texts {
-            if text.is_empty() || text.len() > EVENT_NAME_BYTES_MAX {
-                return Err(error!(
-                    "a name of an event at {time} seconds has {} bytes: use 1 to \
-                     {EVENT_NAME_BYTES_MAX} (EVENT_NAME_BYTES_MAX)",
-                    text.len()
-                ));
-            }
+        if name.is_empty() || name.len() > EVENT_NAME_BYTES_MAX {
+            return Err(error!(
+                "a name of an event at {time} seconds has {} bytes: use 1 to \
+                 {EVENT_NAME_BYTES_MAX} (EVENT_NAME_BYTES_MAX)",
+                name.len()
+            ));
         }
+        cue.check()?;
     }
     beats.sort_by(f32::total_cmp);
     events.sort_by(|a, b| a.time.total_cmp(&b.time));

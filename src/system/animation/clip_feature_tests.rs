@@ -72,7 +72,7 @@ fn foot(skeleton: &Skeleton, pose: &Pose) -> Vec3 {
 }
 
 fn event(name: &str, time: f32) -> ClipEvent {
-    ClipEvent { name: name.to_string(), time, sound: None, effect: None }
+    ClipEvent { name: name.to_string(), time, cue: EventCue::default() }
 }
 
 #[test]

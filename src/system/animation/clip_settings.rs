@@ -13,7 +13,7 @@
 //! ```
 
 use super::clip::CLIP_SECONDS_MAX;
-use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX};
+use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue};
 use super::compile::ClipSettings;
 use super::root_motion::RootMotion;
 use super::skeleton::BONES_MAX;
@@ -38,7 +38,7 @@ const KEYS: [&str; 15] = [
     "retarget",
     "jump_seconds",
 ];
-const EVENT_KEYS: [&str; 4] = ["name", "time", "sound", "effect"];
+const EVENT_KEYS: [&str; 6] = ["name", "time", "sound", "effect", "bone", "link"];
 const ADDITIVE_KEYS: [&str; 2] = ["clip", "time"];
 
 /// Reference pose of an additive clip, by names.
@@ -212,13 +212,19 @@ impl Reader<'_> {
         let fields = item.entries().ok_or_else(|| {
             self.value_error(item, "an event must be an object: { name = \"step\", time = 0.1 }")
         })?;
-        let (mut name, mut time, mut sound, mut effect) = (None, None, None, None);
+        let (mut name, mut time, mut cue) = (None, None, EventCue::default());
         for field in fields {
             match field.key {
                 "name" => name = Some(self.text(&field)?),
                 "time" => time = Some(self.time(field.value, "the 'time' of an event")?),
-                "sound" => sound = Some(self.text(&field)?),
-                "effect" => effect = Some(self.text(&field)?),
+                "sound" => cue.sound = Some(self.text(&field)?),
+                "effect" => cue.effect = Some(self.text(&field)?),
+                "bone" => cue.bone = Some(self.text(&field)?),
+                "link" => {
+                    let link = field.value.as_bool();
+                    cue.link =
+                        link.ok_or_else(|| self.error(&field, "'link' must be true or false"))?;
+                }
                 key => {
                     let near = hint(key, EVENT_KEYS);
                     return Err(
@@ -227,8 +233,9 @@ impl Reader<'_> {
                 }
             }
         }
+        cue.check().map_err(|error| self.value_error(item, &error.message))?;
         match (name, time) {
-            (Some(name), Some(time)) => Ok(ClipEvent { name, time, sound, effect }),
+            (Some(name), Some(time)) => Ok(ClipEvent { name, time, cue }),
             (None, _) => Err(self.value_error(item, "an event needs a 'name'")),
             (Some(name), None) => {
                 Err(self.value_error(item, &format!("event '{name}' needs a 'time' in seconds")))
@@ -303,7 +310,8 @@ mod tests {
             root_bone = "hips"
             beats = [0, 0.5]
             events = [
-                { name = "step", time = 0.1, sound = "sounds/step", effect = "effects/dust" }
+                { name = "step", time = 0.1, sound = "sounds/step", effect = "effects/dust"
+                  bone = "foot", link = true }
                 { name = "breathe", time = 0.4 }
             ]
             additive = { clip = "Idle", time = 0.25 }
@@ -332,8 +340,12 @@ mod tests {
             additive: None,
             beats: vec![0.0, 0.5],
             events: vec![
-                ClipEvent { name: name("step"), time: 0.1, sound, effect },
-                ClipEvent { name: name("breathe"), time: 0.4, sound: None, effect: None },
+                ClipEvent {
+                    name: name("step"),
+                    time: 0.1,
+                    cue: EventCue { sound, effect, bone: text("foot"), link: true },
+                },
+                ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default() },
             ],
         };
         assert_eq!(file.settings, wanted);
@@ -367,6 +379,14 @@ mod tests {
         check(
             "events = [{ name = \"a\", tim = 1 }]",
             "1: unknown key 'tim' of an event, did you mean 'time'?",
+        );
+        check(
+            "events = [{ name = \"a\", time = 1, bone = \"foot\" }]",
+            "1: 'bone' of an event needs a 'sound' or an 'effect'",
+        );
+        check(
+            "events = [{ name = \"a\", time = 1, sound = \"s\", link = 1 }]",
+            "1: 'link' must be true or false",
         );
         check("events = [3]", "1: an event must be an object: { name = \"step\", time = 0.1 }");
         check(

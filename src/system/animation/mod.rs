@@ -35,7 +35,7 @@ mod tests;
 pub use additive::{AdditiveReference, additive_rest};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
-pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX};
+pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
 pub use clip_settings::{AdditiveSettings, AnimationFile, parse_animation_file};
 pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
 pub use palette::{ModelMatrix, model_matrices, palette};

@@ -12,7 +12,7 @@ use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
 use std::ops::Range;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
