@@ -51,7 +51,7 @@ pub use state_machine::{
     BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
     FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterForm, ParameterRow,
     PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample, SampleMode,
-    SamplePlayers, SentEvent, State, StateKind, StateMachine, StateMachineOutput,
+    SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine, StateMachineOutput,
     StateMachineState, StateMachineSummary, StateSummary, Transition, TransitionMode,
     TransitionSummary, Variable, compile_state_machine, read_state_machine,
 };

@@ -91,7 +91,7 @@ impl BoundMachine {
     /// Returns the name of a sent event.
     fn event_name(&self, event: SentEvent) -> &str {
         match event.source {
-            EventSource::State(index) => &self.machine.sent_events()[usize::from(index)],
+            EventSource::State(index) => &self.machine.sent_events()[usize::from(index)].name,
             EventSource::Clip { clip, event } => {
                 &self.infos[usize::from(clip)].events[usize::from(event)].1
             }

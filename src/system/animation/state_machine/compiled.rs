@@ -3,11 +3,12 @@
 use super::constraint_description::{ConstraintDescription, ConstraintKind};
 use super::data::*;
 use super::expression::{Expression, ExpressionTable};
+use crate::clip_events::EventCue;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, error};
 
 /// Version of the compiled form. A change of this number recompiles every state machine.
-pub const STATE_MACHINE_VERSION: u32 = 1;
+pub const STATE_MACHINE_VERSION: u32 = 2;
 const MAGIC: [u8; 4] = *b"ASMC";
 
 /// Number in place of an optional index.
@@ -88,7 +89,10 @@ impl StateMachine {
             write_floats(writer, &[variable.value, variable.min, variable.max]);
         });
         writer.list(&self.events, |writer, name| writer.text(name));
-        writer.list(&self.sent_events, |writer, name| writer.text(name));
+        writer.list(&self.sent_events, |writer, event| {
+            writer.text(&event.name);
+            event.cue.write(writer);
+        });
         writer.list(&self.clips, |writer, clip| {
             writer.text(&clip.name);
             writer.u32(clip.line);
@@ -213,7 +217,9 @@ pub fn read_state_machine(bytes: &[u8]) -> Result<StateMachine, Error> {
             })
         })?,
         events: reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), read_text)?,
-        sent_events: reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), read_text)?,
+        sent_events: reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {
+            Ok(StateEvent { name: read_text(reader)?, cue: EventCue::read(reader)? })
+        })?,
         clips: reader.list_at_most((CLIPS_MAX, "CLIPS_MAX"), |reader| {
             Ok(ClipReference { name: read_text(reader)?, line: reader.u32()? })
         })?,

@@ -3,6 +3,7 @@
 
 use super::constraint_description::ConstraintDescription;
 use super::expression::{Expression, ExpressionTable};
+use crate::clip_events::EventCue;
 
 /// Maximum number of variables of a state machine.
 pub const VARIABLES_MAX: usize = 256;
@@ -187,6 +188,13 @@ pub struct StateClip {
     pub weight: Option<Expression>,
 }
 
+/// Event that states and groups send.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StateEvent {
+    pub name: String,
+    pub cue: EventCue,
+}
+
 /// Event that a state sends when its time passes a position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TimedEvent {
@@ -286,7 +294,7 @@ pub struct StateMachine {
     /// Events that transitions handle, or that the file lists.
     pub(super) events: Vec<String>,
     /// Events that states send.
-    pub(super) sent_events: Vec<String>,
+    pub(super) sent_events: Vec<StateEvent>,
     pub(super) clips: Vec<ClipReference>,
     pub(super) masks: Vec<Mask>,
     pub(super) constraints: Vec<ConstraintDescription>,
@@ -318,8 +326,8 @@ impl StateMachine {
         &self.events
     }
 
-    /// Returns the names of the events that states send.
-    pub fn sent_events(&self) -> &[String] {
+    /// Returns the events that states send. Events of the same name can have different cues.
+    pub fn sent_events(&self) -> &[StateEvent] {
         &self.sent_events
     }
 

@@ -110,7 +110,7 @@ impl StateMachine {
                 _ => state.kind.keyword(),
             },
             clips: clips.collect(),
-            sends: sends.map(|event| self.sent_events[usize::from(event)].clone()).collect(),
+            sends: sends.map(|event| self.sent_events[usize::from(event)].name.clone()).collect(),
         });
         for transition in self.leaving(state) {
             let FadeSettings { seconds, curve, priority, .. } = transition.fade;

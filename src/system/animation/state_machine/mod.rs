@@ -18,6 +18,7 @@ mod players;
 mod runtime;
 mod save;
 mod source;
+mod source_events;
 mod source_fields;
 mod source_states;
 mod source_transitions;
@@ -30,8 +31,8 @@ pub use constraint_description::{
     ConstraintDescription, ConstraintKind, ParameterForm, ParameterRow,
 };
 pub use data::{
-    ClipReference, Curve, FadeSettings, Interruption, Layer, Mask, State, StateKind, StateMachine,
-    Transition, TransitionMode, Variable,
+    ClipReference, Curve, FadeSettings, Interruption, Layer, Mask, State, StateEvent, StateKind,
+    StateMachine, Transition, TransitionMode, Variable,
 };
 pub use evaluate::PoseEvaluator;
 pub use explain::{StateMachineSummary, StateSummary, TransitionSummary};

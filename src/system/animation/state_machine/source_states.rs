@@ -16,7 +16,6 @@ const CLIP_KEYS: [&str; 5] = ["additive", "events", "loop", "on_end", "speed"];
 const TIME_KEYS: [&str; 3] = ["additive", "events", "time"];
 const GROUP_KEYS: [&str; 2] = ["on_end", "speed"];
 const STATE_LIMIT: (usize, &str) = (STATES_MAX, "STATES_MAX");
-const SENT_LIMIT: (usize, &str) = (64, "64 events a state");
 /// Range of positions in blend spaces.
 const POSITIONS: (f32, f32) = (-1e6, 1e6);
 
@@ -430,60 +429,5 @@ impl<'a> Builder<'a> {
         }
         self.finish_group(fields, group)?;
         Ok(targets)
-    }
-
-    fn read_timed_events(
-        &mut self,
-        fields: &SourceFields<'a>,
-        state: &mut State,
-    ) -> Result<(), Error> {
-        for item in fields.list("events", SENT_LIMIT)?.unwrap_or_default() {
-            let subject = format!("'events' of {}", fields.subject);
-            let event = SourceFields::open(self.path, subject, item, &["at", "name", "time"])?;
-            let Some(name) = event.text("name")? else {
-                return Err(event.block_error("'name' is missing"));
-            };
-            let seconds = event.number("time", (0.0, 600.0))?;
-            let (time, is_fraction) = match (seconds, event.number("at", (0.0, 1.0))?) {
-                (Some(_), _) if state.clips.len() > 1 => {
-                    let message = "a state with several clips has no fixed length: write 'at', a \
-                                   fraction from 0 to 1, in place of 'time'";
-                    return Err(event.block_error(message));
-                }
-                (Some(seconds), None) => (seconds, false),
-                (None, Some(fraction)) => (fraction, true),
-                _ => {
-                    let message = "it needs 'time' in seconds, or 'at', a fraction from 0 to 1";
-                    return Err(event.block_error(message));
-                }
-            };
-            let event = self.sent_event(&event, name)?;
-            state.events.push(TimedEvent { event, time, is_fraction });
-        }
-        Ok(())
-    }
-
-    /// Returns the indices of the events that a key names.
-    fn sent_events(&mut self, fields: &SourceFields<'a>, key: &str) -> Result<Vec<u16>, Error> {
-        let mut events = Vec::new();
-        for value in fields.one_or_list(key, SENT_LIMIT)? {
-            let name = fields.text_of(key, value)?;
-            events.push(self.sent_event(fields, name)?);
-        }
-        Ok(events)
-    }
-
-    fn sent_event(&mut self, fields: &SourceFields<'a>, name: &str) -> Result<u16, Error> {
-        let events = &mut self.machine.sent_events;
-        if let Some(index) = events.iter().position(|known| known == name) {
-            return Ok(index as u16);
-        }
-        if events.len() == EVENTS_MAX {
-            return Err(fields.block_error(&format!(
-                "the states send more than {EVENTS_MAX} different events (EVENTS_MAX)"
-            )));
-        }
-        events.push(name.to_string());
-        Ok(events.len() as u16 - 1)
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the compiler: valid files, messages of errors, and the compiled form.
 
 use super::*;
+use crate::clip_events::EventCue;
 use engine_foundation::random::Random;
 
 const EXAMPLE: &str = r#"
@@ -56,7 +57,8 @@ fn the_example_of_the_manual_compiles() {
     let machine = compiled(EXAMPLE);
     assert_eq!(machine.skeleton(), "units/orc");
     assert_eq!(machine.events(), ["jump", "fight", "peace", "swing", "get_up", "die", "wave"]);
-    assert_eq!(machine.sent_events(), ["drawn", "sheathed", "hit"]);
+    let sent: Vec<&str> = machine.sent_events().iter().map(|event| event.name.as_str()).collect();
+    assert_eq!(sent, ["drawn", "sheathed", "hit"]);
     let clips: Vec<&str> = machine.clips().iter().map(|clip| clip.name.as_str()).collect();
     assert!(clips.starts_with(&["walk", "run", "jump", "ready", "swing"]), "{clips:?}");
     assert_eq!(machine.find_variable("lean"), Some(1));
@@ -246,6 +248,46 @@ fn variables_masks_and_constraints_are_checked() {
     assert!(error.message.starts_with("a.state_machine:1:"), "{}", error.message);
     let error = compile_state_machine("a.state_machine", "").unwrap_err();
     assert!(error.message.contains("'skeleton' is missing"), "{}", error.message);
+}
+
+#[test]
+fn events_have_cues() {
+    let machine = compiled(
+        "layers = [ { states = { s = { clip = \"o\"
+            enter = { name = \"step\" sound = \"sounds/land\" }
+            events = [
+                { name = \"step\" time = 0.1 sound = \"sounds/step\" effect = \"fx/dust\"
+                  bone = \"foot_l\" link = true }
+                { name = \"step\" at = 0.5 }
+            ] } } } ]",
+    );
+    let text = |text: &str| Some(text.to_string());
+    let cues: Vec<EventCue> = machine.sent_events().iter().map(|it| it.cue.clone()).collect();
+    let (sound, effect, bone) = (text("sounds/step"), text("fx/dust"), text("foot_l"));
+    let wanted = [
+        EventCue { sound: text("sounds/land"), ..EventCue::default() },
+        EventCue { sound, effect, bone, link: true },
+        EventCue::default(),
+    ];
+    assert_eq!(cues, wanted);
+    assert_eq!(read_state_machine(&machine.write()).unwrap(), machine);
+    check_state(
+        "clip = \"o\" events = [ { name = \"e\" at = 1 bone = \"foot\" } ]",
+        "'events' of state 's': 'bone' of an event needs a 'sound' or an 'effect'",
+    );
+    check_state(
+        "clip = \"o\" enter = { name = \"e\" link = true }",
+        "'link' of an event needs a 'sound' or an 'effect'",
+    );
+    check_state("clip = \"o\" exit = { sound = \"s\" }", "'exit' of state 's': 'name' is missing");
+    check_state(
+        "clip = \"o\" events = [ { name = \"e\" at = 1 sond = \"s\" } ]",
+        "has no 'sond', did you mean 'sound'?",
+    );
+    check_state(
+        "clip = \"o\" enter = { name = \"e\" sound = 5 }",
+        "'sound' must be text in quotes",
+    );
 }
 
 #[test]

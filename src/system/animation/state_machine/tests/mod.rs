@@ -75,7 +75,9 @@ impl Character {
     /// Returns the sent events and forgets them.
     fn sent(&mut self) -> Vec<String> {
         let name = |it: SentEvent| match it.source {
-            EventSource::State(event) => self.machine.sent_events()[usize::from(event)].clone(),
+            EventSource::State(event) => {
+                self.machine.sent_events()[usize::from(event)].name.clone()
+            }
             EventSource::Clip { clip, event } => {
                 self.clips[usize::from(clip)].events[usize::from(event)].1.clone()
             }
