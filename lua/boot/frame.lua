@@ -23,6 +23,8 @@ local function has_callback(name)
   return fn ~= nil
 end
 
+core.has_callback = has_callback
+
 -- Names of the callbacks of a game.
 local CALLBACKS = core.callback_names()
 

@@ -5,7 +5,7 @@ local type, ipairs, format = type, ipairs, string.format
 local byte, sub, reverse, min = string.byte, string.sub, string.reverse, math.min
 
 -- Component functions that the engine calls.
-local CALLBACKS = { "spawned", "unspawned", "update", "inspect" }
+local CALLBACKS = { "spawned", "unspawned", "update", "inspect", "on_animation_event" }
 
 -- Returns true if a text differs from a name by one typing error: an extra, missing or wrong
 -- letter, or two letters swapped.

@@ -188,17 +188,18 @@ local TASKS = {
   spawned = "When spawning component:",
   unspawned = "When destroying component:",
   update = "When updating component:",
+  on_animation_event = "When notifying component:",
 }
 
 -- Calls a function of a component, if the component has it. Raises if the value is not a function.
-local function call_callback(kind, name, units, dt)
+local function call_callback(kind, name, units, ...)
   local fn = kind.module[name]
   if fn == nil then return end
   if type(fn) ~= "function" then
     raise(format("components/%s.lua: '%s' must be a function, got %s", kind.name, name,
       core.describe(fn)))
   end
-  with_units(TASKS[name], kind.name, units, fn, units, dt)
+  with_units(TASKS[name], kind.name, units, fn, ...)
 end
 
 -- Copies the fields of a unit's parts into the unit's data. Values that the unit has already are
@@ -257,7 +258,7 @@ local function call_spawned(world, group, entries)
       entries[unit].notifying = true
     end
   end
-  if #notified > 0 then call_callback(group.kind, "spawned", notified) end
+  if #notified > 0 then call_callback(group.kind, "spawned", notified, notified) end
   for _, unit in ipairs(group.units) do entries[unit].notifying = nil end
 end
 
@@ -350,7 +351,8 @@ core.on("unit_end", "components", function(world, unit)
     -- A component that was notified is not notified again, even if another component raises.
     parts[i] = nil
     record_destroyed(kind, world, unit)
-    call_callback(kind, "unspawned", { unit })
+    local units = { unit }
+    call_callback(kind, "unspawned", units, units)
   end
   drop_parts(world, unit)
   unspawning[unit] = nil
@@ -441,7 +443,7 @@ local function update_units(kind, world, due, delta)
     end
     if #units > 0 then
       updating, updating_in, updating_of = kind.name, running(), world
-      call_callback(kind, "update", units, elapsed)
+      call_callback(kind, "update", units, units, elapsed)
       updating = nil
       end_units()
     end
@@ -496,6 +498,24 @@ function core.script_parts(unit)
       module = types[part.component].module }
   end
   return result
+end
+
+-- Returns true if a script component in use has a function of that name.
+function core.has_component_callback(name)
+  for _, kind in next, types do
+    if kind.module and kind.module[name] ~= nil then return true end
+  end
+  return false
+end
+
+-- Calls a function of a unit's script components, of those that have it. One of them may destroy
+-- the unit.
+function core.notify_components(name, unit, ...)
+  local parts, units = parts_of[unit], { unit }
+  for i = 1, parts and #parts or 0 do
+    if not parts[i] then return end
+    call_callback(types[parts[i].component], name, units, unit, ...)
+  end
 end
 
 -- Raises if neither the engine nor the game has a component of that name.

@@ -6,6 +6,7 @@ mod hashed_names;
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use engine_animation::read_state_machine;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
@@ -116,11 +117,8 @@ fn explain_resource(
     }
     let mut text = String::new();
     if resource.kind == kind_names::SOUND {
-        let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
-        let mut store = ResourceStore::new(index.clone(), data);
-        store.prefer(preferences.clone());
-        store.apply_preferences();
-        let (definition, _) = sound::resource::read_sound(&store.read(resource)?)?;
+        let bytes = compiled_data(index, resource, args, (platform, preferences))?;
+        let (definition, _) = sound::resource::read_sound(&bytes)?;
         text += &of_sound(&resource.name, &definition, &args.parameters)?;
         text += "\n";
     } else if !args.parameters.is_empty() {
@@ -128,9 +126,28 @@ fn explain_resource(
             "'{resource}' has no parameters: --param is for sounds"
         ));
     }
+    if resource.kind == kind_names::STATE_MACHINE {
+        let bytes = compiled_data(index, resource, args, (platform, preferences))?;
+        let machine = read_state_machine(&bytes)?;
+        text += &(machine.describe(&resource.name) + "\n");
+    }
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;
     Ok(text + &graph(index, resource, variants))
+}
+
+/// Returns the compiled form of the variant of a resource that serves.
+fn compiled_data(
+    index: &ResourceIndex,
+    resource: &ResourceName,
+    args: &Args,
+    (platform, preferences): (&str, &VariantPreferences),
+) -> Result<Vec<u8>, Error> {
+    let data = DataSource::Folder(data_of(&args.folder, platform)?, KINDS);
+    let mut store = ResourceStore::new(index.clone(), data);
+    store.prefer(preferences.clone());
+    store.apply_preferences();
+    store.read(resource).map(|bytes| bytes.to_vec())
 }
 
 /// Finds the resource for a command-line text: a name with its type, a name that only one resource

@@ -1,6 +1,7 @@
 //! The engine: all systems and worlds of a running game in one struct of a few groups. Script
 //! functions receive only this struct; the code that combines systems takes the groups it needs.
 
+mod animation_events;
 mod assets;
 pub mod built_in_resources;
 mod debug_draw;
@@ -203,6 +204,7 @@ impl Engine {
             self.end_unit(unit, location);
         }
         self.worlds.end_scene(world);
+        self.worlds.animations.events.forget_world(world);
         self.worlds.physics.release_world(world, self.frame.index, location);
         self.worlds.levels.release_world(world, self.frame.index, location);
         if self.worlds.main == Some(world) {

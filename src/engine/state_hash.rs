@@ -147,6 +147,7 @@ impl Engine {
             hasher.write(HashedSystem::Worlds, number(handle), |hash| {
                 hash.write_f64(world.time);
                 hash.write_f64(world.delta);
+                self.worlds.animations.events.write_state(hash);
             });
         }
         let view = self.worlds.component_view(&self.assets, &self.devices);

@@ -84,7 +84,9 @@ impl Worlds {
     ) -> Result<Arc<BoundMachine>, Error> {
         let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
         let read = || assets.store.read(&resource).map(|bytes| bytes.to_vec());
-        self.animations.machine(name, model, read)
+        let bound = self.animations.machine(name, model, read)?;
+        self.check_event_cues(assets, &bound)?;
+        Ok(bound)
     }
 
     /// Returns the resource that a component refers to.

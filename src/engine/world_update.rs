@@ -102,6 +102,9 @@ impl Engine {
                 });
             }
         })?;
+        if steps.scene_graph {
+            self.play_event_cues();
+        }
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);
             self.worlds.report_refused_particles();

@@ -16,6 +16,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 pub use handles::{
     HandleNumber, MaybeHandle, gui_message, live_kind, material_message, stale_message,
 };
+pub use name_or_index::NameOrIndex;
 
 /// The reason why an argument was refused.
 pub enum ArgumentError {
@@ -132,6 +133,7 @@ macro_rules! of_number {
 }
 
 mod handles;
+mod name_or_index;
 
 #[inline(always)]
 fn finite(number: f64) -> Result<f64, ArgumentError> {

@@ -55,6 +55,20 @@ pub const CALLBACKS: &[Callback] = &[
         string_seed: Some(3),
     },
     Callback {
+        name: "on_animation_event",
+        params: &[
+            ("unit", "Unit", "the unit that sent the event"),
+            ("event", "string", "the name of the event"),
+            ("layer", "integer", "the layer of its state machine, from 1"),
+        ],
+        returns: &[],
+        doc: "Called at the end of `World.update` for each event that units sent in it: events of \
+              the states of their state machines, and of animations. A function of the same name \
+              in a component is called first, with the events of the component's units.",
+        // It is called in `update`.
+        string_seed: None,
+    },
+    Callback {
         name: "on_activate",
         params: &[("active", "boolean", "true if a window of the game now has the focus")],
         returns: &[],

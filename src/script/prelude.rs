@@ -98,6 +98,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/component_rates",
     "world/components",
     "world/component_queries",
+    "world/animation_events",
     "world/unit/has_component",
     "world/mesh",
     "world/light",

@@ -105,7 +105,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::UNIT,
     &unit::animation::UNIT,
     &unit::state_machine::UNIT,
-    &unit::state_machine::WORLD,
+    &unit::animation_events::UNIT,
+    &unit::animation_events::WORLD,
     &unit::components::UNIT,
     &unit::meshes::UNIT,
     &unit::nodes::UNIT,
@@ -121,6 +122,7 @@ pub const MODULES: &[&ModuleRows] = &[
 /// Functions that only the prelude can call, in its table `core`.
 pub const CORE_MODULES: &[&ModuleRows] = &[
     &unit::actors::CORE,
+    &unit::animation_events::CORE,
     &application::CORE,
     &prelude_core::CORE,
     &diagnostics::CORE,

@@ -24,6 +24,17 @@ impl ModelMatrix {
         ModelMatrix([row(0), row(1), row(2)])
     }
 
+    /// Returns the columns of the matrix, as in [`engine_foundation::Mat4`].
+    pub fn to_columns(&self) -> [f32; 16] {
+        let [x, y, z] = self.0.map(|row| row.0);
+        let mut columns = [0.0; 16];
+        for column in 0..4 {
+            let last = if column == 3 { 1.0 } else { 0.0 };
+            columns[4 * column..][..4].copy_from_slice(&[x[column], y[column], z[column], last]);
+        }
+        columns
+    }
+
     /// Returns the matrix that applies `inner` first.
     #[inline(always)]
     pub fn concatenate(&self, inner: &ModelMatrix) -> ModelMatrix {

@@ -1,6 +1,7 @@
 //! A character: the clips that a unit plays, their blending, and the resulting pose.
 
 use super::animated_model::AnimatedModel;
+use super::events::EventOrigin;
 use super::state_machine::CharacterMachine;
 use crate::scene_graph::NodePose;
 use crate::unit::UnitId;
@@ -285,9 +286,9 @@ impl Character {
         self.outdated = true;
     }
 
-    /// Moves the clips and the state machine on. Names of events and their layers are passed to
-    /// `notify`. Returns true if the pose has to be evaluated.
-    pub fn advance(&mut self, seconds: f32, notify: impl FnMut(&str, u16)) -> bool {
+    /// Moves the clips and the state machine on. Events and their layers are passed to `notify`.
+    /// Returns true if the pose has to be evaluated.
+    pub fn advance(&mut self, seconds: f32, notify: impl FnMut(EventOrigin, u16)) -> bool {
         let machine = self.machine.as_mut().filter(|machine| machine.enabled);
         let has_machine = machine.map(|machine| machine.advance(seconds, notify)).is_some();
         self.playing.iter_mut().for_each(|it| it.advance(seconds));

@@ -5,6 +5,8 @@
 mod animated_model;
 mod character;
 mod component;
+mod event_log;
+mod events;
 mod model_clips;
 mod state_machine;
 #[cfg(test)]
@@ -17,29 +19,19 @@ pub use animated_model::{AnimatedModel, NamedClip, Skin};
 use character::PoseScratch;
 pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
 pub use component::{ANIMATION, AnimationComponent};
+pub use engine_animation::EventCue;
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 use engine_models::Model;
+use event_log::EventLog;
+pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 pub use model_clips::{compile_clips, scale_animation};
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of characters below which waking a thread costs more time than their evaluation.
 const CHARACTERS_MIN: usize = 32;
-
-/// Maximum number of events that wait for a script. The oldest ones are dropped.
-pub const EVENTS_MAX: usize = 1 << 14;
-
-/// An event that the state machine of a character has sent.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AnimationEvent {
-    pub world: WorldId,
-    pub unit: UnitId,
-    pub name: String,
-    /// Layer of the state machine, from 0.
-    pub layer: u16,
-}
 
 /// No character.
 const NONE: u32 = u32::MAX;
@@ -54,10 +46,10 @@ pub struct Animations {
     models: HashMap<String, Arc<AnimatedModel>>,
     /// State machines that characters use or used, by the names of the machine and of the model.
     machines: HashMap<(String, String), Arc<BoundMachine>>,
-    /// Events of characters that scripts have not taken yet.
-    events: VecDeque<AnimationEvent>,
-    /// Number of events that were dropped because nobody took them.
-    dropped_events: u64,
+    /// Events that characters have sent.
+    pub events: AnimationEvents,
+    /// Characters whose transitions and events are logged.
+    pub log: EventLog,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.
@@ -99,15 +91,6 @@ impl Animations {
         Ok(bound)
     }
 
-    /// Returns the events of a world's characters since the last call, the oldest first, and the
-    /// number of events of all worlds that were dropped.
-    pub fn take_events(&mut self, world: WorldId) -> (Vec<AnimationEvent>, u64) {
-        let (taken, kept): (VecDeque<_>, _) =
-            self.events.drain(..).partition(|event| event.world == world);
-        self.events = kept;
-        (taken.into(), std::mem::take(&mut self.dropped_events))
-    }
-
     /// Returns the character of a unit, if it has one.
     pub fn of(&self, row: u32) -> Option<&Character> {
         let index = *self.index_of.get(row as usize)?;
@@ -145,6 +128,9 @@ impl Animations {
     }
 
     fn remove(&mut self, row: u32) {
+        if let Some(unit) = self.of(row).map(|character| character.unit) {
+            self.log.remove(unit);
+        }
         let Some(slot) = self.index_of.get_mut(row as usize) else { return };
         let index = std::mem::replace(slot, NONE) as usize;
         if index >= self.characters.len() {
@@ -172,19 +158,19 @@ impl Animations {
             self.note_edited(edited, units);
         }
         let mut due = 0;
-        let Animations { characters, events, dropped_events, .. } = self;
+        let Animations { characters, events, .. } = self;
+        events.begin_update();
         for character in characters {
             let is_here = units.is_in(character.unit.row(), world);
             let unit = character.unit;
             character.is_due = is_here
-                && character.advance(seconds, |name, layer| {
-                    if events.len() == EVENTS_MAX {
-                        events.pop_front();
-                        *dropped_events += 1;
-                    }
-                    events.push_back(AnimationEvent { world, unit, name: name.to_string(), layer });
+                && character.advance(seconds, |origin, layer| {
+                    events.send(AnimationEvent { world, unit, layer, origin });
                 });
             due += usize::from(character.is_due);
+        }
+        if !self.log.is_empty() {
+            self.log_update(units);
         }
         if due >= CHARACTERS_MIN && pool.threads() > 1 {
             let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));

@@ -2,8 +2,9 @@
 //! a model, and the state of one character.
 
 use super::animated_model::AnimatedModel;
+use super::events::{EventOrigin, refer_to_cue};
 use engine_animation::{
-    BoneMask, ClipInfo, ClipPlayer, EventSource, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
+    BoneMask, ClipInfo, ClipPlayer, EventCue, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
     SentEvent, State, StateKind, StateMachine, StateMachineOutput, StateMachineState,
     compile_state_machine, read_state_machine,
 };
@@ -28,7 +29,9 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
     compile: |compiling| {
         let text = std::str::from_utf8(&compiling.bytes)
             .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
-        compile_state_machine(&compiling.path, text).map(|machine| machine.write())
+        let machine = compile_state_machine(&compiling.path, text)?;
+        machine.sent_events().iter().for_each(|event| refer_to_cue(compiling, &event.cue));
+        Ok(machine.write())
     },
     validate: |bytes| read_state_machine(bytes).map(drop),
 };
@@ -41,7 +44,9 @@ pub struct BoundMachine {
     pub machine: StateMachine,
     /// Index in the model of each clip of the machine.
     clips: Vec<u16>,
-    infos: Vec<ClipInfo>,
+    pub(super) infos: Vec<ClipInfo>,
+    /// Cues of the events of each clip.
+    pub(super) clip_cues: Vec<Vec<EventCue>>,
     masks: Vec<BoneMask>,
 }
 
@@ -85,17 +90,15 @@ impl BoundMachine {
             }
         };
         let infos = clips.iter().map(info).collect();
-        Ok(BoundMachine { name: name.to_string(), machine, clips, infos, masks })
-    }
-
-    /// Returns the name of a sent event.
-    fn event_name(&self, event: SentEvent) -> &str {
-        match event.source {
-            EventSource::State(index) => &self.machine.sent_events()[usize::from(index)].name,
-            EventSource::Clip { clip, event } => {
-                &self.infos[usize::from(clip)].events[usize::from(event)].1
-            }
-        }
+        let cues = |clip: &u16| {
+            let events = model.clips[usize::from(*clip)].clip.events();
+            events.iter().map(|event| event.cue.clone()).collect()
+        };
+        let clip_cues = clips.iter().map(cues).collect();
+        let bound =
+            BoundMachine { name: name.to_string(), machine, clips, infos, clip_cues, masks };
+        bound.check_cues(model)?;
+        Ok(bound)
     }
 }
 
@@ -134,13 +137,13 @@ impl CharacterMachine {
         }
     }
 
-    /// Moves the machine on. Names of events that its states and clips send are passed to `notify`
-    /// with the index of the layer.
-    pub fn advance(&mut self, seconds: f32, mut notify: impl FnMut(&str, u16)) {
+    /// Moves the machine on. Events that its states and clips send are passed to `notify` with the
+    /// index of the layer.
+    pub fn advance(&mut self, seconds: f32, mut notify: impl FnMut(EventOrigin, u16)) {
         let CharacterMachine { bound, state, output, sent, .. } = self;
         state.update(&bound.machine, &bound.infos, seconds, sent, output);
         for event in sent.drain(..) {
-            notify(bound.event_name(event), event.layer);
+            notify(EventOrigin::Machine(bound.clone(), event.source), event.layer);
         }
     }
 

@@ -4,6 +4,7 @@
 
 pub(super) mod actors;
 pub(super) mod animation;
+pub(super) mod animation_events;
 pub(super) mod components;
 pub(super) mod meshes;
 pub(super) mod nodes;

@@ -1,15 +1,14 @@
-//! The Lua modules `Unit` and `World`: functions for the state machines of units.
+//! The Lua module `Unit`: functions for the state machines of units.
 
 use super::animation::character;
-use crate::api_row::{ModuleRows, func, more};
-use crate::argument::{Integer, TextArgument};
+use crate::api_row::{ModuleRows, func, hot, more};
+use crate::argument::{Integer, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::suggest::hint;
-use engine_foundation::{Error, error, log};
-use engine_runtime::Engine;
-use engine_world::WorldId;
-use engine_world::animation::{CharacterMachine, EVENTS_MAX};
-use engine_world::unit::UnitId;
+use engine_foundation::{Error, error};
+use engine_runtime::{Engine, Worlds};
+use engine_world::animation::CharacterMachine;
+use engine_world::unit::{UnitId, Units};
 
 const UNIT_ARG: (&str, &str) = ("unit", "a unit");
 const EVENT_ARG: (&str, &str) = ("event", "the name of an event, or its index");
@@ -43,7 +42,7 @@ pub static UNIT: ModuleRows = more(
             &[UNIT_ARG],
             "Stops the state machine of a unit: it stands still and does not affect the pose.",
         ),
-        func(
+        hot(
             "animation_event",
             animation_event,
             &[UNIT_ARG, EVENT_ARG],
@@ -79,14 +78,14 @@ pub static UNIT: ModuleRows = more(
             "Returns the index of a variable, for `Unit.animation_set_variable`.",
         )
         .pure(),
-        func(
+        hot(
             "animation_get_variable",
             animation_get_variable,
             &[UNIT_ARG, VARIABLE_ARG],
             "Returns the value of a variable.",
         )
         .pure(),
-        func(
+        hot(
             "animation_set_variable",
             animation_set_variable,
             &[UNIT_ARG, VARIABLE_ARG, ("value", "a number; it is limited to the variable's range")],
@@ -131,31 +130,23 @@ pub static UNIT: ModuleRows = more(
     ],
 );
 
-pub static WORLD: ModuleRows = more(
-    "World",
-    &[func(
-        "animation_events",
-        animation_events,
-        &[("world", "a world")],
-        "Returns the events that the state machines of a world's units have sent since the last \
-         call, the oldest first: tables with `unit`, `event` and `layer`. States send the events \
-         in their `enter`, `exit` and `events`, and clips those of their file. At most 16,384 \
-         events wait; then the oldest are dropped.",
-    )],
-);
-
 /// Returns the state machine of a unit.
-fn machine(engine: &mut Engine, unit: UnitId) -> Result<&mut CharacterMachine, Error> {
-    let has = character(engine, unit)?.machine.is_some();
-    if !has {
-        let name = &engine.worlds.units.of(unit).resource.name;
-        return Err(error!(
-            "unit \"{name}\" has no state machine: name one in the component 'animation' of its \
-             file, or call Unit.set_animation_state_machine"
-        ));
+#[inline]
+pub(super) fn machine(engine: &mut Engine, unit: UnitId) -> Result<&mut CharacterMachine, Error> {
+    let Engine { worlds, .. } = engine;
+    match worlds.animations.of_mut(unit.row()).and_then(|it| it.machine.as_mut()) {
+        Some(machine) => Ok(machine),
+        None => Err(without_machine(&worlds.units, unit)),
     }
-    let character = engine.worlds.animations.of_mut(unit.row()).expect("it was just there");
-    Ok(character.machine.as_mut().expect("it was just there"))
+}
+
+#[cold]
+fn without_machine(units: &Units, unit: UnitId) -> Error {
+    let name = &units.of(unit).resource.name;
+    error!(
+        "unit \"{name}\" has no state machine: name one in the component 'animation' of its file, \
+         or call Unit.set_animation_state_machine"
+    )
 }
 
 fn unknown<'a>(
@@ -185,22 +176,20 @@ fn find_variable(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
 }
 
 /// Returns the index of an event or a variable from its name or its index from 1.
+#[inline]
 fn index_of(
     machine: &CharacterMachine,
-    which: &ScriptValue,
+    which: &NameOrIndex,
     (noun, count): (&str, usize),
     find: fn(&CharacterMachine, &str) -> Result<u16, Error>,
 ) -> Result<u16, Error> {
     match which {
-        ScriptValue::Text(name) => find(machine, name),
-        ScriptValue::Number(index) if *index >= 1.0 && *index <= count as f64 => {
-            Ok(*index as u16 - 1)
-        }
-        ScriptValue::Number(index) => Err(error!(
+        NameOrIndex::Name(name) => find(machine, name.as_str()),
+        NameOrIndex::Index(index) if (1..=count as i64).contains(index) => Ok(*index as u16 - 1),
+        NameOrIndex::Index(index) => Err(error!(
             "the state machine '{}' has {count} {noun}s, and {index} is not the index of one",
             machine.bound.name
         )),
-        _ => Err(error!("argument #2 '{noun}' must be a name or an index")),
     }
 }
 
@@ -238,11 +227,16 @@ fn disable_animation_state_machine(engine: &mut Engine, unit: UnitId) -> Result<
     Ok(())
 }
 
-fn animation_event(engine: &mut Engine, unit: UnitId, event: ScriptValue) -> Result<bool, Error> {
+fn animation_event(engine: &mut Engine, unit: UnitId, event: NameOrIndex) -> Result<bool, Error> {
     let machine = machine(engine, unit)?;
     let count = machine.bound.machine.events().len();
     let event = index_of(machine, &event, ("event", count), find_event)?;
-    Ok(machine.send_event(event))
+    let is_taken = machine.send_event(event);
+    let Worlds { animations, units, .. } = &mut engine.worlds;
+    if !animations.log.is_empty() {
+        animations.log_event(units, unit, event, is_taken);
+    }
+    Ok(is_taken)
 }
 
 fn has_animation_event(
@@ -277,7 +271,7 @@ fn animation_find_variable(
     find_variable(machine(engine, unit)?, variable.as_str()).map(|index| u64::from(index) + 1)
 }
 
-fn variable_index(machine: &CharacterMachine, which: &ScriptValue) -> Result<u16, Error> {
+fn variable_index(machine: &CharacterMachine, which: &NameOrIndex) -> Result<u16, Error> {
     let count = machine.bound.machine.variables().len();
     index_of(machine, which, ("variable", count), find_variable)
 }
@@ -285,7 +279,7 @@ fn variable_index(machine: &CharacterMachine, which: &ScriptValue) -> Result<u16
 fn animation_get_variable(
     engine: &mut Engine,
     unit: UnitId,
-    variable: ScriptValue,
+    variable: NameOrIndex,
 ) -> Result<f64, Error> {
     let machine = machine(engine, unit)?;
     let index = variable_index(machine, &variable)?;
@@ -295,7 +289,7 @@ fn animation_get_variable(
 fn animation_set_variable(
     engine: &mut Engine,
     unit: UnitId,
-    variable: ScriptValue,
+    variable: NameOrIndex,
     value: f64,
 ) -> Result<(), Error> {
     let machine = machine(engine, unit)?;
@@ -365,23 +359,4 @@ fn animation_set_seeds(
         .map_err(|_| error!("argument #2 'seed' must be 0 to {}, got {seed}", u32::MAX))?;
     machine(engine, unit)?.state.set_seed(seed);
     Ok(())
-}
-
-fn animation_events(engine: &mut Engine, world: WorldId) -> ScriptValue {
-    let (events, dropped) = engine.worlds.animations.take_events(world);
-    if dropped > 0 {
-        let message = format!(
-            "{dropped} animation events were dropped, because {EVENTS_MAX} were waiting \
-             (EVENTS_MAX): call World.animation_events in every frame"
-        );
-        log::warn("World.animation_events", &message);
-    }
-    let row = |event: &engine_world::animation::AnimationEvent| {
-        ScriptValue::Table(vec![
-            ("unit".to_string(), ScriptValue::Number(event.unit.0.to_number())),
-            ("event".to_string(), ScriptValue::Text(event.name.clone())),
-            ("layer".to_string(), ScriptValue::Number(f64::from(event.layer) + 1.0)),
-        ])
-    };
-    ScriptValue::List(events.iter().map(row).collect())
 }

@@ -2,6 +2,8 @@
 //! and events without effect.
 
 use super::data::*;
+use super::describe::event_text;
+use super::expression::Op;
 
 /// State in the description of a state machine.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,7 +13,7 @@ pub struct StateSummary {
     pub line: u32,
     pub kind: &'static str,
     pub clips: Vec<String>,
-    /// Events that the state sends.
+    /// Events that the state sends, with their cues.
     pub sends: Vec<String>,
 }
 
@@ -40,8 +42,14 @@ pub struct StateMachineSummary {
     pub unreachable: Vec<(String, String)>,
     /// Events that no state that can be reached handles.
     pub unhandled_events: Vec<String>,
-    /// States without a transition that leaves them.
+    /// States without a transition that leaves them, in layers with several states.
     pub dead_ends: Vec<(String, String)>,
+    /// Variables that no expression reads.
+    pub unused_variables: Vec<String>,
+    /// Masks that no layer and no ragdoll has.
+    pub unused_masks: Vec<String>,
+    /// Constraints that no layer and no state has.
+    pub unused_constraints: Vec<String>,
 }
 
 impl StateKind {
@@ -60,6 +68,15 @@ impl StateKind {
 
 fn keyword<T: PartialEq>(table: &[(&'static str, T)], choice: T) -> &'static str {
     table.iter().find(|(_, it)| *it == choice).map_or("", |(name, _)| name)
+}
+
+/// Returns the names whose index is not used.
+fn unused<'a>(
+    names: impl Iterator<Item = &'a String>,
+    is_used: impl Fn(u16) -> bool,
+) -> Vec<String> {
+    let unused = names.zip(0..).filter(|(_, index)| !is_used(*index));
+    unused.map(|(name, _)| name.clone()).collect()
 }
 
 impl StateMachine {
@@ -83,7 +100,10 @@ impl StateMachine {
                 let is_choice = matches!(state.kind, StateKind::Selection { .. });
                 if !reached[index] {
                     summary.unreachable.push(name);
-                } else if !is_choice && self.leaving(state).next().is_none() {
+                } else if !is_choice
+                    && layer.states.1 - layer.states.0 > 1
+                    && self.leaving(state).next().is_none()
+                {
                     summary.dead_ends.push(name);
                 }
                 if reached[index] {
@@ -94,7 +114,29 @@ impl StateMachine {
         }
         let unhandled = self.events.iter().zip(handled).filter(|(_, handled)| !handled);
         summary.unhandled_events = unhandled.map(|(name, _)| name.clone()).collect();
+        self.find_unused(&mut summary);
         summary
+    }
+
+    fn find_unused(&self, summary: &mut StateMachineSummary) {
+        let reads = |variable: u16| self.table.ops.contains(&Op::Variable(variable));
+        let is_masked = |mask: u16| {
+            let of_state = |state: &State| match state.kind {
+                StateKind::Ragdoll { mask: Some(known) } => known == mask,
+                _ => false,
+            };
+            self.layers.iter().any(|layer| layer.mask == Some(mask))
+                || self.states.iter().any(of_state)
+        };
+        let is_constrained = |constraint: u16| {
+            self.layers.iter().any(|layer| layer.constraints.contains(&constraint))
+                || self.states.iter().any(|state| state.constraints.contains(&constraint))
+        };
+        let names = self.variables.iter().map(|variable| &variable.name);
+        summary.unused_variables = unused(names, reads);
+        summary.unused_masks = unused(self.masks.iter().map(|mask| &mask.name), is_masked);
+        let names = self.constraints.iter().map(|constraint| &constraint.name);
+        summary.unused_constraints = unused(names, is_constrained);
     }
 
     fn add_state(&self, summary: &mut StateMachineSummary, layer: &Layer, state: &State) {
@@ -110,7 +152,7 @@ impl StateMachine {
                 _ => state.kind.keyword(),
             },
             clips: clips.collect(),
-            sends: sends.map(|event| self.sent_events[usize::from(event)].name.clone()).collect(),
+            sends: sends.map(|event| event_text(&self.sent_events[usize::from(event)])).collect(),
         });
         for transition in self.leaving(state) {
             let FadeSettings { seconds, curve, priority, .. } = transition.fade;

@@ -7,6 +7,7 @@
 mod compiled;
 mod constraint_description;
 mod data;
+mod describe;
 mod evaluate;
 mod explain;
 mod expression;

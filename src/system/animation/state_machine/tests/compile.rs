@@ -343,6 +343,44 @@ fn the_summary_lists_states_that_nothing_reaches() {
 }
 
 #[test]
+fn the_description_lists_everything_and_what_has_no_effect() {
+    let machine = compiled(
+        "events = [\"go\" \"stop\"]
+         variables = { speed = { value = 1 min = 0 max = 4 } spare = 0 }
+         masks = { upper = { spine = 1 } lower = { hip = 1 } }
+         constraints = { look = { type = \"aim\" bone = \"head\" } }
+         layers = [ { name = \"body\" mask = \"upper\" states = {
+            idle = { clip = \"idle\" speed = \"speed\" exit = { name = \"off\" sound = \"s/go\" }
+                on = { go = { to = \"walk\" blend = 0.5 if = \"speed > 1\" priority = 2 } } }
+            walk = { clip = \"walk\" on_end = \"idle\" }
+            lost = { clip = \"idle\" } } } ]",
+    );
+    let wanted = "state machine units/orc of units/orc
+1 layer, 3 states, 2 transitions, 2 events, 2 variables
+
+Variables:
+  speed = 1, 0 to 4
+  spare = 0
+
+Layer 'body', begins in 'idle', mask 'upper':
+  idle: clip idle (line 6)
+    sends off (sound s/go)
+    on go -> walk, 0.5 s smooth, immediate, with a condition, priority 2
+  walk: clip walk (line 8)
+    at its end -> idle, 0.2 s smooth, immediate
+  lost: clip idle (line 9)
+
+Without effect:
+  state 'lost' of layer 'body' cannot be reached
+  event 'stop' is handled by no state that can be reached
+  variable 'spare': no expression reads it
+  mask 'lower': no layer and no ragdoll has it
+  constraint 'look': no layer and no state has it
+";
+    assert_eq!(machine.describe("units/orc"), wanted);
+}
+
+#[test]
 fn missing_clips_are_reported_with_their_line() {
     let machine = compiled("\n\nlayers = [ { states = { a = {\n clip = \"wlk\" } } } ]");
     machine.check_clips(["wlk", "run"]).unwrap();

@@ -1,0 +1,39 @@
+//! A named item of a resource: its name, or its index from 1. Compiled Lua passes indices unboxed.
+
+use super::{Argument, ArgumentError, Integer, TextArgument, UnboxedArgument};
+use crate::context::ScriptContext;
+use crate::types::{ApiType, ValueShape};
+use mlua::ffi::*;
+use std::ffi::c_int;
+
+/// The name of an item, or its index from 1.
+#[derive(Clone, Copy)]
+pub enum NameOrIndex {
+    Name(TextArgument),
+    Index(i64),
+}
+
+impl Argument for NameOrIndex {
+    const TYPE: ApiType = ApiType::new("string|integer", ValueShape::Number);
+    unsafe fn read(
+        l: *mut lua_State,
+        i: c_int,
+        cx: &ScriptContext,
+    ) -> Result<NameOrIndex, ArgumentError> {
+        // SAFETY: as the caller promised; strings are not converted.
+        unsafe {
+            match lua_type(l, i) {
+                LUA_TSTRING => TextArgument::take(l, i, cx).map(NameOrIndex::Name),
+                _ => Integer::take(l, i, cx).map(|index| NameOrIndex::Index(index.0)),
+            }
+        }
+    }
+}
+
+impl UnboxedArgument for NameOrIndex {
+    type C = f64;
+    #[inline]
+    unsafe fn from_c(c: f64, _: u32, _: &ScriptContext) -> Option<NameOrIndex> {
+        Integer::of(c).map(|index| NameOrIndex::Index(index.0))
+    }
+}

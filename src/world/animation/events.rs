@@ -1,0 +1,245 @@
+//! Events that characters have sent: those of the last update, and those that wait for a script.
+//! Scripts are notified by src/script/api/unit/animation_events.rs; sounds and effects are played
+//! by src/engine/animation_events.rs.
+
+use super::animated_model::AnimatedModel;
+use super::state_machine::BoundMachine;
+use crate::WorldId;
+use crate::unit::UnitId;
+use engine_animation::{EventCue, EventSource};
+use engine_foundation::hash::StateHash;
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error};
+use engine_resource::resource_kind::{CompileContext, kind_names};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Maximum number of events that wait for a script. The oldest ones are dropped.
+pub const EVENTS_MAX: usize = 1 << 14;
+
+/// The description of an event that a character sent: its name and its cue.
+#[derive(Clone, PartialEq, Debug)]
+pub enum EventOrigin {
+    /// An event of a state machine, or of a clip that it plays.
+    Machine(Arc<BoundMachine>, EventSource),
+    /// An event of a clip that a script plays: index of the clip in the model, and of the event in
+    /// the clip.
+    Clip { model: Arc<AnimatedModel>, clip: u16, event: u16 },
+}
+
+impl EventOrigin {
+    /// Returns the name of the event.
+    pub fn name(&self) -> &str {
+        match self {
+            EventOrigin::Machine(machine, source) => machine.event(*source).0,
+            EventOrigin::Clip { model, clip, event } => {
+                &model.clips[usize::from(*clip)].clip.events()[usize::from(*event)].name
+            }
+        }
+    }
+
+    /// Returns the sound and the effect that the event plays.
+    pub fn cue(&self) -> &EventCue {
+        match self {
+            EventOrigin::Machine(machine, source) => machine.event(*source).1,
+            EventOrigin::Clip { model, clip, event } => {
+                &model.clips[usize::from(*clip)].clip.events()[usize::from(*event)].cue
+            }
+        }
+    }
+}
+
+/// An event that a character has sent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AnimationEvent {
+    pub world: WorldId,
+    pub unit: UnitId,
+    /// Layer of the state machine or of the clip, from 0.
+    pub layer: u16,
+    pub origin: EventOrigin,
+}
+
+/// The events of all characters.
+#[derive(Default)]
+pub struct AnimationEvents {
+    /// Events of the last update of a world.
+    fresh: Vec<AnimationEvent>,
+    /// Events that scripts have not taken yet, the oldest first.
+    waiting: VecDeque<AnimationEvent>,
+    /// Number of events that were dropped since a script last took events.
+    dropped: u64,
+    /// Numbers of events that were sent and dropped since the last call of
+    /// [`AnimationEvents::take_counts`].
+    counts: [u64; 2],
+    /// Number of all events that were sent.
+    total: u64,
+}
+
+impl AnimationEvents {
+    /// Begins an update of a world: the events of the last one are no longer fresh.
+    pub(super) fn begin_update(&mut self) {
+        self.fresh.clear();
+    }
+
+    /// Adds an event.
+    pub(super) fn send(&mut self, event: AnimationEvent) {
+        if self.waiting.len() == EVENTS_MAX {
+            self.waiting.pop_front();
+            self.dropped += 1;
+            self.counts[1] += 1;
+        }
+        self.counts[0] += 1;
+        self.total += 1;
+        self.fresh.push(event.clone());
+        self.waiting.push_back(event);
+    }
+
+    /// Returns the events of the last update.
+    pub fn fresh(&self) -> &[AnimationEvent] {
+        &self.fresh
+    }
+
+    /// Returns the events of a world's characters since the last call, the oldest first, and the
+    /// number of events of all worlds that were dropped.
+    pub fn take(&mut self, world: WorldId) -> (Vec<AnimationEvent>, u64) {
+        let (taken, kept): (VecDeque<_>, _) =
+            self.waiting.drain(..).partition(|event| event.world == world);
+        self.waiting = kept;
+        (taken.into(), std::mem::take(&mut self.dropped))
+    }
+
+    /// Drops the events of a released world.
+    pub fn forget_world(&mut self, world: WorldId) {
+        self.fresh.retain(|event| event.world != world);
+        self.waiting.retain(|event| event.world != world);
+    }
+
+    /// Returns the numbers of events that were sent and dropped since the last call.
+    pub fn take_counts(&mut self) -> [u64; 2] {
+        std::mem::take(&mut self.counts)
+    }
+
+    /// Writes the state that must be equal in every run. Without events, writes nothing.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        if self.total == 0 {
+            return;
+        }
+        for number in [self.total, self.waiting.len() as u64, self.dropped] {
+            hash.write_u64(number);
+        }
+    }
+}
+
+/// Lists the resources of a cue as references of a resource that is compiled.
+pub(super) fn refer_to_cue(compiling: &mut CompileContext, cue: &EventCue) {
+    if let Some(sound) = &cue.sound {
+        compiling.refer(kind_names::SOUND, sound);
+    }
+    if let Some(effect) = &cue.effect {
+        compiling.refer(kind_names::PARTICLES, effect);
+    }
+}
+
+impl BoundMachine {
+    /// Returns the name and the cue of an event that the machine sends.
+    fn event(&self, source: EventSource) -> (&str, &EventCue) {
+        match source {
+            EventSource::State(index) => {
+                let event = &self.machine.sent_events()[usize::from(index)];
+                (&event.name, &event.cue)
+            }
+            EventSource::Clip { clip, event } => {
+                let (clip, event) = (usize::from(clip), usize::from(event));
+                (&self.infos[clip].events[event].1, &self.clip_cues[clip][event])
+            }
+        }
+    }
+
+    /// Returns the names and cues of the events that the machine and its clips can send.
+    pub fn cues(&self) -> impl Iterator<Item = (&str, &EventCue)> {
+        let of_states = self.machine.sent_events().iter().map(|it| (&it.name[..], &it.cue));
+        let clips = self.infos.iter().zip(&self.clip_cues);
+        let of_clips =
+            clips.flat_map(|(info, cues)| info.events.iter().map(|(_, name)| &name[..]).zip(cues));
+        of_states.chain(of_clips)
+    }
+
+    /// Checks that the model has the bones of all cues.
+    pub(super) fn check_cues(&self, model: &AnimatedModel) -> Result<(), Error> {
+        for (event, cue) in self.cues() {
+            if let Some(bone) = &cue.bone
+                && model.skeleton.find(bone).is_none()
+            {
+                let names = model.skeleton.names().iter().map(String::as_str);
+                return Err(error!(
+                    "{}: event '{event}': the model '{}' has no bone '{bone}'{}",
+                    self.machine.path(),
+                    model.name,
+                    hint(bone, names)
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_foundation::{HandleKind, Slots};
+    use engine_models::Model;
+    use engine_models::data::{ModelData, ModelNode};
+
+    #[test]
+    fn events_wait_per_world_and_the_oldest_are_dropped() {
+        let node = ModelNode {
+            name: "hip".to_string(),
+            parent: None,
+            position: [0.0; 3],
+            rotation: [0.0, 0.0, 0.0, 1.0],
+            scale: [1.0; 3],
+            mesh: None,
+            camera: None,
+            light: None,
+            skin: None,
+            extras: None,
+        };
+        let data = ModelData { nodes: vec![node], ..ModelData::default() };
+        let (name, meshes, materials) = ("rig".to_string(), vec![], vec![]);
+        let model = AnimatedModel::read(&Model { name, data, meshes, materials }).unwrap();
+        let model = Arc::new(model);
+        let mut worlds = Slots::new(HandleKind::World, 2);
+        let [one, other] = [0, 1].map(|_| WorldId(worlds.add(()).unwrap()));
+        let mut units = Slots::new(HandleKind::Unit, 1);
+        let unit = UnitId(units.add(()).unwrap());
+        let event = |world, layer| {
+            let origin = EventOrigin::Clip { model: model.clone(), clip: 0, event: 0 };
+            AnimationEvent { world, unit, layer, origin }
+        };
+        let mut events = AnimationEvents::default();
+        let state = |events: &AnimationEvents| {
+            let mut hash = StateHash::new(0);
+            events.write_state(&mut hash);
+            hash.finish()
+        };
+        let empty = state(&events);
+        events.send(event(other, 7));
+        assert_ne!(state(&events), empty);
+        for count in 0..EVENTS_MAX + 2 {
+            events.begin_update();
+            events.send(event(one, (count % 1000) as u16));
+        }
+        assert_eq!(events.fresh().len(), 1, "those of the last update");
+        assert_eq!(events.take_counts(), [EVENTS_MAX as u64 + 3, 3]);
+        assert_eq!(events.take_counts(), [0, 0]);
+        let (taken, dropped) = events.take(one);
+        assert_eq!((taken.len(), taken[0].layer, dropped), (EVENTS_MAX, 2, 3));
+        assert_eq!(events.take(one), (vec![], 0));
+        events.send(event(one, 0));
+        events.send(event(other, 0));
+        events.forget_world(other);
+        assert_eq!(events.fresh().len(), 1);
+        assert!(events.take(other).0.is_empty());
+        assert_eq!(events.take(one).0.len(), 1);
+    }
+}
