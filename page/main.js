@@ -1,6 +1,7 @@
 // The page: the header, keyboard shortcuts, and what holds the panels together. Each panel and view
 // is in its own file.
 
+import { openAnimation } from "./animation.js";
 import { Connection } from "./connection.js";
 import { openCounters } from "./counters.js";
 import { make, setText, short } from "./dom.js";
@@ -27,6 +28,7 @@ const VIEWS = [
   { name: "Memory", needs: "memory", open: openMemory },
   { name: "Units", needs: "units", open: openUnits },
   { name: "Resources", needs: "resources", open: openResources },
+  { name: "Animation", needs: "characters", open: openAnimation },
 ];
 
 const element = (id) => document.getElementById(id);

@@ -8,6 +8,7 @@ mod foreign_window;
 mod hostile_clients;
 mod inspection;
 mod page_address;
+mod page_animation;
 mod page_escaping;
 mod page_layout;
 mod page_log;

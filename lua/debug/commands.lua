@@ -185,3 +185,8 @@ core.command("physics", "physics", "Shows the shapes of all actors as lines, or 
       if has then PhysicsWorld.set_debug_draw(physics, actors_shown) end
     end
   end)
+
+core.command("skeletons", "skeletons",
+  "Shows the skeletons of all characters as lines, or hides them again.", function()
+    core.draw_skeletons()
+  end)

@@ -185,7 +185,8 @@ end)
 -- Prefixes of the counters in each part of `perfhud`. Parts that exist in other engines of this
 -- family have the same name there.
 local PERFHUD = {
-  allocations = { "allocations/" }, artist = { "renderer/" }, frame = { "frame/" },
+  allocations = { "allocations/" }, animation = { "animation/" },
+  artist = { "renderer/" }, frame = { "frame/" },
   backend = { "renderer/cpu_milliseconds/", "renderer/gpu_milliseconds/", "renderer/encode",
     "renderer/latency" },
   culling = { "renderer/world_draw", "renderer/shadow_", "renderer/meshes", "renderer/particles" },

@@ -25,6 +25,7 @@ mod render_scene;
 mod render_targets;
 mod respawn;
 mod screenshots;
+mod skeleton_draw;
 mod sprite_draws;
 mod state_hash;
 #[cfg(test)]

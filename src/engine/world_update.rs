@@ -104,6 +104,7 @@ impl Engine {
         })?;
         if steps.scene_graph {
             self.play_event_cues();
+            self.worlds.draw_skeletons(&self.game, world)?;
         }
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);

@@ -288,6 +288,7 @@ fn every_page_view_shows_its_content() {
         assert_eq!(browser.value(&format!("{visible}.length")), "1");
         let expected = match name.as_str() {
             "Units" => "document.querySelector('#view-units [data-unit]') !== null",
+            "Animation" => "document.querySelector('#view-animation .aside').innerText !== ''",
             "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
             "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
             "Profile" => "document.querySelector('#view-profile tbody tr') !== null",
@@ -297,7 +298,10 @@ fn every_page_view_shows_its_content() {
         browser.wait_for(expected);
         shown.push(name);
     }
-    assert_eq!(shown, ["Frames", "Counters", "Profile", "Memory", "Units", "Resources"]);
+    assert_eq!(
+        shown,
+        ["Frames", "Counters", "Profile", "Memory", "Units", "Resources", "Animation"]
+    );
     // The memory of scripts is shown on request: the mark, then the walk next to it.
     browser.press("4", "Digit4", 1.0, "");
     browser.press("Tab", "Tab", 0.0, "");

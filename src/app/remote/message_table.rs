@@ -2,7 +2,7 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, eval, foreign_window, inspect, profiler, resources, screenshots,
+    IncomingCall, Refusal, animation, eval, foreign_window, inspect, profiler, resources, screenshots,
     simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
@@ -295,6 +295,46 @@ pub static MESSAGES: &[MessageRow] = &[
         answer: "unit, name, level, level_unit, world, bases, components, nodes (name, parent, \
                  local, rotation, scale, position), text (of Unit.inspect)",
         run: inspect::unit,
+    },
+    MessageRow {
+        name: "characters",
+        doc: "Lists the units with animations.",
+        fields: &[
+            optional("text", FieldType::Text, "only units with it in the name"),
+            optional("first", FieldType::Integer(0, 1 << 20), "number of units to skip [0]"),
+            optional("max", FieldType::Integer(1, 20_000), "maximum number of units [1000]"),
+        ],
+        answer: "first, count (of all that match), units (unit, name, model, state_machine, states)",
+        run: animation::characters,
+    },
+    MessageRow {
+        name: "character",
+        doc: "Returns the state of a unit's animation.",
+        fields: &[
+            required("unit", HANDLE, "its handle"),
+            optional("graph", FieldType::Boolean, "with the states and transitions [false]"),
+        ],
+        answer: "unit, name, model, bones, skeleton (whether it is drawn), playing (id, clip, \
+                 layer, time, seconds, weight), state_machine, enabled, variables (name, value, \
+                 min, max), layers (name, state, time, seconds, from, progress, waits, weight, \
+                 samples: clip, time, weight), sent (the last events: number, event, layer), \
+                 graph (events, layers: name, initial, states: name, kind, clips, choices; \
+                 transitions: from, to, event, blend, mode)",
+        run: animation::character,
+    },
+    MessageRow {
+        name: "control_character",
+        doc: "Sends an event to the state machine of a unit, sets a variable, or draws its \
+              skeleton in the world.",
+        fields: &[
+            required("unit", HANDLE, "its handle"),
+            optional("event", FieldType::Text, "the event"),
+            optional("variable", FieldType::Text, "the variable that is set"),
+            optional("value", FieldType::Number(-1e9, 1e9), "the value of the variable"),
+            optional("skeleton", FieldType::Boolean, "true to draw the skeleton, false to stop"),
+        ],
+        answer: "taken (true if a state had a transition for the event)",
+        run: animation::control,
     },
     MessageRow {
         name: "resources",

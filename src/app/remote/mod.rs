@@ -3,6 +3,7 @@
 //! remote/message_table.rs, the handlers in the other files here. All messages are handled at one
 //! point of the frame, within a time limit.
 
+mod animation;
 mod eval;
 mod foreign_window;
 mod game_messages;

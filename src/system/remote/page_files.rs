@@ -23,10 +23,13 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/console.css", STYLE, "console.css";
     "/theme.css", STYLE, "theme.css";
     "/views.css", STYLE, "views.css";
+    "/animation.css", STYLE, "animation.css";
     "/uplot.css", STYLE, "uplot/uPlot.min.css";
     "/uplot.js", SCRIPT, "uplot/uPlot.iife.min.js";
     "/uplot-license.txt", TEXT, "uplot/LICENSE";
     "/main.js", SCRIPT, "main.js";
+    "/animation.js", SCRIPT, "animation.js";
+    "/character.js", SCRIPT, "character.js";
     "/connection.js", SCRIPT, "connection.js";
     "/counters.js", SCRIPT, "counters.js";
     "/dom.js", SCRIPT, "dom.js";
@@ -48,6 +51,8 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/scope_table.js", SCRIPT, "scope_table.js";
     "/settings.js", SCRIPT, "settings.js";
     "/splitters.js", SCRIPT, "splitters.js";
+    "/state_graph.js", SCRIPT, "state_graph.js";
+    "/state_timeline.js", SCRIPT, "state_timeline.js";
     "/steps.js", SCRIPT, "steps.js";
     "/tabs.js", SCRIPT, "tabs.js";
     "/theme.js", SCRIPT, "theme.js";

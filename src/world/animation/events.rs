@@ -59,6 +59,9 @@ pub struct AnimationEvent {
     pub origin: EventOrigin,
 }
 
+/// Number of events that are kept for tools.
+const RECENT_MAX: usize = 256;
+
 /// The events of all characters.
 #[derive(Default)]
 pub struct AnimationEvents {
@@ -73,6 +76,8 @@ pub struct AnimationEvents {
     counts: [u64; 2],
     /// Number of all events that were sent.
     total: u64,
+    /// The last of them, for tools.
+    recent: VecDeque<AnimationEvent>,
 }
 
 impl AnimationEvents {
@@ -90,6 +95,10 @@ impl AnimationEvents {
         }
         self.counts[0] += 1;
         self.total += 1;
+        if self.recent.len() == RECENT_MAX {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(event.clone());
         self.fresh.push(event.clone());
         self.waiting.push_back(event);
     }
@@ -97,6 +106,12 @@ impl AnimationEvents {
     /// Returns the events of the last update.
     pub fn fresh(&self) -> &[AnimationEvent] {
         &self.fresh
+    }
+
+    /// Returns the last events for tools, each with its number among all events.
+    pub fn recent(&self) -> impl Iterator<Item = (u64, &AnimationEvent)> {
+        let first = self.total - self.recent.len() as u64;
+        (first..).zip(&self.recent)
     }
 
     /// Returns the events of a world's characters since the last call, the oldest first, and the
@@ -112,6 +127,8 @@ impl AnimationEvents {
     pub fn forget_world(&mut self, world: WorldId) {
         self.fresh.retain(|event| event.world != world);
         self.waiting.retain(|event| event.world != world);
+        // Numbers follow from the positions.
+        self.recent.clear();
     }
 
     /// Returns the numbers of events that were sent and dropped since the last call.
@@ -230,6 +247,8 @@ mod tests {
             events.send(event(one, (count % 1000) as u16));
         }
         assert_eq!(events.fresh().len(), 1, "those of the last update");
+        let numbers: Vec<u64> = events.recent().map(|(number, _)| number).collect();
+        assert_eq!((numbers.len(), numbers[255]), (RECENT_MAX, EVENTS_MAX as u64 + 2));
         assert_eq!(events.take_counts(), [EVENTS_MAX as u64 + 3, 3]);
         assert_eq!(events.take_counts(), [0, 0]);
         let (taken, dropped) = events.take(one);

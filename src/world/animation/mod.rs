@@ -8,6 +8,7 @@ mod component;
 mod event_log;
 mod events;
 mod model_clips;
+mod skeleton_view;
 mod state_machine;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use engine_models::Model;
 use event_log::EventLog;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 pub use model_clips::{compile_clips, scale_animation};
+pub use skeleton_view::SkeletonView;
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,6 +52,8 @@ pub struct Animations {
     pub events: AnimationEvents,
     /// Characters whose transitions and events are logged.
     pub log: EventLog,
+    /// Characters whose skeletons are drawn.
+    pub skeletons: SkeletonView,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.
@@ -103,6 +107,11 @@ impl Animations {
         self.characters.get_mut(index as usize)
     }
 
+    /// Returns all characters.
+    pub fn iter(&self) -> impl Iterator<Item = &Character> {
+        self.characters.iter()
+    }
+
     /// Returns the number of characters.
     pub fn count(&self) -> usize {
         self.characters.len()
@@ -130,6 +139,7 @@ impl Animations {
     fn remove(&mut self, row: u32) {
         if let Some(unit) = self.of(row).map(|character| character.unit) {
             self.log.remove(unit);
+            self.skeletons.remove(unit);
         }
         let Some(slot) = self.index_of.get_mut(row as usize) else { return };
         let index = std::mem::replace(slot, NONE) as usize;

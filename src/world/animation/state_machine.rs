@@ -147,6 +147,11 @@ impl CharacterMachine {
         }
     }
 
+    /// Returns the samples and weights of the last update.
+    pub fn output(&self) -> &StateMachineOutput {
+        &self.output
+    }
+
     /// Sends an event by index. Returns true if a layer has a transition for it.
     pub fn send_event(&mut self, event: u16) -> bool {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)

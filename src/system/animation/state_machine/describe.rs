@@ -20,7 +20,8 @@ pub(super) fn event_text(event: &StateEvent) -> String {
     let StateEvent { name, cue } = event;
     let EventCue { sound, effect, bone, link } = cue;
     let parts = [("sound", sound), ("effect", effect), ("at", bone)];
-    let parts = parts.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text.as_ref()?)));
+    let parts =
+        parts.into_iter().filter_map(|(key, text)| Some(format!("{key} {}", text.as_ref()?)));
     let mut parts: Vec<String> = parts.collect();
     if *link {
         parts.push("linked".to_string());
@@ -65,12 +66,10 @@ impl StateMachine {
         let mask = mask.map_or(String::new(), |mask| format!(", mask '{mask}'"));
         line(text, 0, &format!("\nLayer '{}', begins in '{initial}'{mask}:", layer.name));
         for state in summary.states.iter().filter(|state| state.layer == layer.name) {
-            let StateSummary { name, line: at, kind, clips, sends, .. } = state;
-            let clips = match clips.is_empty() {
-                true => String::new(),
-                false => format!(" {}", clips.join(", ")),
-            };
-            line(text, 1, &format!("{name}: {kind}{clips} (line {at})"));
+            let StateSummary { name, line: at, kind, clips, choices, sends, .. } = state;
+            let clips = clips.iter().chain(choices).cloned().collect::<Vec<_>>().join(", ");
+            let space = if clips.is_empty() { "" } else { " " };
+            line(text, 1, &format!("{name}: {kind}{space}{clips} (line {at})"));
             if !sends.is_empty() {
                 line(text, 2, &format!("sends {}", sends.join(", ")));
             }
@@ -103,7 +102,8 @@ impl StateMachineSummary {
             findings.push(format!("state '{state}' of layer '{layer}' cannot be reached"));
         }
         for (layer, state) in &self.dead_ends {
-            findings.push(format!("state '{state}' of layer '{layer}' has no transition out of it"));
+            findings
+                .push(format!("state '{state}' of layer '{layer}' has no transition out of it"));
         }
         for event in &self.unhandled_events {
             findings.push(format!("event '{event}' is handled by no state that can be reached"));

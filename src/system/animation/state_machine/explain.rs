@@ -13,6 +13,8 @@ pub struct StateSummary {
     pub line: u32,
     pub kind: &'static str,
     pub clips: Vec<String>,
+    /// States that a choice of states leads to.
+    pub choices: Vec<String>,
     /// Events that the state sends, with their cues.
     pub sends: Vec<String>,
 }
@@ -152,6 +154,13 @@ impl StateMachine {
                 _ => state.kind.keyword(),
             },
             clips: clips.collect(),
+            choices: match &state.kind {
+                StateKind::Selection { targets, .. } => {
+                    let name = |target: u16| self.states[usize::from(target)].name.clone();
+                    targets.iter().map(|(target, _)| name(*target)).collect()
+                }
+                _ => Vec::new(),
+            },
             sends: sends.map(|event| event_text(&self.sent_events[usize::from(event)])).collect(),
         });
         for transition in self.leaving(state) {
