@@ -195,7 +195,7 @@ describe("The console's commands", function()
     test.frames(1)
     assert.is_true(test.draw_calls() > before)
     run("perfhud", "lua")
-    refused("perfhud: which of allocations, artist, backend", "perfhud", "everything")
+    refused("perfhud: which of allocations, animation, artist", "perfhud", "everything")
     refused("perfhud: nothing is counted under network/ping: the engine has no networking, "
       .. "and shows what a game counts there itself", "perfhud", "network_ping")
     Stats.counter("network/ping_milliseconds")
