@@ -2,6 +2,7 @@
 //! Creates no resources.
 
 use super::shader::STACK_BYTES;
+use super::uploads::Uploads;
 use super::{AdapterChoice, AdapterInfo, SurfaceTarget, SurfaceWindow};
 use engine_foundation::error;
 use engine_foundation::{Error, panic};
@@ -37,6 +38,8 @@ pub struct GpuDevice {
     instance: wgpu::Instance,
     adapter: wgpu::Adapter,
     faults: Arc<Mutex<DeviceErrors>>,
+    /// Copies of large data (uploads.rs).
+    pub uploads: Mutex<Uploads>,
     /// True after a wait that exceeded its limit.
     hung: AtomicBool,
 }
@@ -300,6 +303,7 @@ fn start(candidate: AdapterCandidate, choice: AdapterChoice) -> Result<OpenedDev
     let base_vertex = flags.contains(wgpu::DownlevelFlags::BASE_VERTEX);
     let two_layers = info.backend == wgpu::Backend::Gl;
     let device = GpuDevice {
+        uploads: Mutex::new(Uploads::new(&device)),
         device,
         queue,
         info: adapter_info,

@@ -403,6 +403,7 @@ impl FrameRenderer {
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
         if nothing && packet.textures.is_empty() {
+            self.device.submit(None);
             return;
         }
         let layout = &self.materials.frame_layout;
@@ -480,7 +481,7 @@ impl FrameRenderer {
         }
         let copies = self.start_readbacks(packet, &mut encoder, &passes);
         self.plan.passes = passes;
-        self.device.queue.submit([encoder.finish()]);
+        self.device.submit(Some(encoder.finish()));
         if let Some(timing) = &mut self.timing {
             timing.end();
         }

@@ -98,17 +98,10 @@ impl GuiBuffers {
         if immediate > self.immediate.size() {
             self.immediate = buffer(device, wgpu::BufferUsages::VERTEX, immediate);
         }
-        if let Some(size) = wgpu::BufferSize::new(immediate)
-            && let Some(mut to) = device.queue.write_buffer_with(&self.immediate, 0, size)
-        {
-            copied += immediate;
-            let mut at = 0;
-            for batch in packet.guis.iter().flat_map(|frame| &frame.batches) {
-                let from: &[u8] = bytemuck::cast_slice(&batch.instances);
-                to.slice(at..at + from.len()).copy_from_slice(from);
-                at += from.len();
-            }
-        }
+        let batches = packet.guis.iter().flat_map(|frame| &frame.batches);
+        let parts = batches.map(|batch| bytemuck::cast_slice(&batch.instances));
+        device.upload_parts(&self.immediate, 0, immediate, parts);
+        copied += immediate;
         for frame in &packet.guis {
             copied += self.copy_retained(device, guis, frame.gui);
         }
@@ -134,7 +127,7 @@ impl GuiBuffers {
         for range in &ranges {
             let part = &retained.instances()[range.start as usize..range.end as usize];
             let at = u64::from(range.start) * INSTANCE_BYTES;
-            device.queue.write_buffer(to, at, bytemuck::cast_slice(part));
+            device.upload(to, at, bytemuck::cast_slice(part));
             copied += bytes_of(range);
         }
         retained.mark_clean();
@@ -160,7 +153,7 @@ impl GuiBuffers {
             self.transforms = buffer(device, wgpu::BufferUsages::STORAGE, needed);
             self.frame = None;
         }
-        device.queue.write_buffer(&self.transforms, 0, &self.scratch);
+        device.upload(&self.transforms, 0, &self.scratch);
     }
 
     pub fn first_transform(&self, gui: u64) -> u32 {

@@ -30,6 +30,7 @@ mod shader_sources;
 mod surface;
 mod textures;
 mod thread;
+mod uploads;
 mod view_encode;
 
 pub use device::load_only_software_drivers;

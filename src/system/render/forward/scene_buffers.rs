@@ -70,7 +70,7 @@ impl GrowingBuffer {
     fn write(&mut self, device: &GpuDevice, bytes: &[u8]) -> bool {
         let grown = self.ensure(device, bytes.len() as u64);
         if !bytes.is_empty() {
-            device.queue.write_buffer(&self.buffer, 0, bytes);
+            device.upload(&self.buffer, 0, bytes);
         }
         grown
     }
@@ -93,7 +93,7 @@ fn copy_changed<T: Pod>(
     for range in changed.merge_all() {
         let part = &from[range.start as usize..range.end as usize];
         let bytes: &[u8] = bytemuck::cast_slice(part);
-        device.queue.write_buffer(&to.buffer, u64::from(range.start) * size, bytes);
+        device.upload(&to.buffer, u64::from(range.start) * size, bytes);
         copied += bytes.len() as u64;
     }
     changed.clear();
@@ -234,7 +234,7 @@ impl SceneBuffers {
         for frame in packet.scenes.iter().filter(|frame| !frame.particles.is_empty()) {
             let at = u64::from(scenes.first_particle(frame.scene)) * PARTICLE_BYTES;
             let bytes: &[u8] = bytemuck::cast_slice(&frame.particles);
-            device.queue.write_buffer(&self.particles.buffer, at, bytes);
+            device.upload(&self.particles.buffer, at, bytes);
         }
         self.scratch.clear();
         for view in scenes.plans.views.iter().filter(|view| view.particles) {
