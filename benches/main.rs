@@ -6,6 +6,7 @@
 //! measured.
 
 mod allocator;
+mod animation;
 mod child_process;
 mod gui;
 mod particles;
@@ -41,6 +42,7 @@ const SUBJECTS: &[Subject] = &[
     ("text", "layout of text", text::run),
     ("scene", "worlds of many units", scene::run),
     ("render3d", "many meshes on the render thread", render3d::run),
+    ("animation", "clips, state machines, events, sizes", animation::run),
     ("skins", "1,000 skinned characters on both threads", skins::run),
     ("physics", "piles, raycasts, movers", physics::run),
     ("particles", "particle effects", particles::run),

@@ -10,7 +10,7 @@ use super::quantization::{KeyBits, QuantizedValue, TrackRange};
 use super::rigid_transform::RigidTransform;
 use super::root_motion::RootTrack;
 use super::source::TrackProperty;
-use engine_foundation::Vec4;
+use engine_foundation::{Vec3, Vec4};
 
 /// Last tick of every clip.
 pub const LAST_TICK: u16 = u16::MAX;
@@ -31,9 +31,16 @@ pub struct Track {
     /// True if a value is held until the next key.
     pub step: bool,
     pub range: TrackRange,
+    /// Size of a step of each component: that of `bits` in `range`.
+    pub step_size: Vec3,
 }
 
 impl Track {
+    /// Sets the bits of the components of keys.
+    pub fn set_bits(&mut self, bits: KeyBits) {
+        (self.bits, self.step_size) = (bits, self.range.step_size(bits));
+    }
+
     fn key_bytes(&self) -> usize {
         4 + self.property.stored_components() * self.bits.bytes_per_component()
     }
@@ -187,16 +194,23 @@ impl Clip {
         let word = u16::from_le_bytes([head[0], head[1]]);
         let number = word & !NEGATIVE;
         let track = self.tracks.get(usize::from(number))?;
-        let size = track.bits.bytes_per_component();
         let end = offset + track.key_bytes();
         let stored = self.stream.get(offset + 4..end)?;
-        let component = |axis: usize| {
-            let bytes = &stored[axis * size..(axis + 1) * size];
-            bytes.iter().rev().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte))
-        };
-        let components = match track.property {
-            TrackProperty::Weight => [component(0), 0, 0],
-            _ => [component(0), component(1), component(2)],
+        let components = match (stored, track.bits) {
+            (&[x, y, z], KeyBits::Eight) => [x, y, z].map(u32::from),
+            (&[a, b, c, d, e, f], KeyBits::Sixteen) => {
+                let word = |low, high| u32::from(u16::from_le_bytes([low, high]));
+                [word(a, b), word(c, d), word(e, f)]
+            }
+            (&[a, b, c, d, e, f, g, h, i], KeyBits::TwentyFour) => {
+                let word = |low, middle, high| u32::from_le_bytes([low, middle, high, 0]);
+                [word(a, b, c), word(d, e, f), word(g, h, i)]
+            }
+            // The weight of a morph target.
+            _ => {
+                let bytes = stored.iter().rev();
+                [bytes.fold(0, |sum, byte| sum << 8 | u32::from(*byte)), 0, 0]
+            }
         };
         let value = QuantizedValue { components, negative: word & NEGATIVE != 0 };
         let tick = u16::from_le_bytes([head[2], head[3]]);
@@ -207,6 +221,6 @@ impl Clip {
     #[inline]
     pub(crate) fn restore(&self, key: Key) -> Vec4 {
         let track = &self.tracks[usize::from(key.track)];
-        track.range.restore(track.property, track.bits, key.value)
+        track.range.restore(track.property, track.step_size, key.value)
     }
 }

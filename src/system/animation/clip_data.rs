@@ -200,7 +200,8 @@ fn read_track(reader: &mut BlobReader, bones: u16) -> Result<Track, Error> {
     if !inside || !(0.9..1.1).contains(&range.mean.length_squared()) {
         return Err(damaged("the range of a track"));
     }
-    Ok(Track { bone: bone as u16, property, bits, step, range })
+    let step_size = range.step_size(bits);
+    Ok(Track { bone: bone as u16, property, bits, step, range, step_size })
 }
 
 /// Reads the keys of a jump frame: two for each track, in the order of the tracks.

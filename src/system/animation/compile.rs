@@ -359,7 +359,8 @@ fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<
         return None;
     }
     let range = TrackRange::of(property, samples.iter().map(|sample| sample.value));
-    let track = Track { bone, property, bits: KeyBits::TwentyFour, step, range };
+    let bits = KeyBits::TwentyFour;
+    let track = Track { bone, property, bits, step, range, step_size: range.step_size(bits) };
     Some(TrackKeys { source, track, reach, tolerance, samples, kept: Vec::new() })
 }
 
@@ -375,12 +376,12 @@ impl TrackKeys<'_> {
     fn choose(&mut self, factor: f32) {
         let (reach, tolerance) = (self.reach, self.tolerance * factor);
         for bits in KeyBits::ALL {
-            self.track.bits = bits;
+            self.track.set_bits(bits);
             let mut worst: f32 = 0.0;
             for sample in &mut self.samples {
                 let (range, property) = (self.track.range, self.track.property);
                 let key = range.quantize(property, bits, sample.value);
-                sample.restored = range.restore(property, bits, key);
+                sample.restored = range.restore(property, self.track.step_size, key);
                 let error = displacement(property, reach, sample.value, sample.restored);
                 worst = worst.max(error);
             }

@@ -17,7 +17,7 @@ impl Lanes {
     }
 
     #[inline(always)]
-    fn zip(self, other: Lanes, operation: impl Fn(f32, f32) -> f32) -> Lanes {
+    pub fn zip(self, other: Lanes, operation: impl Fn(f32, f32) -> f32) -> Lanes {
         let (a, b) = (self.0, other.0);
         Lanes([
             operation(a[0], b[0]),
@@ -93,7 +93,7 @@ impl Neg for Lanes {
 /// Exchanges rows and columns: the first result has the first number of each argument.
 #[inline(always)]
 pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
-    let [a, b, c, d] = rows.map(|row| row.0);
+    let [Lanes(a), Lanes(b), Lanes(c), Lanes(d)] = rows;
     [
         Lanes([a[0], b[0], c[0], d[0]]),
         Lanes([a[1], b[1], c[1], d[1]]),

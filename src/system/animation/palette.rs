@@ -39,11 +39,13 @@ impl ModelMatrix {
     #[inline(always)]
     pub fn concatenate(&self, inner: &ModelMatrix) -> ModelMatrix {
         let [x, y, z] = inner.0;
-        ModelMatrix(self.0.map(|row| {
+        let [first, second, third] = self.0;
+        let row = |row: Lanes| {
             let [a, b, c, translation] = row.0;
             let turned = Lanes::splat(a) * x + Lanes::splat(b) * y + Lanes::splat(c) * z;
             turned + Lanes([0.0, 0.0, 0.0, translation])
-        }))
+        };
+        ModelMatrix([row(first), row(second), row(third)])
     }
 
     /// Returns the transformed point.
@@ -57,15 +59,18 @@ impl ModelMatrix {
 
 /// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
 pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<ModelMatrix>) {
-    matrices.clear();
+    let count = skeleton.bone_count().min(pose.groups.len() * 4);
+    matrices.resize(count, ModelMatrix::IDENTITY);
+    let matrices = &mut matrices[..count];
+    let mut bone = 0;
     for (group, parents) in pose.groups.iter().zip(skeleton.parents().chunks(4)) {
         let local = local_matrices(group);
-        for (parent, local) in parents.iter().zip(local) {
-            let matrix = match parent {
-                Some(parent) => matrices[usize::from(*parent)].concatenate(&local),
-                None => local,
+        for (parent, local) in parents.iter().zip(&local) {
+            matrices[bone] = match parent {
+                Some(parent) => matrices[usize::from(*parent)].concatenate(local),
+                None => *local,
             };
-            matrices.push(matrix);
+            bone += 1;
         }
     }
 }
@@ -94,5 +99,6 @@ pub(crate) fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
     let first = transpose([(one - (yy + zz)) * sx, (xy - wz) * sy, (xz + wy) * sz, px]);
     let second = transpose([(xy + wz) * sx, (one - (xx + zz)) * sy, (yz - wx) * sz, py]);
     let third = transpose([(xz - wy) * sx, (yz + wx) * sy, (one - (xx + yy)) * sz, pz]);
-    std::array::from_fn(|bone| ModelMatrix([first[bone], second[bone], third[bone]]))
+    let matrix = |bone: usize| ModelMatrix([first[bone], second[bone], third[bone]]);
+    [matrix(0), matrix(1), matrix(2), matrix(3)]
 }

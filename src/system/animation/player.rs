@@ -32,7 +32,11 @@ impl<const N: usize> ActiveGroup<N> {
     #[inline(always)]
     fn sample(&self, time: Lanes) -> [Lanes; N] {
         let part = ((time - self.start) * self.rate).clamp_to_unit();
-        std::array::from_fn(|axis| self.from[axis] + (self.to[axis] - self.from[axis]) * part)
+        let mut sampled = self.from;
+        for (value, to) in sampled.iter_mut().zip(&self.to) {
+            *value = *value + (*to - *value) * part;
+        }
+        sampled
     }
 
     /// Writes the values of the bones that have a track.
@@ -101,6 +105,8 @@ pub struct ClipPlayer {
     valid_from: f32,
     /// Current time in seconds.
     time: f32,
+    /// Length of a tick of the clip in seconds.
+    tick_seconds: f32,
 }
 
 impl ClipPlayer {
@@ -134,6 +140,7 @@ impl ClipPlayer {
             next_due: 0.0,
             valid_from: 0.0,
             time: 0.0,
+            tick_seconds: clip.tick_seconds(),
         };
         for track in &clip.tracks {
             let wanted = u32::from(track.bone) / 4;
@@ -174,7 +181,7 @@ impl ClipPlayer {
     /// is loaded first. The result depends on the time alone.
     pub fn seek(&mut self, clip: &Clip, time: f32) {
         let time = if time > 0.0 { time.min(clip.seconds) } else { 0.0 };
-        let tick_seconds = clip.tick_seconds();
+        let tick_seconds = self.tick_seconds;
         let reached = |tick: u16| f32::from(tick) * tick_seconds <= time;
         if time < self.valid_from || time >= self.next_due {
             let nearest = clip.jump_frames.partition_point(|frame| reached(frame.tick)) - 1;
@@ -275,15 +282,15 @@ impl ClipPlayer {
     #[inline]
     fn find_next_due(&mut self, clip: &Clip) {
         self.next_due = match clip.track_at(self.offset) {
-            Some(track) => f32::from(self.end_ticks[usize::from(track)]) * clip.tick_seconds(),
+            Some(track) => f32::from(self.end_ticks[usize::from(track)]) * self.tick_seconds,
             None => f32::INFINITY,
         };
     }
 
     /// Returns the start in seconds and the rate of an interval between two keys.
     fn interval(&self, clip: &Clip, track: usize, from: u16, to: u16) -> (f32, f32) {
-        let start = f32::from(from) * clip.tick_seconds();
-        let seconds = f32::from(to.saturating_sub(from)) * clip.tick_seconds();
+        let start = f32::from(from) * self.tick_seconds;
+        let seconds = f32::from(to.saturating_sub(from)) * self.tick_seconds;
         let held = clip.tracks[track].step || seconds <= 0.0;
         (start, if held { 0.0 } else { 1.0 / seconds })
     }

@@ -140,14 +140,8 @@ impl BlendSum {
 pub fn normalize(rotation: [Lanes; 4]) -> [Lanes; 4] {
     let [x, y, z, w] = rotation;
     let square = x * x + y * y + z * z + w * w;
-    let real = Lanes(std::array::from_fn(|lane| match square.0[lane] < 1e-12 {
-        true => 1e-3,
-        false => w.0[lane],
-    }));
-    let square = Lanes(std::array::from_fn(|lane| match square.0[lane] < 1e-12 {
-        true => 1e-6,
-        false => square.0[lane],
-    }));
+    let real = square.zip(w, |square, w| if square < 1e-12 { 1e-3 } else { w });
+    let square = square.zip(square, |square, _| if square < 1e-12 { 1e-6 } else { square });
     let factor = Lanes::ONE / square.sqrt();
     [x * factor, y * factor, z * factor, real * factor]
 }

@@ -2,6 +2,7 @@
 //! has in its clip, with 8, 16 or 24 bits each. Rotations are stored relative to the track's mean
 //! rotation, without their real part, which follows from the other three.
 
+use super::lanes::Lanes;
 use super::source::TrackProperty;
 use engine_foundation::{Quat, Vec3, Vec4};
 
@@ -80,31 +81,40 @@ impl TrackRange {
         QuantizedValue { components: [component(0), component(1), component(2)], negative }
     }
 
-    pub fn restore(&self, property: TrackProperty, bits: KeyBits, key: QuantizedValue) -> Vec4 {
-        let parts = Vec3::from_array(key.components.map(|component| component as f32));
-        let stored = self.least + self.extent * (parts / bits.steps());
+    /// Returns the size of a step of each component of keys with a number of bits.
+    pub fn step_size(&self, bits: KeyBits) -> Vec3 {
+        self.extent / bits.steps()
+    }
+
+    /// Returns the value of a key. `step_size` is that of the track's bits.
+    #[inline(always)]
+    pub fn restore(&self, property: TrackProperty, step_size: Vec3, key: QuantizedValue) -> Vec4 {
+        // Components have 24 bits at most, and signed integers are converted faster.
+        let [x, y, z] = key.components;
+        let parts = Vec3::new(x as i32 as f32, y as i32 as f32, z as i32 as f32);
+        let stored = self.least + step_size * parts;
         match property {
             TrackProperty::Position | TrackProperty::Scale | TrackProperty::Weight => {
                 stored.extend(0.0)
             }
             TrackProperty::Rotation => {
-                let real = (1.0 - stored.length_squared()).max(0.0).sqrt();
-                let relative = stored.extend(real);
-                let relative = if key.negative { -relative } else { relative };
-                product(self.mean, relative)
+                let square = stored.x * stored.x + stored.y * stored.y + stored.z * stored.z;
+                let real = if square < 1.0 { (1.0 - square).sqrt() } else { 0.0 };
+                let sign = if key.negative { -1.0 } else { 1.0 };
+                product(self.mean, (stored * sign).extend(real * sign))
             }
         }
     }
 }
 
-/// Product of a rotation and a quaternion, component by component, in one order on every machine.
+/// Product of a rotation and a quaternion, in one order on every machine.
+#[inline(always)]
 fn product(a: Quat, b: Vec4) -> Vec4 {
-    Vec4::new(
-        a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-        a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
-        a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w,
-        a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
-    )
+    let sum = Lanes([a.x, a.y, a.z, a.w]) * Lanes::splat(b.w)
+        + Lanes([a.w, a.z, -a.y, -a.x]) * Lanes::splat(b.x)
+        + Lanes([-a.z, a.w, a.x, -a.y]) * Lanes::splat(b.y)
+        + Lanes([a.y, -a.x, a.w, -a.z]) * Lanes::splat(b.z);
+    Vec4::from_array(sum.0)
 }
 
 /// Returns the components that are stored for a value, and the sign of the real part.
@@ -152,7 +162,8 @@ mod tests {
         for (bits, most) in [(KeyBits::Sixteen, 4e-3), (KeyBits::TwentyFour, 3e-4)] {
             for value in &all {
                 let key = range.quantize(TrackProperty::Rotation, bits, *value);
-                let restored = range.restore(TrackProperty::Rotation, bits, key);
+                let size = range.step_size(bits);
+                let restored = range.restore(TrackProperty::Rotation, size, key);
                 let error = (restored - *value).length();
                 assert!(error < most, "{bits:?}: {value} became {restored}");
             }
@@ -166,7 +177,8 @@ mod tests {
         assert_eq!(range.extent, Vec3::new(8.0, 0.0, 0.5));
         for value in all {
             let key = range.quantize(TrackProperty::Position, KeyBits::Eight, value);
-            let restored = range.restore(TrackProperty::Position, KeyBits::Eight, key);
+            let size = range.step_size(KeyBits::Eight);
+            let restored = range.restore(TrackProperty::Position, size, key);
             assert!((restored - value).abs().max_element() <= 8.0 / 255.0 / 2.0);
         }
     }
