@@ -1,6 +1,7 @@
 //! Tests of `engine check` from outside: a game with valid units and levels, and one with an error
 //! in each, which are all reported at once.
 
+mod animation;
 mod models;
 
 use std::path::PathBuf;

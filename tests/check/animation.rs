@@ -1,0 +1,63 @@
+//! Tests of `engine check` and `engine explain` for state machines: sounds, effects and bones of
+//! events.
+
+use super::{MAIN, run_check, run_engine};
+
+const COLUMN: &str = include_str!("../lua/models/column.gltf");
+const UNIT: &str = "model = \"column\" components = { animation = { state_machine = \"hero\" } }";
+
+/// Checks a game with a state machine whose only state has this event.
+fn check_event(name: &str, cue: &str) -> (Option<i32>, String) {
+    let machine = format!(
+        "skeleton = \"column\"\nlayers = [ {{ states = {{ walk = {{ clip = \"Bow\"\n  \
+         events = [ {{ name = \"step\" at = 0.5 {cue} }} ] }} }} }} ]"
+    );
+    let effect = "emitters = { a = { rate = 1 lifetime = 1 } }";
+    let files = [
+        MAIN,
+        ("column.gltf", COLUMN),
+        ("hero.unit", UNIT),
+        ("dust.particles", effect),
+        ("hero.state_machine", machine.as_str()),
+    ];
+    run_check(name, &files)
+}
+
+#[test]
+fn resources_and_bones_of_events_are_checked() {
+    let (code, output) = check_event("cue", "effect = \"dust\" bone = \"Head\"");
+    assert_eq!(code, Some(0), "{output}");
+    let check = |name: &str, cue: &str, wanted: &str| {
+        let (code, output) = check_event(name, cue);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.contains(wanted), "{output}");
+    };
+    let missing = "hero.state_machine:3: there is no sound 'step'";
+    check("cue-sound", "sound = \"step\"", missing);
+    let missing = "hero.state_machine:3: there is no particles 'dst', did you mean 'dust'?";
+    check("cue-effect", "effect = \"dst\"", missing);
+    let missing = "event 'step': the model 'column' has no bone 'Hed', did you mean 'Head'?";
+    check("cue-bone", "effect = \"dust\" bone = \"Hed\"", missing);
+    let useless = "hero.state_machine:3: 'events' of state 'walk': 'bone' of an event needs a";
+    check("cue-empty", "bone = \"Head\"", useless);
+}
+
+#[test]
+fn explain_describes_a_state_machine() {
+    let machine = "skeleton = \"column\" variables = { spare = 1 }\n\
+                   layers = [ { name = \"body\" states = {\n  \
+                   a = { clip = \"Bow\" on = { go = \"b\" } } b = { clip = \"Nod\" } } } ]";
+    let files = [MAIN, ("hero.state_machine", machine)];
+    let arguments = ["explain", "game", "hero.state_machine", "--platform", "linux"];
+    let (code, out, err) = run_engine("explain-machine", &files, &arguments);
+    assert_eq!(code, Some(0), "{err}");
+    for wanted in [
+        "state machine hero of column\n1 layer, 2 states, 1 transition, 1 event, 1 variable\n",
+        "  a: clip Bow (line 3)\n    on go -> b, 0.2 s smooth, immediate\n",
+        "Without effect:\n  state 'b' of layer 'body' has no transition out of it\n  \
+         variable 'spare': no expression reads it\n",
+        "hero.state_machine  <- serves",
+    ] {
+        assert!(out.contains(wanted), "{out}");
+    }
+}
