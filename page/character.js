@@ -69,7 +69,7 @@ export function openCharacter(detail, connection) {
   let [entered, looking, chosen, built] = [false, false, null, ""];
   let view = null;
 
-  const report = make("span", { class: "note", role: "status" });
+  const report = make("div", { class: "facts", role: "status" });
   const send = async (fields) => {
     try {
       const answer = await connection.ask("control_character", { unit: chosen, ...fields });
@@ -119,7 +119,7 @@ export function openCharacter(detail, connection) {
       make("h3", {}, "Animations that scripts play"),
       makeTable({}, ["animation", "time", "weight", ""], 1, playing),
     );
-    const timeline = unit.graph ? new StateTimeline() : null;
+    const timeline = unit.graph ? new StateTimeline(unit.graph) : null;
     const facts = [
       `handle ${unit.unit}`,
       `model ${unit.model}, ${unit.bones} bones`,

@@ -7,16 +7,13 @@ const SECONDS = 10;
 const [ROW, MARKS, GAP] = [18, 16, 2];
 const SERIES = 8;
 
-// Returns the number of a name's color.
-function seriesOf(name) {
-  let hash = 7;
-  for (const letter of name) hash = (hash * 31 + letter.codePointAt(0)) % 9973;
-  return (hash % SERIES) + 1;
-}
-
 export class StateTimeline {
-  constructor() {
+  // `graph` has the states of each layer, whose colors follow from their order.
+  constructor(graph) {
     Object.assign(this, { samples: [], events: [], last: -1 });
+    this.colors = graph.layers.map(
+      (layer) => new Map(layer.states.map((state, at) => [state.name, (at % SERIES) + 1])),
+    );
     this.canvas = make("canvas", { role: "img", "aria-label": "States in the last seconds" });
     this.element = make("div", { class: "timeline" }, this.canvas);
     const tip = makeTip();
@@ -81,7 +78,7 @@ export class StateTimeline {
       if (at < this.samples.length && this.samples[at].layers[layer] === state) continue;
       const left = Math.max(0, place(this.samples[start].at));
       const right = at < this.samples.length ? place(this.samples[at].at) : width;
-      context.fillStyle = color(`series-${seriesOf(state ?? "")}`);
+      context.fillStyle = color(`series-${this.colors[layer]?.get(state) ?? 1}`);
       context.globalAlpha = 0.35;
       context.fillRect(left, y, Math.max(1, right - left - 1), ROW);
       context.globalAlpha = 1;
