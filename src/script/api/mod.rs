@@ -106,6 +106,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::animation::UNIT,
     &unit::state_machine::UNIT,
     &unit::animation_events::UNIT,
+    &unit::skeleton::UNIT,
     &unit::animation_events::WORLD,
     &unit::components::UNIT,
     &unit::meshes::UNIT,
@@ -123,6 +124,7 @@ pub const MODULES: &[&ModuleRows] = &[
 pub const CORE_MODULES: &[&ModuleRows] = &[
     &unit::actors::CORE,
     &unit::animation_events::CORE,
+    &unit::skeleton::CORE,
     &application::CORE,
     &prelude_core::CORE,
     &diagnostics::CORE,

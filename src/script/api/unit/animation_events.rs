@@ -20,13 +20,6 @@ pub static UNIT: ModuleRows = more(
             "Logs the transitions of a unit's state machine, and the events that it gets and \
              sends.",
         ),
-        func(
-            "debug_draw_skeleton",
-            debug_draw_skeleton,
-            &[("unit", "a unit"), ("enabled", "true to draw, false to stop")],
-            "Draws the bones of a unit as lines over its world, in each update of the world. Not \
-             in releases.",
-        ),
     ],
 );
 
@@ -64,25 +57,8 @@ pub static CORE: ModuleRows = module(
             "Returns the events of the last update: unit, event, and layer from 1, in turn.",
         )
         .pure(),
-        func(
-            "draw_skeletons",
-            draw_skeletons,
-            &[],
-            "Draws the skeletons of all characters, or no longer.",
-        ),
     ],
 );
-
-fn draw_skeletons(engine: &mut Engine) {
-    let skeletons = &mut engine.worlds.animations.skeletons;
-    skeletons.all = !skeletons.all;
-}
-
-fn debug_draw_skeleton(engine: &mut Engine, unit: UnitId, enabled: bool) -> Result<(), Error> {
-    character(engine, unit)?;
-    engine.worlds.animations.skeletons.set(unit, enabled);
-    Ok(())
-}
 
 fn set_animation_logging(engine: &mut Engine, unit: UnitId, enabled: bool) -> Result<(), Error> {
     character(engine, unit)?;

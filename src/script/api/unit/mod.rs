@@ -9,6 +9,7 @@ pub(super) mod components;
 pub(super) mod meshes;
 pub(super) mod nodes;
 pub(super) mod resource;
+pub(super) mod skeleton;
 pub(super) mod sprites;
 pub(super) mod state_machine;
 
