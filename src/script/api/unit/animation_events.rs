@@ -12,15 +12,13 @@ use engine_world::unit::UnitId;
 
 pub static UNIT: ModuleRows = more(
     "Unit",
-    &[
-        func(
-            "set_animation_logging",
-            set_animation_logging,
-            &[("unit", "a unit"), ("enabled", "true to log, false to stop")],
-            "Logs the transitions of a unit's state machine, and the events that it gets and \
+    &[func(
+        "set_animation_logging",
+        set_animation_logging,
+        &[("unit", "a unit"), ("enabled", "true to log, false to stop")],
+        "Logs the transitions of a unit's state machine, and the events that it gets and \
              sends.",
-        ),
-    ],
+    )],
 );
 
 pub static WORLD: ModuleRows = more(
