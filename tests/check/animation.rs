@@ -34,7 +34,7 @@ fn resources_and_bones_of_events_are_checked() {
     };
     let missing = "hero.state_machine:3: there is no sound 'step'";
     check("cue-sound", "sound = \"step\"", missing);
-    let missing = "hero.state_machine:3: there is no particles 'dst', did you mean 'dust'?";
+    let missing = "hero.state_machine:3: there is no effect 'dst', did you mean 'dust'?";
     check("cue-effect", "effect = \"dst\"", missing);
     let missing = "event 'step': the model 'column' has no bone 'Hed', did you mean 'Head'?";
     check("cue-bone", "effect = \"dust\" bone = \"Hed\"", missing);
