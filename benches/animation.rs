@@ -121,7 +121,12 @@ fn clips() -> Vec<Row> {
     vec![
         row("1,000 characters", played, "ms", Some(0.6)),
         row("a bone", played * 1e6 / (CHARACTERS * BONES) as f64, "ns", Some(10.0)),
-        row("a jump to a random time, a character", sought * 1e3 / CHARACTERS as f64, "µs", Some(5.0)),
+        row(
+            "a jump to a random time, a character",
+            sought * 1e3 / CHARACTERS as f64,
+            "µs",
+            Some(5.0),
+        ),
     ]
 }
 
@@ -266,10 +271,7 @@ fn calls() -> Vec<Row> {
         it.state.send_event(&driven.machine, attack, &mut sent);
         sent.clear();
     }));
-    vec![
-        row("an event", event, "ns", Some(35.0)),
-        row("a variable", variable, "ns", Some(5.0)),
-    ]
+    vec![row("an event", event, "ns", Some(35.0)), row("a variable", variable, "ns", Some(5.0))]
 }
 
 fn sizes() -> Vec<Row> {
