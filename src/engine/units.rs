@@ -181,8 +181,9 @@ impl Engine {
     ) -> Result<(), Error> {
         // The physics of a world is created for its first unit with the component.
         let template = &resource.template;
-        let has_bodies =
-            template.physics.is_some() || template.maps.iter().any(|map| map.collision.is_some());
+        let has_bodies = template.physics.is_some()
+            || template.maps.iter().any(|map| map.collision.is_some())
+            || template.animation.as_ref().is_some_and(|animation| animation.needs_physics());
         if has_bodies && !self.worlds.world(world).flags.no_physics {
             self.physics_world(world)?;
         }

@@ -75,10 +75,14 @@ impl Engine {
                 });
             }
             if steps.scene_graph {
-                let parts = (animations.write(), units.write());
-                frame.system("animation", parts, move |(animations, units)| {
+                let parts = (animations.write(), units.write(), bodies.write());
+                frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
-                    animations.update(world, units, delta as f32, pool)
+                    let seconds = delta as f32;
+                    animations.read_ragdolls(world, units, bodies, seconds);
+                    animations.update(world, units, seconds, pool)?;
+                    animations.update_ragdolls(world, units, bodies, frame_index);
+                    Ok(())
                 });
             }
             if steps.scene_graph {

@@ -16,6 +16,9 @@ local REFUSED = {
   { "Unit.animation_names", Unit.animation_names, "x" },
   { "Unit.has_animation_blender", Unit.has_animation_blender, "x" },
   { "Unit.has_animation_state_machine", Unit.has_animation_state_machine, "x" },
+  { "Unit.is_ragdoll", Unit.is_ragdoll, "x" },
+  { "Unit.ragdoll_bones", Unit.ragdoll_bones, "x" },
+  { "Unit.ragdoll_side", Unit.ragdoll_side, "x" },
   { "World.animation_events", World.animation_events, "x" },
   { "World.main_camera", World.main_camera, "x" },
 }

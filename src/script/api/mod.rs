@@ -104,6 +104,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &input::touch_panel::TOUCH_MODULE,
     &unit::UNIT,
     &unit::animation::UNIT,
+    &unit::ragdoll::UNIT,
     &unit::state_machine::UNIT,
     &unit::animation_events::UNIT,
     &unit::skeleton::UNIT,

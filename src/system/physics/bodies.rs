@@ -76,7 +76,9 @@ impl Simulation {
                 .contact_force_event_threshold(built.depth)
                 .collision_groups(groups(body.filter, true, true))
                 .active_events(events)
-                .active_hooks(one_way::hooks(body.one_way))
+                .active_hooks(
+                    one_way::hooks(body.one_way) | one_way::group_hooks(body.ignores_group),
+                )
                 .active_collision_types(types)
                 .user_data(body.owner);
             colliders.push(collider.build());

@@ -16,7 +16,7 @@ pub const JOINTS_MAX: usize = 1 << 14;
 
 /// Handle of a joint of one simulation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct JointId(ImpulseJointHandle);
+pub struct JointId(pub(super) ImpulseJointHandle);
 
 impl JointId {
     /// Returns a handle that refers to no joint.

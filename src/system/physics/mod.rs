@@ -15,6 +15,7 @@ mod flat_shape;
 mod ground;
 mod half_space;
 mod joints;
+mod limited_joints;
 mod moved_bodies;
 mod moving_platforms;
 mod one_way;
@@ -28,6 +29,7 @@ pub use character_controller::{ControllerMove, ControllerSettings};
 pub use contacts::{CONTACTS_MAX, ContactEvent, ContactPhase, TriggerEvent};
 pub use debug_draw::BodyColorClass;
 pub use joints::{JOINTS_MAX, JointBodies, JointId, JointKind, JointPlan, JointSpring, JointState};
+pub use limited_joints::{JointDrive, LimitedJoint, joint_angles};
 pub use moving_platforms::Separation;
 pub use queries::{BodyKinds, HITS_MAX, QueryFilter, QueryHit};
 pub use shape::{ColliderShape, HULL_CORNERS_MAX, POINTS_MAX};
@@ -187,6 +189,9 @@ pub struct BodyDesc {
     pub locks: AxisLocks,
     /// True if its contacts are reported.
     pub reports_contacts: bool,
+    /// True if it does not collide with bodies of its group: those whose owner's number has the
+    /// same upper half, which is not 0.
+    pub ignores_group: bool,
     pub owner: BodyOwner,
 }
 
@@ -207,6 +212,7 @@ impl BodyDesc {
         continuous: false,
         locks: AxisLocks { translation: [false; 3], rotation: [false; 3] },
         reports_contacts: true,
+        ignores_group: false,
         owner: 0,
     };
 }

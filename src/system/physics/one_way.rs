@@ -9,7 +9,9 @@ use engine_foundation::{Error, Quat, Vec3};
 use rapier3d::parry::bounding_volume::BoundingVolume;
 use rapier3d::parry::query::ShapeCastOptions;
 use rapier3d::prelude as rapier;
-use rapier3d::prelude::{ActiveHooks, ColliderHandle, ContactModificationContext};
+use rapier3d::prelude::{
+    ActiveHooks, ColliderHandle, ContactModificationContext, PairFilterContext, SolverFlags,
+};
 
 /// Minimum upward part of a contact normal at which a platform holds a body.
 const FACING: f32 = 0.5;
@@ -37,13 +39,31 @@ pub(super) fn hooks(one_way: bool) -> ActiveHooks {
     if one_way { ActiveHooks::MODIFY_SOLVER_CONTACTS } else { ActiveHooks::empty() }
 }
 
-/// Removes the contacts of bodies that pass through platforms.
+/// Returns the hooks of a collider that does not collide with its group.
+pub(super) fn group_hooks(ignores_group: bool) -> ActiveHooks {
+    if ignores_group { ActiveHooks::FILTER_CONTACT_PAIRS } else { ActiveHooks::empty() }
+}
+
+/// Returns true if a collider does not collide with its group.
+pub(super) fn ignores_group(collider: &rapier::Collider) -> bool {
+    collider.active_hooks().contains(ActiveHooks::FILTER_CONTACT_PAIRS)
+}
+
+/// Removes the contacts of bodies that pass through platforms, and those inside of groups.
 pub(super) struct OneWayHooks {
     pub up: Vec3,
     pub step_seconds: f32,
 }
 
 impl rapier::PhysicsHooks for OneWayHooks {
+    fn filter_contact_pair(&self, context: &PairFilterContext) -> Option<SolverFlags> {
+        let group = |collider: ColliderHandle| {
+            context.colliders.get(collider).map_or(0, |collider| collider.user_data >> 64)
+        };
+        let [one, two] = [group(context.collider1), group(context.collider2)];
+        (one == 0 || one != two).then_some(SolverFlags::COMPUTE_RIGID_IMPULSES)
+    }
+
     fn modify_solver_contacts(&self, context: &mut ContactModificationContext) {
         let pair = [context.collider1, context.collider2];
         for (at, sign) in [(0, 1.0), (1, -1.0)] {
@@ -108,7 +128,10 @@ impl Simulation {
     /// Makes a body a one-way platform, or an ordinary body.
     pub fn set_one_way(&mut self, body: BodyId, one_way: bool) {
         self.change(move |it| {
-            it.each_collider(body, |collider| collider.set_active_hooks(hooks(one_way)));
+            it.each_collider(body, |collider| {
+                let group = group_hooks(ignores_group(collider));
+                collider.set_active_hooks(hooks(one_way) | group);
+            });
             it.wake_touching(body);
         });
     }

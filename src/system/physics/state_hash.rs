@@ -46,6 +46,9 @@ impl Simulation {
             if one_way::is_one_way(collider) {
                 hash.write_u64(1);
             }
+            if one_way::ignores_group(collider) {
+                hash.write_u64(2);
+            }
             let groups = collider.collision_groups();
             for group in [groups.memberships, groups.filter] {
                 hash.write_u64(group.bits().into());
@@ -74,6 +77,18 @@ impl Simulation {
                 [motor.target_vel, motor.damping, motor.max_force]
                     .into_iter()
                     .for_each(|number| hash.write_f32(number));
+            }
+            // Joints with limits around all axes.
+            if joint.data.limits(JointAxis::AngZ).is_some() || joint.data.motor_axes.bits() > 0 {
+                for axis in [JointAxis::AngX, JointAxis::AngY, JointAxis::AngZ] {
+                    let limits = joint.data.limits(axis).map(|limits| [limits.min, limits.max]);
+                    let motor = joint.data.motor(axis).map(|it| [it.target_pos, it.stiffness]);
+                    [limits, motor]
+                        .into_iter()
+                        .flatten()
+                        .flatten()
+                        .for_each(|number| hash.write_f32(number));
+                }
             }
             if joint.data.motor(JointAxis::LinY).is_some() {
                 write_vector(hash, joint.data.local_frame1.translation);

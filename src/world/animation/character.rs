@@ -2,9 +2,11 @@
 
 use super::animated_model::AnimatedModel;
 use super::events::EventOrigin;
+use super::ragdoll::CharacterRagdoll;
 use super::state_machine::CharacterMachine;
 use crate::scene_graph::NodePose;
 use crate::unit::UnitId;
+use engine_animation::constraints::ModelPose;
 use engine_animation::{
     BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, model_matrices,
 };
@@ -116,6 +118,8 @@ pub struct Character {
     pub machine: Option<CharacterMachine>,
     /// Number of the simple animation, of those in `playing`.
     pub simple: Option<u32>,
+    /// `None` until a ragdoll is described or started.
+    pub ragdoll: Option<Box<CharacterRagdoll>>,
     /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's
     /// file or the game has set.
     base: Pose,
@@ -162,6 +166,7 @@ impl Character {
             last_id: 0,
             machine: None,
             simple: None,
+            ragdoll: None,
             base: model.rest.clone(),
             pose: model.rest.clone(),
             matrices: Vec::with_capacity(bones),
@@ -238,6 +243,15 @@ impl Character {
         self.machine.as_mut().map(|machine| machine.enabled = enabled).is_some()
     }
 
+    /// Returns the ragdoll, and the pose of the last update.
+    pub(super) fn ragdoll_and_pose(&mut self) -> (Option<&mut CharacterRagdoll>, ModelPose<'_>) {
+        let Character { model, pose, matrices, ragdoll, .. } = self;
+        if matrices.is_empty() {
+            model_matrices(&model.skeleton, pose, matrices);
+        }
+        (ragdoll.as_deref_mut(), ModelPose { skeleton: &model.skeleton, pose, matrices })
+    }
+
     /// Sets the speed of a playing clip. Returns false if it has ended.
     pub fn set_clip_speed(&mut self, id: u32, speed: f32) -> bool {
         let found = self.playing.iter_mut().find(|it| it.id == id);
@@ -291,6 +305,11 @@ impl Character {
     pub fn advance(&mut self, seconds: f32, notify: impl FnMut(EventOrigin, u16)) -> bool {
         let machine = self.machine.as_mut().filter(|machine| machine.enabled);
         let has_machine = machine.map(|machine| machine.advance(seconds, notify)).is_some();
+        if let Some(ragdoll) = &mut self.ragdoll {
+            let machine = self.machine.as_ref();
+            let (ragdolls, masks) = machine.map_or((&[][..], &[][..]), CharacterMachine::ragdolls);
+            ragdoll.follow_machine(ragdolls, masks);
+        }
         self.playing.iter_mut().for_each(|it| it.advance(seconds));
         let before = self.playing.len();
         self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
@@ -307,12 +326,16 @@ impl Character {
                 covered = Some(layer);
             }
         }
-        std::mem::take(&mut self.outdated) || has_machine || !self.playing.is_empty()
+        let has_more = has_machine || self.ragdoll.is_some() || !self.playing.is_empty();
+        std::mem::take(&mut self.outdated) || has_more
     }
 
     /// Evaluates the pose and the matrices of the bones.
     pub fn evaluate(&mut self, scratch: &mut PoseScratch) {
         let model = &*self.model;
+        if let Some(ragdoll) = &mut self.ragdoll {
+            ragdoll.keep(&self.pose);
+        }
         for it in &mut self.playing {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
@@ -335,6 +358,9 @@ impl Character {
             }
         }
         model_matrices(&model.skeleton, &self.pose, &mut self.matrices);
+        if let Some(ragdoll) = &mut self.ragdoll {
+            ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
+        }
     }
 
     /// Calls a function for each node that the clips move, or have moved before this evaluation,
@@ -346,7 +372,10 @@ impl Character {
                 self.model.clips[usize::from(it.clip)].bones.binary_search(&bone).is_ok()
             };
             let machine = self.machine.as_ref();
-            playing.iter().any(has) || machine.is_some_and(|it| it.moves(&self.model, bone))
+            let ragdoll = self.ragdoll.as_ref();
+            ragdoll.is_some_and(|it| it.moves(usize::from(bone)))
+                || playing.iter().any(has)
+                || machine.is_some_and(|it| it.moves(&self.model, bone))
         };
         for bone in 0..self.moved.len() {
             let moves = moves_now(bone, &self.playing);
@@ -364,6 +393,9 @@ impl Character {
     pub fn write_state(&self, hash: &mut StateHash) {
         if let Some(machine) = &self.machine {
             machine.write_state(hash);
+        }
+        if let Some(ragdoll) = &self.ragdoll {
+            ragdoll.write_state(hash);
         }
         hash.write_u64(self.playing.len() as u64);
         for it in &self.playing {

@@ -1,7 +1,8 @@
 //! The row of the component `animation`: its fields, and what the engine does with it.
 
 use super::{
-    AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, bone_nodes, take_poses,
+    AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, RagdollDescription,
+    bone_nodes, ragdoll_description, take_poses,
 };
 use crate::WorldId;
 use crate::component::{ComponentField, FieldDefault, FieldKind};
@@ -46,6 +47,12 @@ pub static ANIMATION: Component = Component {
             default: FieldDefault::Boolean(true),
             doc: "true if the animation `clip` starts again at its end ({default})",
         },
+        ComponentField {
+            name: "ragdoll",
+            kind: FieldKind::Checked(ragdoll_description::check),
+            default: FieldDefault::None,
+            doc: "bodies of the bones, for Unit.start_ragdoll and states of the state machine",
+        },
     ],
     in_node_order: false,
     read,
@@ -71,6 +78,14 @@ pub struct AnimationComponent {
     /// Name of the clip that plays from the spawn on.
     pub clip: Option<String>,
     pub loops: bool,
+    pub ragdoll: Option<Arc<RagdollDescription>>,
+}
+
+impl AnimationComponent {
+    /// Returns true if units can have bodies of ragdolls.
+    pub fn needs_physics(&self) -> bool {
+        self.ragdoll.is_some() || self.machine.as_ref().is_some_and(|it| it.has_ragdolls())
+    }
 }
 
 /// Reads a component `animation`.
@@ -96,8 +111,12 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
         });
     }
     let loops = fields.boolean("loop");
-    builder.template.animation =
-        Some(AnimationComponent { model: None, machine: None, clip, loops });
+    let ragdoll = match fields.tree.get("ragdoll") {
+        Some(tree) => RagdollDescription::read(tree)?.map(Arc::new),
+        None => None,
+    };
+    let component = AnimationComponent { model: None, machine: None, clip, loops, ragdoll };
+    builder.template.animation = Some(component);
     Ok(())
 }
 
@@ -107,7 +126,8 @@ fn spawn(
     unit: UnitId,
     template: &UnitTemplate,
 ) -> Result<(), Error> {
-    let Some(AnimationComponent { model, machine, clip, loops }) = &template.animation else {
+    let Some(AnimationComponent { model, machine, clip, loops, ragdoll }) = &template.animation
+    else {
         return Ok(());
     };
     let model = model.clone().expect("the reference was resolved");
@@ -125,6 +145,13 @@ fn spawn(
     }
     host.animations.add(character);
     host.units.scene.set_records_edits(unit.row(), true);
+    let has_states = machine.as_ref().is_some_and(|machine| machine.has_ragdolls());
+    if ragdoll.is_some() || has_states {
+        if let Some(filter) = ragdoll.as_ref().and_then(|ragdoll| ragdoll.filter.as_deref()) {
+            host.physics.properties.clone().unwrap_or_default().filter(filter)?;
+        }
+        host.animations.prepare_ragdoll(unit, ragdoll.as_ref())?;
+    }
     Ok(())
 }
 
@@ -158,6 +185,10 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
                 info.seconds
             ));
         }
+    }
+    if let Some(ragdoll) = character.ragdoll.as_ref().filter(|ragdoll| ragdoll.is_active()) {
+        let which = if ragdoll.is_full() { "full" } else { "partial" };
+        lines.push(format!("  {which} ragdoll, strength {:.2}", ragdoll.strength));
     }
     for it in character.playing() {
         lines.push(format!(

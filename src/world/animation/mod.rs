@@ -8,6 +8,9 @@ mod component;
 mod event_log;
 mod events;
 mod model_clips;
+mod ragdoll;
+mod ragdoll_description;
+mod ragdoll_update;
 mod skeleton_view;
 mod state_machine;
 #[cfg(test)]
@@ -21,12 +24,17 @@ use character::PoseScratch;
 pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
 pub use component::{ANIMATION, AnimationComponent};
 pub use engine_animation::EventCue;
+pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
 use engine_foundation::Error;
 use engine_foundation::tasks::TaskPool;
 use engine_models::Model;
 use event_log::EventLog;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 pub use model_clips::{compile_clips, scale_animation};
+pub use ragdoll::CharacterRagdoll;
+use ragdoll_description::ModelRagdolls;
+pub use ragdoll_description::RagdollDescription;
+pub use ragdoll_update::{FACE_UP_VARIABLE, RagdollOptions};
 pub use skeleton_view::SkeletonView;
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::HashMap;
@@ -54,6 +62,7 @@ pub struct Animations {
     pub log: EventLog,
     /// Characters whose skeletons are drawn.
     pub skeletons: SkeletonView,
+    ragdolls: ModelRagdolls,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.

@@ -5,8 +5,8 @@ use super::animated_model::AnimatedModel;
 use super::events::{EventOrigin, refer_to_cue};
 use engine_animation::{
     BoneMask, ClipInfo, ClipPlayer, EventCue, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
-    SentEvent, State, StateKind, StateMachine, StateMachineOutput, StateMachineState,
-    compile_state_machine, read_state_machine,
+    SentEvent, StateMachine, StateMachineOutput, StateMachineState, compile_state_machine,
+    read_state_machine,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
@@ -47,7 +47,7 @@ pub struct BoundMachine {
     pub(super) infos: Vec<ClipInfo>,
     /// Cues of the events of each clip.
     pub(super) clip_cues: Vec<Vec<EventCue>>,
-    masks: Vec<BoneMask>,
+    pub(super) masks: Vec<BoneMask>,
 }
 
 impl BoundMachine {
@@ -58,15 +58,6 @@ impl BoundMachine {
     pub fn new(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<BoundMachine, Error> {
         let machine = read_state_machine(bytes)
             .map_err(|error| error!("state machine '{name}': {}", error.message))?;
-        let is_ragdoll = |it: &&State| matches!(it.kind, StateKind::Ragdoll { .. });
-        if let Some(state) = machine.states().iter().find(is_ragdoll) {
-            return Err(error!(
-                "{}:{}: ragdolls of state machines are not available yet: remove state '{}'",
-                machine.path(),
-                state.line,
-                state.name
-            ));
-        }
         if let Some(constraint) = machine.constraints().first() {
             return Err(error!(
                 "{}:{}: constraints of state machines are not applied yet: remove '{}'",

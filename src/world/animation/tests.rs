@@ -218,15 +218,13 @@ fn a_reload_keeps_times_by_name_and_ends_removed_clips() {
 }
 
 #[test]
-fn machines_with_ragdolls_or_constraints_are_refused() {
+fn machines_with_constraints_are_refused() {
     let shared = Stage::new().character().model.clone();
     let refusal = |text: &str| {
         let text = format!("skeleton = \"rig\"\n{text}");
         let machine = engine_animation::compile_state_machine("rig.state_machine", &text).unwrap();
         BoundMachine::new("rig", &machine.write(), &shared).map(drop).unwrap_err().message
     };
-    let message = refusal("layers = [ { states = { fall = { ragdoll = \"full\" } } } ]");
-    assert!(message.contains("remove state 'fall'"), "{message}");
     let message = refusal(
         "constraints = { look = { type = \"aim\" bone = \"head\" } }\n\
          layers = [ { states = { stand = { clip = \"walk\" constraints = [\"look\"] } } } ]",

@@ -38,6 +38,8 @@ pub struct Actor {
     pub(super) jumps: u32,
     /// The mover that owns the actor, if any.
     pub mover: Option<MoverId>,
+    /// True for a body of a ragdoll. It does not move its node itself.
+    pub is_ragdoll: bool,
 }
 
 impl Actor {
@@ -171,6 +173,7 @@ impl PhysicsTables {
             shown: (body.position, body.rotation),
             jumps: 0,
             mover: known.mover,
+            is_ragdoll: false,
         };
         let handle = self.actors.add(actor).ok_or_else(|| {
             engine_foundation::error!(
@@ -203,7 +206,8 @@ impl PhysicsTables {
         self.actors.remove(actor.0, &name, frame, location);
         let parts = unit.and_then(|unit| self.parts.get_mut(unit.row() as usize)?.as_deref_mut());
         if let Some(parts) = parts {
-            for known in &mut parts.actors {
+            let of_ragdoll = parts.ragdoll.iter_mut().flat_map(|ragdoll| &mut ragdoll.actors);
+            for known in parts.actors.iter_mut().chain(of_ragdoll) {
                 if *known == Some(actor) {
                     *known = None;
                 }

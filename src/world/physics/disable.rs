@@ -26,6 +26,7 @@ impl PhysicsTables {
             self.make_parts(unit, physics, Arc::default());
         }
         let own = (0..self.num_actors(unit)).filter_map(|index| self.unit_actor(unit, index));
+        let own = own.chain(self.ragdoll_actors(unit));
         let own: Vec<ActorId> = own.filter(|actor| self.is_enabled(*actor) != enabled).collect();
         if enabled && !own.is_empty() {
             self.teleport_unit(unit, units)?;

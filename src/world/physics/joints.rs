@@ -5,7 +5,9 @@ use super::template::JointDesc;
 use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
 use crate::unit::{UnitId, Units};
 use engine_foundation::{Error, suggest};
-use engine_physics::{JointBodies, JointId as SimulationJoint, JointKind, JointPlan, JointState};
+use engine_physics::{
+    JointBodies, JointId as SimulationJoint, JointKind, JointPlan, JointState, Simulation,
+};
 
 /// A joint between two actors, or between an actor and the world.
 #[derive(Clone, Copy, Debug)]
@@ -38,17 +40,29 @@ impl PhysicsTables {
         }
         let body = |actor: ActorId| self.actor(actor).body;
         plan.link = JointBodies(body(actors.0), actors.1.map(body));
+        self.insert_joint(physics, actors, plan.kind, |simulation, owner| {
+            simulation.add_joint(&JointPlan { owner, ..plan })
+        })
+    }
+
+    /// Adds a row for a joint; `add` creates it with the number of its owner.
+    pub(super) fn insert_joint(
+        &mut self,
+        physics: PhysicsWorldId,
+        actors: (ActorId, Option<ActorId>),
+        kind: JointKind,
+        add: impl FnOnce(&mut Simulation, u64) -> Result<SimulationJoint, Error>,
+    ) -> Result<JointId, Error> {
         // The owner's number is the handle, which is known only after the slot is allocated.
-        let joint =
-            Joint { physics, simulation_joint: SimulationJoint::none(), kind: plan.kind, actors };
+        let joint = Joint { physics, simulation_joint: SimulationJoint::none(), kind, actors };
         let handle = self.joints.add(joint).ok_or_else(|| {
             engine_foundation::error!(
                 "{} joints already exist (JOINTS_MAX): destroy some first",
                 super::JOINTS_MAX
             )
         })?;
-        plan.owner = handle.to_number() as u64;
-        match self.world_mut(physics).simulation.add_joint(&plan) {
+        let owner = handle.to_number() as u64;
+        match add(&mut self.world_mut(physics).simulation, owner) {
             Ok(simulation_joint) => {
                 self.joints.get_mut(handle).expect("it was added").simulation_joint =
                     simulation_joint;

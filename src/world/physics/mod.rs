@@ -9,6 +9,7 @@ mod field_reader;
 mod joints;
 mod movers;
 mod moving_platforms;
+mod ragdoll_bodies;
 mod resource;
 mod shape_reload;
 mod snapshot;
@@ -21,6 +22,7 @@ pub use field_reader::FieldError;
 pub(crate) use field_reader::FieldReader;
 pub use joints::Joint;
 pub use movers::Mover;
+pub use ragdoll_bodies::{RagdollPart, RagdollStart};
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
 pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, from_extras};
@@ -32,6 +34,7 @@ use engine_foundation::{Error, Handle, HandleKind, Slots, log};
 use engine_models::MeshTriangles;
 use engine_physics::{BODIES_MAX, ColliderShape, Simulation, SimulationSettings};
 use engine_resource::store::ResourceStore;
+use ragdoll_bodies::RagdollBodies;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -85,6 +88,7 @@ struct UnitBodies {
     actors: Vec<Option<ActorId>>,
     mover: Option<MoverId>,
     joints: Vec<JointId>,
+    ragdoll: Option<Box<RagdollBodies>>,
 }
 
 /// All physics objects of all worlds.
@@ -271,11 +275,13 @@ impl PhysicsTables {
             actors: Vec::new(),
             mover: None,
             joints: Vec::new(),
+            ragdoll: None,
         }));
     }
 
     /// Destroys all physics objects of a unit.
     pub fn end_unit(&mut self, unit: UnitId, frame: u64, location: &str) {
+        self.end_ragdoll(unit, frame, location);
         let row = unit.row() as usize;
         let Some(parts) = self.parts.get_mut(row).and_then(Option::take) else { return };
         if let Some(mover) = parts.mover {

@@ -80,7 +80,7 @@ impl PhysicsTables {
         for (id, actor) in &kept.actors {
             let Some(living) = actors.get_mut(id.0) else { continue };
             *living = actor.clone();
-            if let Some(unit) = actor.unit.filter(|_| actor.mover.is_none()) {
+            if let Some(unit) = actor.unit.filter(|_| actor.mover.is_none() && !actor.is_ragdoll) {
                 nodes.push((unit.row(), actor.node as usize, actor.shown));
             }
         }

@@ -139,7 +139,7 @@ impl PhysicsTables {
                 continue;
             }
             actor.shown = (shown.position, shown.rotation);
-            if let Some(unit) = actor.unit {
+            if let Some(unit) = actor.unit.filter(|_| !actor.is_ragdoll) {
                 scene.set_world_pose(
                     unit.row(),
                     actor.node as usize,

@@ -502,7 +502,7 @@ fn teleport(engine: &mut Engine, actor: ActorId, position: Vec3, rotation: Quat)
             "the actor belongs to a mover: use Mover.set_position"
         ));
     }
-    let (unit, node) = (known.unit, known.node as usize);
+    let (unit, node) = (known.unit.filter(|_| !known.is_ragdoll), known.node as usize);
     known.moved_to(position, rotation);
     let (physics, body) = engine.worlds.physics.body_mut(actor);
     physics.teleport(body, position, rotation);

@@ -8,6 +8,7 @@ pub(super) mod animation_events;
 pub(super) mod components;
 pub(super) mod meshes;
 pub(super) mod nodes;
+pub(super) mod ragdoll;
 pub(super) mod resource;
 pub(super) mod skeleton;
 pub(super) mod sprites;

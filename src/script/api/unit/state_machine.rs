@@ -208,6 +208,7 @@ fn set_animation_state_machine(
         Some(name) => {
             let (worlds, assets) = (&mut engine.worlds, &mut engine.assets);
             let bound = worlds.find_state_machine(assets, name.as_str(), &model)?;
+            super::ragdoll::prepare(engine, unit, &bound)?;
             Some(CharacterMachine::new(bound, unit.row()))
         }
     };

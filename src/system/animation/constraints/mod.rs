@@ -186,7 +186,7 @@ fn valid_weight(weight: f32) -> Option<f32> {
 }
 
 /// Interpolates along the shorter arc, without constant speed.
-fn blend_rotations(from: Quat, to: Quat, weight: f32) -> Quat {
+pub(crate) fn blend_rotations(from: Quat, to: Quat, weight: f32) -> Quat {
     let (from, to) = (Vec4::from(from), Vec4::from(to));
     let to = if from.dot(to) < 0.0 { -to } else { to };
     Quat::from_vec4((from + (to - from) * weight).normalize_or(Vec4::W))

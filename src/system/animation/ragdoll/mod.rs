@@ -3,6 +3,7 @@
 //! there and back changes nothing.
 
 mod generate;
+mod hand_over;
 #[cfg(test)]
 mod tests;
 
@@ -13,6 +14,7 @@ use engine_foundation::deterministic_math::atan2;
 use engine_foundation::{Quat, Vec3};
 
 pub use generate::RagdollSettings;
+pub use hand_over::{advance_transform, follow_frame, hold_pose, is_teleport};
 
 /// Maximum number of bodies of a ragdoll.
 pub const BODIES_MAX: usize = 64;
