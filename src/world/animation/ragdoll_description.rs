@@ -1,9 +1,9 @@
 //! Descriptions of ragdolls in unit files, and ragdolls that were generated for a model.
 
 use super::AnimatedModel;
-use crate::physics::{FieldError, FieldReader};
+use crate::physics::{FieldError, FieldReader, named};
 use engine_animation::BONES_MAX;
-use engine_animation::ragdoll::{JointLimits, Ragdoll, RagdollSettings};
+use engine_animation::ragdoll::{BoneShape, JointLimits, Ragdoll, RagdollSettings};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Vec3, error};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct RagdollDescription {
     pub angular_damping: f32,
 }
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "angular_damping",
     "bones",
     "filter",
@@ -34,6 +34,7 @@ const FIELDS: [&str; 11] = [
     "linear_damping",
     "mass",
     "radius_ratio",
+    "shapes",
     "strength",
 ];
 
@@ -79,6 +80,9 @@ impl RagdollDescription {
         if let Some(tree) = fields.get("limits") {
             settings.limits = read_limits(tree).map_err(|error| error.in_block("limits"))?;
         }
+        if let Some(tree) = fields.get("shapes") {
+            settings.shapes = read_shapes(tree).map_err(|error| error.in_block("shapes"))?;
+        }
         read.filter = fields.text("filter", "the name of a collision filter")?.map(str::to_string);
         read.strength = part("strength", 1.0)?.unwrap_or(read.strength);
         read.friction = part("friction", 1e3)?.unwrap_or(read.friction);
@@ -98,23 +102,40 @@ pub(super) fn check(tree: &SjsonTree, _: bool) -> Result<(), FieldError> {
     RagdollDescription::read(tree).map(drop).map_err(|error| error.in_block("ragdoll"))
 }
 
-fn read_limits(tree: &SjsonTree) -> Result<Vec<(String, JointLimits)>, FieldError> {
-    let SjsonTree::Object(entries) = tree else {
-        let message = "'limits' must be a block: limits = { Knee = { axis = [1, 0, 0] angles = \
-                       [0, 130] } }";
-        return Err(FieldError::new(message.to_string()));
-    };
+/// Reads a block with an entry for each of several bones.
+fn read_bones<T>(
+    tree: &SjsonTree,
+    (key, example): (&str, &str),
+    read: impl Fn(&str, &SjsonTree) -> Result<T, FieldError>,
+) -> Result<Vec<(String, T)>, FieldError> {
+    let entries = named(tree, key, example)?;
     if entries.len() > BONES_MAX {
-        let message = format!("'limits' has at most {BONES_MAX} joints (BONES_MAX)");
+        let message = format!("'{key}' has at most {BONES_MAX} bones (BONES_MAX)");
         return Err(FieldError::new(message));
     }
-    let mut limits = Vec::with_capacity(entries.len());
+    let mut all = Vec::with_capacity(entries.len());
     for (bone, tree) in entries {
-        let subject = format!("the joint '{bone}'");
-        let read = read_limit(&subject, tree).map_err(|error| error.in_block(bone))?;
-        limits.push((bone.clone(), read));
+        all.push((bone.clone(), read(bone, tree).map_err(|error| error.in_block(bone))?));
     }
-    Ok(limits)
+    Ok(all)
+}
+
+fn read_shapes(tree: &SjsonTree) -> Result<Vec<(String, BoneShape)>, FieldError> {
+    read_bones(tree, ("shapes", "Head = { radius = 0.12 length = 0.3 }"), |bone, tree| {
+        let subject = format!("the shape of '{bone}'");
+        let fields = FieldReader::of(tree, &subject, &["length", "radius"])?;
+        let metres = |key| fields.number(key, 0.005, 1000.0, "metres, 0.005 to 1000");
+        let must = "metres, 0.005 to 1000";
+        let radius = metres("radius")?.ok_or_else(|| fields.invalid("radius", must))?;
+        Ok(BoneShape { radius, length: metres("length")? })
+    })
+}
+
+fn read_limits(tree: &SjsonTree) -> Result<Vec<(String, JointLimits)>, FieldError> {
+    let example = "Knee = { axis = [1, 0, 0] angles = [0, 130] }";
+    read_bones(tree, ("limits", example), |bone, tree| {
+        read_limit(&format!("the joint '{bone}'"), tree)
+    })
 }
 
 fn read_limit(subject: &str, tree: &SjsonTree) -> Result<JointLimits, FieldError> {

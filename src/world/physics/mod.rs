@@ -19,7 +19,7 @@ mod template;
 pub use actors::{Actor, PushTarget, check_position};
 pub use component::PHYSICS;
 pub use field_reader::FieldError;
-pub(crate) use field_reader::FieldReader;
+pub(crate) use field_reader::{FieldReader, named};
 pub use joints::Joint;
 pub use movers::Mover;
 pub use ragdoll_bodies::{RagdollPart, RagdollStart};

@@ -15,6 +15,8 @@ const LEAF_PART: f32 = 0.7;
 const LIMB_PART: f32 = 0.15;
 /// Minimum radius and half extent of a shape in metres.
 const RADIUS_MIN: f32 = 0.005;
+/// Maximum radius and length of a given shape in metres.
+const SHAPE_MAX: f32 = 1000.0;
 
 /// Settings of a generated ragdoll.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,6 +33,16 @@ pub struct RagdollSettings {
     pub mass: f32,
     /// Limits of single joints, by the name of the bone; others have [`JointLimits::DEFAULT`].
     pub limits: Vec<(String, JointLimits)>,
+    /// Capsules of single bones, by their names. These bones get bodies even if they are short.
+    pub shapes: Vec<(String, BoneShape)>,
+}
+
+/// Capsule along a bone, in metres.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BoneShape {
+    pub radius: f32,
+    /// Length with both ends. `None` is that of the bone.
+    pub length: Option<f32>,
 }
 
 impl RagdollSettings {
@@ -41,6 +53,7 @@ impl RagdollSettings {
         radius_ratio: 0.2,
         mass: 75.0,
         limits: Vec::new(),
+        shapes: Vec::new(),
     };
 }
 
@@ -72,8 +85,9 @@ impl Ragdoll {
         if !(size.is_finite() && size > 1e-4) {
             return Err(error!("the skeleton has no size, so that a ragdoll has no shapes"));
         }
+        let shapes = bone_shapes(skeleton, settings)?;
         let bones = match settings.bones.is_empty() {
-            true => rest.choose(skeleton, start, size * settings.length_part_min),
+            true => rest.choose(skeleton, start, size * settings.length_part_min, &shapes),
             false => named_bones(skeleton, &settings.bones)?,
         };
         if bones.len() > BODIES_MAX {
@@ -95,6 +109,9 @@ impl Ragdoll {
                 ));
             }
             let mut body = rest.body(*bone, settings.radius_ratio, size);
+            if let Some(shape) = shapes[*bone] {
+                (body.shape, body.offset) = rest.capsule(*bone, body.axis, &shape);
+            }
             body.limits = limits[*bone];
             if let Some(parent) = parent {
                 let above = usize::from(bodies[parent].bone);
@@ -179,6 +196,26 @@ fn joint_limits(
     Ok(limits)
 }
 
+/// Returns the given capsule of each bone.
+fn bone_shapes(
+    skeleton: &Skeleton,
+    settings: &RagdollSettings,
+) -> Result<Vec<Option<BoneShape>>, Error> {
+    let mut shapes = vec![None; skeleton.bone_count()];
+    for (name, shape) in &settings.shapes {
+        let BoneShape { radius, length } = *shape;
+        let is_valid = |value: f32| (RADIUS_MIN..=SHAPE_MAX).contains(&value);
+        if !is_valid(radius) || !length.is_none_or(is_valid) {
+            return Err(error!(
+                "the shape of '{name}' in the ragdoll is not valid: use a radius and a length of \
+                 {RADIUS_MIN} to {SHAPE_MAX} metres"
+            ));
+        }
+        shapes[find(skeleton, name)?] = Some(*shape);
+    }
+    Ok(shapes)
+}
+
 /// Returns the index of the nearest body above a bone.
 fn body_above(skeleton: &Skeleton, bodies: &[RagdollBody], bone: usize) -> Option<usize> {
     let mut next = skeleton.parents()[bone];
@@ -252,14 +289,21 @@ impl Rest {
     }
 
     /// Returns the bones that get bodies, parents first.
-    fn choose(&self, skeleton: &Skeleton, start: usize, length_min: f32) -> Vec<usize> {
+    fn choose(
+        &self,
+        skeleton: &Skeleton,
+        start: usize,
+        length_min: f32,
+        shapes: &[Option<BoneShape>],
+    ) -> Vec<usize> {
         let count = self.positions.len();
         let mut below = vec![false; count];
         let mut chosen = Vec::new();
         for bone in start..count {
             let parent = skeleton.parents()[bone].map(usize::from);
             below[bone] = bone == start || parent.is_some_and(|parent| below[parent]);
-            if below[bone] && (bone == start || self.lengths[bone] >= length_min) {
+            let is_chosen = self.lengths[bone] >= length_min || shapes[bone].is_some();
+            if below[bone] && (bone == start || is_chosen) {
                 chosen.push(bone);
             }
         }
@@ -313,6 +357,15 @@ impl Rest {
             rest_rotation: self.rotations[bone],
             axis,
         }
+    }
+
+    /// Returns a capsule from the origin of a bone along it, in the frame of the bone.
+    fn capsule(&self, bone: usize, axis: Vec3, shape: &BoneShape) -> (BodyShape, RigidTransform) {
+        let length = shape.length.unwrap_or(self.lengths[bone]).max(2.0 * shape.radius);
+        let half_height = (length * 0.5 - shape.radius).max(RADIUS_MIN * 0.1);
+        let rotation = crate::constraints::shortest_arc(Vec3::Z, axis);
+        let offset = RigidTransform { position: axis * (length * 0.5), rotation };
+        (BodyShape::Capsule { half_height, radius: shape.radius }, offset)
     }
 
     fn direction_of_leaf(&self, bone: usize, back: Quat) -> Vec3 {

@@ -13,7 +13,7 @@ use super::skeleton::{BoneTransform, Skeleton};
 use engine_foundation::deterministic_math::atan2;
 use engine_foundation::{Quat, Vec3};
 
-pub use generate::RagdollSettings;
+pub use generate::{BoneShape, RagdollSettings};
 pub use hand_over::{advance_transform, follow_frame, hold_pose, is_teleport};
 
 /// Maximum number of bodies of a ragdoll.
