@@ -18,8 +18,8 @@ const GROUND_DISTANCE: f32 = 3.0;
 /// Location that messages about the actors of ended ragdolls show.
 const LOCATION: &str = "the end of its ragdoll";
 
-/// Variable of state machines that is 1 while a ragdoll lies on its back, and 0 while it lies on its
-/// belly.
+/// Variable of state machines that is 1 while a ragdoll lies on its back, and 0 while it lies on
+/// its belly.
 pub const FACE_UP_VARIABLE: &str = "ragdoll_face_up";
 
 /// Options of a ragdoll that a script starts.
@@ -92,8 +92,8 @@ impl Animations {
             }
             let known = ragdolls.count();
             if let Err(error) = character.prepare_ragdoll(ragdolls, None) {
-                let had = character.ragdoll.take().is_some();
-                if had || ragdolls.count() > known {
+                let was_prepared = character.ragdoll.take().is_some();
+                if was_prepared || ragdolls.count() > known {
                     log::warning(&format!("{}: its units have no ragdolls", error.message));
                 }
                 continue;
