@@ -22,6 +22,7 @@ mod new;
 mod particles;
 mod porting;
 mod profile;
+mod ragdoll_reload;
 mod reference;
 mod remote;
 mod report;
