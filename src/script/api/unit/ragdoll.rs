@@ -153,7 +153,7 @@ fn read_options(options: Option<ScriptValue>) -> Result<RagdollOptions, Error> {
 fn read_names(items: Vec<ScriptValue>) -> Result<Vec<String>, Error> {
     if items.len() > RAGDOLL_BODIES_MAX {
         return Err(error!(
-            "'bones' has at most {RAGDOLL_BODIES_MAX} names (RAGDOLL_BODIES_MAX), got {}",
+            "'bones' has at most {RAGDOLL_BODIES_MAX} names (BODIES_MAX), got {}",
             items.len()
         ));
     }
