@@ -315,6 +315,23 @@ add("Mouse", {
   end,
 })
 
+-- In the family, a mode and a size of the dead zone can follow the axis of a pad. They hold for
+-- this call.
+for i = 1, 8 do
+  local pad = rawget(_G, "Pad" .. i)
+  local pad_axis, dead_zone, set_dead_zone = pad.axis, pad.dead_zone, pad.set_dead_zone
+  pad.RAW, pad.CROSS, pad.CIRCLE = "raw", "independent", "circular"
+
+  function pad.axis(id, mode, size)
+    if mode == nil then return pad_axis(id) end
+    local kept, kept_size = dead_zone(id)
+    set_dead_zone(id, mode, size)
+    local value = pad_axis(id)
+    set_dead_zone(id, kept, kept_size)
+    return value
+  end
+end
+
 rawset(_G, "SwipeDirection", { LEFT = "left", RIGHT = "right", UP = "up", DOWN = "down" })
 
 -- Windows ----------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 -- (src/script/api/tilemap.rs).
 local core = ...
 
-local type, format = type, string.format
+local type = type
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local istype = core.ffi.istype
 local V2, V3, C = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Color
@@ -30,17 +30,8 @@ function Tilemap.draw(tilemap, gui, position, options)
     bad_argument("Tilemap.draw", 3, "position", "Vector3, Vector2 or nil", position)
   end
   local scale, color, layers = 1, WHITE, nil
+  core.check_options("Tilemap.draw", 4, "options", options, OPTIONS)
   if options ~= nil then
-    if type(options) ~= "table" then
-      bad_argument("Tilemap.draw", 4, "options", "table or nil", options)
-    end
-    for _, key in ipairs(core.names(options)) do
-      if not OPTIONS[key] then
-        local near = core.suggest(key, core.names(OPTIONS))
-        raise(format("Tilemap.draw: unknown option '%s'%s", key,
-          near and ", did you mean '" .. near .. "'?" or ""))
-      end
-    end
     scale, color = options.scale or 1, options.color or WHITE
     layers = options.layers
     if layers ~= nil and type(layers) ~= "table" then

@@ -18,6 +18,7 @@ const fn color(look: BodyColorClass) -> [u8; 4] {
         BodyColorClass::Asleep => [60, 120, 200, 255],
         BodyColorClass::Driven => [240, 170, 60, 255],
         BodyColorClass::Trigger => [230, 90, 200, 255],
+        BodyColorClass::Rope => [230, 220, 120, 255],
     }
 }
 

@@ -63,7 +63,8 @@ pub struct MaskFrame {
 pub mod paint {
     /// A picture from the shared atlas of small textures. `uv` lies within the atlas's layer.
     /// `extra` is the distance inside of the edges of `uv` to which samples are clamped; 0 does not
-    /// clamp.
+    /// clamp, and [`QuadInstance::HALF_TEXEL`](super::QuadInstance::HALF_TEXEL) clamps by half a
+    /// texel of the texture.
     pub const ATLAS: u32 = 0;
     /// The batch's own texture. `uv` may exceed 0 to 1 if its sampler repeats. `extra` is as for
     /// the atlas.
@@ -131,6 +132,8 @@ pub struct QuadInstance {
 impl QuadInstance {
     /// Bit 4: the texture is sampled with the nearest texel instead of linear filtering.
     pub const NEAREST: u32 = 1 << 4;
+    /// `extra` of a part of an image that linear filtering must not blend with the texels around it.
+    pub const HALF_TEXEL: [f32; 2] = [-1.0; 2];
     /// Bit 15: the instance is a triangle with a color at each corner. Only for the paints `ATLAS`,
     /// `TEXTURE` and `SOLID`.
     pub const MESH: u32 = 1 << 15;

@@ -370,7 +370,7 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     row(
         "PhysicsWorld.create_joint",
         "joint, hinge, rope, spring, wheel joint, mouse joint, drag body, constraint, weld, \
-         newJoint, newWheelJoint, newMouseJoint, newRopeJoint",
+         newJoint, newWheelJoint, newMouseJoint, newRopeJoint, newPulleyJoint, pulley",
     ),
     // Input
     row(

@@ -145,6 +145,24 @@ describe("a 2D world", function()
       assert.is_true(walk(-2, 120).y < 0.4)
     end)
 
+    it("keeps its horizontal speed on slopes", function()
+      for _, degrees in ipairs({ 0, 10, 20, 35 }) do
+        local rise = math.tan(math.rad(degrees))
+        local slope = PhysicsWorld.spawn_chain(physics,
+          { Vector2(20, 20 + 20 * rise), Vector2(-20, 20 - 20 * rise) })
+        for _, x in ipairs({ 4, -4, 0.1, -0.1, 0 }) do
+          Mover.set_position(mover, at(0, 20.2))
+          walk(0, 20, 0)
+          local from = Mover.position(mover)
+          local to = walk(x, 60)
+          near(x, to.x - from.x, 0.01)
+          near(x * rise, to.y - from.y, 0.05)
+          assert.is_true(Mover.standing_frames(mover) >= 60)
+        end
+        PhysicsWorld.destroy_actor(physics, slope)
+      end
+    end)
+
     it("is carried by platforms, up and sideways", function()
       local _, lift = block(at(0, 1), { 2, 0.2, 1 }, { type = "kinematic" })
       Mover.set_position(mover, at(0, 1.2))

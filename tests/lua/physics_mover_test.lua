@@ -118,6 +118,49 @@ describe("a mover", function()
     assert.is_true(top_of(30) < 0.6)
   end)
 
+  it("keeps its horizontal speed and direction on slopes", function()
+    local up, down = Vector3(4, 0, 0), Vector3(-4, 0, 0)
+    local across, aslant, slow = Vector3(0, 4, 0), Vector3(3, -2, 0), Vector3(-0.1, 0.05, 0)
+    for _, degrees in ipairs({ 0, 10, 20, 35 }) do
+      local slope = World.spawn_unit(world, "core/units/empty", Vector3(0, 0, 20),
+        Quaternion(Vector3(0, 1, 0), -math.rad(degrees)))
+      Unit.create_actor(slope, "slope", { type = "static", shape = "box", size = { 40, 40, 0.2 } })
+      for _, way in ipairs({ up, down, across, aslant, -aslant, slow, Vector3(0, 0, 0) }) do
+        Mover.set_position(mover, Vector3(0, 0, 20.2))
+        speed = 0
+        walk(Vector3(0, 0, 0), 20)
+        local from = Mover.position(mover)
+        walk(way, 60)
+        local to, name = Mover.position(mover), degrees .. " degrees, " .. tostring(way)
+        near(way, Vector3(to.x - from.x, to.y - from.y, 0), 0.01)
+        assert.is_true(math.abs(to.z - from.z - way.x * math.tan(math.rad(degrees))) < 0.05, name)
+        assert.is_true(Mover.standing_frames(mover) >= 60, name)
+        assert.is_false(Mover.collides_sides(mover), name)
+      end
+      World.destroy_unit(world, slope)
+    end
+  end)
+
+  it("walks over the top of a hill, and is stopped by a wall on it", function()
+    for _, side in ipairs({ -1, 1 }) do
+      local slope = World.spawn_unit(world, "core/units/empty", Vector3(side * 4, 0, 20),
+        Quaternion(Vector3(0, 1, 0), math.rad(30) * side))
+      Unit.create_actor(slope, "slope", { type = "static", shape = "box", size = { 9, 9, 0.2 } })
+    end
+    block(Vector3(3, 0, 22), Vector3(0.2, 9, 8))
+    Mover.set_position(mover, Vector3(-5, 0, 20.5))
+    speed = 0
+    walk(Vector3(0, 0, 0), 40)
+    local from = Mover.position(mover)
+    walk(Vector3(3, 0, 0), 120)
+    local position = Mover.position(mover)
+    near(Vector3(from.x + 6, from.y, 0), Vector3(position.x, position.y, 0), 0.02)
+    walk(Vector3(3, 0, 0), 120)
+    position = Mover.position(mover)
+    assert.is_true(position.x < 2.9 and position.x > 2, tostring(position))
+    assert.is_true(Mover.collides_sides(mover))
+  end)
+
   it("jumps, and stops at the ceiling", function()
     block(Vector3(0, 0, 2.6), Vector3(2, 2, 0.2))
     walk(Vector3(0, 0, 0), 40)

@@ -143,7 +143,8 @@ describe("a tile map", function()
     assert.equals("Tilemap.set_tile: column 5 and row 1 are outside of the layer, which has 4 "
       .. "and 3",
       error_of(Tilemap.set_tile, map, "ground", 5, 1, 1))
-    assert.equals("Tilemap.draw: unknown option 'layer', did you mean 'layers'?",
+    assert.equals("Tilemap.draw: argument #4 'options' has the unknown option 'layer', did you "
+      .. "mean 'layers'?",
       error_of(Tilemap.draw, map, gui, nil, { layer = 3 }))
     assert.equals("Tilemap.draw: option 'scale' must be above 0, got 0",
       error_of(Tilemap.draw, map, gui, nil, { scale = 0 }))

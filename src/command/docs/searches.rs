@@ -107,7 +107,7 @@ pub const SEARCHES: &[(&str, &[&str])] = &[
     ("PhysicsWorld.contacts", &["collision", "OnCollisionEnter", "on collision"]),
     ("PhysicsWorld.triggers", &["trigger", "trigger zone", "Area2D"]),
     ("PhysicsWorld.set_gravity", &["gravity", "set gravity"]),
-    ("PhysicsWorld.create_joint", &["joint", "hinge", "rope"]),
+    ("PhysicsWorld.create_joint", &["joint", "hinge", "rope", "pulley"]),
     ("Keyboard.held", &["isDown", "key down", "is key down", "love.keyboard.isDown", "GetKey"]),
     ("Keyboard.pressed", &["keypressed", "key pressed", "GetKeyDown", "just pressed"]),
     ("Keyboard.keystrokes", &["text input", "typing"]),

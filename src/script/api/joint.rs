@@ -57,8 +57,8 @@ Application.release_world(world)"#,
             &[JOINT_ARG],
             "Returns the value of a joint: the angle of a hinge in radians, or the position of a \
              slider or wheel along its axis in metres. Both are 0 where the joint was created. For \
-             a rope, spring or mouse joint, returns the distance between its ends. Returns 0 for a \
-             broken joint.",
+             a rope, spring or mouse joint, returns the distance between its ends. For a pulley, \
+             returns the length of its rope that is in use. Returns 0 for a broken joint.",
         )
         .pure(),
         func(
@@ -73,7 +73,8 @@ Application.release_world(world)"#,
             "force",
             force,
             &[JOINT_ARG],
-            "Returns the force that a joint held in the last step, in newtons.",
+            "Returns the force that a joint held in the last step, in newtons. For a pulley, this \
+             is the force in the first part of its rope.",
         )
         .pure(),
         func(
@@ -171,6 +172,14 @@ pub static UNIT_CORE: ModuleRows = module(
             "Returns the speed and the force of the motor, as a list.",
         )
         .public_name("Joint.motor")
+        .pure(),
+        func(
+            "pulley_lengths",
+            lengths,
+            &[JOINT_ARG],
+            "Returns the lengths of the two parts of a pulley's rope, as a list.",
+        )
+        .public_name("Joint.lengths")
         .pure(),
     ],
 );
@@ -388,6 +397,10 @@ fn motor(engine: &mut Engine, joint: JointId) -> ScriptValue {
             .simulation
             .motor(known.simulation_joint, known.kind),
     )
+}
+
+fn lengths(engine: &mut Engine, joint: JointId) -> ScriptValue {
+    pair(engine.worlds.physics.pulley_lengths(joint))
 }
 
 fn unit_joint(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Option<JointId> {

@@ -138,6 +138,7 @@ fn storm(thread: StepThread, keep: Option<usize>) -> Vec<Vec<u64>> {
                     axis: Some(Vec3::Z),
                     limits: None,
                     length: 0.0,
+                    pulley: PulleyPlan::DEFAULT,
                     spring: JointSpring {
                         stiffness: Some(0.0),
                         damping: Some(0.0),

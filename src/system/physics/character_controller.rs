@@ -113,7 +113,8 @@ impl Simulation {
         let press = if grounded_before && rise < -PRESS { -PRESS } else { rise };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
         let mut hits: Vec<CharacterCollision> = Vec::new();
-        let first = displacement - up * rise + up * press;
+        let level = displacement - up * rise;
+        let first = level + up * press;
         let bodies = &self.world.bodies;
         let passed = self.passed_platforms(&settings.path(&*shape, from, first, up), query);
         let others = |handle, collider: &rapier::Collider| {
@@ -138,9 +139,9 @@ impl Simulation {
         }
         let ground =
             Ground { queries: &queries, shape: &*shape, up, slope_max: settings.slope_max };
-        let motion = Motion { from, grounded_before, rise, press, snap: settings.snap };
+        let motion = Motion { from, level, grounded_before, rise, press, snap: settings.snap };
         let Landing { position, grounded, standing_on } =
-            motion.land(&moved, (&stride, &ground), &mut hits);
+            motion.land(moved, (&stride, &ground), &mut hits);
         let path = (from, position);
         let mut position = keep_out(&queries, bodies, &*shape, path, |way| self.in_plane(way));
         let [sides, above, below] = hit_sides(&hits, up);
@@ -246,21 +247,21 @@ impl ShapeMove<'_> {
         controller.move_shape(*seconds, queries, *shape, pose, displacement, |hit| hits.push(hit))
     }
 
-    /// Returns the displacement of a shape that falls along the slopes below it.
-    pub(super) fn fall(
+    /// Returns the move of a shape along the slopes around it, without steps.
+    pub(super) fn slide(
         &self,
         queries: &rapier::QueryPipeline<'_>,
         from: Vec3,
         displacement: Vec3,
         hits: &mut Vec<CharacterCollision>,
-    ) -> Vec3 {
+    ) -> EffectiveCharacterMovement {
         let controller = KinematicCharacterController {
             autostep: None,
             snap_to_ground: None,
             ..self.controller
         };
         let pose = rapier::Pose::from_parts(from, Quat::IDENTITY);
-        ShapeMove { controller, ..*self }.make(queries, &pose, displacement, hits).translation
+        ShapeMove { controller, ..*self }.make(queries, &pose, displacement, hits)
     }
 
     /// Returns true if an obstacle may be a step, because it is too steep to walk on.

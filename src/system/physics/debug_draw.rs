@@ -20,15 +20,18 @@ pub enum BodyColorClass {
     Asleep,
     Driven,
     Trigger,
+    /// The rope of a pulley joint, which belongs to no body.
+    Rope,
 }
 
 impl Simulation {
-    /// Calls `each` with every line of all bodies and the color class of its body.
+    /// Calls `each` with every line of all bodies and ropes, and its color class.
     pub fn outlines(&self, mut each: impl FnMut(BodyColorClass, Vec3, Vec3)) {
         for (handle, body) in self.world.bodies.iter() {
             let look = self.color_class(body);
             self.outline_of(handle, &mut |from, to| each(look, from, to));
         }
+        self.links.pulleys.outline(&self.world, |from, to| each(BodyColorClass::Rope, from, to));
     }
 
     /// Calls `each` with every line of one body.

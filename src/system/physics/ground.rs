@@ -21,6 +21,10 @@ const FALL_MIN: f32 = 1e-4;
 const CLIMB_MIN: f32 = 5e-4;
 /// Part of the free slide down the least steep slope, below which a shape counts as wedged in.
 const WEDGED: f32 = 0.25;
+/// Minimum horizontal distance by which a slope changes a move, in metres. Less is a rounding error.
+const PACE_MIN: f32 = 1e-6;
+/// Horizontal distance up to which a move is corrected without a check for obstacles, in metres.
+const PACE_UNCHECKED: f32 = 1e-3;
 /// Depth in metres up to which a shape may end its move in a static body.
 const OVERLAP_MAX: f32 = 2e-3;
 /// Maximum number of successive pushes out of static bodies.
@@ -70,6 +74,8 @@ impl Ground<'_> {
 /// Movement of a shape along the upward direction.
 pub(super) struct Motion {
     pub from: Vec3,
+    /// Requested displacement without its upward part.
+    pub level: Vec3,
     /// True if the shape stands on the ground at the start.
     pub grounded_before: bool,
     /// Requested distance along the upward direction, in metres.
@@ -84,11 +90,14 @@ impl Motion {
     /// Returns the end of a move, after the shape fell the distance that the first move left.
     pub fn land(
         &self,
-        moved: &EffectiveCharacterMovement,
+        mut moved: EffectiveCharacterMovement,
         (stride, ground): (&ShapeMove, &Ground),
         hits: &mut Vec<CharacterCollision>,
     ) -> Landing {
-        let Motion { from, grounded_before, rise, press, snap } = *self;
+        let Motion { from, grounded_before, rise, press, snap, .. } = *self;
+        if grounded_before && rise <= 0.0 {
+            self.keep_pace(&mut moved, (stride, ground), hits);
+        }
         let rests = grounded_before && rise <= 0.0;
         let touches = moved.grounded || rests || hit_sides(hits, ground.up)[2];
         let mut landing = Landing::new(ground, from + moved.translation, touches);
@@ -115,6 +124,41 @@ impl Motion {
         landing.grounded |= (on_step && (grounded_before || moved.grounded))
             || (held && snap > 0.0 && ground.is_within(landing.position, snap));
         landing
+    }
+
+    /// Moves the shape along walkable slopes until its horizontal position is that of a move on
+    /// level ground. The controller projects moves onto slopes, which shortens them uphill and
+    /// turns them aside.
+    fn keep_pace(
+        &self,
+        moved: &mut EffectiveCharacterMovement,
+        (stride, ground): (&ShapeMove, &Ground),
+        hits: &mut Vec<CharacterCollision>,
+    ) {
+        let up = ground.up;
+        let level = |vector: Vec3| vector - up * vector.dot(up);
+        for corrected in [false, true] {
+            let is_slope = |hit: &CharacterCollision| ground.is_walkable(hit.hit.normal1.dot(up));
+            let Some(last) = hits.last().filter(|_| hits.iter().all(is_slope)) else { return };
+            let normal = last.hit.normal1;
+            let missing = self.level - level(moved.translation);
+            let distance = missing.length();
+            if distance <= PACE_UNCHECKED {
+                if distance > PACE_MIN {
+                    moved.translation += missing - up * (missing.dot(normal) / normal.dot(up));
+                }
+                return;
+            }
+            if corrected {
+                return;
+            }
+            // The projection of this way onto the slope has the missing part as its level part.
+            let (tilt, upward) = (level(normal), normal.dot(up));
+            let way = missing + tilt * (missing.dot(tilt) / (upward * upward));
+            let next = stride.slide(ground.queries, self.from + moved.translation, way, hits);
+            moved.translation += next.translation;
+            moved.grounded = next.grounded;
+        }
     }
 }
 
@@ -150,7 +194,7 @@ impl Landing {
         if rest > -FALL_MIN || (self.grounded && !stopped) {
             return self;
         }
-        let fell = stride.fall(ground.queries, self.position, ground.up * rest, hits);
+        let fell = stride.slide(ground.queries, self.position, ground.up * rest, hits).translation;
         let mut landing = Landing::new(ground, self.position + fell, true);
         // Between two steep slopes, it stands.
         let slide = WEDGED * sin_cos(ground.slope_max).0.powi(2) * rest;

@@ -1,5 +1,7 @@
 //! Joints, which connect two bodies and break under too much force or torque.
 
+use super::joint_plan::{JointBodies, JointKind, JointPlan, JointState, MOUSE_ACCELERATION};
+use super::pulleys::{Pulley, PulleyTable};
 use super::{BodyId, Simulation};
 use engine_foundation::deterministic_math::atan2;
 use engine_foundation::hash::StateHash;
@@ -25,132 +27,6 @@ impl JointId {
     }
 }
 
-/// Type of a joint, by the motion that it allows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum JointKind {
-    /// No motion.
-    Fixed,
-    /// Rotation about a point.
-    Ball,
-    /// Rotation about an axis.
-    Hinge,
-    /// Translation along an axis.
-    Slider,
-    /// Any motion up to a maximum distance.
-    Rope,
-    /// Any motion, with a pull toward a rest distance.
-    Spring,
-    /// Rotation about an axis, and translation along another one with a spring.
-    Wheel,
-    /// Any motion, with a pull of limited force toward a point of the world.
-    Mouse,
-}
-
-impl JointKind {
-    /// Names of all types, and further names of some.
-    pub const NAMES: [&'static str; 9] =
-        ["fixed", "ball", "hinge", "slider", "rope", "spring", "wheel", "mouse", "weld"];
-    /// The types, in the order of `NAMES`.
-    pub const LIST: [JointKind; 9] = [
-        JointKind::Fixed,
-        JointKind::Ball,
-        JointKind::Hinge,
-        JointKind::Slider,
-        JointKind::Rope,
-        JointKind::Spring,
-        JointKind::Wheel,
-        JointKind::Mouse,
-        JointKind::Fixed,
-    ];
-}
-
-/// Strength of the spring of a joint. Without a stiffness, it has a frequency, and its force
-/// depends on the masses of the bodies.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct JointSpring {
-    /// Newtons per metre. `damping` is in newtons per (metre per second).
-    pub stiffness: Option<f32>,
-    pub damping: Option<f32>,
-    /// Oscillations per second.
-    pub frequency: Option<f32>,
-    /// 1 comes to rest without an oscillation, 0 never comes to rest.
-    pub damping_ratio: Option<f32>,
-}
-
-impl JointSpring {
-    pub const STIFFNESS: f32 = 1000.0;
-    pub const DAMPING: f32 = 10.0;
-    pub const FREQUENCY: f32 = 4.0;
-    pub const DAMPING_RATIO: f32 = 0.7;
-
-    /// Returns stiffness and damping for bodies of any mass.
-    fn by_force(self) -> (f32, f32) {
-        (self.stiffness.unwrap_or(Self::STIFFNESS), self.damping.unwrap_or(Self::DAMPING))
-    }
-
-    /// Makes the motor of a joint pull toward the position 0 of an axis.
-    fn set_on(self, data: &mut GenericJoint, axis: JointAxis) {
-        let (model, stiffness, damping) = match self.stiffness {
-            Some(stiffness) => {
-                (MotorModel::ForceBased, stiffness, self.damping.unwrap_or(Self::DAMPING))
-            }
-            None => {
-                let turns = self.frequency.unwrap_or(Self::FREQUENCY) * std::f32::consts::TAU;
-                let ratio = self.damping_ratio.unwrap_or(Self::DAMPING_RATIO);
-                (MotorModel::AccelerationBased, turns * turns, 2.0 * ratio * turns)
-            }
-        };
-        data.set_motor_model(axis, model);
-        data.set_motor_position(axis, 0.0, stiffness, damping);
-    }
-}
-
-/// Two bodies. `None` as the second one is the world itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct JointBodies(pub BodyId, pub Option<BodyId>);
-
-/// Parameters of a new joint. Anchors and axis are in world space.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct JointPlan {
-    pub kind: JointKind,
-    pub link: JointBodies,
-    /// Attachment points on the first and the second body.
-    pub anchors: [Vec3; 2],
-    /// Axis of a hinge, or direction of a slider or of the spring of a wheel. `None`: up; in two
-    /// dimensions, hinges turn about z.
-    pub axis: Option<Vec3>,
-    /// Limits of a hinge's angle in radians, or of the position of a slider or wheel in metres.
-    pub limits: Option<[f32; 2]>,
-    /// Length of a rope or spring, in metres.
-    pub length: f32,
-    pub spring: JointSpring,
-    /// Maximum force of a mouse joint, in newtons. `None`: [`MOUSE_ACCELERATION`].
-    pub max_force: Option<f32>,
-    /// Force in newtons above which it breaks. `break_torque` is the torque in newton metres.
-    pub break_force: Option<f32>,
-    pub break_torque: Option<f32>,
-    /// True if the two bodies collide with each other.
-    pub collides: bool,
-    pub owner: u64,
-}
-
-/// Maximum force of a mouse joint by default, in newtons per kilogram of its body.
-pub const MOUSE_ACCELERATION: f32 = 1000.0;
-
-/// Current state of a joint.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct JointState {
-    /// Angle about the axis since its creation for a hinge, fixed or ball joint, in radians;
-    /// position along the axis for a slider or wheel, in metres; distance between the ends for a
-    /// rope, spring or mouse joint, in metres.
-    pub value: f32,
-    /// Rate of change of `value` per second.
-    pub velocity: f32,
-    /// Force that it held in the last step, in newtons. `torque` is in newton metres.
-    pub force: f32,
-    pub torque: f32,
-}
-
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct JointLimit {
     joint: ImpulseJointHandle,
@@ -167,6 +43,7 @@ pub(super) struct JointTable {
     /// Broken joints that still exist. Joints are removed only between updates, so that new joints
     /// get the same handles regardless of when the steps run.
     ended: Vec<ImpulseJointHandle>,
+    pub pulleys: PulleyTable,
     /// Body to which joints with the world itself are attached.
     ground: Option<RigidBodyHandle>,
 }
@@ -191,10 +68,13 @@ impl JointTable {
     /// Disables joints whose load exceeds their limits.
     pub fn break_overloaded(&mut self, world: &mut rapier::PhysicsWorld) {
         let parameters = world.integration_parameters;
-        let JointTable { limits, broken, ended, .. } = self;
+        let JointTable { limits, broken, ended, pulleys, .. } = self;
         limits.retain(|limit| {
             let Some(joint) = world.impulse_joints.get(limit.joint) else { return false };
-            let (force, torque) = load(joint, &parameters);
+            let (force, torque) = match pulleys.find(limit.joint) {
+                Some(pulley) => (pulley.tension(), 0.0),
+                None => load(joint, &parameters),
+            };
             let holds = force <= limit.force && torque <= limit.torque;
             if !holds {
                 broken.push(joint.data.user_data as u64);
@@ -207,8 +87,9 @@ impl JointTable {
         });
     }
 
-    /// Hashes the break limits of the joints.
-    pub fn write_breaks(&self, hash: &mut StateHash) {
+    /// Hashes the break limits of the joints, and the ropes of the pulleys among them.
+    pub fn write_state(&self, joints: &rapier::ImpulseJointSet, hash: &mut StateHash) {
+        self.pulleys.write_state(joints, hash);
         for limit in &self.limits {
             [limit.force, limit.torque].into_iter().for_each(|number| hash.write_f32(number));
         }
@@ -246,7 +127,9 @@ fn locked_flat_axes(kind: JointKind) -> JointAxesMask {
         // Their frames have z along z.
         JointKind::Slider => JointAxesMask::LIN_Y | JointAxesMask::ANG_Z,
         JointKind::Wheel => JointAxesMask::LIN_Y,
-        JointKind::Rope | JointKind::Spring | JointKind::Mouse => JointAxesMask::empty(),
+        JointKind::Rope | JointKind::Spring | JointKind::Mouse | JointKind::Pulley => {
+            JointAxesMask::empty()
+        }
     }
 }
 
@@ -277,22 +160,10 @@ impl Simulation {
                 "{JOINTS_MAX} joints are in the world already (JOINTS_MAX): destroy some first"
             ));
         }
-        let JointBodies(one, two) = plan.link;
-        if two == Some(one) {
-            return Err(engine_foundation::error!("both ends of the joint are the same actor"));
-        }
-        if plan.kind == JointKind::Mouse && two.is_some() {
-            return Err(engine_foundation::error!(
-                "a mouse joint pulls one actor: leave out the second one"
-            ));
-        }
         let flat = self.setup.flat;
+        self.check_bodies(plan)?;
         let axis = self.joint_axis(plan)?;
-        if plan.kind == JointKind::Wheel && !flat {
-            return Err(engine_foundation::error!(
-                "wheel joints need a 2D world: in others, use a slider with a hinge on it"
-            ));
-        }
+        let JointBodies(one, two) = plan.link;
         let mut data = match plan.kind {
             JointKind::Wheel | JointKind::Mouse => self.sprung_joint(plan, one),
             JointKind::Fixed | JointKind::Ball | JointKind::Hinge | JointKind::Slider if flat => {
@@ -307,6 +178,7 @@ impl Simulation {
                 let (stiffness, damping) = plan.spring.by_force();
                 SpringJoint::new(plan.length, stiffness, damping).into()
             }
+            JointKind::Pulley => GenericJoint::new(JointAxesMask::empty()),
         };
         let two = match two {
             Some(body) => body.0,
@@ -337,7 +209,34 @@ impl Simulation {
         data.user_data = plan.owner.into();
         let joint = self.world.insert_impulse_joint(ends[0].0, ends[1].0, data);
         self.set_break_now(JointId(joint), plan.break_force, plan.break_torque);
+        if plan.kind == JointKind::Pulley {
+            self.links.pulleys.add(Pulley::new(plan, joint, (one.0, two), &self.world.bodies));
+        }
         Ok(JointId(joint))
+    }
+
+    /// Checks if a new joint can connect its bodies.
+    ///
+    /// # Errors
+    /// Returns an error if both bodies are the same, or if the type of joint does not allow them.
+    fn check_bodies(&self, plan: &JointPlan) -> Result<(), Error> {
+        let JointBodies(one, two) = plan.link;
+        if two == Some(one) {
+            return Err(engine_foundation::error!("both ends of the joint are the same actor"));
+        }
+        match (plan.kind, two) {
+            (JointKind::Mouse, Some(_)) => Err(engine_foundation::error!(
+                "a mouse joint pulls one actor: leave out the second one"
+            )),
+            (JointKind::Wheel, _) if !self.setup.flat => Err(engine_foundation::error!(
+                "wheel joints need a 2D world: in others, use a slider with a hinge on it"
+            )),
+            (JointKind::Pulley, None) => Err(engine_foundation::error!(
+                "a pulley connects two actors: pass the second one, which may be static"
+            )),
+            (JointKind::Pulley, _) => plan.pulley.check(plan.anchors),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the axis of a new joint, of length 1.
@@ -365,7 +264,10 @@ impl Simulation {
             (JointKind::Slider | JointKind::Wheel, axis) => Ok(axis.unwrap_or(self.up())),
             (JointKind::Hinge, axis) => Ok(axis.unwrap_or(Vec3::Z)),
             (JointKind::Fixed | JointKind::Ball, _) => Ok(Vec3::Z),
-            (JointKind::Rope | JointKind::Spring | JointKind::Mouse, _) => Ok(Vec3::X),
+            (
+                JointKind::Rope | JointKind::Spring | JointKind::Mouse | JointKind::Pulley,
+                _,
+            ) => Ok(Vec3::X),
         }
     }
 
@@ -448,6 +350,7 @@ impl Simulation {
     pub fn remove_joint(&mut self, joint: JointId) {
         self.change(move |it| {
             it.links.limits.retain(|limit| limit.joint != joint.0);
+            it.links.pulleys.remove(joint.0);
             it.world.remove_impulse_joint(joint.0);
         });
     }
@@ -526,7 +429,18 @@ impl Simulation {
         Some([limits.min, limits.max])
     }
 
+    /// Returns the lengths of the two parts of a pulley's rope, in metres.
+    pub fn pulley_lengths(&self, joint: JointId) -> Option<[f32; 2]> {
+        let exists = self.contains_joint(joint);
+        let pulley = self.links.pulleys.find(joint.0).filter(|_| exists)?;
+        Some(pulley.lengths(&self.world.bodies))
+    }
+
     pub fn joint_state(&self, joint: JointId, kind: JointKind) -> Option<JointState> {
+        if kind == JointKind::Pulley {
+            let pulley = self.links.pulleys.find(joint.0).filter(|_| self.contains_joint(joint))?;
+            return Some(pulley.state(&self.world.bodies));
+        }
         let joint = self.world.impulse_joints.get(joint.0)?;
         let bodies = (self.world.bodies.get(joint.body1())?, self.world.bodies.get(joint.body2())?);
         let first = *bodies.0.position() * joint.data.local_frame1;
@@ -547,7 +461,7 @@ impl Simulation {
             JointKind::Slider | JointKind::Wheel => {
                 (separation.dot(axis), away(second.translation).dot(axis))
             }
-            JointKind::Rope | JointKind::Spring | JointKind::Mouse => {
+            JointKind::Rope | JointKind::Spring | JointKind::Mouse | JointKind::Pulley => {
                 (separation.length(), away(first.translation).dot(separation.normalize_or_zero()))
             }
         };

@@ -14,11 +14,13 @@ mod flat_plane;
 mod flat_shape;
 mod ground;
 mod half_space;
+mod joint_plan;
 mod joints;
 mod limited_joints;
 mod moved_bodies;
 mod moving_platforms;
 mod one_way;
+mod pulleys;
 mod queries;
 mod shape;
 mod snapshot;
@@ -28,9 +30,11 @@ pub use async_step::StepThread;
 pub use character_controller::{ControllerMove, ControllerSettings};
 pub use contacts::{CONTACTS_MAX, ContactEvent, ContactPhase, TriggerEvent};
 pub use debug_draw::BodyColorClass;
-pub use joints::{JOINTS_MAX, JointBodies, JointId, JointKind, JointPlan, JointSpring, JointState};
+pub use joint_plan::{JointBodies, JointKind, JointPlan, JointSpring, JointState};
+pub use joints::{JOINTS_MAX, JointId};
 pub use limited_joints::{JointDrive, LimitedJoint, joint_angles};
 pub use moving_platforms::Separation;
+pub use pulleys::{PULLEY_RATIO_MAX, PULLEY_RATIO_MIN, PulleyPlan};
 pub use queries::{BodyKinds, HITS_MAX, QueryFilter, QueryHit};
 pub use shape::{ColliderShape, HULL_CORNERS_MAX, POINTS_MAX};
 pub use snapshot::SimulationSnapshot;
@@ -379,7 +383,9 @@ impl Simulation {
         let hooks = one_way::OneWayHooks { up: self.up(), step_seconds: step as f32 };
         for _ in 0..steps {
             self.track.record_awake(&self.world);
+            self.links.pulleys.pull(&mut self.world);
             self.world.step_with_events(&hooks, &self.collector);
+            self.links.pulleys.release(&mut self.world);
             if self.setup.flat {
                 self.planes.keep(&mut self.world);
             }
@@ -424,5 +430,7 @@ impl Simulation {
 mod async_step_tests;
 #[cfg(test)]
 mod ledge_tests;
+#[cfg(test)]
+mod pulley_tests;
 #[cfg(test)]
 mod tests;

@@ -94,7 +94,7 @@ impl Simulation {
                 write_vector(hash, joint.data.local_frame1.translation);
             }
         }
-        self.links.write_breaks(hash);
+        self.links.write_state(&self.world.impulse_joints, hash);
         hash.write_f64(self.unsimulated);
         write_vector(hash, self.gravity());
     }

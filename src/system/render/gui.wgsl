@@ -296,13 +296,14 @@ fn engine_nearest(uv: vec2f, size: vec2f) -> vec2f {
 }
 
 /// Clamps a uv to a part of an image, at a distance from its edges: filtering there reads no texels
-/// outside of the part.
-fn engine_within(uv: vec2f, part: vec4f, inside: vec2f) -> vec2f {
+/// outside of the part. Without a distance, nothing is clamped; a negative one is half a texel.
+fn engine_within(uv: vec2f, part: vec4f, inside: vec2f, size: vec2f) -> vec2f {
     if inside.x == 0.0 {
         return uv;
     }
-    let low = min(part.xy, part.zw) + inside;
-    let high = max(part.xy, part.zw) - inside;
+    let distance = select(inside, 0.5 / size, inside.x < 0.0);
+    let low = min(part.xy, part.zw) + distance;
+    let high = max(part.xy, part.zw) - distance;
     return clamp(uv, min(low, high), high);
 }
 
@@ -366,7 +367,7 @@ fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
             let uv = engine_nearest(in.uv, vec2f(ENGINE_ATLAS_SIDE)) * stretch;
             return color * textureSampleLevel(engine_atlas, engine_smooth, uv, layer, 0.0);
         }
-        let uv = engine_within(in.uv, in.shape, inside) * stretch;
+        let uv = engine_within(in.uv, in.shape, inside, vec2f(ENGINE_ATLAS_SIDE)) * stretch;
         return color * textureSampleGrad(engine_atlas, engine_smooth, uv, layer, dx * stretch,
                                          dy * stretch);
     }
@@ -375,7 +376,8 @@ fn engine_paint(in: EngineVarying, color: vec4f) -> vec4f {
             let uv = engine_nearest(in.uv, vec2f(textureDimensions(engine_texture)));
             return color * textureSampleLevel(engine_texture, engine_texture_sampler, uv, 0.0);
         }
-        let uv = engine_within(in.uv, in.shape, inside);
+        let size = vec2f(textureDimensions(engine_texture));
+        let uv = engine_within(in.uv, in.shape, inside, size);
         return color * textureSampleGrad(engine_texture, engine_texture_sampler, uv, dx, dy);
     }
     if engine_needs(ENGINE_GLYPH) && kind == ENGINE_GLYPH {

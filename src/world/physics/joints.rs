@@ -1,6 +1,6 @@
 //! Joints between actors, created by units' files and by scripts.
 
-use super::actors::node_of;
+use super::actors::{check_position, node_of};
 use super::template::JointDesc;
 use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
 use crate::unit::{UnitId, Units};
@@ -99,15 +99,34 @@ impl PhysicsTables {
         let two = spec.actors.1.as_deref().map(actor).transpose()?;
         let world = units.scene.world(unit.row(), node);
         let anchor = world.transform_point3(spec.position);
-        let other = spec.other.map_or(anchor, |other| world.transform_point3(other));
+        let other = match (spec.other, two) {
+            (Some(other), _) => world.transform_point3(other),
+            (None, Some(two)) if spec.kind == JointKind::Pulley => {
+                let (simulation, body) = self.body(two);
+                simulation.position(body)
+            }
+            _ => anchor,
+        };
         let physics = self.parts(unit).expect("it was made").physics;
+        let ground = [spec.ground, spec.other_ground.or(spec.ground)];
+        let ground = ground.map(|point| world.transform_point3(point.unwrap_or_default()));
+        let anchors = [anchor, other];
+        for point in ground {
+            check_position(point).map_err(named)?;
+        }
+        let pulley = self.world(physics).simulation.pulley_plan(anchors, ground, spec.ratio);
+        let length = match spec.kind {
+            JointKind::Pulley => pulley.length(anchors),
+            _ => anchor.distance(other),
+        };
         let plan = JointPlan {
             kind: spec.kind,
             link: JointBodies(self.actor(one).body, None),
-            anchors: [anchor, other],
+            anchors,
             axis: spec.axis.map(|axis| world.transform_vector3(axis)),
             limits: spec.limits,
-            length: spec.length.unwrap_or(anchor.distance(other)),
+            length: spec.length.unwrap_or(length),
+            pulley,
             spring: spec.spring,
             max_force: spec.max_force,
             break_force: spec.break_force,
@@ -132,6 +151,13 @@ impl PhysicsTables {
         if let Some(world) = self.worlds.get_mut(removed.physics.0) {
             world.simulation.remove_joint(removed.simulation_joint);
         }
+    }
+
+    /// Returns the lengths of the two parts of a pulley's rope, or `None` if the joint is broken or
+    /// no pulley.
+    pub fn pulley_lengths(&self, joint: JointId) -> Option<[f32; 2]> {
+        let joint = self.joints.get(joint.0).expect("the handle was checked where it came in");
+        self.world(joint.physics).simulation.pulley_lengths(joint.simulation_joint)
     }
 
     /// Returns the state of a joint, or `None` if the joint is broken.

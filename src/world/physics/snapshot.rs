@@ -209,7 +209,7 @@ mod tests {
     use engine_foundation::{HandleKind, Slots};
     use engine_physics::{
         BodyDesc, ColliderDesc, ColliderShape, JointBodies, JointKind, JointPlan, JointSpring,
-        MotionType, Simulation, SimulationSettings,
+        MotionType, PulleyPlan, Simulation, SimulationSettings,
     };
     use std::sync::Arc;
 
@@ -308,6 +308,7 @@ mod tests {
             axis: None,
             limits: None,
             length: 1.0,
+            pulley: PulleyPlan::DEFAULT,
             spring: JointSpring {
                 stiffness: Some(1.0),
                 damping: Some(0.0),

@@ -387,6 +387,15 @@ pub(super) fn update_bitmap_3d(
         .map(drop)
 }
 
+/// Returns `extra` for a part of an image: its samples do not reach beyond the part, unless that is
+/// the whole image or repeats it.
+#[inline(always)]
+fn edge_clamp(part: [f32; 4]) -> [f32; 2] {
+    let is_inside = part.iter().all(|at| (0.0..=1.0).contains(at));
+    let is_whole = part.iter().all(|at| *at == 0.0 || *at == 1.0);
+    if is_inside && !is_whole { QuadInstance::HALF_TEXEL } else { [0.0; 2] }
+}
+
 /// Draws the part of an image between two points of it.
 #[inline(always)]
 fn submit_bitmap_uv(
@@ -403,7 +412,8 @@ fn submit_bitmap_uv(
     draw.check_part(source, &[u0, v0, u1, v1])?;
     draw.blended(blend).one(source, |of| {
         let uv = of.part([u0, v0], [u1, v1]);
-        placement.quad(position, size, (of, uv), color.0)
+        let extra = edge_clamp([u0, v0, u1, v1]);
+        QuadInstance { extra, ..placement.quad(position, size, (of, uv), color.0) }
     })
 }
 

@@ -8,7 +8,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Error, Quat, Vec3};
 use engine_physics::{
     BodyKinds, ColliderShape, ContactPhase, HITS_MAX, JointBodies, JointKind, JointPlan,
-    JointSpring, POSITION_MAX, QueryFilter, QueryHit,
+    JointSpring, POSITION_MAX, PulleyPlan, QueryFilter, QueryHit,
 };
 use engine_runtime::Engine;
 use engine_world::physics::{
@@ -348,6 +348,33 @@ fn broken_joints(engine: &mut Engine, physics: PhysicsWorldId) -> ScriptValue {
 }
 
 #[allow(clippy::too_many_arguments, reason = "the prelude's call as it is")]
+/// Returns a point among the options, which the prelude passes as three numbers.
+fn point(options: &[(String, ScriptValue)], name: &str) -> Option<Vec3> {
+    match options.iter().find(|(known, _)| known == name) {
+        Some((_, ScriptValue::List(list))) => match list[..] {
+            [ScriptValue::Number(x), ScriptValue::Number(y), ScriptValue::Number(z)] => {
+                Some(Vec3::new(x as f32, y as f32, z as f32))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the parameters of a pulley. Other joints do not use them.
+fn pulley_plan(
+    engine: &Engine,
+    physics: PhysicsWorldId,
+    (anchors, ratio): ([Vec3; 2], f32),
+    options: &[(String, ScriptValue)],
+) -> Result<PulleyPlan, Error> {
+    let ground = ["ground", "other_ground"].map(|name| point(options, name));
+    let ground = [ground[0], ground[1].or(ground[0])].map(Option::unwrap_or_default);
+    check_point("'ground_position'", ground[0])?;
+    check_point("'other_ground_position'", ground[1])?;
+    Ok(engine.worlds.physics.world(physics).simulation.pulley_plan(anchors, ground, ratio))
+}
+
 fn create_joint(
     engine: &mut Engine,
     physics: PhysicsWorldId,
@@ -376,7 +403,7 @@ fn create_joint(
     });
     let other = match (other, two, kind) {
         (Some(other), ..) => other,
-        (None, Some(two), JointKind::Rope | JointKind::Spring) => center(two),
+        (None, Some(two), JointKind::Rope | JointKind::Spring | JointKind::Pulley) => center(two),
         _ => position,
     };
     check_point("'position'", position)?;
@@ -384,6 +411,13 @@ fn create_joint(
     if axis.is_some_and(|axis| axis.try_normalize().is_none()) {
         return Err(engine_foundation::error!("option 'axis' must have a length"));
     }
+    let anchors = [position, other];
+    let ratio = number("ratio").unwrap_or(1.0);
+    let pulley = pulley_plan(engine, physics, (anchors, ratio), &options)?;
+    let length = match kind {
+        JointKind::Pulley => pulley.length(anchors),
+        _ => position.distance(other),
+    };
     let limits = match (number("least"), number("most")) {
         (Some(least), Some(most)) => Some([least, most]),
         _ => None,
@@ -394,10 +428,11 @@ fn create_joint(
     let plan = JointPlan {
         kind,
         link: JointBodies(engine.worlds.physics.actor(one).body, None),
-        anchors: [position, other],
+        anchors,
         axis,
         limits,
-        length: number("length").unwrap_or(position.distance(other)),
+        length: number("length").unwrap_or(length),
+        pulley,
         spring: JointSpring {
             stiffness: number("stiffness"),
             damping: number("damping"),

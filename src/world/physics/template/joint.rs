@@ -4,7 +4,7 @@ use super::super::field_reader::{FieldError, FieldReader};
 use super::to_owned_text;
 use engine_foundation::Vec3;
 use engine_foundation::sjson::SjsonTree;
-use engine_physics::{JointKind, JointSpring};
+use engine_physics::{JointKind, JointSpring, PULLEY_RATIO_MAX, PULLEY_RATIO_MIN};
 
 /// Description of a joint; positions are relative to the node.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,6 +17,10 @@ pub struct JointDesc {
     pub position: Vec3,
     /// Anchor at the second actor, if it differs from the first anchor.
     pub other: Option<Vec3>,
+    /// Fixed points of a pulley for the first and the second actor.
+    pub ground: Option<Vec3>,
+    pub other_ground: Option<Vec3>,
+    pub ratio: f32,
     /// `None`: the axis that the type of joint has by default.
     pub axis: Option<Vec3>,
     pub limits: Option<[f32; 2]>,
@@ -28,7 +32,7 @@ pub struct JointDesc {
     pub collides: bool,
 }
 
-const JOINT_FIELDS: [&str; 16] = [
+const JOINT_FIELDS: [&str; 19] = [
     "actors",
     "axis",
     "break_force",
@@ -37,12 +41,15 @@ const JOINT_FIELDS: [&str; 16] = [
     "damping",
     "damping_ratio",
     "frequency",
+    "ground_position",
     "length",
     "limits",
     "max_force",
     "node",
+    "other_ground_position",
     "other_position",
     "position",
+    "ratio",
     "stiffness",
     "type",
 ];
@@ -83,6 +90,15 @@ impl JointDesc {
         if axis.is_some_and(|axis| axis.length_squared() < 1e-8) {
             return Err(fields.invalid("axis", "a direction, [x, y, z], and not 0"));
         }
+        let ground = at("ground_position")?;
+        if whole && kind == JointKind::Pulley && ground.is_none() {
+            return Err(FieldError::new(format!(
+                "{subject} is a pulley without 'ground_position': the point over which its rope \
+                 runs, [x, y, z]"
+            )));
+        }
+        let must = format!("a number from {PULLEY_RATIO_MIN} to {PULLEY_RATIO_MAX}");
+        let ratio = fields.number("ratio", PULLEY_RATIO_MIN, PULLEY_RATIO_MAX, &must)?;
         let number = |key| fields.number(key, 0.0, 1e12, "a number from 0 on");
         Ok(JointDesc {
             name: name.to_string(),
@@ -91,6 +107,9 @@ impl JointDesc {
             node: to_owned_text(fields.text("node", "the name of a node")?),
             position: at("position")?.unwrap_or(Vec3::ZERO),
             other: at("other_position")?,
+            ground,
+            other_ground: at("other_ground_position")?,
+            ratio: ratio.unwrap_or(1.0),
             axis,
             limits: match kind {
                 JointKind::Hinge => limits.map(|limits| limits.map(f32::to_radians)),
