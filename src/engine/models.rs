@@ -51,7 +51,8 @@ impl ModelLoader<'_> {
         let data = contain(&resource, || {
             ModelData::read(&bytes).map_err(|error| error!("model '{name}': {}", error.message))
         })?;
-        for warning in &data.warnings {
+        // The checks of a game read the warnings from the data of all models.
+        for warning in data.warnings.iter().filter(|_| !log::holds_data_warnings()) {
             log::warning(&format!("model '{name}': {warning}"));
         }
         let mut slots = Vec::new();

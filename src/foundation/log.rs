@@ -179,6 +179,11 @@ pub fn capture_data_warnings() {
     with(|log| log.data_warnings = Some(Vec::new()));
 }
 
+/// Returns true while warnings about a game's data are held back.
+pub fn holds_data_warnings() -> bool {
+    with(|log| log.data_warnings.is_some())
+}
+
 /// Stops holding back warnings about a game's data, and returns them.
 pub fn release_data_warnings() -> Vec<String> {
     with(|log| log.data_warnings.take().unwrap_or_default())

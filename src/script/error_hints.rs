@@ -239,8 +239,10 @@ fn item_of(source: &str) -> Option<String> {
 fn iterator_of(source: &str) -> Option<String> {
     let (_, after) = source.split_once("for ")?.1.split_once(" in ")?;
     let table = after.split(" do").next()?.trim();
+    let table = if table.starts_with('{') { "{ … }" } else { table };
     let is_name = !table.is_empty() && table.chars().all(|c| is_of_name(c) || c == '.');
-    is_name.then(|| format!(": write pairs({table}) or, for a list, ipairs({table})"))
+    (is_name || table.starts_with('{'))
+        .then(|| format!(": write pairs({table}) or, for a list, ipairs({table})"))
 }
 
 #[cfg(test)]
@@ -280,6 +282,8 @@ mod tests {
     fn loops_over_a_table_get_pairs() {
         let hint = ": write pairs(self.items) or, for a list, ipairs(self.items)";
         assert_eq!(iterator_of("for i, v in self.items do").as_deref(), Some(hint));
+        let hint = ": write pairs({ … }) or, for a list, ipairs({ … })";
+        assert_eq!(iterator_of("for i, v in { 1, 2 } do").as_deref(), Some(hint));
         assert_eq!(iterator_of("items()"), None);
         assert_eq!(iterator_of("for i, v in f() do"), None);
     }

@@ -66,5 +66,7 @@ fn clockwise_triangles_of_a_model_are_a_warning() {
         let warning = "warning: models/lid.gltf: most triangles of primitive 0 of mesh 'Lid' are \
                        clockwise";
         assert_eq!(output.contains(warning), is_wrong, "{output}");
+        let count = output.matches("clockwise").count();
+        assert_eq!(count, usize::from(is_wrong), "it is reported once: {output}");
     }
 }

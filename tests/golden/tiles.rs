@@ -77,6 +77,48 @@ fn tiles_do_not_bleed_into_neighbors() {
     }
 }
 
+/// Draws the red tile by its texture coordinates, and as a frame of a sheet.
+const PARTS: &str = "
+local shown = 0
+local from, to = Vector2(8 / WIDTH, 8 / 24), Vector2(16 / WIDTH, 16 / 24)
+function render()
+  shown = shown + 1
+  local gui, scale = Application.main_gui(), ({ 8, 13.7, 20.3, 42.1 })[shown]
+  local size, turn = Vector2(scale, scale), shown == 3 and 0.4 or nil
+  for row = 0, 1 do
+    local at = Vector3(100.4, 60.3 + row * 100, 0)
+    Gui.bitmap_uv(gui, 'set', from, to, at, size, nil, turn)
+    Gui.bitmap(gui, 'sheet/' .. FRAME, at + Vector3(100, 0, 0), size, nil, turn)
+    Gui.bitmap_uv(gui, 'set', to, from, at + Vector3(200, 0, 0), size)
+    Gui.bitmap_3d_uv(gui, 'set', from, to, Matrix4x4.identity(), at + Vector3(300, 0, 0), 0, size)
+  end
+  Application.render_world(Application.main_world())
+end
+";
+
+#[test]
+fn parts_and_frames_of_pictures_do_not_bleed_into_neighbors() {
+    for columns in [3, 40] {
+        let values = [("WIDTH", columns * 8), ("FRAME", columns + 2)];
+        let main = values
+            .iter()
+            .fold(PARTS.to_string(), |text, (name, value)| text.replace(name, &value.to_string()));
+        let files = [
+            ("main.lua", main.into_bytes()),
+            ("set.png", picture(columns)),
+            ("sheet.sheet", b"image = \"set.png\" frame = [8, 8]".to_vec()),
+        ];
+        let Some(mut game) = RenderedGame::game("parts", &files) else { return };
+        for frame in 1..=4 {
+            let shown = game.frame();
+            let pixels = shown.rgba.chunks_exact(4);
+            let count = |of: &dyn Fn(&[u8]) -> bool| pixels.clone().filter(|it| of(it)).count();
+            let (red, green) = (count(&|it| it[0] > 200 && it[1] < 20), count(&|it| it[1] > 60));
+            assert!(red > 300 && green == 0, "{columns}, {frame}: {red} red, {green} green");
+        }
+    }
+}
+
 /// The red tile is on a layer that moves with the camera, and the green one on a layer that moves
 /// half as much.
 const PARALLAX: &str = r#"<map orientation="orthogonal" width="8" height="6" tilewidth="8"

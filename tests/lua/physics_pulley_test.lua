@@ -177,13 +177,14 @@ describe("a pulley", function()
     refused("option 'other_ground_position' must be Vector3, got", two,
       { ground_position = point, other_ground_position = "up" })
     refused("'ground_position': .* is farther than", two, { ground_position = at(1e30, 0) })
-    refused("'other_ground_position': ", two,
+    refused("'other_ground_position' must be finite", two,
       { ground_position = point, other_ground_position = at(0 / 0, 0) })
     for _, ratio in ipairs({ 0, -1, 0.0001, 1001, 1 / 0, 0 / 0, "x" }) do
       refused("option 'ratio' must be a number from 0.001 to 1000, got ", two,
         { ground_position = point, ratio = ratio })
     end
-    refused("unknown option 'ground', did you mean 'ground_position'", two, { ground = point })
+    refused("unknown option 'ground_positon', did you mean 'ground_position'", two,
+      { ground_positon = point })
     refused("must have a length: move its point in the world away from 'position'", two,
       { ground_position = at(-1, 0) })
     refused("must have a length: move its point in the world away from 'other_position'", two,

@@ -51,20 +51,20 @@ end
 ---Joins two actors, or one actor and the world: "fixed" (also "weld") rigidly, "ball" at a point,
 ---"hinge" about an axis, "slider" along an axis, "rope" up to a length, "spring" at a length,
 ---"wheel" (the second actor) turning, with a spring along an axis, "mouse" pulled to a point that
----`Joint.set_target` moves, "pulley" hanging on a rope over two fixed points. Options: `position` (anchor on the first actor, in the world; its
----center by default, for "wheel" that of the second), `other_position` (anchor on the second
----actor, for rope, spring and pulley; the point for "mouse"), `axis` (up by default; in 2D worlds, hinges
----turn about z), `limits` (radians for a hinge, metres for a slider or wheel: { least, most }),
----`length`, `stiffness` and `damping` of a spring (newtons per metre, and per metre a second: 1000
----and 10);
+---`Joint.set_target` moves, "pulley" hanging on a rope over two fixed points. Options: `position`
+---(anchor on the first actor, in the world; its center by default, for "wheel" that of the second),
+---`other_position` (anchor on the second actor, for rope, spring and pulley; the point for "mouse"),
+---`axis` (up by default; in 2D worlds, hinges turn about z), `limits` (radians for a hinge, metres
+---for a slider or wheel: { least, most }), `length`, `stiffness` and `damping` of a spring (newtons
+---per metre, and per metre a second: 1000 and 10);
 ---for "wheel" and "mouse" instead of them `frequency` (oscillations per second: 4) and
 ---`damping_ratio` (0.7; 1 does not oscillate), `max_force` (newtons, for "mouse"; 1000 per kilogram
 ---by default); for "pulley" `ground_position` and `other_ground_position` (points in the world over
 ---which the rope runs to the first and the second actor; one point if the second is left out),
 ---`ratio` (1; the second part of the rope counts so many times, 0.001 to 1000), `length` (the first
 ---part, and the second times the ratio; by default as taut as the actors are apart);
----`break_force` (newtons; of a pulley, the force in the first part of the rope), `break_torque`, `collides` (true if the two actors still
----collide).
+---`break_force` (newtons; of a pulley, the force in the first part of the rope), `break_torque`,
+---`collides` (true if the two actors still collide).
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param kind string the type: "fixed", "hinge", "rope" or another one of those above
 ---@param actor_1 Actor the first actor
@@ -133,8 +133,8 @@ function Joint.motor(joint)
 end
 
 ---Returns the lengths of the two parts of a pulley's rope, from the actors to the fixed points, or
----nil if the joint is no pulley or broken. `Joint.value` is the first one, plus the second one times
----the ratio.
+---nil if the joint is no pulley or broken. `Joint.value` is the first one, plus the second one
+---times the ratio.
 ---@param joint Joint a joint
 ---@return number|nil first metres to the first actor
 ---@return number|nil second metres to the second actor

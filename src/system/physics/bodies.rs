@@ -306,9 +306,13 @@ impl Simulation {
         self.body(body).mass()
     }
 
-    /// Sets the mass in kilograms, above 0. It is distributed over the shapes by their volumes.
+    /// Sets the mass in kilograms, above 0. It is distributed over the shapes by their volumes. The
+    /// body wakes up, because joints may no longer hold it.
     pub fn set_mass(&mut self, body: BodyId, mass: f32) {
-        self.change(move |it| it.set_mass_now(body, mass));
+        self.change(move |it| {
+            it.set_mass_now(body, mass);
+            it.world.wake_up(body.0, true);
+        });
     }
 
     fn set_mass_now(&mut self, body: BodyId, mass: f32) {

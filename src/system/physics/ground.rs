@@ -21,10 +21,13 @@ const FALL_MIN: f32 = 1e-4;
 const CLIMB_MIN: f32 = 5e-4;
 /// Part of the free slide down the least steep slope, below which a shape counts as wedged in.
 const WEDGED: f32 = 0.25;
-/// Minimum horizontal distance by which a slope changes a move, in metres. Less is a rounding error.
+/// Minimum horizontal distance by which a slope changes a move, in metres, above rounding errors.
 const PACE_MIN: f32 = 1e-6;
 /// Horizontal distance up to which a move is corrected without a check for obstacles, in metres.
-const PACE_UNCHECKED: f32 = 1e-3;
+/// The gap to everything is wider.
+const PACE_UNCHECKED: f32 = 0.5 * SKIN;
+/// Maximum number of further moves of a correction. The normals of hits are not exact.
+const PACE_CORRECTIONS_MAX: usize = 3;
 /// Depth in metres up to which a shape may end its move in a static body.
 const OVERLAP_MAX: f32 = 2e-3;
 /// Maximum number of successive pushes out of static bodies.
@@ -137,7 +140,7 @@ impl Motion {
     ) {
         let up = ground.up;
         let level = |vector: Vec3| vector - up * vector.dot(up);
-        for corrected in [false, true] {
+        for corrections in 0..=PACE_CORRECTIONS_MAX {
             let is_slope = |hit: &CharacterCollision| ground.is_walkable(hit.hit.normal1.dot(up));
             let Some(last) = hits.last().filter(|_| hits.iter().all(is_slope)) else { return };
             let normal = last.hit.normal1;
@@ -149,7 +152,7 @@ impl Motion {
                 }
                 return;
             }
-            if corrected {
+            if corrections == PACE_CORRECTIONS_MAX {
                 return;
             }
             // The projection of this way onto the slope has the missing part as its level part.

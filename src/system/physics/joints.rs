@@ -264,10 +264,9 @@ impl Simulation {
             (JointKind::Slider | JointKind::Wheel, axis) => Ok(axis.unwrap_or(self.up())),
             (JointKind::Hinge, axis) => Ok(axis.unwrap_or(Vec3::Z)),
             (JointKind::Fixed | JointKind::Ball, _) => Ok(Vec3::Z),
-            (
-                JointKind::Rope | JointKind::Spring | JointKind::Mouse | JointKind::Pulley,
-                _,
-            ) => Ok(Vec3::X),
+            (JointKind::Rope | JointKind::Spring | JointKind::Mouse | JointKind::Pulley, _) => {
+                Ok(Vec3::X)
+            }
         }
     }
 

@@ -31,6 +31,8 @@ const CORRECTION_SPEED_MAX: f32 = 2.0;
 const STRETCH_MAX: f32 = 0.005;
 /// Part of the known forces of contacts that counts for a stretched rope.
 const STRETCHED: f32 = 0.9;
+/// Speed along a rope in metres per second above which its bodies do not fall asleep.
+const REST_SPEED: f32 = 0.01;
 /// Length of a part of a rope in metres, below which it has no direction.
 const LENGTH_MIN: f32 = 1e-3;
 
@@ -355,7 +357,8 @@ impl PulleyTable {
         self.bodies.extend(bodies.map(|body| PulledBody::new(body, gravity, seconds)));
         let PulleyTable { pulleys, handles, bodies, ropes } = self;
         ropes.clear();
-        ropes.extend(pulleys.iter().map(|pulley| rope_of(pulley, (handles, bodies), world)));
+        let known = (&handles[..], &bodies[..]);
+        ropes.extend(pulleys.iter().map(|pulley| rope_of(pulley, known, world)));
         for _ in 0..PASSES {
             ropes.iter_mut().flatten().for_each(|rope| rope.solve(bodies));
         }
@@ -401,6 +404,10 @@ impl PulleyTable {
                 let anchor = *body.position() * end.anchor;
                 let speed = body.velocity_at_point(anchor).dot(step.direction);
                 let reaction = speed - step.speed(bodies);
+                if speed.abs() > REST_SPEED {
+                    // Rapier puts slow bodies to sleep, even if they accelerate.
+                    body.wake_up(true);
+                }
                 end.reactions = [reaction, end.reactions[0]];
             }
         }
@@ -443,6 +450,10 @@ fn rope_of(
         true => (stretch * CORRECTION / seconds).min(CORRECTION_SPEED_MAX),
         false => stretch / seconds,
     };
-    (response > 0.0 && response.is_finite())
-        .then_some(RopeStep { ends, response, target, impulse: 0.0 })
+    (response > 0.0 && response.is_finite()).then_some(RopeStep {
+        ends,
+        response,
+        target,
+        impulse: 0.0,
+    })
 }

@@ -361,6 +361,15 @@ fn point(options: &[(String, ScriptValue)], name: &str) -> Option<Vec3> {
     }
 }
 
+fn joint_spring(number: impl Fn(&str) -> Option<f32>) -> JointSpring {
+    JointSpring {
+        stiffness: number("stiffness"),
+        damping: number("damping"),
+        frequency: number("frequency"),
+        damping_ratio: number("damping_ratio"),
+    }
+}
+
 /// Returns the parameters of a pulley. Other joints do not use them.
 fn pulley_plan(
     engine: &Engine,
@@ -433,12 +442,7 @@ fn create_joint(
         limits,
         length: number("length").unwrap_or(length),
         pulley,
-        spring: JointSpring {
-            stiffness: number("stiffness"),
-            damping: number("damping"),
-            frequency: number("frequency"),
-            damping_ratio: number("damping_ratio"),
-        },
+        spring: joint_spring(number),
         max_force: number("max_force"),
         break_force: number("break_force"),
         break_torque: number("break_torque"),
