@@ -10,6 +10,8 @@ mod events;
 mod model_clips;
 mod ragdoll;
 mod ragdoll_description;
+#[cfg(test)]
+mod ragdoll_tests;
 mod ragdoll_update;
 mod skeleton_view;
 mod state_machine;

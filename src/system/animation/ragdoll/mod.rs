@@ -131,11 +131,34 @@ impl Ragdoll {
         world: &BoneTransform,
         transforms: &mut Vec<RigidTransform>,
     ) {
+        let rotations = self.rotations(rig);
         transforms.clear();
-        transforms.extend(self.bodies.iter().map(|body| RigidTransform {
-            position: world.position + world.rotation * (world.scale * rig.origin(body.bone)),
-            rotation: (world.rotation * rig.rotation(body.bone)).normalize(),
+        transforms.extend(self.bodies.iter().zip(rotations).map(|(body, rotation)| {
+            RigidTransform {
+                position: world.position + world.rotation * (world.scale * rig.origin(body.bone)),
+                rotation: (world.rotation * rotation).normalize(),
+            }
         }));
+    }
+
+    /// Returns the rotation of the bone of each body in model space. Bones between two bodies are
+    /// read once.
+    fn rotations(&self, rig: &ModelPose) -> [Quat; BODIES_MAX] {
+        let mut rotations = [Quat::IDENTITY; BODIES_MAX];
+        let parents = rig.skeleton.parents();
+        for (index, body) in self.bodies.iter().enumerate() {
+            let above = body.parent.map(usize::from);
+            let end = above.map(|above| self.bodies[above].bone);
+            let mut rotation = Quat::IDENTITY;
+            let mut next = Some(body.bone);
+            while let Some(bone) = next.filter(|bone| Some(*bone) != end) {
+                rotation = rig.pose.transform(usize::from(bone)).rotation * rotation;
+                next = parents[usize::from(bone)];
+            }
+            let start = above.map_or(Quat::IDENTITY, |above| rotations[above]);
+            rotations[index] = (start * rotation).normalize();
+        }
+        rotations
     }
 
     /// Moves bones to the transforms of their bodies in world space, and updates the matrices. The
@@ -179,17 +202,12 @@ impl Ragdoll {
     /// Writes the rotation of each body relative to its parent in the pose: the targets of the
     /// motors of a powered ragdoll. That of the first body is its rotation in model space.
     pub fn motor_targets(&self, rig: &ModelPose, targets: &mut Vec<Quat>) {
+        let rotations = self.rotations(rig);
         targets.clear();
-        for body in &self.bodies {
-            let own = rig.rotation(body.bone);
-            targets.push(match body.parent {
-                Some(parent) => {
-                    let parent = rig.rotation(self.bodies[usize::from(parent)].bone);
-                    (parent.conjugate() * own).normalize()
-                }
-                None => own,
-            });
-        }
+        targets.extend(self.bodies.iter().zip(rotations).map(|(body, own)| match body.parent {
+            Some(parent) => (rotations[usize::from(parent)].conjugate() * own).normalize(),
+            None => own,
+        }));
     }
 }
 

@@ -348,3 +348,56 @@ fn skeletons_without_size_and_with_many_joints_are_refused() {
     let error = Ragdoll::generate(&long, &all).unwrap_err().to_string();
     assert!(error.contains("has 2000 bodies, and 64 are the most (BODIES_MAX)"), "{error}");
 }
+
+#[test]
+fn shapes_of_single_bones_replace_generated_ones() {
+    let head = BoneShape { radius: 0.12, length: Some(0.3) };
+    let tip = BoneShape { radius: 0.01, length: None };
+    let shapes = vec![("head".to_string(), head), ("left_finger_tip".to_string(), tip)];
+    let settings = RagdollSettings { shapes, ..RagdollSettings::DEFAULT };
+    let (skeleton, ragdoll) = generated(&settings);
+    let names = names(&skeleton, &ragdoll);
+    assert!(names.contains(&"left_finger_tip") && !names.contains(&"right_finger_tip"));
+    let body = &ragdoll.bodies()[names.iter().position(|name| *name == "head").unwrap()];
+    let BodyShape::Capsule { half_height, radius } = body.shape else { panic!("{body:?}") };
+    assert!((half_height - 0.03).abs() < 1e-5 && radius == 0.12, "{half_height}, {radius}");
+    assert!((body.offset.position.length() - 0.15).abs() < 1e-5, "{}", body.offset.position);
+    for (radius, length) in [(0.0, None), (f32::NAN, None), (0.1, Some(-1.0)), (1e9, None)] {
+        let shapes = vec![("head".to_string(), BoneShape { radius, length })];
+        let settings = RagdollSettings { shapes, ..RagdollSettings::DEFAULT };
+        let message = Ragdoll::generate(&skeleton, &settings).unwrap_err().message;
+        assert!(message.contains("shape of 'head'"), "{message}");
+    }
+}
+
+#[test]
+fn hand_overs_continue_the_motion() {
+    let before = RigidTransform::IDENTITY;
+    let turn = Quat::from_rotation_z(0.1);
+    let after = RigidTransform { position: Vec3::new(0.1, 0.0, 0.02), rotation: turn };
+    let velocity = hand_over_velocity(&before, &after, 0.02);
+    let next = advance_transform(&after, &velocity, 0.02);
+    assert!((next.position - Vec3::new(0.2, 0.0, 0.04)).length() < 1e-5, "{next:?}");
+    assert!(next.rotation.dot(Quat::from_rotation_z(0.2)) > 0.999_999, "{next:?}");
+    assert!(!is_teleport(&before, &after, 0.02) && is_teleport(&before, &after, 0.001));
+    let far = RigidTransform { position: Vec3::splat(f32::NAN), ..before };
+    assert!(is_teleport(&before, &far, 0.02));
+    let carried = follow_frame(&after, &before, &after);
+    assert!((carried.position - after.concatenate(&after).position).length() < 1e-6);
+    let (skeleton, _) = generated(&RagdollSettings::DEFAULT);
+    let (mut pose, _) = posed(&skeleton, 1);
+    let (other, _) = posed(&skeleton, 2);
+    let start = pose.clone();
+    hold_pose(&mut pose, &other, |bone| match bone {
+        0 => 1.0,
+        1 => 0.0,
+        2 => f32::NAN,
+        _ => 2.0,
+    });
+    for bone in 0..skeleton.bone_count() {
+        let expected = if bone == 1 || bone == 2 { &start } else { &other };
+        let (is, expected) = (pose.transform(bone), expected.transform(bone));
+        assert!((is.position - expected.position).length() < 1e-4, "{bone}");
+        assert!(is.rotation.dot(expected.rotation).abs() > 0.9999, "{bone}");
+    }
+}
