@@ -124,14 +124,14 @@ impl Simulation {
         });
     }
 
-    /// Sets the motors of a joint from [`Simulation::add_limited_joint`]. Motors with a stiffness
-    /// wake the bodies.
+    /// Sets or removes the motors of a joint from [`Simulation::add_limited_joint`], and wakes the
+    /// bodies.
     pub fn drive_joint(&mut self, joint: JointId, drive: &JointDrive) {
         let JointDrive { target, stiffness, damping } = *drive;
         let angles = motor_angles(target);
         self.change(move |it| {
             let on = stiffness > 0.0;
-            let Some(joint) = it.world.impulse_joints.get_mut(joint.0, on) else { return };
+            let Some(joint) = it.world.impulse_joints.get_mut(joint.0, true) else { return };
             for (axis, angle) in ANGLES.into_iter().zip(angles) {
                 if joint.data.limits(axis).is_none() {
                     continue;
@@ -199,6 +199,8 @@ mod tests {
             let turn = Vec3::AXES[axis] * 4.0;
             let (mut greatest, mut least) = (0.0_f32, 0.0_f32);
             for push in [turn, -turn] {
+                // The rod swings around its upper end.
+                simulation.set_velocity(low, push.cross(Vec3::new(0.0, 0.0, -0.5)));
                 simulation.set_angular_velocity(low, push);
                 for _ in 0..40 {
                     run(&mut simulation, 1);
