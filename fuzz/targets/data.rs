@@ -11,7 +11,7 @@ use engine::resource::material_data::{MaterialData, ShaderData};
 use engine::resource::panic_report::contain;
 use engine::resource::resource_kind::ResourceKind;
 use engine::resource::resource_name::ResourceName;
-use engine::system::animation::read_state_machine;
+use engine::system::animation::{AnimationData, read_state_machine};
 use engine::system::models::data::ModelData;
 use engine::system::particles::data::EffectData;
 use engine::system::sound::clip;
@@ -89,6 +89,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
         "material" => _ = MaterialData::read(bytes),
         "particles" => _ = EffectData::read(bytes),
         "mixer" => _ = MixerData::read(bytes),
+        "animation" => _ = AnimationData::read(bytes),
         "state_machine" => _ = read_state_machine(bytes),
         "model" => _ = ModelData::read(bytes),
         "tilemap" => _ = MapFile::read(bytes),

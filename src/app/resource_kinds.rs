@@ -14,7 +14,7 @@ use engine_text::resource as font_kind;
 use engine_textures::resource::TEXTURE;
 use engine_textures::sheet_resource::{self, SHEET};
 use engine_tilemaps::resource::TILEMAP;
-use engine_world::animation::STATE_MACHINE;
+use engine_world::animation::{ANIMATION_FILE, STATE_MACHINE};
 use engine_world::physics::PHYSICS_PROPERTIES;
 use engine_world::{level_resource, model_resource, unit_resource};
 
@@ -34,6 +34,7 @@ static ALL: &[&ResourceKind] = &[
     &sound_kinds::SOUND,
     &sound_kinds::MIXER,
     &model_resource::MODEL,
+    &ANIMATION_FILE,
     &STATE_MACHINE,
     &unit_resource::UNIT,
     &level_resource::LEVEL,

@@ -43,6 +43,10 @@ const UNIT: &str = "inherit = \"other\" nodes = { a = { position = [0, 0, 1], pa
 const LEVEL: &str = "units = { a = { unit = \"b\", position = [0, 1, 2], data = { x = 1 } } } \
                      object_sets = { c = [\"a\"] }";
 
+const ANIMATION: &str = "source = \"column#Rise\" range = [0.25, 0.75] loop = true \
+                         joints = { Head = 0.001 } root_motion = \"all\" beats = [0] \
+                         events = [{ name = \"a\" time = 0.1 sound = \"b\" }]";
+
 /// Returns the samples: path, content, and the number of leading bytes that are damaged one by one.
 fn samples() -> Vec<(String, Vec<u8>, usize)> {
     let mut all: Vec<(&str, Vec<u8>, usize)> = vec![
@@ -84,6 +88,8 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.model", file!("tests/lua/models/big.model"), 69),
         ("a.gltf", file!("tests/lua/models/chest.gltf"), 60),
         ("a.glb", file!("examples/playground/models/drum.glb"), 30),
+        ("a.animation", ANIMATION.into(), 120),
+        ("column.gltf", file!("tests/lua/models/column.gltf"), 9),
         ("a.state_machine", file!("tests/lua/units/column.state_machine"), 99),
         ("a.unit", UNIT.into(), 99),
         ("a.level", LEVEL.into(), 99),

@@ -7,6 +7,7 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
 use engine_materials::MaterialId;
+use engine_world::animation::MeshMorphs;
 use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
 use engine_world::light::LightType;
@@ -182,8 +183,16 @@ impl Worlds {
                 let skin =
                     mesh.extra.skin.and_then(|skin| character.model.skins.get(skin as usize));
                 let shape = &assets.models.entry(mesh.mesh).shape;
-                let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
                 let frame = &mut scene_of(worlds, world).frame;
+                // A node of a skinned mesh has no effect, so that the mesh is all that is compared.
+                let shows = |it: &&MeshMorphs| {
+                    let node = character.nodes[usize::from(it.bone)];
+                    it.mesh == Some(mesh.mesh) && (skin.is_some() || node == Some(mesh.node))
+                };
+                if let Some(morphs) = character.model.morphs.iter().find(shows) {
+                    frame.add_morph(mesh.draw, character.weights.of(morphs));
+                }
+                let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
                 frame.add_palette(mesh.draw, bounded, |palette| {
                     for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
                         let matrix = character.matrices[usize::from(*bone)].concatenate(bind);

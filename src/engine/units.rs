@@ -6,10 +6,9 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, doing, error, log};
 use engine_models::Model;
 use engine_resource::reload_steps::ChangedResources;
-use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use engine_world::WorldId;
-use engine_world::animation::{AnimatedModel, BoundMachine};
+use engine_world::animation::{AnimatedModel, BoundMachine, ClipFiles};
 use engine_world::component_table::{COMPONENTS, ComponentHost, ComponentView};
 use engine_world::scene_graph::NodePose;
 use engine_world::unit::UnitId;
@@ -50,6 +49,16 @@ fn warn_of_node_names(unit: &UnitResource) {
     }
 }
 
+impl ClipFiles for Assets {
+    fn store(&mut self) -> &mut ResourceStore {
+        &mut self.store
+    }
+
+    fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
+        Assets::model(self, name)
+    }
+}
+
 impl Worlds {
     /// Returns the unit resource with that name. It is read on the first request.
     pub fn unit_resource(
@@ -82,11 +91,23 @@ impl Worlds {
         name: &str,
         model: &AnimatedModel,
     ) -> Result<Arc<BoundMachine>, Error> {
-        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
-        let read = || assets.store.read(&resource).map(|bytes| bytes.to_vec());
-        let bound = self.animations.machine(name, model, read)?;
+        let bound = self.animations.machine(name, &model.name, assets)?;
         self.check_event_cues(assets, &bound)?;
         Ok(bound)
+    }
+
+    /// Returns the index of a clip of a character's model: one of the model, or one of another file,
+    /// which is added to the clips of the model on the first request.
+    ///
+    /// # Errors
+    /// Returns an error that suggests a similar name.
+    pub fn find_clip(
+        &mut self,
+        assets: &mut Assets,
+        model: &AnimatedModel,
+        name: &str,
+    ) -> Result<u16, Error> {
+        self.animations.clip(&model.name, name, assets)
     }
 
     /// Returns the resource that a component refers to.
@@ -113,6 +134,11 @@ impl Worlds {
                 let model = assets.model(model)?;
                 let model = self.animations.model(&model)?;
                 self.find_state_machine(assets, machine, &model).map(ResolvedResource::StateMachine)
+            }
+            ResourceReference::Clip { model, clip } => {
+                let loaded = assets.model(model)?;
+                self.animations.model(&loaded)?;
+                self.animations.clip(model, clip, assets).map(|_| ResolvedResource::Clip)
             }
             ResourceReference::Skin { model, skin } => {
                 let model = assets.model(model)?;

@@ -26,6 +26,8 @@ pub enum ReloadStep {
     /// Models, and the meshes that show them.
     Models,
     Particles,
+    /// Animations, and the characters that use them.
+    Animations,
     /// State machines, and the characters that use them.
     StateMachines,
     /// Shapes of actors that are built from models.

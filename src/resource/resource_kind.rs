@@ -73,6 +73,7 @@ pub mod kind_names {
     pub const SOUND: &str = "sound";
     pub const MIXER: &str = "mixer";
     pub const MODEL: &str = "model";
+    pub const ANIMATION: &str = "animation";
     pub const STATE_MACHINE: &str = "state_machine";
     pub const UNIT: &str = "unit";
     pub const LEVEL: &str = "level";

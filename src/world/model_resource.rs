@@ -9,7 +9,7 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::suggest::hint;
-use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, VERSION};
+use engine_models::data::{CameraData, LightData, ModelData, ModelLightType, ModelNode, VERSION};
 use engine_models::{ImageUse, Model, ModelImage, import};
 use engine_resource::image::{DecodedImage, PixelFormat};
 use engine_resource::reload_steps::ReloadStep;
@@ -45,25 +45,47 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
         scale = settings(compiling)?;
     }
     let (mut model, bulk) = import(compiling, &mut picture)?;
-    if scale != 1.0 {
-        for node in model.nodes.iter_mut().filter(|node| node.parent.is_none()) {
-            node.position = node.position.map(|part| part * scale);
-            node.scale = node.scale.map(|part| part * scale);
-        }
-        let ModelData { nodes, animations, .. } = &mut model;
-        let is_top = |node: u32| nodes[node as usize].parent.is_none();
-        animations.iter_mut().for_each(|it| scale_animation(it, is_top, scale));
-    }
+    apply_scale(&mut model, scale);
     compile_clips(&mut model)?;
     Ok(model.write(&bulk))
+}
+
+/// Scales a model and its animations.
+pub(crate) fn apply_scale(model: &mut ModelData, scale: f32) {
+    if scale == 1.0 {
+        return;
+    }
+    for node in model.nodes.iter_mut().filter(|node| node.parent.is_none()) {
+        node.position = node.position.map(|part| part * scale);
+        node.scale = node.scale.map(|part| part * scale);
+    }
+    let ModelData { nodes, animations, .. } = model;
+    let is_top = |node: u32| nodes[node as usize].parent.is_none();
+    animations.iter_mut().for_each(|it| scale_animation(it, is_top, scale));
 }
 
 /// Reads a settings file and replaces the context's source with the model file that the settings
 /// refer to. Returns the model's scale.
 fn settings(compiling: &mut CompileContext) -> Result<f32, Error> {
+    let usual = compiling.files.first().cloned();
+    let (scale, source) = read_settings(compiling, usual)?;
+    compiling.bytes = compiling.read(&source)?;
+    compiling.path = source;
+    Ok(scale)
+}
+
+/// Reads a settings file: the bytes and the path of the context. Returns the model's scale, and the
+/// path of its file, which is `usual` unless the settings name another one.
+///
+/// # Errors
+/// Returns an error that names the file and the line.
+pub(crate) fn read_settings(
+    compiling: &CompileContext,
+    usual: Option<String>,
+) -> Result<(f32, String), Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
-    let (mut scale, mut source) = (1.0, compiling.files.first().cloned());
+    let (mut scale, mut source) = (1.0, usual);
     for entry in document.root().entries().into_iter().flatten() {
         let error = |message: &str| compiling.error_at(entry.line(), message);
         match entry.key {
@@ -78,16 +100,14 @@ fn settings(compiling: &mut CompileContext) -> Result<f32, Error> {
             key => return Err(error(&format!("unknown setting '{key}'{}", hint(key, KEYS)))),
         }
     }
-    let Some(source) = source else {
-        return Err(error!(
+    match source {
+        Some(source) => Ok((scale, source)),
+        None => Err(error!(
             "{}: there is no model of the same name in its folder: add one, or name it by source = \
              \"path/of/model.glb\"",
             compiling.path
-        ));
-    };
-    compiling.bytes = compiling.read(&source)?;
-    compiling.path = source;
-    Ok(scale)
+        )),
+    }
 }
 
 /// Compiles an image of a model into a texture.
@@ -187,7 +207,11 @@ pub fn tree(model: &Model) -> SjsonTree {
             }
         }
     }
-    if !(data.skins.is_empty() && data.clips.is_empty()) {
+    let has_targets = |node: &ModelNode| {
+        node.mesh.is_some_and(|mesh| !data.meshes[mesh as usize].targets.is_empty())
+    };
+    let is_still = data.skins.is_empty() && data.clips.is_empty();
+    if !is_still || data.nodes.iter().any(has_targets) {
         let taken = data.nodes.iter().any(|node| node.name == ANIMATION.name);
         let name = if taken { ANIMATION_RENAMED } else { ANIMATION.name };
         let fields = vec![("component", text(ANIMATION.name)), ("model", text(&model.name))];
@@ -304,7 +328,7 @@ mod tests {
     #[test]
     fn the_version_of_models_follows_that_of_clips() {
         // Models contain compiled clips: if the version of clips changes, raise that of models.
-        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (6, 3));
+        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (7, 4));
     }
 
     #[test]

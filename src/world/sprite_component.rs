@@ -394,6 +394,7 @@ mod tests {
             ResourceReference::Mesh { model, .. }
             | ResourceReference::Animation(model)
             | ResourceReference::StateMachine { model, .. }
+            | ResourceReference::Clip { model, .. }
             | ResourceReference::Skin { model, .. } => Err(error!("there is no model '{model}'")),
             ResourceReference::PictureMaterial(name) if name == "glow" => {
                 Ok(ResolvedResource::Material(glow()))

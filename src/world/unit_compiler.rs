@@ -2,11 +2,13 @@
 //! vectors. Components are validated by their own table. Unit resources are built in
 //! unit_resource.rs.
 
+use super::animation::{ANIMATION, refer_clip};
 use super::component;
+use super::component_fields::text;
 use super::scene_graph::UNIT_NODES_MAX;
 use super::unit_resource::clash_message;
 use engine_foundation::hash::find_collision;
-use engine_foundation::sjson::{self, SjsonValue};
+use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_foundation::{Error, Quat, suggest};
 use engine_resource::data_resources::{read_document, write_tree};
 use engine_resource::resource_kind::{CompileContext, kind_names};
@@ -30,7 +32,23 @@ pub fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     for (kind, name) in named {
         compiling.refer(&kind, &name);
     }
+    for clip in clips(&tree) {
+        refer_clip(compiling, clip);
+    }
     Ok(write_tree(&tree))
+}
+
+/// Returns the names of the clips in the components of a unit.
+fn clips(tree: &SjsonTree) -> impl Iterator<Item = &str> {
+    let parts = match tree.get("components") {
+        Some(SjsonTree::Object(parts)) => &parts[..],
+        _ => &[],
+    };
+    let of_animation = parts.iter().filter(|(name, fields)| match fields.get("component") {
+        Some(SjsonTree::String(component)) => component == ANIMATION.name,
+        _ => name == ANIMATION.name,
+    });
+    of_animation.filter_map(|(_, fields)| text(fields, "clip"))
 }
 
 /// Refuses compiled data that no valid text could have produced.

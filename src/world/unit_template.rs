@@ -47,6 +47,8 @@ pub enum ResourceReference {
     Animation(String),
     /// A state machine, for the clips of a model.
     StateMachine { machine: String, model: String },
+    /// A clip for characters with a model, of the model or of another file.
+    Clip { model: String, clip: String },
     /// A skin of a model.
     Skin { model: String, skin: String },
     /// A material for meshes.
@@ -72,6 +74,8 @@ pub enum ResolvedResource {
     },
     Animation(Arc<AnimatedModel>),
     StateMachine(Arc<BoundMachine>),
+    /// A clip, which the model has in its table now.
+    Clip,
     /// Index of the skin in its model.
     Skin(u16),
     Material(Handle),

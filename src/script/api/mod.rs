@@ -2,6 +2,7 @@
 
 mod actor;
 mod application;
+mod blend_shape;
 mod broadphase;
 mod camera;
 mod console;
@@ -52,6 +53,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &actor::material::ACTOR,
     &actor::one_way::ACTOR,
     &application::APPLICATION,
+    &blend_shape::ANIMATION_CURVES,
+    &blend_shape::BLEND_SHAPE,
     &broadphase::BROADPHASE,
     &camera::CAMERA,
     &orthographic::CAMERA,

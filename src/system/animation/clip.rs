@@ -73,6 +73,10 @@ pub struct ClipFeatures {
     pub beats: Vec<f32>,
     /// Ascending in time.
     pub events: Vec<ClipEvent>,
+    /// Largest measured difference from the source in metres.
+    pub error: f32,
+    /// Number of keys of the source.
+    pub source_keys: u32,
 }
 
 /// Clip of a skeleton.
@@ -134,6 +138,21 @@ impl Clip {
                 .as_ref()
                 .map_or(0, |root| root.positions.len() + root.rotations.len()),
         }
+    }
+
+    /// Returns the largest difference from the source in metres that the compiler measured.
+    pub fn error(&self) -> f32 {
+        self.features.error
+    }
+
+    /// Returns the number of keys of the source.
+    pub fn source_keys(&self) -> u32 {
+        self.features.source_keys
+    }
+
+    /// Returns the size of the compiled form in bytes.
+    pub fn byte_count(&self) -> usize {
+        self.write().len()
     }
 
     /// Returns true if poses of the clip are differences, to be added to another pose with

@@ -14,7 +14,7 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Maximum size of a component of a position in metres, of a scale, and of a weight.
 pub const VALUE_MAX: f32 = 1e6;
@@ -78,6 +78,8 @@ impl ClipFeatures {
             write_float(writer, time);
             cue.write(writer);
         });
+        write_float(writer, &self.error);
+        writer.u32(self.source_keys);
     }
 
     fn read(reader: &mut BlobReader, seconds: f32) -> Result<ClipFeatures, Error> {
@@ -90,7 +92,8 @@ impl ClipFeatures {
         })?;
         sort_and_check(seconds, &mut beats, &mut events)
             .map_err(|error| error!("it is damaged: {}", error.message))?;
-        Ok(ClipFeatures { looping, additive, root, beats, events })
+        let (error, source_keys) = (reader.finite()?, reader.u32()?);
+        Ok(ClipFeatures { looping, additive, root, beats, events, error, source_keys })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Settings of a clip as an `.animation` file stores them. Opens no files.
 //!
 //! ```text
-//! source = "units/orc.gltf"
+//! source = "units/orc"
 //! clip = "Walk"
 //! loop = true
 //! root_motion = "xy_yaw"
@@ -44,7 +44,7 @@ const ADDITIVE_KEYS: [&str; 2] = ["clip", "time"];
 /// Reference pose of an additive clip, by names.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct AdditiveSettings {
-    /// Clip with the reference pose: a clip of the same source, or `path.gltf#Clip`. `None` is the
+    /// Clip with the reference pose: a clip of the same source, or `models/orc#Clip`. `None` is the
     /// clip itself.
     pub clip: Option<String>,
     /// Time of the reference pose in seconds.
@@ -54,7 +54,8 @@ pub struct AdditiveSettings {
 /// Content of an `.animation` file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AnimationFile {
-    /// Path of the file with the animation; `None` is a file of the same name.
+    /// Name of the model with the animation, or path of its file; `None` is a model of the same
+    /// name.
     pub source: Option<String>,
     /// Name of the animation in the source; `None` is its only one.
     pub clip: Option<String>,
@@ -84,6 +85,19 @@ pub fn parse_animation_file(bytes: &[u8], path: &str) -> Result<AnimationFile, E
     let reader = Reader { path };
     for entry in document.root().entries().into_iter().flatten() {
         reader.entry(&mut file, &entry)?;
+    }
+    // A source can name the clip, too: "models/orc#Walk".
+    let parts = file.source.as_deref().and_then(|source| source.split_once('#'));
+    if let Some((source, clip)) = parts.map(|(a, b)| (a.to_string(), b.to_string())) {
+        if source.is_empty() || clip.is_empty() {
+            return Err(error!("{path}: write the source as \"models/orc#Walk\""));
+        }
+        if let Some(other) = &file.clip {
+            return Err(error!(
+                "{path}: the source names the clip '{clip}', and 'clip' names '{other}': remove one"
+            ));
+        }
+        (file.source, file.clip) = (Some(source), Some(clip));
     }
     Ok(file)
 }
@@ -350,6 +364,8 @@ mod tests {
         };
         assert_eq!(file.settings, wanted);
         assert_eq!(parse("").unwrap().settings, ClipSettings::DEFAULT);
+        let short = parse("source = \"units/orc#Walk\"").unwrap();
+        assert_eq!((short.source, short.clip), (text("units/orc"), text("Walk")));
     }
 
     #[test]
@@ -357,6 +373,10 @@ mod tests {
         let check = |text: &str, wanted: &str| {
             assert_eq!(parse(text).unwrap_err(), format!("orc_walk.animation:{wanted}"));
         };
+        let message = parse("source = \"orc#Walk\" clip = \"Run\"").unwrap_err();
+        assert!(message.contains("'Walk', and 'clip' names 'Run': remove one"), "{message}");
+        let message = parse("source = \"orc#\"").unwrap_err();
+        assert!(message.contains("write the source as"), "{message}");
         check("a = [", "1:5: list is not closed: add ']'");
         check("\nlop = true", "2: unknown setting 'lop', did you mean 'loop'?");
         check("loop = 1", "1: 'loop' must be true or false");

@@ -173,8 +173,10 @@ pub fn compile(
         for keys in &mut tracks {
             keys.choose(factor);
         }
-        let clip = assemble(&input, &tracks, settings.jump_seconds);
+        let mut clip = assemble(&input, &tracks, settings.jump_seconds);
         let (error, error_ratio) = measure(&input, &clip, settings.shell);
+        // Differences that are too large to measure are the largest number.
+        clip.features.error = error.min(f32::MAX);
         if best.as_ref().is_none_or(|best| error_ratio < best.error_ratio) {
             best = Some(CompiledClip { clip, error, error_ratio });
         }
@@ -225,7 +227,9 @@ fn prepare<'a>(
     let (mut beats, mut events) = (settings.beats.clone(), settings.events.clone());
     sort_and_check(clip.seconds, &mut beats, &mut events)?;
     let (looping, additive) = (settings.looping, settings.additive.is_some());
-    let features = ClipFeatures { looping, additive, root, beats, events };
+    let source_keys = source.tracks.iter().map(|track| track.times.len() as u32).sum();
+    let error = 0.0;
+    let features = ClipFeatures { looping, additive, root, beats, events, error, source_keys };
     let scales = BoneScales::new(skeleton, settings.shell);
     Ok(Input { source: clip, skeleton, base, features, tolerances, scales })
 }

@@ -6,11 +6,13 @@
 //! The stream of keys follows Niklas Frykholm, "Low Level Animation" (Bitsquid, 2009).
 
 mod additive;
+mod animation_data;
 mod clip;
 mod clip_data;
 mod clip_events;
 #[cfg(test)]
 mod clip_feature_tests;
+mod clip_retarget;
 mod clip_settings;
 mod compile;
 pub mod constraints;
@@ -26,6 +28,7 @@ mod retarget;
 mod rigid_transform;
 mod root_motion;
 mod skeleton;
+mod skeleton_data;
 mod source;
 mod source_range;
 mod state_machine;
@@ -33,6 +36,7 @@ mod state_machine;
 mod tests;
 
 pub use additive::{AdditiveReference, additive_rest};
+pub use animation_data::{ANIMATION_VERSION, AnimationData};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
 pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
@@ -53,5 +57,5 @@ pub use state_machine::{
     PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample, SampleMode,
     SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine, StateMachineOutput,
     StateMachineState, StateMachineSummary, StateSummary, Transition, TransitionMode,
-    TransitionSummary, Variable, compile_state_machine, read_state_machine,
+    TransitionSummary, Variable, WeightEvaluator, compile_state_machine, read_state_machine,
 };

@@ -15,8 +15,8 @@ const LENGTH_PART_MIN: f32 = 1e-3;
 ///
 /// Bones correspond by name. `names` maps names of `theirs` to names of `ours` where they differ.
 /// Bones without a counterpart keep their rest transform. Rotations and scales are relative to the
-/// rest pose. Movements are scaled by the ratio of the bones' rest lengths; those of bones at the
-/// origin of their parent, by the ratio of the sizes of the skeletons. Weights of morph targets
+/// rest pose. Movements are scaled by the ratio of the bones' rest lengths; those of bones of which
+/// one is at the origin of its parent, by the ratio of the sizes of the skeletons. Weights of morph targets
 /// belong to a mesh and are left out.
 ///
 /// # Errors
@@ -29,8 +29,7 @@ pub fn retarget(
     names: &[(String, String)],
 ) -> Result<SourceClip, Error> {
     let map = bone_map(theirs, ours, names)?;
-    let size = size(ours) / size(theirs);
-    let size = if size.is_finite() && size > 0.0 { size } else { 1.0 };
+    let size = size_ratio(theirs, ours);
     let mut tracks: Vec<SourceTrack> = Vec::new();
     let mut unknown = None;
     for track in source.tracks.iter().filter(|track| track.property != TrackProperty::Weight) {
@@ -39,23 +38,29 @@ pub fn retarget(
         let name = name.ok_or_else(|| error!("it animates bone {bone}, which does not exist"))?;
         match map.get(&track.bone) {
             Some(counterpart) => {
-                tracks.push(retarget_track(track, (theirs, ours), *counterpart, size));
+                let change = BoneChange::new((theirs, track.bone), (ours, *counterpart), size);
+                tracks.push(retarget_track(track, *counterpart, &change));
             }
             None => unknown = unknown.or(Some(name)),
         }
     }
     match unknown {
-        Some(name) if tracks.is_empty() => Err(error!(
-            "no animated bone exists in the skeleton, for example '{name}'{}: map the names by \
-             retarget = {{ {name} = \"…\" }}",
-            hint(name, ours.names().iter().map(String::as_str))
-        )),
+        Some(name) if tracks.is_empty() => Err(no_counterpart(name, ours)),
         _ => Ok(SourceClip { seconds: source.seconds, tracks }),
     }
 }
 
+/// Returns the error for an animation of which no bone exists in a skeleton.
+pub(super) fn no_counterpart(name: &str, ours: &Skeleton) -> Error {
+    error!(
+        "no animated bone exists in the skeleton, for example '{name}'{}: map the names by \
+         retarget = {{ {name} = \"…\" }}",
+        hint(name, ours.names().iter().map(String::as_str))
+    )
+}
+
 /// Returns the bone of `ours` for each bone of `theirs` that has one.
-fn bone_map(
+pub(super) fn bone_map(
     theirs: &Skeleton,
     ours: &Skeleton,
     names: &[(String, String)],
@@ -96,37 +101,66 @@ fn size(skeleton: &Skeleton) -> f32 {
     skeleton.reaches(0.0).into_iter().fold(0.0, f32::max)
 }
 
-fn retarget_track(
-    track: &SourceTrack,
-    (theirs, ours): (&Skeleton, &Skeleton),
-    bone: u16,
-    size_ratio: f32,
-) -> SourceTrack {
-    let from = theirs.rest()[usize::from(track.bone)];
-    let to = ours.rest()[usize::from(bone)];
+/// Returns the size of `ours`, divided by that of `theirs`.
+pub(super) fn size_ratio(theirs: &Skeleton, ours: &Skeleton) -> f32 {
+    let ratio = size(ours) / size(theirs);
+    if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
+}
+
+/// Differences between the rest transforms of a bone and its counterpart.
+pub(super) struct BoneChange {
+    /// Rotation from the rest pose of the bone to that of the counterpart.
+    pub(super) turn: Quat,
+    /// Ratio of movements.
+    pub(super) ratio: f32,
+    /// Ratio of scales.
+    pub(super) scale: Vec3,
+    /// Positions of the bone and of the counterpart at rest.
+    pub(super) from: Vec3,
+    pub(super) to: Vec3,
+}
+
+impl BoneChange {
+    pub(super) fn new(
+        (theirs, bone): (&Skeleton, u16),
+        (ours, counterpart): (&Skeleton, u16),
+        size_ratio: f32,
+    ) -> BoneChange {
+        let from = theirs.rest()[usize::from(bone)];
+        let to = ours.rest()[usize::from(counterpart)];
+        let (length, own_length) = (from.position.length(), to.position.length());
+        let has_length =
+            length > LENGTH_PART_MIN * size(theirs) && own_length > LENGTH_PART_MIN * size(ours);
+        let factor = |own: f32, other: f32| if other.abs() < 1e-6 { 1.0 } else { own / other };
+        BoneChange {
+            turn: to.rotation * from.rotation.conjugate(),
+            ratio: if has_length { own_length / length } else { size_ratio },
+            scale: Vec3::new(
+                factor(to.scale.x, from.scale.x),
+                factor(to.scale.y, from.scale.y),
+                factor(to.scale.z, from.scale.z),
+            ),
+            from: from.position,
+            to: to.position,
+        }
+    }
+
+    pub(super) fn position(&self, position: Vec3) -> Vec3 {
+        self.to + (position - self.from) * self.ratio
+    }
+}
+
+fn retarget_track(track: &SourceTrack, bone: u16, change: &BoneChange) -> SourceTrack {
     let cubic = track.interpolation == SourceInterpolation::Cubic;
-    let turn = to.rotation * from.rotation.conjugate();
-    let (length, own_length) = (from.position.length(), to.position.length());
-    let shortest = LENGTH_PART_MIN * size(theirs);
-    let ratio = if length > shortest { own_length / length } else { size_ratio };
-    let factor = |own: f32, other: f32| if other.abs() < 1e-6 { 1.0 } else { own / other };
-    let scale = Vec3::new(
-        factor(to.scale.x, from.scale.x),
-        factor(to.scale.y, from.scale.y),
-        factor(to.scale.z, from.scale.z),
-    );
     let convert = |(index, value): (usize, &[f32; 4])| {
         // Tangents of cubic keys are differences already.
         let tangent = cubic && index % 3 != 1;
         let number = Vec4::from_array(*value);
         match track.property {
-            TrackProperty::Rotation => (turn * Quat::from_vec4(number)).to_array(),
-            TrackProperty::Position if tangent => (number * ratio).to_array(),
-            TrackProperty::Position => {
-                let moved = (number.truncate() - from.position) * ratio;
-                (to.position + moved).extend(0.0).to_array()
-            }
-            TrackProperty::Scale => (number * scale.extend(0.0)).to_array(),
+            TrackProperty::Rotation => (change.turn * Quat::from_vec4(number)).to_array(),
+            TrackProperty::Position if tangent => (number * change.ratio).to_array(),
+            TrackProperty::Position => change.position(number.truncate()).extend(0.0).to_array(),
+            TrackProperty::Scale => (number * change.scale.extend(0.0)).to_array(),
             TrackProperty::Weight => *value,
         }
     };

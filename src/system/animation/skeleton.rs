@@ -54,6 +54,13 @@ impl Skeleton {
         Ok(skeleton)
     }
 
+    /// Replaces the rest transforms without any change of their numbers. There is one for each
+    /// bone, and all of them are valid.
+    pub(crate) fn with_rest(self, rest: Vec<BoneTransform>) -> Skeleton {
+        assert_eq!(rest.len(), self.bone_count());
+        Skeleton { rest, ..self }
+    }
+
     pub fn bone_count(&self) -> usize {
         self.parents.len()
     }

@@ -12,7 +12,7 @@ use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
 use std::ops::Range;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
@@ -86,6 +86,10 @@ pub struct MeshData {
     pub weights: Vec<[f32; 4]>,
     /// Morph targets: the offset of each vertex.
     pub targets: Vec<Vec<[f32; 3]>>,
+    /// Names of the morph targets: none, or one for each.
+    pub target_names: Vec<String>,
+    /// Initial weights of the morph targets: none, or one for each.
+    pub target_weights: Vec<f32>,
 }
 
 /// Texture of a surface: the index of its image and its sampler settings.
@@ -424,6 +428,8 @@ impl MeshData {
         writer.list(&self.targets, |writer, target| {
             writer.list(target, |writer, moved| write_floats(writer, moved));
         });
+        writer.list(&self.target_names, |writer, name| writer.text(name));
+        writer.list(&self.target_weights, |writer, weight| write_f32(writer, *weight));
     }
 
     fn read(reader: &mut BlobReader, surfaces: usize) -> Result<MeshData, Error> {
@@ -459,7 +465,21 @@ impl MeshData {
         })?;
         let weights = reader.list(all)?;
         let targets = reader.list(|reader| reader.list(all))?;
-        Ok(MeshData { name, vertices, indices, parts, surfaces, bounds, joints, weights, targets })
+        let target_names = reader.list(|reader| reader.text().map(str::to_string))?;
+        let target_weights = reader.list(BlobReader::finite)?;
+        Ok(MeshData {
+            name,
+            vertices,
+            indices,
+            parts,
+            surfaces,
+            bounds,
+            joints,
+            weights,
+            targets,
+            target_names,
+            target_weights,
+        })
     }
 }
 

@@ -20,7 +20,7 @@ use engine_foundation::Handle;
 use engine_frame_packet::mesh::{MeshBounds, MeshFrame, MeshSlot};
 use std::sync::Arc;
 
-pub use self::gltf::import;
+pub use self::gltf::{import, import_animations};
 pub use registry::{MeshTriangles, Models};
 
 /// Maximum number of meshes that exist at once, of models and of the game.
@@ -55,8 +55,8 @@ pub struct ModelImage {
 #[derive(Debug)]
 pub struct Model {
     pub name: String,
-    /// Data without triangles, joints, weights and morph targets: those are in the entries of the
-    /// model's meshes.
+    /// Data without triangles, joints, weights and the offsets of morph targets: those are in the
+    /// entries of the model's meshes.
     pub data: ModelData,
     /// Mesh numbers, indexed like the data's meshes.
     pub meshes: Vec<MeshNumber>,

@@ -67,6 +67,8 @@ fn single_mesh(name: &str, corners: &TriangleInput) -> ModelData {
         joints: Vec::new(),
         weights: Vec::new(),
         targets: Vec::new(),
+        target_names: Vec::new(),
+        target_weights: Vec::new(),
     };
     let node = ModelNode {
         name: name.to_string(),

@@ -307,13 +307,15 @@ impl Models {
     }
 }
 
-/// Converts a mesh for the renderer. Its vertices, indices, joints and morph targets are moved out.
+/// Converts a mesh for the renderer. Its vertices, indices, joints and morph targets are moved out;
+/// the number of morph targets stays.
 fn mesh_frame(name: String, mesh: &mut MeshData) -> Result<MeshFrame, Error> {
     let vertices = std::mem::take(&mut mesh.vertices);
     let indices = std::mem::take(&mut mesh.indices);
     let joints = std::mem::take(&mut mesh.joints);
     let weights = std::mem::take(&mut mesh.weights);
     let targets = std::mem::take(&mut mesh.targets);
+    mesh.targets.resize(targets.len(), Vec::new());
     let skin = (!joints.is_empty()).then(|| MeshSkin::new(&vertices, &joints, &weights));
     let morph = match targets.is_empty() {
         true => None,
@@ -360,6 +362,7 @@ mod tests {
         let (skin, morph) = (shape.skin.as_ref().unwrap(), shape.morph.as_ref().unwrap());
         assert_eq!((skin.joint_count(), skin.weights[0]), (2, [49151, 16384, 0, 0]));
         assert_eq!(morph.reaches, [0.5, 0.5]);
+        assert_eq!(model.data.meshes[0].targets, [Vec::<[f32; 3]>::new(), Vec::new()]);
         data.meshes[0].targets = vec![vec![[0.0; 3]; count]; 300];
         let message = models.insert_model("box", data, Vec::new()).unwrap_err().message;
         assert!(message.starts_with("mesh 'box/"), "{message}");

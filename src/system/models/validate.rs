@@ -103,6 +103,7 @@ fn check_surface(surface: &SurfaceData) -> Result<(), Error> {
 
 fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
     let MeshData { vertices, indices, parts, surfaces, joints, weights, targets, .. } = mesh;
+    let MeshData { target_names, target_weights, .. } = mesh;
     if vertices.len() > VERTICES_MAX || indices.len() > INDICES_MAX || parts.len() > PARTS_MAX {
         return Err(error!("it is damaged: it has more vertices, indices or parts than allowed"));
     }
@@ -122,7 +123,10 @@ fn check_mesh(mesh: &MeshData) -> Result<(), Error> {
         && weights.len() == joints.len()
         && weights.iter().all(|four| finite(four))
         && targets.iter().all(|target| target.len() == vertices.len())
-        && targets.iter().flatten().all(|moved| finite(moved));
+        && targets.iter().flatten().all(|moved| finite(moved))
+        && [target_names.len(), target_weights.len()]
+            .iter()
+            .all(|count| *count == 0 || *count == targets.len());
     require(right, "a joint or a morph target")
 }
 

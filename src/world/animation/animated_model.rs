@@ -1,11 +1,17 @@
 //! Data of a model that characters share: its skeleton, its clips and its skins.
 
 use super::model_clips::skeleton_of;
-use engine_animation::{Clip, ModelMatrix, Pose, Skeleton, read_clip};
+use super::morph::{MeshMorphs, morphs_of};
+use crate::scene_graph::NodePose;
+use engine_animation::{
+    BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, Skeleton, additive_rest, read_clip,
+};
+use engine_foundation::hash::murmur64a;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::Model;
 use engine_models::data::SkinData;
+use std::sync::Arc;
 
 /// A model whose nodes can be animated.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,15 +20,34 @@ pub struct AnimatedModel {
     pub skeleton: Skeleton,
     /// Pose of the nodes as in the model.
     pub rest: Pose,
-    pub clips: Vec<NamedClip>,
+    /// Pose below the clips that are differences.
+    pub no_difference: Pose,
+    /// Clips of the model, then those of other files that characters use.
+    pub clips: Vec<Arc<NamedClip>>,
     pub skins: Vec<Skin>,
+    /// Morph targets of the meshes, in the order of their numbers.
+    pub morphs: Vec<MeshMorphs>,
 }
 
-/// A clip of a model.
+/// File that a clip is from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ClipOrigin {
+    /// The model with the skeleton.
+    Own,
+    /// Another model, by its name.
+    Model(String),
+    /// An animation of the same name.
+    Animation,
+}
+
+/// A clip for the skeleton of a model.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NamedClip {
-    /// Name, unique in the model.
+    /// Name, unique among the clips of the model: `Walk`, `models/orc#Walk`, `animations/walk`.
     pub name: String,
+    /// Hash of the name.
+    pub hash: u64,
+    pub origin: ClipOrigin,
     pub clip: Clip,
     /// Bones with keys, sorted.
     pub bones: Vec<u16>,
@@ -35,6 +60,13 @@ pub struct Skin {
     pub name: String,
     /// Bone of each joint, and the matrix from the mesh's space into the bone's.
     pub joints: Vec<(u16, ModelMatrix)>,
+}
+
+impl NamedClip {
+    pub fn new(name: &str, clip: Clip, origin: ClipOrigin) -> NamedClip {
+        let (hash, bones) = (murmur64a(name.as_bytes(), 0), clip.animated_bones());
+        NamedClip { name: name.to_string(), hash, origin, clip, bones }
+    }
 }
 
 impl AnimatedModel {
@@ -57,29 +89,54 @@ impl AnimatedModel {
                     skeleton.bone_count()
                 ));
             }
-            let bones = clip.animated_bones();
-            clips.push(NamedClip { name: data.name.clone(), clip, bones });
+            clips.push(Arc::new(NamedClip::new(&data.name, clip, ClipOrigin::Own)));
         }
         Ok(AnimatedModel {
             name: model.name.clone(),
             rest: Pose::rest(&skeleton),
+            no_difference: additive_rest(&skeleton),
             skeleton,
             clips,
             skins: model.data.skins.iter().map(Skin::read).collect(),
+            morphs: morphs_of(model),
         })
     }
 
-    /// Returns the index of a clip.
+    /// Returns the index of a clip with a name in the table.
+    pub fn position(&self, name: &str) -> Option<u16> {
+        self.clips.iter().position(|clip| clip.name == name).map(|index| index as u16)
+    }
+
+    /// Returns the pose of a bone at a time of a clip in seconds. Of a clip of differences, it is
+    /// the difference.
+    pub fn sample(&self, clip: u16, bone: usize, time: f32) -> NodePose {
+        let clip = &self.clips[usize::from(clip)].clip;
+        let base = if clip.is_additive() { &self.no_difference } else { &self.rest };
+        let mut player = ClipPlayer::new(clip, &self.skeleton);
+        let mut pose = Pose::default();
+        player.seek(clip, time);
+        player.sample(base, &mut pose);
+        let BoneTransform { position, rotation, scale } = pose.transform(bone);
+        NodePose { position, rotation, scale }
+    }
+
+    /// Returns the clips that the file of the model has.
+    pub fn own_clips(&self) -> impl Iterator<Item = &NamedClip> {
+        self.clips.iter().map(|clip| &**clip).filter(|clip| clip.origin == ClipOrigin::Own)
+    }
+
+    /// Returns the index of a clip of the model.
     ///
     /// # Errors
     /// Returns an error that suggests a similar name.
     pub fn find_clip(&self, name: &str) -> Result<u16, Error> {
-        let found = self.clips.iter().position(|clip| clip.name == name);
+        let found =
+            self.clips.iter().position(|it| it.name == name && it.origin == ClipOrigin::Own);
         found.map(|index| index as u16).ok_or_else(|| {
-            let names = self.clips.iter().map(|clip| clip.name.as_str());
-            match self.clips.is_empty() {
-                true => error!("the model '{}' has no animations", self.name),
-                false => error!(
+            let mut names = self.own_clips().map(|clip| clip.name.as_str()).peekable();
+            match names.peek() {
+                None => error!("the model '{}' has no animations", self.name),
+                Some(_) => error!(
                     "the model '{}' has no animation '{name}'{}",
                     self.name,
                     hint(name, names)

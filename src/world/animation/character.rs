@@ -2,6 +2,7 @@
 
 use super::animated_model::AnimatedModel;
 use super::events::EventOrigin;
+use super::morph::{MorphScratch, MorphWeights};
 use super::ragdoll::CharacterRagdoll;
 use super::state_machine::CharacterMachine;
 use crate::scene_graph::NodePose;
@@ -47,7 +48,7 @@ pub struct PlayingClip {
     age: f32,
     /// Seconds of the fade-out: those that have passed, and their total.
     ending: Option<[f32; 2]>,
-    player: ClipPlayer,
+    pub(super) player: ClipPlayer,
 }
 
 impl PlayingClip {
@@ -102,6 +103,7 @@ pub struct PoseScratch {
     sampled: Pose,
     sum: BlendSum,
     evaluator: PoseEvaluator,
+    morph: MorphScratch,
 }
 
 /// The animation of a unit.
@@ -112,7 +114,7 @@ pub struct Character {
     /// Node of the unit for each bone; `None` if the unit has no node of that name.
     pub nodes: Arc<[Option<u16>]>,
     /// Clips, the lowest layer first; within a layer, the first started first.
-    playing: Vec<PlayingClip>,
+    pub(super) playing: Vec<PlayingClip>,
     last_id: u32,
     /// State machine, whose pose is below the clips in `playing`.
     pub machine: Option<CharacterMachine>,
@@ -124,6 +126,8 @@ pub struct Character {
     /// file or the game has set.
     base: Pose,
     pose: Pose,
+    /// Weights of the morph targets.
+    pub weights: MorphWeights,
     /// Matrix of each bone, from the bone's space into the space of the unit's first node.
     pub matrices: Vec<ModelMatrix>,
     /// True for bones that the last evaluation moved.
@@ -138,11 +142,14 @@ pub struct Character {
 
 impl PoseScratch {
     /// Blends the clips of a layer over the pose of the layers below it.
-    fn add_layer(&mut self, clips: &[PlayingClip], pose: &mut Pose) {
+    fn add_layer(&mut self, clips: &[PlayingClip], model: &AnimatedModel, pose: &mut Pose) {
         self.below.clone_from(pose);
         for it in clips {
             let share = it.share();
-            if share >= 1.0 {
+            if model.clips[usize::from(it.clip)].clip.is_additive() {
+                it.player.sample(&model.no_difference, &mut self.sampled);
+                pose.add_difference(&self.sampled, share, None);
+            } else if share >= 1.0 {
                 it.player.sample(&self.below, pose);
             } else if share > 0.0 {
                 it.player.sample(&self.below, &mut self.sampled);
@@ -169,6 +176,7 @@ impl Character {
             ragdoll: None,
             base: model.rest.clone(),
             pose: model.rest.clone(),
+            weights: MorphWeights::new(&model),
             matrices: Vec::with_capacity(bones),
             moved: vec![false; bones],
             outdated: true,
@@ -176,6 +184,11 @@ impl Character {
             is_due: false,
             model,
         }
+    }
+
+    /// Lets the next update evaluate the character.
+    pub(super) fn mark_outdated(&mut self) {
+        self.outdated = true;
     }
 
     /// Starts a clip. Returns its number.
@@ -280,10 +293,19 @@ impl Character {
 
     /// Replaces the model by its reloaded version. Clips of the same names keep their times.
     pub fn reload(&mut self, model: &Arc<AnimatedModel>, nodes: Arc<[Option<u16>]>) {
+        self.reload_clips(model);
+        self.nodes = nodes;
+        self.base.clone_from(&model.rest);
+        self.weights = MorphWeights::new(model);
+        self.moved = vec![false; model.skeleton.bone_count()];
+    }
+
+    /// Replaces the clips by their reloaded versions. Clips of the same names keep their times.
+    pub fn reload_clips(&mut self, model: &Arc<AnimatedModel>) {
         let old = std::mem::replace(&mut self.model, model.clone());
         self.playing.retain_mut(|it| {
             let name = &old.clips[usize::from(it.clip)].name;
-            let Ok(clip) = model.find_clip(name) else { return false };
+            let Some(clip) = model.position(name) else { return false };
             let compiled = &model.clips[usize::from(clip)].clip;
             let was_whole = it.options.range[1] == old.clips[usize::from(it.clip)].clip.seconds;
             it.clip = clip;
@@ -294,9 +316,9 @@ impl Character {
             it.set_time(it.time);
             true
         });
-        self.nodes = nodes;
-        self.base.clone_from(&model.rest);
-        self.moved = vec![false; model.skeleton.bone_count()];
+        if let Some(machine) = &mut self.machine {
+            machine.forget_players();
+        }
         self.outdated = true;
     }
 
@@ -339,9 +361,10 @@ impl Character {
         for it in &mut self.playing {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
+        let is_additive = |it: &PlayingClip| model.clips[usize::from(it.clip)].clip.is_additive();
         let machine = self.machine.as_mut().filter(|machine| machine.enabled);
         match &self.playing[..] {
-            [only] if machine.is_none() && only.share() >= 1.0 => {
+            [only] if machine.is_none() && only.share() >= 1.0 && !is_additive(only) => {
                 only.player.sample(&self.base, &mut self.pose);
             }
             all => {
@@ -353,7 +376,7 @@ impl Character {
                     }
                 }
                 for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
-                    scratch.add_layer(layer, &mut self.pose);
+                    scratch.add_layer(layer, model, &mut self.pose);
                 }
             }
         }
@@ -361,6 +384,7 @@ impl Character {
         if let Some(ragdoll) = &mut self.ragdoll {
             ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
         }
+        self.evaluate_weights(&mut scratch.morph);
     }
 
     /// Calls a function for each node that the clips move, or have moved before this evaluation,
@@ -397,9 +421,11 @@ impl Character {
         if let Some(ragdoll) = &self.ragdoll {
             ragdoll.write_state(hash);
         }
+        self.weights.base.iter().for_each(|weight| hash.write_f32(*weight));
         hash.write_u64(self.playing.len() as u64);
         for it in &self.playing {
-            hash.write_u64(u64::from(it.id) << 32 | u64::from(it.clip));
+            hash.write_u64(u64::from(it.id));
+            hash.write_u64(self.model.clips[usize::from(it.clip)].hash);
             for number in [it.time, it.age, it.options.speed, it.options.blend] {
                 hash.write_f32(number);
             }

@@ -1,8 +1,8 @@
 //! The row of the component `animation`: its fields, and what the engine does with it.
 
 use super::{
-    AnimatedModel, BoundMachine, Character, CharacterMachine, PlayOptions, RagdollDescription,
-    bone_nodes, ragdoll_description, take_poses,
+    AnimatedModel, BoundMachine, ChangedClips, Character, CharacterMachine, ClipFiles, PlayOptions,
+    RagdollDescription, bone_nodes, ragdoll_description, take_poses,
 };
 use crate::WorldId;
 use crate::component::{ComponentField, FieldDefault, FieldKind};
@@ -12,9 +12,10 @@ use crate::unit::UnitId;
 use crate::unit_resource::ComponentSource;
 use crate::unit_template::{ResourceReference, TemplateBuilder, UnitTemplate};
 use engine_foundation::{Error, error, log};
+use engine_models::{Model, Models};
 use engine_resource::reload_steps::{ChangedResources, ReloadStep};
 use engine_resource::resource_kind::kind_names;
-use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
 use std::sync::Arc;
 
 /// The component `animation`.
@@ -39,7 +40,8 @@ pub static ANIMATION: Component = Component {
             name: "clip",
             kind: FieldKind::Text,
             default: FieldDefault::None,
-            doc: "an animation of the model that plays from the spawn on",
+            doc: "an animation that plays from the spawn on: one of the model, `models/orc#Walk` \
+                  of another model, or an animation file",
         },
         ComponentField {
             name: "loop",
@@ -110,6 +112,10 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
             component.machine = Some(resolved.state_machine());
         });
     }
+    if let Some(clip) = &clip {
+        let (model, clip) = (model.to_string(), clip.clone());
+        builder.refer(0, ResourceReference::Clip { model, clip }, |_, _, _| {});
+    }
     let loops = fields.boolean("loop");
     let ragdoll = match fields.tree.get("ragdoll") {
         Some(tree) => RagdollDescription::read(tree)?.map(Arc::new),
@@ -130,12 +136,12 @@ fn spawn(
     else {
         return Ok(());
     };
-    let model = model.clone().expect("the reference was resolved");
+    let model = host.animations.current(model.as_ref().expect("the reference was resolved"));
     let nodes = bone_nodes(&model, host.units, unit);
     let mut character = Character::new(unit, model.clone(), nodes);
     take_poses(&mut character, host.units);
     if let Some(name) = clip {
-        let index = model.find_clip(name)?;
+        let index = model.position(name).ok_or_else(|| error!("there is no clip '{name}'"))?;
         let seconds = model.clips[usize::from(index)].clip.seconds;
         let (loops, range) = (*loops, [0.0, seconds]);
         character.play(index, PlayOptions { layer: 0, blend: 0.0, loops, speed: 1.0, range })?;
@@ -167,7 +173,7 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
         "animation of {:?}, {} bones, {} clips, {} playing",
         model.name,
         model.skeleton.bone_count(),
-        model.clips.len(),
+        model.own_clips().count(),
         character.playing().len()
     ));
     if let Some(machine) = &character.machine {
@@ -202,23 +208,35 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
     }
 }
 
-/// Characters of a reloaded model continue with its new clips.
-fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
-    for name in changed.of(ReloadStep::Models) {
-        let Some(model) = host.models.get_loaded(&name.name).cloned() else { continue };
-        if let Err(error) = host.animations.reload(&model, host.units) {
-            log::error(&format!("{error}: characters keep the previous version"));
-        }
+/// Files of clips while a reload replaces them.
+struct ReloadedFiles<'a> {
+    store: &'a mut ResourceStore,
+    models: &'a Models,
+}
+
+impl ClipFiles for ReloadedFiles<'_> {
+    fn store(&mut self) -> &mut ResourceStore {
+        self.store
     }
+
+    fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
+        let loaded = self.models.get_loaded(name).cloned();
+        loaded.ok_or_else(|| error!("the model '{name}' is not loaded: spawn a unit again"))
+    }
+}
+
+/// Characters continue with the new clips of their models and animations.
+fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
+    let models = changed.of(ReloadStep::Models);
+    let models = models.filter_map(|name| host.models.get_loaded(&name.name).cloned()).collect();
+    let animations = changed.of(ReloadStep::Animations).map(|name| name.name.as_str()).collect();
+    let changed_clips = ChangedClips { models, animations };
+    let mut files = ReloadedFiles { store: host.store, models: host.models };
+    let new = host.animations.reload_clips(&changed_clips, host.units, &mut files);
     let is_changed = |machine: &str, model: &str| {
-        changed.has(ReloadStep::StateMachines, machine) || changed.has(ReloadStep::Models, model)
+        changed.has(ReloadStep::StateMachines, machine) || new.contains(model)
     };
-    let store = &mut *host.store;
-    let read = |name: &str| {
-        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
-        store.read(&resource).map(|bytes| bytes.to_vec())
-    };
-    if let Err(error) = host.animations.reload_machines(is_changed, read) {
+    if let Err(error) = host.animations.reload_machines(is_changed, &mut files) {
         log::error(&format!("{error}: characters keep the previous version"));
     }
 }

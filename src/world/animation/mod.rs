@@ -3,16 +3,20 @@
 //! `engine_animation`.
 
 mod animated_model;
+mod animation_resource;
 mod character;
+mod clip_table;
 mod component;
 mod event_log;
 mod events;
 mod model_clips;
+mod morph;
 mod ragdoll;
 mod ragdoll_description;
 #[cfg(test)]
 mod ragdoll_tests;
 mod ragdoll_update;
+mod rig_source;
 mod skeleton_view;
 mod state_machine;
 #[cfg(test)]
@@ -21,18 +25,24 @@ mod tests;
 use super::WorldId;
 use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
-pub use animated_model::{AnimatedModel, NamedClip, Skin};
+pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
+pub use animation_resource::{ANIMATION_FILE, refer_clip};
 use character::PoseScratch;
 pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
+pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
 pub use engine_animation::EventCue;
 pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
-use engine_foundation::Error;
+use engine_animation::read_state_machine;
 use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, error};
 use engine_models::Model;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
 use event_log::EventLog;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 pub use model_clips::{compile_clips, scale_animation};
+pub use morph::{MORPH_WEIGHT_MAX, MeshMorphs, MorphWeights};
 pub use ragdoll::CharacterRagdoll;
 use ragdoll_description::ModelRagdolls;
 pub use ragdoll_description::RagdollDescription;
@@ -85,8 +95,7 @@ impl Animations {
         Ok(read)
     }
 
-    /// Returns a state machine for characters with a model. `read` returns its compiled form, and
-    /// is called on the first request.
+    /// Returns a state machine for characters with a model. It is read on the first request.
     ///
     /// # Errors
     /// Returns an error if the machine cannot be read, or names clips or bones that the model does
@@ -94,16 +103,39 @@ impl Animations {
     pub fn machine(
         &mut self,
         name: &str,
-        model: &AnimatedModel,
-        read: impl FnOnce() -> Result<Vec<u8>, Error>,
+        model: &str,
+        files: &mut dyn ClipFiles,
     ) -> Result<Arc<BoundMachine>, Error> {
-        let key = (name.to_string(), model.name.clone());
+        let key = (name.to_string(), model.to_string());
         if let Some(known) = self.machines.get(&key) {
             return Ok(known.clone());
         }
-        let bound = Arc::new(BoundMachine::new(name, &read()?, model)?);
+        let bound = Arc::new(self.bind_machine(name, model, files)?);
         self.machines.insert(key, bound.clone());
         Ok(bound)
+    }
+
+    /// Reads a state machine, and finds its clips and bones in a model and in other files.
+    fn bind_machine(
+        &mut self,
+        name: &str,
+        model: &str,
+        files: &mut dyn ClipFiles,
+    ) -> Result<BoundMachine, Error> {
+        let resource = ResourceName::new(kind_names::STATE_MACHINE, name);
+        let bytes = files.store().read(&resource)?;
+        let machine = read_state_machine(&bytes)
+            .map_err(|error| error!("state machine '{name}': {}", error.message))?;
+        let mut clips = Vec::with_capacity(machine.clips().len());
+        for clip in machine.clips() {
+            let found = self.clip(model, &clip.name, files);
+            clips.push(
+                found.map_err(|error| {
+                    error!("{}:{}: {}", machine.path(), clip.line, error.message)
+                })?,
+            );
+        }
+        BoundMachine::new(name, machine, &self.models[model], clips)
     }
 
     /// Returns the character of a unit, if it has one.
@@ -218,39 +250,24 @@ impl Animations {
         }
     }
 
-    /// Replaces a model by its reloaded version in all characters.
-    ///
-    /// # Errors
-    /// Returns an error if the new version cannot be read. The old one stays in use.
-    fn reload(&mut self, model: &Model, units: &Units) -> Result<(), Error> {
-        let new = Arc::new(AnimatedModel::read(model)?);
-        self.models.insert(model.name.clone(), new.clone());
-        for character in self.characters.iter_mut().filter(|it| it.model.name == new.name) {
-            let unit = character.unit;
-            character.reload(&new, bone_nodes(&new, units, unit));
-            take_poses(character, units);
-        }
-        Ok(())
-    }
-
-    /// Replaces the state machines that use a model or have a name, in all characters. `read`
-    /// returns the compiled form of a machine.
+    /// Replaces the state machines that use a model or have a name, in all characters.
     ///
     /// # Errors
     /// Returns the first error. Machines that cannot be read keep their previous version.
     fn reload_machines(
         &mut self,
         is_changed: impl Fn(&str, &str) -> bool,
-        mut read: impl FnMut(&str) -> Result<Vec<u8>, Error>,
+        files: &mut dyn ClipFiles,
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));
         let mut keys: Vec<_> = keys.cloned().collect();
         keys.sort();
         for (name, model_name) in keys {
-            let Some(model) = self.models.get(&model_name) else { continue };
-            let bound = read(&name).and_then(|bytes| BoundMachine::new(&name, &bytes, model));
-            let bound = match bound {
+            if !self.models.contains_key(&model_name) {
+                continue;
+            }
+            let bound = match self.bind_machine(&name, &model_name, files) {
                 Ok(bound) => Arc::new(bound),
                 Err(error) => {
                     outcome = outcome.and(Err(error));

@@ -1,9 +1,10 @@
 //! Conversion of a model's nodes and animations for the system of animation: the skeleton of a
-//! model, and its clips. A skeleton has a bone for each node of the model, in the same order.
+//! model, and its clips. A skeleton has a bone for each node of the model, in the same order. The
+//! morph targets of all nodes have one numbering, node by node.
 
 use engine_animation::{
-    BONES_MAX, BoneTransform, ClipSettings, Skeleton, SourceClip, SourceInterpolation, SourceTrack,
-    TrackProperty, compile,
+    BONES_MAX, BoneTransform, ClipSettings, MORPH_TARGETS_MAX, Skeleton, SourceClip,
+    SourceInterpolation, SourceTrack, TrackProperty, compile,
 };
 use engine_foundation::{Error, Quat, Vec3, error};
 use engine_models::data::{
@@ -32,6 +33,35 @@ pub fn skeleton_of(model: &ModelData) -> Result<Skeleton, Error> {
     Skeleton::new(model.nodes.iter().map(bone).collect())
 }
 
+/// Morph targets of a node's mesh, in the numbering of the model.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MorphRange {
+    /// Node with the mesh, which is also the number of its bone.
+    pub node: u16,
+    /// Index of the mesh in the model.
+    pub mesh: u32,
+    /// Number of the first target, and the number of targets.
+    pub first: u16,
+    pub count: u16,
+}
+
+/// Returns the morph targets of a model, in the order of its nodes. Targets beyond
+/// [`MORPH_TARGETS_MAX`] are left out.
+pub fn morph_ranges(model: &ModelData) -> Vec<MorphRange> {
+    let mut ranges: Vec<MorphRange> = Vec::new();
+    let mut first = 0;
+    for (node, it) in model.nodes.iter().enumerate().take(BONES_MAX) {
+        let Some(mesh) = it.mesh else { continue };
+        let count = model.meshes.get(mesh as usize).map_or(0, |mesh| mesh.targets.len());
+        if count > 0 && first + count <= MORPH_TARGETS_MAX {
+            let (node, count) = (node as u16, count as u16);
+            ranges.push(MorphRange { node, mesh, first: first as u16, count });
+            first += usize::from(count);
+        }
+    }
+    ranges
+}
+
 /// Compiles the animations of an imported model. Animations of a model with too many nodes are left
 /// out, with a warning of the model.
 ///
@@ -49,8 +79,9 @@ pub fn compile_clips(model: &mut ModelData) -> Result<(), Error> {
             return Ok(());
         }
     };
+    let morphs = morph_ranges(model);
     for animation in animations {
-        let source = source_clip(&animation);
+        let source = source_clip(&animation, &morphs);
         let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT)
             .map_err(|error| error!("animation '{}': {}", animation.name, error.message))?;
         let bytes = compiled.clip.write();
@@ -69,25 +100,47 @@ pub fn scale_animation(animation: &mut AnimationData, is_top: impl Fn(u32) -> bo
 }
 
 /// Returns the curves of an animation. A clip lasts until the last key.
-fn source_clip(animation: &AnimationData) -> SourceClip {
+pub fn source_clip(animation: &AnimationData, morphs: &[MorphRange]) -> SourceClip {
     let last = animation.channels.iter().filter_map(|channel| channel.times.last().copied());
     let seconds = last.fold(0.0, f32::max);
     let mut known = std::collections::BTreeSet::new();
-    let tracks = animation.channels.iter().filter_map(source_track);
+    let tracks = animation.channels.iter().flat_map(|channel| source_tracks(channel, morphs));
     // The first channel of a property counts; a second one is not valid in glTF.
     let tracks = tracks.filter(|track| known.insert((track.bone, track.property))).collect();
     SourceClip { seconds, tracks }
 }
 
-/// Returns the curve of a channel; `None` for morph targets and for channels without keys. Of keys
-/// at the same time, the last one counts.
-fn source_track(channel: &AnimationChannel) -> Option<SourceTrack> {
-    let (property, width) = match channel.track {
-        ChannelTarget::Position => (TrackProperty::Position, 3),
-        ChannelTarget::Rotation => (TrackProperty::Rotation, 4),
-        ChannelTarget::Scale => (TrackProperty::Scale, 3),
-        ChannelTarget::Weights => return None,
+/// Returns the curves of a channel: one, or one for each morph target of its node. None if the
+/// channel has no keys, or its morph targets are left out.
+fn source_tracks(channel: &AnimationChannel, morphs: &[MorphRange]) -> Vec<SourceTrack> {
+    let track = |property, bone, width, parts: std::ops::Range<usize>| {
+        source_track(channel, (property, bone), (width, parts))
     };
+    let node = channel.node as u16;
+    let single = |property, width: usize| track(property, node, width, 0..width);
+    match channel.track {
+        ChannelTarget::Position => single(TrackProperty::Position, 3).into_iter().collect(),
+        ChannelTarget::Rotation => single(TrackProperty::Rotation, 4).into_iter().collect(),
+        ChannelTarget::Scale => single(TrackProperty::Scale, 3).into_iter().collect(),
+        ChannelTarget::Weights => {
+            let range = morphs.iter().find(|range| u32::from(range.node) == channel.node);
+            let Some(MorphRange { first, count, .. }) = range.copied() else { return Vec::new() };
+            let width = usize::from(count);
+            let targets = (0..width).filter_map(|target| {
+                track(TrackProperty::Weight, first + target as u16, width, target..target + 1)
+            });
+            targets.collect()
+        }
+    }
+}
+
+/// Returns the curve of some of the numbers of a channel. Of keys at the same time, the last one
+/// counts.
+fn source_track(
+    channel: &AnimationChannel,
+    (property, bone): (TrackProperty, u16),
+    (width, parts): (usize, std::ops::Range<usize>),
+) -> Option<SourceTrack> {
     let (interpolation, per_key) = match channel.between {
         KeyInterpolation::Linear => (SourceInterpolation::Linear, 1),
         KeyInterpolation::Step => (SourceInterpolation::Step, 1),
@@ -102,14 +155,37 @@ fn source_track(channel: &AnimationChannel) -> Option<SourceTrack> {
         }
         times.push(*time);
         for value in key.chunks_exact(width) {
-            values.push([value[0], value[1], value[2], value.get(3).copied().unwrap_or(0.0)]);
+            let mut numbers = [0.0; 4];
+            numbers[..parts.len()].copy_from_slice(&value[parts.clone()]);
+            values.push(numbers);
         }
     }
-    (!times.is_empty()).then_some(SourceTrack {
-        bone: channel.node as u16,
-        property,
-        interpolation,
-        times,
-        values,
-    })
+    (!times.is_empty()).then_some(SourceTrack { bone, property, interpolation, times, values })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_become_a_curve_for_each_morph_target() {
+        let weights = AnimationChannel {
+            node: 5,
+            track: ChannelTarget::Weights,
+            between: KeyInterpolation::Linear,
+            times: vec![0.0, 2.0],
+            values: vec![0.0, 1.0, 0.5, 0.25],
+        };
+        let animation = AnimationData { name: "smile".to_string(), channels: vec![weights] };
+        let range = MorphRange { node: 5, mesh: 0, first: 3, count: 2 };
+        let clip = source_clip(&animation, &[range]);
+        assert_eq!(clip.seconds, 2.0);
+        let read = |index: usize| {
+            let track: &SourceTrack = &clip.tracks[index];
+            (track.bone, track.property, track.values[0][0], track.values[1][0])
+        };
+        assert_eq!(read(0), (3, TrackProperty::Weight, 0.0, 0.5));
+        assert_eq!(read(1), (4, TrackProperty::Weight, 1.0, 0.25));
+        assert!(source_clip(&animation, &[]).tracks.is_empty());
+    }
 }

@@ -2,11 +2,13 @@
 //! a model, and the state of one character.
 
 use super::animated_model::AnimatedModel;
+use super::animation_resource::refer_clip;
 use super::events::{EventOrigin, refer_to_cue};
+use super::morph::MeshMorphs;
 use engine_animation::{
     BoneMask, ClipInfo, ClipPlayer, EventCue, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
-    SentEvent, StateMachine, StateMachineOutput, StateMachineState, compile_state_machine,
-    read_state_machine,
+    SampleMode, SentEvent, StateMachine, StateMachineOutput, StateMachineState, WeightEvaluator,
+    compile_state_machine, read_state_machine,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
@@ -31,6 +33,7 @@ pub static STATE_MACHINE: ResourceKind = ResourceKind {
             .map_err(|_| error!("{}: it is not text in UTF-8", compiling.path))?;
         let machine = compile_state_machine(&compiling.path, text)?;
         machine.sent_events().iter().for_each(|event| refer_to_cue(compiling, &event.cue));
+        machine.clips().iter().for_each(|clip| refer_clip(compiling, &clip.name));
         Ok(machine.write())
     },
     validate: |bytes| read_state_machine(bytes).map(drop),
@@ -51,13 +54,17 @@ pub struct BoundMachine {
 }
 
 impl BoundMachine {
-    /// Finds the clips and bones of a compiled machine in a model.
+    /// Finds the bones of a machine in a model. `clips` has the index of each of its clips in the
+    /// table of the model.
     ///
     /// # Errors
-    /// Returns an error that names the file and the line if the model lacks a clip or a bone.
-    pub fn new(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<BoundMachine, Error> {
-        let machine = read_state_machine(bytes)
-            .map_err(|error| error!("state machine '{name}': {}", error.message))?;
+    /// Returns an error that names the file and the line if the model lacks a bone.
+    pub fn new(
+        name: &str,
+        machine: StateMachine,
+        model: &AnimatedModel,
+        clips: Vec<u16>,
+    ) -> Result<BoundMachine, Error> {
         if let Some(constraint) = machine.constraints().first() {
             return Err(error!(
                 "{}:{}: constraints of state machines are not applied yet: remove '{}'",
@@ -66,10 +73,7 @@ impl BoundMachine {
                 constraint.name
             ));
         }
-        machine.check_clips(model.clips.iter().map(|clip| clip.name.as_str()))?;
         let masks = machine.bind(&model.skeleton)?;
-        let find = |name: &str| model.find_clip(name).expect("the clips were checked");
-        let clips: Vec<u16> = machine.clips().iter().map(|clip| find(&clip.name)).collect();
         let info = |index: &u16| {
             let clip = &model.clips[usize::from(*index)].clip;
             ClipInfo {
@@ -160,10 +164,14 @@ impl CharacterMachine {
         players.iter_mut().for_each(|it| it.is_used = false);
         evaluator.evaluate(output, &bound.masks, base, pose, |_, sample, sampled| {
             let clip = bound.clips[usize::from(sample.clip)];
+            let base = if sample.mode == SampleMode::Add { &model.no_difference } else { base };
+            // A reload can remove a clip from the model.
+            let Some(named) = model.clips.get(usize::from(clip)) else {
+                return sampled.clone_from(base);
+            };
             let index = player_for(players, (sample.track, clip), model);
-            let data = &model.clips[usize::from(clip)].clip;
             let player = &mut players[index].player;
-            player.seek(data, sample.time);
+            player.seek(&named.clip, sample.time);
             player.sample(base, sampled);
         });
         let idle = players.iter().filter(|it| !it.is_used).count();
@@ -172,13 +180,49 @@ impl CharacterMachine {
         }
     }
 
+    /// Evaluates the weights of morph targets of the last update, after the pose.
+    pub fn evaluate_weights(
+        &mut self,
+        model: &AnimatedModel,
+        evaluator: &mut WeightEvaluator,
+        base: &[f32],
+        weights: &mut Vec<f32>,
+    ) {
+        let CharacterMachine { bound, output, players, .. } = self;
+        let bones = |target: usize| {
+            let of = |it: &&MeshMorphs| target < usize::from(it.first) + it.rest.len();
+            model.morphs.iter().find(of).map_or(0, |it| usize::from(it.bone))
+        };
+        let mask = |mask: u16, target: usize| {
+            let mask = bound.masks.get(usize::from(mask));
+            mask.and_then(|mask| mask.find_weight(bones(target))).unwrap_or(1.0)
+        };
+        evaluator.evaluate(output, base, mask, weights, |sample, base, sampled| {
+            let clip = bound.clips[usize::from(sample.clip)];
+            let plays = |it: &&TrackPlayer| it.track == sample.track && it.clip == clip;
+            match players.iter().find(plays) {
+                Some(it) => it.player.sample_weights(base, sampled),
+                None => {
+                    sampled.clear();
+                    sampled.extend_from_slice(base);
+                }
+            }
+        });
+    }
+
     /// Returns true if a clip that contributes to the pose moves a bone.
     pub fn moves(&self, model: &AnimatedModel, bone: u16) -> bool {
         self.enabled
             && self.output.samples.iter().any(|sample| {
                 let clip = self.bound.clips[usize::from(sample.clip)];
-                model.clips[usize::from(clip)].bones.binary_search(&bone).is_ok()
+                let clip = model.clips.get(usize::from(clip));
+                clip.is_some_and(|clip| clip.bones.binary_search(&bone).is_ok())
             })
+    }
+
+    /// Ends the players of all clips. The next evaluation creates them for the current clips.
+    pub fn forget_players(&mut self) {
+        self.players.clear();
     }
 
     /// Replaces the machine by its reloaded version. Variables and states of the same names are

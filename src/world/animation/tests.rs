@@ -10,6 +10,8 @@ use engine_foundation::{HandleKind, Quat, Slots, Vec3};
 use engine_models::data::{
     AnimationChannel, AnimationData, ChannelTarget, KeyInterpolation, ModelData, ModelNode,
 };
+use engine_resource::resource_kind::ResourceKinds;
+use engine_resource::store::ResourceStore;
 
 fn node(name: &str, parent: Option<u32>) -> ModelNode {
     ModelNode {
@@ -44,6 +46,30 @@ fn model(animations: Vec<AnimationData>) -> Model {
     let mut data = ModelData { nodes, animations, ..ModelData::default() };
     compile_clips(&mut data).unwrap();
     Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] }
+}
+
+/// Models that clips are read from, and no other files.
+struct TestFiles {
+    store: ResourceStore,
+    models: Vec<Arc<Model>>,
+}
+
+impl TestFiles {
+    fn new(models: Vec<Model>) -> TestFiles {
+        let models = models.into_iter().map(Arc::new).collect();
+        TestFiles { store: ResourceStore::empty(ResourceKinds(&[])), models }
+    }
+}
+
+impl ClipFiles for TestFiles {
+    fn store(&mut self) -> &mut ResourceStore {
+        &mut self.store
+    }
+
+    fn model(&mut self, name: &str) -> Result<Arc<Model>, Error> {
+        let found = self.models.iter().find(|model| model.name == name);
+        found.cloned().ok_or_else(|| error!("there is no model '{name}'"))
+    }
 }
 
 /// A world with a character.
@@ -88,8 +114,27 @@ impl Stage {
 
     fn play(&mut self, name: &str, options: PlayOptions) -> Result<u32, Error> {
         let character = self.animations.of_mut(self.unit.row()).unwrap();
-        let clip = character.model.find_clip(name)?;
+        let clip = match character.model.position(name) {
+            Some(clip) => clip,
+            None => character.model.find_clip(name)?,
+        };
         character.play(clip, options)
+    }
+
+    /// Plays a clip of a file.
+    fn play_from(
+        &mut self,
+        files: &mut TestFiles,
+        name: &str,
+        options: PlayOptions,
+    ) -> Result<u32, Error> {
+        self.animations.clip("rig", name, files)?;
+        self.play(name, options)
+    }
+
+    fn reload(&mut self, model: &Arc<Model>, files: &mut TestFiles) {
+        let changed = ChangedClips { models: vec![model.clone()], animations: Vec::new() };
+        self.animations.reload_clips(&changed, &self.units, files);
     }
 
     fn step(&mut self, seconds: f32) {
@@ -208,13 +253,68 @@ fn a_reload_keeps_times_by_name_and_ends_removed_clips() {
     stage.play("walk", ONCE).unwrap();
     stage.play("nod", PlayOptions { layer: 1, ..ONCE }).unwrap();
     stage.step(0.5);
-    let new = model(vec![slide("nod", 2, 4.0)]);
-    stage.animations.reload(&new, &stage.units).unwrap();
+    let new = Arc::new(model(vec![slide("nod", 2, 4.0)]));
+    stage.reload(&new, &mut TestFiles::new(Vec::new()));
     stage.step(0.0);
     let character = stage.character();
     assert_eq!(character.playing().len(), 1);
     assert_near(character.playing()[0].time, 0.5);
     assert_near(stage.x(3), 2.0);
+}
+
+/// A model with these animations, under another name, and with other bones below its root.
+fn other_model(name: &str, animations: Vec<AnimationData>) -> Model {
+    let mut nodes = vec![node("ground", None), node("hip", Some(0)), node("head", Some(1))];
+    nodes[1].position = [0.0; 3];
+    let mut data = ModelData { nodes, animations, ..ModelData::default() };
+    compile_clips(&mut data).unwrap();
+    Model { name: name.to_string(), data, meshes: vec![], materials: vec![] }
+}
+
+#[test]
+fn clips_of_other_models_are_played_by_the_names_of_bones() {
+    let mut stage = Stage::new();
+    let orc = other_model("orc", vec![slide("walk", 1, 2.0), slide("fly", 0, 2.0)]);
+    let mut files = TestFiles::new(vec![orc]);
+    stage.play_from(&mut files, "orc#walk", ONCE).unwrap();
+    stage.step(0.5);
+    assert!(stage.x(1) > 0.4, "{}", stage.x(1));
+    assert_eq!(stage.character().model.clips.len(), 4);
+    stage.play_from(&mut files, "orc#walk", ONCE).unwrap();
+    assert_eq!(stage.character().model.clips.len(), 4, "it is read once");
+    let check = |stage: &mut Stage, files: &mut TestFiles, name: &str, wanted: &str| {
+        let message = stage.play_from(files, name, ONCE).unwrap_err().message;
+        assert!(message.contains(wanted), "{message}");
+    };
+    check(&mut stage, &mut files, "orc#wlak", "'orc' has no animation 'wlak', did you mean 'walk'");
+    check(&mut stage, &mut files, "orc#fly", "does not fit the model 'rig': no animated bone");
+    check(&mut stage, &mut files, "elf#fly", "there is no model 'elf'");
+    check(&mut stage, &mut files, "wlak", "the model 'rig' has no animation 'wlak', did you mean");
+}
+
+#[test]
+fn reloads_replace_clips_of_other_models_and_keep_their_times() {
+    let mut stage = Stage::new();
+    let mut files = TestFiles::new(vec![other_model("orc", vec![slide("walk", 1, 2.0)])]);
+    stage.play_from(&mut files, "orc#walk", ONCE).unwrap();
+    stage.step(0.5);
+    let before = stage.x(1);
+    let faster = other_model("orc", vec![slide("walk", 1, 4.0)]);
+    let mut files = TestFiles::new(vec![faster]);
+    let changed = files.models[0].clone();
+    stage.reload(&changed, &mut files);
+    stage.step(0.0);
+    assert!((stage.x(1) - before * 2.0).abs() < 0.01, "{} {before}", stage.x(1));
+    let mut files = TestFiles::new(vec![other_model("orc", vec![slide("run", 1, 1.0)])]);
+    let changed = files.models[0].clone();
+    stage.reload(&changed, &mut files);
+    stage.step(0.25);
+    assert_eq!(stage.character().playing().len(), 1, "it keeps the previous version");
+    let own = Arc::new(model(vec![slide("walk", 0, 1.0)]));
+    stage.reload(&own, &mut files);
+    stage.step(0.0);
+    assert_eq!(stage.character().model.clips.len(), 2);
+    assert_near(stage.character().playing()[0].time, 0.75);
 }
 
 #[test]
@@ -223,7 +323,7 @@ fn machines_with_constraints_are_refused() {
     let refusal = |text: &str| {
         let text = format!("skeleton = \"rig\"\n{text}");
         let machine = engine_animation::compile_state_machine("rig.state_machine", &text).unwrap();
-        BoundMachine::new("rig", &machine.write(), &shared).map(drop).unwrap_err().message
+        BoundMachine::new("rig", machine, &shared, vec![0]).map(drop).unwrap_err().message
     };
     let message = refusal(
         "constraints = { look = { type = \"aim\" bone = \"head\" } }\n\

@@ -29,7 +29,8 @@ pub static UNIT: ModuleRows = more(
             "animation_names",
             animation_names,
             &[UNIT_ARG],
-            "Returns the names of the animations that the unit can play: those of its model.",
+            "Returns the names of the animations of the unit's model. It can play others, too: see \
+             `Unit.crossfade_animation`.",
         )
         .pure(),
         func(
@@ -54,9 +55,14 @@ pub static UNIT: ModuleRows = more(
                     "blend_time",
                     "seconds in which the animation replaces the others of its layer; 0 by default",
                 ),
-                ("loop", "true to start again at the end; false by default: the last pose stays"),
+                (
+                    "loop",
+                    "true to start again at the end, false to keep the last pose; by default as \
+                     the animation file says, and false for animations of models",
+                ),
             ],
-            "Starts an animation. Returns a number for the functions `crossfade_animation_…`.",
+            "Starts an animation: one of the model, `models/orc#Walk` of another model with bones \
+             of the same names, or the name of an animation file. Returns a number for the functions `crossfade_animation_…`.",
         ),
         func(
             "crossfade_animation_set_speed",
@@ -112,7 +118,10 @@ pub static UNIT: ModuleRows = more(
 );
 
 /// Returns the character of a unit.
-pub(super) fn character(engine: &mut Engine, unit: UnitId) -> Result<&mut Character, Error> {
+pub(in crate::api) fn character(
+    engine: &mut Engine,
+    unit: UnitId,
+) -> Result<&mut Character, Error> {
     if engine.worlds.animations.of(unit.row()).is_none() {
         let name = &engine.worlds.units.of(unit).resource.name;
         return Err(error!(
@@ -121,6 +130,21 @@ pub(super) fn character(engine: &mut Engine, unit: UnitId) -> Result<&mut Charac
         ));
     }
     Ok(engine.worlds.animations.of_mut(unit.row()).expect("it was just there"))
+}
+
+/// Returns the index of a clip in the model of a unit. A clip of another file is read on the first
+/// request.
+pub(in crate::api) fn find_clip(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: &str,
+) -> Result<u16, Error> {
+    let model = &character(engine, unit)?.model;
+    if let Some(known) = model.position(name) {
+        return Ok(known);
+    }
+    let model = model.clone();
+    engine.worlds.find_clip(&mut engine.assets, &model, name)
 }
 
 fn checked_layer(layer: Option<Integer>) -> Result<u8, Error> {
@@ -161,8 +185,8 @@ fn has_animation_blender(engine: &mut Engine, unit: UnitId) -> bool {
 
 fn animation_names(engine: &mut Engine, unit: UnitId) -> ScriptValue {
     let character = engine.worlds.animations.of(unit.row());
-    let clips = character.map_or(&[][..], |character| &character.model.clips);
-    ScriptValue::List(clips.iter().map(|clip| ScriptValue::Text(clip.name.clone())).collect())
+    let clips = character.into_iter().flat_map(|character| character.model.own_clips());
+    ScriptValue::List(clips.map(|clip| ScriptValue::Text(clip.name.clone())).collect())
 }
 
 fn animation_get_length(
@@ -170,8 +194,8 @@ fn animation_get_length(
     unit: UnitId,
     animation: TextArgument,
 ) -> Result<f64, Error> {
+    let clip = find_clip(engine, unit, animation.as_str())?;
     let model = &character(engine, unit)?.model;
-    let clip = model.find_clip(animation.as_str())?;
     Ok(f64::from(model.clips[usize::from(clip)].clip.seconds))
 }
 
@@ -183,13 +207,14 @@ fn crossfade_animation(
     blend_time: Option<f64>,
     loops: Option<bool>,
 ) -> Result<u64, Error> {
+    let clip = find_clip(engine, unit, animation.as_str())?;
     let character = character(engine, unit)?;
-    let clip = character.model.find_clip(animation.as_str())?;
-    let seconds = character.model.clips[usize::from(clip)].clip.seconds;
+    let compiled = &character.model.clips[usize::from(clip)].clip;
+    let (seconds, is_looping) = (compiled.seconds, compiled.is_looping());
     let options = PlayOptions {
         layer: checked_layer(layer)?,
         blend: checked_blend(blend_time)?,
-        loops: loops.unwrap_or(false),
+        loops: loops.unwrap_or(is_looping),
         speed: 1.0,
         range: [0.0, seconds],
     };
@@ -251,14 +276,17 @@ fn play_simple_animation(
     animation: Option<TextArgument>,
 ) -> Result<(), Error> {
     let speed = checked_speed(speed.unwrap_or(1.0))?;
-    let character = character(engine, unit)?;
     let clip = match animation {
-        Some(name) => character.model.find_clip(name.as_str())?,
-        None if character.model.clips.is_empty() => {
-            return Err(error!("the model '{}' has no animations", character.model.name));
+        Some(name) => find_clip(engine, unit, name.as_str())?,
+        None => {
+            let model = &character(engine, unit)?.model;
+            if model.own_clips().next().is_none() {
+                return Err(error!("the model '{}' has no animations", model.name));
+            }
+            0
         }
-        None => 0,
     };
+    let character = character(engine, unit)?;
     let seconds = character.model.clips[usize::from(clip)].clip.seconds;
     let range = [from.unwrap_or(0.0) as f32, to.map_or(seconds, |to| to as f32)];
     if !(0.0 <= range[0] && range[0] <= range[1] && range[1] <= seconds) {

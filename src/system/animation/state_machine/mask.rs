@@ -26,6 +26,11 @@ impl BoneMask {
         self.groups[bone / 4].0[bone % 4]
     }
 
+    /// Returns the weight of a bone; `None` if the mask has no such bone.
+    pub fn find_weight(&self, bone: usize) -> Option<f32> {
+        Some(self.groups.get(bone / 4)?.0[bone % 4])
+    }
+
     /// Applies a mask to a skeleton. A bone without a weight has that of its parent, or 0.
     ///
     /// # Errors

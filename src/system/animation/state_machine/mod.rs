@@ -9,6 +9,7 @@ mod constraint_description;
 mod data;
 mod describe;
 mod evaluate;
+mod evaluate_weights;
 mod explain;
 mod expression;
 mod expression_parser;
@@ -36,6 +37,7 @@ pub use data::{
     StateMachine, Transition, TransitionMode, Variable,
 };
 pub use evaluate::PoseEvaluator;
+pub use evaluate_weights::WeightEvaluator;
 pub use explain::{StateMachineSummary, StateSummary, TransitionSummary};
 pub use mask::BoneMask;
 pub use playback::{LayerOutput, RagdollOutput, Sample, SampleMode, StateMachineOutput};

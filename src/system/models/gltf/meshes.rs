@@ -8,6 +8,7 @@ use crate::data::MeshData;
 use crate::geometry::{NormalSource, TriangleInput, to_srgb};
 use crate::unique_names::UniqueNames;
 use engine_foundation::error;
+use engine_foundation::sjson::{self, SjsonValue};
 use engine_foundation::{Error, Vec2, Vec3, Vec4};
 use engine_frame_packet::mesh::{INDICES_MAX, MeshBounds, MeshPart, PARTS_MAX, VERTICES_MAX};
 use gltf::json::accessor::Type;
@@ -20,31 +21,67 @@ pub fn read(
     surfaces: &GltfMaterials,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<MeshData>, Error> {
-    let mut names = UniqueNames::default();
-    let mut meshes = Vec::new();
-    for (index, mesh) in source.root.meshes.iter().enumerate() {
-        let name = names.add(mesh.name.as_deref(), "mesh", index);
-        let mut data = MeshData {
-            name,
-            vertices: Vec::new(),
-            indices: Vec::new(),
-            parts: Vec::new(),
-            surfaces: Vec::new(),
-            bounds: MeshBounds::of(&[]),
-            joints: Vec::new(),
-            weights: Vec::new(),
-            targets: Vec::new(),
-        };
+    let mut meshes = empty_meshes(source);
+    for (data, mesh) in meshes.iter_mut().zip(&source.root.meshes) {
         for (part, primitive) in mesh.primitives.iter().enumerate() {
-            let added = add(source, surfaces, &mut data, primitive, (part, &mut *warnings));
+            let added = add(source, surfaces, data, primitive, (part, &mut *warnings));
             added.map_err(|fault| {
                 error!("mesh '{}', primitive {part}: {}", data.name, fault.message)
             })?;
         }
         data.bounds = MeshBounds::of(&data.vertices);
-        meshes.push(data);
+        name_targets(data, mesh);
     }
     Ok(meshes)
+}
+
+/// Returns all meshes with their names alone.
+fn empty_meshes(source: &GltfSource) -> Vec<MeshData> {
+    let mut names = UniqueNames::default();
+    let empty = |(index, mesh): (usize, &gltf::json::Mesh)| MeshData {
+        name: names.add(mesh.name.as_deref(), "mesh", index),
+        vertices: Vec::new(),
+        indices: Vec::new(),
+        parts: Vec::new(),
+        surfaces: Vec::new(),
+        bounds: MeshBounds::of(&[]),
+        joints: Vec::new(),
+        weights: Vec::new(),
+        targets: Vec::new(),
+        target_names: Vec::new(),
+        target_weights: Vec::new(),
+    };
+    source.root.meshes.iter().enumerate().map(empty).collect()
+}
+
+/// Sets the names of morph targets, which exporters write as an extra (`targetNames`), and their
+/// initial weights. Lists that do not fit the targets are left out.
+fn name_targets(data: &mut MeshData, mesh: &gltf::json::Mesh) {
+    let count = data.targets.len();
+    if let Some(weights) = &mesh.weights
+        && weights.len() == count
+        && weights.iter().all(|weight| weight.is_finite())
+    {
+        data.target_weights.clone_from(weights);
+    }
+    let Some(extras) = mesh.extras.as_ref().and_then(|it| sjson::parse(it.get()).ok()) else {
+        return;
+    };
+    let names = extras.root().get("targetNames").and_then(SjsonValue::items).into_iter().flatten();
+    let names: Vec<String> = names.filter_map(|it| it.as_str().map(str::to_string)).collect();
+    if names.len() == count {
+        data.target_names = names;
+    }
+}
+
+/// Returns all meshes with their names and numbers of morph targets, without vertices.
+pub fn outlines(source: &GltfSource) -> Vec<MeshData> {
+    let mut meshes = empty_meshes(source);
+    for (data, mesh) in meshes.iter_mut().zip(&source.root.meshes) {
+        let targets = mesh.primitives.iter().filter_map(|it| it.targets.as_ref()).map(Vec::len);
+        data.targets = vec![Vec::new(); targets.max().unwrap_or(0)];
+    }
+    meshes
 }
 
 fn attribute(primitive: &Primitive, semantic: Semantic) -> Option<usize> {

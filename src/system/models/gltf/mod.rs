@@ -57,23 +57,58 @@ pub fn import(
     imported.map_err(|fault| error!("{path}: {}", fault.message))
 }
 
-fn read(
-    file: &[u8],
-    compiling: &mut CompileContext,
-    build: BuildTexture,
-) -> Result<(ModelData, Vec<u8>), Error> {
+/// Imports the nodes and the animations of a file. The meshes of the result have their numbers of
+/// morph targets and nothing else, because animations depend on these numbers.
+///
+/// # Errors
+/// Returns an error that names the cause if the file is invalid, or refers to missing data.
+pub fn import_animations(compiling: &mut CompileContext) -> Result<ModelData, Error> {
+    let file = std::mem::take(&mut compiling.bytes);
+    let path = compiling.path.clone();
+    let imported = read_animations(&file, compiling);
+    compiling.bytes = file;
+    imported.map_err(|fault| error!("{path}: {}", fault.message))
+}
+
+fn read_animations(file: &[u8], compiling: &mut CompileContext) -> Result<ModelData, Error> {
+    let (mut source, mut warnings) = open(file, compiling)?;
+    let instanced = instancing::expand(&mut source)?;
+    let mut model = ModelData::default();
+    let ordered = nodes::read(&source.root, &mut model)?;
+    model.meshes = meshes::outlines(&source);
+    model.warnings.append(&mut warnings);
+    let meshes = model.meshes.len();
+    for node in &mut model.nodes {
+        (node.camera, node.light, node.skin) = (None, None, None);
+        node.mesh = node.mesh.filter(|mesh| (*mesh as usize) < meshes);
+    }
+    animation::add_clips(&source, &instanced, &ordered, &mut model)?;
+    Ok(model)
+}
+
+/// Opens a file: reads its description and its buffers. Returns the warnings, too.
+fn open(file: &[u8], compiling: &mut CompileContext) -> Result<(GltfSource, Vec<String>), Error> {
     let parts = buffers::part(file)?;
     let mut warnings = Vec::new();
     let mut root = document::parse(parts.text, &mut warnings)?;
     buffers::check_counts(&root)?;
     let mut loaded = buffers::load(&root, parts.bytes, compiling)?;
     compressed_views::decompress(&mut root, &mut loaded)?;
-    let mut source = GltfSource {
+    let source = GltfSource {
         root,
         buffers: loaded,
         left: Cell::new(NUMBERS_MAX),
         vertices_left: Cell::new(MODEL_VERTICES_MAX),
     };
+    Ok((source, warnings))
+}
+
+fn read(
+    file: &[u8],
+    compiling: &mut CompileContext,
+    build: BuildTexture,
+) -> Result<(ModelData, Vec<u8>), Error> {
+    let (mut source, mut warnings) = open(file, compiling)?;
     draco::decompress(&mut source)?;
     let instanced = instancing::expand(&mut source)?;
     let source = source;

@@ -1,0 +1,98 @@
+//! Evaluation of the output of a state machine into weights of morph targets, as evaluate.rs does it
+//! for poses.
+
+use super::playback::{Sample, SampleMode, StateMachineOutput};
+
+/// Memory for the evaluation of weights, for use with one character after another.
+#[derive(Clone, Debug, Default)]
+pub struct WeightEvaluator {
+    sampled: Vec<f32>,
+    sum: Vec<f32>,
+    zeros: Vec<f32>,
+}
+
+impl WeightEvaluator {
+    /// Writes the weights of a character into `weights`. `mask` returns the weight of a target in a
+    /// mask of the machine. `sample` is called for each sample with the weights of targets that the
+    /// clip does not animate, and writes the weights of the clip into its last argument.
+    pub fn evaluate(
+        &mut self,
+        output: &StateMachineOutput,
+        rest: &[f32],
+        mask: impl Fn(u16, usize) -> f32,
+        weights: &mut Vec<f32>,
+        mut sample: impl FnMut(&Sample, &[f32], &mut Vec<f32>),
+    ) {
+        weights.clear();
+        weights.extend_from_slice(rest);
+        self.zeros.clear();
+        self.zeros.resize(rest.len(), 0.0);
+        for layer in &output.layers {
+            let (first, end) = (layer.samples.0 as usize, layer.samples.1 as usize);
+            let samples = output.samples.get(first..end).unwrap_or_default();
+            let part = |target: usize| layer.mask.map_or(1.0, |index| mask(index, target));
+            self.sum.clear();
+            self.sum.resize(rest.len(), 0.0);
+            let mut total = 0.0;
+            for it in samples.iter().filter(|it| it.mode == SampleMode::Mean && it.weight > 0.0) {
+                sample(it, rest, &mut self.sampled);
+                for (sum, sampled) in self.sum.iter_mut().zip(&self.sampled) {
+                    *sum += sampled * it.weight;
+                }
+                total += it.weight;
+            }
+            if total > 0.0 {
+                let covered = (layer.weight * layer.coverage).clamp(0.0, 1.0);
+                for (target, (weight, sum)) in weights.iter_mut().zip(&self.sum).enumerate() {
+                    *weight += (sum / total - *weight) * (covered * part(target));
+                }
+            }
+            for it in samples.iter().filter(|it| it.mode != SampleMode::Mean) {
+                let is_difference = it.mode == SampleMode::Add;
+                let base = if is_difference { &self.zeros[..] } else { rest };
+                sample(it, base, &mut self.sampled);
+                let added = it.weight * layer.weight;
+                for (target, (weight, sampled)) in weights.iter_mut().zip(&self.sampled).enumerate()
+                {
+                    let base = if is_difference { 0.0 } else { rest[target] };
+                    *weight += (sampled - base) * (added * part(target));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::playback::LayerOutput;
+    use super::*;
+
+    fn sample(clip: u16, mode: SampleMode, weight: f32) -> Sample {
+        Sample { clip, layer: 0, track: 0, mode, time: 0.0, weight }
+    }
+
+    #[test]
+    fn layers_mix_replace_and_add_weights() {
+        let samples = vec![
+            sample(0, SampleMode::Mean, 1.0),
+            sample(1, SampleMode::Mean, 3.0),
+            sample(2, SampleMode::Add, 0.5),
+            sample(1, SampleMode::AddFromRest, 1.0),
+        ];
+        let layer = LayerOutput { weight: 1.0, coverage: 1.0, mask: None, samples: (0, 2) };
+        let upper = LayerOutput { weight: 0.5, mask: Some(0), samples: (2, 4), ..layer };
+        let output =
+            StateMachineOutput { samples, layers: vec![layer, upper], ..Default::default() };
+        let clips = [[0.0, 1.0], [1.0, 0.5], [0.4, 0.4]];
+        let mut weights = Vec::new();
+        let mask = |_: u16, target: usize| target as f32;
+        let mut evaluator = WeightEvaluator::default();
+        evaluator.evaluate(&output, &[0.25, 0.25], mask, &mut weights, |it, _, sampled| {
+            sampled.clear();
+            sampled.extend(clips[usize::from(it.clip)]);
+        });
+        let second = (1.0 + 3.0 * 0.5) / 4.0 + 0.4 * 0.25 + (0.5 - 0.25) * 0.5;
+        assert!((weights[0] - 0.75).abs() < 1e-6, "{weights:?}");
+        assert!((weights[1] - second).abs() < 1e-6, "{weights:?}");
+    }
+}

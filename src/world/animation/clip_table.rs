@@ -1,0 +1,232 @@
+//! Clips in the table of a model that come from other files: from other models
+//! (`models/orc#Walk`) and from animations. They are added on the first request, and read again
+//! when their files change.
+
+use super::animated_model::{AnimatedModel, ClipOrigin, NamedClip};
+use super::animation_resource::split_clip;
+use super::{Animations, bone_nodes, take_poses};
+use crate::unit::Units;
+use engine_animation::{AnimationData, Clip};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error, log};
+use engine_models::Model;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Maximum number of clips in the table of a model.
+pub const CLIPS_MAX: usize = 1 << 14;
+
+/// Files that clips and state machines are read from.
+pub trait ClipFiles {
+    fn store(&mut self) -> &mut ResourceStore;
+
+    /// Returns a model. It is loaded on the first request.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such model, or it cannot be loaded.
+    fn model(&mut self, name: &str) -> Result<Arc<Model>, Error>;
+}
+
+/// Changed models and animations of a reload.
+pub struct ChangedClips<'a> {
+    /// The new versions of changed models.
+    pub models: Vec<Arc<Model>>,
+    /// Names of changed animations.
+    pub animations: Vec<&'a str>,
+}
+
+impl ChangedClips<'_> {
+    fn contain(&self, clip: &NamedClip) -> bool {
+        match &clip.origin {
+            ClipOrigin::Own => false,
+            ClipOrigin::Model(name) => self.models.iter().any(|model| model.name == *name),
+            ClipOrigin::Animation => self.animations.contains(&clip.name.as_str()),
+        }
+    }
+}
+
+/// Reads the compiled form of a resource; `None` if it does not exist.
+fn read_resource(
+    files: &mut dyn ClipFiles,
+    kind: &str,
+    name: &str,
+) -> Result<Option<Vec<u8>>, Error> {
+    let resource = ResourceName::new(kind, name);
+    let store = files.store();
+    if !store.has(&resource) && store.failure(&resource).is_none() {
+        return Ok(None);
+    }
+    let bytes = store.read(&resource)?.to_vec();
+    // Characters have their own form of the data.
+    store.evict(std::iter::once(resource.id()));
+    Ok(Some(bytes))
+}
+
+impl Animations {
+    /// Returns the index of a clip in the table of a model that characters use. A clip of another
+    /// file is added to the table on the first request: `models/orc#Walk`, or the name of an
+    /// animation. Clips of the model take precedence.
+    ///
+    /// # Errors
+    /// Returns an error that suggests a similar name if there is no such clip, and an error if it
+    /// does not fit the skeleton of the model.
+    pub fn clip(
+        &mut self,
+        model: &str,
+        name: &str,
+        files: &mut dyn ClipFiles,
+    ) -> Result<u16, Error> {
+        let known = self.models.get(model).expect("characters have their models").clone();
+        if let Some(index) = known.position(name) {
+            return Ok(index);
+        }
+        let clip = self.foreign_clip(&known, name, files)?;
+        if known.clips.len() >= CLIPS_MAX {
+            return Err(error!(
+                "the model '{model}' has {CLIPS_MAX} clips, which is the most (CLIPS_MAX)"
+            ));
+        }
+        // The clip is in a model that the characters share, so all of them get the new version.
+        let mut grown = AnimatedModel::clone(&known);
+        grown.clips.push(Arc::new(clip));
+        let grown = Arc::new(grown);
+        self.models.insert(model.to_string(), grown.clone());
+        for character in self.characters.iter_mut().filter(|it| it.model.name == grown.name) {
+            character.model = grown.clone();
+        }
+        Ok(grown.clips.len() as u16 - 1)
+    }
+
+    /// Returns the current data of a model: that with the clips of other files that were added.
+    pub fn current(&self, model: &Arc<AnimatedModel>) -> Arc<AnimatedModel> {
+        self.models.get(&model.name).unwrap_or(model).clone()
+    }
+
+    /// Reads a clip of another file for the skeleton of a model.
+    fn foreign_clip(
+        &mut self,
+        model: &AnimatedModel,
+        name: &str,
+        files: &mut dyn ClipFiles,
+    ) -> Result<NamedClip, Error> {
+        let unfit = |error: Error| {
+            error!("animation '{name}' does not fit the model '{}': {}", model.name, error.message)
+        };
+        if let Some((other, clip)) = split_clip(name) {
+            let loaded = files.model(other)?;
+            let theirs = self.model(&loaded)?;
+            let index = theirs.find_clip(clip)?;
+            let clip = &theirs.clips[usize::from(index)].clip;
+            let clip = match theirs.skeleton == model.skeleton {
+                true => clip.clone(),
+                false => clip.retargeted(&theirs.skeleton, &model.skeleton, &[]).map_err(unfit)?,
+            };
+            return Ok(NamedClip::new(name, clip, ClipOrigin::Model(other.to_string())));
+        }
+        let Some(bytes) = read_resource(files, kind_names::ANIMATION, name)? else {
+            return Err(missing_clip(model, name, files.store()));
+        };
+        let clip = read_animation(name, &bytes, model).map_err(unfit)?;
+        Ok(NamedClip::new(name, clip, ClipOrigin::Animation))
+    }
+
+    /// Replaces changed models, and clips of changed files, in all characters. Returns the names of
+    /// the models whose clips are new. A clip that cannot be read keeps its previous version, or
+    /// ends if the skeleton has changed; the error is logged.
+    pub(super) fn reload_clips(
+        &mut self,
+        changed: &ChangedClips,
+        units: &Units,
+        files: &mut dyn ClipFiles,
+    ) -> BTreeSet<String> {
+        let mut before: HashMap<String, Arc<AnimatedModel>> = HashMap::new();
+        for model in &changed.models {
+            match AnimatedModel::read(model) {
+                Ok(new) => {
+                    let old = self.models.insert(new.name.clone(), Arc::new(new));
+                    before.extend(old.map(|old| (old.name.clone(), old)));
+                }
+                Err(error) => {
+                    log::error(&format!("{error}: characters keep the previous version"));
+                }
+            }
+        }
+        let has_changed = |model: &AnimatedModel| model.clips.iter().any(|it| changed.contain(it));
+        let names = self
+            .models
+            .values()
+            .filter(|model| before.contains_key(&model.name) || has_changed(model));
+        let names: BTreeSet<String> = names.map(|model| model.name.clone()).collect();
+        for name in &names {
+            let base = self.models[name].clone();
+            let old = before.get(name).unwrap_or(&base).clone();
+            let new = Arc::new(self.with_foreign_clips(&base, &old, changed, files));
+            self.models.insert(name.clone(), new.clone());
+            for character in self.characters.iter_mut().filter(|it| it.model.name == *name) {
+                if before.contains_key(name) {
+                    let nodes = bone_nodes(&new, units, character.unit);
+                    character.reload(&new, nodes);
+                    take_poses(character, units);
+                } else {
+                    character.reload_clips(&new);
+                }
+            }
+        }
+        names
+    }
+
+    /// Returns a model with its own clips, and with the clips of other files that `old` has.
+    fn with_foreign_clips(
+        &mut self,
+        base: &AnimatedModel,
+        old: &AnimatedModel,
+        changed: &ChangedClips,
+        files: &mut dyn ClipFiles,
+    ) -> AnimatedModel {
+        let mut new = AnimatedModel::clone(base);
+        new.clips.retain(|clip| clip.origin == ClipOrigin::Own);
+        let same_skeleton = base.skeleton == old.skeleton;
+        for clip in old.clips.iter().filter(|clip| clip.origin != ClipOrigin::Own) {
+            if new.position(&clip.name).is_some() {
+                continue;
+            }
+            if same_skeleton && !changed.contain(clip) {
+                new.clips.push(clip.clone());
+                continue;
+            }
+            match self.foreign_clip(&new, &clip.name, files) {
+                Ok(read) => new.clips.push(Arc::new(read)),
+                Err(error) if same_skeleton => {
+                    log::error(&format!("{error}: characters keep the previous version"));
+                    new.clips.push(clip.clone());
+                }
+                Err(error) => log::error(&format!("{error}: characters end the animation")),
+            }
+        }
+        new
+    }
+}
+
+/// Reads an animation for the skeleton of a model.
+fn read_animation(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<Clip, Error> {
+    let data = AnimationData::read(bytes)
+        .map_err(|error| error!("the data of '{name}': {}", error.message))?;
+    data.fit(&model.skeleton)
+}
+
+/// Returns the message for a clip that neither the model nor a file has.
+fn missing_clip(model: &AnimatedModel, name: &str, store: &ResourceStore) -> Error {
+    let files = store.names(kind_names::ANIMATION).unwrap_or_default();
+    if model.clips.is_empty() && files.is_empty() {
+        return error!("the model '{}' has no animations", model.name);
+    }
+    let own = model.clips.iter().map(|clip| clip.name.as_str());
+    error!(
+        "the model '{}' has no animation '{name}'{}",
+        model.name,
+        hint(name, own.chain(files.iter().map(String::as_str)))
+    )
+}

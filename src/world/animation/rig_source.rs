@@ -1,0 +1,103 @@
+//! Sources of models as a compiler of animations needs them: the nodes and the animations of a
+//! glTF file, found by the name of the model or by the path of its file.
+
+use crate::model_resource::{apply_scale, read_settings};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error};
+use engine_models::data::{AnimationData, ModelData};
+use engine_models::import_animations;
+use engine_resource::resource_kind::CompileContext;
+
+/// Endings of model files.
+const ENDINGS: [&str; 2] = ["glb", "gltf"];
+/// Maximum number of animations that a message names.
+const ANIMATIONS_SHOWN: usize = 8;
+
+/// Nodes and animations of a model.
+pub struct RigSource {
+    /// Path of the file.
+    pub path: String,
+    pub model: ModelData,
+}
+
+impl RigSource {
+    /// Reads a model by its name, `models/orc`, or by the path of its file, `models/orc.gltf`. All
+    /// files that it reads, and those whose later creation would change the result, are recorded in
+    /// the context.
+    ///
+    /// # Errors
+    /// Returns an error that names the file that is missing or invalid.
+    pub fn read(compiling: &mut CompileContext, name: &str) -> Result<RigSource, Error> {
+        let own = (std::mem::take(&mut compiling.bytes), compiling.path.clone());
+        let read = open(compiling, name).and_then(|scale| {
+            let mut model = import_animations(compiling)?;
+            apply_scale(&mut model, scale);
+            Ok(RigSource { path: compiling.path.clone(), model })
+        });
+        (compiling.bytes, compiling.path) = own;
+        read
+    }
+
+    /// Returns an animation; without a name, the only one.
+    ///
+    /// # Errors
+    /// Returns an error that suggests a similar name.
+    pub fn animation(&self, name: Option<&str>) -> Result<&AnimationData, Error> {
+        let all = &self.model.animations;
+        let names = || all.iter().map(|animation| animation.name.as_str());
+        let Some(name) = name else {
+            return match &all[..] {
+                [] => Err(error!("'{}' has no animations", self.path)),
+                [only] => Ok(only),
+                [first, ..] => {
+                    let shown: Vec<&str> = names().take(ANIMATIONS_SHOWN).collect();
+                    let more = if all.len() > shown.len() { ", …" } else { "" };
+                    Err(error!(
+                        "'{}' has {} animations: choose one with clip = \"{}\" (it has {}{more})",
+                        self.path,
+                        all.len(),
+                        first.name,
+                        shown.join(", ")
+                    ))
+                }
+            };
+        };
+        all.iter().find(|animation| animation.name == name).ok_or_else(|| match all.is_empty() {
+            true => error!("'{}' has no animations", self.path),
+            false => error!("'{}' has no animation '{name}'{}", self.path, hint(name, names())),
+        })
+    }
+}
+
+/// Replaces the bytes and the path of the context by those of a model's file. Returns the scale.
+fn open(compiling: &mut CompileContext, name: &str) -> Result<f32, Error> {
+    let is_path = ENDINGS.iter().any(|ending| name.ends_with(&format!(".{ending}")));
+    if is_path {
+        compiling.bytes = compiling.read(name)?;
+        compiling.path = name.to_string();
+        return Ok(1.0);
+    }
+    let stem = name.strip_suffix(".model").unwrap_or(name);
+    let settings = format!("{stem}.model");
+    // A file that does not exist is recorded, too: if it is created, it takes precedence.
+    if let Ok(bytes) = compiling.read(&settings) {
+        (compiling.bytes, compiling.path) = (bytes, settings);
+        let usual = ENDINGS.map(|ending| format!("{stem}.{ending}"));
+        let usual = usual.into_iter().find(|path| compiling.exists(path));
+        let (scale, path) = read_settings(compiling, usual)?;
+        compiling.bytes = compiling.read(&path)?;
+        compiling.path = path;
+        return Ok(scale);
+    }
+    for ending in ENDINGS {
+        let path = format!("{stem}.{ending}");
+        if let Ok(bytes) = compiling.read(&path) {
+            (compiling.bytes, compiling.path) = (bytes, path);
+            return Ok(1.0);
+        }
+    }
+    Err(error!(
+        "there is no model '{stem}': its file would be {stem}.glb or {stem}.gltf (name another one \
+         by source = \"models/orc\")"
+    ))
+}
