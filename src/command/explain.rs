@@ -2,11 +2,11 @@
 //! references in both directions. For a hash, it prints the matching strings; for a sound, what
 //! plays with the passed parameters.
 
+mod animation;
 mod hashed_names;
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
-use engine_animation::read_state_machine;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
@@ -126,10 +126,17 @@ fn explain_resource(
             "'{resource}' has no parameters: --param is for sounds"
         ));
     }
-    if resource.kind == kind_names::STATE_MACHINE {
+    let of_kind = match resource.kind.as_str() {
+        kind_names::ANIMATION => Some(animation::of_animation as fn(&str, &[u8]) -> _),
+        kind_names::MODEL => Some(animation::of_model as fn(&str, &[u8]) -> _),
+        kind_names::STATE_MACHINE => Some(animation::of_state_machine as fn(&str, &[u8]) -> _),
+        _ => None,
+    };
+    if let Some(describe) = of_kind {
         let bytes = compiled_data(index, resource, args, (platform, preferences))?;
-        let machine = read_state_machine(&bytes)?;
-        text += &(machine.describe(&resource.name) + "\n");
+        let described: String = describe(&resource.name, &bytes)?;
+        text += &described;
+        text += if described.is_empty() { "" } else { "\n" };
     }
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;

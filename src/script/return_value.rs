@@ -386,6 +386,15 @@ impl ReturnValue for (Vec3, Quat) {
     }
 }
 
+/// A translation, a rotation and a scale.
+impl ReturnValue for (Vec3, Quat, Vec3) {
+    const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], Quat::TYPES[0], Vec3::TYPES[0]];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised; there is room for 20 numbers, and 10 are pushed.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)? + self.2.push(l, cx)?) }
+    }
+}
+
 /// A box: its pose and half extents.
 impl ReturnValue for (Mat4, Vec3) {
     const TYPES: &'static [ApiType] = &[Mat4::TYPES[0], Vec3::TYPES[0]];

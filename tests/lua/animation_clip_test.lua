@@ -118,8 +118,9 @@ describe("an animation file", function()
       play(0.1)
       assert.near(0, angle("Skull", post), 0.1)
     end
+    local chest = World.spawn_unit(world, "models/chest")
     assert.error_matches(
-      function() Unit.crossfade_animation(unit, "animations/nod_by_name") end,
+      function() Unit.crossfade_animation(chest, "animations/nod_by_name") end,
       "'retarget' names the bone 'Skull', which the skeleton of the clip does not have"
     )
   end)
@@ -205,7 +206,11 @@ describe("AnimationCurves", function()
     assert.near(1, scale.x, 1e-6)
     assert.near(1, AnimationCurves.sample(unit, "Rise", hip, 99).z, 1e-3)
     assert.near(0, AnimationCurves.sample(unit, "Rise", hip, -1).z, 1e-3)
-    assert.near(0.25, AnimationCurves.sample(unit, "animations/stretch", hip, 0 / 0).z, 1e-3)
+    assert.near(0.25, AnimationCurves.sample(unit, "animations/stretch", hip, 0).z, 1e-3)
+    assert.error_matches(
+      function() AnimationCurves.sample(unit, "Rise", hip, 0 / 0) end,
+      "must be a finite number"
+    )
     assert.near(0, Unit.local_position(unit, hip).z, 1e-6)
     assert.error_matches(
       function() AnimationCurves.sample(unit, "Bwo", chest, 0) end,

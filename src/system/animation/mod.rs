@@ -9,6 +9,7 @@ mod additive;
 mod animation_data;
 mod clip;
 mod clip_data;
+mod clip_describe;
 mod clip_events;
 #[cfg(test)]
 mod clip_feature_tests;

@@ -1,0 +1,100 @@
+//! Description of a clip for people: its tracks, keys, sizes and error, root motion, beats and
+//! events.
+
+use super::animation_data::AnimationData;
+use super::clip::Clip;
+use super::source::TrackProperty;
+use std::fmt::Write;
+
+/// Maximum number of beats and of events that a description lists.
+const LISTED_MAX: usize = 32;
+
+impl Clip {
+    /// Returns the description, one fact a line.
+    pub fn describe(&self) -> String {
+        let mut text = String::new();
+        let mut line = |line: String| writeln!(text, "  {line}").expect("texts can grow");
+        let additive = if self.is_additive() { ", additive" } else { "" };
+        let looping = if self.is_looping() { ", loops" } else { "" };
+        line(format!("length: {:.3} s{looping}{additive}", self.seconds));
+        let count = |property| self.tracks.iter().filter(|it| it.property == property).count();
+        let nouns = [
+            (TrackProperty::Rotation, "rotations"),
+            (TrackProperty::Position, "positions"),
+            (TrackProperty::Scale, "scales"),
+            (TrackProperty::Weight, "morph targets"),
+        ];
+        let nouns = nouns.map(|(property, noun)| (count(property), noun));
+        let kinds: Vec<String> = nouns
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, noun)| format!("{count} {noun}"))
+            .collect();
+        let stats = self.stats();
+        line(match kinds.is_empty() {
+            true => "tracks: none, so that the pose is that of the model".to_string(),
+            false => format!(
+                "tracks: {} ({}), of {} bones",
+                stats.tracks,
+                kinds.join(", "),
+                self.bone_count()
+            ),
+        });
+        let bytes = self.byte_count();
+        line(format!(
+            "keys: {} of {} in the source, {} bytes in the stream, {} jump frames",
+            stats.keys,
+            self.source_keys(),
+            stats.stream_bytes,
+            stats.jump_frames
+        ));
+        let per_second = bytes as f32 / (self.bone_count() as f32 * self.seconds);
+        line(match self.seconds > 0.0 {
+            true => format!("size: {bytes} bytes, {per_second:.1} for each bone and second"),
+            false => format!("size: {bytes} bytes"),
+        });
+        line(format!("error: {:.4} mm", self.error() * 1000.0));
+        if self.has_root_motion() {
+            let moved = self.root_delta(0.0, self.seconds, 0);
+            let [x, y, z] = moved.position.to_array();
+            let turned = moved.rotation.to_axis_angle().1.to_degrees();
+            line(format!(
+                "root motion: {x:.3}, {y:.3}, {z:.3} m and {turned:.1} degrees, {} keys",
+                stats.root_keys
+            ));
+        }
+        let more = |count: usize| match count.saturating_sub(LISTED_MAX) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        if !self.beats().is_empty() {
+            let times: Vec<String> =
+                self.beats().iter().take(LISTED_MAX).map(|time| format!("{time:.3}")).collect();
+            line(format!("beats: {} s{}", times.join(", "), more(self.beats().len())));
+        }
+        let events = self.events();
+        for event in events.iter().take(LISTED_MAX) {
+            let sound = event.cue.sound.as_ref().map(|name| format!(", sound '{name}'"));
+            let effect = event.cue.effect.as_ref().map(|name| format!(", effect '{name}'"));
+            let cues = [sound, effect].into_iter().flatten().collect::<String>();
+            line(format!("event at {:.3} s: '{}'{cues}", event.time, event.name));
+        }
+        if events.len() > LISTED_MAX {
+            line(format!("events:{}", more(events.len())));
+        }
+        text
+    }
+}
+
+impl AnimationData {
+    /// Returns the description, one fact a line.
+    pub fn describe(&self, name: &str) -> String {
+        let mut text = format!("animation {name} of {}\n", self.source);
+        text += &self.clip.describe();
+        for (bone, other) in &self.names {
+            writeln!(text, "  bone '{bone}' is '{other}' in other skeletons")
+                .expect("texts can grow");
+        }
+        text
+    }
+}
