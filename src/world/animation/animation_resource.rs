@@ -140,3 +140,155 @@ fn reference_clip(
 fn in_file(path: &str, error: Error) -> Error {
     error!("{path}: {}", error.message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_resource::resource_name::ResourceName;
+
+    const COLUMN: &[u8] = include_bytes!("../../../tests/lua/models/column.gltf");
+    const POST: &[u8] = include_bytes!("../../../tests/lua/models/post.gltf");
+    const FACE: &[u8] = include_bytes!("../../../tests/lua/models/face.gltf");
+
+    /// Compiles an animation. Returns it with the files that it depends on, and its references.
+    fn compiled(text: &str) -> Result<(AnimationData, Vec<String>, Vec<String>), String> {
+        let read = |path: &str| match path {
+            "models/column.gltf" => Ok(COLUMN.to_vec()),
+            "models/post.gltf" => Ok(POST.to_vec()),
+            "models/face.gltf" => Ok(FACE.to_vec()),
+            "models/half.model" => Ok(b"source = \"models/column.gltf\" scale = 0.5".to_vec()),
+            _ => Err(error!("{path}: there is no such file")),
+        };
+        let name = ResourceName::new(kind_names::ANIMATION, "models/post");
+        let path = "models/post.animation".to_string();
+        let bytes = text.as_bytes().to_vec();
+        let mut compiling = CompileContext::new(name, path, SourceForm::Own, bytes, false, &read);
+        let data = compile(&mut compiling).map_err(|error| error.message)?;
+        let references = compiling.references.iter().map(ToString::to_string).collect();
+        Ok((AnimationData::read(&data).unwrap(), compiling.files, references))
+    }
+
+    #[test]
+    fn a_clip_is_compiled_with_its_settings() {
+        let (data, files, references) = compiled(
+            "source = \"models/column#Rise\" loop = true range = [0.5, 1] beats = [0.25] \
+             events = [{ name = \"top\" time = 0.1 sound = \"sounds/a\" effect = \"dust\" }]",
+        )
+        .unwrap();
+        assert_eq!(data.source, "models/column.gltf#Rise");
+        assert_eq!((data.clip.seconds, data.clip.is_looping()), (0.5, true));
+        assert_eq!((data.clip.beats(), data.clip.events().len()), (&[0.25][..], 1));
+        assert!(data.clip.error() < 1e-4, "{}", data.clip.error());
+        assert_eq!(files, ["models/column.model", "models/column.glb", "models/column.gltf"]);
+        assert_eq!(references, ["sounds/a.sound", "dust.particles"]);
+        let text = data.describe("rise");
+        assert!(text.starts_with("animation rise of models/column.gltf#Rise\n"), "{text}");
+        assert!(text.contains("  length: 0.500 s, loops\n"), "{text}");
+        assert!(text.contains("tracks: 1 (1 positions), of 4 bones"), "{text}");
+        assert!(
+            text.contains("event at 0.100 s: 'top', sound 'sounds/a', effect 'dust'"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn settings_of_models_apply_to_their_animations() {
+        let whole = compiled("source = \"models/column.gltf\" clip = \"Rise\"").unwrap().0;
+        let half = compiled("source = \"models/half\" clip = \"Rise\"").unwrap().0;
+        let moved = |data: &AnimationData| data.skeleton.rest()[0].scale.x;
+        assert_eq!((moved(&whole), moved(&half)), (1.0, 0.5));
+    }
+
+    #[test]
+    fn an_animation_of_another_skeleton_has_its_bones() {
+        let text = "source = \"models/column#Nod\" skeleton = \"models/post\" \
+                    retarget = { Head = \"Skull\" }";
+        let (data, files, _) = compiled(text).unwrap();
+        assert_eq!((data.clip.bone_count(), data.clip.animated_bones()), (3, vec![2]));
+        assert!(files.contains(&"models/post.gltf".to_string()), "{files:?}");
+        assert!(data.names.is_empty(), "the names are those of the skeleton");
+    }
+
+    #[test]
+    fn additive_animations_have_references_of_other_clips_and_models() {
+        let (data, ..) =
+            compiled("source = \"models/column#Bow\" additive = { clip = \"Nod\" time = 1 }")
+                .unwrap();
+        assert!(data.clip.is_additive());
+        assert_eq!(data.clip.animated_bones(), [1, 2], "the reference moves bones, too");
+        let text = "source = \"models/column#Bow\" additive = { clip = \"models/half#Bow\" }";
+        assert!(compiled(text).unwrap().0.clip.is_additive());
+    }
+
+    #[test]
+    fn weights_of_morph_targets_are_compiled() {
+        let (data, ..) = compiled("source = \"models/face\"").unwrap();
+        assert_eq!(data.clip.weight_count(), 2);
+    }
+
+    #[test]
+    fn faults_name_the_file_and_the_nearest_name() {
+        let check = |text: &str, wanted: &str| {
+            let message = compiled(text).map(drop).unwrap_err();
+            assert!(message.starts_with("models/post.animation:"), "{message}");
+            assert!(message.contains(wanted), "{message} does not contain {wanted}");
+        };
+        check("source = \"models/column\"", "has 3 animations: choose one with clip = \"Bow\"");
+        check("source = \"models/column#Bwo\"", "has no animation 'Bwo', did you mean 'Bow'?");
+        check("", "'models/post.gltf' has no animations");
+        check("source = \"models/post#Bow\"", "'models/post.gltf' has no animations");
+        check("source = \"models/colum\"", "there is no model 'models/colum'");
+        check("source = \"models/colum.gltf\"", "models/colum.gltf");
+        check("source = \"models/column#Bow\" range = [0.5, 3]", "is not within the animation");
+        check("source = \"models/column#Bow\" beats = [2]", "a beat is at 2 seconds");
+        check("source = \"models/column#Bow\" joints = { Haed = 1 }", "did you mean 'Head'?");
+        check("source = \"models/column#Bow\" root_bone = \"Hipp\"", "did you mean 'Hip'?");
+        check(
+            "source = \"models/column#Nod\" skeleton = \"models/post\"",
+            "no animated bone exists in the skeleton, for example 'Head'",
+        );
+        check(
+            "source = \"models/column#Nod\" skeleton = \"models/pots\"",
+            "skeleton: there is no model 'models/pots'",
+        );
+        check(
+            "source = \"models/column#Nod\" additive = { clip = \"Nud\" }",
+            "additive: 'models/column.gltf' has no animation 'Nud', did you mean 'Nod'?",
+        );
+        check(
+            "source = \"models/column#Nod\" additive = { clip = \"models/post#Nod\" }",
+            "additive: 'models/post.gltf' has no animations",
+        );
+        check(
+            "source = \"models/column#Nod\" root_motion = \"all\" additive = { time = 0 }",
+            "an additive clip has no root motion",
+        );
+        check("source = \"models/column#Nod\" lop = true", "did you mean 'loop'?");
+    }
+
+    #[test]
+    fn clips_are_references_if_their_files_exist() {
+        let read = |path: &str| match path {
+            "models/orc.gltf" | "walk.animation" => Ok(Vec::new()),
+            _ => Err(error!("{path}: there is no such file")),
+        };
+        let references = |name: &str| {
+            let own = ResourceName::new("unit", "a");
+            let path = "a.unit".to_string();
+            let mut compiling =
+                CompileContext::new(own, path, SourceForm::Own, Vec::new(), false, &read);
+            refer_clip(&mut compiling, name);
+            let references = compiling.references.iter().map(ToString::to_string).collect();
+            let references: Vec<String> = references;
+            (references, compiling.files)
+        };
+        let file = |name: &str| vec![name.to_string()];
+        assert_eq!(references("walk"), (file("walk.animation"), file("walk.animation")));
+        assert_eq!(references("Run"), (vec![], file("Run.animation")), "it may be created");
+        assert_eq!(references("models/orc#Run").0, file("models/orc.model"));
+        assert_eq!(references("Walk#2"), (vec![], file("Walk#2.animation")));
+        for name in ["../walk", "mixamo.com:Walk", "a\\b", "a\0", "/a"] {
+            assert_eq!(references(name), (vec![], vec![]), "{name:?}");
+        }
+    }
+}
