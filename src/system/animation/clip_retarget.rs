@@ -134,6 +134,7 @@ impl Clip {
             }
             TrackProperty::Weight => {}
         }
+        changed.set_bits(track.bits);
         changed
     }
 }
