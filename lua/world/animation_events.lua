@@ -1,5 +1,5 @@
 -- The callback `on_animation_event` of games and of script components: called at the end of each
--- `World.update`, for each event that the world's characters sent in it, in the order of the events.
+-- `World.update`, for each event that the world's characters sent in it, in their order.
 local core = ...
 
 local Unit = core.module("Unit")

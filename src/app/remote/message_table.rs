@@ -304,7 +304,8 @@ pub static MESSAGES: &[MessageRow] = &[
             optional("first", FieldType::Integer(0, 1 << 20), "number of units to skip [0]"),
             optional("max", FieldType::Integer(1, 20_000), "maximum number of units [1000]"),
         ],
-        answer: "first, count (of all that match), units (unit, name, model, state_machine, states)",
+        answer: "first, count (of all that match), units: unit, name, model, state_machine, \
+                 states",
         run: animation::characters,
     },
     MessageRow {

@@ -343,7 +343,7 @@ fn the_summary_lists_states_that_nothing_reaches() {
 }
 
 #[test]
-fn the_description_lists_everything_and_what_has_no_effect() {
+fn the_description_lists_all_parts_and_those_without_effect() {
     let machine = compiled(
         "events = [\"go\" \"stop\"]
          variables = { speed = { value = 1 min = 0 max = 4 } spare = 0 }
