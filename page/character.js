@@ -119,6 +119,14 @@ export function openCharacter(detail, connection) {
       make("h3", {}, "Animations that scripts play"),
       makeTable({}, ["animation", "time", "weight", ""], 1, playing),
     );
+    const weights = make("tbody", {});
+    const constraints = unit.constraints.map((constraint) => {
+      const bar = make("div", { class: "amount" });
+      const weight = make("td", { class: "number" });
+      const name = make("td", {}, constraint.name);
+      weights.append(make("tr", {}, name, weight, make("td", { class: "amounts" }, bar)));
+      return { bar, weight };
+    });
     const timeline = unit.graph ? new StateTimeline(unit.graph) : null;
     const facts = [
       `handle ${unit.unit}`,
@@ -142,6 +150,9 @@ export function openCharacter(detail, connection) {
       report,
       ...(timeline ? [make("h3", {}, "The last seconds"), timeline.element] : []),
       ...layers.flatMap((layer) => layer.elements),
+      ...(constraints.length
+        ? [make("h3", {}, "Constraints"), makeTable({}, ["constraint", "weight", ""], 1, weights)]
+        : []),
       played,
     );
     setText(report, "");
@@ -151,6 +162,11 @@ export function openCharacter(detail, connection) {
       off.hidden = now.enabled || !now.state_machine;
       now.variables.forEach((variable, at) => variables[at]?.draw(variable.value));
       now.layers.forEach((layer, at) => layers[at]?.draw(layer));
+      now.constraints.forEach(({ weight }, at) => {
+        if (!constraints[at]) return;
+        setText(constraints[at].weight, percent(weight));
+        constraints[at].bar.style.width = `${weight * 100}%`;
+      });
       timeline?.add(now);
       played.hidden = now.playing.length === 0;
       playing.replaceChildren(...clipRows(now.playing));

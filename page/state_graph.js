@@ -100,7 +100,15 @@ export class StateGraph {
     this.svg.setAttribute("height", height);
     const head = svg(
       "marker",
-      { id: this.id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+      {
+        id: this.id,
+        viewBox: "0 0 8 8",
+        refX: 7,
+        refY: 4,
+        markerWidth: 7,
+        markerHeight: 7,
+        orient: "auto",
+      },
       svg("path", { d: "M0 0 8 4 0 8z", class: "head" }),
     );
     this.arrows = [];

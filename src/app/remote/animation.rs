@@ -92,6 +92,7 @@ pub fn character(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> 
         ("state_machine", optional_text(machine.map(|it| &it.bound.name[..]))),
         ("enabled", SjsonTree::Bool(machine.is_some_and(|it| it.enabled))),
         ("variables", machine.map_or(SjsonTree::Array(Vec::new()), variables)),
+        ("constraints", machine.map_or(SjsonTree::Array(Vec::new()), constraints)),
         ("layers", machine.map_or(SjsonTree::Array(Vec::new()), layers)),
         ("sent", sent_events(worlds, unit)),
         ("graph", graph),
@@ -119,6 +120,14 @@ fn variables(machine: &CharacterMachine) -> SjsonTree {
             ("min", float(variable.min)),
             ("max", float(variable.max)),
         ])
+    })
+}
+
+/// Returns the weights of the constraints.
+fn constraints(machine: &CharacterMachine) -> SjsonTree {
+    let weights = &machine.output().constraints;
+    list(machine.bound.machine.constraints().iter().zip(weights), |(constraint, weight)| {
+        json::object([("name", json::text(&constraint.name)), ("weight", float(*weight))])
     })
 }
 

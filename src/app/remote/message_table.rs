@@ -317,8 +317,9 @@ pub static MESSAGES: &[MessageRow] = &[
         ],
         answer: "unit, name, model, bones, skeleton (whether it is drawn), playing (id, clip, \
                  layer, time, seconds, weight), state_machine, enabled, variables (name, value, \
-                 min, max), layers (name, state, time, seconds, from, progress, waits, weight, \
-                 samples: clip, time, weight), sent (the last events: number, event, layer), \
+                 min, max), constraints (name, weight), layers (name, state, time, seconds, from, \
+                 progress, waits, weight, samples: clip, time, weight), sent (the last events: \
+                 number, event, layer), \
                  graph (events, layers: name, initial, states: name, kind, clips, choices; \
                  transitions: from, to, event, blend, mode)",
         run: animation::character,

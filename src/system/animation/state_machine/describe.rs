@@ -1,5 +1,6 @@
 //! Text of `engine explain` about a state machine.
 
+use super::constraint_description::ConstraintKind;
 use super::data::*;
 use super::explain::{StateMachineSummary, StateSummary, TransitionSummary};
 use crate::clip_events::EventCue;
@@ -52,6 +53,14 @@ impl StateMachine {
                 false => String::new(),
             };
             line(&mut text, 1, &format!("{name} = {value}{range}"));
+        }
+        if !self.constraints.is_empty() {
+            line(&mut text, 0, "\nConstraints:");
+        }
+        for constraint in &self.constraints {
+            let kind = ConstraintKind::ALL.iter().find(|(_, kind)| *kind == constraint.kind);
+            let (kind, bones) = (kind.map_or("", |(name, _)| name), constraint.bones.join(", "));
+            line(&mut text, 1, &format!("{}: {kind} of {bones}", constraint.name));
         }
         for layer in &self.layers {
             self.describe_layer(&mut text, layer, &summary);

@@ -362,6 +362,9 @@ Variables:
   speed = 1, 0 to 4
   spare = 0
 
+Constraints:
+  look: aim of head
+
 Layer 'body', begins in 'idle', mask 'upper':
   idle: clip idle (line 6)
     sends off (sound s/go)
