@@ -82,11 +82,7 @@ fn count_objects(engine: &mut Engine) {
     counter!("physics/actors") += engine.worlds.physics.actors.len();
     counter!("physics/awake") += engine.worlds.physics.awake();
     counter!("physics/latency_milliseconds") += engine.worlds.physics_latency() * 1e3;
-    let animations = &mut engine.worlds.animations;
-    counter!("animation/characters") += animations.count();
-    let [sent, dropped] = animations.events.take_counts();
-    counter!("animation/events") += sent;
-    counter!("animation/events_dropped") += dropped;
+    engine.worlds.animations.count_frame();
     counter!("gui/guis") += engine.drawing.guis.slots().len();
     counter!("sound/voices") += engine.devices.sounds.voices.active.len();
     counter!("resources/kept") += engine.assets.store.cached_count();

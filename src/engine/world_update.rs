@@ -107,6 +107,7 @@ impl Engine {
             }
         })?;
         if steps.scene_graph {
+            self.worlds.animations.count_update();
             self.play_event_cues();
             self.worlds.draw_skeletons(&self.game, world)?;
         }

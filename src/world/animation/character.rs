@@ -426,12 +426,15 @@ impl Character {
         for it in &self.playing {
             hash.write_u64(u64::from(it.id));
             hash.write_u64(self.model.clips[usize::from(it.clip)].hash);
-            for number in [it.time, it.age, it.options.speed, it.options.blend] {
+            let PlayOptions { layer, blend, loops, speed, range: [start, end] } = it.options;
+            hash.write_u64(u64::from(layer) << 1 | u64::from(loops));
+            for number in [it.time, it.age, speed, blend, start, end] {
                 hash.write_f32(number);
             }
             let [passed, total] = it.ending.unwrap_or([-1.0; 2]);
             hash.write_f32(passed);
             hash.write_f32(total);
         }
+        hash.write_u64(u64::from(self.last_id) << 32 | u64::from(self.simple.unwrap_or(0)));
     }
 }

@@ -19,6 +19,7 @@ mod ragdoll_update;
 mod rig_source;
 mod skeleton_view;
 mod state_machine;
+mod statistics;
 #[cfg(test)]
 mod tests;
 

@@ -235,6 +235,7 @@ impl CharacterMachine {
     }
 
     pub fn write_state(&self, hash: &mut StateHash) {
+        hash.write_bytes(self.bound.name.as_bytes());
         hash.write_u64(u64::from(self.enabled));
         self.state.add_to_hash(hash);
     }

@@ -389,3 +389,37 @@ fn rotations_take_the_shorter_arc() {
     let expected = Quat::from_rotation_x(0.5);
     assert!(pose.transform(1).rotation.dot(expected).abs() > 0.99999);
 }
+
+#[test]
+fn everything_that_affects_later_poses_is_hashed() {
+    let hash = |change: &dyn Fn(&mut Stage)| {
+        let mut stage = Stage::new();
+        stage.play("walk", ONCE).unwrap();
+        change(&mut stage);
+        let mut hash = StateHash::new(0);
+        stage.character().write_state(&mut hash);
+        hash.finish()
+    };
+    let playing = |options: PlayOptions| {
+        hash(&|stage| {
+            stage.play("run", options).unwrap();
+        })
+    };
+    let hashes = [
+        hash(&|_| {}),
+        hash(&|stage| stage.step(0.25)),
+        hash(&|stage| stage.animations.of_mut(stage.unit.row()).unwrap().stop(None, 1.0)),
+        hash(&|stage| stage.animations.of_mut(stage.unit.row()).unwrap().end_clip(1)),
+        hash(&|stage| stage.animations.of_mut(stage.unit.row()).unwrap().simple = Some(1)),
+        playing(ONCE),
+        playing(PlayOptions { layer: 1, ..ONCE }),
+        playing(PlayOptions { blend: 0.5, ..ONCE }),
+        playing(PlayOptions { loops: true, ..ONCE }),
+        playing(PlayOptions { speed: 2.0, ..ONCE }),
+        playing(PlayOptions { range: [0.0, 0.5], ..ONCE }),
+    ];
+    for (index, one) in hashes.iter().enumerate() {
+        assert!(!hashes[..index].contains(one), "case {index}");
+    }
+    assert_eq!(playing(ONCE), playing(ONCE));
+}

@@ -1,0 +1,32 @@
+//! Counters of characters.
+
+use super::{Animations, Character};
+use engine_foundation::counter;
+
+impl Character {
+    /// Returns the number of clips in the pose of the last update.
+    pub fn samples(&self) -> usize {
+        let machine = self.machine.as_ref().filter(|machine| machine.enabled);
+        self.playing().len() + machine.map_or(0, |machine| machine.output().samples.len())
+    }
+}
+
+impl Animations {
+    /// Counts the characters whose poses the last update has evaluated, with their samples.
+    pub fn count_update(&self) {
+        if self.characters.is_empty() {
+            return;
+        }
+        let evaluated = || self.characters.iter().filter(|it| it.is_due);
+        counter!("animation/evaluated") += evaluated().count();
+        counter!("animation/samples") += evaluated().map(Character::samples).sum::<usize>();
+    }
+
+    /// Counts the characters, and the events since the last call. Called once in each frame.
+    pub fn count_frame(&mut self) {
+        let [sent, dropped] = self.events.take_counts();
+        counter!("animation/characters") += self.characters.len();
+        counter!("animation/events") += sent;
+        counter!("animation/events_dropped") += dropped;
+    }
+}
