@@ -166,6 +166,7 @@ describe("the events of animations", function()
   end)
 
   it("are counted", function()
+    test.frames(1)
     play(0.3)
     test.frames(1)
     assert.equals(1, Stats.value("animation/events"))
