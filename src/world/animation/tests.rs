@@ -423,3 +423,19 @@ fn everything_that_affects_later_poses_is_hashed() {
     }
     assert_eq!(playing(ONCE), playing(ONCE));
 }
+
+#[test]
+fn a_character_that_replaces_a_changed_one_is_not_sent_before_its_evaluation() {
+    let mut stage = Stage::new();
+    stage.step(0.1);
+    let row = stage.unit.row();
+    let (model, nodes) = (stage.character().model.clone(), stage.character().nodes.clone());
+    stage.animations.remove(row);
+    stage.animations.add(Character::new(stage.unit, model, nodes));
+    let mut sent = 0;
+    stage.animations.take_changed(|_| sent += 1);
+    assert_eq!(sent, 0);
+    stage.step(0.1);
+    stage.animations.take_changed(|_| sent += 1);
+    assert_eq!(sent, 1);
+}
