@@ -63,8 +63,9 @@ pub const CALLBACKS: &[Callback] = &[
         ],
         returns: &[],
         doc: "Called at the end of `World.update` for each event that units sent in it: events of \
-              the states of their state machines, and of animations. A function of the same name \
-              in a component is called first, with the events of the component's units.",
+              the states of their state machines, and of animations that these play. A function \
+              of the same name in a component is called first, with the events of the component's \
+              units.",
         // It is called in `update`.
         string_seed: None,
     },

@@ -29,8 +29,8 @@ pub static WORLD: ModuleRows = more(
         &[("world", "a world")],
         "Returns the events that the characters of a world have sent since the last call, the \
          oldest first: tables with `unit`, `event` and `layer`. States send the events in their \
-         `enter`, `exit` and `events`, and animations those of their file. At most 16,384 events \
-         wait; then the oldest are dropped. The callback `on_animation_event` gets the same \
+         `enter`, `exit` and `events`, and their animations those of their files. At most 16,384 \
+         events wait; then the oldest are dropped. The callback `on_animation_event` gets the same \
          events.",
     )],
 );
