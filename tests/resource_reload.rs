@@ -131,6 +131,50 @@ fn units_survive_removal_of_their_files() {
     assert_eq!(game.triangles(), 1, "what was spawned lives on");
 }
 
+#[test]
+fn characters_follow_changes_of_their_animation_files() {
+    let mut game = Game::start("animation-changes");
+    let write = |game: &Game, name: &str, text: &str| {
+        fs::write(game.folder.join("units").join(name), text).unwrap();
+    };
+    let column = include_str!("lua/models/column.gltf");
+    let part = |end: &str| format!("source = \"units/column#Rise\" loop = true range = [0, {end}]");
+    write(&game, "column.gltf", column);
+    write(&game, "part.animation", &part("0.5"));
+    let unit = "model = \"units/column\" components = { animation = { clip = \"units/part\" } }";
+    write(&game, "riser.unit", unit);
+    let mut row = 0;
+    game.wait_until("the unit can be spawned", |game| {
+        game.triangles();
+        let engine = game.app.vm().engine();
+        let resource = engine.worlds.unit_resource(&mut engine.assets, "units/riser");
+        let Ok(resource) = resource else { return false };
+        let (world, _) = engine.worlds.slots.iter().next().expect("the game has a world");
+        let spawned = engine.spawn_unit(WorldId(world), &resource, &NodePose::IDENTITY);
+        row = spawned.unwrap().row();
+        true
+    });
+    let seconds = |game: &mut Game| {
+        game.triangles();
+        let character = game.app.vm().engine().worlds.animations.of(row).expect("it lives");
+        let playing = &character.playing()[0];
+        assert_eq!(character.playing().len(), 1);
+        (character.model.clips[usize::from(playing.clip)].clip.seconds, playing.options.range[1])
+    };
+    assert_eq!(seconds(&mut game), (0.5, 0.5));
+    write(&game, "part.animation", &part("0.25"));
+    game.wait_until("the clip is shorter", |game| seconds(game) == (0.25, 0.25));
+    let errors = log::error_count();
+    write(&game, "column.gltf", &column.replace("\"Rise\"", "\"Climb\""));
+    game.wait_until("the change of the source is reported", |game| {
+        game.triangles();
+        is_logged(errors, "units/part.animation")
+    });
+    assert_eq!(seconds(&mut game), (0.25, 0.25), "the last version stays");
+    write(&game, "part.animation", &part("0.75").replace("Rise", "Climb"));
+    game.wait_until("the clip is longer", |game| seconds(game) == (0.75, 0.75));
+}
+
 /// Returns an image of `columns` by `rows` blocks of 4 x 4 texels, in one color.
 fn tga(columns: u16, rows: u16, level: u8) -> Vec<u8> {
     let (width, height) = (columns * 4, rows * 4);

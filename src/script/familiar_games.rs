@@ -50,6 +50,15 @@ pub(super) const GAME_NAMES: &[FamiliarName] = &[
          blend tree, AnimationTree",
     ),
     row(
+        "docs/animation.md#morph-targets",
+        "morph target, morph targets, blend shape, blend shapes, shape key, shape keys, facial \
+         animation",
+    ),
+    row(
+        "docs/animation.md#animation-files",
+        "retargeting, retarget animation, additive animation, animation events",
+    ),
+    row(
         "docs/animation.md#state-machines",
         "animation state machine, animator controller, blend space, \
          AnimationNodeStateMachine",
