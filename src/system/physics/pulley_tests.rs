@@ -263,7 +263,7 @@ fn pulleys_with_a_common_body_share_its_weight() {
 }
 
 #[test]
-fn an_anchor_beside_the_center_turns_the_body_below_it() {
+fn an_anchor_off_the_center_turns_the_body_below_it() {
     let mut physics = world();
     let one = weight(&mut physics, Vec3::ZERO, 1.0);
     let two = weight(&mut physics, Vec3::new(5.0, 0.0, 0.0), 1.0);

@@ -210,7 +210,7 @@ struct EndStep {
     /// Torque of a force along the direction.
     lever: Vec3,
     /// Speed along the direction that ropes do not change.
-    given: f32,
+    other_speed: f32,
     /// Parts of the rope's tension and length at this end.
     weight: f32,
 }
@@ -247,7 +247,7 @@ impl RopeStep {
     /// Adds the impulse after which the rope shortens fast enough. The sum of the impulses pulls.
     fn solve(&mut self, bodies: &mut [PulledBody]) {
         let shortening: f32 =
-            self.ends.iter().map(|end| (end.speed(bodies) + end.given) * end.weight).sum();
+            self.ends.iter().map(|end| (end.speed(bodies) + end.other_speed) * end.weight).sum();
         let needed = (self.impulse + (self.target - shortening) / self.response).max(0.0);
         let added = needed - self.impulse;
         self.impulse = needed;
@@ -434,14 +434,14 @@ fn rope_of(
         let body = &world.bodies[end.body];
         let length = span.length();
         let direction = if length < LENGTH_MIN { Vec3::ZERO } else { span / length };
-        let given = match body.is_kinematic() {
+        let other_speed = match body.is_kinematic() {
             true => (*body.next_position() * end.anchor - anchor).dot(direction) / seconds,
             false => end.reaction() * known,
         };
         let key = end.body.into_raw_parts();
         let index = handles.binary_search_by_key(&key, |handle| handle.into_raw_parts()).ok()?;
         let lever = (anchor - body.center_of_mass()).cross(direction);
-        Some(EndStep { body: index, anchor, direction, lever, given, weight })
+        Some(EndStep { body: index, anchor, direction, lever, other_speed, weight })
     };
     let ends = [end_of(&pulley.ends[0], 1.0)?, end_of(&pulley.ends[1], pulley.ratio)?];
     let response: f32 = ends.iter().map(|end| end.response(&bodies[end.body])).sum();
