@@ -96,8 +96,8 @@ impl Worlds {
         Ok(bound)
     }
 
-    /// Returns the index of a clip of a character's model: one of the model, or one of another file,
-    /// which is added to the clips of the model on the first request.
+    /// Returns the index of a clip of a character's model: one of the model, or one of another
+    /// file, which is added to the clips of the model on the first request.
     ///
     /// # Errors
     /// Returns an error that suggests a similar name.

@@ -207,11 +207,7 @@ pub fn tree(model: &Model) -> SjsonTree {
             }
         }
     }
-    let has_targets = |node: &ModelNode| {
-        node.mesh.is_some_and(|mesh| !data.meshes[mesh as usize].targets.is_empty())
-    };
-    let is_still = data.skins.is_empty() && data.clips.is_empty();
-    if !is_still || data.nodes.iter().any(has_targets) {
+    if has_animation(data) {
         let taken = data.nodes.iter().any(|node| node.name == ANIMATION.name);
         let name = if taken { ANIMATION_RENAMED } else { ANIMATION.name };
         let fields = vec![("component", text(ANIMATION.name)), ("model", text(&model.name))];
@@ -224,6 +220,14 @@ pub fn tree(model: &Model) -> SjsonTree {
         ("components", SjsonTree::Object(parts)),
         ("data", SjsonTree::Object(own)),
     ])
+}
+
+/// Returns true if units of a model have the component `animation`.
+fn has_animation(data: &ModelData) -> bool {
+    let has_targets = |node: &ModelNode| {
+        node.mesh.is_some_and(|mesh| !data.meshes[mesh as usize].targets.is_empty())
+    };
+    !data.skins.is_empty() || !data.clips.is_empty() || data.nodes.iter().any(has_targets)
 }
 
 fn camera_fields(camera: &CameraData) -> Vec<(&'static str, SjsonTree)> {

@@ -10,6 +10,22 @@ use std::fmt::Write;
 const LISTED_MAX: usize = 32;
 
 impl Clip {
+    /// Returns the number of tracks of each property that has some, with its noun.
+    fn track_counts(&self) -> Vec<String> {
+        let nouns = [
+            (TrackProperty::Rotation, "rotations"),
+            (TrackProperty::Position, "positions"),
+            (TrackProperty::Scale, "scales"),
+            (TrackProperty::Weight, "morph targets"),
+        ];
+        let count = |property| self.tracks.iter().filter(|it| it.property == property).count();
+        let counts = nouns.into_iter().map(|(property, noun)| (count(property), noun));
+        counts
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, noun)| format!("{count} {noun}"))
+            .collect()
+    }
+
     /// Returns the description, one fact a line.
     pub fn describe(&self) -> String {
         let mut text = String::new();
@@ -17,19 +33,7 @@ impl Clip {
         let additive = if self.is_additive() { ", additive" } else { "" };
         let looping = if self.is_looping() { ", loops" } else { "" };
         line(format!("length: {:.3} s{looping}{additive}", self.seconds));
-        let count = |property| self.tracks.iter().filter(|it| it.property == property).count();
-        let nouns = [
-            (TrackProperty::Rotation, "rotations"),
-            (TrackProperty::Position, "positions"),
-            (TrackProperty::Scale, "scales"),
-            (TrackProperty::Weight, "morph targets"),
-        ];
-        let nouns = nouns.map(|(property, noun)| (count(property), noun));
-        let kinds: Vec<String> = nouns
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, noun)| format!("{count} {noun}"))
-            .collect();
+        let kinds = self.track_counts();
         let stats = self.stats();
         line(match kinds.is_empty() {
             true => "tracks: none, so that the pose is that of the model".to_string(),

@@ -16,8 +16,8 @@ const LENGTH_PART_MIN: f32 = 1e-3;
 /// Bones correspond by name. `names` maps names of `theirs` to names of `ours` where they differ.
 /// Bones without a counterpart keep their rest transform. Rotations and scales are relative to the
 /// rest pose. Movements are scaled by the ratio of the bones' rest lengths; those of bones of which
-/// one is at the origin of its parent, by the ratio of the sizes of the skeletons. Weights of morph targets
-/// belong to a mesh and are left out.
+/// one is at the origin of its parent, by the ratio of the sizes of the skeletons. Weights of morph
+/// targets belong to a mesh and are left out.
 ///
 /// # Errors
 /// Fails if a name of the map does not exist, if two bones map to the same one, if no animated bone

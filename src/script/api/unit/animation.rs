@@ -62,7 +62,8 @@ pub static UNIT: ModuleRows = more(
                 ),
             ],
             "Starts an animation: one of the model, `models/orc#Walk` of another model with bones \
-             of the same names, or the name of an animation file. Returns a number for the functions `crossfade_animation_…`.",
+             of the same names, or the name of an animation file. Returns a number for the \
+             functions `crossfade_animation_…`.",
         ),
         func(
             "crossfade_animation_set_speed",

@@ -1,4 +1,4 @@
-//! Evaluation of the output of a state machine into weights of morph targets, as evaluate.rs does it
+//! Evaluation of the output of a state machine into weights of morph targets, as evaluate.rs does
 //! for poses.
 
 use super::playback::{Sample, SampleMode, StateMachineOutput};
