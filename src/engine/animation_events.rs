@@ -2,7 +2,7 @@
 //! src/world/animation/events.rs.
 
 use super::{Assets, Engine, Worlds};
-use engine_foundation::{Error, Mat4, error, log};
+use engine_foundation::{Error, Mat4, error, log, scope};
 use engine_particles::pose::EffectTransform;
 use engine_particles::{EffectStage, NodeLink, OrphanPolicy};
 use engine_resource::resource_kind::kind_names;
@@ -78,6 +78,10 @@ impl Engine {
     /// Plays the sounds and effects of the events that characters sent in the last update of a
     /// world.
     pub(super) fn play_event_cues(&mut self) {
+        if self.worlds.animations.events.fresh().is_empty() {
+            return;
+        }
+        scope!("animation_events");
         for index in 0..self.worlds.animations.events.fresh().len() {
             let event = &self.worlds.animations.events.fresh()[index];
             if event.origin.cue().is_empty() {
