@@ -10,6 +10,7 @@ use engine_foundation::tasks::ITEMS_MIN;
 use engine_foundation::{Error, log};
 use engine_particles::{PARTICLES_MAX, THREADS_COST_MIN};
 use engine_world::WorldId;
+use engine_world::animation::AnimationStep;
 use engine_world::physics::PhysicsWorldId;
 
 /// Free memory below which a lack of memory is reported as the reason for particles that were not
@@ -54,6 +55,7 @@ impl Engine {
         }
         let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
+        let viewer = self.worlds.viewer(world).filter(|_| steps.scene_graph);
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, animations, scenes, particles: effects, .. } =
             &mut self.worlds;
@@ -79,8 +81,9 @@ impl Engine {
                 frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
                     let seconds = delta as f32;
+                    let step = AnimationStep { world, seconds, viewer };
                     animations.read_ragdolls(world, units, bodies, seconds);
-                    animations.update(world, units, seconds, pool)?;
+                    animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);
                     Ok(())
                 });

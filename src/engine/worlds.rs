@@ -124,6 +124,14 @@ impl Worlds {
         found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 
+    /// Returns the position of the camera that shows a world if no camera is named, if it exists.
+    pub fn viewer(&mut self, world: WorldId) -> Option<Vec3> {
+        let World { flags, camera, .. } = self.world(world);
+        let camera = if flags.flat { *camera } else { self.main_camera };
+        let camera = camera.filter(|camera| self.cameras.get(camera.0).is_some())?;
+        Some(self.camera(camera).pose.w_axis.truncate())
+    }
+
     /// Returns the default world. It is created on the first request.
     pub fn main_world(&mut self) -> Result<WorldId, Error> {
         if let Some(world) = self.main {

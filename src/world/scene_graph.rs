@@ -5,10 +5,14 @@
 //! Setting a local pose marks the unit and all units linked to it as dirty. World poses are
 //! computed during the update of the world, or earlier on request.
 
+mod animated;
 mod links;
 mod parallel_update;
 
+pub use animated::AnimatedPose;
 pub use links::NodeLink;
+
+use animated::AnimatedNodes;
 
 use engine_foundation::memory::limit::MemoryCharge;
 use engine_foundation::tasks::TaskPool;
@@ -88,9 +92,14 @@ mod flag {
     pub const LINKED: u8 = 8;
     /// Animation moves nodes of the unit, so that changes by others are recorded.
     pub const ANIMATED: u8 = 16;
+    /// Local poses of nodes are in the pose of the unit's skeleton, not in the columns.
+    pub const POSED: u8 = 32;
+    /// The world poses of nodes other than the first are outdated.
+    pub const INNER_DIRTY: u8 = 64;
 }
 
 impl NodeRange {
+    /// Returns true if the range has one of the flags.
     fn has(self, flag: u8) -> bool {
         self.flags & flag != 0
     }
@@ -129,6 +138,8 @@ pub struct SceneGraph {
     inner_links: BTreeMap<(u32, u16), u32>,
     /// Nodes of animated units whose local poses were set by others than animation.
     edited: BTreeSet<(u32, u16)>,
+    /// Nodes that animation moves, by unit.
+    animated: Vec<Option<Box<AnimatedNodes>>>,
 }
 
 impl SceneGraph {
@@ -201,6 +212,7 @@ impl SceneGraph {
             self.unlink(child);
         }
         self.unlink(unit);
+        self.forget_animated(unit);
         let run = std::mem::take(&mut self.runs[unit as usize]);
         self.free.entry(run.count.into()).or_default().push(run.first);
     }
@@ -226,6 +238,9 @@ impl SceneGraph {
     /// Returns the pose of a node relative to its parent.
     pub fn local(&self, unit: u32, node: usize) -> NodePose {
         let at = self.at(unit, node);
+        if let Some(pose) = self.animated_local(unit, node) {
+            return pose;
+        }
         NodePose {
             position: Vec3::from_array(self.position[at]),
             rotation: Quat::from_array(self.rotation[at]),
@@ -233,35 +248,53 @@ impl SceneGraph {
         }
     }
 
+    /// Returns the pose of a unit's first node in the world. Nodes of a unit that is not linked to
+    /// another one are not computed.
+    pub fn root_pose(&mut self, unit: u32) -> NodePose {
+        match self.parent[self.at(unit, 0)] {
+            NO_NODE => self.local(unit, 0),
+            _ => NodePose::of(self.world(unit, 0)),
+        }
+    }
+
     pub fn local_position(&self, unit: u32, node: usize) -> Vec3 {
-        Vec3::from_array(self.position[self.at(unit, node)])
+        let at = self.at(unit, node);
+        let animated = self.animated_local(unit, node);
+        animated.map_or_else(|| Vec3::from_array(self.position[at]), |pose| pose.position)
     }
 
     pub fn local_rotation(&self, unit: u32, node: usize) -> Quat {
-        Quat::from_array(self.rotation[self.at(unit, node)])
+        let at = self.at(unit, node);
+        let animated = self.animated_local(unit, node);
+        animated.map_or_else(|| Quat::from_array(self.rotation[at]), |pose| pose.rotation)
     }
 
     pub fn local_scale(&self, unit: u32, node: usize) -> Vec3 {
-        Vec3::from_array(self.scale[self.at(unit, node)])
+        let at = self.at(unit, node);
+        let animated = self.animated_local(unit, node);
+        animated.map_or_else(|| Vec3::from_array(self.scale[at]), |pose| pose.scale)
+    }
+
+    /// Returns the index of a node in the columns, for a change of its local pose.
+    #[inline]
+    fn at_for_change(&mut self, unit: u32, node: usize) -> usize {
+        if node != 0 {
+            self.write_animated(unit);
+        }
+        self.at(unit, node)
     }
 
     pub fn set_local(&mut self, unit: u32, node: usize, pose: &NodePose) {
-        let at = self.at(unit, node);
+        let at = self.at_for_change(unit, node);
         self.set_local_pose(at, pose);
         self.note_change(unit, node);
-    }
-
-    /// Sets the local pose of a node that animation moves.
-    pub fn set_animated(&mut self, unit: u32, node: usize, pose: &NodePose) {
-        let at = self.at(unit, node);
-        self.set_local_pose(at, pose);
-        self.mark_outdated(unit);
     }
 
     /// Starts or ends the recording of changes to a unit's nodes.
     pub fn set_records_edits(&mut self, unit: u32, records: bool) {
         let run = &mut self.runs[unit as usize];
         run.flags = run.flags & !flag::ANIMATED | if records { flag::ANIMATED } else { 0 };
+        self.forget_animated(unit);
     }
 
     /// Returns the nodes of animated units, except first nodes, whose local poses were set by
@@ -280,19 +313,19 @@ impl SceneGraph {
     }
 
     pub fn set_local_position(&mut self, unit: u32, node: usize, position: Vec3) {
-        let at = self.at(unit, node);
+        let at = self.at_for_change(unit, node);
         self.position[at] = position.to_array();
         self.note_change(unit, node);
     }
 
     pub fn set_local_rotation(&mut self, unit: u32, node: usize, rotation: Quat) {
-        let at = self.at(unit, node);
+        let at = self.at_for_change(unit, node);
         self.rotation[at] = rotation.to_array();
         self.note_change(unit, node);
     }
 
     pub fn set_local_scale(&mut self, unit: u32, node: usize, scale: Vec3) {
-        let at = self.at(unit, node);
+        let at = self.at_for_change(unit, node);
         self.scale[at] = scale.to_array();
         self.note_change(unit, node);
     }
@@ -300,7 +333,7 @@ impl SceneGraph {
     /// Sets the world position and rotation of a node, independent of its parent. The scale does
     /// not change.
     pub fn set_world_pose(&mut self, unit: u32, node: usize, position: Vec3, rotation: Quat) {
-        let at = self.at(unit, node);
+        let at = self.at_for_change(unit, node);
         let (mut position, mut rotation) = (position, rotation);
         if self.parent[at] != NO_NODE
             && let Some((above, parent)) = self.parent(unit, node)
@@ -378,7 +411,7 @@ impl SceneGraph {
 
     /// Returns the world transform of a node, updated if necessary.
     pub fn world(&mut self, unit: u32, node: usize) -> Mat4 {
-        self.update_world_poses(unit);
+        self.update_world_pose(unit, node);
         matrix(&self.world[self.at(unit, node)])
     }
 
@@ -386,20 +419,20 @@ impl SceneGraph {
     /// last column.
     #[inline]
     pub fn world_rows(&mut self, unit: u32, node: usize) -> [[f32; 4]; 3] {
-        self.update_world_poses(unit);
+        self.update_world_pose(unit, node);
         let [x, y, z, at] = self.world[self.at(unit, node)];
         [0, 1, 2].map(|row| [x[row], y[row], z[row], at[row]])
     }
 
     pub fn world_position(&mut self, unit: u32, node: usize) -> Vec3 {
-        self.update_world_poses(unit);
+        self.update_world_pose(unit, node);
         Vec3::from_array(self.world[self.at(unit, node)][3])
     }
 
     /// Returns the world rotation of a node. If parents have non-uniform scales, an exact rotation
     /// may not exist; the directions of the axes are used.
     pub fn world_rotation(&mut self, unit: u32, node: usize) -> Quat {
-        self.update_world_poses(unit);
+        self.update_world_pose(unit, node);
         let [x, y, z, _] = self.world[self.at(unit, node)].map(Vec3::from_array);
         let mirrored = if x.cross(y).dot(z) < 0.0 { -1.0 } else { 1.0 };
         let x = (x * mirrored).normalize_or(Vec3::X);
@@ -407,11 +440,20 @@ impl SceneGraph {
         Quat::from_mat3(&Mat3::from_cols(x, y, x.cross(y)))
     }
 
+    /// Computes the world pose of a node if it is outdated, and those of other nodes as needed.
+    #[inline]
+    fn update_world_pose(&mut self, unit: u32, node: usize) {
+        match node {
+            0 => self.update_root(unit),
+            _ => self.update_world_poses(unit),
+        }
+    }
+
     /// Computes the world poses of a unit if they are outdated, after those of the units that it is
     /// linked to.
     pub fn update_world_poses(&mut self, unit: u32) {
         let run = self.runs[unit as usize];
-        if !run.has(flag::DIRTY) {
+        if !run.has(flag::DIRTY | flag::INNER_DIRTY) {
             return;
         }
         if !run.has(flag::LINKED) {
@@ -421,7 +463,7 @@ impl SceneGraph {
         let mut chain = vec![unit];
         let mut top = unit;
         while let Some(above) = self.above(top)
-            && self.runs[above as usize].has(flag::DIRTY)
+            && self.runs[above as usize].has(flag::DIRTY | flag::INNER_DIRTY)
         {
             chain.push(above);
             top = above;
@@ -432,9 +474,16 @@ impl SceneGraph {
     }
 
     fn compute(&mut self, unit: u32) {
+        self.write_animated(unit);
         let run = &mut self.runs[unit as usize];
-        run.flags &= !flag::DIRTY;
-        for node in run.nodes() {
+        run.flags &= !(flag::DIRTY | flag::INNER_DIRTY);
+        let nodes = run.nodes();
+        self.compute_nodes(nodes);
+    }
+
+    /// Computes the world poses of nodes in the columns.
+    fn compute_nodes(&mut self, nodes: Range<usize>) {
+        for node in nodes {
             let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
             let world = match self.parent[node] {
                 NO_NODE => own,
@@ -472,10 +521,10 @@ impl SceneGraph {
 
     /// Returns all floats of a unit's local poses, for hashes.
     pub fn floats(&self, unit: u32) -> impl Iterator<Item = f32> + '_ {
-        let run = self.runs[unit as usize];
-        run.nodes().flat_map(|at| {
-            let (position, scale) = (self.position[at], self.scale[at]);
-            position.into_iter().chain(self.rotation[at]).chain(scale)
+        (0..self.count(unit)).flat_map(move |node| {
+            let NodePose { position, rotation, scale } = self.local(unit, node);
+            let (position, scale) = (position.to_array(), scale.to_array());
+            position.into_iter().chain(rotation.to_array()).chain(scale)
         })
     }
 }

@@ -118,6 +118,106 @@ describe("the animation of a unit", function()
     assert.near(2 - 1 + math.cos(math.rad(30)) * 1, Unit.world_position(lamp, 1).z, 0.01)
   end)
 
+  it("moves the parts of nodes that the bone mode names", function()
+    local hip = Unit.node(unit, "Hip")
+    assert.equals("transform", Unit.animation_bone_mode(unit))
+    Unit.crossfade_animation(unit, "Rise")
+    Unit.crossfade_animation(unit, "Bow", 2)
+    play(0.5)
+    assert.near(0.5, Unit.local_position(unit, hip).z, 0.02)
+    Unit.set_animation_bone_mode(unit, "rotation")
+    assert.equals("rotation", Unit.animation_bone_mode(unit))
+    play(0.25)
+    assert.near(0, Unit.local_position(unit, hip).z, 1e-4)
+    assert.is_true(angle(chest) > 60, angle(chest))
+    Unit.set_animation_bone_mode(unit, "ignore")
+    play(0.1)
+    assert.near(0, angle(chest), 1e-3)
+    Unit.set_animation_bone_mode(unit, "position_and_rotation")
+    play(0.1)
+    assert.is_true(angle(chest) > 60, angle(chest))
+    assert.error_matches(function() Unit.set_animation_bone_mode(unit, "rotate") end,
+      "must be one of transform, position_and_rotation, rotation, ignore, got 'rotate'")
+  end)
+
+  it("is evaluated less often at lower levels of detail", function()
+    Unit.crossfade_animation(unit, "Bow", 1, 0, true)
+    Unit.set_bones_lod(unit, 3)
+    play(0.1)
+    local changes, last = 0, angle(chest)
+    for _ = 1, 24 do
+      World.update(world, STEP)
+      local now = angle(chest)
+      changes, last = changes + (now ~= last and 1 or 0), now
+    end
+    assert.equals(3, changes)
+    Unit.set_bones_lod(unit, nil)
+    play(0.5)
+    assert.is_true(angle(chest) ~= last)
+    assert.error_matches(function() Unit.set_bones_lod(unit, 4) end, "must be 0 to 3, got 4")
+    local far = World.spawn_unit(world, "units/column_far", Vector3(0, 1000, 0))
+    local node, seen = Unit.node(far, "Chest"), {}
+    Camera.set_local_position(Application.main_camera(), Vector3(0, 0, 0))
+    Unit.crossfade_animation(far, "Bow", 1, 0, true)
+    for _ = 1, 24 do
+      World.update(world, STEP)
+      seen[Unit.local_rotation(far, node).x] = true
+    end
+    local count = 0
+    for _ in pairs(seen) do count = count + 1 end
+    assert.is_true(count <= 4, count)
+  end)
+
+  it("has nodes that follow it in every read", function()
+    local head = Unit.node(unit, "Head")
+    local hat = World.spawn_unit(world, "core/units/empty")
+    World.link_unit(world, hat, unit, head)
+    Unit.crossfade_animation(unit, "Bow")
+    for _ = 1, 30 do
+      World.update(world, STEP)
+      local turn = math.rad(angle(chest))
+      local wanted = Vector3(0, -math.sin(turn), 1 + math.cos(turn))
+      for _, position in ipairs({
+        Unit.world_position(unit, head),
+        Matrix4x4.translation(Unit.world_pose(unit, head)),
+        Unit.world_position(hat, 1),
+      }) do
+        assert.is_true(Vector3.distance(wanted, position) < 1e-3, tostring(position))
+      end
+    end
+    -- A moved unit takes its nodes with it.
+    local before = Unit.world_position(unit, head)
+    Unit.set_local_position(unit, 1, Vector3(3, 0, 0))
+    assert.near(before.x + 3, Unit.world_position(unit, head).x, 1e-4)
+    assert.near(before.x + 3, Unit.world_position(hat, 1).x, 1e-4)
+    -- A script can change a part of a node that animation moves, until the next update.
+    Unit.set_local_rotation(unit, chest, Quaternion.identity())
+    assert.near(0, angle(chest), 1e-3)
+    assert.is_true(Vector3.distance(Unit.local_position(unit, chest), Vector3(0, 0, 1)) < 1e-4)
+    play(0.1)
+    assert.is_true(angle(chest) > 45, angle(chest))
+  end)
+
+  it("does not move units by animations without root motion", function()
+    Unit.crossfade_animation(unit, "Rise")
+    assert.equals("ignore", Unit.animation_root_mode(unit))
+    Unit.set_animation_root_mode(unit, "position_and_rotation")
+    assert.equals("position_and_rotation", Unit.animation_root_mode(unit))
+    play(0.5)
+    assert.is_true(Unit.local_position(unit, 1) == Vector3(0, 0, 0))
+    local wanted = Matrix4x4.translation(Unit.animation_wanted_root_pose(unit))
+    assert.is_true(wanted == Vector3(0, 0, 0), tostring(wanted))
+    assert.error_matches(function() Unit.set_animation_root_mode(unit, "positon") end,
+      "got 'positon', did you mean 'position'")
+    local cube = World.spawn_unit(world, "core/units/cube")
+    assert.error_matches(function() Unit.set_animation_root_mode(cube, "ignore") end,
+      "has no animations")
+    assert.error_matches(function() Unit.animation_root_mode(cube) end, "has no animations")
+    assert.error_matches(function() Unit.animation_bone_mode(cube) end, "has no animations")
+    assert.error_matches(function() Unit.set_bones_lod(cube, 1) end, "has no animations")
+    assert.error_matches(function() Unit.animation_wanted_root_pose(cube) end, "has no animations")
+  end)
+
   it("is in the description of the unit", function()
     Unit.crossfade_animation(unit, "Bow")
     play(0.1)

@@ -108,6 +108,8 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::UNIT,
     &unit::animation::UNIT,
     &unit::ragdoll::UNIT,
+    &unit::constraints::UNIT,
+    &unit::root_motion::UNIT,
     &unit::state_machine::UNIT,
     &unit::animation_events::UNIT,
     &unit::skeleton::UNIT,

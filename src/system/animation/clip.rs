@@ -178,10 +178,15 @@ impl Clip {
     /// time alone, so that it is independent of the frame rate. Times that are not within the clip
     /// are limited to it; NaN is 0. Without root motion, nothing moves.
     pub fn root_delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
-        match &self.features.root {
-            Some(root) => root.delta(self.tick_at(from), self.tick_at(to), loops),
-            None => RigidTransform::IDENTITY,
-        }
+        self.root_delta_in([0.0, self.seconds], from, to, loops)
+    }
+
+    /// Returns the root movement between two times in seconds, as [`Clip::root_delta`] does, of a
+    /// part of the clip that loops. `range` has the start and the end of the part.
+    pub fn root_delta_in(&self, range: [f32; 2], from: f32, to: f32, loops: i32) -> RigidTransform {
+        let Some(root) = &self.features.root else { return RigidTransform::IDENTITY };
+        let range = range.map(|time| self.tick_at(time));
+        root.delta(range, (self.tick_at(from), self.tick_at(to)), loops)
     }
 
     /// Returns the movement of the root at a time in seconds, relative to its rest transform.

@@ -54,9 +54,10 @@ pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 pub use source_range::cut as cut_clip;
 pub use state_machine::{
     BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
-    FadeSettings, Interruption, Layer, LayerInfo, LayerOutput, Mask, ParameterForm, ParameterRow,
-    PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample, SampleMode,
-    SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine, StateMachineOutput,
-    StateMachineState, StateMachineSummary, StateSummary, Transition, TransitionMode,
-    TransitionSummary, Variable, WeightEvaluator, compile_state_machine, read_state_machine,
+    FadeSettings, Interruption, LAYERS_MAX, Layer, LayerInfo, LayerOutput, Mask, ParameterForm,
+    ParameterRow, PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample,
+    SampleMode, SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine,
+    StateMachineOutput, StateMachineState, StateMachineSummary, StateSummary, Transition,
+    TransitionMode, TransitionSummary, Variable, WeightEvaluator, compile_state_machine,
+    read_state_machine,
 };

@@ -23,9 +23,20 @@ impl PoseGroup {
 }
 
 /// Local transforms of the bones of a skeleton.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(PartialEq, Debug, Default)]
 pub struct Pose {
     pub(crate) groups: Vec<PoseGroup>,
+}
+
+impl Clone for Pose {
+    fn clone(&self) -> Pose {
+        Pose { groups: self.groups.clone() }
+    }
+
+    /// Copies a pose without a new allocation, if there is room.
+    fn clone_from(&mut self, source: &Pose) {
+        self.groups.clone_from(&source.groups);
+    }
 }
 
 impl Pose {
@@ -54,6 +65,19 @@ impl Pose {
         }
         for (lanes, value) in group.scale.iter_mut().zip(transform.scale.to_array()) {
             lanes.0[lane] = value;
+        }
+    }
+
+    /// Copies the positions, the scales or both of another pose with the same number of bones.
+    pub fn copy_parts(&mut self, other: &Pose, positions: bool, scales: bool) {
+        debug_assert_eq!(self.groups.len(), other.groups.len());
+        for (group, other) in self.groups.iter_mut().zip(&other.groups) {
+            if positions {
+                group.position = other.position;
+            }
+            if scales {
+                group.scale = other.scale;
+            }
         }
     }
 

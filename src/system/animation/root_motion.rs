@@ -66,13 +66,19 @@ impl RootTrack {
 
     /// Returns the movement from one time to another, both in ticks, relative to the character at
     /// the first time. `loops` is how often the end was crossed; negative in reverse.
-    pub(crate) fn delta(&self, from: f32, to: f32, loops: i32) -> RigidTransform {
+    /// `range` has the times between which the clip loops.
+    pub(crate) fn delta(
+        &self,
+        range: [f32; 2],
+        (from, to): (f32, f32),
+        loops: i32,
+    ) -> RigidTransform {
         let start = self.at(from).inverse();
         let end = self.at(to);
         if loops == 0 {
             return start.concatenate(&end);
         }
-        let whole = self.at(f32::from(LAST_TICK)).concatenate(&self.at(0.0).inverse());
+        let whole = self.at(range[1]).concatenate(&self.at(range[0]).inverse());
         start.concatenate(&whole.repeat(loops)).concatenate(&end)
     }
 }

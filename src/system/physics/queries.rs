@@ -102,8 +102,23 @@ impl Simulation {
         length: f32,
         query: &QueryFilter,
     ) -> Option<QueryHit> {
+        self.raycast_where(from, direction, length, query, |_| true)
+    }
+
+    /// Returns the first hit of a ray with a body whose owner the function `accepts`. The direction
+    /// must have length 1.
+    pub fn raycast_where(
+        &self,
+        from: Vec3,
+        direction: Vec3,
+        length: f32,
+        query: &QueryFilter,
+        accepts: impl Fn(BodyOwner) -> bool,
+    ) -> Option<QueryHit> {
+        let accepted = |_: ColliderHandle, collider: &rapier::Collider| accepts(collider.user_data);
+        let filter = rapier::QueryFilter { predicate: Some(&accepted), ..query.rapier() };
         let ray = rapier::Ray::new(from, direction);
-        let found = self.world.cast_ray_and_get_normal(&ray, length, true, query.rapier());
+        let found = self.world.cast_ray_and_get_normal(&ray, length, true, filter);
         found.map(|(collider, hit)| QueryHit {
             owner: self.owner_of(collider),
             position: from + direction * hit.time_of_impact,

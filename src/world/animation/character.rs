@@ -1,24 +1,29 @@
 //! A character: the clips that a unit plays, their blending, and the resulting pose.
 
 use super::animated_model::AnimatedModel;
-use super::events::EventOrigin;
+use super::bone_mode::BoneMode;
+use super::constraints::{ConstraintScratch, ConstraintUpdate};
+use super::ground::Ground;
+use super::level_of_detail::LevelOfDetail;
 use super::morph::{MorphScratch, MorphWeights};
 use super::ragdoll::CharacterRagdoll;
-use super::state_machine::CharacterMachine;
-use crate::scene_graph::NodePose;
+use super::root_motion::RootMode;
+use super::state_machine::{CharacterMachine, MachinePools};
+use crate::scene_graph::{AnimatedPose, NodePose};
 use crate::unit::UnitId;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, model_matrices,
+    BlendSum, BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, RigidTransform,
+    model_matrices,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
 use std::sync::Arc;
 
+pub use engine_animation::LAYERS_MAX;
+
 /// Maximum number of clips that a character plays at once.
 pub const PLAYING_MAX: usize = 16;
-/// Maximum number of layers of a character.
-pub const LAYERS_MAX: usize = 16;
 
 /// Options of a clip that starts to play.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -48,6 +53,8 @@ pub struct PlayingClip {
     age: f32,
     /// Seconds of the fade-out: those that have passed, and their total.
     ending: Option<[f32; 2]>,
+    /// Time before the last update, and the number of times that its end was crossed there.
+    step: (f32, i32),
     pub(super) player: ClipPlayer,
 }
 
@@ -71,21 +78,34 @@ impl PlayingClip {
         if let Some([passed, _]) = &mut self.ending {
             *passed += seconds;
         }
-        self.set_time(self.time + seconds * self.options.speed);
+        let from = self.time;
+        let time = from + seconds * self.options.speed;
+        let loops = self.set_time(time);
+        self.step = if time.is_finite() { (from, loops) } else { (self.time, 0) };
     }
 
-    /// Sets the time: inside the range, or at its other end if the clip loops.
-    fn set_time(&mut self, time: f32) {
+    /// Returns the movement of the root in the last update.
+    fn root_delta(&self, clip: &Clip) -> RigidTransform {
+        let (from, loops) = self.step;
+        clip.root_delta_in(self.options.range, from, self.time, loops)
+    }
+
+    /// Sets the time: inside the range, or at its other end if the clip loops. Returns the number
+    /// of times that the end was crossed; negative in reverse.
+    fn set_time(&mut self, time: f32) -> i32 {
         let [start, end] = self.options.range;
         let seconds = end - start;
-        self.time = if !(seconds > 0.0 && time.is_finite()) {
-            start
+        if !(seconds > 0.0 && time.is_finite()) {
+            self.time = start;
         } else if self.options.loops && !(start..=end).contains(&time) {
             let rest = (time - start) % seconds;
-            if rest < 0.0 { (rest + seconds).min(seconds) + start } else { rest + start }
+            let rest = if rest < 0.0 { (rest + seconds).min(seconds) } else { rest };
+            self.time = rest + start;
+            return ((time - start - rest) / seconds).round() as i32;
         } else {
-            time.clamp(start, end)
-        };
+            self.time = time.clamp(start, end);
+        }
+        0
     }
 
     /// Returns true if the clip has been played to its end.
@@ -104,6 +124,17 @@ pub struct PoseScratch {
     sum: BlendSum,
     evaluator: PoseEvaluator,
     morph: MorphScratch,
+    pools: MachinePools,
+    constraints: ConstraintScratch,
+}
+
+/// Data of an evaluation that all characters share.
+#[derive(Clone, Copy)]
+pub struct PoseContext<'a> {
+    /// Seconds since the last update.
+    pub seconds: f32,
+    /// `None` in a world without physics.
+    pub ground: Option<Ground<'a>>,
 }
 
 /// The animation of a unit.
@@ -122,6 +153,13 @@ pub struct Character {
     pub simple: Option<u32>,
     /// `None` until a ragdoll is described or started.
     pub ragdoll: Option<Box<CharacterRagdoll>>,
+    pub root_mode: RootMode,
+    bone_mode: BoneMode,
+    pub detail: LevelOfDetail,
+    /// Movement of the root in the last update, relative to the unit before it.
+    pub root_delta: RigidTransform,
+    /// Transform of the unit's first node in the world, for constraints.
+    pub(super) world: NodePose,
     /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's
     /// file or the game has set.
     base: Pose,
@@ -130,8 +168,12 @@ pub struct Character {
     pub weights: MorphWeights,
     /// Matrix of each bone, from the bone's space into the space of the unit's first node.
     pub matrices: Vec<ModelMatrix>,
-    /// True for bones that the last evaluation moved.
-    moved: Vec<bool>,
+    /// Bones that clips and constraints move, one bit each.
+    moved: Vec<u64>,
+    /// True if `moved` is outdated.
+    moves_changed: bool,
+    /// True if parts of the unit, such as lights, are at nodes below its first node.
+    pub(super) has_inner_parts: bool,
     /// True if the pose must be evaluated although no time passes.
     outdated: bool,
     /// True if the renderer does not have the matrices yet.
@@ -174,11 +216,18 @@ impl Character {
             machine: None,
             simple: None,
             ragdoll: None,
+            root_mode: RootMode::default(),
+            bone_mode: BoneMode::default(),
+            detail: LevelOfDetail::default(),
+            root_delta: RigidTransform::IDENTITY,
+            world: NodePose::IDENTITY,
             base: model.rest.clone(),
             pose: model.rest.clone(),
             weights: MorphWeights::new(&model),
             matrices: Vec::with_capacity(bones),
-            moved: vec![false; bones],
+            moved: vec![0; bones.div_ceil(64)],
+            moves_changed: true,
+            has_inner_parts: false,
             outdated: true,
             is_listed: false,
             is_due: false,
@@ -211,10 +260,11 @@ impl Character {
         let id = self.last_id;
         let [start, end] = options.range;
         let time = if options.speed < 0.0 { end } else { start };
-        let started = PlayingClip { id, clip, options, time, age: 0.0, ending: None, player };
+        let step = (time, 0);
+        let started = PlayingClip { id, clip, options, time, age: 0.0, ending: None, step, player };
         let index = self.playing.partition_point(|it| it.options.layer <= options.layer);
         self.playing.insert(index, started);
-        self.outdated = true;
+        (self.outdated, self.moves_changed) = (true, true);
         Ok(id)
     }
 
@@ -231,7 +281,7 @@ impl Character {
     /// Ends a clip at once.
     pub fn end_clip(&mut self, id: u32) {
         self.playing.retain(|it| it.id != id);
-        self.outdated = true;
+        (self.outdated, self.moves_changed) = (true, true);
     }
 
     /// Returns a playing clip.
@@ -247,12 +297,15 @@ impl Character {
     /// Sets or removes the state machine.
     pub fn set_machine(&mut self, machine: Option<CharacterMachine>) {
         self.machine = machine;
-        self.outdated = true;
+        if let Some(machine) = &mut self.machine {
+            machine.check_model(&self.model);
+        }
+        (self.outdated, self.moves_changed) = (true, true);
     }
 
     /// Lets the state machine run or stand still. Returns false if there is none.
     pub fn set_machine_enabled(&mut self, enabled: bool) -> bool {
-        self.outdated = true;
+        (self.outdated, self.moves_changed) = (true, true);
         self.machine.as_mut().map(|machine| machine.enabled = enabled).is_some()
     }
 
@@ -263,6 +316,16 @@ impl Character {
             model_matrices(&model.skeleton, pose, matrices);
         }
         (ragdoll.as_deref_mut(), ModelPose { skeleton: &model.skeleton, pose, matrices })
+    }
+
+    pub fn bone_mode(&self) -> BoneMode {
+        self.bone_mode
+    }
+
+    /// Sets the parts of the bones that animation changes.
+    pub fn set_bone_mode(&mut self, mode: BoneMode) {
+        self.bone_mode = mode;
+        self.outdated = true;
     }
 
     /// Sets the speed of a playing clip. Returns false if it has ended.
@@ -297,7 +360,7 @@ impl Character {
         self.nodes = nodes;
         self.base.clone_from(&model.rest);
         self.weights = MorphWeights::new(model);
-        self.moved = vec![false; model.skeleton.bone_count()];
+        self.moved = vec![0; model.skeleton.bone_count().div_ceil(64)];
     }
 
     /// Replaces the clips by their reloaded versions. Clips of the same names keep their times.
@@ -317,25 +380,63 @@ impl Character {
             true
         });
         if let Some(machine) = &mut self.machine {
-            machine.forget_players();
+            machine.check_model(model);
         }
-        self.outdated = true;
+        (self.outdated, self.moves_changed) = (true, true);
     }
 
-    /// Moves the clips and the state machine on. Events and their layers are passed to `notify`.
-    /// Returns true if the pose has to be evaluated.
-    pub fn advance(&mut self, seconds: f32, notify: impl FnMut(EventOrigin, u16)) -> bool {
-        let machine = self.machine.as_mut().filter(|machine| machine.enabled);
-        let has_machine = machine.map(|machine| machine.advance(seconds, notify)).is_some();
+    /// Returns the state machine if it affects the pose. One that could not be bound to the
+    /// reloaded model is_still still.
+    fn active_machine(&mut self) -> Option<&mut CharacterMachine> {
+        self.machine.as_mut().filter(|it| it.is_active())
+    }
+
+    /// Returns true if the transform of the unit in the world affects the pose.
+    pub(super) fn has_constraints(&self) -> bool {
+        let machine = self.machine.as_ref().filter(|it| it.enabled);
+        machine.is_some_and(|it| !it.bound.constraints.is_empty())
+    }
+
+    /// Returns the movement of the root in the last update. Clips on the lowest layer replace that
+    /// of the clips before them; over a state machine and on higher layers, only clips with root
+    /// motion do.
+    fn find_root_delta(&mut self) -> RigidTransform {
+        let machine = self.active_machine();
+        let has_machine = machine.is_some();
+        let mut total = machine.map_or(RigidTransform::IDENTITY, |machine| machine.root_delta());
+        for it in &self.playing {
+            let clip = &self.model.clips[usize::from(it.clip)].clip;
+            let is_still = it.options.layer == 0 && !has_machine && !clip.is_additive();
+            if clip.has_root_motion() || is_still {
+                total = total.blended(&it.root_delta(clip), it.share());
+            }
+        }
+        total
+    }
+
+    /// Records that the state machine was replaced by its reloaded version.
+    pub(super) fn note_reload(&mut self) {
+        (self.outdated, self.moves_changed) = (true, true);
+    }
+
+    /// Moves the clips and the state machine on, and finds the movement of the root. Returns true
+    /// if the pose has to be evaluated.
+    pub fn advance(&mut self, seconds: f32) -> bool {
+        let machine = self.active_machine();
+        let has_machine = machine.map(|machine| machine.advance(seconds)).is_some();
         if let Some(ragdoll) = &mut self.ragdoll {
             let machine = self.machine.as_ref();
             let (ragdolls, masks) = machine.map_or((&[][..], &[][..]), CharacterMachine::ragdolls);
             ragdoll.follow_machine(ragdolls, masks);
         }
         self.playing.iter_mut().for_each(|it| it.advance(seconds));
+        let is_fallen = self.ragdoll.as_ref().is_some_and(|it| it.is_active() && it.is_full());
+        self.root_delta = match is_fallen {
+            true => RigidTransform::IDENTITY,
+            false => self.find_root_delta(),
+        };
         let before = self.playing.len();
         self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
-        self.outdated |= self.playing.len() != before;
         // Clips below a clip that has replaced its layer have no effect.
         let mut index = self.playing.len();
         let mut covered = None;
@@ -348,12 +449,24 @@ impl Character {
                 covered = Some(layer);
             }
         }
+        if self.playing.len() != before {
+            (self.outdated, self.moves_changed) = (true, true);
+        }
         let has_more = has_machine || self.ragdoll.is_some() || !self.playing.is_empty();
         std::mem::take(&mut self.outdated) || has_more
     }
 
+    /// Counts an update for the level of detail. A character whose pose is not evaluated is not due
+    /// any more.
+    pub(super) fn take_turn(&mut self, distance: Option<f32>, seconds: f32) {
+        let (row, is_new) = (self.unit.row(), self.matrices.is_empty() || self.ragdoll.is_some());
+        self.is_due = self.detail.take_turn(distance, is_new, row, seconds);
+        self.outdated |= !self.is_due;
+    }
+
     /// Evaluates the pose and the matrices of the bones.
-    pub fn evaluate(&mut self, scratch: &mut PoseScratch) {
+    pub fn evaluate(&mut self, scratch: &mut PoseScratch, context: &PoseContext) {
+        let seconds = self.detail.take_seconds(context.seconds);
         let model = &*self.model;
         if let Some(ragdoll) = &mut self.ragdoll {
             ragdoll.keep(&self.pose);
@@ -362,17 +475,30 @@ impl Character {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
         let is_additive = |it: &PlayingClip| model.clips[usize::from(it.clip)].clip.is_additive();
-        let machine = self.machine.as_mut().filter(|machine| machine.enabled);
+        let mut machine = self.machine.as_mut().filter(|it| it.is_active());
+        if std::mem::take(&mut self.moves_changed) || self.ragdoll.is_some() {
+            self.moved.fill(0);
+            let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
+            let machine = machine.as_ref().map(|it| it.bound.moved_bones());
+            for bone in clips.flatten().chain(machine.into_iter().flatten()) {
+                self.moved[usize::from(*bone) / 64] |= 1 << (bone % 64);
+            }
+            if let Some(ragdoll) = &self.ragdoll {
+                for bone in (0..model.skeleton.bone_count()).filter(|bone| ragdoll.moves(*bone)) {
+                    self.moved[bone / 64] |= 1 << (bone % 64);
+                }
+            }
+        }
         match &self.playing[..] {
             [only] if machine.is_none() && only.share() >= 1.0 && !is_additive(only) => {
                 only.player.sample(&self.base, &mut self.pose);
             }
             all => {
-                match machine {
+                match &mut machine {
                     None => self.pose.clone_from(&self.base),
                     Some(machine) => {
-                        let evaluator = &mut scratch.evaluator;
-                        machine.evaluate(model, evaluator, &self.base, &mut self.pose);
+                        let PoseScratch { pools, evaluator, .. } = scratch;
+                        machine.evaluate(pools, evaluator, &self.base, &mut self.pose);
                     }
                 }
                 for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
@@ -380,37 +506,27 @@ impl Character {
                 }
             }
         }
+        self.bone_mode.apply(&mut self.pose, &self.base);
         model_matrices(&model.skeleton, &self.pose, &mut self.matrices);
+        if let Some(machine) = machine.filter(|it| !it.bound.constraints.is_empty()) {
+            let (skeleton, pose) = (&model.skeleton, &mut self.pose);
+            let mut rig = ModelPose { skeleton, pose, matrices: &mut self.matrices };
+            let CharacterMachine { bound, constraints, output, .. } = machine;
+            let (unit, world, ground) = (self.unit, self.world, context.ground);
+            let weights = &output.constraints[..];
+            let update = ConstraintUpdate { unit, world, weights, seconds, ground };
+            constraints.apply(&bound.constraints, &mut rig, &update, &mut scratch.constraints);
+        }
         if let Some(ragdoll) = &mut self.ragdoll {
             ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
         }
         self.evaluate_weights(&mut scratch.morph);
     }
 
-    /// Calls a function for each node that the clips move, or have moved before this evaluation,
-    /// with its local pose.
-    pub fn each_moved_node(&mut self, mut write: impl FnMut(usize, &NodePose)) {
-        let moves_now = |bone: usize, playing: &[PlayingClip]| {
-            let bone = bone as u16;
-            let has = |it: &PlayingClip| {
-                self.model.clips[usize::from(it.clip)].bones.binary_search(&bone).is_ok()
-            };
-            let machine = self.machine.as_ref();
-            let ragdoll = self.ragdoll.as_ref();
-            ragdoll.is_some_and(|it| it.moves(usize::from(bone)))
-                || playing.iter().any(has)
-                || machine.is_some_and(|it| it.moves(&self.model, bone))
-        };
-        for bone in 0..self.moved.len() {
-            let moves = moves_now(bone, &self.playing);
-            if !moves && !self.moved[bone] {
-                continue;
-            }
-            self.moved[bone] = moves;
-            let Some(node) = self.nodes[bone] else { continue };
-            let BoneTransform { position, rotation, scale } = self.pose.transform(bone);
-            write(usize::from(node), &NodePose { position, rotation, scale });
-        }
+    /// Returns the pose of the last evaluation, for the nodes of the unit.
+    pub(super) fn animated_pose(&self, is_eager: bool) -> AnimatedPose<'_> {
+        let Character { pose, nodes, moved, has_inner_parts, .. } = self;
+        AnimatedPose { pose, nodes, moved, is_eager: is_eager || *has_inner_parts }
     }
 
     /// Writes the state that must be equal in every run.
@@ -422,6 +538,8 @@ impl Character {
             ragdoll.write_state(hash);
         }
         self.weights.base.iter().for_each(|weight| hash.write_f32(*weight));
+        hash.write_u64(self.root_mode as u64 | (self.bone_mode as u64) << 8);
+        self.detail.write_state(hash);
         hash.write_u64(self.playing.len() as u64);
         for it in &self.playing {
             hash.write_u64(u64::from(it.id));

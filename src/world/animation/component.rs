@@ -18,6 +18,9 @@ use engine_resource::resource_kind::kind_names;
 use engine_resource::store::ResourceStore;
 use std::sync::Arc;
 
+/// Maximum distance of the first level of detail in metres.
+const LOD_DISTANCE_MAX: f32 = 1e6;
+
 /// The component `animation`.
 pub static ANIMATION: Component = Component {
     name: "animation",
@@ -55,6 +58,13 @@ pub static ANIMATION: Component = Component {
             default: FieldDefault::None,
             doc: "bodies of the bones, for Unit.start_ragdoll and states of the state machine",
         },
+        ComponentField {
+            name: "lod_distance",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(0.0),
+            doc: "metres from the camera beyond which poses are evaluated in every second update, \
+                  and farther away in fewer ({default}: in every update)",
+        },
     ],
     in_node_order: false,
     read,
@@ -81,6 +91,8 @@ pub struct AnimationComponent {
     pub clip: Option<String>,
     pub loops: bool,
     pub ragdoll: Option<Arc<RagdollDescription>>,
+    /// Distance in metres of the first level of detail; 0 is none.
+    pub lod_distance: f32,
 }
 
 impl AnimationComponent {
@@ -116,12 +128,16 @@ fn read(part: &ComponentSource, _: u16, builder: &mut TemplateBuilder) -> Result
         let (model, clip) = (model.to_string(), clip.clone());
         builder.refer(0, ResourceReference::Clip { model, clip }, |_, _, _| {});
     }
-    let loops = fields.boolean("loop");
+    let (loops, lod_distance) = (fields.boolean("loop"), fields.number("lod_distance"));
+    if !(0.0..=LOD_DISTANCE_MAX).contains(&lod_distance) {
+        return Err(error!("'lod_distance' is {lod_distance}: use 0 to {LOD_DISTANCE_MAX} metres"));
+    }
     let ragdoll = match fields.tree.get("ragdoll") {
         Some(tree) => RagdollDescription::read(tree)?.map(Arc::new),
         None => None,
     };
-    let component = AnimationComponent { model: None, machine: None, clip, loops, ragdoll };
+    let component =
+        AnimationComponent { model: None, machine: None, clip, loops, ragdoll, lod_distance };
     builder.template.animation = Some(component);
     Ok(())
 }
@@ -132,13 +148,16 @@ fn spawn(
     unit: UnitId,
     template: &UnitTemplate,
 ) -> Result<(), Error> {
-    let Some(AnimationComponent { model, machine, clip, loops, ragdoll }) = &template.animation
+    let Some(AnimationComponent { model, machine, clip, loops, ragdoll, lod_distance }) =
+        &template.animation
     else {
         return Ok(());
     };
     let model = host.animations.current(model.as_ref().expect("the reference was resolved"));
     let nodes = bone_nodes(&model, host.units, unit);
     let mut character = Character::new(unit, model.clone(), nodes);
+    character.detail.near = *lod_distance;
+    character.has_inner_parts = has_inner_parts(template, &character.nodes);
     take_poses(&mut character, host.units);
     if let Some(name) = clip {
         let index = model.position(name).ok_or_else(|| error!("there is no clip '{name}'"))?;
@@ -159,6 +178,17 @@ fn spawn(
         host.animations.prepare_ragdoll(unit, ragdoll.as_ref())?;
     }
     Ok(())
+}
+
+/// Returns true if parts of a unit follow nodes below its first node, or if the first node is that
+/// of a bone.
+fn has_inner_parts(template: &UnitTemplate, nodes: &[Option<u16>]) -> bool {
+    let UnitTemplate { meshes, lights, sprites, maps, .. } = template;
+    meshes.iter().any(|mesh| mesh.node != 0)
+        || lights.iter().any(|light| light.node != 0)
+        || sprites.iter().any(|sprite| sprite.node != 0)
+        || maps.iter().any(|map| map.node != 0)
+        || nodes.contains(&Some(0))
 }
 
 fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, _: &str) {

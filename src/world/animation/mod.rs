@@ -4,11 +4,17 @@
 
 mod animated_model;
 mod animation_resource;
+mod bone_mode;
 mod character;
 mod clip_table;
 mod component;
+mod constraints;
+#[cfg(test)]
+mod crowd_tests;
 mod event_log;
 mod events;
+mod ground;
+mod level_of_detail;
 mod model_clips;
 mod morph;
 mod ragdoll;
@@ -17,6 +23,7 @@ mod ragdoll_description;
 mod ragdoll_tests;
 mod ragdoll_update;
 mod rig_source;
+mod root_motion;
 mod skeleton_view;
 mod state_machine;
 mod statistics;
@@ -24,30 +31,36 @@ mod statistics;
 mod tests;
 
 use super::WorldId;
+use super::physics::PhysicsTables;
 use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
 pub use animation_resource::{ANIMATION_FILE, refer_clip};
-use character::PoseScratch;
+pub use bone_mode::BoneMode;
 pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
+use character::{PoseContext, PoseScratch};
 pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
+pub use constraints::WorldTarget;
 pub use engine_animation::EventCue;
 pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
 use engine_animation::read_state_machine;
 use engine_foundation::tasks::TaskPool;
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, Vec3, error};
 use engine_models::Model;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use event_log::EventLog;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
+use ground::Ground;
+pub use level_of_detail::{LEVEL_MAX, LevelOfDetail};
 pub use model_clips::{compile_clips, scale_animation};
 pub use morph::{MORPH_WEIGHT_MAX, MeshMorphs, MorphWeights};
 pub use ragdoll::CharacterRagdoll;
 use ragdoll_description::ModelRagdolls;
 pub use ragdoll_description::RagdollDescription;
 pub use ragdoll_update::{FACE_UP_VARIABLE, RagdollOptions};
+pub use root_motion::RootMode;
 pub use skeleton_view::SkeletonView;
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::HashMap;
@@ -55,6 +68,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Number of characters below which waking a thread costs more time than their evaluation.
 const CHARACTERS_MIN: usize = 32;
+
+/// Step of an update of characters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AnimationStep {
+    pub world: WorldId,
+    pub seconds: f32,
+    /// Position of the camera, for levels of detail.
+    pub viewer: Option<Vec3>,
+}
 
 /// No character.
 const NONE: u32 = u32::MAX;
@@ -69,6 +91,8 @@ pub struct Animations {
     models: HashMap<String, Arc<AnimatedModel>>,
     /// State machines that characters use or used, by the names of the machine and of the model.
     machines: HashMap<(String, String), Arc<BoundMachine>>,
+    /// Number of machines that were bound.
+    bound_machines: usize,
     /// Events that characters have sent.
     pub events: AnimationEvents,
     /// Characters whose transitions and events are logged.
@@ -136,7 +160,8 @@ impl Animations {
                 })?,
             );
         }
-        BoundMachine::new(name, machine, &self.models[model], clips)
+        self.bound_machines += 1;
+        BoundMachine::new(name, self.bound_machines, machine, (&self.models[model], clips))
     }
 
     /// Returns the character of a unit, if it has one.
@@ -197,49 +222,93 @@ impl Animations {
         }
     }
 
-    /// Moves the clips of a world's characters on, evaluates their poses, and writes the nodes that
-    /// clips move. This is the system `animation`.
+    /// Moves the clips of a world's characters on, moves units by root motion, evaluates the poses
+    /// with their constraints, and sets the nodes that they move. This is the system `animation`.
     ///
     /// # Errors
-    /// Returns an error if threads cannot be started.
+    /// Returns an error if threads cannot be started, or if the mover of a unit would leave the
+    /// allowed range.
     pub fn update(
         &mut self,
-        world: WorldId,
+        step: AnimationStep,
         units: &mut Units,
-        seconds: f32,
+        bodies: &mut PhysicsTables,
         pool: &TaskPool,
     ) -> Result<(), Error> {
+        let AnimationStep { world, seconds, .. } = step;
         for edited in units.scene.take_edited() {
             self.note_edited(edited, units);
         }
-        let mut due = 0;
-        let Animations { characters, events, .. } = self;
-        events.begin_update();
-        for character in characters {
-            let is_here = units.is_in(character.unit.row(), world);
-            let unit = character.unit;
-            character.is_due = is_here
-                && character.advance(seconds, |origin, layer| {
-                    events.send(AnimationEvent { world, unit, layer, origin });
-                });
-            due += usize::from(character.is_due);
+        for character in &mut self.characters {
+            character.is_due = units.is_in(character.unit.row(), world);
         }
-        if !self.log.is_empty() {
-            self.log_update(units);
-        }
-        if due >= CHARACTERS_MIN && pool.threads() > 1 {
-            let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));
-            let scratches = &self.scratches;
-            tasks.each_slice(task, &mut self.characters, |_, slice| evaluate(slice, scratches))?;
-        } else if due > 0 {
-            evaluate(&mut self.characters, &self.scratches);
-        }
+        self.for_each_due(pool, |character, _| character.is_due = character.advance(seconds))?;
+        self.finish_steps(step, units, bodies)?;
+        let bodies = &*bodies;
+        let ground = bodies.of_world(world).map(|physics| Ground { bodies, physics });
+        let context = PoseContext { seconds, ground };
+        self.for_each_due(pool, |character, scratch| character.evaluate(scratch, &context))?;
         for character in self.characters.iter_mut().filter(|it| it.is_due) {
             let row = character.unit.row();
             if !std::mem::replace(&mut character.is_listed, true) {
                 self.changed.push(row);
             }
-            character.each_moved_node(|node, pose| units.scene.set_animated(row, node, pose));
+            let is_eager = bodies.has_inner_actors(character.unit);
+            units.scene.set_animated_pose(row, &character.animated_pose(is_eager));
+        }
+        Ok(())
+    }
+
+    /// Calls `work` for each character that is due, in parallel if there are enough.
+    fn for_each_due(
+        &mut self,
+        pool: &TaskPool,
+        work: impl Fn(&mut Character, &mut PoseScratch) + Sync,
+    ) -> Result<(), Error> {
+        let due = self.characters.iter().filter(|it| it.is_due).count();
+        let scratches = &self.scratches;
+        let run = |characters: &mut [Character]| {
+            let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut scratch = take().pop().unwrap_or_default();
+            characters.iter_mut().filter(|it| it.is_due).for_each(|it| work(it, &mut scratch));
+            take().push(scratch);
+        };
+        if due >= CHARACTERS_MIN && pool.threads() > 1 {
+            let (tasks, task) = (pool.tasks(due)?, pool.task("animation"));
+            tasks.each_slice(task, &mut self.characters, |_, slice| run(slice))?;
+        } else if due > 0 {
+            run(&mut self.characters);
+        }
+        Ok(())
+    }
+
+    /// Takes the events of the characters that are due, moves their units by root motion, and
+    /// chooses those whose poses this update evaluates.
+    fn finish_steps(
+        &mut self,
+        AnimationStep { world, seconds, viewer }: AnimationStep,
+        units: &mut Units,
+        bodies: &mut PhysicsTables,
+    ) -> Result<(), Error> {
+        let Animations { characters, events, .. } = self;
+        events.begin_update();
+        for character in characters.iter_mut().filter(|it| it.is_due) {
+            let unit = character.unit;
+            if let Some(machine) = &mut character.machine {
+                machine.take_events(|origin, layer| {
+                    events.send(AnimationEvent { world, unit, layer, origin });
+                });
+            }
+            root_motion::drive(character, units, bodies, seconds)?;
+            let viewer = viewer.filter(|_| character.detail.needs_distance());
+            if viewer.is_some() || character.has_constraints() {
+                character.world = units.scene.root_pose(unit.row());
+            }
+            let distance = viewer.map(|viewer| viewer.distance(character.world.position));
+            character.take_turn(distance, seconds);
+        }
+        if !self.log.is_empty() {
+            self.log_update(units);
         }
         Ok(())
     }
@@ -262,6 +331,8 @@ impl Animations {
         files: &mut dyn ClipFiles,
     ) -> Result<(), Error> {
         let mut outcome = Ok(());
+        // The pools of replaced machines are not used any more.
+        self.scratches.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let keys = self.machines.keys().filter(|(machine, model)| is_changed(machine, model));
         let mut keys: Vec<_> = keys.cloned().collect();
         keys.sort();
@@ -282,19 +353,12 @@ impl Animations {
                     && machine.bound.name == name
                 {
                     machine.reload(bound.clone());
+                    character.note_reload();
                 }
             }
         }
         outcome
     }
-}
-
-/// Evaluates the characters that are due.
-fn evaluate(characters: &mut [Character], scratches: &Mutex<Vec<PoseScratch>>) {
-    let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut scratch = take().pop().unwrap_or_default();
-    characters.iter_mut().filter(|it| it.is_due).for_each(|it| it.evaluate(&mut scratch));
-    take().push(scratch);
 }
 
 /// Returns the node of a unit for each bone of a model.

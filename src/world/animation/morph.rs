@@ -166,6 +166,7 @@ impl MorphScratch {
 
 #[cfg(test)]
 mod tests {
+    use super::super::character::PoseContext;
     use super::super::model_clips::compile_clips;
     use super::super::{Character, PlayOptions};
     use super::*;
@@ -226,8 +227,9 @@ mod tests {
     }
 
     fn step(character: &mut Character, seconds: f32) -> [f32; 2] {
-        character.advance(seconds, |_, _| ());
-        character.evaluate(&mut Default::default());
+        character.advance(seconds);
+        let context = PoseContext { seconds, ground: None };
+        character.evaluate(&mut Default::default(), &context);
         [0, 1].map(|target| character.morph_weight(target).unwrap())
     }
 

@@ -1,23 +1,21 @@
 //! State machines of characters: the resource kind `state_machine`, a machine bound to the clips of
 //! a model, and the state of one character.
 
-use super::animated_model::AnimatedModel;
+use super::animated_model::{AnimatedModel, NamedClip};
 use super::animation_resource::refer_clip;
+use super::constraints::{BoundConstraints, CharacterConstraints};
 use super::events::{EventOrigin, refer_to_cue};
 use super::morph::MeshMorphs;
 use engine_animation::{
-    BoneMask, ClipInfo, ClipPlayer, EventCue, Pose, PoseEvaluator, STATE_MACHINE_VERSION,
-    SampleMode, SentEvent, StateMachine, StateMachineOutput, StateMachineState, WeightEvaluator,
-    compile_state_machine, read_state_machine,
+    BoneMask, Clip, ClipInfo, EventCue, PlayerPool, Pose, PoseEvaluator, RigData, RigidTransform,
+    STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine, StateMachineOutput,
+    StateMachineState, WeightEvaluator, compile_state_machine, read_state_machine,
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{ResourceKind, SourceForm, kind_names};
 use std::sync::Arc;
-
-/// Maximum number of players that a character keeps for clips that it does not play.
-const IDLE_PLAYERS_MAX: usize = 8;
 
 /// The resource kind of state machines.
 pub static STATE_MACHINE: ResourceKind = ResourceKind {
@@ -45,37 +43,39 @@ pub struct BoundMachine {
     /// Name of the resource.
     pub name: String,
     pub machine: StateMachine,
-    /// Index in the model of each clip of the machine.
-    clips: Vec<u16>,
+    pub constraints: BoundConstraints,
+    pub(super) model: Arc<AnimatedModel>,
+    /// Number of the pool with the players of its clips.
+    pub(super) number: usize,
+    /// Clips in the order of the machine.
+    clips: Vec<Arc<NamedClip>>,
     pub(super) infos: Vec<ClipInfo>,
     /// Cues of the events of each clip.
     pub(super) clip_cues: Vec<Vec<EventCue>>,
     pub(super) masks: Vec<BoneMask>,
+    /// Bones that a clip or a constraint moves, sorted.
+    moved: Vec<u16>,
+    has_root_motion: bool,
 }
 
 impl BoundMachine {
     /// Finds the bones of a machine in a model. `clips` has the index of each of its clips in the
-    /// table of the model.
+    /// table of the model. `number` is that of no other machine.
     ///
     /// # Errors
     /// Returns an error that names the file and the line if the model lacks a bone.
     pub fn new(
         name: &str,
+        number: usize,
         machine: StateMachine,
-        model: &AnimatedModel,
-        clips: Vec<u16>,
+        (model, clips): (&Arc<AnimatedModel>, Vec<u16>),
     ) -> Result<BoundMachine, Error> {
-        if let Some(constraint) = machine.constraints().first() {
-            return Err(error!(
-                "{}:{}: constraints of state machines are not applied yet: remove '{}'",
-                machine.path(),
-                constraint.line,
-                constraint.name
-            ));
-        }
         let masks = machine.bind(&model.skeleton)?;
-        let info = |index: &u16| {
-            let clip = &model.clips[usize::from(*index)].clip;
+        let constraints = BoundConstraints::new(&machine, &model.skeleton)?;
+        let clips: Vec<Arc<NamedClip>> =
+            clips.iter().map(|clip| model.clips[usize::from(*clip)].clone()).collect();
+        let info = |named: &Arc<NamedClip>| {
+            let clip = &named.clip;
             ClipInfo {
                 seconds: clip.seconds,
                 loops: clip.is_looping(),
@@ -85,26 +85,55 @@ impl BoundMachine {
             }
         };
         let infos = clips.iter().map(info).collect();
-        let cues = |clip: &u16| {
-            let events = model.clips[usize::from(*clip)].clip.events();
+        let cues = |named: &Arc<NamedClip>| {
+            let events = named.clip.events();
             events.iter().map(|event| event.cue.clone()).collect()
         };
         let clip_cues = clips.iter().map(cues).collect();
-        let bound =
-            BoundMachine { name: name.to_string(), machine, clips, infos, clip_cues, masks };
+        let animated = clips.iter().flat_map(|named| &named.bones);
+        let mut moved: Vec<u16> = animated.copied().chain(constraints.bones()).collect();
+        moved.sort_unstable();
+        moved.dedup();
+        let has_root_motion = clips.iter().any(|named| named.clip.has_root_motion());
+        let bound = BoundMachine {
+            name: name.to_string(),
+            machine,
+            constraints,
+            model: model.clone(),
+            number,
+            clips,
+            infos,
+            clip_cues,
+            masks,
+            moved,
+            has_root_motion,
+        };
         bound.check_cues(model)?;
         Ok(bound)
     }
+
+    /// Returns a clip of the machine.
+    fn clip(&self, index: u16) -> Option<&Clip> {
+        self.clips.get(usize::from(index)).map(|named| &named.clip)
+    }
+
+    /// Returns the bones that a clip or a constraint of the machine moves, sorted.
+    pub(super) fn moved_bones(&self) -> &[u16] {
+        &self.moved
+    }
 }
 
-/// A player of a clip, for one track of the state machine.
-#[derive(Clone, Debug)]
-struct TrackPlayer {
-    track: u16,
-    /// Index of the clip in the model.
-    clip: u16,
-    is_used: bool,
-    player: ClipPlayer,
+/// Unused players of the clips of all machines, for one thread.
+#[derive(Default)]
+pub struct MachinePools(Vec<PlayerPool>);
+
+impl MachinePools {
+    fn of(&mut self, machine: &BoundMachine) -> &mut PlayerPool {
+        if self.0.len() <= machine.number {
+            self.0.resize_with(machine.number + 1, PlayerPool::default);
+        }
+        &mut self.0[machine.number]
+    }
 }
 
 /// The state machine of a character.
@@ -112,11 +141,14 @@ struct TrackPlayer {
 pub struct CharacterMachine {
     pub bound: Arc<BoundMachine>,
     pub state: StateMachineState,
+    pub constraints: CharacterConstraints,
     /// False if the machine stands still and does not affect the pose.
     pub enabled: bool,
-    output: StateMachineOutput,
+    /// False if the model was reloaded with another skeleton, to which the machine is not bound.
+    fits: bool,
+    pub(super) output: StateMachineOutput,
     sent: Vec<SentEvent>,
-    players: Vec<TrackPlayer>,
+    players: SamplePlayers,
 }
 
 impl CharacterMachine {
@@ -124,21 +156,27 @@ impl CharacterMachine {
     pub fn new(bound: Arc<BoundMachine>, seed: u32) -> CharacterMachine {
         CharacterMachine {
             state: StateMachineState::new(&bound.machine, seed),
+            constraints: CharacterConstraints::new(&bound.constraints),
             bound,
             enabled: true,
+            fits: true,
             output: StateMachineOutput::default(),
             sent: Vec::new(),
-            players: Vec::new(),
+            players: SamplePlayers::default(),
         }
     }
 
-    /// Moves the machine on. Events that its states and clips send are passed to `notify` with the
-    /// index of the layer.
-    pub fn advance(&mut self, seconds: f32, mut notify: impl FnMut(EventOrigin, u16)) {
+    /// Moves the machine on.
+    pub fn advance(&mut self, seconds: f32) {
         let CharacterMachine { bound, state, output, sent, .. } = self;
         state.update(&bound.machine, &bound.infos, seconds, sent, output);
-        for event in sent.drain(..) {
-            notify(EventOrigin::Machine(bound.clone(), event.source), event.layer);
+    }
+
+    /// Passes the events that states and clips have sent since the last call to `notify`, with the
+    /// index of the layer.
+    pub fn take_events(&mut self, mut notify: impl FnMut(EventOrigin, u16)) {
+        for event in self.sent.drain(..) {
+            notify(EventOrigin::Machine(self.bound.clone(), event.source), event.layer);
         }
     }
 
@@ -152,32 +190,29 @@ impl CharacterMachine {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
     }
 
+    /// Returns the movement of the root in the last update.
+    pub fn root_delta(&self) -> RigidTransform {
+        let bound = &*self.bound;
+        match bound.has_root_motion {
+            true => self.output.root_delta(&|index| bound.clip(index), &bound.masks),
+            false => RigidTransform::IDENTITY,
+        }
+    }
+
     /// Evaluates the pose of the last update.
     pub fn evaluate(
         &mut self,
-        model: &AnimatedModel,
+        pools: &mut MachinePools,
         evaluator: &mut PoseEvaluator,
         base: &Pose,
         pose: &mut Pose,
     ) {
         let CharacterMachine { bound, output, players, .. } = self;
-        players.iter_mut().for_each(|it| it.is_used = false);
-        evaluator.evaluate(output, &bound.masks, base, pose, |_, sample, sampled| {
-            let clip = bound.clips[usize::from(sample.clip)];
-            let base = if sample.mode == SampleMode::Add { &model.no_difference } else { base };
-            // A reload can remove a clip from the model.
-            let Some(named) = model.clips.get(usize::from(clip)) else {
-                return sampled.clone_from(base);
-            };
-            let index = player_for(players, (sample.track, clip), model);
-            let player = &mut players[index].player;
-            player.seek(&named.clip, sample.time);
-            player.sample(base, sampled);
-        });
-        let idle = players.iter().filter(|it| !it.is_used).count();
-        if idle > IDLE_PLAYERS_MAX {
-            players.retain(|it| it.is_used);
-        }
+        let bound: &BoundMachine = bound;
+        let clip = |index: u16| bound.clip(index);
+        let skeleton = &bound.model.skeleton;
+        let rig = RigData { skeleton, rest: base, clip: &clip, masks: &bound.masks };
+        players.evaluate(output, &rig, pools.of(bound), evaluator, pose);
     }
 
     /// Evaluates the weights of morph targets of the last update, after the pose.
@@ -198,10 +233,8 @@ impl CharacterMachine {
             mask.and_then(|mask| mask.find_weight(bones(target))).unwrap_or(1.0)
         };
         evaluator.evaluate(output, base, mask, weights, |sample, base, sampled| {
-            let clip = bound.clips[usize::from(sample.clip)];
-            let plays = |it: &&TrackPlayer| it.track == sample.track && it.clip == clip;
-            match players.iter().find(plays) {
-                Some(it) => it.player.sample_weights(base, sampled),
+            match players.player(sample) {
+                Some(player) => player.sample_weights(base, sampled),
                 None => {
                     sampled.clear();
                     sampled.extend_from_slice(base);
@@ -210,52 +243,32 @@ impl CharacterMachine {
         });
     }
 
-    /// Returns true if a clip that contributes to the pose moves a bone.
-    pub fn moves(&self, model: &AnimatedModel, bone: u16) -> bool {
-        self.enabled
-            && self.output.samples.iter().any(|sample| {
-                let clip = self.bound.clips[usize::from(sample.clip)];
-                let clip = model.clips.get(usize::from(clip));
-                clip.is_some_and(|clip| clip.bones.binary_search(&bone).is_ok())
-            })
+    /// Stops the machine if it was bound to another skeleton than that of the model.
+    pub(super) fn check_model(&mut self, model: &Arc<AnimatedModel>) {
+        let known = &self.bound.model;
+        self.fits = Arc::ptr_eq(known, model) || known.skeleton == model.skeleton;
     }
 
-    /// Ends the players of all clips. The next evaluation creates them for the current clips.
-    pub fn forget_players(&mut self) {
-        self.players.clear();
+    /// Returns true if the machine affects the pose.
+    pub(super) fn is_active(&self) -> bool {
+        self.enabled && self.fits
     }
 
-    /// Replaces the machine by its reloaded version. Variables and states of the same names are
-    /// kept.
+    /// Replaces the machine by its reloaded version. Variables, states and targets of the same
+    /// names are kept.
     pub fn reload(&mut self, bound: Arc<BoundMachine>) {
         self.state = self.state.migrate(&self.bound.machine, &bound.machine);
+        self.constraints.reload(&self.bound.constraints, &bound.constraints);
         self.bound = bound;
+        self.fits = true;
         self.sent.clear();
-        self.players.clear();
+        self.players = SamplePlayers::default();
     }
 
     pub fn write_state(&self, hash: &mut StateHash) {
         hash.write_bytes(self.bound.name.as_bytes());
         hash.write_u64(u64::from(self.enabled));
         self.state.add_to_hash(hash);
+        self.constraints.write_state(hash);
     }
-}
-
-/// Returns the index of a player for a track and a clip: the one that played it before, an idle one
-/// of the same clip, or a new one.
-fn player_for(
-    players: &mut Vec<TrackPlayer>,
-    (track, clip): (u16, u16),
-    model: &AnimatedModel,
-) -> usize {
-    let idle = |it: &TrackPlayer| it.clip == clip && !it.is_used;
-    let found = players.iter().position(|it| idle(it) && it.track == track);
-    let index = found.or_else(|| players.iter().position(idle)).unwrap_or_else(|| {
-        let data = &model.clips[usize::from(clip)].clip;
-        let player = ClipPlayer::new(data, &model.skeleton);
-        players.push(TrackPlayer { track, clip, is_used: true, player });
-        players.len() - 1
-    });
-    (players[index].track, players[index].is_used) = (track, true);
-    index
 }

@@ -3,7 +3,10 @@
 use super::*;
 use crate::scene_graph::NO_NODE;
 use crate::unit_resource::UnitResource;
-use engine_animation::Pose;
+use engine_animation::{
+    ClipSettings, Pose, RootMotion, SourceClip, SourceInterpolation, SourceTrack, TrackProperty,
+    compile,
+};
 use engine_foundation::hash::StateHash;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{HandleKind, Quat, Slots, Vec3};
@@ -13,7 +16,7 @@ use engine_models::data::{
 use engine_resource::resource_kind::ResourceKinds;
 use engine_resource::store::ResourceStore;
 
-fn node(name: &str, parent: Option<u32>) -> ModelNode {
+pub(super) fn node(name: &str, parent: Option<u32>) -> ModelNode {
     ModelNode {
         name: name.to_string(),
         parent,
@@ -73,17 +76,23 @@ impl ClipFiles for TestFiles {
 }
 
 /// A world with a character.
-struct Stage {
-    animations: Animations,
-    units: Units,
-    world: WorldId,
-    unit: UnitId,
-    pool: TaskPool,
+pub(super) struct Stage {
+    pub animations: Animations,
+    pub units: Units,
+    pub world: WorldId,
+    pub unit: UnitId,
+    pub bodies: PhysicsTables,
+    pub pool: TaskPool,
 }
 
 impl Stage {
     fn new() -> Stage {
         let clips = vec![slide("walk", 0, 1.0), slide("run", 0, 3.0), slide("nod", 2, 2.0)];
+        Stage::of(AnimatedModel::read(&model(clips)).unwrap())
+    }
+
+    /// Creates a character of a model with the nodes of [`model`].
+    fn of(shared: AnimatedModel) -> Stage {
         let mut worlds = Slots::new(HandleKind::World, 1);
         let world = WorldId(worlds.add(()).unwrap());
         let names = ["root", "hip", "chest", "head"].map(str::to_string);
@@ -105,11 +114,13 @@ impl Stage {
         let mut units = Units::default();
         let unit = units.spawn(world, &resource, &NodePose::IDENTITY).unwrap();
         let mut animations = Animations::default();
-        let shared = animations.model(&model(clips)).unwrap();
+        let shared = Arc::new(shared);
+        animations.models.insert(shared.name.clone(), shared.clone());
         let nodes = bone_nodes(&shared, &units, unit);
         animations.add(Character::new(unit, shared, nodes));
         units.scene.set_records_edits(unit.row(), true);
-        Stage { animations, units, world, unit, pool: TaskPool::new(Some(1)) }
+        let bodies = PhysicsTables::default();
+        Stage { animations, units, world, unit, bodies, pool: TaskPool::new(Some(1)) }
     }
 
     fn play(&mut self, name: &str, options: PlayOptions) -> Result<u32, Error> {
@@ -138,7 +149,9 @@ impl Stage {
     }
 
     fn step(&mut self, seconds: f32) {
-        self.animations.update(self.world, &mut self.units, seconds, &self.pool).unwrap();
+        let Stage { animations, units, bodies, pool, .. } = self;
+        let step = AnimationStep { world: self.world, seconds, viewer: None };
+        animations.update(step, units, bodies, pool).unwrap();
     }
 
     /// Returns the x position of a node relative to its parent.
@@ -318,18 +331,20 @@ fn reloads_replace_clips_of_other_models_and_keep_their_times() {
 }
 
 #[test]
-fn machines_with_constraints_are_refused() {
+fn machines_with_unknown_bones_of_constraints_are_refused() {
     let shared = Stage::new().character().model.clone();
     let refusal = |text: &str| {
         let text = format!("skeleton = \"rig\"\n{text}");
         let machine = engine_animation::compile_state_machine("rig.state_machine", &text).unwrap();
-        BoundMachine::new("rig", machine, &shared, vec![0]).map(drop).unwrap_err().message
+        let clips = (&shared, vec![0]);
+        BoundMachine::new("rig", 0, machine, clips).map(drop).unwrap_err().message
     };
     let message = refusal(
-        "constraints = { look = { type = \"aim\" bone = \"head\" } }\n\
+        "constraints = { look = { type = \"aim\" bone = \"haed\" } }\n\
          layers = [ { states = { stand = { clip = \"walk\" constraints = [\"look\"] } } } ]",
     );
-    assert!(message.contains("remove 'look'"), "{message}");
+    assert!(message.contains("constraint 'look'"), "{message}");
+    assert!(message.contains("did you mean 'head'"), "{message}");
 }
 
 #[test]
@@ -438,4 +453,96 @@ fn a_character_that_replaces_a_changed_one_is_not_sent_before_its_evaluation() {
     stage.step(0.1);
     stage.animations.take_changed(|_| sent += 1);
     assert_eq!(sent, 1);
+}
+
+/// A model with the clips "stroll", which walks one metre along y in a second, and "circle", which
+/// also turns. Both have root motion.
+fn roaming() -> AnimatedModel {
+    let mut shared = AnimatedModel::read(&model(vec![])).unwrap();
+    for (name, angle) in [("stroll", 0.0), ("circle", 1.0)] {
+        let track = |property, values: Vec<[f32; 4]>| SourceTrack {
+            bone: 0,
+            property,
+            interpolation: SourceInterpolation::Linear,
+            times: vec![0.0, 1.0],
+            values,
+        };
+        let turn = Quat::from_rotation_z(angle).to_array();
+        let tracks = vec![
+            track(TrackProperty::Position, vec![[0.0; 4], [0.0, 1.0, 0.0, 0.0]]),
+            track(TrackProperty::Rotation, vec![[0.0, 0.0, 0.0, 1.0], turn]),
+        ];
+        let settings =
+            ClipSettings { looping: true, root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
+        let source = SourceClip { seconds: 1.0, tracks };
+        let clip = compile(&source, &shared.skeleton, &settings).unwrap().clip;
+        shared.clips.push(Arc::new(NamedClip::new(name, clip, ClipOrigin::Own)));
+    }
+    shared
+}
+
+/// Plays a clip with root motion for a number of steps. Returns the pose of the unit.
+fn roam(name: &str, options: PlayOptions, mode: RootMode, (steps, dt): (u32, f32)) -> NodePose {
+    let mut stage = Stage::of(roaming());
+    stage.animations.of_mut(stage.unit.row()).unwrap().root_mode = mode;
+    stage.play(name, options).unwrap();
+    for _ in 0..steps {
+        stage.step(dt);
+    }
+    stage.units.scene.local(stage.unit.row(), 0)
+}
+
+#[test]
+fn root_motion_moves_units_as_the_mode_says() {
+    let looped = PlayOptions { loops: true, ..ONCE };
+    let path =
+        |mode, rate: f32| roam("circle", looped, mode, ((rate * 5.0) as u32, 1.0 / rate)).position;
+    assert_eq!(roam("stroll", looped, RootMode::Ignore, (60, 0.1)), NodePose::IDENTITY);
+    for rate in [10.0, 60.0, 144.0] {
+        let moved = roam("stroll", looped, RootMode::Position, ((rate * 5.0) as u32, 1.0 / rate));
+        assert!(moved.position.distance(Vec3::Y * 5.0) < 5e-3, "{moved:?} at {rate}");
+        assert_eq!(moved.rotation, Quat::IDENTITY);
+        let apart = path(RootMode::PositionAndRotation, rate)
+            .distance(path(RootMode::PositionAndRotation, 30.0));
+        assert!(apart < 5e-3, "{apart} m at {rate}");
+    }
+    let turned = roam("circle", looped, RootMode::PositionAndRotation, (100, 0.05)).rotation;
+    assert!(turned.dot(Quat::from_rotation_z(5.0)).abs() > 0.9999, "{turned}");
+    let once = roam("stroll", ONCE, RootMode::Position, (100, 0.05));
+    assert!(once.position.distance(Vec3::Y) < 1e-3, "{once:?}");
+}
+
+#[test]
+fn parts_of_clips_that_loop_move_by_their_parts() {
+    let part = PlayOptions { loops: true, range: [0.25, 0.75], ..ONCE };
+    for steps in [30, 7, 2] {
+        let moved = roam("stroll", part, RootMode::Position, (steps, 3.0 / steps as f32));
+        assert!(moved.position.distance(Vec3::Y * 3.0) < 5e-3, "{moved:?} in {steps} steps");
+    }
+    let back = PlayOptions { speed: -1.0, ..part };
+    let moved = roam("stroll", back, RootMode::Position, (30, 0.1));
+    assert!(moved.position.distance(Vec3::Y * -3.0) < 5e-3, "{moved:?}");
+}
+
+#[test]
+fn jumps_in_time_and_invalid_times_do_not_move_units() {
+    let mut stage = Stage::of(roaming());
+    let row = stage.unit.row();
+    stage.animations.of_mut(row).unwrap().root_mode = RootMode::Position;
+    let id = stage.play("stroll", PlayOptions { loops: true, speed: 0.0, ..ONCE }).unwrap();
+    stage.animations.of_mut(row).unwrap().set_clip_time(id, 0.75);
+    stage.step(0.1);
+    stage.animations.of_mut(row).unwrap().set_clip_time(id, f32::NAN);
+    for seconds in [f32::NAN, f32::INFINITY, 0.0, -0.0] {
+        stage.step(seconds);
+    }
+    assert_eq!(stage.units.scene.local(row, 0), NodePose::IDENTITY);
+    stage.animations.of_mut(row).unwrap().set_clip_speed(id, 1.0);
+    stage.units.scene.set_local_scale(row, 0, Vec3::splat(2.0));
+    stage.step(0.5);
+    let moved = stage.units.scene.local_position(row, 0);
+    assert!(moved.distance(Vec3::Y) < 1e-3, "{moved}");
+    stage.units.scene.set_local_scale(row, 0, Vec3::ZERO);
+    stage.step(0.5);
+    assert_eq!(stage.units.scene.local_position(row, 0), moved);
 }

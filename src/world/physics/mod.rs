@@ -223,6 +223,12 @@ impl PhysicsTables {
         self.parts(unit).is_some()
     }
 
+    /// Returns true if a unit has actors at nodes below its first node.
+    pub fn has_inner_actors(&self, unit: UnitId) -> bool {
+        let actors = self.parts(unit).map_or(&[][..], |parts| &parts.actors[..]);
+        actors.iter().flatten().any(|actor| self.actor(*actor).node != 0)
+    }
+
     /// Creates all physics objects of a newly spawned unit.
     ///
     /// # Errors

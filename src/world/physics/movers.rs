@@ -86,7 +86,8 @@ impl Mover {
         }
     }
 
-    pub(super) fn query(&self, body: engine_physics::BodyId) -> QueryFilter {
+    /// Returns the filter of queries for bodies that stop the mover.
+    pub(crate) fn query(&self, body: engine_physics::BodyId) -> QueryFilter {
         QueryFilter {
             is: self.filter.is,
             types: self.filter.collides,

@@ -15,9 +15,11 @@ struct Locals<'a> {
 }
 
 impl Locals<'_> {
-    /// Computes the nodes of one unit without a link. `world` begins with node `begin`.
+    /// Computes the nodes of one unit without a link: of a unit whose nodes are animated, the first
+    /// one. `world` begins with node `begin`.
     fn compute(self, run: NodeRange, world: &mut [[[f32; 3]; 4]], begin: usize) {
-        for node in run.nodes() {
+        let count = if run.has(flag::POSED) { 1 } else { usize::from(run.count) };
+        for node in run.nodes().take(count) {
             let own = local(&self.position[node], &self.rotation[node], &self.scale[node]);
             let pose = match self.parent[node] {
                 NO_NODE => own,
@@ -43,7 +45,7 @@ impl SceneGraph {
             self.update_unparented(units, nodes, pool)?;
         }
         for unit in units {
-            self.update_world_poses(*unit);
+            self.update_root(*unit);
         }
         Ok(())
     }
@@ -59,7 +61,8 @@ impl SceneGraph {
         for unit in units {
             let run = &mut self.runs[*unit as usize];
             if run.has(flag::DIRTY) && !run.has(flag::LINKED) {
-                run.flags &= !flag::DIRTY;
+                let left = if run.has(flag::POSED) { flag::INNER_DIRTY } else { 0 };
+                run.flags = run.flags & !(flag::DIRTY | flag::INNER_DIRTY) | left;
                 free.push(*run);
             }
         }

@@ -149,7 +149,7 @@ fn without_machine(units: &Units, unit: UnitId) -> Error {
     )
 }
 
-fn unknown<'a>(
+pub(super) fn unknown<'a>(
     machine: &CharacterMachine,
     (noun, name): (&str, &str),
     known: impl Iterator<Item = &'a str>,
@@ -177,7 +177,7 @@ fn find_variable(machine: &CharacterMachine, name: &str) -> Result<u16, Error> {
 
 /// Returns the index of an event or a variable from its name or its index from 1.
 #[inline]
-fn index_of(
+pub(super) fn index_of(
     machine: &CharacterMachine,
     which: &NameOrIndex,
     (noun, count): (&str, usize),

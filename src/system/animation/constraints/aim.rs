@@ -25,7 +25,7 @@ impl AimLimits {
 /// Bone that looks or aims at a target.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Aim {
-    bone: u16,
+    pub(super) bone: u16,
     /// Axis of the bone that points at the target, in the bone's space, of length 1.
     axis: Vec3,
     limits: AimLimits,

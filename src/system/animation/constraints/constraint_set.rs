@@ -37,6 +37,20 @@ pub struct ConstraintSetState {
     pub feet: Vec<FootPlacementState>,
 }
 
+impl ConstraintSetState {
+    /// Calls `visit` for each number of the state, for hashes.
+    pub fn each_number(&self, mut visit: impl FnMut(f32)) {
+        self.springs.iter().for_each(|spring| spring.each_number(&mut visit));
+        for placement in &self.feet {
+            visit(placement.pelvis);
+            placement.feet.into_iter().for_each(&mut visit);
+            for normal in &placement.normals {
+                normal.to_array().into_iter().for_each(&mut visit);
+            }
+        }
+    }
+}
+
 /// Target of a constraint in model space.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ConstraintTarget {
@@ -104,11 +118,47 @@ impl ConstraintSet {
         state
     }
 
-    /// Appends the positions of all feet in model space, below which the caller finds the ground.
-    pub fn feet(&self, rig: &ModelPose, feet: &mut Vec<Vec3>) {
+    /// Returns the bones whose local transforms the constraints change, sorted.
+    pub fn bones(&self) -> Vec<u16> {
+        let mut bones = Vec::new();
         for constraint in &self.constraints {
+            match constraint {
+                Constraint::Aim(aim) => bones.push(aim.bone),
+                Constraint::TwoBone(limb, _) => bones.extend([limb.upper, limb.middle, limb.end]),
+                Constraint::Position(moved) => bones.push(moved.bone),
+                Constraint::Copy(copy) => bones.push(copy.bone),
+                Constraint::Spring(chain) => bones.extend(&chain.bones),
+                Constraint::FootPlacement(placement) => {
+                    bones.push(placement.pelvis);
+                    for leg in &placement.legs {
+                        bones.extend([leg.upper, leg.middle, leg.end]);
+                    }
+                }
+            }
+        }
+        bones.sort_unstable();
+        bones.dedup();
+        bones
+    }
+
+    /// Appends the ground below each foot. Calls `find` with the animated position of the foot in
+    /// model space, and the largest height of the ground above or below the origin of the character
+    /// at which the foot follows it. Feet of constraints without a weight have no ground.
+    pub fn find_ground(
+        &self,
+        rig: &ModelPose,
+        weights: &[f32],
+        ground: &mut Vec<FootGround>,
+        mut find: impl FnMut(Vec3, f32) -> FootGround,
+    ) {
+        for (index, constraint) in self.constraints.iter().enumerate() {
             if let Constraint::FootPlacement(placement) = constraint {
-                feet.extend(placement.feet(rig));
+                let active = weights.get(index).is_some_and(|weight| *weight > 0.0);
+                let reach = placement.reach();
+                ground.extend(placement.feet(rig).map(|foot| match active {
+                    true => find(foot, reach),
+                    false => FootGround::NONE,
+                }));
             }
         }
     }

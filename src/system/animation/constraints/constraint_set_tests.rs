@@ -29,9 +29,20 @@ fn constraints_of_a_state_machine_are_applied_by_weight() {
     let set = set(&rig.skeleton, MACHINE).unwrap();
     let mut state = set.new_state();
     assert_eq!((set.len(), state.springs.len(), state.feet.len()), (6, 1, 1));
-    let mut feet = Vec::new();
-    set.feet(&rig.rig(), &mut feet);
-    assert_eq!(feet.len(), 2);
+    let (mut feet, mut found) = (Vec::new(), Vec::new());
+    let mut find = |weights: &[f32]| {
+        set.find_ground(&rig.rig(), weights, &mut found, |foot, reach| {
+            feet.push((foot, reach));
+            FootGround { height: 0.5, normal: Vec3::Z }
+        });
+        (feet.clone(), std::mem::take(&mut found).iter().map(|it| it.height).collect::<Vec<_>>())
+    };
+    let (asked, heights) = find(&[1.0, 1.0, 1.0, 0.0]);
+    assert!(asked.is_empty() && heights.iter().all(|height| height.is_nan()), "{asked:?}");
+    let (asked, heights) = find(&[0.0, 0.0, 0.0, 0.5]);
+    assert_eq!((asked.len(), asked[0].1, &heights[..]), (2, 0.6, &[0.5, 0.5][..]));
+    let bones = set.bones();
+    assert!(bones.is_sorted() && bones.contains(&rig.skeleton.find("left_toe").unwrap()));
     let (pelvis, foot) = (rig.origin("pelvis"), rig.origin("left_foot"));
     let at = |position: Vec3| Some(ConstraintTarget { position, rotation: None });
     let wanted = foot + Vec3::new(0.0, 0.1, 0.2);

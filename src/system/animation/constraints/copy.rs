@@ -7,7 +7,7 @@ use engine_foundation::{Error, Vec3, error};
 /// Bone that moves to a position.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MoveBone {
-    bone: u16,
+    pub(super) bone: u16,
 }
 
 impl MoveBone {
@@ -29,7 +29,7 @@ impl MoveBone {
 /// Bone that follows another bone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct CopyBone {
-    bone: u16,
+    pub(super) bone: u16,
     source: u16,
     position: bool,
     rotation: bool,

@@ -85,8 +85,8 @@ impl FootPlacementState {
 /// Foot placement of a skeleton.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FootPlacement {
-    pelvis: u16,
-    legs: Vec<TwoBoneIk>,
+    pub(super) pelvis: u16,
+    pub(super) legs: Vec<TwoBoneIk>,
     /// Height of each foot in the rest pose, in model space.
     rest_heights: Vec<f32>,
     settings: FootPlacementSettings,
@@ -140,6 +140,12 @@ impl FootPlacement {
             placement.legs.push(leg);
         }
         Ok(placement)
+    }
+
+    /// Returns the largest height of the ground above or below the origin of the character at which
+    /// a foot follows it, in metres.
+    pub fn reach(&self) -> f32 {
+        self.settings.step_max
     }
 
     pub fn leg_count(&self) -> usize {

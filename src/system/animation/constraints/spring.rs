@@ -43,7 +43,7 @@ impl SpringSettings {
 #[derive(Clone, PartialEq, Debug)]
 pub struct SpringChain {
     /// Bones from the first that turns to the last, whose position is only moved.
-    bones: Vec<u16>,
+    pub(super) bones: Vec<u16>,
     settings: SpringSettings,
 }
 
@@ -70,6 +70,17 @@ impl SpringState {
         self.current.clear();
         self.previous.clear();
         self.remainder = 0.0;
+    }
+
+    /// Calls `visit` for each number of the state.
+    pub(super) fn each_number(&self, visit: &mut impl FnMut(f32)) {
+        let SpringState { current_start, previous_start, anchor_position, .. } = self;
+        let positions = self.current.iter().chain(&self.previous);
+        for position in positions.chain([current_start, previous_start, anchor_position]) {
+            position.to_array().into_iter().for_each(&mut *visit);
+        }
+        self.anchor_rotation.to_array().into_iter().for_each(&mut *visit);
+        visit(self.remainder);
     }
 
     /// Returns true if all numbers are finite.

@@ -17,6 +17,7 @@ mod mask;
 mod match_weight;
 mod playback;
 mod players;
+mod root_output;
 mod runtime;
 mod save;
 mod source;
@@ -33,8 +34,8 @@ pub use constraint_description::{
     ConstraintDescription, ConstraintKind, ParameterForm, ParameterRow,
 };
 pub use data::{
-    ClipReference, Curve, FadeSettings, Interruption, Layer, Mask, State, StateEvent, StateKind,
-    StateMachine, Transition, TransitionMode, Variable,
+    ClipReference, Curve, FadeSettings, Interruption, LAYERS_MAX, Layer, Mask, State, StateEvent,
+    StateKind, StateMachine, Transition, TransitionMode, Variable,
 };
 pub use evaluate::PoseEvaluator;
 pub use evaluate_weights::WeightEvaluator;

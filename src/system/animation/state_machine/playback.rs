@@ -38,6 +38,10 @@ pub struct Sample {
     pub mode: SampleMode,
     /// Seconds, from 0 to the clip's length.
     pub time: f32,
+    /// Time before the update in seconds.
+    pub from: f32,
+    /// Number of times that the end was crossed in the update; negative in reverse.
+    pub loops: i32,
     /// Above 0. Relative to the other samples of the layer, or, if added, absolute.
     pub weight: f32,
 }
@@ -422,6 +426,8 @@ impl Track {
                     track: self.serial,
                     mode,
                     time: self.phase * length(info),
+                    from: clock.start() * length(info),
+                    loops: clock.loops(),
                     weight,
                 });
             }

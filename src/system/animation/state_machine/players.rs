@@ -49,9 +49,9 @@ pub struct SamplePlayers {
 pub struct RigData<'a> {
     pub skeleton: &'a Skeleton,
     pub rest: &'a Pose,
-    /// Clips of the state machine, in its order. A clip that does not exist shows the rest pose.
-    /// All of them are of this skeleton.
-    pub clips: &'a [Option<&'a Clip>],
+    /// Returns a clip of the state machine by its number. A clip that does not exist shows the rest
+    /// pose. All of them are of this skeleton.
+    pub clip: &'a dyn Fn(u16) -> Option<&'a Clip>,
     /// Masks of the state machine.
     pub masks: &'a [BoneMask],
 }
@@ -65,7 +65,7 @@ impl PlayerPool {
 
     fn take(&mut self, rig: &RigData, clip: u16) -> Option<ClipPlayer> {
         let index = usize::from(clip);
-        let clip = rig.clips.get(index).copied().flatten()?;
+        let clip = (rig.clip)(clip)?;
         let free = self.free.get_mut(index).and_then(Vec::pop);
         Some(free.unwrap_or_else(|| ClipPlayer::new(clip, rig.skeleton)))
     }
@@ -85,6 +85,12 @@ impl SamplePlayers {
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.players.is_empty()
+    }
+
+    /// Returns the player of a sample of the last evaluation.
+    pub fn player(&self, sample: &Sample) -> Option<&ClipPlayer> {
+        let found = self.players.iter().find(|player| player.plays(sample));
+        found.and_then(|found| found.player.as_ref())
     }
 
     /// Returns all players to the pool.
@@ -135,8 +141,7 @@ impl SamplePlayers {
         evaluator.evaluate(output, rig.masks, rig.rest, pose, |index, sample, sampled| {
             let base = if sample.mode == SampleMode::Add { &pool.identity } else { rig.rest };
             let SamplePlayer { clip, player, .. } = &mut self.players[index];
-            let clip = rig.clips.get(usize::from(*clip)).copied().flatten();
-            match (clip, player) {
+            match ((rig.clip)(*clip), player) {
                 (Some(clip), Some(player)) => {
                     player.seek(clip, sample.time);
                     player.sample(base, sampled);

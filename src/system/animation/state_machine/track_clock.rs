@@ -1,6 +1,7 @@
 //! Time of a track: one step from a phase to the next one, with repetitions, ends and beats. A
 //! phase is a fraction of a length, from 0 to 1.
 
+use super::super::clip_events::LOOPS_MAX;
 use super::runtime::ClipInfo;
 
 /// Maximum number of repetitions in one step whose events are sent.
@@ -119,6 +120,17 @@ impl Clock {
         let (rate, loops) = (to - from, false);
         let (is_pose, was_finished) = (false, false);
         Clock { from, to, rate, repeats: 0, since_end: None, loops, is_pose, was_finished }
+    }
+
+    /// Returns the phase before the step.
+    pub fn start(&self) -> f32 {
+        self.from
+    }
+
+    /// Returns the number of times that the end was passed; negative in reverse.
+    pub fn loops(&self) -> i32 {
+        let repeats = self.repeats.min(LOOPS_MAX as u32) as i32;
+        if self.rate < 0.0 { -repeats } else { repeats }
     }
 
     /// Returns the phase after the step.

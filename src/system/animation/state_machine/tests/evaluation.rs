@@ -191,7 +191,8 @@ fn players_show_the_clips_and_return_to_the_pool() {
     let rest = Pose::rest(&skeleton);
     let clips = [moving(0.0), moving(10.0)];
     let clips = [Some(&clips[0]), Some(&clips[1]), None];
-    let rig = RigData { skeleton: &skeleton, rest: &rest, clips: &clips, masks: &[] };
+    let clip = |index: u16| clips.get(usize::from(index)).copied().flatten();
+    let rig = RigData { skeleton: &skeleton, rest: &rest, clip: &clip, masks: &[] };
     let (mut players, mut pool) = (SamplePlayers::default(), PlayerPool::default());
     let (mut evaluator, mut pose) = (PoseEvaluator::default(), Pose::default());
     let mut x = |it: &Character, players: &mut SamplePlayers, pool: &mut PlayerPool| {

@@ -4,6 +4,7 @@ mod compile;
 mod evaluation;
 mod expressions;
 mod playing;
+mod root;
 mod transitions;
 
 use super::*;

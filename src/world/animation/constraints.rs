@@ -1,0 +1,174 @@
+//! Constraints of characters: those of a state machine with the bones of a model, their targets,
+//! which games set in world space, and their application to a pose.
+
+use super::ground::Ground;
+use crate::scene_graph::NodePose;
+use crate::unit::UnitId;
+use engine_animation::constraints::{
+    ConstraintInput, ConstraintSet, ConstraintSetState, ConstraintTarget, FootGround, ModelPose,
+};
+use engine_animation::{BoneTransform, Skeleton, StateMachine};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, Quat, Vec3, error};
+
+/// Target of constraints in the world.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WorldTarget {
+    /// Metres.
+    pub position: Vec3,
+    /// Rotation of the end of a chain of two bones.
+    pub rotation: Option<Quat>,
+}
+
+/// Constraints of a state machine with the bones of a model.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct BoundConstraints {
+    set: ConstraintSet,
+    /// Names of the targets.
+    targets: Vec<String>,
+    /// Index of the target of each constraint.
+    target_of: Vec<Option<u16>>,
+}
+
+impl BoundConstraints {
+    /// Finds the bones of a state machine's constraints.
+    ///
+    /// # Errors
+    /// Returns an error that names the file, the line and the constraint.
+    pub fn new(machine: &StateMachine, skeleton: &Skeleton) -> Result<BoundConstraints, Error> {
+        let descriptions = machine.constraints();
+        let set = ConstraintSet::new(skeleton, descriptions)
+            .map_err(|error| error!("{}: {}", machine.path(), error.message))?;
+        let mut bound = BoundConstraints { set, ..BoundConstraints::default() };
+        for description in descriptions {
+            bound.target_of.push(description.target.as_ref().map(|name| {
+                let known = bound.targets.iter().position(|target| target == name);
+                let index = known.unwrap_or(bound.targets.len());
+                if known.is_none() {
+                    bound.targets.push(name.clone());
+                }
+                index as u16
+            }));
+        }
+        Ok(bound)
+    }
+
+    /// Returns the names of the targets that games set.
+    pub fn targets(&self) -> &[String] {
+        &self.targets
+    }
+
+    pub fn find_target(&self, name: &str) -> Option<u16> {
+        self.targets.iter().position(|known| known == name).map(|index| index as u16)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty()
+    }
+
+    /// Returns the bones that the constraints move, sorted.
+    pub fn bones(&self) -> Vec<u16> {
+        self.set.bones()
+    }
+}
+
+/// Memory for the application of constraints, for use with one character after another.
+#[derive(Default)]
+pub struct ConstraintScratch {
+    targets: Vec<Option<ConstraintTarget>>,
+    ground: Vec<FootGround>,
+}
+
+/// Input of the constraints of a character in an update.
+#[derive(Clone, Copy)]
+pub struct ConstraintUpdate<'a> {
+    pub unit: UnitId,
+    /// Transform of the unit's first node in the world.
+    pub world: NodePose,
+    /// Weight of each constraint.
+    pub weights: &'a [f32],
+    pub seconds: f32,
+    /// `None` in a world without physics.
+    pub ground: Option<Ground<'a>>,
+}
+
+/// Constraints of a character: their targets, and the state of springs and feet.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CharacterConstraints {
+    targets: Vec<Option<WorldTarget>>,
+    state: ConstraintSetState,
+}
+
+impl CharacterConstraints {
+    /// Returns the state of a new character, without targets.
+    pub fn new(bound: &BoundConstraints) -> CharacterConstraints {
+        CharacterConstraints {
+            targets: vec![None; bound.targets.len()],
+            state: bound.set.new_state(),
+        }
+    }
+
+    /// Returns a target. Panics if there is no such target.
+    pub fn target(&self, index: u16) -> Option<WorldTarget> {
+        self.targets[usize::from(index)]
+    }
+
+    /// Sets or removes a target. Panics if there is no such target.
+    pub fn set_target(&mut self, index: u16, target: Option<WorldTarget>) {
+        self.targets[usize::from(index)] = target;
+    }
+
+    /// Replaces the constraints by their reloaded version. Targets of the same names are kept.
+    pub fn reload(&mut self, old: &BoundConstraints, new: &BoundConstraints) {
+        let mut reloaded = CharacterConstraints::new(new);
+        for (name, target) in old.targets.iter().zip(&self.targets) {
+            if let Some(index) = new.find_target(name) {
+                reloaded.set_target(index, *target);
+            }
+        }
+        *self = reloaded;
+    }
+
+    /// Applies the constraints to a pose.
+    pub fn apply(
+        &mut self,
+        bound: &BoundConstraints,
+        rig: &mut ModelPose,
+        update: &ConstraintUpdate,
+        scratch: &mut ConstraintScratch,
+    ) {
+        let ConstraintUpdate { unit, world, weights, seconds, ground } = *update;
+        let ConstraintScratch { targets, ground: found } = scratch;
+        let matrix = world.matrix();
+        let inverse = matrix.inverse();
+        targets.clear();
+        targets.extend(bound.target_of.iter().map(|index| {
+            let target = self.targets[usize::from((*index)?)]?;
+            let position = inverse.transform_point3(target.position);
+            let rotation = target.rotation.map(|it| world.rotation.conjugate() * it);
+            position.is_finite().then_some(ConstraintTarget { position, rotation })
+        }));
+        found.clear();
+        if let Some(ground) = ground {
+            bound.set.find_ground(rig, weights, found, |foot, reach| {
+                ground.below(unit, &matrix, foot, reach)
+            });
+        }
+        let NodePose { position, rotation, scale } = world;
+        let world = BoneTransform { position, rotation, scale };
+        let input = ConstraintInput { world, seconds, weights, targets, ground: found };
+        bound.set.apply(rig, &mut self.state, &input);
+    }
+
+    /// Writes the state that must be equal in every run.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        for target in &self.targets {
+            hash.write_u64(u64::from(target.is_some()));
+            let Some(WorldTarget { position, rotation }) = target else { continue };
+            position.to_array().into_iter().for_each(|number| hash.write_f32(number));
+            let rotation = rotation.unwrap_or(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0));
+            rotation.to_array().into_iter().for_each(|number| hash.write_f32(number));
+        }
+        self.state.each_number(|number| hash.write_f32(number));
+    }
+}
