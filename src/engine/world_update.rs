@@ -82,7 +82,7 @@ impl Engine {
                     owner!("animation");
                     let seconds = delta as f32;
                     let step = AnimationStep { world, seconds, viewer };
-                    animations.read_ragdolls(world, units, bodies, seconds);
+                    animations.read_ragdolls(world, units, bodies);
                     animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);
                     Ok(())

@@ -459,7 +459,8 @@ impl Character {
     /// Counts an update for the level of detail. A character whose pose is not evaluated is not due
     /// any more.
     pub(super) fn take_turn(&mut self, distance: Option<f32>, seconds: f32) {
-        let (row, is_new) = (self.unit.row(), self.matrices.is_empty() || self.ragdoll.is_some());
+        let is_busy = self.ragdoll.as_ref().is_some_and(|ragdoll| ragdoll.is_busy());
+        let (row, is_new) = (self.unit.row(), self.matrices.is_empty() || is_busy);
         self.is_due = self.detail.take_turn(distance, is_new, row, seconds);
         self.outdated |= !self.is_due;
     }
@@ -469,14 +470,14 @@ impl Character {
         let seconds = self.detail.take_seconds(context.seconds);
         let model = &*self.model;
         if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.keep(&self.pose);
+            self.moves_changed |= ragdoll.begin_update(&self.pose, seconds);
         }
         for it in &mut self.playing {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
         let is_additive = |it: &PlayingClip| model.clips[usize::from(it.clip)].clip.is_additive();
         let mut machine = self.machine.as_mut().filter(|it| it.is_active());
-        if std::mem::take(&mut self.moves_changed) || self.ragdoll.is_some() {
+        if std::mem::take(&mut self.moves_changed) {
             self.moved.fill(0);
             let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
             let machine = machine.as_ref().map(|it| it.bound.moved_bones());
@@ -508,6 +509,9 @@ impl Character {
         }
         self.bone_mode.apply(&mut self.pose, &self.base);
         model_matrices(&model.skeleton, &self.pose, &mut self.matrices);
+        if let Some(ragdoll) = &mut self.ragdoll {
+            ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
+        }
         if let Some(machine) = machine.filter(|it| !it.bound.constraints.is_empty()) {
             let (skeleton, pose) = (&model.skeleton, &mut self.pose);
             let mut rig = ModelPose { skeleton, pose, matrices: &mut self.matrices };
@@ -518,7 +522,7 @@ impl Character {
             constraints.apply(&bound.constraints, &mut rig, &update, &mut scratch.constraints);
         }
         if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
+            ragdoll.end_update(&model.skeleton, &mut self.pose, &mut self.matrices);
         }
         self.evaluate_weights(&mut scratch.morph);
     }

@@ -300,6 +300,9 @@ impl Animations {
                 });
             }
             root_motion::drive(character, units, bodies, seconds)?;
+            if let Some(ragdoll) = &mut character.ragdoll {
+                ragdoll.set_world(unit.row(), units);
+            }
             let viewer = viewer.filter(|_| character.detail.needs_distance());
             if viewer.is_some() || character.has_constraints() {
                 character.world = units.scene.root_pose(unit.row());

@@ -4,6 +4,7 @@
 use super::ragdoll_description::ModelRagdoll;
 use super::state_machine::{BoundMachine, CharacterMachine};
 use crate::physics::RagdollPart;
+use crate::unit::Units;
 use engine_animation::constraints::ModelPose;
 use engine_animation::ragdoll::{
     BodyVelocity, LyingSide, advance_transform, follow_frame, get_up_transform, hand_over_velocity,
@@ -90,6 +91,8 @@ pub struct CharacterRagdoll {
     pub(super) world: BoneTransform,
     /// Seconds of this update.
     pub(super) seconds: f32,
+    /// True if the ragdoll affected the pose of the previous update.
+    was_busy: bool,
     /// Transforms of the bodies in world space, and true for those that exist.
     pub(super) transforms: Vec<RigidTransform>,
     pub(super) exists: Vec<bool>,
@@ -121,6 +124,7 @@ impl CharacterRagdoll {
             },
             world: BoneTransform::IDENTITY,
             seconds: 0.0,
+            was_busy: false,
             transforms: Vec::new(),
             exists: Vec::new(),
             velocities: Vec::new(),
@@ -312,11 +316,36 @@ impl CharacterRagdoll {
         }
     }
 
-    /// Keeps the pose of the previous update, before this one is evaluated.
-    pub(super) fn keep(&mut self, pose: &Pose) {
+    /// Returns true while the ragdoll affects the pose.
+    pub(super) fn is_busy(&self) -> bool {
+        self.phase != Phase::Animated
+    }
+
+    /// Takes the pose of the previous update and the seconds since then, before this update is
+    /// evaluated. Returns true if other bones may move than before.
+    pub(super) fn begin_update(&mut self, pose: &Pose, seconds: f32) -> bool {
+        self.seconds = if seconds > 0.0 && seconds.is_finite() { seconds } else { 0.0 };
         if self.phase == Phase::Beginning {
             self.held.clone_from(pose);
         }
+        let is_busy = self.is_busy();
+        std::mem::replace(&mut self.was_busy, is_busy) || is_busy
+    }
+
+    /// Takes the transform of the unit.
+    pub(super) fn set_world(&mut self, row: u32, units: &mut Units) {
+        let matrix = units.scene.world(row, 0);
+        self.world = unit_transform(matrix, units.scene.world_rotation(row, 0));
+    }
+
+    /// Keeps the transforms of this update, after constraints were applied.
+    pub(super) fn end_update(
+        &mut self,
+        skeleton: &Skeleton,
+        pose: &mut Pose,
+        matrices: &mut [ModelMatrix],
+    ) {
+        self.record(&ModelPose { skeleton, pose, matrices });
     }
 
     /// Sets transforms and velocities with which bodies begin: those of the last two updates, or,
@@ -393,7 +422,6 @@ impl CharacterRagdoll {
                 self.fade_out(&mut rig);
             }
         }
-        self.record(&rig);
     }
 
     /// Begins the ragdoll of a state machine. Bodies continue their motion in this update.
@@ -523,7 +551,7 @@ impl CharacterMachine {
 }
 
 /// Returns the position, rotation and scale of a unit.
-pub(super) fn unit_transform(matrix: engine_foundation::Mat4, rotation: Quat) -> BoneTransform {
+fn unit_transform(matrix: engine_foundation::Mat4, rotation: Quat) -> BoneTransform {
     let axes = [matrix.x_axis, matrix.y_axis, matrix.z_axis].map(|axis| axis.truncate());
     let mirrored = axes[0].cross(axes[1]).dot(axes[2]) < 0.0;
     let scale = Vec3::from_array(axes.map(|axis| axis.length()));

@@ -132,15 +132,15 @@ impl Stage {
             weight: *weight,
         };
         let outputs: Vec<RagdollOutput> = states.iter().map(output).collect();
-        self.ragdoll.seconds = STEP;
         self.ragdoll.follow_machine(&outputs, &self.masks);
-        self.ragdoll.keep(&self.pose);
+        self.ragdoll.begin_update(&self.pose, STEP);
         self.pose.clone_from(&self.model.rest);
         let mut chest = self.pose.transform(1);
         chest.rotation = Quat::from_rotation_x(angle);
         self.pose.set(1, &chest);
         model_matrices(&self.model.skeleton, &self.pose, &mut self.matrices);
         self.ragdoll.apply(&self.model.skeleton, &mut self.pose, &mut self.matrices);
+        self.ragdoll.end_update(&self.model.skeleton, &mut self.pose, &mut self.matrices);
     }
 
     fn head(&mut self) -> Vec3 {

@@ -1,7 +1,7 @@
 //! Ragdolls of characters in the update of a world: bodies are read before the poses are evaluated,
 //! and created, moved and removed after it. Scripts start and stop ragdolls between updates.
 
-use super::ragdoll::{CharacterRagdoll, Driver, Phase, unit_transform};
+use super::ragdoll::{CharacterRagdoll, Driver, Phase};
 use super::ragdoll_description::{ModelRagdolls, RagdollDescription};
 use super::{Animations, Character};
 use crate::WorldId;
@@ -75,13 +75,7 @@ impl Animations {
     }
 
     /// Reads the bodies of ragdolls before the poses of a world's characters are evaluated.
-    pub fn read_ragdolls(
-        &mut self,
-        world: WorldId,
-        units: &mut Units,
-        physics: &PhysicsTables,
-        seconds: f32,
-    ) {
+    pub fn read_ragdolls(&mut self, world: WorldId, units: &Units, physics: &PhysicsTables) {
         let Animations { characters, ragdolls, .. } = self;
         for character in characters {
             let machine = character.machine.as_ref();
@@ -100,9 +94,6 @@ impl Animations {
             }
             let unit = character.unit;
             let ragdoll = character.ragdoll.as_mut().expect("it was prepared");
-            let matrix = units.scene.world(row, 0);
-            ragdoll.world = unit_transform(matrix, units.scene.world_rotation(row, 0));
-            ragdoll.seconds = if seconds > 0.0 && seconds.is_finite() { seconds } else { 0.0 };
             if !ragdoll.has_bodies() {
                 continue;
             }
@@ -184,8 +175,7 @@ impl Animations {
             };
             return Err(error!("the ragdoll runs already: {remedy}"));
         }
-        let matrix = units.scene.world(row, 0);
-        ragdoll.world = unit_transform(matrix, units.scene.world_rotation(row, 0));
+        ragdoll.set_world(row, units);
         ragdoll.check_scale()?;
         let before = (ragdoll.phase, ragdoll.parts.clone());
         ragdoll.select(bones.as_deref())?;
