@@ -81,8 +81,8 @@ mod tests {
         ];
         let layer = LayerOutput { weight: 1.0, coverage: 1.0, mask: None, samples: (0, 2) };
         let upper = LayerOutput { weight: 0.5, mask: Some(0), samples: (2, 4), ..layer };
-        let output =
-            StateMachineOutput { samples, layers: vec![layer, upper], ..Default::default() };
+        let mut output = StateMachineOutput::default();
+        (output.samples, output.layers) = (samples, vec![layer, upper]);
         let clips = [[0.0, 1.0], [1.0, 0.5], [0.4, 0.4]];
         let mut weights = Vec::new();
         let mask = |_: u16, target: usize| target as f32;
