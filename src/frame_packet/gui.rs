@@ -132,7 +132,7 @@ pub struct QuadInstance {
 impl QuadInstance {
     /// Bit 4: the texture is sampled with the nearest texel instead of linear filtering.
     pub const NEAREST: u32 = 1 << 4;
-    /// `extra` of a part of an image that linear filtering must not blend with the texels around it.
+    /// `extra` of a part of an image that filtering must not blend with the texels around it.
     pub const HALF_TEXEL: [f32; 2] = [-1.0; 2];
     /// Bit 15: the instance is a triangle with a color at each corner. Only for the paints `ATLAS`,
     /// `TEXTURE` and `SOLID`.

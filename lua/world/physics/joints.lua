@@ -53,7 +53,7 @@ end
 ---"wheel" (the second actor) turning, with a spring along an axis, "mouse" pulled to a point that
 ---`Joint.set_target` moves, "pulley" hanging on a rope over two fixed points. Options: `position`
 ---(anchor on the first actor, in the world; its center by default, for "wheel" that of the second),
----`other_position` (anchor on the second actor, for rope, spring and pulley; the point for "mouse"),
+---`other_position` (anchor on the second actor, for rope, spring, pulley; the point for "mouse"),
 ---`axis` (up by default; in 2D worlds, hinges turn about z), `limits` (radians for a hinge, metres
 ---for a slider or wheel: { least, most }), `length`, `stiffness` and `damping` of a spring (newtons
 ---per metre, and per metre a second: 1000 and 10);
