@@ -146,12 +146,12 @@ fn motion(skeleton: &Skeleton, seed: u64, seconds: f32) -> SourceClip {
         let values = values.collect();
         tracks.push(track(bone, TrackProperty::Rotation, &times, values));
     }
-    let place = |time: &f32| {
+    let hips = |time: &f32| {
         let wave = (time / seconds * std::f32::consts::TAU * 2.0).sin();
         let at = skeleton.rest()[0].position + Vec3::new(0.0, time * 1.4, 0.03 * wave);
         at.extend(0.0).to_array()
     };
-    let values = times.iter().map(place).collect();
+    let values = times.iter().map(hips).collect();
     tracks.push(track(0, TrackProperty::Position, &times, values));
     SourceClip { seconds, tracks }
 }

@@ -403,8 +403,7 @@ impl FrameRenderer {
         self.statistics.materials = self.materials.len() as u32;
         let nothing = self.plan.passes.is_empty() && packet.captures.is_empty();
         if nothing && packet.textures.is_empty() {
-            self.device.submit(None);
-            return;
+            return self.device.submit(None);
         }
         let layout = &self.materials.frame_layout;
         let uniforms = &self.plan.uniforms;

@@ -1,6 +1,6 @@
-//! Copies of large data into GPU buffers, through staging memory that is kept. `Queue::write_buffer`
-//! takes new memory for each copy, and the operating system clears its pages each time: that took a
-//! quarter of a frame with 28,000 glyphs.
+//! Copies of large data into GPU buffers, through staging memory that is kept. With
+//! `Queue::write_buffer`, each copy takes new memory, whose pages the operating system clears: that
+//! took a quarter of a frame with 28,000 glyphs.
 
 use super::device::GpuDevice;
 use std::sync::PoisonError;

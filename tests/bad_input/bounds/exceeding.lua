@@ -406,6 +406,11 @@ M.calls = {
       Unit.crossfade_animation(unit, "Open", 1, 60)
     end
   end,
+  ["Unit.start_ragdoll"] = function()
+    local unit, bones = World.spawn_unit(fixtures.get("World"), "models/chest"), {}
+    for i = 1, 65 do bones[i] = "bone" .. i end
+    Unit.start_ragdoll(unit, { bones = bones })
+  end,
   ["Unit.create_actor"] = distinct(1025, function(name)
     Unit.create_actor(fixtures.get("Unit"), name, { shape = "sphere", radius = 1, type = "static" })
   end),
