@@ -254,6 +254,7 @@ mod tests {
         let (taken, dropped) = events.take(one);
         assert_eq!((taken.len(), taken[0].layer, dropped), (EVENTS_MAX, 2, 3));
         assert_eq!(events.take(one), (vec![], 0));
+        events.begin_update();
         events.send(event(one, 0));
         events.send(event(other, 0));
         events.forget_world(other);

@@ -107,7 +107,7 @@ fn invalid_movers_and_joints_are_refused_with_a_reason() {
     assert_eq!(
         joint("actors = [\"a\"]"),
         "joint 'hinge' has no 'type': it must be one of fixed, ball, hinge, slider, rope, spring, \
-         wheel, mouse, weld"
+         wheel, mouse, pulley, weld"
     );
     assert_eq!(
         joint("type = \"ball\" actors = [\"a\", \"a\"]"),

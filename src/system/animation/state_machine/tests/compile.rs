@@ -85,7 +85,8 @@ fn compiled_machines_read_back_and_damaged_ones_are_refused() {
         changed[at] ^= 1 << random.range_i64(0, 7);
         // In a valid frame, so that the checks of the content are tested.
         let mut framed = Vec::new();
-        engine_foundation::blob::append_frame(&mut framed, *b"ASMC", 1, |writer| {
+        let version = crate::STATE_MACHINE_VERSION;
+        engine_foundation::blob::append_frame(&mut framed, *b"ASMC", version, |writer| {
             changed.iter().for_each(|byte| writer.u8(*byte));
         });
         let Ok(machine) = read_state_machine(&framed) else { continue };
