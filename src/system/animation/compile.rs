@@ -27,6 +27,9 @@ const SAMPLES_PER_SECOND: f32 = 60.0;
 /// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
 const ROUNDS_MAX: usize = 8;
 
+/// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
+pub const TRACK_KEYS_MAX: usize = 1 << 18;
+
 /// Settings of the compilation of a clip.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipSettings {
@@ -279,6 +282,13 @@ fn check(source: &SourceClip, skeleton: &Skeleton) -> Result<(), Error> {
         if !known.insert((bone, property)) {
             return Err(error!("it animates the {property:?} of '{name}' twice"));
         }
+        if track.times.len() > TRACK_KEYS_MAX {
+            return Err(error!(
+                "the {property:?} of '{name}' has {} keys, and {TRACK_KEYS_MAX} are the most \
+                 (TRACK_KEYS_MAX)",
+                track.times.len()
+            ));
+        }
         let per_key = if track.interpolation == SourceInterpolation::Cubic { 3 } else { 1 };
         let finite = track.values.iter().flatten().chain(&track.times).all(|it| it.is_finite());
         let ascending = track.times.windows(2).all(|pair| pair[0] < pair[1]);
@@ -324,9 +334,13 @@ fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<
     let ticks = sample_ticks(&source.times, seconds, !step);
     let tick_seconds = seconds / f32::from(LAST_TICK);
     let mut samples: Vec<TrackSample> = Vec::with_capacity(ticks.len());
+    // Held values change at their keys, which are rounded to ticks.
+    let mut keys = if step { &source.times[..] } else { &[] };
     for tick in ticks {
-        // Held values change at their keys, which are rounded to ticks.
-        let key = source.times.iter().find(|time| step && tick_of(**time, seconds) == tick);
+        while keys.first().is_some_and(|time| tick_of(*time, seconds) < tick) {
+            keys = &keys[1..];
+        }
+        let key = keys.first().filter(|time| tick_of(**time, seconds) == tick);
         let time = key.copied().unwrap_or(f32::from(tick) * tick_seconds);
         let mut value = Vec4::from_array(source.sample(time));
         if source.property == TrackProperty::Rotation {

@@ -335,6 +335,8 @@ fn wrong_animations_are_refused() {
     check(1.0, vec![track(vec![0.0, 0.0], 2)], "keys that are not valid");
     check(1.0, vec![track(vec![0.0, 1.0], 1)], "keys that are not valid");
     check(1.0, vec![track(vec![0.0], 1), track(vec![0.0], 1)], "'bone_1' twice");
+    let times = (0..=compile::TRACK_KEYS_MAX).map(|key| key as f32 / 1024.0).collect();
+    check(600.0, vec![track(times, 1)], "262144 are the most (TRACK_KEYS_MAX)");
     let foreign = SourceTrack { bone: 2, ..track(vec![0.0], 1) };
     check(1.0, vec![foreign], "bone 2, which does not exist");
     let bad = ClipSettings { tolerance: 0.0, ..ClipSettings::DEFAULT };
