@@ -319,6 +319,33 @@ describe("the ragdoll of a unit", function()
     assert.equals(1, PhysicsWorld.num_actors(physics))
   end)
 
+  it("closes limits and removes motors after a snapshot is restored", function()
+    local function bend(strength, restores)
+      local one = World.spawn_unit(world, "units/ragdoll_column", Vector3(10, 0, 5))
+      Unit.disable_animation_state_machine(one)
+      local id = Unit.crossfade_animation(one, "Bow")
+      play(0.5)
+      Unit.crossfade_animation_set_speed(one, id, 0)
+      Unit.start_ragdoll(one, { bones = { "Chest" }, strength = strength })
+      play(0.1)
+      local kept = PhysicsWorld.snapshot(physics)
+      Unit.set_ragdoll_strength(one, 0)
+      play(0.4)
+      if restores then
+        PhysicsWorld.restore(physics, kept)
+        play(0.4)
+      end
+      PhysicsWorld.drop_snapshot(physics, kept)
+      local head = position("Head", one)
+      World.destroy_unit(world, one)
+      return head
+    end
+    for _, strength in ipairs({ 0, 1 }) do
+      local once, again = bend(strength), bend(strength, true)
+      assert.is_true(Vector3.length(once - again) < 0.02, tostring(once) .. tostring(again))
+    end
+  end)
+
   it("ends with its unit, and loses bodies that a script destroys", function()
     Unit.start_ragdoll(unit)
     play(0.1)

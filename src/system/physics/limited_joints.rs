@@ -111,6 +111,13 @@ impl Simulation {
         Some(first.inverse() * (second.position().rotation * joint.data.local_frame2.rotation))
     }
 
+    /// Returns the limits of the angles around x, y and z of a joint; `None` for locked angles.
+    pub fn joint_limits(&self, joint: JointId) -> Option<[Option<[f32; 2]>; 3]> {
+        let joint = self.world.impulse_joints.get(joint.0)?;
+        let limits = |axis| joint.data.limits(axis).map(|limits| [limits.min, limits.max]);
+        Some(ANGLES.map(limits))
+    }
+
     /// Replaces the limits of the angles around x, y and z of a joint from
     /// [`Simulation::add_limited_joint`]. Bodies that sleep stay asleep.
     pub fn set_joint_angles(&mut self, joint: JointId, limits: [[f32; 2]; 3]) {

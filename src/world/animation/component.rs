@@ -75,6 +75,7 @@ pub static ANIMATION: Component = Component {
     state: Some(|view, row, hash| {
         if let Some(character) = view.animations.of(row) {
             character.write_state(hash);
+            view.physics.write_ragdoll_state(character.unit, hash);
         }
     }),
     inspect: Some((InspectSection::Animation, inspect)),
@@ -158,7 +159,7 @@ fn spawn(
     let mut character = Character::new(unit, model.clone(), nodes);
     character.detail.near = *lod_distance;
     character.has_inner_parts = has_inner_parts(template, &character.nodes);
-    take_poses(&mut character, host.units);
+    take_poses(&mut character, host.units, None);
     if let Some(name) = clip {
         let index = model.position(name).ok_or_else(|| error!("there is no clip '{name}'"))?;
         let seconds = model.clips[usize::from(index)].clip.seconds;

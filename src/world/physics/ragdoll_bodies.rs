@@ -6,6 +6,7 @@ use super::{ActorId, JointId, PhysicsTables, PhysicsWorldId};
 use crate::unit::UnitId;
 use engine_animation::RigidTransform;
 use engine_animation::ragdoll::{BodyShape, BodyVelocity, JointLimits, Ragdoll, RagdollBody};
+use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Quat, Vec3, error};
 use engine_physics::{
     BodyDesc, BodyKinds, ColliderDesc, ColliderShape, CollisionFilter, JointDrive, JointKind,
@@ -274,9 +275,43 @@ impl PhysicsTables {
         for (index, old, actors, plan) in lost {
             self.end_joint(old, 0, "");
             let Ok(id) = self.insert_ragdoll_joint(physics, actors, plan) else { continue };
-            if let Some(joint) = &mut self.ragdoll_mut(unit).joints[index] {
+            let bodies = self.ragdoll_mut(unit);
+            bodies.has_motors = true;
+            if let Some(joint) = &mut bodies.joints[index] {
                 joint.id = id;
+                joint.widened = (plan.limits != joint.limits).then_some(plan.limits);
             }
+        }
+    }
+
+    /// Takes the limits of joints from a restored snapshot, and lets the next update set or remove
+    /// the motors.
+    pub(super) fn note_restored_ragdolls(&mut self, physics: PhysicsWorldId) {
+        let PhysicsTables { parts, joints, worlds, .. } = self;
+        let Some(world) = worlds.get(physics.0) else { return };
+        for parts in parts.iter_mut().flatten().filter(|parts| parts.physics == physics) {
+            let Some(bodies) = parts.ragdoll.as_deref_mut() else { continue };
+            bodies.has_motors = true;
+            for joint in bodies.joints.iter_mut().flatten() {
+                let known = joints.get(joint.id.0).map(|known| known.simulation_joint);
+                let found = known.and_then(|id| world.simulation.joint_limits(id));
+                let Some(found) = found else { continue };
+                let mut wide = joint.limits;
+                for (limit, found) in wide.iter_mut().zip(found) {
+                    *limit = found.unwrap_or(*limit);
+                }
+                joint.widened = (wide != joint.limits).then_some(wide);
+            }
+        }
+    }
+
+    /// Writes the state of a unit's ragdoll that its bodies do not contain.
+    pub fn write_ragdoll_state(&self, unit: UnitId, hash: &mut StateHash) {
+        let Some(bodies) = self.ragdoll(unit) else { return };
+        hash.write_u64(bodies.has_motors.into());
+        for joint in bodies.joints.iter().flatten() {
+            hash.write_u64(joint.widened.is_some().into());
+            joint.widened.iter().flatten().flatten().for_each(|angle| hash.write_f32(*angle));
         }
     }
 

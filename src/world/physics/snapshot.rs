@@ -128,6 +128,7 @@ impl PhysicsTables {
         }
         // Actors created since the snapshot are enabled or disabled like their unit.
         returned.into_iter().for_each(|actor| self.sync_enabled(actor));
+        self.note_restored_ragdolls(physics);
         Ok(())
     }
 
