@@ -2,6 +2,7 @@
 
 use super::lanes::Lanes;
 use super::skeleton::{BoneTransform, Skeleton};
+use engine_foundation::hash::StateHash;
 use engine_foundation::{Quat, Vec3};
 
 /// Local transforms of four bones.
@@ -78,6 +79,14 @@ impl Pose {
             if scales {
                 group.scale = other.scale;
             }
+        }
+    }
+
+    /// Writes the pose into a hash of a state.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        for group in &self.groups {
+            let lanes = group.rotation.iter().chain(&group.position).chain(&group.scale);
+            lanes.flat_map(|lanes| lanes.0).for_each(|number| hash.write_f32(number));
         }
     }
 

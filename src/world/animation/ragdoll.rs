@@ -77,7 +77,7 @@ pub struct CharacterRagdoll {
     /// Role of each body.
     pub(super) parts: Vec<RagdollPart>,
     /// Weight of each body by the masks: 0 to 1.
-    weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
     /// Weight of all bodies: that of the states of a state machine, or 1.
     fade: f32,
     /// True if bodies could not be created. The state machine does not try again.
@@ -530,6 +530,17 @@ impl CharacterRagdoll {
             hash.write_u64(*part as u64);
             hash.write_f32(*weight);
         }
+        self.held.write_state(hash);
+        let History { transforms, units, seconds } = &self.history;
+        for RigidTransform { position, rotation } in transforms.iter().flatten().chain(units) {
+            let numbers = position.to_array().into_iter().chain(rotation.to_array());
+            numbers.for_each(|number| hash.write_f32(number));
+        }
+        hash.write_f32(*seconds);
+        [self.failed, self.was_busy].iter().for_each(|is| hash.write_u64((*is).into()));
+        self.exists.iter().for_each(|exists| hash.write_u64((*exists).into()));
+        hash.write_u64(self.ground.is_some().into());
+        hash.write_f32(self.ground.unwrap_or(0.0));
     }
 }
 

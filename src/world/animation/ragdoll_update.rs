@@ -1,7 +1,7 @@
 //! Ragdolls of characters in the update of a world: bodies are read before the poses are evaluated,
 //! and created, moved and removed after it. Scripts start and stop ragdolls between updates.
 
-use super::ragdoll::{CharacterRagdoll, Driver, Phase};
+use super::ragdoll::{CharacterRagdoll, Driver, Phase, RagdollChanges};
 use super::ragdoll_description::{ModelRagdolls, RagdollDescription};
 use super::{Animations, Character};
 use crate::WorldId;
@@ -177,13 +177,14 @@ impl Animations {
         }
         ragdoll.set_world(row, units);
         ragdoll.check_scale()?;
-        let before = (ragdoll.phase, ragdoll.parts.clone());
+        let before = (ragdoll.phase, ragdoll.parts.clone(), ragdoll.weights.clone());
         ragdoll.select(bones.as_deref())?;
         // The bodies of a ragdoll that was just stopped are replaced.
         physics.end_ragdoll(unit, 0, LOCATION);
+        ragdoll.changes = RagdollChanges::default();
         ragdoll.set_start(&rig);
         if let Err(error) = ragdoll.create_bodies(unit, &nodes, (physics, physics_world)) {
-            ragdoll.parts = before.1;
+            (ragdoll.parts, ragdoll.weights) = (before.1, before.2);
             if matches!(before.0, Phase::Ending(_)) {
                 ragdoll.phase = Phase::Animated;
             }
