@@ -18,6 +18,7 @@ use engine_animation::{
 };
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, error};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use engine_animation::LAYERS_MAX;
@@ -354,12 +355,23 @@ impl Character {
         self.outdated = true;
     }
 
-    /// Replaces the model by its reloaded version. Clips of the same names keep their times.
+    /// Replaces the model by its reloaded version. Clips of the same names keep their times, and
+    /// bones and morph targets of the same names keep poses and weights that were set.
     pub fn reload(&mut self, model: &Arc<AnimatedModel>, nodes: Arc<[Option<u16>]>) {
+        let old = self.model.clone();
         self.reload_clips(model);
         self.nodes = nodes;
-        self.base.clone_from(&model.rest);
-        self.weights = MorphWeights::new(model);
+        let edited = std::mem::replace(&mut self.base, model.rest.clone());
+        let known = old.skeleton.names().iter().zip(0..);
+        let known: HashMap<&str, usize> = known.map(|(name, bone)| (&name[..], bone)).collect();
+        for (bone, name) in model.skeleton.names().iter().enumerate() {
+            let Some(before) = known.get(&name[..]) else { continue };
+            let transform = edited.transform(*before);
+            if transform != old.rest.transform(*before) {
+                self.base.set(bone, &transform);
+            }
+        }
+        self.weights = self.weights.carried(&old, model);
         self.moved = vec![0; model.skeleton.bone_count().div_ceil(64)];
     }
 
@@ -541,6 +553,7 @@ impl Character {
         if let Some(ragdoll) = &self.ragdoll {
             ragdoll.write_state(hash);
         }
+        self.base.write_state(hash);
         self.weights.base.iter().for_each(|weight| hash.write_f32(*weight));
         hash.write_u64(self.root_mode as u64 | (self.bone_mode as u64) << 8);
         self.detail.write_state(hash);

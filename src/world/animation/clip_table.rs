@@ -169,7 +169,7 @@ impl Animations {
                 if before.contains_key(name) {
                     let nodes = bone_nodes(&new, units, character.unit);
                     character.reload(&new, nodes);
-                    take_poses(character, units);
+                    take_poses(character, units, Some(&old.skeleton));
                 } else {
                     character.reload_clips(&new);
                 }

@@ -44,7 +44,7 @@ pub use component::{ANIMATION, AnimationComponent};
 pub use constraints::WorldTarget;
 pub use engine_animation::EventCue;
 pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
-use engine_animation::read_state_machine;
+use engine_animation::{Skeleton, read_state_machine};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec3, error};
 use engine_models::Model;
@@ -376,13 +376,18 @@ fn bone_nodes(model: &AnimatedModel, units: &Units, unit: UnitId) -> Arc<[Option
     model.skeleton.names().iter().enumerate().map(node).collect()
 }
 
-/// Takes the poses of a unit's nodes where its file differs from the model.
-fn take_poses(character: &mut Character, units: &Units) {
+/// Takes the poses of a unit's nodes where its file differs from the model, except for bones that
+/// are in `known`.
+fn take_poses(character: &mut Character, units: &Units, known: Option<&Skeleton>) {
     let model = character.model.clone();
     let poses = &units.of(character.unit).resource.poses;
     let nodes = character.nodes.clone();
-    for (node, rest) in nodes.iter().zip(model.skeleton.rest()) {
+    let names = model.skeleton.names();
+    for ((node, rest), name) in nodes.iter().zip(model.skeleton.rest()).zip(names) {
         let Some(node) = *node else { continue };
+        if known.is_some_and(|known| known.find(name).is_some()) {
+            continue;
+        }
         let Some(pose) = poses.get(usize::from(node)) else { continue };
         let NodePose { position, rotation, scale } = *pose;
         if position != rest.position || rotation != rest.rotation || scale != rest.scale {

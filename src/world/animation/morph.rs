@@ -8,6 +8,7 @@ use engine_animation::WeightEvaluator;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::{MeshNumber, Model};
+use std::collections::HashMap;
 
 /// Maximum absolute weight of a morph target.
 pub const MORPH_WEIGHT_MAX: f32 = 1000.0;
@@ -70,6 +71,32 @@ impl MorphWeights {
     pub fn new(model: &AnimatedModel) -> MorphWeights {
         let rest: Vec<f32> = model.morphs.iter().flat_map(|it| it.rest.iter().copied()).collect();
         MorphWeights { base: rest.clone(), current: rest }
+    }
+
+    /// Returns the weights of a reloaded model. Targets of the same names keep the weights that
+    /// were set, those of the same mesh if there are several.
+    pub(super) fn carried(&self, old: &AnimatedModel, new: &AnimatedModel) -> MorphWeights {
+        let (mut of_mesh, mut of_any) = (HashMap::new(), HashMap::new());
+        for morphs in &old.morphs {
+            let node = &old.skeleton.names()[usize::from(morphs.bone)];
+            let set = &self.base[usize::from(morphs.first)..];
+            for ((name, rest), weight) in morphs.names.iter().zip(&morphs.rest).zip(set) {
+                let weight = (weight != rest).then_some(*weight);
+                of_mesh.entry((node, name)).or_insert(weight);
+                of_any.entry(name).or_insert(weight);
+            }
+        }
+        let mut weights = MorphWeights::new(new);
+        for morphs in &new.morphs {
+            let node = &new.skeleton.names()[usize::from(morphs.bone)];
+            for (name, target) in morphs.names.iter().zip(usize::from(morphs.first)..) {
+                let known = of_mesh.get(&(node, name)).or_else(|| of_any.get(name));
+                let Some(weight) = known.copied().flatten() else { continue };
+                weights.base[target] = weight;
+                weights.current[target] = weight;
+            }
+        }
+        weights
     }
 
     /// Returns the weights of a mesh.
@@ -274,5 +301,17 @@ mod tests {
         let message = character.model.find_morphs("smil").unwrap_err().message;
         assert_eq!(message, "the model 'face' has no morph target 'smil', did you mean 'smile'?");
         assert!(usize::from(character.model.morphs[0].bone) < BONES_MAX);
+    }
+
+    #[test]
+    fn reloads_keep_set_weights_by_name() {
+        let mut character = character();
+        assert!(character.set_morph_weight(1, 0.75));
+        let mut new = model();
+        let mesh = &mut new.data.meshes[0];
+        mesh.target_names = vec!["frown".to_string(), "smile".to_string()];
+        mesh.target_weights = vec![0.1, 0.5];
+        character.reload(&Arc::new(AnimatedModel::read(&new).unwrap()), vec![None].into());
+        assert_near(step(&mut character, 0.1), [0.75, 0.5]);
     }
 }

@@ -546,3 +546,33 @@ fn jumps_in_time_and_invalid_times_do_not_move_units() {
     stage.step(0.5);
     assert_eq!(stage.units.scene.local_position(row, 0), moved);
 }
+
+#[test]
+fn reloads_keep_edits_by_name_and_take_poses_of_the_file() {
+    let mut stage = Stage::new();
+    stage.play("walk", ONCE).unwrap();
+    stage.units.scene.set_local_position(stage.unit.row(), 2, Vec3::new(5.0, 0.0, 0.0));
+    stage.step(0.5);
+    assert_near(stage.x(1), 0.5);
+    let mut new = model(Vec::new());
+    new.data.nodes = vec![
+        node("hip", None),
+        node("spine", Some(0)),
+        node("chest", Some(1)),
+        ModelNode { position: [3.0, 0.0, 1.0], ..node("head", Some(2)) },
+    ];
+    stage.reload(&Arc::new(new), &mut TestFiles::new(Vec::new()));
+    stage.step(0.0);
+    assert_eq!(stage.x(1), 0.0, "no clip moves it any more");
+    let (_, rig) = stage.animations.of_mut(stage.unit.row()).unwrap().ragdoll_and_pose();
+    assert_eq!([2, 3].map(|bone| rig.pose.transform(bone).position.x), [5.0, 3.0]);
+    let hash = |stage: &Stage| {
+        let mut hash = StateHash::new(0);
+        stage.character().write_state(&mut hash);
+        hash.finish()
+    };
+    let before = hash(&stage);
+    stage.units.scene.set_local_position(stage.unit.row(), 2, Vec3::X);
+    stage.step(0.0);
+    assert_ne!(hash(&stage), before, "poses of scripts are part of the state");
+}

@@ -39,6 +39,17 @@ impl AnimatedNodes {
         has_bone(&self.moved, bone).then_some(bone)
     }
 
+    /// Returns the bones of a reloaded skeleton whose nodes were moved.
+    fn moved_in(&self, nodes: &[Option<u16>]) -> Vec<u64> {
+        let mut bones = vec![0; nodes.len().div_ceil(64)];
+        for (bone, node) in nodes.iter().enumerate() {
+            if node.is_some_and(|node| self.bone(usize::from(node)).is_some()) {
+                bones[bone / 64] |= 1 << (bone % 64);
+            }
+        }
+        bones
+    }
+
     fn local(&self, node: usize) -> Option<NodePose> {
         self.bone(node).map(|bone| node_pose(&self.pose, bone))
     }
@@ -63,9 +74,11 @@ impl SceneGraph {
         }
         let mut known = self.animated[row].take().unwrap_or_default();
         if known.moved != moved || !Arc::ptr_eq(&known.nodes, nodes) {
+            // Nodes that are not moved any more return to the poses that scripts set.
             if Arc::ptr_eq(&known.nodes, nodes) {
-                // Nodes that are not moved any more return to the poses that scripts set.
                 self.write_nodes(unit, pose, nodes, &known.moved);
+            } else {
+                self.write_nodes(unit, pose, nodes, &known.moved_in(nodes));
             }
             known.nodes = nodes.clone();
             known.moved.clear();
