@@ -25,7 +25,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     name: kind_names::UNIT,
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
-    version: 3,
+    version: 4,
     framed: false,
     reload: &[ReloadStep::UnitResources],
     compile,

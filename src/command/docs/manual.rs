@@ -58,6 +58,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "examples/arcade/README.md",
     "examples/crowd/README.md",
     "examples/playground/README.md",
+    "examples/plaza/README.md",
     "game_template/README.md",
 ];
 
@@ -66,12 +67,14 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
+    "docs/pictures/ragdoll.png",
     "docs/pictures/template.png",
     "docs/pictures/tools.png",
     "docs/pictures/tower.png",
     "examples/arcade/picture.png",
     "examples/crowd/picture.png",
     "examples/playground/picture.png",
+    "examples/plaza/picture.png",
     "tests/golden/gui_images.png",
     "tests/golden/gui_lines.png",
     "tests/golden/gui_masks.png",
