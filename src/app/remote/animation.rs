@@ -139,8 +139,9 @@ fn layers(machine: &CharacterMachine) -> SjsonTree {
         let weight = output.layers.get(usize::from(index)).map_or(0.0, |layer| layer.weight);
         let samples = output.samples.iter().filter(|sample| sample.layer == index);
         let samples = list(samples, |sample| {
+            let clip = data.clips().get(usize::from(sample.clip));
             json::object([
-                ("clip", json::text(&data.clips()[usize::from(sample.clip)].name)),
+                ("clip", json::text(clip.map_or("", |clip| &clip.name))),
                 ("time", float(sample.time)),
                 ("weight", float(sample.weight)),
             ])

@@ -261,6 +261,8 @@ impl CharacterMachine {
         self.constraints.reload(&self.bound.constraints, &bound.constraints);
         self.bound = bound;
         self.fits = true;
+        // The last samples name clips of the replaced machine.
+        self.output = StateMachineOutput::default();
         self.sent.clear();
         self.players = SamplePlayers::default();
     }
