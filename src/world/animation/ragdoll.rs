@@ -298,7 +298,7 @@ impl CharacterRagdoll {
             let bone = usize::from(shared.ragdoll.bodies()[body].bone);
             let of = |it: &RagdollOutput| {
                 let mask = it.mask.and_then(|mask| masks.get(usize::from(mask)));
-                mask.map_or(1.0, |mask| mask.weight(bone)) * it.weight / weight
+                mask.and_then(|mask| mask.find_weight(bone)).unwrap_or(1.0) * it.weight / weight
             };
             ragdolls.iter().map(of).fold(0.0, f32::max)
         });
@@ -554,9 +554,9 @@ impl BoundMachine {
 
 impl CharacterMachine {
     /// Returns the weights of ragdolls after the last update, and the masks. A machine that stands
-    /// still has none.
+    /// still, or that is not bound to the skeleton of the model, has none.
     pub(super) fn ragdolls(&self) -> (&[RagdollOutput], &[BoneMask]) {
-        let ragdolls = if self.enabled { &self.output().ragdolls[..] } else { &[] };
+        let ragdolls = if self.is_active() { &self.output().ragdolls[..] } else { &[] };
         (ragdolls, &self.bound.masks)
     }
 }
