@@ -188,13 +188,16 @@ impl Animations {
 
     /// Calls a function for each character whose matrices changed since the last call.
     pub fn take_changed(&mut self, mut send: impl FnMut(&Character)) {
-        for row in std::mem::take(&mut self.changed) {
+        let mut changed = std::mem::take(&mut self.changed);
+        for row in changed.drain(..) {
             // Another unit can have taken the row.
             if let Some(character) = self.of_mut(row).filter(|it| it.is_listed) {
                 character.is_listed = false;
                 send(character);
             }
         }
+        // The memory of the list is used again.
+        self.changed = changed;
     }
 
     fn add(&mut self, character: Character) {
