@@ -398,7 +398,7 @@ impl Character {
     }
 
     /// Returns the state machine if it affects the pose. One that could not be bound to the
-    /// reloaded model is_still still.
+    /// reloaded model stands still.
     fn active_machine(&mut self) -> Option<&mut CharacterMachine> {
         self.machine.as_mut().filter(|it| it.is_active())
     }
@@ -454,10 +454,13 @@ impl Character {
         let mut covered = None;
         while index > 0 {
             index -= 1;
-            let layer = self.playing[index].options.layer;
+            let it = &self.playing[index];
+            let layer = it.options.layer;
+            // Additive clips change what is below them, and replace nothing.
+            let is_additive = self.model.clips[usize::from(it.clip)].clip.is_additive();
             if covered == Some(layer) {
                 self.playing.remove(index);
-            } else if self.playing[index].share() >= 1.0 {
+            } else if it.share() >= 1.0 && !is_additive {
                 covered = Some(layer);
             }
         }
