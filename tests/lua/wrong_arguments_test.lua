@@ -1,6 +1,7 @@
 -- Suite of functions with one argument or none: a wrong one is refused by name.
 
 local REFUSED = {
+  { "BlendShape.names", BlendShape.names, "x" },
   { "Camera.orthographic_scale", Camera.orthographic_scale, "x" },
   { "Camera.orthographic_size", Camera.orthographic_size, "x" },
   { "Image.bytes", Image.bytes, "x" },

@@ -79,7 +79,8 @@ Application.release_world(world)"#,
         "Returns the position, the rotation and the scale of a node relative to its parent, at a \
          time of an animation. Nodes that it does not move are as in the model; of additive \
          animations, the result is the difference.",
-    )],
+    )
+    .returns(&["position in metres", "rotation", "scale"])],
 );
 
 /// Returns the numbers of the morph targets that an argument means.
