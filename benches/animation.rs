@@ -11,17 +11,17 @@ mod rigs;
 
 use crate::run::Run;
 use crate::table::{Group, Row, median, named, row};
-use engine::animation::constraints::{
+use engine::foundation::Vec3;
+use engine::foundation::random::Random;
+use engine::platform::ThreadClock;
+use engine::system::animation::constraints::{
     ConstraintInput, ConstraintSet, ConstraintSetState, ConstraintTarget, ModelPose,
 };
-use engine::animation::{
+use engine::system::animation::{
     BoneTransform, ClipPlayer, ModelMatrix, PlayerPool, Pose, PoseEvaluator, RigData,
     SamplePlayers, StateMachine, StateMachineOutput, StateMachineState, compile_state_machine,
     model_matrices, palette,
 };
-use engine::foundation::Vec3;
-use engine::foundation::random::Random;
-use engine::platform::ThreadClock;
 use rigs::{BONES, CLIPS, Rig, SKELETONS, rigs};
 use std::hint::black_box;
 
@@ -145,7 +145,7 @@ struct Character {
 struct Driven {
     rig: Rig,
     machine: StateMachine,
-    masks: Vec<engine::animation::BoneMask>,
+    masks: Vec<engine::system::animation::BoneMask>,
     constraints: ConstraintSet,
     pool: PlayerPool,
 }
@@ -186,7 +186,7 @@ struct Scratch {
     evaluator: PoseEvaluator,
     pose: Pose,
     matrices: Vec<ModelMatrix>,
-    sent: Vec<engine::animation::SentEvent>,
+    sent: Vec<engine::system::animation::SentEvent>,
 }
 
 fn step_character(it: &mut Character, driven: &mut Driven, scratch: &mut Scratch) {
@@ -198,10 +198,9 @@ fn step_character(it: &mut Character, driven: &mut Driven, scratch: &mut Scratch
         let clip = &rig.clips[usize::from(sample.clip)];
         clip.root_delta(sample.time - STEP, sample.time, 0)
     });
-    black_box(moved.last());
-    let mut clips = [None; CLIPS];
-    clips.iter_mut().zip(&rig.clips).for_each(|(slot, clip)| *slot = Some(clip));
-    let data = RigData { skeleton: &rig.skeleton, rest: &rig.rest, clips: &clips, masks };
+    moved.for_each(|delta| _ = black_box(delta));
+    let clip = |index: u16| rig.clips.get(usize::from(index));
+    let data = RigData { skeleton: &rig.skeleton, rest: &rig.rest, clip: &clip, masks };
     it.players.evaluate(&it.output, &data, pool, evaluator, pose);
     model_matrices(&rig.skeleton, pose, matrices);
     if it.target.is_some() {
@@ -254,13 +253,16 @@ fn machines() -> Vec<Row> {
     rows
 }
 
+/// A call for a character.
+type Call = dyn FnMut(&mut Character, &Driven);
+
 fn calls() -> Vec<Row> {
     let all: Vec<Driven> = rigs().into_iter().map(driven).collect();
     let mut characters = crowd(&all, CHARACTERS);
     let mut sent = Vec::new();
     let attack = all[0].machine.find_event("attack").expect("the machine has it");
     let speed = all[0].machine.find_variable("speed").expect("the machine has it");
-    let mut per_call = |mut call: Box<dyn FnMut(&mut Character, &Driven)>| {
+    let mut per_call = |mut call: Box<Call>| {
         let time = measure(|| characters.iter_mut().for_each(|it| call(it, &all[it.rig])));
         time * 1e6 / CHARACTERS as f64
     };

@@ -86,7 +86,7 @@ impl Drop for Game {
 }
 
 #[test]
-fn ragdolls_survive_a_reload_of_the_model_and_end_with_their_state() {
+fn ragdolls_survive_a_reload_and_end_with_their_state() {
     let mut game = Game::start();
     game.play_until("the ragdoll begins", |game| game.state().0 == 3);
     let (_, [model, _]) = game.state();

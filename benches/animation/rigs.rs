@@ -1,11 +1,11 @@
 //! Skeletons and clips of the animation benchmarks, generated from numbers.
 
-use engine::animation::{
+use engine::foundation::random::Random;
+use engine::foundation::{Quat, Vec3};
+use engine::system::animation::{
     BoneTransform, Clip, ClipInfo, ClipSettings, ModelMatrix, Pose, RootMotion, Skeleton,
     SourceClip, SourceInterpolation, SourceTrack, TrackProperty, compile,
 };
-use engine::foundation::random::Random;
-use engine::foundation::{Quat, Vec3};
 
 pub const BONES: usize = 60;
 pub const SKELETONS: usize = 10;

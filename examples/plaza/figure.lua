@@ -60,7 +60,7 @@ local function lie(self, up)
   self.heading, self.velocity, self.fall = math.atan2(-forward.x, forward.y), Vector3(), 0
 end
 
----What the animation reports: see units/figure.state_machine.
+---Follows an event of the animation: see units/figure.state_machine.
 ---@param event string
 function Figure:on_event(event)
   if event == "fallen" then

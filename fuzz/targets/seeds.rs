@@ -155,6 +155,10 @@ fn compiled_of(kind: &str) -> Vec<Vec<u8>> {
             seeds.push(engine::resource::data_resources::write_members(&[]));
         }
     }
+    if seeds.is_empty() {
+        // Sources that read several files, such as animations.
+        seeds = used_of(kind);
+    }
     seeds
 }
 

@@ -80,8 +80,7 @@ impl Engine {
                 let parts = (animations.write(), units.write(), bodies.write());
                 frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
-                    let seconds = delta as f32;
-                    let step = AnimationStep { world, seconds, viewer };
+                    let step = AnimationStep { world, seconds: delta as f32, viewer };
                     animations.read_ragdolls(world, units, bodies);
                     animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);

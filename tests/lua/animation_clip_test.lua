@@ -130,7 +130,8 @@ describe("an animation file", function()
       assert.error_matches(function() Unit.crossfade_animation(unit, name) end, pattern)
     end
     check("Bwo", "has no animation 'Bwo', did you mean 'Bow'")
-    check("animations/strech", "no animation 'animations/strech', did you mean 'animations/stretch'")
+    check("animations/strech",
+      "no animation 'animations/strech', did you mean 'animations/stretch'")
     check("models/column#Nud", "'models/column' has no animation 'Nud', did you mean 'Nod'")
     check("models/colum#Nod", "there is no model 'models/colum'")
     check("#", "has no animation '#'")

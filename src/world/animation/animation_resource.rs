@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn additive_animations_have_references_of_other_clips_and_models() {
+    fn additive_animations_refer_to_other_clips_and_models() {
         let (data, ..) =
             compiled("source = \"models/column#Bow\" additive = { clip = \"Nod\" time = 1 }")
                 .unwrap();

@@ -440,7 +440,7 @@ fn everything_that_affects_later_poses_is_hashed() {
 }
 
 #[test]
-fn a_character_that_replaces_a_changed_one_is_not_sent_before_its_evaluation() {
+fn a_character_in_a_reused_row_is_sent_after_its_evaluation() {
     let mut stage = Stage::new();
     stage.step(0.1);
     let row = stage.unit.row();
@@ -493,7 +493,7 @@ fn roam(name: &str, options: PlayOptions, mode: RootMode, (steps, dt): (u32, f32
 }
 
 #[test]
-fn root_motion_moves_units_as_the_mode_says() {
+fn root_motion_moves_units_as_their_mode_demands() {
     let looped = PlayOptions { loops: true, ..ONCE };
     let path =
         |mode, rate: f32| roam("circle", looped, mode, ((rate * 5.0) as u32, 1.0 / rate)).position;

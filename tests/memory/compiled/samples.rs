@@ -56,6 +56,7 @@ const EXCLUDED: &[&str] = &[
     "packed",
     "ring",
     "slow.",
+    "stepper.",
     "upright_yard.",
     "varied.",
     "walled.",

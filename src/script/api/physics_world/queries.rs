@@ -384,6 +384,7 @@ fn pulley_plan(
     Ok(engine.worlds.physics.world(physics).simulation.pulley_plan(anchors, ground, ratio))
 }
 
+#[allow(clippy::too_many_arguments, reason = "the prelude's call as it is")]
 fn create_joint(
     engine: &mut Engine,
     physics: PhysicsWorldId,

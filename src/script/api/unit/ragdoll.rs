@@ -140,7 +140,7 @@ fn read_options(options: Option<ScriptValue>) -> Result<RagdollOptions, Error> {
             ("bones", ScriptValue::List(items)) => read.bones = Some(read_names(items)?),
             ("bones", _) => return Err(error!("'bones' must be a list of names of bones")),
             (key, _) => {
-                let near = hint(key, OPTIONS.into_iter());
+                let near = hint(key, OPTIONS);
                 return Err(error!(
                     "argument #2 'options' has no option '{key}'{near}: it has bones and strength"
                 ));
