@@ -384,6 +384,12 @@ fn generated_functions_of_rows_are_current() {
 #[test]
 fn every_reference_example_runs() {
     let scratch = Scratch::new("examples");
+    // Models of the examples.
+    for (name, from) in [("face", "face"), ("orc", "column")] {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = fs::read_to_string(root.join(format!("tests/lua/models/{from}.gltf"))).unwrap();
+        scratch.write(&format!("models/{name}.gltf"), &text);
+    }
     for module in ApiModel::new().modules {
         assert!(module.example.contains(&module.name), "{}: not in its example", module.name);
         scratch.play(&module.example);

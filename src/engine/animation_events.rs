@@ -8,7 +8,7 @@ use engine_particles::{EffectStage, NodeLink, OrphanPolicy};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_sound::voices::TriggerDesc;
-use engine_world::animation::{AnimationEvent, BoundMachine, EventCue};
+use engine_world::animation::{AnimatedModel, AnimationEvent, BoundMachine, EventCue, NamedClip};
 
 /// Where a cue is played.
 struct CueLocation {
@@ -38,6 +38,26 @@ impl Worlds {
         Ok(())
     }
 
+    /// Checks that the sounds, effects and bones of a clip's events exist, and loads the effects.
+    ///
+    /// # Errors
+    /// Returns an error that names the animation and the event.
+    pub(super) fn check_clip_cues(
+        &mut self,
+        assets: &mut Assets,
+        model: &AnimatedModel,
+        clip: u16,
+    ) -> Result<(), Error> {
+        let NamedClip { name, clip, .. } = &*model.clips[usize::from(clip)];
+        for event in clip.events() {
+            let checked = model.check_cue(&event.cue);
+            checked.and_then(|()| self.check_event_cue(assets, &event.cue)).map_err(|error| {
+                error!("animation '{name}', event '{}': {}", event.name, error.message)
+            })?;
+        }
+        Ok(())
+    }
+
     fn check_event_cue(&mut self, assets: &mut Assets, cue: &EventCue) -> Result<(), Error> {
         if let Some(sound) = &cue.sound {
             let resource = ResourceName::new(kind_names::SOUND, sound);
@@ -61,7 +81,7 @@ impl Worlds {
             Some(name) => {
                 let bone = usize::from(character.model.skeleton.find(name)?);
                 let node = character.nodes.get(bone).copied().flatten().unwrap_or(0);
-                let matrix = character.matrices.get(bone);
+                let matrix = character.matrices().get(bone);
                 let matrix = matrix
                     .map_or(Mat4::IDENTITY, |matrix| Mat4::from_cols_array(&matrix.to_columns()));
                 (node, root * matrix)

@@ -343,6 +343,7 @@ impl Engine {
         }
         let viewport = self.drawing.viewport_in(viewport, window)?;
         let size = self.devices.viewport_size(&viewport).max(Vec2::ONE);
+        self.worlds.world(world).viewing.record(camera, self.frame.index);
         let camera = self.worlds.camera(camera).frame(size);
         let first = self.drawing.builder.views.iter().all(|view| view.target != viewport.target);
         let whole = viewport.rectangle == [0.0, 0.0, 1.0, 1.0];

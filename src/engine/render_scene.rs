@@ -195,7 +195,7 @@ impl Worlds {
                 let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
                 frame.add_palette(mesh.draw, bounded, |palette| {
                     for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
-                        let matrix = character.matrices[usize::from(*bone)].concatenate(bind);
+                        let matrix = character.matrices()[usize::from(*bone)].concatenate(bind);
                         *out = scene::DrawTransform(matrix.0.map(|row| row.0));
                     }
                 });

@@ -104,10 +104,13 @@ impl Worlds {
     pub fn find_clip(
         &mut self,
         assets: &mut Assets,
-        model: &AnimatedModel,
+        model: &Arc<AnimatedModel>,
         name: &str,
     ) -> Result<u16, Error> {
-        self.animations.clip(&model.name, name, assets)
+        let clip = self.animations.clip(&model.name, name, assets)?;
+        let model = self.animations.current(model);
+        self.check_clip_cues(assets, &model, clip)?;
+        Ok(clip)
     }
 
     /// Returns the resource that a component refers to.
@@ -137,8 +140,8 @@ impl Worlds {
             }
             ResourceReference::Clip { model, clip } => {
                 let loaded = assets.model(model)?;
-                self.animations.model(&loaded)?;
-                self.animations.clip(model, clip, assets).map(|_| ResolvedResource::Clip)
+                let model = self.animations.model(&loaded)?;
+                self.find_clip(assets, &model, clip).map(|_| ResolvedResource::Clip)
             }
             ResourceReference::Skin { model, skin } => {
                 let model = assets.model(model)?;

@@ -55,12 +55,14 @@ impl Engine {
         }
         let particles = !self.worlds.particles.slots().is_empty();
         let items = if self.worlds.is_worth_two_threads(world, physics) { ITEMS_MIN } else { 1 };
-        let viewer = self.worlds.viewer(world).filter(|_| steps.scene_graph);
+        let mut viewers = std::mem::take(&mut self.worlds.viewers);
+        self.worlds.list_viewers(world, &mut viewers);
+        let positions = &viewers[..];
         let frame_index = self.frame.index;
         let Worlds { physics: bodies, units, animations, scenes, particles: effects, .. } =
             &mut self.worlds;
         let pool = &self.devices.tasks;
-        pool.frame(items, |frame| {
+        let done = pool.frame(items, |frame| {
             let (bodies, units) = (frame.part("bodies", bodies), frame.part("units", units));
             let animations = frame.part("animations", animations);
             let (scenes, effects) = (frame.part("scenes", scenes), frame.part("effects", effects));
@@ -80,7 +82,7 @@ impl Engine {
                 let parts = (animations.write(), units.write(), bodies.write());
                 frame.system("animation", parts, move |(animations, units, bodies)| {
                     owner!("animation");
-                    let step = AnimationStep { world, seconds: delta as f32, viewer };
+                    let step = AnimationStep { world, seconds: delta as f32, viewers: positions };
                     animations.read_ragdolls(world, units, bodies);
                     animations.update(step, units, bodies, pool)?;
                     animations.update_ragdolls(world, units, bodies, frame_index);
@@ -107,7 +109,9 @@ impl Engine {
                     effects.step_linked(world.0, delta, pool)
                 });
             }
-        })?;
+        });
+        self.worlds.viewers = viewers;
+        done?;
         if steps.scene_graph {
             self.worlds.animations.count_update();
             self.play_event_cues();

@@ -37,6 +37,8 @@ pub struct Worlds {
     pub animations: Animations,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
+    /// Memory for the positions of the cameras that show a world.
+    pub(super) viewers: Vec<Vec3>,
     /// Debug lines and debug texts.
     pub lines: DebugLines,
 }
@@ -57,6 +59,7 @@ impl Worlds {
             animations: Animations::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,
+            viewers: Vec::new(),
             lines: DebugLines::default(),
         }
     }
@@ -124,12 +127,23 @@ impl Worlds {
         found.pose = Mat4::from_cols(x, y, z, pose.w_axis);
     }
 
-    /// Returns the position of the camera that shows a world if no camera is named, if it exists.
-    pub fn viewer(&mut self, world: WorldId) -> Option<Vec3> {
-        let World { flags, camera, .. } = self.world(world);
-        let camera = if flags.flat { *camera } else { self.main_camera };
-        let camera = camera.filter(|camera| self.cameras.get(camera.0).is_some())?;
-        Some(self.camera(camera).pose.w_axis.truncate())
+    /// Lists the positions of the cameras that show a world. Before it is shown for the first time,
+    /// that is the camera that shows it if none is named, if it exists.
+    pub(super) fn list_viewers(&mut self, world: WorldId, positions: &mut Vec<Vec3>) {
+        positions.clear();
+        for index in 0..self.world(world).viewing.cameras().len() {
+            let camera = self.world(world).viewing.cameras()[index];
+            if self.cameras.get(camera.0).is_some() {
+                positions.push(self.camera(camera).pose.w_axis.truncate());
+            }
+        }
+        if positions.is_empty() {
+            let World { flags, camera, .. } = self.world(world);
+            let camera = if flags.flat { *camera } else { self.main_camera };
+            if let Some(camera) = camera.filter(|camera| self.cameras.get(camera.0).is_some()) {
+                positions.push(self.camera(camera).pose.w_axis.truncate());
+            }
+        }
     }
 
     /// Returns the default world. It is created on the first request.

@@ -2,6 +2,7 @@
 //! references between resources. Every compile writes the index next to the data; the next compile
 //! and the game read it.
 
+use super::engine_stamp::engine_stamp;
 use super::resource_kind::SourceForm;
 use super::resource_name::{ResourceName, is_inside};
 use super::variant::VariantProperties;
@@ -14,7 +15,7 @@ use engine_foundation::file_access::FileState;
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
 /// Version of the index's own format.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Path, state and content hash of a file at the time it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub struct IndexEntry {
 }
 
 /// One variant of a resource that could not be compiled. It is not compiled again until a file that
-/// was read for it changes.
+/// was read for it changes, or another engine compiles it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedVariant {
     pub resource: ResourceName,
@@ -81,8 +82,15 @@ pub struct ResourceIndex {
 impl ResourceIndex {
     /// Encodes the index as the bytes of its file.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes_of(engine_stamp())
+    }
+
+    /// Encodes the index of an engine.
+    fn to_bytes_of(&self, engine: u64) -> Vec<u8> {
         let mut writer = BlobWriter::default();
         writer.list(&self.entries, write_entry);
+        // Without failures, the bytes do not depend on the engine.
+        writer.u64(if self.broken.is_empty() { 0 } else { engine });
         writer.list(&self.broken, write_failed_variant);
         writer.list(&self.failed, |writer, (name, message)| {
             write_name(writer, name);
@@ -91,16 +99,21 @@ impl ResourceIndex {
         writer.into_frame(MAGIC, VERSION)
     }
 
-    /// Decodes an index. The error message names the defect. A game's folder can contain an index
-    /// that no compile wrote, so every invariant that callers rely on is checked here.
+    /// Decodes an index, without the failures that another engine has found. The error message
+    /// names the defect. A game's folder can contain an index that no compile wrote, so every
+    /// invariant that callers rely on is checked here.
     pub fn from_bytes(bytes: &[u8]) -> Result<ResourceIndex, Error> {
         let mut reader = BlobReader::new(unframe(bytes, MAGIC, VERSION)?);
         let entries = reader.list(read_entry)?;
+        let engine = reader.u64()?;
         let broken = reader.list(read_failed_variant)?;
         let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
         reader.end()?;
-        let index = ResourceIndex { entries, broken, failed };
+        let mut index = ResourceIndex { entries, broken, failed };
         index.check()?;
+        if engine != engine_stamp() {
+            index.broken.clear();
+        }
         Ok(index)
     }
 
@@ -288,6 +301,17 @@ mod tests {
             message: "c.png: it is cut short".into(),
         }];
         ResourceIndex { entries, broken, failed }
+    }
+
+    #[test]
+    fn failures_of_another_engine_are_tried_again() {
+        let index = sample();
+        let of_other = index.to_bytes_of(engine_stamp() ^ 1);
+        let read = ResourceIndex::from_bytes(&of_other).unwrap();
+        assert_eq!((read.broken.len(), &read.entries), (0, &index.entries));
+        assert_eq!(read.failed, index.failed, "until the next compile, the message is known");
+        let without = ResourceIndex { broken: Vec::new(), ..index };
+        assert_eq!(without.to_bytes_of(1), without.to_bytes_of(2));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod compile;
 pub mod data_resources;
 #[cfg(all(test, debug_assertions))]
 mod disk_failure_tests;
+mod engine_stamp;
 mod folder_data;
 pub mod folder_scan;
 pub mod glob;

@@ -340,6 +340,15 @@ impl ReturnValue for (f64, f64) {
     }
 }
 
+/// True and a number, or false.
+impl ReturnValue for (bool, Option<f64>) {
+    const TYPES: &'static [ApiType] = &[bool::TYPES[0], f64::TYPES[0].or_nil()];
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
 /// Two whole numbers, such as the width and height of a picture.
 impl ReturnValue for (WholeNumber, WholeNumber) {
     const TYPES: &'static [ApiType] = &[WholeNumber::TYPES[0]; 2];

@@ -35,9 +35,11 @@ pub mod unit;
 pub mod unit_compiler;
 pub mod unit_resource;
 pub mod unit_template;
+mod viewing_cameras;
 pub mod volume;
 
 use engine_foundation::Handle;
+pub use viewing_cameras::ViewingCameras;
 
 /// Handle of a world.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +63,8 @@ pub struct World {
     pub flags: WorldFlags,
     /// Camera of a two-dimensional world, created on the first request.
     pub camera: Option<camera::CameraId>,
+    /// Cameras that show the world.
+    pub viewing: ViewingCameras,
 }
 
 /// Options at the creation of a world.

@@ -106,6 +106,52 @@ describe("the events of animations", function()
     assert.error_matches(function() play(1) end, "the global 'on_animation_event' is a number")
   end)
 
+  it("are not lost when the callback of another one fails", function()
+    local other = World.spawn_unit(world, "units/stepper")
+    local failures = 0
+    Steps.doing = function(from)
+      if from == unit and failures == 0 then
+        failures = 1
+        error("no sand")
+      end
+    end
+    local heard = {}
+    function _G.on_animation_event(from, event) heard[#heard + 1] = { from, event } end
+    assert.is_false((pcall(play, 0.3)))
+    assert.same({ "step" }, logged())
+    World.update(world, 0)
+    assert.same({ { other, "step" } }, heard, "the other one follows")
+    -- An update in a callback calls the rest of the callbacks, in order.
+    Steps.log, heard = {}, {}
+    Steps.doing = function()
+      Steps.doing = nil
+      World.update(world, 0)
+    end
+    play(0.4)
+    assert.equals(2, #logged())
+    assert.same({ other, "swing" }, heard[1])
+    assert.same({ unit, "swing" }, heard[2])
+  end)
+
+  it("of clips that scripts play reach callbacks, and play sounds", function()
+    local post = World.spawn_unit(world, "models/column")
+    local heard = {}
+    function _G.on_animation_event(from, event, layer)
+      if from == post then heard[#heard + 1] = event .. " " .. layer end
+    end
+    local before = #Sound.history()
+    Unit.disable_animation_state_machine(unit)
+    Unit.crossfade_animation(post, "animations/stamp", 2)
+    play(1)
+    test.frames(2)
+    assert.same({ "stamped 2" }, heard)
+    local history = Sound.history()
+    assert.equals(before + 1, #history)
+    assert.equals("sounds/high", history[#history].sound)
+    assert.error_matches(function() Unit.crossfade_animation(post, "animations/boneless") end,
+      "animation 'animations/boneless', event 'step': .*no bone 'Haed', did you mean 'Head'")
+  end)
+
   it("play sounds at the bone", function()
     local before = #Sound.history()
     play(0.3)

@@ -168,6 +168,129 @@ describe("the animation of a unit", function()
     assert.is_true(count <= 4, count)
   end)
 
+  it("is as detailed as the nearest camera that shows its world needs", function()
+    local far = World.spawn_unit(world, "units/column_far", Vector3(0, 1000, 0))
+    local node = Unit.node(far, "Chest")
+    Unit.crossfade_animation(far, "Bow", 1, 0, true)
+    -- Returns the number of different poses in 24 updates.
+    local function poses()
+      local seen, count = {}, 0
+      for _ = 1, 24 do
+        World.update(world, STEP)
+        local x = Unit.local_rotation(far, node).x
+        if not seen[x] then seen[x], count = true, count + 1 end
+      end
+      return count
+    end
+    Camera.set_local_position(Application.main_camera(), Vector3(0, 1000, 0))
+    assert.equals(24, poses())
+    local distant, near = Application.new_camera(), Application.new_camera()
+    Camera.set_local_position(near, Vector3(0, 990, 0))
+    Application.render_world(world, distant)
+    assert.is_true(poses() <= 4, "the default camera does not show this world")
+    test.frames(1)
+    Application.render_world(world, distant)
+    Application.render_world(world, near)
+    assert.equals(24, poses())
+    test.frames(1)
+    Application.render_world(world, distant)
+    Application.destroy_camera(near)
+    assert.is_true(poses() <= 4)
+    Application.destroy_camera(distant)
+    assert.equals(24, poses(), "the default camera again")
+    Camera.set_local_position(Application.main_camera(), Vector3(0, 0, 0))
+  end)
+
+  it("adds an animation to those below it on request", function()
+    local head = Unit.node(unit, "Head")
+    Unit.crossfade_animation(unit, "Nod", 1)
+    play(1.1)
+    assert.near(90, angle(head), 0.5)
+    Unit.crossfade_animation(unit, "Bow", 1, 0, false, "additive")
+    play(1.1)
+    assert.near(90, angle(head), 0.5)
+    assert.near(90, angle(chest), 0.5)
+    Unit.crossfade_animation(unit, "Bow", 2, 0, false, "offset")
+    play(1.1)
+    assert.near(180, math.abs(angle(chest)), 0.5)
+    Unit.crossfade_animation(unit, "Nod", 1, 0, false, "normal")
+    play(0.1)
+    assert.is_true(angle(head) < 12, angle(head))
+    assert.error_matches(function() Unit.crossfade_animation(unit, "Bow", 1, 0, true, "adds") end,
+      "argument #6 'type' must be one of normal, additive, offset, got 'adds'")
+    Unit.crossfade_animation(unit, "animations/lean", 1, 0, true, "additive")
+    assert.error_matches(function()
+      Unit.crossfade_animation(unit, "animations/lean", 1, 0, true, "normal")
+    end, "'animations/lean' has differences from a pose, and cannot replace others")
+  end)
+
+  it("is shared by units in the same state on request", function()
+    local units = {}
+    for i = 1, 6 do
+      units[i] = World.spawn_unit(world, "units/column", Vector3(i, 0, 0))
+      Unit.set_animation_merge_options(units[i])
+      Unit.animation_event(units[i], "bow")
+    end
+    local last = units[6]
+    Unit.set_animation_merge_options(last, false)
+    for _ = 1, 40 do
+      World.update(world, STEP)
+      for i = 1, 5 do
+        local own = Unit.local_rotation(units[i], chest)
+        assert.equals(Unit.local_rotation(last, chest).x, own.x)
+        assert.equals(i, Unit.world_position(units[i], chest).x)
+      end
+    end
+    assert.is_true(Stats.value("animation/merged") == 0, "frames are counted at their end")
+    test.frames(1)
+    assert.equals(4 * 40, Stats.value("animation/merged"))
+    Unit.set_animation_merge_options(last, "max_start_time", 0.2, "max_drift", 0.1,
+      "clock_fidelity", 0.9)
+    World.update(world, STEP)
+    for _, case in ipairs({
+      { { "max_drfit", 1 }, "no option 'max_drfit', did you mean 'max_drift'" },
+      { { "max_drift" }, "must be names and numbers in turn" },
+      { { "max_drift", 11 }, "option 'max_drift' must be a number, 0 to 10" },
+      { { "clock_fidelity", 0 / 0 }, "option 'clock_fidelity' must be a number, 0 to 1" },
+      { { "max_start_time", "soon" }, "option 'max_start_time' must be a number, 0 to 10" },
+    }) do
+      assert.error_matches(function()
+        Unit.set_animation_merge_options(last, unpack(case[1]))
+      end, case[2])
+    end
+  end)
+
+  it("returns the values of curves", function()
+    assert.same({ false }, { Unit.animation_get_curve_value(unit, "Hip", "position", 3) })
+    Unit.crossfade_animation(unit, "Rise")
+    Unit.crossfade_animation(unit, "Bow", 2)
+    play(0.5)
+    local found, height = Unit.animation_get_curve_value(unit, "Hip", "position", 3)
+    assert.is_true(found)
+    assert.near(0.5, height, 0.01)
+    local _, sine = Unit.animation_get_curve_value(unit, "Chest", "rotation")
+    assert.near(math.sin(math.rad(22.5)), math.abs(sine), 0.01)
+    assert.same({ true, 1 }, { Unit.animation_get_curve_value(unit, "Chest", "scale", 2) })
+    assert.same({ false }, { Unit.animation_get_curve_value(unit, "Head", "scale") })
+    local face = World.spawn_unit(world, "models/face")
+    assert.same({ false }, { Unit.animation_get_curve_value(face, "Face", "smile") })
+    Unit.crossfade_animation(face, "Laugh")
+    play(0.5)
+    local moves, weight = Unit.animation_get_curve_value(face, "Face", "smile")
+    assert.is_true(moves)
+    assert.near(BlendShape.blend_weight(face, "smile"), weight, 1e-6)
+    for _, case in ipairs({
+      { "Hipp", "position", 1, "has no node 'Hipp', did you mean 'Hip'" },
+      { "Hip", "positon", 1, "must be one of position, rotation, scale, got 'positon'" },
+      { "Hip", "position", 4, "'index' must be 1 to 3 for a position" },
+      { "Hip", "smile", 1, "must be one of position, rotation, scale, got 'smile'" },
+    }) do
+      assert.error_matches(function()
+        Unit.animation_get_curve_value(unit, case[1], case[2], case[3])
+      end, case[4])
+    end
+  end)
+
   it("has nodes that follow it in every read", function()
     local head = Unit.node(unit, "Head")
     local hat = World.spawn_unit(world, "core/units/empty")

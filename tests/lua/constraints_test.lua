@@ -179,4 +179,29 @@ describe("constraints of a state machine", function()
       Unit.animation_set_constraint_target(cube, "goal", nil)
     end)
   end)
+
+  it("are part of the saved state", function()
+    -- The tail swings after the unit has moved.
+    play(0.5)
+    Unit.set_local_position(unit, 1, Vector3(0.3, 0, 0))
+    play(0.2)
+    local kept, before = Unit.animation_get_state(unit), at("Tail3")
+    local function swing()
+      local points = {}
+      for i = 1, 12 do
+        World.update(world, STEP)
+        points[i] = at("Tail3")
+      end
+      return points
+    end
+    local once = swing()
+    play(2)
+    assert.is_true(Vector3.distance(at("Tail3"), before) > 0.02)
+    Unit.animation_set_state(unit, kept)
+    for i, point in ipairs(swing()) do near(once[i], point, 1e-4) end
+    kept[#kept + 1] = 1
+    assert.error_matches(function() Unit.animation_set_state(unit, kept) end, "1 numbers too many")
+    kept[#kept], kept[#kept - 1] = nil, 9
+    assert.error_matches(function() Unit.animation_set_state(unit, kept) end, "animation state")
+  end)
 end)

@@ -24,11 +24,10 @@ pub static BLEND_SHAPE: ModuleRows = module(
      They come with glTF models. Each has a weight: 0 is the shape of the mesh, and 1 that of the \
      target. Animations of the model can move the weights, too.",
     r#"local world = Application.new_world()
-local unit = World.spawn_unit(world, "core/units/cube")
-for _, target in ipairs(BlendShape.names(unit)) do
-  BlendShape.set_blend_weight(unit, target, 0.5)
-  assert(BlendShape.blend_weight(unit, target) == 0.5)
-end
+local face = World.spawn_unit(world, "models/face")
+for index, target in ipairs(BlendShape.names(face)) do print(index, target) end
+BlendShape.set_blend_weight(face, "smile", 0.5)
+assert(BlendShape.blend_weight(face, "smile") == 0.5)
 Application.release_world(world)"#,
     &[
         func(
@@ -61,11 +60,11 @@ pub static ANIMATION_CURVES: ModuleRows = module(
     "The values of animations at any time, without playing them: where the hand is at the end of a \
      throw, or how far a door has opened.",
     r#"local world = Application.new_world()
-local unit = World.spawn_unit(world, "core/units/cube")
-if Unit.has_animation_blender(unit) then
-  local position = AnimationCurves.sample(unit, "Open", 1, 0.5)
-  print(position)
-end
+local orc = World.spawn_unit(world, "models/orc")
+local hip = Unit.node(orc, "Hip")
+local position, rotation = AnimationCurves.sample(orc, "Rise", hip, 0.5)
+print(position, rotation)
+assert(position.z > 0)
 Application.release_world(world)"#,
     &[func(
         "sample",

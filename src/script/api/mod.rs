@@ -112,6 +112,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::root_motion::UNIT,
     &unit::state_machine::UNIT,
     &unit::animation_events::UNIT,
+    &unit::animation_merging::UNIT,
     &unit::skeleton::UNIT,
     &unit::animation_events::WORLD,
     &unit::components::UNIT,

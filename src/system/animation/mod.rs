@@ -57,7 +57,7 @@ pub use state_machine::{
     FadeSettings, Interruption, LAYERS_MAX, Layer, LayerInfo, LayerOutput, Mask, ParameterForm,
     ParameterRow, PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample,
     SampleMode, SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine,
-    StateMachineOutput, StateMachineState, StateMachineSummary, StateSummary, Transition,
-    TransitionMode, TransitionSummary, Variable, WeightEvaluator, compile_state_machine,
-    read_state_machine,
+    StateMachineOutput, StateMachineState, StateMachineSummary, StateSummary, StateTime,
+    Transition, TransitionMode, TransitionSummary, Variable, WeightEvaluator,
+    compile_state_machine, read_state_machine,
 };

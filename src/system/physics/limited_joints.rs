@@ -175,7 +175,7 @@ mod tests {
         simulation.add(&rod).unwrap()
     }
 
-    /// A rod that hangs on a fixed one, with limits.
+    /// A dynamic rod below a kinematic one, connected by a joint with limits.
     fn pendulum(hinge: bool, limits: [[f32; 2]; 3]) -> (Simulation, BodyId, JointId) {
         let mut simulation = Simulation::new(SimulationSettings::DEFAULT);
         let top = rod(&mut simulation, MotionType::Kinematic, 2.0);

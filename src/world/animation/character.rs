@@ -1,19 +1,24 @@
-//! A character: the clips that a unit plays, their blending, and the resulting pose.
+//! A character: the layers of clips that a unit plays over its state machine, their blending, and
+//! the resulting pose. Single clips are in playing_clip.rs.
 
 use super::animated_model::AnimatedModel;
 use super::bone_mode::BoneMode;
+use super::character_pose::{CharacterPose, PoseBuffers};
 use super::constraints::{ConstraintScratch, ConstraintUpdate};
+use super::events::EventOrigin;
 use super::ground::Ground;
 use super::level_of_detail::LevelOfDetail;
+use super::merging::{MergeOptions, Merging};
 use super::morph::{MorphScratch, MorphWeights};
+use super::playing_clip::{self, PLAYING_MAX, PlayOptions, PlayingClip};
 use super::ragdoll::CharacterRagdoll;
 use super::root_motion::RootMode;
-use super::state_machine::{CharacterMachine, MachinePools};
+use super::state_machine::{BoundMachine, CharacterMachine, MachinePools};
 use crate::scene_graph::{AnimatedPose, NodePose};
 use crate::unit::UnitId;
 use engine_animation::constraints::ModelPose;
 use engine_animation::{
-    BlendSum, BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, RigidTransform,
+    BlendSum, BoneTransform, ClipPlayer, ModelMatrix, Pose, PoseEvaluator, RigidTransform,
     model_matrices,
 };
 use engine_foundation::hash::StateHash;
@@ -22,100 +27,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub use engine_animation::LAYERS_MAX;
-
-/// Maximum number of clips that a character plays at once.
-pub const PLAYING_MAX: usize = 16;
-
-/// Options of a clip that starts to play.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct PlayOptions {
-    /// Layer, from 0. Higher layers replace lower ones for the bones of their clips.
-    pub layer: u8,
-    /// Seconds in which the clip replaces those that its layer plays.
-    pub blend: f32,
-    pub loops: bool,
-    /// Speed; 1 is the speed of the clip, and negative numbers play backward.
-    pub speed: f32,
-    /// Part of the clip that is played: start and end in seconds.
-    pub range: [f32; 2],
-}
-
-/// A clip that a character plays.
-#[derive(Clone, Debug)]
-pub struct PlayingClip {
-    /// Number of the clip, unique in the character.
-    pub id: u32,
-    /// Index of the clip in the model.
-    pub clip: u16,
-    pub options: PlayOptions,
-    /// Seconds from the start of the clip.
-    pub time: f32,
-    /// Seconds since the clip started.
-    age: f32,
-    /// Seconds of the fade-out: those that have passed, and their total.
-    ending: Option<[f32; 2]>,
-    /// Time before the last update, and the number of times that its end was crossed there.
-    step: (f32, i32),
-    pub(super) player: ClipPlayer,
-}
-
-impl PlayingClip {
-    /// Returns the share of this clip against those below it, from 0 to 1.
-    pub fn share(&self) -> f32 {
-        let fade_in = match self.options.blend > 0.0 {
-            true => (self.age / self.options.blend).min(1.0),
-            false => 1.0,
-        };
-        let fade_out = match self.ending {
-            Some([passed, total]) if total > 0.0 => 1.0 - (passed / total).min(1.0),
-            Some(_) => 0.0,
-            None => 1.0,
-        };
-        fade_in * fade_out
-    }
-
-    fn advance(&mut self, seconds: f32) {
-        self.age += seconds;
-        if let Some([passed, _]) = &mut self.ending {
-            *passed += seconds;
-        }
-        let from = self.time;
-        let time = from + seconds * self.options.speed;
-        let loops = self.set_time(time);
-        self.step = if time.is_finite() { (from, loops) } else { (self.time, 0) };
-    }
-
-    /// Returns the movement of the root in the last update.
-    fn root_delta(&self, clip: &Clip) -> RigidTransform {
-        let (from, loops) = self.step;
-        clip.root_delta_in(self.options.range, from, self.time, loops)
-    }
-
-    /// Sets the time: inside the range, or at its other end if the clip loops. Returns the number
-    /// of times that the end was crossed; negative in reverse.
-    fn set_time(&mut self, time: f32) -> i32 {
-        let [start, end] = self.options.range;
-        let seconds = end - start;
-        if !(seconds > 0.0 && time.is_finite()) {
-            self.time = start;
-        } else if self.options.loops && !(start..=end).contains(&time) {
-            let rest = (time - start) % seconds;
-            let rest = if rest < 0.0 { (rest + seconds).min(seconds) } else { rest };
-            self.time = rest + start;
-            return ((time - start - rest) / seconds).round() as i32;
-        } else {
-            self.time = time.clamp(start, end);
-        }
-        0
-    }
-
-    /// Returns true if the clip has been played to its end.
-    fn has_finished(&self) -> bool {
-        let [start, end] = self.options.range;
-        let last = if self.options.speed < 0.0 { start } else { end };
-        !self.options.loops && self.time == last
-    }
-}
 
 /// Memory of an evaluation, reused for all characters of a thread.
 #[derive(Default)]
@@ -150,6 +61,8 @@ pub struct Character {
     last_id: u32,
     /// State machine, whose pose is below the clips in `playing`.
     pub machine: Option<CharacterMachine>,
+    /// Events of replaced state machines that the next update sends, with their layers.
+    unsent: Vec<(EventOrigin, u16)>,
     /// Number of the simple animation, of those in `playing`.
     pub simple: Option<u32>,
     /// `None` until a ragdoll is described or started.
@@ -164,11 +77,13 @@ pub struct Character {
     /// Pose of bones that no clip moves: that of the model, with the transforms that the unit's
     /// file or the game has set.
     base: Pose,
-    pose: Pose,
+    /// True if that is not the pose of the model.
+    is_edited: bool,
+    /// `None` if the character shows no pose of another one.
+    pub(super) merging: Option<Merging>,
+    pose: PoseBuffers,
     /// Weights of the morph targets.
     pub weights: MorphWeights,
-    /// Matrix of each bone, from the bone's space into the space of the unit's first node.
-    pub matrices: Vec<ModelMatrix>,
     /// Bones that clips and constraints move, one bit each.
     moved: Vec<u64>,
     /// True if `moved` is outdated.
@@ -184,13 +99,24 @@ pub struct Character {
 }
 
 impl PoseScratch {
-    /// Blends the clips of a layer over the pose of the layers below it.
-    fn add_layer(&mut self, clips: &[PlayingClip], model: &AnimatedModel, pose: &mut Pose) {
+    /// Blends the clips of a layer over the pose of the layers below it. `base` is the pose of
+    /// bones that no clip moves.
+    fn add_layer(
+        &mut self,
+        clips: &[PlayingClip],
+        model: &AnimatedModel,
+        base: &Pose,
+        pose: &mut Pose,
+    ) {
         self.below.clone_from(pose);
         for it in clips {
             let share = it.share();
             if model.clips[usize::from(it.clip)].clip.is_additive() {
                 it.player.sample(&model.no_difference, &mut self.sampled);
+                pose.add_difference(&self.sampled, share, None);
+            } else if it.options.adds {
+                it.player.sample(base, &mut self.sampled);
+                self.sampled.subtract(base);
                 pose.add_difference(&self.sampled, share, None);
             } else if share >= 1.0 {
                 it.player.sample(&self.below, pose);
@@ -215,6 +141,7 @@ impl Character {
             playing: Vec::new(),
             last_id: 0,
             machine: None,
+            unsent: Vec::new(),
             simple: None,
             ragdoll: None,
             root_mode: RootMode::default(),
@@ -223,9 +150,10 @@ impl Character {
             root_delta: RigidTransform::IDENTITY,
             world: NodePose::IDENTITY,
             base: model.rest.clone(),
-            pose: model.rest.clone(),
+            is_edited: false,
+            merging: None,
+            pose: PoseBuffers::new(model.rest.clone()),
             weights: MorphWeights::new(&model),
-            matrices: Vec::with_capacity(bones),
             moved: vec![0; bones.div_ceil(64)],
             moves_changed: true,
             has_inner_parts: false,
@@ -259,10 +187,7 @@ impl Character {
         let player = ClipPlayer::new(&model.clips[usize::from(clip)].clip, &model.skeleton);
         self.last_id = self.last_id.wrapping_add(1).max(1);
         let id = self.last_id;
-        let [start, end] = options.range;
-        let time = if options.speed < 0.0 { end } else { start };
-        let step = (time, 0);
-        let started = PlayingClip { id, clip, options, time, age: 0.0, ending: None, step, player };
+        let started = PlayingClip::new(id, clip, options, player);
         let index = self.playing.partition_point(|it| it.options.layer <= options.layer);
         self.playing.insert(index, started);
         (self.outdated, self.moves_changed) = (true, true);
@@ -272,8 +197,8 @@ impl Character {
     /// Fades a layer, or all of them, out.
     pub fn stop(&mut self, layer: Option<u8>, blend: f32) {
         for it in &mut self.playing {
-            if layer.is_none_or(|layer| layer == it.options.layer) && it.ending.is_none() {
-                it.ending = Some([0.0, blend]);
+            if layer.is_none_or(|layer| layer == it.options.layer) {
+                it.end(blend);
             }
         }
         self.outdated = true;
@@ -295,9 +220,12 @@ impl Character {
         &self.playing
     }
 
-    /// Sets or removes the state machine.
+    /// Sets or removes the state machine. Events that the previous one sent since the last update
+    /// are sent by the next one.
     pub fn set_machine(&mut self, machine: Option<CharacterMachine>) {
-        self.machine = machine;
+        if let Some(mut replaced) = std::mem::replace(&mut self.machine, machine) {
+            replaced.take_events(|origin, layer| self.unsent.push((origin, layer)));
+        }
         if let Some(machine) = &mut self.machine {
             machine.check_model(&self.model);
         }
@@ -312,7 +240,8 @@ impl Character {
 
     /// Returns the ragdoll, and the pose of the last update.
     pub(super) fn ragdoll_and_pose(&mut self) -> (Option<&mut CharacterRagdoll>, ModelPose<'_>) {
-        let Character { model, pose, matrices, ragdoll, .. } = self;
+        let Character { model, pose, ragdoll, .. } = self;
+        let CharacterPose { pose, matrices } = pose.edit();
         if matrices.is_empty() {
             model_matrices(&model.skeleton, pose, matrices);
         }
@@ -352,7 +281,7 @@ impl Character {
         let Some(bone) = self.nodes.iter().position(|it| *it == Some(node)) else { return };
         let NodePose { position, rotation, scale } = *pose;
         self.base.set(bone, &BoneTransform { position, rotation, scale });
-        self.outdated = true;
+        (self.is_edited, self.outdated) = (true, true);
     }
 
     /// Replaces the model by its reloaded version. Clips of the same names keep their times, and
@@ -362,12 +291,14 @@ impl Character {
         self.reload_clips(model);
         self.nodes = nodes;
         let edited = std::mem::replace(&mut self.base, model.rest.clone());
+        self.is_edited = false;
         let known = old.skeleton.names().iter().zip(0..);
         let known: HashMap<&str, usize> = known.map(|(name, bone)| (&name[..], bone)).collect();
         for (bone, name) in model.skeleton.names().iter().enumerate() {
             let Some(before) = known.get(&name[..]) else { continue };
             let transform = edited.transform(*before);
             if transform != old.rest.transform(*before) {
+                self.is_edited = true;
                 self.base.set(bone, &transform);
             }
         }
@@ -418,24 +349,48 @@ impl Character {
         let mut total = machine.map_or(RigidTransform::IDENTITY, |machine| machine.root_delta());
         for it in &self.playing {
             let clip = &self.model.clips[usize::from(it.clip)].clip;
-            let is_still = it.options.layer == 0 && !has_machine && !clip.is_additive();
-            if clip.has_root_motion() || is_still {
+            let is_added = it.is_added(&self.model);
+            let is_still = it.options.layer == 0 && !has_machine && !is_added;
+            if clip.has_root_motion() && !it.options.adds || is_still {
                 total = total.blended(&it.root_delta(clip), it.share());
             }
         }
         total
     }
 
-    /// Records that the state machine was replaced by its reloaded version.
-    pub(super) fn note_reload(&mut self) {
+    /// Replaces the state machine by its reloaded version. Events that were sent since the last
+    /// update are kept.
+    pub(super) fn reload_machine(&mut self, bound: &Arc<BoundMachine>) {
+        let Some(machine) = &mut self.machine else { return };
+        machine.take_events(|origin, layer| self.unsent.push((origin, layer)));
+        machine.reload(bound.clone());
         (self.outdated, self.moves_changed) = (true, true);
+    }
+
+    /// Passes the events of the last update to `notify`, with the index of their layer: those of
+    /// replaced state machines, then those of the state machine, and those of clips. `found` is
+    /// memory for reuse.
+    pub(super) fn take_events(
+        &mut self,
+        found: &mut Vec<u16>,
+        mut notify: impl FnMut(EventOrigin, u16),
+    ) {
+        self.unsent.drain(..).for_each(|(origin, layer)| notify(origin, layer));
+        if let Some(machine) = &mut self.machine {
+            machine.take_events(&mut notify);
+        }
+        playing_clip::each_event(&self.playing, &self.model, found, |it, event| {
+            let (model, clip) = (self.model.clone(), it.clip);
+            notify(EventOrigin::Clip { model, clip, event }, it.options.layer.into());
+        });
     }
 
     /// Moves the clips and the state machine on, and finds the movement of the root. Returns true
     /// if the pose has to be evaluated.
     pub fn advance(&mut self, seconds: f32) -> bool {
+        let rate = self.merging.map_or(1.0, |merging| merging.rate);
         let machine = self.active_machine();
-        let has_machine = machine.map(|machine| machine.advance(seconds)).is_some();
+        let has_machine = machine.map(|machine| machine.advance(seconds * rate)).is_some();
         if let Some(ragdoll) = &mut self.ragdoll {
             let machine = self.machine.as_ref();
             let (ragdolls, masks) = machine.map_or((&[][..], &[][..]), CharacterMachine::ragdolls);
@@ -448,7 +403,7 @@ impl Character {
             false => self.find_root_delta(),
         };
         let before = self.playing.len();
-        self.playing.retain(|it| it.ending.is_none_or(|[passed, total]| passed < total));
+        self.playing.retain(PlayingClip::is_alive);
         // Clips below a clip that has replaced its layer have no effect.
         let mut index = self.playing.len();
         let mut covered = None;
@@ -456,11 +411,11 @@ impl Character {
             index -= 1;
             let it = &self.playing[index];
             let layer = it.options.layer;
-            // Additive clips change what is below them, and replace nothing.
-            let is_additive = self.model.clips[usize::from(it.clip)].clip.is_additive();
+            // Clips that are added change what is below them, and replace nothing.
+            let is_added = it.is_added(&self.model);
             if covered == Some(layer) {
                 self.playing.remove(index);
-            } else if it.share() >= 1.0 && !is_additive {
+            } else if it.share() >= 1.0 && !is_added {
                 covered = Some(layer);
             }
         }
@@ -475,61 +430,116 @@ impl Character {
     /// any more.
     pub(super) fn take_turn(&mut self, distance: Option<f32>, seconds: f32) {
         let is_busy = self.ragdoll.as_ref().is_some_and(|ragdoll| ragdoll.is_busy());
-        let (row, is_new) = (self.unit.row(), self.matrices.is_empty() || is_busy);
+        let (row, is_new) = (self.unit.row(), self.matrices().is_empty() || is_busy);
         self.is_due = self.detail.take_turn(distance, is_new, row, seconds);
         self.outdated |= !self.is_due;
+    }
+
+    /// Prepares the ragdoll for the pose of this update, and finds the bones that may move.
+    fn begin_pose(&mut self, seconds: f32) {
+        if let Some(ragdoll) = &mut self.ragdoll {
+            self.moves_changed |= ragdoll.begin_update(&self.pose.current().pose, seconds);
+        }
+        if !std::mem::take(&mut self.moves_changed) {
+            return;
+        }
+        let Character { model, machine, moved, .. } = self;
+        moved.fill(0);
+        let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
+        let machine = machine.as_ref().filter(|it| it.is_active());
+        let machine = machine.map(|it| it.bound.moved_bones());
+        for bone in clips.flatten().chain(machine.into_iter().flatten()) {
+            moved[usize::from(*bone) / 64] |= 1 << (bone % 64);
+        }
+        if let Some(ragdoll) = &self.ragdoll {
+            for bone in (0..model.skeleton.bone_count()).filter(|bone| ragdoll.moves(*bone)) {
+                moved[bone / 64] |= 1 << (bone % 64);
+            }
+        }
+    }
+
+    /// Returns true if nothing but the state machine, in its current state, affects the pose.
+    pub(super) fn can_merge(&self, machine: &CharacterMachine) -> bool {
+        machine.can_merge()
+            && self.playing.is_empty()
+            && !self.is_edited
+            && !self.ragdoll.as_ref().is_some_and(|ragdoll| ragdoll.is_busy())
+    }
+
+    /// Returns the merging with other characters; `None` if there is none.
+    pub fn merge_options(&self) -> Option<MergeOptions> {
+        self.merging.map(|merging| merging.options)
+    }
+
+    /// Lets the character show poses of others in the same state, or evaluate its own.
+    pub fn set_merge_options(&mut self, options: Option<MergeOptions>) {
+        self.merging = options.map(Merging::new);
+    }
+
+    /// Returns the local transform of a bone after the last evaluation. `None` if neither clips nor
+    /// constraints move it.
+    pub fn animated_bone(&self, bone: usize) -> Option<BoneTransform> {
+        let moves = |word: &u64| word & 1 << (bone % 64) != 0;
+        let is_moved = self.moved.get(bone / 64).is_some_and(moves);
+        (is_moved && !self.matrices().is_empty()).then(|| self.pose.current().pose.transform(bone))
+    }
+
+    /// Returns true if scripts have set the same weights of morph targets.
+    pub(super) fn has_same_weights(&self, other: &Character) -> bool {
+        self.weights.base == other.weights.base
+    }
+
+    /// Shows the pose that another character, which this one is merged with, has evaluated.
+    pub(super) fn follow(&mut self, leader: &Character, seconds: f32) {
+        let seconds = self.detail.take_seconds(seconds);
+        self.begin_pose(seconds);
+        let shown = leader.pose.current();
+        match &mut self.ragdoll {
+            None => self.pose.share(shown),
+            Some(ragdoll) => {
+                let CharacterPose { pose, matrices } = self.pose.next();
+                pose.clone_from(&shown.pose);
+                matrices.clone_from(&shown.matrices);
+                ragdoll.end_update(&self.model.skeleton, pose, matrices);
+            }
+        }
+        self.weights.current.clone_from(&leader.weights.current);
     }
 
     /// Evaluates the pose and the matrices of the bones.
     pub fn evaluate(&mut self, scratch: &mut PoseScratch, context: &PoseContext) {
         let seconds = self.detail.take_seconds(context.seconds);
+        self.begin_pose(seconds);
         let model = &*self.model;
-        if let Some(ragdoll) = &mut self.ragdoll {
-            self.moves_changed |= ragdoll.begin_update(&self.pose, seconds);
-        }
+        let CharacterPose { pose, matrices } = self.pose.next();
         for it in &mut self.playing {
             it.player.seek(&model.clips[usize::from(it.clip)].clip, it.time);
         }
-        let is_additive = |it: &PlayingClip| model.clips[usize::from(it.clip)].clip.is_additive();
         let mut machine = self.machine.as_mut().filter(|it| it.is_active());
-        if std::mem::take(&mut self.moves_changed) {
-            self.moved.fill(0);
-            let clips = self.playing.iter().map(|it| &model.clips[usize::from(it.clip)].bones);
-            let machine = machine.as_ref().map(|it| it.bound.moved_bones());
-            for bone in clips.flatten().chain(machine.into_iter().flatten()) {
-                self.moved[usize::from(*bone) / 64] |= 1 << (bone % 64);
-            }
-            if let Some(ragdoll) = &self.ragdoll {
-                for bone in (0..model.skeleton.bone_count()).filter(|bone| ragdoll.moves(*bone)) {
-                    self.moved[bone / 64] |= 1 << (bone % 64);
-                }
-            }
-        }
         match &self.playing[..] {
-            [only] if machine.is_none() && only.share() >= 1.0 && !is_additive(only) => {
-                only.player.sample(&self.base, &mut self.pose);
+            [only] if machine.is_none() && only.share() >= 1.0 && !only.is_added(model) => {
+                only.player.sample(&self.base, pose);
             }
             all => {
                 match &mut machine {
-                    None => self.pose.clone_from(&self.base),
+                    None => pose.clone_from(&self.base),
                     Some(machine) => {
                         let PoseScratch { pools, evaluator, .. } = scratch;
-                        machine.evaluate(pools, evaluator, &self.base, &mut self.pose);
+                        machine.evaluate(pools, evaluator, &self.base, pose);
                     }
                 }
                 for layer in all.chunk_by(|a, b| a.options.layer == b.options.layer) {
-                    scratch.add_layer(layer, model, &mut self.pose);
+                    scratch.add_layer(layer, model, &self.base, pose);
                 }
             }
         }
-        self.bone_mode.apply(&mut self.pose, &self.base);
-        model_matrices(&model.skeleton, &self.pose, &mut self.matrices);
+        self.bone_mode.apply(pose, &self.base);
+        model_matrices(&model.skeleton, pose, matrices);
         if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.apply(&model.skeleton, &mut self.pose, &mut self.matrices);
+            ragdoll.apply(&model.skeleton, pose, matrices);
         }
         if let Some(machine) = machine.filter(|it| !it.bound.constraints.is_empty()) {
-            let (skeleton, pose) = (&model.skeleton, &mut self.pose);
-            let mut rig = ModelPose { skeleton, pose, matrices: &mut self.matrices };
+            let mut rig = ModelPose { skeleton: &model.skeleton, pose, matrices };
             let CharacterMachine { bound, constraints, output, .. } = machine;
             let (unit, world, ground) = (self.unit, self.world, context.ground);
             let weights = &output.constraints[..];
@@ -537,14 +547,20 @@ impl Character {
             constraints.apply(&bound.constraints, &mut rig, &update, &mut scratch.constraints);
         }
         if let Some(ragdoll) = &mut self.ragdoll {
-            ragdoll.end_update(&model.skeleton, &mut self.pose, &mut self.matrices);
+            ragdoll.end_update(&model.skeleton, pose, matrices);
         }
         self.evaluate_weights(&mut scratch.morph);
     }
 
+    /// Returns the matrix of each bone after the last evaluation; none before the first one.
+    pub fn matrices(&self) -> &[ModelMatrix] {
+        &self.pose.current().matrices
+    }
+
     /// Returns the pose of the last evaluation, for the nodes of the unit.
     pub(super) fn animated_pose(&self, is_eager: bool) -> AnimatedPose<'_> {
-        let Character { pose, nodes, moved, has_inner_parts, .. } = self;
+        let Character { nodes, moved, has_inner_parts, .. } = self;
+        let pose = self.pose.current();
         AnimatedPose { pose, nodes, moved, is_eager: is_eager || *has_inner_parts }
     }
 
@@ -562,16 +578,10 @@ impl Character {
         self.detail.write_state(hash);
         hash.write_u64(self.playing.len() as u64);
         for it in &self.playing {
-            hash.write_u64(u64::from(it.id));
-            hash.write_u64(self.model.clips[usize::from(it.clip)].hash);
-            let PlayOptions { layer, blend, loops, speed, range: [start, end] } = it.options;
-            hash.write_u64(u64::from(layer) << 1 | u64::from(loops));
-            for number in [it.time, it.age, speed, blend, start, end] {
-                hash.write_f32(number);
-            }
-            let [passed, total] = it.ending.unwrap_or([-1.0; 2]);
-            hash.write_f32(passed);
-            hash.write_f32(total);
+            it.write_state(&self.model, hash);
+        }
+        if let Some(merging) = &self.merging {
+            merging.write_state(hash);
         }
         hash.write_u64(u64::from(self.last_id) << 32 | u64::from(self.simple.unwrap_or(0)));
     }

@@ -163,8 +163,7 @@ fn spawn(
     if let Some(name) = clip {
         let index = model.position(name).ok_or_else(|| error!("there is no clip '{name}'"))?;
         let seconds = model.clips[usize::from(index)].clip.seconds;
-        let (loops, range) = (*loops, [0.0, seconds]);
-        character.play(index, PlayOptions { layer: 0, blend: 0.0, loops, speed: 1.0, range })?;
+        character.play(index, PlayOptions { loops: *loops, ..PlayOptions::once(seconds) })?;
     }
     if let Some(machine) = machine {
         character.set_machine(Some(CharacterMachine::new(machine.clone(), unit.row())));
@@ -176,6 +175,9 @@ fn spawn(
         if let Some(filter) = ragdoll.as_ref().and_then(|ragdoll| ragdoll.filter.as_deref()) {
             host.physics.properties.clone().unwrap_or_default().filter(filter)?;
         }
+        let physics = template.physics.as_ref();
+        let describe = |it| host.animations.describe_ragdoll(it, physics);
+        let ragdoll = ragdoll.as_ref().map(describe).transpose()?;
         host.animations.prepare_ragdoll(unit, ragdoll.as_ref())?;
     }
     Ok(())

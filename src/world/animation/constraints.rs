@@ -28,6 +28,7 @@ pub struct BoundConstraints {
     targets: Vec<String>,
     /// Index of the target of each constraint.
     target_of: Vec<Option<u16>>,
+    is_stateless: bool,
 }
 
 impl BoundConstraints {
@@ -39,7 +40,8 @@ impl BoundConstraints {
         let descriptions = machine.constraints();
         let set = ConstraintSet::new(skeleton, descriptions)
             .map_err(|error| error!("{}: {}", machine.path(), error.message))?;
-        let mut bound = BoundConstraints { set, ..BoundConstraints::default() };
+        let is_stateless = set.new_state().is_empty();
+        let mut bound = BoundConstraints { set, is_stateless, ..BoundConstraints::default() };
         for description in descriptions {
             bound.target_of.push(description.target.as_ref().map(|name| {
                 let known = bound.targets.iter().position(|target| target == name);
@@ -64,6 +66,11 @@ impl BoundConstraints {
 
     pub fn is_empty(&self) -> bool {
         self.set.is_empty()
+    }
+
+    /// Returns true if no constraint has a state, as springs and feet do.
+    pub fn is_stateless(&self) -> bool {
+        self.is_stateless
     }
 
     /// Returns the bones that the constraints move, sorted.
@@ -158,6 +165,19 @@ impl CharacterConstraints {
         let world = BoneTransform { position, rotation, scale };
         let input = ConstraintInput { world, seconds, weights, targets, ground: found };
         bound.set.apply(rig, &mut self.state, &input);
+    }
+
+    /// Adds the states of springs and feet to a list of numbers.
+    pub fn save(&self, numbers: &mut Vec<f64>) {
+        self.state.save(numbers);
+    }
+
+    /// Replaces the states of springs and feet by those of a list.
+    ///
+    /// # Errors
+    /// Returns an error and changes nothing if the list is not of these constraints.
+    pub fn load(&mut self, numbers: &[f64]) -> Result<(), Error> {
+        self.state.load(numbers)
     }
 
     /// Writes the state that must be equal in every run.

@@ -83,18 +83,18 @@ fn swing(name: &str, axis: Vec3, angle: f32) -> AnimationData {
 }
 
 /// Characters in a world with ground, and the numbers that decide what they do.
-struct Crowd {
-    animations: Animations,
-    units: Units,
+pub(super) struct Crowd {
+    pub animations: Animations,
+    pub units: Units,
     bodies: PhysicsTables,
     world: WorldId,
-    crowd: Vec<UnitId>,
+    pub crowd: Vec<UnitId>,
     pool: TaskPool,
     seed: u32,
 }
 
 impl Crowd {
-    fn new(count: usize, threads: usize, machine: &str) -> Crowd {
+    pub fn new(count: usize, threads: usize, machine: &str) -> Crowd {
         let nodes = NODES.map(|(name, parent, position)| {
             let scale = [1.0; 3];
             engine_models::data::ModelNode { position, scale, ..node(name, parent) }
@@ -174,7 +174,7 @@ impl Crowd {
     }
 
     /// Returns a random number from 0 to 1.
-    fn random(&mut self) -> f32 {
+    pub fn random(&mut self) -> f32 {
         let (seed, number) = next_random(self.seed);
         self.seed = seed;
         number as f32
@@ -189,9 +189,9 @@ impl Crowd {
         machine.state.set_variable(&machine.bound.machine, 0, speed);
     }
 
-    fn step(&mut self, seconds: f32) {
+    pub fn step(&mut self, seconds: f32) {
         let Crowd { animations, units, bodies, world, pool, .. } = self;
-        let step = AnimationStep { world: *world, seconds, viewer: None };
+        let step = AnimationStep { world: *world, seconds, viewers: &[] };
         animations.update(step, units, bodies, pool).unwrap();
     }
 
@@ -201,7 +201,7 @@ impl Crowd {
         for unit in &self.crowd {
             let character = self.animations.of(unit.row()).unwrap();
             character.write_state(&mut hash);
-            for matrix in &character.matrices {
+            for matrix in character.matrices() {
                 matrix.0.iter().flat_map(|row| row.0).for_each(|number| hash.write_f32(number));
             }
             self.units.scene.floats(unit.row()).for_each(|number| hash.write_f32(number));
@@ -259,7 +259,7 @@ fn joints_do_not_jump_in_random_transitions() {
         crowd.step(1.0 / 60.0);
         let character = crowd.animations.of(unit.row()).unwrap();
         let joints: Vec<Vec3> = character
-            .matrices
+            .matrices()
             .iter()
             .map(|matrix| Vec3::from_array(matrix.transform_point([0.1, 0.1, 0.1])))
             .collect();

@@ -14,7 +14,7 @@ use engine_resource::resource_kind::{CompileContext, kind_names};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Maximum number of events that wait for a script. The oldest ones are dropped.
+/// Maximum number of events of a world that wait for a script. The oldest ones are dropped.
 pub const EVENTS_MAX: usize = 1 << 14;
 
 /// The description of an event that a character sent: its name and its cue.
@@ -62,15 +62,25 @@ pub struct AnimationEvent {
 /// Number of events that are kept for tools.
 const RECENT_MAX: usize = 256;
 
+/// Events of a world that scripts have not taken yet.
+struct WorldQueue {
+    world: WorldId,
+    /// The oldest first.
+    waiting: VecDeque<AnimationEvent>,
+    /// True if a script has taken events. Without one, the oldest events are dropped silently:
+    /// callbacks have got them.
+    is_read: bool,
+    /// Number of events that were dropped since a script last took events.
+    dropped: u64,
+}
+
 /// The events of all characters.
 #[derive(Default)]
 pub struct AnimationEvents {
     /// Events of the last update of a world.
     fresh: Vec<AnimationEvent>,
-    /// Events that scripts have not taken yet, the oldest first.
-    waiting: VecDeque<AnimationEvent>,
-    /// Number of events that were dropped since a script last took events.
-    dropped: u64,
+    /// Queues of the worlds whose characters have sent events, the first that did so first.
+    queues: Vec<WorldQueue>,
     /// Numbers of events that were sent and dropped since the last call of
     /// [`AnimationEvents::take_counts`].
     counts: [u64; 2],
@@ -78,6 +88,12 @@ pub struct AnimationEvents {
     total: u64,
     /// The last of them, for tools.
     recent: VecDeque<AnimationEvent>,
+}
+
+impl WorldQueue {
+    fn new(world: WorldId) -> WorldQueue {
+        WorldQueue { world, waiting: VecDeque::new(), is_read: false, dropped: 0 }
+    }
 }
 
 impl AnimationEvents {
@@ -88,19 +104,25 @@ impl AnimationEvents {
 
     /// Adds an event.
     pub(super) fn send(&mut self, event: AnimationEvent) {
-        if self.waiting.len() == EVENTS_MAX {
-            self.waiting.pop_front();
-            self.dropped += 1;
-            self.counts[1] += 1;
+        let known = self.queues.iter().position(|queue| queue.world == event.world);
+        let index = known.unwrap_or(self.queues.len());
+        if known.is_none() {
+            self.queues.push(WorldQueue::new(event.world));
         }
+        let queue = &mut self.queues[index];
+        if queue.waiting.len() == EVENTS_MAX {
+            queue.waiting.pop_front();
+            queue.dropped += u64::from(queue.is_read);
+            self.counts[1] += u64::from(queue.is_read);
+        }
+        queue.waiting.push_back(event.clone());
         self.counts[0] += 1;
         self.total += 1;
         if self.recent.len() == RECENT_MAX {
             self.recent.pop_front();
         }
         self.recent.push_back(event.clone());
-        self.fresh.push(event.clone());
-        self.waiting.push_back(event);
+        self.fresh.push(event);
     }
 
     /// Returns the events of the last update.
@@ -115,18 +137,22 @@ impl AnimationEvents {
     }
 
     /// Returns the events of a world's characters since the last call, the oldest first, and the
-    /// number of events of all worlds that were dropped.
+    /// number of those that were dropped after the first call.
     pub fn take(&mut self, world: WorldId) -> (Vec<AnimationEvent>, u64) {
-        let (taken, kept): (VecDeque<_>, _) =
-            self.waiting.drain(..).partition(|event| event.world == world);
-        self.waiting = kept;
-        (taken.into(), std::mem::take(&mut self.dropped))
+        let known = self.queues.iter().position(|queue| queue.world == world);
+        let index = known.unwrap_or(self.queues.len());
+        if known.is_none() {
+            self.queues.push(WorldQueue::new(world));
+        }
+        let queue = &mut self.queues[index];
+        queue.is_read = true;
+        (queue.waiting.drain(..).collect(), std::mem::take(&mut queue.dropped))
     }
 
     /// Drops the events of a released world.
     pub fn forget_world(&mut self, world: WorldId) {
         self.fresh.retain(|event| event.world != world);
-        self.waiting.retain(|event| event.world != world);
+        self.queues.retain(|queue| queue.world != world);
         // Numbers follow from the positions.
         self.recent.clear();
     }
@@ -141,8 +167,10 @@ impl AnimationEvents {
         if self.total == 0 {
             return;
         }
-        for number in [self.total, self.waiting.len() as u64, self.dropped] {
-            hash.write_u64(number);
+        hash.write_u64(self.total);
+        for WorldQueue { waiting, is_read, dropped, .. } in &self.queues {
+            hash.write_u64(waiting.len() as u64);
+            hash.write_u64(u64::from(*is_read) << 63 | *dropped);
         }
     }
 }
@@ -184,19 +212,25 @@ impl BoundMachine {
     /// Checks that the model has the bones of all cues.
     pub(super) fn check_cues(&self, model: &AnimatedModel) -> Result<(), Error> {
         for (event, cue) in self.cues() {
-            if let Some(bone) = &cue.bone
-                && model.skeleton.find(bone).is_none()
-            {
-                let names = model.skeleton.names().iter().map(String::as_str);
-                return Err(error!(
-                    "{}: event '{event}': the model '{}' has no bone '{bone}'{}",
-                    self.machine.path(),
-                    model.name,
-                    hint(bone, names)
-                ));
-            }
+            model.check_cue(cue).map_err(|error| {
+                error!("{}: event '{event}': {}", self.machine.path(), error.message)
+            })?;
         }
         Ok(())
+    }
+}
+
+impl AnimatedModel {
+    /// Checks that the model has the bone of a cue.
+    ///
+    /// # Errors
+    /// Returns an error that suggests a similar name.
+    pub fn check_cue(&self, cue: &EventCue) -> Result<(), Error> {
+        let Some(bone) = cue.bone.as_ref().filter(|bone| self.skeleton.find(bone).is_none()) else {
+            return Ok(());
+        };
+        let names = self.skeleton.names().iter().map(String::as_str);
+        Err(error!("the model '{}' has no bone '{bone}'{}", self.name, hint(bone, names)))
     }
 }
 
@@ -249,11 +283,18 @@ mod tests {
         assert_eq!(events.fresh().len(), 1, "those of the last update");
         let numbers: Vec<u64> = events.recent().map(|(number, _)| number).collect();
         assert_eq!((numbers.len(), numbers[255]), (RECENT_MAX, EVENTS_MAX as u64 + 2));
-        assert_eq!(events.take_counts(), [EVENTS_MAX as u64 + 3, 3]);
+        assert_eq!(events.take_counts(), [EVENTS_MAX as u64 + 3, 0], "nobody has asked for them");
         assert_eq!(events.take_counts(), [0, 0]);
         let (taken, dropped) = events.take(one);
-        assert_eq!((taken.len(), taken[0].layer, dropped), (EVENTS_MAX, 2, 3));
+        assert_eq!((taken.len(), taken[0].layer, dropped), (EVENTS_MAX, 2, 0));
         assert_eq!(events.take(one), (vec![], 0));
+        for _ in 0..EVENTS_MAX + 2 {
+            events.send(event(one, 0));
+        }
+        assert_eq!(events.take_counts(), [EVENTS_MAX as u64 + 2, 2]);
+        assert_eq!((events.take(one).1, events.take(one).1), (2, 0));
+        let (taken, _) = events.take(other);
+        assert_eq!((taken.len(), taken[0].layer), (1, 7), "worlds do not displace each other");
         events.begin_update();
         events.send(event(one, 0));
         events.send(event(other, 0));

@@ -23,8 +23,8 @@ impl Ground<'_> {
     /// ground.
     pub fn below(&self, unit: UnitId, matrix: &Mat4, foot: Vec3, reach: f32) -> FootGround {
         let start = matrix.transform_point3(foot.with_z(reach));
-        let way = matrix.transform_point3(foot.with_z(-reach)) - start;
-        let length = way.length();
+        let end = matrix.transform_point3(foot.with_z(-reach));
+        let (ray, length) = (end - start, start.distance(end));
         if !(start.is_finite() && length.is_finite() && length > RAY_MIN) {
             return FootGround::NONE;
         }
@@ -35,7 +35,7 @@ impl Ground<'_> {
             unit_number(owner) != own && actor.is_none_or(|actor| actor.mover.is_none())
         };
         let hit =
-            simulation.raycast_where(start, way / length, length, &self.filter(unit), accepts);
+            simulation.raycast_where(start, ray / length, length, &self.filter(unit), accepts);
         match hit {
             // A ray that starts inside a body does not see its surface.
             Some(hit) if hit.distance > 0.0 => FootGround {

@@ -6,18 +6,28 @@ mod animated_model;
 mod animation_resource;
 mod bone_mode;
 mod character;
+mod character_pose;
 mod clip_table;
 mod component;
 mod constraints;
 #[cfg(test)]
 mod crowd_tests;
 mod event_log;
+#[cfg(test)]
+mod event_tests;
 mod events;
+#[cfg(test)]
+mod gltf_reference_tests;
 mod ground;
 mod level_of_detail;
+mod merging;
+#[cfg(test)]
+mod merging_tests;
 mod model_clips;
 mod morph;
+mod playing_clip;
 mod ragdoll;
+mod ragdoll_actors;
 mod ragdoll_description;
 #[cfg(test)]
 mod ragdoll_tests;
@@ -37,8 +47,9 @@ use super::unit::{UnitId, Units};
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
 pub use animation_resource::{ANIMATION_FILE, refer_clip};
 pub use bone_mode::BoneMode;
-pub use character::{Character, LAYERS_MAX, PLAYING_MAX, PlayOptions, PlayingClip};
+pub use character::{Character, LAYERS_MAX};
 use character::{PoseContext, PoseScratch};
+pub use character_pose::CharacterPose;
 pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
 pub use constraints::WorldTarget;
@@ -54,8 +65,11 @@ use event_log::EventLog;
 pub use events::{AnimationEvent, AnimationEvents, EVENTS_MAX, EventOrigin};
 use ground::Ground;
 pub use level_of_detail::{LEVEL_MAX, LevelOfDetail};
+pub use merging::MergeOptions;
+use merging::MergeTable;
 pub use model_clips::{compile_clips, scale_animation};
 pub use morph::{MORPH_WEIGHT_MAX, MeshMorphs, MorphWeights};
+pub use playing_clip::{PLAYING_MAX, PlayOptions, PlayingClip};
 pub use ragdoll::CharacterRagdoll;
 use ragdoll_description::ModelRagdolls;
 pub use ragdoll_description::RagdollDescription;
@@ -71,11 +85,11 @@ const CHARACTERS_MIN: usize = 32;
 
 /// Step of an update of characters.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct AnimationStep {
+pub struct AnimationStep<'a> {
     pub world: WorldId,
     pub seconds: f32,
-    /// Position of the camera, for levels of detail.
-    pub viewer: Option<Vec3>,
+    /// Positions of the cameras that show the world, for levels of detail.
+    pub viewers: &'a [Vec3],
 }
 
 /// No character.
@@ -102,6 +116,10 @@ pub struct Animations {
     ragdolls: ModelRagdolls,
     /// Rows of the units whose matrices changed since they were last sent to the renderer.
     changed: Vec<u32>,
+    /// Memory for the indices of events of a clip.
+    found_events: Vec<u16>,
+    /// Characters that show the pose of another one.
+    merges: MergeTable,
     /// Memory of evaluations, one for each thread that has evaluated at the same time.
     scratches: Mutex<Vec<PoseScratch>>,
 }
@@ -229,8 +247,7 @@ impl Animations {
     /// with their constraints, and sets the nodes that they move. This is the system `animation`.
     ///
     /// # Errors
-    /// Returns an error if threads cannot be started, or if the mover of a unit would leave the
-    /// allowed range.
+    /// Returns an error if threads cannot be started.
     pub fn update(
         &mut self,
         step: AnimationStep,
@@ -246,11 +263,14 @@ impl Animations {
             character.is_due = units.is_in(character.unit.row(), world);
         }
         self.for_each_due(pool, |character, _| character.is_due = character.advance(seconds))?;
-        self.finish_steps(step, units, bodies)?;
+        self.begin_states_together(seconds);
+        self.finish_steps(step, units, bodies);
+        self.merge(seconds);
         let bodies = &*bodies;
         let ground = bodies.of_world(world).map(|physics| Ground { bodies, physics });
         let context = PoseContext { seconds, ground };
         self.for_each_due(pool, |character, scratch| character.evaluate(scratch, &context))?;
+        self.show_merged(seconds);
         for character in self.characters.iter_mut().filter(|it| it.is_due) {
             let row = character.unit.row();
             if !std::mem::replace(&mut character.is_listed, true) {
@@ -289,34 +309,33 @@ impl Animations {
     /// chooses those whose poses this update evaluates.
     fn finish_steps(
         &mut self,
-        AnimationStep { world, seconds, viewer }: AnimationStep,
+        AnimationStep { world, seconds, viewers }: AnimationStep,
         units: &mut Units,
         bodies: &mut PhysicsTables,
-    ) -> Result<(), Error> {
-        let Animations { characters, events, .. } = self;
+    ) {
+        let Animations { characters, events, found_events, .. } = self;
         events.begin_update();
         for character in characters.iter_mut().filter(|it| it.is_due) {
             let unit = character.unit;
-            if let Some(machine) = &mut character.machine {
-                machine.take_events(|origin, layer| {
-                    events.send(AnimationEvent { world, unit, layer, origin });
-                });
-            }
-            root_motion::drive(character, units, bodies, seconds)?;
+            character.take_events(found_events, |origin, layer| {
+                events.send(AnimationEvent { world, unit, layer, origin });
+            });
+            root_motion::drive(character, units, bodies, seconds);
             if let Some(ragdoll) = &mut character.ragdoll {
                 ragdoll.set_world(unit.row(), units);
             }
-            let viewer = viewer.filter(|_| character.detail.needs_distance());
-            if viewer.is_some() || character.has_constraints() {
+            let has_distance = character.detail.needs_distance() && !viewers.is_empty();
+            if has_distance || character.has_constraints() {
                 character.world = units.scene.root_pose(unit.row());
             }
-            let distance = viewer.map(|viewer| viewer.distance(character.world.position));
+            let position = character.world.position;
+            let nearest = |nearest: f32, viewer: &Vec3| nearest.min(viewer.distance(position));
+            let distance = has_distance.then(|| viewers.iter().fold(f32::INFINITY, nearest));
             character.take_turn(distance, seconds);
         }
         if !self.log.is_empty() {
             self.log_update(units);
         }
-        Ok(())
     }
 
     /// Takes the poses of the nodes that a script has set.
@@ -355,11 +374,8 @@ impl Animations {
             };
             self.machines.insert((name.clone(), model_name.clone()), bound.clone());
             for character in self.characters.iter_mut().filter(|it| it.model.name == model_name) {
-                if let Some(machine) = &mut character.machine
-                    && machine.bound.name == name
-                {
-                    machine.reload(bound.clone());
-                    character.note_reload();
+                if character.machine.as_ref().is_some_and(|it| it.bound.name == name) {
+                    character.reload_machine(&bound);
                 }
             }
         }

@@ -2,9 +2,10 @@
 //! all meshes of a model have one numbering.
 
 use super::animated_model::AnimatedModel;
-use super::character::{Character, PlayingClip};
+use super::character::Character;
 use super::model_clips::{MorphRange, morph_ranges};
-use engine_animation::WeightEvaluator;
+use super::playing_clip::PlayingClip;
+use engine_animation::{Clip, WeightEvaluator};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::{MeshNumber, Model};
@@ -139,6 +140,16 @@ impl Character {
         self.weights.current.get(usize::from(target)).copied()
     }
 
+    /// Returns the weight of a morph target after the last evaluation; `None` if no clip in the
+    /// pose animates it.
+    pub fn animated_morph(&self, target: u16) -> Option<f32> {
+        let animates = |clip: &Clip| usize::from(target) < clip.weight_count();
+        let clips = self.playing.iter().map(|it| &self.model.clips[usize::from(it.clip)].clip);
+        let machine = self.machine.as_ref().filter(|machine| machine.is_active());
+        let sampled = machine.into_iter().flat_map(|machine| machine.sampled_clips());
+        clips.chain(sampled).any(animates).then(|| self.morph_weight(target)).flatten()
+    }
+
     /// Sets the weight of a morph target while no clip animates it. Returns false if there is no
     /// such target.
     pub fn set_morph_weight(&mut self, target: u16, weight: f32) -> bool {
@@ -157,7 +168,7 @@ impl Character {
         }
         let (model, playing) = (self.model.clone(), &self.playing);
         let MorphWeights { base, current } = &mut self.weights;
-        match self.machine.as_mut().filter(|machine| machine.enabled) {
+        match self.machine.as_mut().filter(|machine| machine.is_active()) {
             None => current.clone_from(base),
             Some(machine) => {
                 machine.evaluate_weights(&model, &mut scratch.evaluator, base, current);
@@ -166,24 +177,36 @@ impl Character {
         scratch.zeros.clear();
         scratch.zeros.resize(base.len(), 0.0);
         for layer in playing.chunk_by(|a, b| a.options.layer == b.options.layer) {
-            scratch.add_layer(layer, &model, current);
+            scratch.add_layer(layer, &model, base, current);
         }
     }
 }
 
 impl MorphScratch {
-    /// Blends the clips of a layer over the weights of the layers below it.
-    fn add_layer(&mut self, clips: &[PlayingClip], model: &AnimatedModel, weights: &mut [f32]) {
+    /// Blends the clips of a layer over the weights of the layers below it. `base` has the weights
+    /// that no clip animates.
+    fn add_layer(
+        &mut self,
+        clips: &[PlayingClip],
+        model: &AnimatedModel,
+        base: &[f32],
+        weights: &mut [f32],
+    ) {
         self.below.clear();
         self.below.extend_from_slice(weights);
         for it in clips {
             let share = it.share();
             let is_additive = model.clips[usize::from(it.clip)].clip.is_additive();
-            let base = if is_additive { &self.zeros } else { &self.below };
-            it.player.sample_weights(base, &mut self.sampled);
-            for (weight, sampled) in weights.iter_mut().zip(&self.sampled) {
-                *weight += match is_additive {
-                    true => sampled * share,
+            let reference = match (is_additive, it.options.adds) {
+                (true, _) => &self.zeros[..],
+                (_, true) => base,
+                _ => &self.below,
+            };
+            it.player.sample_weights(reference, &mut self.sampled);
+            let rows = weights.iter_mut().zip(&self.sampled).zip(reference);
+            for ((weight, sampled), reference) in rows {
+                *weight += match it.is_added(model) {
+                    true => (sampled - reference) * share,
                     false => (sampled - *weight) * share,
                 };
             }
@@ -270,8 +293,7 @@ mod tests {
     fn clips_animate_weights_and_blend() {
         let mut character = character();
         assert_near(step(&mut character, 0.1), [0.0, 0.25]);
-        let once =
-            PlayOptions { layer: 0, blend: 0.0, loops: false, speed: 1.0, range: [0.0, 1.0] };
+        let once = PlayOptions::once(1.0);
         let smile = character.model.find_clip("smile").unwrap();
         let frown = character.model.find_clip("frown").unwrap();
         character.play(smile, once).unwrap();

@@ -1,7 +1,8 @@
 //! Descriptions of ragdolls in unit files, and ragdolls that were generated for a model.
 
 use super::AnimatedModel;
-use crate::physics::{FieldError, FieldReader, named};
+use super::ragdoll_actors::add_actors;
+use crate::physics::{FieldError, FieldReader, PhysicsTemplate, named};
 use engine_animation::BONES_MAX;
 use engine_animation::ragdoll::{BoneShape, JointLimits, Ragdoll, RagdollSettings};
 use engine_foundation::sjson::SjsonTree;
@@ -12,6 +13,10 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Debug)]
 pub struct RagdollDescription {
     pub generated: RagdollSettings,
+    /// True if the bodies are the actors of the unit at nodes of bones.
+    pub actors: bool,
+    /// The physics with these actors.
+    pub physics: Option<Arc<PhysicsTemplate>>,
     /// Name of the collision filter. `None` is that of the unit's first actor or mover.
     pub filter: Option<String>,
     /// Strength of the motors that pull the bodies towards the animation: 0 to 1.
@@ -23,7 +28,8 @@ pub struct RagdollDescription {
     pub angular_damping: f32,
 }
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
+    "actors",
     "angular_damping",
     "bones",
     "filter",
@@ -42,6 +48,8 @@ impl RagdollDescription {
     /// A passive ragdoll of an adult. Models from glTF files look along -y.
     pub const DEFAULT: RagdollDescription = RagdollDescription {
         generated: RagdollSettings::DEFAULT,
+        actors: false,
+        physics: None,
         filter: None,
         strength: 0.0,
         forward: Vec3::NEG_Y,
@@ -82,6 +90,14 @@ impl RagdollDescription {
         }
         if let Some(tree) = fields.get("shapes") {
             settings.shapes = read_shapes(tree).map_err(|error| error.in_block("shapes"))?;
+        }
+        read.actors = fields.boolean("actors")?.unwrap_or(false);
+        let generated = ["bones", "length_part_min", "radius_ratio", "shapes"];
+        if let Some(key) = generated.into_iter().find(|key| read.actors && fields.has(key)) {
+            return Err(FieldError::new(format!(
+                "'{key}' of the ragdoll is for bodies that are generated, and with 'actors' the \
+                 bodies are those of the component 'physics': remove one of them"
+            )));
         }
         read.filter = fields.text("filter", "the name of a collision filter")?.map(str::to_string);
         read.strength = part("strength", 1.0)?.unwrap_or(read.strength);
@@ -194,7 +210,13 @@ impl ModelRagdoll {
         description: &Arc<RagdollDescription>,
     ) -> Result<ModelRagdoll, Error> {
         let skeleton = &model.skeleton;
-        let ragdoll = Ragdoll::generate(skeleton, &description.generated)
+        let mut settings = description.generated.clone();
+        let added = match &description.physics {
+            Some(physics) => add_actors(&mut settings, skeleton, physics),
+            None => Ok(()),
+        };
+        let ragdoll = added
+            .and_then(|()| Ragdoll::generate(skeleton, &settings))
             .map_err(|error| error!("model '{}': {}", model.name, error.message))?;
         let mut bodies: Vec<u8> = Vec::with_capacity(skeleton.bone_count());
         for (bone, parent) in skeleton.parents().iter().enumerate() {
@@ -225,6 +247,8 @@ struct KnownRagdoll {
 #[derive(Default)]
 pub(super) struct ModelRagdolls {
     known: Vec<KnownRagdoll>,
+    /// Descriptions with the actors of units, and those without them.
+    with_actors: Vec<[Arc<RagdollDescription>; 2]>,
     default: Option<Arc<RagdollDescription>>,
 }
 
@@ -232,6 +256,29 @@ impl ModelRagdolls {
     /// Returns the number of ragdolls that were generated, or that could not be.
     pub fn count(&self) -> usize {
         self.known.len()
+    }
+
+    /// Returns a description whose bodies are the actors of a unit. Units of the same resource have
+    /// the same one.
+    pub fn with_actors(
+        &mut self,
+        description: &Arc<RagdollDescription>,
+        physics: &Arc<PhysicsTemplate>,
+    ) -> Arc<RagdollDescription> {
+        let is_same = |[with, without]: &&[Arc<RagdollDescription>; 2]| {
+            let known = with.physics.as_ref();
+            Arc::ptr_eq(without, description) && known.is_some_and(|it| Arc::ptr_eq(it, physics))
+        };
+        if let Some([with, _]) = self.with_actors.iter().find(is_same) {
+            return with.clone();
+        }
+        // Those of reloaded units have no other owner.
+        self.with_actors.retain(|[with, _]| Arc::strong_count(with) > 1);
+        let physics = Some(physics.clone());
+        let with =
+            Arc::new(RagdollDescription { physics, ..RagdollDescription::clone(description) });
+        self.with_actors.push([with.clone(), description.clone()]);
+        with
     }
 
     /// Returns the ragdoll of a model. It is generated on the first request. Without a description,

@@ -5,7 +5,7 @@ use super::ragdoll::{CharacterRagdoll, Driver, Phase, RagdollChanges};
 use super::ragdoll_description::{ModelRagdolls, RagdollDescription};
 use super::{Animations, Character};
 use crate::WorldId;
-use crate::physics::{ActorId, PhysicsTables, PhysicsWorldId, RagdollStart};
+use crate::physics::{ActorId, PhysicsTables, PhysicsTemplate, PhysicsWorldId, RagdollStart};
 use crate::unit::{UnitId, Units};
 use engine_animation::Skeleton;
 use engine_animation::ragdoll::LyingSide;
@@ -72,6 +72,25 @@ impl Animations {
         let Some(index) = self.index_of.get(unit.row() as usize) else { return Ok(()) };
         let Some(character) = self.characters.get_mut(*index as usize) else { return Ok(()) };
         character.prepare_ragdoll(&mut self.ragdolls, description)
+    }
+
+    /// Returns the description of a unit's ragdoll with the actors of the unit, if these are its
+    /// bodies.
+    ///
+    /// # Errors
+    /// Returns an error if the unit has no physics.
+    pub(super) fn describe_ragdoll(
+        &mut self,
+        description: &Arc<RagdollDescription>,
+        physics: Option<&Arc<PhysicsTemplate>>,
+    ) -> Result<Arc<RagdollDescription>, Error> {
+        match (description.actors, physics) {
+            (false, _) => Ok(description.clone()),
+            (true, Some(physics)) => Ok(self.ragdolls.with_actors(description, physics)),
+            (true, None) => Err(error!(
+                "'actors' of the ragdoll needs a component 'physics' with actors at the bones"
+            )),
+        }
     }
 
     /// Reads the bodies of ragdolls before the poses of a world's characters are evaluated.

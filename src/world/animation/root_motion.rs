@@ -5,7 +5,7 @@ use super::Character;
 use crate::physics::PhysicsTables;
 use crate::unit::Units;
 use engine_animation::RigidTransform;
-use engine_foundation::{Error, error};
+use engine_foundation::log;
 
 /// Maximum duration of one movement of a mover in seconds.
 const MOVE_SECONDS_MAX: f32 = 10.0;
@@ -37,40 +37,43 @@ impl RootMode {
 }
 
 /// Moves the unit of a character by the root motion of the last update. A unit with a mover moves
-/// as the mover does, with collisions.
-///
-/// # Errors
-/// Returns an error that names the unit if its mover would leave the allowed range.
+/// as the mover does, with collisions. If the mover cannot move, for example because it would leave
+/// the allowed range, root motion has no effect on the unit any more, and the error is logged.
 pub(super) fn drive(
-    character: &Character,
+    character: &mut Character,
     units: &mut Units,
     bodies: &mut PhysicsTables,
     seconds: f32,
-) -> Result<(), Error> {
+) {
     let (delta, unit) = (character.root_delta, character.unit);
     if character.root_mode == RootMode::Ignore || delta == RigidTransform::IDENTITY {
-        return Ok(());
+        return;
     }
     let row = unit.row();
     let mut pose = units.scene.local(row, 0);
-    let mut way = pose.rotation * (pose.scale * delta.position);
+    let mut displacement = pose.rotation * (pose.scale * delta.position);
     if let Some(mover) = bodies.unit_mover(unit)
         && units.scene.parent(row, 0).is_none()
         && seconds > 0.0
     {
         let before = bodies.mover(mover).position;
-        bodies.move_mover(mover, way, seconds.min(MOVE_SECONDS_MAX)).map_err(|error| {
+        let moved = bodies.move_mover(mover, displacement, seconds.min(MOVE_SECONDS_MAX));
+        if let Err(error) = moved {
+            character.root_mode = RootMode::Ignore;
             let name = &units.of(unit).resource.name;
-            error!("unit \"{name}\", root motion: {}", error.message)
-        })?;
-        way = bodies.mover(mover).position - before;
+            log::error(&format!(
+                "unit \"{name}\", root motion: {}: its root mode is 'ignore' from now on",
+                error.message
+            ));
+            return;
+        }
+        displacement = bodies.mover(mover).position - before;
     }
-    pose.position += way;
+    pose.position += displacement;
     if character.root_mode == RootMode::PositionAndRotation {
         pose.rotation = (pose.rotation * delta.rotation).normalize();
     }
     if pose.is_finite() {
         units.scene.set_local(row, 0, &pose);
     }
-    Ok(())
 }

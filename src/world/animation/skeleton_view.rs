@@ -47,7 +47,7 @@ impl SkeletonView {
 /// Calls a function for each bone of a character, with a line from its parent.
 fn each_bone(character: &Character, world: Mat4, mut draw: impl FnMut(DebugLine)) {
     let position = |bone: usize| {
-        let matrix = character.matrices.get(bone)?;
+        let matrix = character.matrices().get(bone)?;
         Some(world.transform_point3(Vec3::from_array(matrix.transform_point([0.0; 3]))))
     };
     let root = world.transform_point3(Vec3::ZERO);

@@ -185,6 +185,11 @@ impl CharacterMachine {
         &self.output
     }
 
+    /// Returns the clips in the pose of the last update.
+    pub(super) fn sampled_clips(&self) -> impl Iterator<Item = &Clip> {
+        self.output.samples.iter().filter_map(|sample| self.bound.clip(sample.clip))
+    }
+
     /// Sends an event by index. Returns true if a layer has a transition for it.
     pub fn send_event(&mut self, event: u16) -> bool {
         self.state.send_event(&self.bound.machine, event, &mut self.sent)
@@ -249,13 +254,41 @@ impl CharacterMachine {
         self.fits = Arc::ptr_eq(known, model) || known.skeleton == model.skeleton;
     }
 
+    /// Returns true if the pose depends on nothing but the samples of the last update: no
+    /// constraint has an effect, or keeps a state.
+    pub(super) fn can_merge(&self) -> bool {
+        let weights = &self.output.constraints;
+        self.is_active()
+            && self.bound.constraints.is_stateless()
+            && weights.iter().all(|weight| *weight <= 0.0)
+    }
+
     /// Returns true if the machine affects the pose.
     pub(super) fn is_active(&self) -> bool {
         self.enabled && self.fits
     }
 
+    /// Adds the states of all layers, of springs and of feet to a list of numbers.
+    pub fn save(&self, numbers: &mut Vec<f64>) {
+        self.state.save(numbers);
+        self.constraints.save(numbers);
+    }
+
+    /// Replaces the states by those of a list that [`CharacterMachine::save`] wrote. In a list
+    /// without springs and feet, these begin again.
+    ///
+    /// # Errors
+    /// Returns an error and changes nothing if the list is not of this state machine.
+    pub fn load(&mut self, numbers: &[f64]) -> Result<(), Error> {
+        let mut state = self.state.clone();
+        let rest = state.load(&self.bound.machine, numbers)?;
+        self.constraints.load(rest)?;
+        self.state = state;
+        Ok(())
+    }
+
     /// Replaces the machine by its reloaded version. Variables, states and targets of the same
-    /// names are kept.
+    /// names are kept. The events of the previous version were taken before.
     pub fn reload(&mut self, bound: Arc<BoundMachine>) {
         self.state = self.state.migrate(&self.bound.machine, &bound.machine);
         self.constraints.reload(&self.bound.constraints, &bound.constraints);
@@ -263,7 +296,6 @@ impl CharacterMachine {
         self.fits = true;
         // The last samples name clips of the replaced machine.
         self.output = StateMachineOutput::default();
-        self.sent.clear();
         self.players = SamplePlayers::default();
     }
 

@@ -18,7 +18,9 @@ impl Animations {
             return;
         }
         let evaluated = || self.characters.iter().filter(|it| it.is_due);
-        counter!("animation/evaluated") += evaluated().count();
+        let merged = self.merges.followers.len();
+        counter!("animation/evaluated") += evaluated().count() - merged;
+        counter!("animation/merged") += merged;
         counter!("animation/samples") += evaluated().map(Character::samples).sum::<usize>();
     }
 

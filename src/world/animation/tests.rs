@@ -92,7 +92,7 @@ impl Stage {
     }
 
     /// Creates a character of a model with the nodes of [`model`].
-    fn of(shared: AnimatedModel) -> Stage {
+    pub fn of(shared: AnimatedModel) -> Stage {
         let mut worlds = Slots::new(HandleKind::World, 1);
         let world = WorldId(worlds.add(()).unwrap());
         let names = ["root", "hip", "chest", "head"].map(str::to_string);
@@ -123,7 +123,7 @@ impl Stage {
         Stage { animations, units, world, unit, bodies, pool: TaskPool::new(Some(1)) }
     }
 
-    fn play(&mut self, name: &str, options: PlayOptions) -> Result<u32, Error> {
+    pub fn play(&mut self, name: &str, options: PlayOptions) -> Result<u32, Error> {
         let character = self.animations.of_mut(self.unit.row()).unwrap();
         let clip = match character.model.position(name) {
             Some(clip) => clip,
@@ -148,24 +148,24 @@ impl Stage {
         self.animations.reload_clips(&changed, &self.units, files);
     }
 
-    fn step(&mut self, seconds: f32) {
+    pub fn step(&mut self, seconds: f32) {
         let Stage { animations, units, bodies, pool, .. } = self;
-        let step = AnimationStep { world: self.world, seconds, viewer: None };
+        let step = AnimationStep { world: self.world, seconds, viewers: &[] };
         animations.update(step, units, bodies, pool).unwrap();
     }
 
     /// Returns the x position of a node relative to its parent.
-    fn x(&self, node: usize) -> f32 {
+    pub fn x(&self, node: usize) -> f32 {
         self.units.scene.local_position(self.unit.row(), node).x
     }
 
-    fn character(&self) -> &Character {
+    pub fn character(&self) -> &Character {
         self.animations.of(self.unit.row()).unwrap()
     }
 }
 
-const ONCE: PlayOptions =
-    PlayOptions { layer: 0, blend: 0.0, loops: false, speed: 1.0, range: [0.0, 1.0] };
+pub(super) const ONCE: PlayOptions =
+    PlayOptions { layer: 0, blend: 0.0, loops: false, speed: 1.0, range: [0.0, 1.0], adds: false };
 
 #[track_caller]
 fn assert_near(actual: f32, expected: f32) {
@@ -240,7 +240,7 @@ fn bones_without_a_clip_keep_poses_set_by_scripts() {
     stage.units.scene.set_local_position(row, 2, Vec3::new(7.0, 0.0, 1.0));
     stage.play("walk", ONCE).unwrap();
     stage.step(0.5);
-    let matrix = &stage.character().matrices[1].0;
+    let matrix = &stage.character().matrices()[1].0;
     assert_near(matrix[0].0[3], 7.5);
     assert_near(stage.x(2), 7.0);
 }
@@ -432,6 +432,7 @@ fn everything_that_affects_later_poses_is_hashed() {
         playing(PlayOptions { loops: true, ..ONCE }),
         playing(PlayOptions { speed: 2.0, ..ONCE }),
         playing(PlayOptions { range: [0.0, 0.5], ..ONCE }),
+        playing(PlayOptions { adds: true, ..ONCE }),
     ];
     for (index, one) in hashes.iter().enumerate() {
         assert!(!hashes[..index].contains(one), "case {index}");
@@ -457,7 +458,7 @@ fn a_character_in_a_reused_row_is_sent_after_its_evaluation() {
 
 /// A model with the clips "stroll", which walks one metre along y in a second, and "circle", which
 /// also turns. Both have root motion.
-fn roaming() -> AnimatedModel {
+pub(super) fn roaming() -> AnimatedModel {
     let mut shared = AnimatedModel::read(&model(vec![])).unwrap();
     for (name, angle) in [("stroll", 0.0), ("circle", 1.0)] {
         let track = |property, values: Vec<[f32; 4]>| SourceTrack {
@@ -493,7 +494,7 @@ fn roam(name: &str, options: PlayOptions, mode: RootMode, (steps, dt): (u32, f32
 }
 
 #[test]
-fn root_motion_moves_units_as_their_mode_demands() {
+fn root_motion_moves_and_turns_units_at_any_frame_rate() {
     let looped = PlayOptions { loops: true, ..ONCE };
     let path =
         |mode, rate: f32| roam("circle", looped, mode, ((rate * 5.0) as u32, 1.0 / rate)).position;

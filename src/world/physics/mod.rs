@@ -25,8 +25,10 @@ pub use movers::Mover;
 pub use ragdoll_bodies::{RagdollPart, RagdollStart};
 pub use resource::{DEFAULT, NAME, PHYSICS_PROPERTIES, PhysicsProperties};
 pub use snapshot::PhysicsWorldSnapshot;
-pub use template::{ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, from_extras};
-pub(crate) use template::{ShapeDesc, ShapeForm};
+pub(crate) use template::ShapeDesc;
+pub use template::{
+    ActorDesc, JointDesc, MoverDesc, PhysicsTemplate, SLOPE_MAX, ShapeForm, from_extras,
+};
 
 use super::WorldId;
 use super::unit::{UnitId, Units};

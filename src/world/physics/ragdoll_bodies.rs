@@ -89,6 +89,7 @@ fn shape(body: &RagdollBody, scale: f32) -> ColliderDesc {
             ColliderShape::Capsule { half_height: half_height * scale, radius: radius * scale }
         }
         BodyShape::Box { half } => ColliderShape::Box { half: half * scale },
+        BodyShape::Sphere { radius } => ColliderShape::Sphere { radius: radius * scale },
     };
     let (position, rotation) = (body.offset.position * scale, body.offset.rotation);
     ColliderDesc { shape, position, rotation, ..ColliderDesc::DEFAULT }

@@ -3,13 +3,14 @@
 //! here. Local poses are read from the pose directly.
 
 use super::{NodePose, SceneGraph, flag};
+use crate::animation::CharacterPose;
 use engine_animation::{BoneTransform, Pose};
 use std::sync::Arc;
 
 /// Poses of the animated nodes of a unit.
 #[derive(Default)]
 pub(super) struct AnimatedNodes {
-    pose: Pose,
+    pose: Arc<CharacterPose>,
     /// Node of each bone.
     nodes: Arc<[Option<u16>]>,
     /// Bones that animation moves, one bit each.
@@ -19,7 +20,7 @@ pub(super) struct AnimatedNodes {
 /// Pose of a skeleton with the nodes of a unit.
 #[derive(Clone, Copy)]
 pub struct AnimatedPose<'a> {
-    pub pose: &'a Pose,
+    pub pose: &'a Arc<CharacterPose>,
     /// Node of each bone; `None` if the unit has no such node. The first node is that of no bone,
     /// unless `is_eager`.
     pub nodes: &'a Arc<[Option<u16>]>,
@@ -51,7 +52,7 @@ impl AnimatedNodes {
     }
 
     fn local(&self, node: usize) -> Option<NodePose> {
-        self.bone(node).map(|bone| node_pose(&self.pose, bone))
+        self.bone(node).map(|bone| node_pose(&self.pose.pose, bone))
     }
 }
 
@@ -76,9 +77,9 @@ impl SceneGraph {
         if known.moved != moved || !Arc::ptr_eq(&known.nodes, nodes) {
             // Nodes that are not moved any more return to the poses that scripts set.
             if Arc::ptr_eq(&known.nodes, nodes) {
-                self.write_nodes(unit, pose, nodes, &known.moved);
+                self.write_nodes(unit, &pose.pose, nodes, &known.moved);
             } else {
-                self.write_nodes(unit, pose, nodes, &known.moved_in(nodes));
+                self.write_nodes(unit, &pose.pose, nodes, &known.moved_in(nodes));
             }
             known.nodes = nodes.clone();
             known.moved.clear();
@@ -123,7 +124,7 @@ impl SceneGraph {
         }
         run.flags &= !flag::POSED;
         let Some(known) = self.animated[unit as usize].take() else { return };
-        self.write_nodes(unit, &known.pose, &known.nodes, &known.moved);
+        self.write_nodes(unit, &known.pose.pose, &known.nodes, &known.moved);
         self.animated[unit as usize] = Some(known);
     }
 
@@ -174,9 +175,10 @@ mod tests {
         (graph, (1..=BONES as u16).map(Some).collect())
     }
 
-    fn at(x: f32) -> Pose {
+    fn at(x: f32) -> Arc<CharacterPose> {
         let bone = BoneTransform { position: Vec3::new(x, 0.0, 1.0), ..BoneTransform::IDENTITY };
-        Pose::new(&[bone; BONES])
+        let pose = Pose::new(&[bone; BONES]);
+        Arc::new(CharacterPose { pose, matrices: Vec::new() })
     }
 
     fn update(graph: &mut SceneGraph) -> Vec<u32> {

@@ -3,6 +3,7 @@
 use crate::api_row::{ModuleRows, func, more};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
+use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_runtime::Engine;
 use engine_world::animation::{Character, LAYERS_MAX, PlayOptions};
@@ -14,6 +15,9 @@ const ID_ARG: (&str, &str) = ("id", "the result of `Unit.crossfade_animation`");
 /// Maximum duration of a cross-fade in seconds, and maximum speed of a clip.
 const BLEND_SECONDS_MAX: f64 = 3600.0;
 const SPEED_MAX: f64 = 1000.0;
+
+/// Types of cross-fades.
+const TYPES: [&str; 3] = ["normal", "additive", "offset"];
 
 pub static UNIT: ModuleRows = more(
     "Unit",
@@ -59,6 +63,12 @@ pub static UNIT: ModuleRows = more(
                     "loop",
                     "true to start again at the end, false to keep the last pose; by default as \
                      the animation file says, and false for animations of models",
+                ),
+                (
+                    "type",
+                    "`normal` replaces the animations of the layer, `additive` (or `offset`) adds \
+                     the difference from the pose of the model to them; by default as \
+                     the animation file says",
                 ),
             ],
             "Starts an animation: one of the model, `models/orc#Walk` of another model with bones \
@@ -207,19 +217,41 @@ fn crossfade_animation(
     layer: Option<Integer>,
     blend_time: Option<f64>,
     loops: Option<bool>,
+    kind: Option<TextArgument>,
 ) -> Result<u64, Error> {
     let clip = find_clip(engine, unit, animation.as_str())?;
     let character = character(engine, unit)?;
     let compiled = &character.model.clips[usize::from(clip)].clip;
-    let (seconds, is_looping) = (compiled.seconds, compiled.is_looping());
     let options = PlayOptions {
         layer: checked_layer(layer)?,
         blend: checked_blend(blend_time)?,
-        loops: loops.unwrap_or(is_looping),
-        speed: 1.0,
-        range: [0.0, seconds],
+        loops: loops.unwrap_or(compiled.is_looping()),
+        adds: checked_type(kind, animation.as_str(), compiled.is_additive())?,
+        ..PlayOptions::once(compiled.seconds)
     };
     character.play(clip, options).map(u64::from)
+}
+
+/// Returns true if an animation is added to those below it, although it is a whole pose.
+fn checked_type(
+    kind: Option<TextArgument>,
+    animation: &str,
+    is_additive: bool,
+) -> Result<bool, Error> {
+    match kind.as_ref().map(TextArgument::as_str) {
+        None => Ok(false),
+        Some("additive" | "offset") => Ok(!is_additive),
+        Some("normal") if is_additive => Err(error!(
+            "the animation '{animation}' has differences from a pose, and cannot replace others: \
+             use the type \"additive\", or the animation that its file names"
+        )),
+        Some("normal") => Ok(false),
+        Some(other) => Err(error!(
+            "argument #6 'type' must be one of {}, got '{other}'{}",
+            TYPES.join(", "),
+            hint(other, TYPES)
+        )),
+    }
 }
 
 fn crossfade_animation_set_speed(
@@ -301,7 +333,7 @@ fn play_simple_animation(
         character.end_clip(before);
     }
     let loops = loops.unwrap_or(false);
-    let id = character.play(clip, PlayOptions { layer: 0, blend: 0.0, loops, speed, range })?;
+    let id = character.play(clip, PlayOptions { loops, speed, range, ..PlayOptions::once(0.0) })?;
     character.simple = Some(id);
     Ok(())
 }

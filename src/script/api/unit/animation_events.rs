@@ -29,9 +29,9 @@ pub static WORLD: ModuleRows = more(
         &[("world", "a world")],
         "Returns the events that the characters of a world have sent since the last call, the \
          oldest first: tables with `unit`, `event` and `layer`. States send the events in their \
-         `enter`, `exit` and `events`, and their animations those of their files. At most 16,384 \
-         events wait; then the oldest are dropped. The callback `on_animation_event` gets the same \
-         events.",
+         `enter`, `exit` and `events`, and their animations those of their files, as do those that \
+         `Unit.crossfade_animation` plays. At most 16,384 events of a world wait; then the oldest \
+         are dropped. The callback `on_animation_event` gets the same events.",
     )],
 );
 
@@ -78,7 +78,7 @@ fn animation_events(engine: &mut Engine, world: WorldId) -> ScriptValue {
     let (events, dropped) = engine.worlds.animations.events.take(world);
     if dropped > 0 {
         let message = format!(
-            "{dropped} animation events were dropped, because {EVENTS_MAX} were waiting \
+            "{dropped} animation events of a world were dropped, because {EVENTS_MAX} were waiting \
              (EVENTS_MAX): call World.animation_events in every frame"
         );
         log::warn("World.animation_events", &message);

@@ -5,6 +5,7 @@
 pub(super) mod actors;
 pub(super) mod animation;
 pub(super) mod animation_events;
+pub(super) mod animation_merging;
 pub(super) mod components;
 pub(super) mod constraints;
 pub(super) mod meshes;

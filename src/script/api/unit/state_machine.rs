@@ -104,15 +104,17 @@ pub static UNIT: ModuleRows = more(
             "animation_get_state",
             animation_get_state,
             &[UNIT_ARG],
-            "Returns the states of all layers as a list of numbers, for \
-             `Unit.animation_set_state`. Variables and seeds are not part of it.",
+            "Returns the states of all layers, and of springs and feet of its constraints, as a \
+             list of numbers, for `Unit.animation_set_state`. Variables and seeds are not part of \
+             it.",
         )
         .pure(),
         func(
             "animation_set_state",
             animation_set_state,
             &[UNIT_ARG, ("state", "the result of `Unit.animation_get_state`")],
-            "Sets the states of all layers.",
+            "Sets the states of all layers, springs and feet. In a list without springs and feet, \
+             these begin again.",
         ),
         func(
             "animation_get_seeds",
@@ -330,7 +332,7 @@ fn animation_layer_info(
 
 fn animation_get_state(engine: &mut Engine, unit: UnitId) -> Result<ScriptValue, Error> {
     let mut numbers = Vec::new();
-    machine(engine, unit)?.state.save(&mut numbers);
+    machine(engine, unit)?.save(&mut numbers);
     Ok(ScriptValue::List(numbers.into_iter().map(ScriptValue::Number).collect()))
 }
 
@@ -343,8 +345,7 @@ fn animation_set_state(engine: &mut Engine, unit: UnitId, state: ScriptValue) ->
         _ => Err(error!("argument #2 'state' must be a list of numbers")),
     };
     let numbers = items.iter().map(number).collect::<Result<Vec<f64>, Error>>()?;
-    let machine = machine(engine, unit)?;
-    machine.state.load(&machine.bound.machine, &numbers)
+    machine(engine, unit)?.load(&numbers)
 }
 
 fn animation_get_seeds(engine: &mut Engine, unit: UnitId) -> Result<u64, Error> {

@@ -38,9 +38,19 @@ pub struct ConstraintSetState {
 }
 
 impl ConstraintSetState {
+    /// Returns true if no constraint has a state.
+    pub fn is_empty(&self) -> bool {
+        self.springs.is_empty() && self.feet.is_empty()
+    }
+
     /// Calls `visit` for each number of the state, for hashes.
     pub fn each_number(&self, mut visit: impl FnMut(f32)) {
         self.springs.iter().for_each(|spring| spring.each_number(&mut visit));
+        self.each_foot_number(visit);
+    }
+
+    /// Calls `visit` for each number of the feet.
+    pub(super) fn each_foot_number(&self, mut visit: impl FnMut(f32)) {
         for placement in &self.feet {
             visit(placement.pelvis);
             placement.feet.into_iter().for_each(&mut visit);

@@ -80,6 +80,26 @@ impl FootPlacementState {
     /// Feet on the plane of the animation.
     pub const FLAT: FootPlacementState =
         FootPlacementState { pelvis: 0.0, feet: [0.0; FEET_MAX], normals: [Vec3::Z; FEET_MAX] };
+
+    /// Reads the pelvis, the feet and the normals.
+    ///
+    /// # Errors
+    /// Fails if `next` fails, or if a normal has another length than 1.
+    pub(super) fn from_numbers(
+        mut next: impl FnMut() -> Result<f32, Error>,
+    ) -> Result<FootPlacementState, Error> {
+        let mut state = FootPlacementState { pelvis: next()?, ..FootPlacementState::FLAT };
+        for foot in &mut state.feet {
+            *foot = next()?;
+        }
+        for normal in &mut state.normals {
+            *normal = Vec3::new(next()?, next()?, next()?);
+        }
+        match state.normals.iter().all(|normal| (0.9..1.1).contains(&normal.length_squared())) {
+            true => Ok(state),
+            false => Err(error!("the list of an animation state is not the state of feet")),
+        }
+    }
 }
 
 /// Foot placement of a skeleton.

@@ -6,6 +6,7 @@
 //! Uses only + - * / and square roots, and the functions of `deterministic_math`.
 
 mod aim;
+mod constraint_save;
 mod constraint_set;
 #[cfg(test)]
 mod constraint_set_tests;

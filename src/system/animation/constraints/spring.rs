@@ -83,6 +83,42 @@ impl SpringState {
         visit(self.remainder);
     }
 
+    /// Returns the number of bones after the first one; 0 before the first frame.
+    pub(super) fn bone_count(&self) -> usize {
+        self.current.len()
+    }
+
+    /// Reads the numbers in the order of [`SpringState::each_number`].
+    ///
+    /// # Errors
+    /// Fails if `next` fails, or if the numbers are not a state.
+    pub(super) fn from_numbers(
+        count: usize,
+        mut next: impl FnMut() -> Result<f32, Error>,
+    ) -> Result<SpringState, Error> {
+        let mut vector = || Ok::<Vec3, Error>(Vec3::new(next()?, next()?, next()?));
+        let mut vectors = || (0..count).map(|_| vector()).collect::<Result<Vec<Vec3>, Error>>();
+        let (current, previous) = (vectors()?, vectors()?);
+        let [current_start, previous_start, anchor_position] = [vector()?, vector()?, vector()?];
+        let anchor_rotation = Quat::from_xyzw(next()?, next()?, next()?, next()?);
+        let remainder = next()?;
+        let state = SpringState {
+            current,
+            previous,
+            current_start,
+            previous_start,
+            anchor_position,
+            anchor_rotation,
+            remainder,
+        };
+        let is_new = count == 0 && anchor_rotation.length_squared() == 0.0;
+        let has_rotation = (0.9..1.1).contains(&anchor_rotation.length_squared()) || is_new;
+        match has_rotation && (0.0..=SPRING_STEP_SECONDS).contains(&remainder) {
+            true => Ok(state),
+            false => Err(error!("the list of an animation state is not the state of a spring")),
+        }
+    }
+
     /// Returns true if all numbers are finite.
     fn is_finite(&self) -> bool {
         let positions = self.current.iter().chain(&self.previous);

@@ -15,7 +15,7 @@ const LEAF_PART: f32 = 0.7;
 const LIMB_PART: f32 = 0.15;
 /// Minimum radius and half extent of a shape in metres.
 const RADIUS_MIN: f32 = 0.005;
-/// Maximum radius and length of a given shape in metres.
+/// Maximum radius and length of a described shape in metres.
 const SHAPE_MAX: f32 = 1000.0;
 
 /// Settings of a generated ragdoll.
@@ -35,6 +35,22 @@ pub struct RagdollSettings {
     pub limits: Vec<(String, JointLimits)>,
     /// Capsules of single bones, by their names. These bones get bodies even if they are short.
     pub shapes: Vec<(String, BoneShape)>,
+    /// Bodies with shapes of their own. If there are any, these are all bodies of the ragdoll.
+    pub described: Vec<DescribedBody>,
+}
+
+/// Body of a bone with its own shape.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DescribedBody {
+    /// Name for messages.
+    pub name: String,
+    /// Name of the bone.
+    pub bone: String,
+    pub shape: BodyShape,
+    /// Center and rotation of the shape in the frame of the bone, in metres.
+    pub offset: RigidTransform,
+    /// Kilograms. Without a mass, the body has its share by volume.
+    pub mass: Option<f32>,
 }
 
 /// Capsule along a bone, in metres.
@@ -54,6 +70,7 @@ impl RagdollSettings {
         mass: 75.0,
         limits: Vec::new(),
         shapes: Vec::new(),
+        described: Vec::new(),
     };
 }
 
@@ -86,9 +103,12 @@ impl Ragdoll {
             return Err(error!("the skeleton has no size, so that a ragdoll has no shapes"));
         }
         let shapes = bone_shapes(skeleton, settings)?;
-        let bones = match settings.bones.is_empty() {
-            true => rest.choose(skeleton, start, size * settings.length_part_min, &shapes),
-            false => named_bones(skeleton, &settings.bones)?,
+        let described: Vec<String> =
+            settings.described.iter().map(|body| body.bone.clone()).collect();
+        let bones = match (described.is_empty(), settings.bones.is_empty()) {
+            (false, _) => named_bones(skeleton, &described)?,
+            (_, false) => named_bones(skeleton, &settings.bones)?,
+            _ => rest.choose(skeleton, start, size * settings.length_part_min, &shapes),
         };
         if bones.len() > BODIES_MAX {
             return Err(error!(
@@ -112,6 +132,11 @@ impl Ragdoll {
             if let Some(shape) = shapes[*bone] {
                 (body.shape, body.offset) = rest.capsule(*bone, body.axis, &shape);
             }
+            let is_own = |described: &&DescribedBody| described.bone == skeleton.names()[*bone];
+            if let Some(described) = settings.described.iter().find(is_own) {
+                (body.shape, body.offset) = (described.shape, described.offset);
+                body.mass = described.mass.unwrap_or(0.0);
+            }
             body.limits = limits[*bone];
             if let Some(parent) = parent {
                 let above = usize::from(bodies[parent].bone);
@@ -123,7 +148,7 @@ impl Ragdoll {
             bodies.push(body);
         }
         let total: f32 = bodies.iter().map(|body| volume(&body.shape)).sum();
-        for body in &mut bodies {
+        for body in bodies.iter_mut().filter(|body| body.mass == 0.0) {
             body.mass = settings.mass * self::volume(&body.shape) / total;
         }
         Ok(Ragdoll { bodies })
@@ -196,7 +221,7 @@ fn joint_limits(
     Ok(limits)
 }
 
-/// Returns the given capsule of each bone.
+/// Returns the described capsule of each bone.
 fn bone_shapes(
     skeleton: &Skeleton,
     settings: &RagdollSettings,
@@ -234,6 +259,7 @@ fn volume(shape: &BodyShape) -> f32 {
             PI * radius * radius * (2.0 * half_height + 4.0 / 3.0 * radius)
         }
         BodyShape::Box { half } => 8.0 * half.x * half.y * half.z,
+        BodyShape::Sphere { radius } => 4.0 / 3.0 * PI * radius * radius * radius,
     }
 }
 

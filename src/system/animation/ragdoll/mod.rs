@@ -13,7 +13,7 @@ use super::skeleton::{BoneTransform, Skeleton};
 use engine_foundation::deterministic_math::atan2;
 use engine_foundation::{Quat, Vec3};
 
-pub use generate::{BoneShape, RagdollSettings};
+pub use generate::{BoneShape, DescribedBody, RagdollSettings};
 pub use hand_over::{advance_transform, follow_frame, hold_pose, is_teleport};
 
 /// Maximum number of bodies of a ragdoll.
@@ -27,9 +27,17 @@ pub const ANGULAR_SPEED_MAX: f32 = 50.0;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum BodyShape {
     /// Capsule along z. `half_height` is half the distance between the centers of its ends.
-    Capsule { half_height: f32, radius: f32 },
+    Capsule {
+        half_height: f32,
+        radius: f32,
+    },
     /// Box with half its extents.
-    Box { half: Vec3 },
+    Box {
+        half: Vec3,
+    },
+    Sphere {
+        radius: f32,
+    },
 }
 
 /// Body of a bone.

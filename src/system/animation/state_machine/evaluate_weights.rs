@@ -68,7 +68,17 @@ mod tests {
     use super::*;
 
     fn sample(clip: u16, mode: SampleMode, weight: f32) -> Sample {
-        Sample { clip, layer: 0, track: 0, mode, time: 0.0, from: 0.0, loops: 0, weight }
+        Sample {
+            clip,
+            layer: 0,
+            track: 0,
+            mode,
+            time: 0.0,
+            from: 0.0,
+            loops: 0,
+            wraps: false,
+            weight,
+        }
     }
 
     #[test]

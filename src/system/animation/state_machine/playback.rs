@@ -42,6 +42,8 @@ pub struct Sample {
     pub from: f32,
     /// Number of times that the end was crossed in the update; negative in reverse.
     pub loops: i32,
+    /// True if the start of the clip follows its end.
+    pub wraps: bool,
     /// Above 0. Relative to the other samples of the layer, or, if added, absolute.
     pub weight: f32,
 }
@@ -428,6 +430,7 @@ impl Track {
                     time: self.phase * length(info),
                     from: clock.start() * length(info),
                     loops: clock.loops(),
+                    wraps: clock.wraps(),
                     weight,
                 });
             }

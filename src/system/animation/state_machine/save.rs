@@ -171,11 +171,16 @@ impl StateMachineState {
         }
     }
 
-    /// Replaces the states of all layers by those of a list that [`StateMachineState::save`] wrote.
+    /// Replaces the states of all layers by those of a list that begins with numbers that
+    /// [`StateMachineState::save`] wrote. Returns the rest of the list.
     ///
     /// # Errors
     /// Returns an error and changes nothing if the list is not of this state machine.
-    pub fn load(&mut self, machine: &StateMachine, numbers: &[f64]) -> Result<(), Error> {
+    pub fn load<'a>(
+        &mut self,
+        machine: &StateMachine,
+        numbers: &'a [f64],
+    ) -> Result<&'a [f64], Error> {
         let mut numbers = Numbers(numbers);
         let started = numbers.whole(0, 1)? == 1;
         let next_serial = numbers.whole(0, i64::from(u16::MAX))? as u16;
@@ -183,16 +188,8 @@ impl StateMachineState {
         for layer in &machine.layers {
             layers.push(numbers.layer(machine, layer)?);
         }
-        if !numbers.0.is_empty() {
-            return Err(error!(
-                "the list of an animation state has {} numbers too many: the state machine has {} \
-                 layers",
-                numbers.0.len(),
-                machine.layers.len()
-            ));
-        }
         (self.started, self.next_serial, self.layers) = (started, next_serial, layers);
-        Ok(())
+        Ok(numbers.0)
     }
 
     /// Returns the state of a character after its state machine was replaced. Variables, layers and

@@ -133,6 +133,11 @@ impl Clock {
         if self.rate < 0.0 { -repeats } else { repeats }
     }
 
+    /// Returns true if the start follows the end.
+    pub fn wraps(&self) -> bool {
+        self.loops
+    }
+
     /// Returns the phase after the step.
     pub fn phase(&self) -> f32 {
         self.to
