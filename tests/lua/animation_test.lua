@@ -184,7 +184,7 @@ describe("the animation of a unit", function()
     end
     Camera.set_local_position(Application.main_camera(), Vector3(0, 1000, 0))
     assert.equals(24, poses())
-    local distant, near = Application.new_camera(), Application.new_camera()
+    local distant, near = Application.create_camera(), Application.create_camera()
     Camera.set_local_position(near, Vector3(0, 990, 0))
     Application.render_world(world, distant)
     assert.is_true(poses() <= 4, "the default camera does not show this world")
