@@ -11,8 +11,7 @@ use std::fmt::Write;
 mod identity;
 mod order;
 
-use identity::{Identities, ListForm};
-pub use identity::id_of;
+pub use identity::{Identities, ListForm, id_of};
 
 /// Maximum length in bytes of a value's text in a report.
 const REPORTED_BYTES_MAX: usize = 80;

@@ -13,6 +13,7 @@ mod property_tests;
 mod tests;
 
 use container::Merger;
+pub(crate) use container::{Identities, ListForm, id_of};
 use engine_foundation::sjson::{self, Document};
 use parts::SourceValue;
 

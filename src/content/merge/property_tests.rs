@@ -109,7 +109,7 @@ impl Dice {
     }
 
     /// Writes a random value. Lists of objects have ids.
-    fn value(&mut self, out: &mut String, depth: usize) {
+    fn value(&mut self, out: &mut String, depth: usize, home: &str) {
         match self.roll(if depth > 2 { 4 } else { 8 }) {
             0 => out.push_str(self.pick(&["1", "2", "-0.5", "1e3"])),
             1 => out.push_str(self.pick(&["true", "null", "\"x\"", "\"\"\"y\n z\"\"\""])),
@@ -126,7 +126,7 @@ impl Dice {
                     if self.roll(2) == 0 {
                         out.push_str(self.pick(&[" ", "\n  ", "\n  // item\n  "]));
                         out.push_str("{ id = \"");
-                        out.push_str(&format!("{id}{depth}\""));
+                        out.push_str(&format!("{id}{home}{depth}\""));
                         self.entries(out, depth + 1, &["x", "y"]);
                         out.push_str(self.pick(&[" }", "\n}", " } // i\n", " },"]));
                     }
@@ -142,7 +142,7 @@ impl Dice {
                 out.push_str(self.pick(&[" ", "\n", "\n  ", "\n// note\n", " /* c */ "]));
                 out.push_str(key);
                 out.push_str(self.pick(&[" = ", ": ", "=", " = // v\n "]));
-                self.value(out, depth);
+                self.value(out, depth, key.trim_matches('"'));
                 out.push_str(self.pick(&["", "", ",", " ,", " // tail\n", ", // t\n"]));
             }
         }
@@ -241,7 +241,7 @@ fn random_merges_keep_their_properties() {
     let cases: Option<usize> =
         std::env::var("MERGE_CASES").ok().and_then(|text| text.parse().ok());
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let (cases, mut by_lines) = (cases.unwrap_or(4_000), 0);
+    let (cases, mut by_lines) = (cases.unwrap_or(2_000), 0);
     for _ in 0..cases {
         let base = dice.document();
         let (left, right) = match dice.roll(4) {
