@@ -5,6 +5,8 @@ pub mod cli;
 pub mod compile;
 pub mod confinement_flag;
 pub mod console;
+pub mod content_change;
+pub mod deps;
 pub mod diff;
 pub mod docs;
 mod editor_definitions;

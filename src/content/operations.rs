@@ -216,6 +216,8 @@ pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Er
             }
         }
     }
+    plan.references.sort_by_key(|it| it.at);
+    plan.likely.sort_by_key(|it| it.at);
     Ok(plan)
 }
 

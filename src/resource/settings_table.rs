@@ -379,6 +379,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "content.roots",
+        SettingType::List,
+        "[]",
+        "The files that count as used although nothing names them, as patterns of their paths: for \
+         names that scripts compute. See content tools.",
+    )
+    .live(),
+    setting(
         "user_settings",
         SettingType::Free,
         "{}",

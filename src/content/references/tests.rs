@@ -150,7 +150,7 @@ fn unused_resources_are_those_that_no_root_reaches() {
     let declared = [engine_resource::glob::Glob::new("kept/**").unwrap()];
     let names: Vec<String> =
         graph.dangling(&declared, "main").iter().map(|it| it.to_string()).collect();
-    assert_eq!(names, ["d.texture", "dead.lua"]);
+    assert_eq!(names, ["dead.lua", "d.texture"]);
     let used_by = graph.used_by(&graph.find("t").unwrap());
     assert_eq!(used_by.len(), 1);
     assert_eq!(graph.location(used_by[0].1), "a.lua:1");
