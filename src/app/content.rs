@@ -6,6 +6,7 @@ use engine_content::references::{ContentGraph, GraphOptions, Problem, ScriptArgu
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
 use engine_platform as platform;
+use engine_resource::glob::Glob;
 use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, is_script};
@@ -72,4 +73,27 @@ pub fn unused(graph: &ContentGraph) -> Result<Vec<&Target>, Error> {
     let settings = Settings::read(&graph.root, platform::NAME)?;
     let declared = settings.globs("content.roots")?;
     Ok(graph.dangling(&declared, settings.text("boot_script")))
+}
+
+/// Returns the resources that a bundle needs not contain: those that cannot be reached from roots
+/// that the bundle contains.
+pub fn unreachable<'g>(
+    graph: &'g ContentGraph,
+    exclude: &[Glob],
+    settings: &Settings,
+) -> Result<Vec<&'g Target>, Error> {
+    let declared = settings.globs("content.roots")?;
+    let mut roots = graph.roots(&declared, settings.text("boot_script"));
+    let is_excluded = |file: &usize| {
+        let path = &graph.files[*file].path;
+        exclude.iter().any(|glob| glob.matches(path))
+    };
+    roots.retain(|root| !graph.files_of(root).iter().all(is_excluded));
+    let reached = graph.reachable(roots.iter());
+    let is_left = |target: &&Target| {
+        matches!(target, Target::Resource(_))
+            && !reached.contains(*target)
+            && !graph.files_of(target).iter().all(is_excluded)
+    };
+    Ok(graph.targets().filter(is_left).collect())
 }

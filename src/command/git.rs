@@ -2,10 +2,10 @@
 //! for it, and never its hooks.
 
 use super::merge;
-use engine_app::exit;
+use engine_app::{content, exit};
 use engine_app::resource_kinds::KINDS;
 use engine_content::merge::MergeSide;
-use engine_content::references::has_text_format;
+use engine_content::references::{Problem, has_text_format};
 use engine_resource::resource_kind::SourceForm;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -203,6 +203,18 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
         }
         engine_foundation::terminal::print(&merge::report(path, &merged));
     }
+    // Two changes that are fine alone can leave a name without its resource: one renames, the
+    // other adds a use.
+    let missing = missing_names(folder);
+    missing.iter().for_each(|line| engine_foundation::print_line!("{line}"));
     engine_foundation::print_line!("{count} merged files, {wrong} differ");
+    wrong += missing.len();
     Ok(if wrong > 0 { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// Returns the names that no resource has in the game of a folder. Empty if it is no game.
+fn missing_names(folder: &Path) -> Vec<String> {
+    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let line = |problem: &Problem| format!("{}: {}", problem.location, problem.message());
+    content::missing(&graph).iter().map(line).collect()
 }

@@ -379,6 +379,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "bundle.reachable",
+        SettingType::Boolean,
+        "false",
+        "If true, bundles contain only resources that something uses: what can be reached from the \
+         script that starts the game, from settings, packages and `content.roots`.",
+    )
+    .live(),
+    setting(
         "content.roots",
         SettingType::List,
         "[]",

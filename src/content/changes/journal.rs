@@ -2,8 +2,9 @@
 //! Until the commit, nothing has changed; after it, the change is completed, also after a crash.
 //!
 //! Folders, in `.engine` of the game: `change` is the change in progress, `undo/N` are the records
-//! of finished ones, the last of which can be undone. Both have the file `journal`, and numbered
-//! files with contents: `N.new` is staged, `N.old` is the content before the change.
+//! of finished ones, the last of which can be undone. Both have the file `journal` with the steps,
+//! `contents` with the old and new contents of all changed files, and removed files as `N.old`.
+//! One file for all contents needs one flush to the disk, however many files change.
 
 use super::{ChangeSet, FileChange, content_hash};
 use engine_foundation::Error;
@@ -14,8 +15,9 @@ use engine_foundation::json;
 use engine_foundation::output_file;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_resource::resource_name::is_inside;
+use std::collections::HashMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Maximum number of finished changes that are kept for undo.
@@ -27,6 +29,7 @@ const HOME: &str = ".engine";
 const CURRENT: &str = ".engine/change";
 const RECORDS: &str = ".engine/undo";
 const JOURNAL: &str = "journal";
+const CONTENTS: &str = "contents";
 
 /// One step. Each can be repeated: it does nothing if it was done.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,13 +38,29 @@ struct Step {
     path: String,
     /// New path of a moved file; empty otherwise.
     to: String,
+    /// Positions of the new and the old content in the file of contents.
+    new: (usize, usize),
+    old: (usize, usize),
+}
+
+/// A committed change: its title, its steps and the contents that they write.
+struct Journal {
+    title: String,
+    steps: Vec<Step>,
+    contents: Vec<u8>,
+}
+
+impl Journal {
+    fn content(&self, (start, end): (usize, usize)) -> &[u8] {
+        // The positions were checked when the journal was read.
+        &self.contents[start..end]
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum StepKind {
-    /// Puts `N.new` in place of a file; `N.old` has the content before.
+    /// Replaces the content of a file.
     Write,
-    /// Puts `N.new` under a new path.
     Create,
     Move,
     /// Moves a file to `N.old`.
@@ -64,9 +83,8 @@ pub fn apply(root: &Path, set: &ChangeSet) -> Result<(), Error> {
     recover(root)?;
     check(root, set)?;
     let folder = root.join(CURRENT);
-    let staged = stage(root, &folder, set);
-    let steps = match staged {
-        Ok(steps) => steps,
+    let journal = match stage(root, &folder, set) {
+        Ok(journal) => journal,
         Err(reason) => {
             // Without a journal, nothing has changed yet.
             if !is_kill(&reason) {
@@ -75,18 +93,19 @@ pub fn apply(root: &Path, set: &ChangeSet) -> Result<(), Error> {
             return Err(failed(reason, ""));
         }
     };
-    run(root, &folder, &steps)
+    run(root, &folder, &journal)
 }
 
 /// Runs the steps of a committed journal. If one fails, those before it are reversed.
-fn run(root: &Path, folder: &Path, steps: &[Step]) -> Result<(), Error> {
+fn run(root: &Path, folder: &Path, journal: &Journal) -> Result<(), Error> {
+    let steps = &journal.steps;
     for (index, step) in steps.iter().enumerate() {
-        let Err(reason) = do_step(root, folder, index, step) else { continue };
+        let Err(reason) = do_step(root, folder, index, journal) else { continue };
         if is_kill(&reason) {
             return Err(failed(reason, &step.path));
         }
         for (index, step) in steps[..index].iter().enumerate().rev() {
-            undo_step(root, folder, index, step).map_err(|fault| {
+            undo_step(root, folder, index, journal).map_err(|fault| {
                 error!(
                     "{}: {reason}; and the change cannot be taken back: {}: {fault}. Run the \
                      command again, which completes it",
@@ -122,15 +141,16 @@ pub fn recover(root: &Path) -> Result<Option<String>, Error> {
         fs::remove_dir_all(&folder).map_err(|reason| error!("{CURRENT}: {reason}"))?;
         return Ok(None);
     }
-    let (title, steps) = read_journal(&folder)?;
-    for (index, step) in steps.iter().enumerate() {
-        do_step(root, &folder, index, step).map_err(|reason| {
+    let journal = read_journal(&folder)?;
+    for (index, step) in journal.steps.iter().enumerate() {
+        do_step(root, &folder, index, &journal).map_err(|reason| {
+            let title = &journal.title;
             error!("'{title}' was interrupted, and cannot be completed: {}: {reason}", step.path)
         })?;
     }
-    remove_empty_folders(root, &steps);
+    remove_empty_folders(root, &journal.steps);
     keep_record(root, &folder).map_err(|reason| error!("{RECORDS}: {reason}"))?;
-    Ok(Some(title))
+    Ok(Some(journal.title))
 }
 
 /// Checks everything that can be checked before the first file changes.
@@ -187,93 +207,114 @@ fn check_path(root: &Path, path: &str) -> Result<(), Error> {
     output_file::check_no_links(root, Path::new(path)).map_err(|reason| error!("{path}: {reason}"))
 }
 
-/// Writes new contents and the journal. The journal is the commit: it is complete or missing.
-fn stage(root: &Path, folder: &Path, set: &ChangeSet) -> io::Result<Vec<Step>> {
+/// Writes the contents and the journal. The journal is the commit: it is complete or missing.
+fn stage(root: &Path, folder: &Path, set: &ChangeSet) -> io::Result<Journal> {
     create_folders(root, HOME)?;
     create_folders(root, CURRENT)?;
-    let mut steps = Vec::new();
-    let mut add = |kind: StepKind, path: &str, to: &str, new: Option<&[u8]>| -> io::Result<()> {
-        let index = steps.len();
-        if let Some(bytes) = new {
-            tick()?;
-            atomic_file::write_durably(&folder.join(format!("{index}.new")), bytes)?;
-            // An undo compares the hash with the file, to find later changes.
-            let hash = format!("{:016x}", content_hash(bytes));
-            atomic_file::write_durably(&folder.join(format!("{index}.hash")), hash.as_bytes())?;
-        }
-        if kind == StepKind::Write {
-            tick()?;
-            let old = file_access::read(root, path, &readers::SOURCE)?;
-            atomic_file::write_durably(&folder.join(format!("{index}.old")), &old)?;
-        }
-        steps.push(Step { kind, path: path.to_string(), to: to.to_string() });
+    let (title, steps) = (set.title.clone(), Vec::new());
+    let mut journal = Journal { title, steps, contents: Vec::new() };
+    let mut add = |kind: StepKind, path: &str, to: &str, new: &[u8]| -> io::Result<()> {
+        let old = match kind {
+            StepKind::Write => file_access::read(root, path, &readers::SOURCE)?,
+            _ => Vec::new(),
+        };
+        let mut append = |bytes: &[u8]| {
+            let start = journal.contents.len();
+            journal.contents.extend_from_slice(bytes);
+            (start, journal.contents.len())
+        };
+        let (new, old) = (append(new), append(&old));
+        journal.steps.push(Step { kind, path: path.to_string(), to: to.to_string(), new, old });
         Ok(())
     };
     for change in &set.changes {
         match change {
-            FileChange::Write { path, bytes } => add(StepKind::Write, path, "", Some(bytes))?,
-            FileChange::Create { path, bytes } => add(StepKind::Create, path, "", Some(bytes))?,
-            FileChange::Remove { path } => add(StepKind::Remove, path, "", None)?,
+            FileChange::Write { path, bytes } => add(StepKind::Write, path, "", bytes)?,
+            FileChange::Create { path, bytes } => add(StepKind::Create, path, "", bytes)?,
+            FileChange::Remove { path } => add(StepKind::Remove, path, "", &[])?,
             FileChange::Move { from, to, bytes } => {
                 // The content changes under the old name, so that each step concerns one file.
                 if let Some(bytes) = bytes {
-                    add(StepKind::Write, from, "", Some(bytes))?;
+                    add(StepKind::Write, from, "", bytes)?;
                 }
-                add(StepKind::Move, from, to, None)?;
+                add(StepKind::Move, from, to, &[])?;
             }
         }
     }
-    write_journal(folder, &set.title, &steps)?;
-    Ok(steps)
+    tick()?;
+    atomic_file::write_durably(&folder.join(CONTENTS), &journal.contents)?;
+    tick()?;
+    atomic_file::write_durably(&folder.join(JOURNAL), journal_text(&journal).as_bytes())?;
+    Ok(journal)
 }
 
-fn write_journal(folder: &Path, title: &str, steps: &[Step]) -> io::Result<()> {
+fn journal_text(journal: &Journal) -> String {
     let text = |text: &str| SjsonTree::String(text.to_string());
     let row = |step: &Step| {
         let kind = KINDS.iter().find(|(kind, _)| *kind == step.kind).map_or("", |row| row.1);
-        SjsonTree::Array(vec![text(kind), text(&step.path), text(&step.to)])
+        let positions = [step.new.0, step.new.1, step.old.0, step.old.1];
+        let mut row = vec![text(kind), text(&step.path), text(&step.to)];
+        row.extend(positions.map(|at| SjsonTree::Number(at as f64)));
+        SjsonTree::Array(row)
     };
     let tree = SjsonTree::Object(vec![
-        ("title".to_string(), text(title)),
-        ("steps".to_string(), SjsonTree::Array(steps.iter().map(row).collect())),
+        ("title".to_string(), text(&journal.title)),
+        ("steps".to_string(), SjsonTree::Array(journal.steps.iter().map(row).collect())),
     ]);
-    tick()?;
-    atomic_file::write_durably(&folder.join(JOURNAL), json::write(&tree).as_bytes())
+    json::write(&tree)
 }
 
-fn read_journal(folder: &Path) -> Result<(String, Vec<Step>), Error> {
+fn read_journal(folder: &Path) -> Result<Journal, Error> {
     let path = folder.join(JOURNAL);
     let damaged = |message: &str| error!("{}: it is damaged: {message}", path.display());
     let bytes = file_access::read_named(&path, &readers::SOURCE_TEXT)
         .map_err(|refusal| damaged(&refusal.to_string()))?;
     let document = sjson::parse_bytes(&bytes).map_err(|error| damaged(&error.to_string()))?;
+    // A change without contents has an empty file.
+    let contents = file_access::read_named(&folder.join(CONTENTS), &readers::SOURCE);
+    let contents = contents.map_err(|refusal| damaged(&format!("{CONTENTS}: {refusal}")))?;
     let root = document.root();
-    let title = root.get("title").and_then(SjsonValue::as_str).unwrap_or_default();
+    let title = root.get("title").and_then(SjsonValue::as_str).unwrap_or_default().to_string();
     let rows = root.get("steps").and_then(|steps| steps.items());
     let mut steps = Vec::new();
     for row in rows.ok_or_else(|| damaged("it has no steps"))? {
-        let mut texts = row.items().into_iter().flatten().map(SjsonValue::as_str);
-        let mut next = || texts.next().flatten();
-        let (Some(kind), Some(path), Some(to)) = (next(), next(), next()) else {
-            return Err(damaged("a step is not three texts"));
-        };
-        let kind = KINDS.iter().find(|(_, name)| *name == kind);
-        let (kind, _) = kind.ok_or_else(|| damaged("it has an unknown step"))?;
+        let step = read_step(row).ok_or_else(|| damaged("a step is incomplete or unknown"))?;
         // A game's folder can have a journal that no engine wrote.
         let is_valid = |path: &str| is_inside(path) && !path.starts_with('.');
-        if !is_valid(path) || !is_valid(to) {
+        if !is_valid(&step.path) || !is_valid(&step.to) {
             return Err(damaged("a path leads out of the game's folder"));
         }
-        steps.push(Step { kind: *kind, path: path.to_string(), to: to.to_string() });
+        let is_range = |(start, end): (usize, usize)| start <= end && end <= contents.len();
+        if !is_range(step.new) || !is_range(step.old) {
+            return Err(damaged("a content is not in its file"));
+        }
+        steps.push(step);
     }
-    Ok((title.to_string(), steps))
+    Ok(Journal { title, steps, contents })
 }
 
-fn do_step(root: &Path, folder: &Path, index: usize, step: &Step) -> io::Result<()> {
-    let numbered = |end: &str| folder.join(format!("{index}.{end}"));
+fn read_step(row: SjsonValue) -> Option<Step> {
+    let mut items = row.items()?;
+    let kind = items.next()?.as_str()?;
+    let (kind, _) = KINDS.iter().find(|(_, name)| *name == kind)?;
+    let path = items.next()?.as_str()?.to_string();
+    let to = items.next()?.as_str()?.to_string();
+    let mut number = || Some(items.next()?.as_f64()? as usize);
+    let (new, old) = ((number()?, number()?), (number()?, number()?));
+    Some(Step { kind: *kind, path, to, new, old })
+}
+
+fn do_step(root: &Path, folder: &Path, index: usize, journal: &Journal) -> io::Result<()> {
+    let step = &journal.steps[index];
     match step.kind {
         StepKind::Write | StepKind::Create => {
-            rename_once(root, &numbered("new"), &step.path, false)
+            tick()?;
+            let is_there = fs::symlink_metadata(root.join(&step.path)).is_ok();
+            // A file that was moved after it was written is done.
+            match is_there || step.kind == StepKind::Create {
+                true => put(root, folder, index, &step.path, journal.content(step.new)),
+                false => Ok(()),
+            }
         }
         StepKind::Move => rename_once(root, &root.join(&step.path), &step.to, true),
         StepKind::Remove => {
@@ -281,11 +322,30 @@ fn do_step(root: &Path, folder: &Path, index: usize, step: &Step) -> io::Result<
             output_file::check_no_links(root, Path::new(&step.path))?;
             let path = root.join(&step.path);
             match path.exists() {
-                true => disk::rename(&path, &numbered("old")),
+                true => disk::rename(&path, &folder.join(format!("{index}.old"))),
                 false => Ok(()),
             }
         }
     }
+}
+
+/// Replaces or creates a file by a rename, with the permissions of the file before.
+fn put(root: &Path, folder: &Path, index: usize, path: &str, bytes: &[u8]) -> io::Result<()> {
+    output_file::check_no_links(root, Path::new(path))?;
+    let target = root.join(path);
+    let staged = folder.join(format!("{index}.new"));
+    if staged.exists() {
+        disk::remove(&staged)?;
+    }
+    let mut file = disk::DiskOutput::create_new(&staged)?;
+    file.write_all(bytes)?;
+    drop(file);
+    if let Ok(before) = fs::symlink_metadata(&target) {
+        fs::set_permissions(&staged, before.permissions())?;
+    }
+    create_folders(root, path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
+    tick()?;
+    disk::rename(&staged, &target)
 }
 
 /// Renames a file if that was not done before.
@@ -302,22 +362,15 @@ fn rename_once(root: &Path, from: &Path, to: &str, is_new: bool) -> io::Result<(
     disk::rename(from, &root.join(to))
 }
 
-fn undo_step(root: &Path, folder: &Path, index: usize, step: &Step) -> io::Result<()> {
-    let old = folder.join(format!("{index}.old"));
+fn undo_step(root: &Path, folder: &Path, index: usize, journal: &Journal) -> io::Result<()> {
+    let step = &journal.steps[index];
     match step.kind {
-        StepKind::Write => {
-            // The staged content returns to its place, so that the change can be repeated.
-            let new = folder.join(format!("{index}.new"));
-            let bytes = file_access::read(root, &step.path, &readers::SOURCE)?;
-            atomic_file::write_durably(&new, &bytes)?;
-            let bytes = file_access::read_named(&old, &readers::SOURCE)?;
-            atomic_file::write_durably(&root.join(&step.path), &bytes)
-        }
-        StepKind::Create => {
-            rename_once(folder, &root.join(&step.path), &format!("{index}.new"), false)
-        }
+        StepKind::Write => put(root, folder, index, &step.path, journal.content(step.old)),
+        StepKind::Create => disk::remove(&root.join(&step.path)),
         StepKind::Move => rename_once(root, &root.join(&step.to), &step.path, true),
-        StepKind::Remove => rename_once(root, &old, &step.path, true),
+        StepKind::Remove => {
+            rename_once(root, &folder.join(format!("{index}.old")), &step.path, true)
+        }
     }
 }
 
@@ -380,7 +433,7 @@ fn newest(root: &Path) -> Option<PathBuf> {
 
 /// Returns the title of the change that [`undo`] would take back.
 pub fn undoable(root: &Path) -> Option<String> {
-    read_journal(&newest(root)?).ok().map(|(title, _)| title)
+    read_journal(&newest(root)?).ok().map(|journal| journal.title)
 }
 
 /// Takes back the last finished change. Returns its title, or `None` if there is none.
@@ -392,66 +445,59 @@ pub fn undo(root: &Path) -> Result<Option<String>, Error> {
     let Some(folder) = newest(root) else { return Ok(None) };
     output_file::check_no_links(root, Path::new(RECORDS))
         .map_err(|reason| error!("{RECORDS}: {reason}"))?;
-    let (title, steps) = read_journal(&folder)?;
-    let inverse = inverse(root, &folder, &title, &steps)?;
-    apply(root, &inverse)?;
+    let journal = read_journal(&folder)?;
+    apply(root, &inverse(root, &folder, &journal)?)?;
     // The inverse change is not one that the next undo should take back.
     for record in [newest(root), Some(folder)].into_iter().flatten() {
         fs::remove_dir_all(&record).map_err(|reason| error!("{}: {reason}", record.display()))?;
     }
-    Ok(Some(title))
+    Ok(Some(journal.title))
 }
 
 /// Returns the change that takes a finished change back.
-fn inverse(root: &Path, folder: &Path, title: &str, steps: &[Step]) -> Result<ChangeSet, Error> {
+fn inverse(root: &Path, folder: &Path, journal: &Journal) -> Result<ChangeSet, Error> {
+    let Journal { title, steps, .. } = journal;
     let mut set = ChangeSet { title: format!("undo {title}"), ..ChangeSet::default() };
-    let mut moved: std::collections::HashMap<&str, &str> = std::collections::HashMap::new();
-    for step in steps.iter().filter(|step| step.kind == StepKind::Move) {
-        moved.insert(&step.path, &step.to);
-    }
-    let old = |index: usize| {
-        let path = folder.join(format!("{index}.old"));
-        file_access::read_named(&path, &readers::SOURCE)
-            .map_err(|refusal| error!("{}: {refusal}", path.display()))
-    };
-    let mut rewritten = std::collections::HashMap::new();
+    let moves = steps.iter().filter(|step| step.kind == StepKind::Move);
+    let moved: HashMap<&str, &str> = moves.map(|step| (&step.path[..], &step.to[..])).collect();
+    let mut rewritten: HashMap<&str, Vec<u8>> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
+        let path = step.path.clone();
         match step.kind {
-            StepKind::Write if moved.contains_key(&step.path[..]) => {
-                rewritten.insert(&step.path, old(index)?);
-            }
             StepKind::Write => {
-                let bytes = old(index)?;
-                set.changes.push(FileChange::Write { path: step.path.clone(), bytes });
+                let now = moved.get(&step.path[..]).copied().unwrap_or(&step.path);
+                set.expected.push((now.to_string(), content_hash(journal.content(step.new))));
+                let bytes = journal.content(step.old).to_vec();
+                match moved.contains_key(&step.path[..]) {
+                    true => _ = rewritten.insert(&step.path, bytes),
+                    false => set.changes.push(FileChange::Write { path, bytes }),
+                }
             }
-            StepKind::Create => set.changes.push(FileChange::Remove { path: step.path.clone() }),
+            StepKind::Create => {
+                let hash = content_hash(journal.content(step.new));
+                set.expected.push((path.clone(), hash));
+                set.changes.push(FileChange::Remove { path });
+            }
             StepKind::Remove => {
-                let bytes = old(index)?;
-                set.changes.push(FileChange::Create { path: step.path.clone(), bytes });
+                let old = folder.join(format!("{index}.old"));
+                let bytes = file_access::read_named(&old, &readers::SOURCE)
+                    .map_err(|refusal| error!("{}: {refusal}", old.display()))?;
+                set.changes.push(FileChange::Create { path, bytes });
             }
             StepKind::Move => {
-                let (from, to) = (step.to.clone(), step.path.clone());
-                let bytes = rewritten.remove(&step.path);
-                set.changes.push(FileChange::Move { from, to, bytes });
+                let bytes = rewritten.remove(&step.path[..]);
+                set.changes.push(FileChange::Move { from: step.to.clone(), to: path, bytes });
             }
         }
     }
-    for (index, step) in steps.iter().enumerate().filter(|(_, it)| it.kind == StepKind::Write) {
-        let now = moved.get(&step.path[..]).copied().unwrap_or(&step.path);
-        let bytes = file_access::read(root, now, &readers::SOURCE)
-            .map_err(|refusal| Error::new(refusal.message(now)))?;
-        let written = written_hash(folder, index);
-        if written.is_some_and(|hash| hash != content_hash(&bytes)) {
-            return Err(error!("{now}: the file has changed since '{title}': nothing was undone"));
+    for (path, hash) in &set.expected {
+        let bytes = file_access::read(root, path, &readers::SOURCE)
+            .map_err(|refusal| Error::new(refusal.message(path)))?;
+        if content_hash(&bytes) != *hash {
+            return Err(error!("{path}: the file has changed since '{title}': nothing was undone"));
         }
     }
     Ok(set)
-}
-
-/// Returns the hash of the content that a step has written, from its record.
-fn written_hash(folder: &Path, index: usize) -> Option<u64> {
-    let text = fs::read_to_string(folder.join(format!("{index}.hash"))).ok()?;
-    u64::from_str_radix(text.trim(), 16).ok()
 }
 
 #[cfg(test)]

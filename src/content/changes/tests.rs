@@ -168,11 +168,14 @@ fn a_hostile_journal_is_refused() {
     let before = game.files();
     let folder = game.root.join(".engine/change");
     fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("contents"), "four").unwrap();
     for (journal, wanted) in [
-        ("steps = [[\"remove\" \"../x\" \"\"]]", "leads out"),
-        ("steps = [[\"move\" \"b.lua\" \"/etc/x\"]]", "leads out"),
-        ("steps = [[\"burn\" \"b.lua\" \"\"]]", "unknown step"),
-        ("steps = [[\"move\"]]", "not three texts"),
+        ("steps = [[\"remove\" \"../x\" \"\" 0 0 0 0]]", "leads out"),
+        ("steps = [[\"move\" \"b.lua\" \"/etc/x\" 0 0 0 0]]", "leads out"),
+        ("steps = [[\"write\" \"b.lua\" \"\" 0 9 0 0]]", "not in its file"),
+        ("steps = [[\"write\" \"b.lua\" \"\" -1 1e300 0 0]]", "not in its file"),
+        ("steps = [[\"burn\" \"b.lua\" \"\" 0 0 0 0]]", "incomplete or unknown"),
+        ("steps = [[\"move\"]]", "incomplete or unknown"),
         ("x = 1", "no steps"),
         ("[", "not closed"),
     ] {
