@@ -19,7 +19,10 @@ fn game(name: &str) -> GameFolder {
     game.write("units/box.unit", "// A box.\nmodel = \"core/models/cube\"\ncomponents = {\n  mesh = { model = \"core/models/cube\" material = \"materials/wood\" }\n}\n");
     game.write("materials/wood.material", "surface = { base_color_texture = \"textures/wood\" }\n");
     game.write("textures/wood.png", PICTURE);
-    game.write("levels/yard.level", "units = {\n  box = { unit = \"units/box\" position = [0, 0, 0] }   // the first\n}\n");
+    game.write(
+        "levels/yard.level",
+        "units = {\n  box = { unit = \"units/box\" position = [0, 0, 0] }   // the first\n}\n",
+    );
     game
 }
 

@@ -144,7 +144,12 @@ fn run(args: &Args) -> Result<i32, Error> {
 }
 
 /// Stores compiled data in the shared cache, and prints the numbers of the cache.
-fn store(cache: &SharedCache, fetched: CacheStats, target: &CompileTarget, compiled: &CompileResult) {
+fn store(
+    cache: &SharedCache,
+    fetched: CacheStats,
+    target: &CompileTarget,
+    compiled: &CompileResult,
+) {
     let CacheStats { hits, misses, refused, .. } = fetched;
     match cache.store(target, &compiled.index) {
         Ok(stored) => engine_foundation::print_line!(

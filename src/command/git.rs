@@ -2,8 +2,8 @@
 //! for it, and never its hooks.
 
 use super::merge;
-use engine_app::{content, exit};
 use engine_app::resource_kinds::KINDS;
+use engine_app::{content, exit};
 use engine_content::merge::MergeSide;
 use engine_content::references::{Problem, has_text_format};
 use engine_resource::resource_kind::SourceForm;
@@ -111,7 +111,9 @@ fn write_attributes(path: &Path) -> Result<(), String> {
         Ok(found) if !found.is_file() => {
             return Err(format!("{} is no plain file: nothing is written", path.display()));
         }
-        Ok(_) => fs::read_to_string(path).map_err(|reason| format!("{}: {reason}", path.display()))?,
+        Ok(_) => {
+            fs::read_to_string(path).map_err(|reason| format!("{}: {reason}", path.display()))?
+        }
         Err(_) => String::new(),
     };
     let mut text = String::new();
@@ -184,9 +186,8 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
     };
     let of_right = changed(right)?;
     let endings = endings();
-    let is_merged = |path: &String| {
-        path.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending))
-    };
+    let is_merged =
+        |path: &String| path.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending));
     let (mut count, mut wrong) = (0, 0);
     for path in changed(left)?.iter().filter(|path| is_merged(path) && of_right.contains(path)) {
         let version = |of: &str| -> Option<String> {
@@ -199,7 +200,9 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
         count += 1;
         if version(commit).as_deref() != Some(&merged.text[..]) {
             wrong += 1;
-            engine_foundation::print_line!("{path}: the commit differs from the merge by structure");
+            engine_foundation::print_line!(
+                "{path}: the commit differs from the merge by structure"
+            );
         }
         engine_foundation::terminal::print(&merge::report(path, &merged));
     }

@@ -118,11 +118,7 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// Merges three texts of a file with a path.
-pub fn merge_texts(
-    texts: &[String; 3],
-    path: &str,
-    winner: &dyn Fn(&str) -> MergeSide,
-) -> Merged {
+pub fn merge_texts(texts: &[String; 3], path: &str, winner: &dyn Fn(&str) -> MergeSide) -> Merged {
     let is_json = [".json", ".tmj", ".tsj", ".ldtk"].iter().any(|ending| path.ends_with(ending));
     let [base, left, right] = texts;
     merge(MergeTexts { base, left, right }, MergeOptions { winner, is_json })
@@ -211,10 +207,7 @@ fn report_json(path: &str, merged: &Merged, has_text: bool) -> SjsonTree {
     let mut entries = vec![
         ("version".to_string(), SjsonTree::Number(1.0)),
         ("file".to_string(), text(path)),
-        (
-            "overrides".to_string(),
-            SjsonTree::Array(merged.overrides.iter().map(row).collect()),
-        ),
+        ("overrides".to_string(), SjsonTree::Array(merged.overrides.iter().map(row).collect())),
         ("by_lines".to_string(), by_lines),
         ("conflicts".to_string(), SjsonTree::Number(merged.conflicts as f64)),
         ("without_ids".to_string(), SjsonTree::Array(without_ids)),

@@ -52,12 +52,7 @@ pub fn diff(old: &Document, new: &Document) -> Vec<Change> {
     changes
 }
 
-fn compare(
-    changes: &mut Vec<Change>,
-    path: &mut Vec<String>,
-    old: SourceValue,
-    new: SourceValue,
-) {
+fn compare(changes: &mut Vec<Change>, path: &mut Vec<String>, old: SourceValue, new: SourceValue) {
     if old.text() == new.text() || is_same(old.value, new.value) && !has_order(old, new) {
         return;
     }
@@ -118,7 +113,9 @@ fn compare(
 
 /// Returns true if the values are lists, in which the order has a meaning.
 fn has_order(old: SourceValue, new: SourceValue) -> bool {
-    old.kind() == ValueKind::Array && new.kind() == ValueKind::Array && !is_same(old.value, new.value)
+    old.kind() == ValueKind::Array
+        && new.kind() == ValueKind::Array
+        && !is_same(old.value, new.value)
 }
 
 fn path_text(path: &[String]) -> String {
@@ -195,9 +192,8 @@ pub fn to_lines(document: &Document) -> String {
 }
 
 fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
-    let is_plain = |value: SjsonValue| {
-        !matches!(value.kind(), ValueKind::Array | ValueKind::Object)
-    };
+    let is_plain =
+        |value: SjsonValue| !matches!(value.kind(), ValueKind::Array | ValueKind::Object);
     let is_short = match value.kind() {
         ValueKind::Object => value.value.entries().is_none_or(|entries| entries.len() == 0),
         ValueKind::Array => value.value.items().is_none_or(|mut items| items.all(is_plain)),
@@ -245,16 +241,17 @@ mod tests {
     fn differences_are_listed_by_path() {
         check("a = 1", "a = 1 // same", &[]);
         check("a = 1", "a = 1.0", &[]);
-        check("a = { b = 1 c = 2 }", "a = { c = 3 d = 4 }", &[
-            ("a.c", "changed", "2", "3"),
-            ("a.d", "added", "", "4"),
-            ("a.b", "removed", "1", ""),
-        ]);
+        check(
+            "a = { b = 1 c = 2 }",
+            "a = { c = 3 d = 4 }",
+            &[("a.c", "changed", "2", "3"), ("a.d", "added", "", "4"), ("a.b", "removed", "1", "")],
+        );
         check("p = [1, 2]", "p = [1, 3]", &[("p", "changed", "[1, 2]", "[1, 3]")]);
-        check("u = [{ id = \"x\" v = 1 }]", "u = [{ id = \"n\" } { id = \"x\" v = 2 }]", &[
-            ("u[n]", "added", "", "{ id = \"n\" }"),
-            ("u[x].v", "changed", "1", "2"),
-        ]);
+        check(
+            "u = [{ id = \"x\" v = 1 }]",
+            "u = [{ id = \"n\" } { id = \"x\" v = 2 }]",
+            &[("u[n]", "added", "", "{ id = \"n\" }"), ("u[x].v", "changed", "1", "2")],
+        );
         check("[{ id = 1 } { id = 2 }]", "[{ id = 2 } { id = 1 }]", &[("", "order", "", "")]);
     }
 

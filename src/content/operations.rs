@@ -228,7 +228,8 @@ fn add_references(
     follows: impl Fn(ReferenceUse) -> bool,
 ) {
     let mut visited = BTreeSet::new();
-    let renamed: Vec<Target> = plan.renames.resources.keys().cloned().map(Target::Resource).collect();
+    let renamed: Vec<Target> =
+        plan.renames.resources.keys().cloned().map(Target::Resource).collect();
     let moved_files = plan.renames.files.keys().filter_map(|path| {
         let at = graph.files.binary_search_by(|file| file.path.cmp(path)).ok()?;
         graph.files[at].resource.is_none().then(|| Target::File(path.clone()))
@@ -339,9 +340,10 @@ fn follows(graph: &ContentGraph, followers: Followers, at: ReferenceUse) -> bool
         Followers::Listed(names) => names.iter().any(|name| {
             *name == file.path
                 || file.resource.as_ref().is_some_and(|it| *name == it.to_string())
-                || file.path.strip_prefix(name.trim_end_matches('/')).is_some_and(|rest| {
-                    rest.starts_with('/')
-                })
+                || file
+                    .path
+                    .strip_prefix(name.trim_end_matches('/'))
+                    .is_some_and(|rest| rest.starts_with('/'))
         }),
     }
 }

@@ -30,25 +30,22 @@ static KINDS: &[&ResourceKind] = &[
     kind!(k::TEXTURE, &[("texture", SourceForm::Own), ("png", SourceForm::Raw)]),
     kind!(k::SHEET, &[("sheet", SourceForm::Own)]),
     kind!(k::MATERIAL, &[("material", SourceForm::Own)]),
-    kind!(k::SOUND, &[
-        ("sound", SourceForm::Own),
-        ("wav", SourceForm::Raw),
-        ("ogg", SourceForm::Raw)
-    ]),
-    kind!(k::MODEL, &[
-        ("model", SourceForm::Own),
-        ("glb", SourceForm::Raw),
-        ("gltf", SourceForm::Raw)
-    ]),
+    kind!(
+        k::SOUND,
+        &[("sound", SourceForm::Own), ("wav", SourceForm::Raw), ("ogg", SourceForm::Raw)]
+    ),
+    kind!(
+        k::MODEL,
+        &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)]
+    ),
     kind!(k::ANIMATION, &[("animation", SourceForm::Own)]),
     kind!(k::STATE_MACHINE, &[("state_machine", SourceForm::Own)]),
     kind!(k::UNIT, &[("unit", SourceForm::Own)]),
     kind!(k::LEVEL, &[("level", SourceForm::Own)]),
-    kind!(k::TILEMAP, &[
-        ("tilemap", SourceForm::Own),
-        ("tmx", SourceForm::Raw),
-        ("tmj", SourceForm::Raw)
-    ]),
+    kind!(
+        k::TILEMAP,
+        &[("tilemap", SourceForm::Own), ("tmx", SourceForm::Raw), ("tmj", SourceForm::Raw)]
+    ),
 ];
 
 pub fn kinds() -> ResourceKinds {

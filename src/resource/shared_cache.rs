@@ -105,9 +105,8 @@ impl SharedCache {
                 last.entries.retain(is_other);
                 last.entries.push(entry);
             }
-            last.entries.sort_by(|a, b| {
-                (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
-            });
+            last.entries
+                .sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
             write(&target.data.join(index::FILE), &last.to_bytes())?;
         }
         Ok(stats)
@@ -154,7 +153,9 @@ impl SharedCache {
     ) -> Lookup {
         let Some(kind) = target.kinds.by_name(&name.kind) else { return Lookup::Miss };
         // A source that cannot be read is reported by the compile.
-        let Ok((bytes, stamp)) = sources.job().read(&variant.file.path) else { return Lookup::Miss };
+        let Ok((bytes, stamp)) = sources.job().read(&variant.file.path) else {
+            return Lookup::Miss;
+        };
         let key = key(target.release, kind, name, variant, &bytes);
         let path = format!("ac/{key}");
         let Ok(record) = file_access::read(&self.folder, &path, &readers::INDEX) else {
@@ -193,11 +194,7 @@ impl SharedCache {
     ///
     /// # Errors
     /// Returns an error if the cache cannot be written. The compiled data is complete anyway.
-    pub fn store(
-        &self,
-        target: &CompileTarget,
-        index: &ResourceIndex,
-    ) -> Result<usize, Error> {
+    pub fn store(&self, target: &CompileTarget, index: &ResourceIndex) -> Result<usize, Error> {
         let known = match file_access::list(&self.folder, "ac") {
             Ok(listing) => listing.entries,
             Err(_) => Vec::new(),
@@ -298,7 +295,8 @@ fn checked_entry(
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write_whole(path, bytes).map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
+    write_whole(path, bytes)
+        .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
 }
 
 #[cfg(test)]

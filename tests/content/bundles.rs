@@ -36,7 +36,11 @@ fn tests_are_divided_for_several_machines() {
     let names = |shard: &str| -> Vec<String> {
         let (code, out, errors) = game.engine(&["test", ".", "--shard", shard, "--list"]);
         assert_eq!(code, 0, "{errors}");
-        ["of a", "of b", "of c"].iter().filter(|it| out.contains(*it)).map(|it| it.to_string()).collect()
+        ["of a", "of b", "of c"]
+            .iter()
+            .filter(|it| out.contains(*it))
+            .map(|it| it.to_string())
+            .collect()
     };
     assert_eq!(names("1/2"), ["of a", "of c"]);
     assert_eq!(names("2/2"), ["of b"]);

@@ -95,7 +95,8 @@ fn answers_for_programs_are_json() {
     let game = game("json");
     let json = |arguments: &[&str]| {
         let (_, out, errors) = game.engine(arguments);
-        engine::foundation::json::read(&out).unwrap_or_else(|error| panic!("{error} {errors} {out}"))
+        engine::foundation::json::read(&out)
+            .unwrap_or_else(|error| panic!("{error} {errors} {out}"))
     };
     let graph = json(&["deps", ".", "--output", "json"]);
     let missing = graph.get("missing").unwrap();
@@ -103,8 +104,7 @@ fn answers_for_programs_are_json() {
     assert!(graph.get("references").unwrap().values() > 10);
     let of_unit = json(&["deps", ".", "units/box", "--output", "json"]);
     assert!(of_unit.get("used_by").unwrap().values() > 1);
-    let plan =
-        json(&["mv", ".", "units/box", "units/crate", "--preview", "--output", "json"]);
+    let plan = json(&["mv", ".", "units/box", "units/crate", "--preview", "--output", "json"]);
     assert!(plan.get("moves").unwrap().values() > 1);
     let (_, dot, _) = game.engine(&["deps", ".", "--output", "dot"]);
     assert!(dot.contains("\"levels/yard.level\" -> \"units/box.unit\""), "{dot}");

@@ -69,7 +69,9 @@ impl Repository {
 }
 
 fn level(unit: &str, position: &str, more: &str) -> String {
-    format!("units = {{\n  a = {{ unit = \"units/{unit}\" position = {position} }}   // a\n{more}}}\n")
+    format!(
+        "units = {{\n  a = {{ unit = \"units/{unit}\" position = {position} }}   // a\n{more}}}\n"
+    )
 }
 
 #[test]
@@ -114,7 +116,10 @@ fn in_a_merge_the_other_branch_wins() {
     repository.branch("theirs", "box", "[2, 0, 0]", "");
     repository.git("checkout -q mine");
     let out = repository.git("merge -q theirs");
-    assert!(out.contains("a.position: left has [1, 0, 0], right has [2, 0, 0]: right wins"), "{out}");
+    assert!(
+        out.contains("a.position: left has [1, 0, 0], right has [2, 0, 0]: right wins"),
+        "{out}"
+    );
     assert_eq!(repository.read(), level("box", "[2, 0, 0]", ""));
 }
 
@@ -228,5 +233,8 @@ fn a_clone_without_the_driver_is_warned() {
     let (code, out, errors) = check(&repository);
     let all = out + &errors;
     assert_eq!(code, 0, "{all}");
-    assert!(all.contains(".gitattributes: git has no merge driver 'engine' in this clone"), "{all}");
+    assert!(
+        all.contains(".gitattributes: git has no merge driver 'engine' in this clone"),
+        "{all}"
+    );
 }

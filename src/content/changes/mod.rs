@@ -14,12 +14,24 @@ use engine_foundation::hash::murmur64a;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileChange {
     /// Replaces the content of a file.
-    Write { path: String, bytes: Vec<u8> },
+    Write {
+        path: String,
+        bytes: Vec<u8>,
+    },
     /// Creates a file.
-    Create { path: String, bytes: Vec<u8> },
+    Create {
+        path: String,
+        bytes: Vec<u8>,
+    },
     /// Renames a file, and replaces its content if there are bytes.
-    Move { from: String, to: String, bytes: Option<Vec<u8>> },
-    Remove { path: String },
+    Move {
+        from: String,
+        to: String,
+        bytes: Option<Vec<u8>>,
+    },
+    Remove {
+        path: String,
+    },
 }
 
 impl FileChange {

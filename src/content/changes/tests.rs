@@ -19,7 +19,11 @@ fn change() -> ChangeSet {
                 to: "d/e/x.lua".to_string(),
                 bytes: Some(b"new x".to_vec()),
             },
-            FileChange::Move { from: "a/y.lua".to_string(), to: "d/y.lua".to_string(), bytes: None },
+            FileChange::Move {
+                from: "a/y.lua".to_string(),
+                to: "d/y.lua".to_string(),
+                bytes: None,
+            },
             FileChange::Write { path: "b.lua".to_string(), bytes: b"names d.e.x".to_vec() },
             FileChange::Remove { path: "c.lua".to_string() },
             FileChange::Create { path: "f/n.lua".to_string(), bytes: b"n".to_vec() },
@@ -29,12 +33,8 @@ fn change() -> ChangeSet {
 }
 
 fn after() -> Vec<(String, String)> {
-    let files = [
-        ("b.lua", "names d.e.x"),
-        ("d/e/x.lua", "new x"),
-        ("d/y.lua", "y"),
-        ("f/n.lua", "n"),
-    ];
+    let files =
+        [("b.lua", "names d.e.x"), ("d/e/x.lua", "new x"), ("d/y.lua", "y"), ("f/n.lua", "n")];
     files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect()
 }
 

@@ -10,8 +10,10 @@ use std::fmt::Write;
 
 mod identity;
 mod order;
+mod slot;
 
 pub use identity::{Identities, ListForm, id_of};
+use slot::Slot;
 
 /// Maximum length in bytes of a value's text in a report.
 const REPORTED_BYTES_MAX: usize = 80;
@@ -247,12 +249,7 @@ impl<'a, 'o> Merger<'a, 'o> {
     }
 
     /// Writes the beginning of a container, and returns its end.
-    fn open(
-        &mut self,
-        base: Option<&Parts<'a>>,
-        left: &Parts<'a>,
-        right: &Parts<'a>,
-    ) -> &'a str {
+    fn open(&mut self, base: Option<&Parts<'a>>, left: &Parts<'a>, right: &Parts<'a>) -> &'a str {
         let is_bare = |parts: &Parts| parts.close.is_empty();
         let (open, close) = match is_bare(left) == is_bare(right) {
             true => (self.pick(base.map(|it| it.open), left.open, right.open, true), left.close),
@@ -483,12 +480,7 @@ impl<'a, 'o> Merger<'a, 'o> {
     }
 
     /// Decides about a part that only `side` has here, and that the base does not have here.
-    fn added(
-        &mut self,
-        side: MergeSide,
-        form: ListForm,
-        part: Part<'a>,
-    ) -> Option<Merging<'a>> {
+    fn added(&mut self, side: MergeSide, form: ListForm, part: Part<'a>) -> Option<Merging<'a>> {
         let one = Some(Merging::One(side, part));
         if form != ListForm::Ids {
             return one;
@@ -550,39 +542,6 @@ impl<'a, 'o> Merger<'a, 'o> {
         let base = self.moves.in_base(part.value).filter(|_| form == ListForm::Ids)?;
         self.moves.merged(part.value);
         Some(Part { value: base, ..part })
-    }
-}
-
-/// The position of a part in the result and in the versions.
-struct Slot {
-    is_first: bool,
-    is_last: bool,
-    /// True if commas separate the parts of the container.
-    has_commas: bool,
-    /// White space before a part that is not first.
-    default_lead: &'static str,
-    indices: [Option<usize>; 3],
-}
-
-impl Slot {
-    /// Returns true if the part is last in the version exactly if it is last in the result.
-    fn has_role(&self, version: usize, all: [&Vec<Part>; 3]) -> bool {
-        self.indices[version].is_some_and(|at| (at + 1 == all[version].len()) == self.is_last)
-    }
-
-    /// Returns true if a comma follows the part in the result. The last of `versions` that has the
-    /// part in the same role decides.
-    fn comma(&self, versions: &[(usize, Part)], all: [&Vec<Part>; 3]) -> bool {
-        let in_role = versions.iter().rev().find(|(version, _)| self.has_role(*version, all));
-        match in_role {
-            Some((_, part)) => part.has_comma,
-            None if self.is_last => {
-                let (version, _) = versions[versions.len() - 1];
-                let trailing = all[version].last().is_some_and(|part| part.has_comma);
-                trailing && all[version].len() > 1
-            }
-            None => self.has_commas,
-        }
     }
 }
 

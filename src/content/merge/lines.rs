@@ -7,9 +7,8 @@ use engine_foundation::hash::murmur64a;
 
 /// Merges three texts by lines.
 pub fn merge(base: &str, left: &str, right: &str, reason: String) -> Merged {
-    let versions = [base, left, right].map(|text| -> Vec<&str> {
-        text.split_inclusive('\n').collect()
-    });
+    let versions =
+        [base, left, right].map(|text| -> Vec<&str> { text.split_inclusive('\n').collect() });
     let hashes = versions.each_ref().map(|lines| -> Vec<u64> {
         lines.iter().map(|line| murmur64a(line.as_bytes(), 0)).collect()
     });

@@ -64,8 +64,8 @@ impl<'a> Parts<'a> {
     /// Splits the text of an object or a list.
     pub fn of(container: SourceValue<'a>) -> Parts<'a> {
         let (source, span) = (container.source, container.value.span());
-        let is_bare = container.kind() == ValueKind::Object
-            && !source[span.start..].starts_with('{');
+        let is_bare =
+            container.kind() == ValueKind::Object && !source[span.start..].starts_with('{');
         let edge = usize::from(!is_bare);
         let end = span.end - edge;
         let mut at = span.start + edge;

@@ -238,8 +238,7 @@ fn check_properties(texts: [&str; 3]) -> bool {
 
 #[test]
 fn random_merges_keep_their_properties() {
-    let cases: Option<usize> =
-        std::env::var("MERGE_CASES").ok().and_then(|text| text.parse().ok());
+    let cases: Option<usize> = std::env::var("MERGE_CASES").ok().and_then(|text| text.parse().ok());
     let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
     let (cases, mut by_lines) = (cases.unwrap_or(2_000), 0);
     for _ in 0..cases {
@@ -262,7 +261,8 @@ fn random_merges_of_objects_match_the_reference() {
         let mut text = String::new();
         for key in ["a", "b", "c"] {
             if dice.roll(3) > 0 {
-                let value = dice.pick(&["1", "2", "\"t\"", "{}", "{ x = 1 y = 2 }", "{ x = { z = 1 } }"]);
+                let value =
+                    dice.pick(&["1", "2", "\"t\"", "{}", "{ x = 1 y = 2 }", "{ x = { z = 1 } }"]);
                 text.push_str(&format!("{key} = {value}\n"));
             }
         }

@@ -31,7 +31,12 @@ fn check_overrides(texts: [&str; 3], wanted: &str, overrides: &[(&str, &str, &st
 #[test]
 fn changes_of_different_keys_are_both_kept() {
     check("a = 1\nb = 1\n", "a = 2\nb = 1\n", "a = 1\nb = 2\n", "a = 2\nb = 2\n");
-    check("a = { x = 1 y = 1 }", "a = { x = 2 y = 1 }", "a = { x = 1 y = 2 }", "a = { x = 2 y = 2 }");
+    check(
+        "a = { x = 1 y = 1 }",
+        "a = { x = 2 y = 1 }",
+        "a = { x = 1 y = 2 }",
+        "a = { x = 2 y = 2 }",
+    );
     check("a = 1\n", "a = 1\nb = 2\n", "a = 1\nc = 3\n", "a = 1\nb = 2\nc = 3\n");
     check("a = 1\nb = 2\nc = 3\n", "b = 2\nc = 3\n", "a = 1\nb = 2\n", "b = 2\n");
 }
@@ -185,7 +190,12 @@ fn items_without_ids_are_compared() {
         "a = [\"x\", \"l\", \"y\", \"r\"]",
     );
     // Both added the same.
-    check("a = [\"x\"]", "a = [\"x\", \"n\"]", "a = [\"x\", \"n\", \"m\"]", "a = [\"x\", \"n\", \"m\"]");
+    check(
+        "a = [\"x\"]",
+        "a = [\"x\", \"n\"]",
+        "a = [\"x\", \"n\", \"m\"]",
+        "a = [\"x\", \"n\", \"m\"]",
+    );
     let base = "[{ name = \"p\" v = 1 } { name = \"q\" v = 1 }]";
     check_overrides(
         [base, "[{ name = \"p\" v = 2 } { name = \"q\" v = 1 }]", "[{ name = \"q\" v = 3 }]"],
@@ -228,11 +238,7 @@ fn texts_with_errors_are_merged_by_lines() {
 #[test]
 fn a_file_that_both_sides_added_has_no_base() {
     check("", "a = 1\n", "b = 2\n", "a = 1\nb = 2\n");
-    check_overrides(
-        ["", "a = 1\n", "a = 2\n"],
-        "a = 2\n",
-        &[("a", "value", "1", "2")],
-    );
+    check_overrides(["", "a = 1\n", "a = 2\n"], "a = 2\n", &[("a", "value", "1", "2")]);
 }
 
 #[test]

@@ -6,13 +6,19 @@ use crate::test_game::TestGame;
 use std::fs;
 
 const FILES: &[(&str, &str)] = &[
-    ("main.lua", "local x = require \"game.enemy\"\nWorld.spawn_unit(w, \"units/a\")\ny = \"t/wall\"\n"),
+    (
+        "main.lua",
+        "local x = require \"game.enemy\"\nWorld.spawn_unit(w, \"units/a\")\ny = \"t/wall\"\n",
+    ),
     ("game/enemy.lua", "return 1\n"),
     ("game/enemy_test.lua", "require(\"game.enemy\")\n"),
     ("game/enemy_test.golden/a.png", "png"),
     ("units/a.unit", "// Keeps its comment.\nmodel = \"m/a\"\n"),
     ("l.level", "units = {\n  x = { unit = \"units/a\" }   // here\n}\n"),
-    ("m/a.gltf", "{\"buffers\": [{\"uri\": \"a.bin\"}], \"images\": [{\"uri\": \"../t/wall.png\"}]}"),
+    (
+        "m/a.gltf",
+        "{\"buffers\": [{\"uri\": \"a.bin\"}], \"images\": [{\"uri\": \"../t/wall.png\"}]}",
+    ),
     ("m/a.bin", "bytes"),
     ("t/wall.png", "png"),
     ("t/wall.fr.png", "png fr"),
@@ -21,7 +27,9 @@ const FILES: &[(&str, &str)] = &[
     ("p.package", "texture = [\"t/*\"]\n"),
 ];
 
-fn planned(plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>) -> Vec<(String, String)> {
+fn planned(
+    plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
+) -> Vec<(String, String)> {
     let game = TestGame::new(FILES);
     let graph = game.graph();
     let plan = plan(&graph).unwrap();

@@ -132,8 +132,8 @@ impl ContentGraph {
             .collect();
         let parsed = parse_all(root, &found.files, &names, &known, options);
         let mut files = Vec::with_capacity(found.files.len());
-        let is_changed = parsed.iter().any(|(_, is_cached)| !is_cached)
-            || parsed.len() != known.len();
+        let is_changed =
+            parsed.iter().any(|(_, is_cached)| !is_cached) || parsed.len() != known.len();
         for ((file, name), (parsed, _)) in found.files.into_iter().zip(names).zip(parsed) {
             let (references, problem) = match parsed {
                 Ok(references) => (references, None),
@@ -249,7 +249,9 @@ fn parse_all(
             .collect();
         running
             .into_iter()
-            .flat_map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .flat_map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
             .collect()
     })
 }

@@ -31,11 +31,7 @@ struct Token {
 }
 
 /// Returns the references of a script.
-pub fn references(
-    text: &str,
-    kinds: ResourceKinds,
-    arguments: &ScriptArguments,
-) -> Vec<Reference> {
+pub fn references(text: &str, kinds: ResourceKinds, arguments: &ScriptArguments) -> Vec<Reference> {
     let tokens = tokens(text);
     let mut certain: HashMap<usize, (KindSet, NameForm)> = HashMap::new();
     let script = Script { text, tokens: &tokens };
@@ -57,7 +53,8 @@ pub fn references(
             }
         }
         if arguments.by_kind.contains(&function.as_str())
-            && let (Some(kind), Some(name)) = (script.argument(at + 4, 0), script.argument(at + 4, 1))
+            && let (Some(kind), Some(name)) =
+                (script.argument(at + 4, 0), script.argument(at + 4, 1))
             && script.is_literal_argument(kind)
             && script.is_literal_argument(name)
         {
@@ -87,7 +84,8 @@ impl<'a> Script<'a> {
             let breaks = self.text.as_bytes()[counted..token.start].iter();
             line += breaks.filter(|byte| **byte == b'\n').count() as u32;
             counted = token.start;
-            let is_joined = self.is_symbol(at + 1, "..") || self.is_symbol(at.wrapping_sub(1), "..");
+            let is_joined =
+                self.is_symbol(at + 1, "..") || self.is_symbol(at.wrapping_sub(1), "..");
             let (kinds, form, certainty) = match certain.get(&at) {
                 Some((kinds, form)) if !name.contains('\\') && !name.is_empty() => {
                     (*kinds, *form, Certainty::Certain)
@@ -192,7 +190,8 @@ fn tokens(text: &str) -> Vec<Token> {
             }
             b'_' | b'a'..=b'z' | b'A'..=b'Z' => {
                 let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-                at += bytes[at..].iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len() - at);
+                at +=
+                    bytes[at..].iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len() - at);
                 TokenKind::Word
             }
             b'.' if bytes[at..].starts_with(b"..") => {

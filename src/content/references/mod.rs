@@ -13,8 +13,7 @@ mod sjson_parser;
 mod tests;
 
 pub use graph::{
-    ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, Target, is_golden,
-    neighbours_text,
+    ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, Target, is_golden, neighbours_text,
 };
 pub use lua_parser::ScriptArguments;
 pub use patch::{Renames, patched};

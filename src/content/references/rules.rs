@@ -16,7 +16,9 @@ pub struct ReferenceRule {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum SourceFormat {
     /// SJSON or JSON with rules. Other texts in it are likely references if `has_data` is true.
-    Sjson { has_data: bool },
+    Sjson {
+        has_data: bool,
+    },
     Lua,
     /// Text or bytes that name nothing.
     Opaque,
@@ -187,22 +189,27 @@ pub const SETTINGS: &[ReferenceRule] = &[
 
 /// Rules of files that other programs export, by ending. `lua` has no rows here.
 pub const EXPORTED: &[(&str, &[ReferenceRule])] = &[
-    ("tmj", &[
-        relative(&["**", "image"]),
-        relative(&["**", "source"]),
-        relative(&["**", "template"]),
-    ]),
+    (
+        "tmj",
+        &[relative(&["**", "image"]), relative(&["**", "source"]), relative(&["**", "template"])],
+    ),
     ("tsj", &[relative(&["**", "image"])]),
     ("tj", &[relative(&["**", "source"])]),
-    ("ldtk", &[
-        relative(&["**", "relPath"]),
-        relative(&["**", "externalRelPath"]),
-        relative(&["**", "bgRelPath"]),
-    ]),
-    ("gltf", &[
-        rule(&["buffers", "*", "uri"], &[], NameForm::Uri),
-        rule(&["images", "*", "uri"], &[], NameForm::Uri),
-    ]),
+    (
+        "ldtk",
+        &[
+            relative(&["**", "relPath"]),
+            relative(&["**", "externalRelPath"]),
+            relative(&["**", "bgRelPath"]),
+        ],
+    ),
+    (
+        "gltf",
+        &[
+            rule(&["buffers", "*", "uri"], &[], NameForm::Uri),
+            rule(&["images", "*", "uri"], &[], NameForm::Uri),
+        ],
+    ),
 ];
 
 /// Returns the row of a kind.

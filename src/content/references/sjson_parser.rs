@@ -170,12 +170,7 @@ impl<'a> SjsonReferences<'a> {
         }
     }
 
-    fn add_component(
-        &mut self,
-        entry: &ObjectEntry,
-        named: Option<SjsonValue>,
-        component: &str,
-    ) {
+    fn add_component(&mut self, entry: &ObjectEntry, named: Option<SjsonValue>, component: &str) {
         let span = named.map_or(entry.key_span, SjsonValue::span);
         let kinds = kind_set(self.kinds, &[kind_names::LUA]);
         self.push(span, component, kinds, NameForm::Component, Certainty::Certain);

@@ -29,19 +29,25 @@ fn references(graph: &ContentGraph, path: &str) -> Vec<String> {
 fn values_of_sjson_name_resources_with_locations() {
     let (game, graph) = graph(&[
         ("main.lua", ""),
-        ("units/a.unit", "// x\nmodel = \"models/a\"\ncomponents = {\n  mesh = { material = \"m\" }\n  lid = { look = \"models/a\" }\n}\n"),
+        (
+            "units/a.unit",
+            "// x\nmodel = \"models/a\"\ncomponents = {\n  mesh = { material = \"m\" }\n  lid = { look = \"models/a\" }\n}\n",
+        ),
         ("models/a.glb", "glTF"),
         ("m.material", "textures = { color = \"t\" }"),
         ("t.png", ""),
         ("components/lid.lua", ""),
         ("l.level", "units = { x = { unit = \"units/a\" } y = { unit = \"gone\" } }"),
     ]);
-    assert_eq!(references(&graph, "units/a.unit"), [
-        "m@4 certain -> m.material",
-        "lid@5 certain -> components/lid.lua",
-        "models/a@5 likely -> models/a.model",
-        "models/a@2 certain -> models/a.model",
-    ]);
+    assert_eq!(
+        references(&graph, "units/a.unit"),
+        [
+            "m@4 certain -> m.material",
+            "lid@5 certain -> components/lid.lua",
+            "models/a@5 likely -> models/a.model",
+            "models/a@2 certain -> models/a.model",
+        ]
+    );
     assert_eq!(references(&graph, "m.material"), ["t@1 certain -> t.texture"]);
     let missing = graph.missing();
     assert_eq!(missing.len(), 1);
@@ -72,14 +78,17 @@ fn scripts_name_modules_arguments_and_texts() {
         ("c.config", "x = \"u\""),
         ("tiles/a.png", ""),
     ]);
-    assert_eq!(references(&graph, "main.lua"), [
-        "game.enemy@1 certain -> game/enemy.lua",
-        "game/init@2 certain -> game/init.lua",
-        "u@4 certain -> u.unit",
-        "u@5 likely -> u.unit",
-        "c@6 certain -> c.config",
-        "tiles/@7 computed -> tiles/a.texture",
-    ]);
+    assert_eq!(
+        references(&graph, "main.lua"),
+        [
+            "game.enemy@1 certain -> game/enemy.lua",
+            "game/init@2 certain -> game/init.lua",
+            "u@4 certain -> u.unit",
+            "u@5 likely -> u.unit",
+            "c@6 certain -> c.config",
+            "tiles/@7 computed -> tiles/a.texture",
+        ]
+    );
     assert_eq!(references(&graph, "c.config"), ["u@1 likely -> u.unit"]);
 }
 
@@ -97,16 +106,17 @@ fn exported_files_name_files_next_to_them() {
         ("sets/tiles.png", ""),
         ("maps/b.tmj", "{\"tilesets\": [{\"image\": \"../sets/tiles.png\"}]}"),
     ]);
-    assert_eq!(references(&graph, "m/a.gltf"), [
-        "a%20b.bin@1 certain -> m/a b.binary",
-        "../t.png@1 certain -> t.texture",
-    ]);
+    assert_eq!(
+        references(&graph, "m/a.gltf"),
+        ["a%20b.bin@1 certain -> m/a b.binary", "../t.png@1 certain -> t.texture",]
+    );
     assert_eq!(references(&graph, "f/x.fnt"), ["x_0.png@2 certain -> f/x_0.texture"]);
     assert_eq!(references(&graph, "maps/a.tmx"), ["../sets/s.tsx@2 certain -> sets/s.tsx"]);
     assert_eq!(references(&graph, "sets/s.tsx"), ["tiles.png@1 certain -> sets/tiles.texture"]);
-    assert_eq!(references(&graph, "maps/b.tmj"), [
-        "../sets/tiles.png@1 certain -> sets/tiles.texture"
-    ]);
+    assert_eq!(
+        references(&graph, "maps/b.tmj"),
+        ["../sets/tiles.png@1 certain -> sets/tiles.texture"]
+    );
     assert_eq!(graph.missing(), []);
 }
 
@@ -117,18 +127,21 @@ fn sounds_packages_and_clips_have_forms_of_their_own() {
         ("w/a.wav", ""),
         ("w/b.ogg", ""),
         ("p.package", "sound = [\"w/*\"]\ntexture = [\"no\"]\n"),
-        ("k.state_machine", "layers = [{ states = { s = { clip = \"run\" } t = { clip = \"own\" } } }]"),
+        (
+            "k.state_machine",
+            "layers = [{ states = { s = { clip = \"run\" } t = { clip = \"own\" } } }]",
+        ),
         ("run.animation", "source = \"m#run\""),
         ("m.glb", ""),
     ]);
-    assert_eq!(references(&graph, "s.sound"), [
-        "w/a.wav@1 certain -> w/a.sound",
-        "w/b@1 certain -> w/b.sound",
-    ]);
-    assert_eq!(references(&graph, "p.package"), [
-        "w/*@1 certain -> w/a.sound",
-        "w/*@1 certain -> w/b.sound",
-    ]);
+    assert_eq!(
+        references(&graph, "s.sound"),
+        ["w/a.wav@1 certain -> w/a.sound", "w/b@1 certain -> w/b.sound",]
+    );
+    assert_eq!(
+        references(&graph, "p.package"),
+        ["w/*@1 certain -> w/a.sound", "w/*@1 certain -> w/b.sound",]
+    );
     assert_eq!(references(&graph, "k.state_machine"), ["run@1 certain -> run.animation"]);
     assert_eq!(references(&graph, "run.animation"), ["m#run@1 certain -> m.model"]);
     let missing: Vec<String> = graph.missing().iter().map(Problem::message).collect();

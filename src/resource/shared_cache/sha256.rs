@@ -40,10 +40,8 @@ fn add_block(state: &mut [u32; 8], block: &[u8]) {
         let (a, b) = (words[at - 15], words[at - 2]);
         let first = a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3);
         let second = b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10);
-        words[at] = words[at - 16]
-            .wrapping_add(first)
-            .wrapping_add(words[at - 7])
-            .wrapping_add(second);
+        words[at] =
+            words[at - 16].wrapping_add(first).wrapping_add(words[at - 7]).wrapping_add(second);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
     for (word, round) in words.iter().zip(ROUNDS) {

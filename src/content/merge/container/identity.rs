@@ -33,11 +33,7 @@ pub fn id_of(value: SjsonValue) -> Option<String> {
 
 impl ListForm {
     /// Returns the form of a list that all versions have in the same form.
-    pub fn of(
-        base: Option<SourceValue>,
-        left: SourceValue,
-        right: SourceValue,
-    ) -> ListForm {
+    pub fn of(base: Option<SourceValue>, left: SourceValue, right: SourceValue) -> ListForm {
         let versions = || base.into_iter().chain([left, right]);
         let items = || versions().flat_map(|version| version.value.items().into_iter().flatten());
         if items().all(|item| item.kind() == ValueKind::Number) {
@@ -70,10 +66,8 @@ pub struct Identities {
 impl Identities {
     /// Identifies the parts of base, left and right.
     pub fn of(form: ListForm, all: [&Vec<Part>; 3]) -> Identities {
-        let mut ids = Identities {
-            indices: Vec::new(),
-            sequences: [Vec::new(), Vec::new(), Vec::new()],
-        };
+        let mut ids =
+            Identities { indices: Vec::new(), sequences: [Vec::new(), Vec::new(), Vec::new()] };
         match form {
             ListForm::Object => {
                 let mut known: HashMap<&str, usize> = HashMap::new();

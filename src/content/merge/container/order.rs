@@ -8,11 +8,7 @@ use std::collections::HashMap;
 impl<'a> Merger<'a, '_> {
     /// Returns the identities of the result in order. The parts that both sides have are in the
     /// order of the side that changed it. A part of one side follows its predecessor on that side.
-    pub(super) fn order(
-        &mut self,
-        ids: &Identities,
-        alive: &[Option<Merging<'a>>],
-    ) -> Vec<usize> {
+    pub(super) fn order(&mut self, ids: &Identities, alive: &[Option<Merging<'a>>]) -> Vec<usize> {
         let is_common = |id: &usize| {
             let [_, left, right] = ids.indices(*id);
             left.is_some() && right.is_some() && alive[*id].is_some()
