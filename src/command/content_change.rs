@@ -22,7 +22,7 @@ pub struct ChangeFlags {
     /// Show the plan, and change nothing
     #[arg(long)]
     preview: bool,
-    /// Whether references follow that are only likely: texts that equal the name. Without this flag,
+    /// Follow references that are only likely: texts that equal the name. Without this flag,
     /// the terminal asks
     #[arg(long, value_enum)]
     likely: Option<Answer>,

@@ -200,11 +200,11 @@ fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
         _ => true,
     };
     if is_short {
-        let words: Vec<&str> = match value.kind() {
+        let parts: Vec<&str> = match value.kind() {
             ValueKind::String => vec![value.text()],
             _ => value.text().split_whitespace().collect(),
         };
-        let _ = writeln!(out, "{} = {}", path_text(path), words.join(" "));
+        let _ = writeln!(out, "{} = {}", path_text(path), parts.join(" "));
         return;
     }
     for entry in value.value.entries().into_iter().flatten() {

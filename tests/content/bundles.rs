@@ -3,7 +3,7 @@
 use super::{PICTURE, game};
 
 #[test]
-fn a_bundle_can_leave_out_what_nothing_uses() {
+fn a_bundle_can_leave_out_unused_resources() {
     let game = game("bundle");
     game.write("textures/spoiler.png", PICTURE);
     game.write("main.lua", "function init() World.spawn_level(x, \"levels/yard\") end\n");

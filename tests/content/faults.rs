@@ -10,7 +10,7 @@ fn text(game: &GameFolder, path: &str) -> String {
 }
 
 #[test]
-fn what_is_used_cannot_be_removed() {
+fn a_used_resource_cannot_be_removed() {
     let game = game("remove");
     let (code, _, errors) = game.engine(&["rm", ".", "textures/wood"]);
     assert_eq!(code, 1);
@@ -111,7 +111,7 @@ fn answers_for_programs_are_json() {
 }
 
 #[test]
-fn wrong_commands_say_what_is_wrong() {
+fn wrong_commands_get_error_messages() {
     let game = game("wrong");
     let error = |arguments: &[&str]| {
         let (code, _, errors) = game.engine(arguments);

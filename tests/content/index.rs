@@ -43,7 +43,7 @@ fn check(game: &str) {
 }
 
 #[test]
-fn parsers_find_what_the_compiler_finds() {
+fn parsers_find_the_references_of_the_compiler() {
     for game in ["examples/plaza", "examples/arcade", "examples/crowd", "examples/playground"] {
         check(game);
     }

@@ -135,8 +135,8 @@ fn invalid_changes_are_refused_before_the_first_file() {
     refused(create("/etc/x"), "'/etc/x' is not a path in the game's folder");
     refused(create(".engine/x"), "'.engine/x' is not a path in the game's folder");
     refused(create("b.lua"), "b.lua: the file exists already: choose another name");
-    let gone = FileChange::Remove { path: "gone.lua".to_string() };
-    refused(gone, "gone.lua: No such file or directory (os error 2)");
+    let absent = FileChange::Remove { path: "gone.lua".to_string() };
+    refused(absent, "gone.lua: No such file or directory (os error 2)");
 }
 
 #[cfg(unix)]

@@ -32,7 +32,7 @@ const PARTS: [(&str, &str); 2] =
 /// create.
 pub type IsExternal<'a> = dyn Fn(&ResourceName) -> bool + Sync + 'a;
 
-/// What the graph is built with.
+/// Inputs of a graph besides the files.
 #[derive(Clone, Copy)]
 pub struct GraphOptions<'a> {
     pub kinds: ResourceKinds,

@@ -32,19 +32,21 @@ pub fn hex_of(bytes: &[u8]) -> String {
 }
 
 fn add_block(state: &mut [u32; 8], block: &[u8]) {
-    let mut words = [0u32; 64];
-    for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
+    let mut schedule = [0u32; 64];
+    for (word, bytes) in schedule.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     }
     for at in 16..64 {
-        let (a, b) = (words[at - 15], words[at - 2]);
+        let (a, b) = (schedule[at - 15], schedule[at - 2]);
         let first = a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3);
         let second = b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10);
-        words[at] =
-            words[at - 16].wrapping_add(first).wrapping_add(words[at - 7]).wrapping_add(second);
+        schedule[at] = schedule[at - 16]
+            .wrapping_add(first)
+            .wrapping_add(schedule[at - 7])
+            .wrapping_add(second);
     }
     let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    for (word, round) in words.iter().zip(ROUNDS) {
+    for (word, round) in schedule.iter().zip(ROUNDS) {
         let mix = e.rotate_right(6) ^ e.rotate_right(11) ^ e.rotate_right(25);
         let choice = (e & f) ^ (!e & g);
         let first =
