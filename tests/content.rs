@@ -8,6 +8,8 @@ mod faults;
 mod git;
 #[path = "content/index.rs"]
 mod index;
+#[path = "content/reload.rs"]
+mod reload;
 
 use crate::game_folder::GameFolder;
 
