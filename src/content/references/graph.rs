@@ -275,18 +275,29 @@ fn parse_file(
         _ => return Ok(Vec::new()),
     };
     let bytes = file_access::read(root, path, reader).map_err(|refusal| refusal.to_string())?;
-    if is_exported {
-        return other_parsers::references(&ending, &bytes, options.kinds);
+    parse(path, name, &bytes, options.kinds, options.arguments)
+}
+
+/// Returns the references in the bytes of a file. The message says why it cannot be parsed.
+pub fn parse(
+    path: &str,
+    name: Option<&SourceName>,
+    bytes: &[u8],
+    kinds: ResourceKinds,
+    arguments: &ScriptArguments,
+) -> Result<Vec<Reference>, String> {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    if other_parsers::is_exported(&ending) {
+        return other_parsers::references(&ending, bytes, kinds);
     }
-    if format == Some(SourceFormat::Lua) {
-        let text = String::from_utf8_lossy(&bytes);
-        return match std::str::from_utf8(&bytes).is_ok() {
-            true => Ok(lua_parser::references(&text, options.kinds, options.arguments)),
-            false => Err("the file is not UTF-8: save it as UTF-8 text".to_string()),
+    if name.is_some_and(|name| name.resource.kind == kind_names::LUA) {
+        return match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(lua_parser::references(text, kinds, arguments)),
+            Err(_) => Err("the file is not UTF-8: save it as UTF-8 text".to_string()),
         };
     }
-    let document = sjson::parse_bytes(&bytes).map_err(|error| error.to_string())?;
-    let mut references = SjsonReferences::new(&document, options.kinds);
+    let document = sjson::parse_bytes(bytes).map_err(|error| error.to_string())?;
+    let mut references = SjsonReferences::new(&document, kinds);
     match name {
         Some(name) => references.add_resource(&name.resource.kind),
         None => references.add_rules(rules::SETTINGS, false),
