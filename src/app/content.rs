@@ -17,7 +17,7 @@ use engine_script::resource_arguments;
 use std::path::Path;
 
 /// Functions whose first argument is the kind of the resource that the second names.
-const BY_KIND: [&str; 3] = ["Application.data", "Application.can_get", "Application.release"];
+const BY_KIND: [&str; 2] = ["Application.data", "Application.can_get"];
 
 /// File in the game's folder with the references of the last time.
 const CACHE: &str = ".engine/references";

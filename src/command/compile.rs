@@ -123,9 +123,7 @@ fn run(args: &Args) -> Result<i32, Error> {
     let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
     progress.clear();
     let compiled = compiled?;
-    if let (Some(cache), Some(fetched)) = (cache, fetched) {
-        store(&cache, fetched, &target, &compiled);
-    }
+    store(cache.zip(fetched), &target, &compiled);
     report_result(&compiled, &platform);
     if !compiled.problems.is_empty() {
         let rest =
@@ -143,14 +141,13 @@ fn run(args: &Args) -> Result<i32, Error> {
     Ok(exit::SUCCESS)
 }
 
-/// Stores compiled data in the shared cache, and prints the numbers of the cache.
+/// Stores compiled data in the shared cache, if there is one, and prints the numbers of the cache.
 fn store(
-    cache: &SharedCache,
-    fetched: CacheStats,
+    cache: Option<(SharedCache, CacheStats)>,
     target: &CompileTarget,
     compiled: &CompileResult,
 ) {
-    let CacheStats { hits, misses, refused, .. } = fetched;
+    let Some((cache, CacheStats { hits, misses, refused, .. })) = cache else { return };
     match cache.store(target, &compiled.index) {
         Ok(stored) => engine_foundation::print_line!(
             "shared cache: {hits} fetched, {misses} missing, {refused} refused, {stored} stored"

@@ -128,16 +128,21 @@ pub fn check_game(
     }
 }
 
-/// Returns a warning about the resources that nothing uses.
+/// Returns a warning about the resources that nothing uses, if the settings show that the game
+/// cares: without `content.roots`, names that scripts compute would be false alarms.
 fn unused(folder: &Path) -> Option<CheckFinding> {
+    let settings = Settings::read(folder, platform::NAME).ok()?;
+    if settings.list("content.roots").is_empty() && !settings.boolean("bundle.reachable") {
+        return None;
+    }
     // Files and settings that cannot be read are reported by other rules.
     let graph = content::graph(folder).ok()?;
     let unused = content::unused(&graph).ok()?;
     (!unused.is_empty()).then(|| {
-        let names = neighbours_text(&unused);
+        let (count, names) = (unused.len(), neighbours_text(&unused));
         let text = format!(
-            "nothing uses {names}: `engine deps --unused` lists them, and content.roots in \
-             settings.sjson names those that scripts compute"
+            "{count} resources that 'engine deps --unused' lists are used by nothing: {names} \
+             (content.roots in settings.sjson keeps those whose names scripts compute)"
         );
         CheckFinding::warning(CheckRule::Unused, text)
     })
