@@ -51,7 +51,12 @@ enum Lookup {
     Hit(Box<IndexEntry>),
     Miss,
     Refused,
+    /// The source was compiled here already; only its times have changed.
+    Known,
 }
+
+/// A variant that may be in the cache, with the hash of the source that was compiled here last.
+type WantedVariant<'a> = (&'a ResourceName, &'a ScannedVariant, Option<u64>);
 
 impl SharedCache {
     /// Opens a folder, which must exist.
@@ -83,19 +88,18 @@ impl SharedCache {
         }
         let mut last = read_index(&target.data);
         let present = data_files(&target.data);
-        let wanted: Vec<(&ResourceName, &ScannedVariant)> = scanned
-            .resources
-            .iter()
-            .flat_map(|(name, variants)| variants.iter().map(move |variant| (name, variant)))
-            .filter(|(name, variant)| {
+        let mut wanted = Vec::new();
+        for (name, variants) in &scanned.resources {
+            for variant in variants {
                 let known = last.variants(name).iter();
                 let mut known = known.filter(|entry| entry.properties == variant.properties);
-                !known.any(|entry| {
-                    present.contains(&entry.data)
-                        && entry.files.first().is_some_and(|it| it.state == variant.file.state)
-                })
-            })
-            .collect();
+                let source = known.find(|entry| present.contains(&entry.data));
+                let source = source.and_then(|entry| entry.files.first());
+                if source.is_none_or(|source| source.state != variant.file.state) {
+                    wanted.push((name, variant, source.map(|source| source.content)));
+                }
+            }
+        }
         let (stats, fetched) = self.look_up_all(target, &wanted);
         if !fetched.is_empty() {
             for entry in fetched {
@@ -116,14 +120,14 @@ impl SharedCache {
     fn look_up_all(
         &self,
         target: &CompileTarget,
-        wanted: &[(&ResourceName, &ScannedVariant)],
+        wanted: &[WantedVariant],
     ) -> (CacheStats, Vec<IndexEntry>) {
         let sources = Sources::new(target.root, target.kinds);
         let next = AtomicUsize::new(0);
         let results = Mutex::new((CacheStats::default(), Vec::new()));
         let work = || {
-            while let Some((name, variant)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let found = self.look_up(target, &sources, name, variant);
+            while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let found = self.look_up(target, &sources, *wanted);
                 let mut results = panic::lock(&results);
                 match found {
                     Lookup::Hit(entry) => {
@@ -132,6 +136,7 @@ impl SharedCache {
                     }
                     Lookup::Miss => results.0.misses += 1,
                     Lookup::Refused => results.0.refused += 1,
+                    Lookup::Known => {}
                 }
             }
         };
@@ -148,14 +153,16 @@ impl SharedCache {
         &self,
         target: &CompileTarget,
         sources: &Sources,
-        name: &ResourceName,
-        variant: &ScannedVariant,
+        (name, variant, known): WantedVariant,
     ) -> Lookup {
         let Some(kind) = target.kinds.by_name(&name.kind) else { return Lookup::Miss };
         // A source that cannot be read is reported by the compile.
         let Ok((bytes, stamp)) = sources.job().read(&variant.file.path) else {
             return Lookup::Miss;
         };
+        if known == Some(stamp.content) {
+            return Lookup::Known;
+        }
         let key = key(target.release, kind, name, variant, &bytes);
         let path = format!("ac/{key}");
         let Ok(record) = file_access::read(&self.folder, &path, &readers::INDEX) else {
