@@ -21,6 +21,7 @@ use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::hash::murmur64a;
 use engine_foundation::{Error, panic};
 use sha256::hex_of;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -102,13 +103,10 @@ impl SharedCache {
         }
         let (stats, fetched) = self.look_up_all(target, &wanted);
         if !fetched.is_empty() {
-            for entry in fetched {
-                let is_other = |known: &IndexEntry| {
-                    (&known.resource, &known.properties) != (&entry.resource, &entry.properties)
-                };
-                last.entries.retain(is_other);
-                last.entries.push(entry);
-            }
+            let new: BTreeSet<_> =
+                fetched.iter().map(|entry| (&entry.resource, &entry.properties)).collect();
+            last.entries.retain(|known| !new.contains(&(&known.resource, &known.properties)));
+            last.entries.extend(fetched);
             last.entries
                 .sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
             write(&target.data.join(index::FILE), &last.to_bytes())?;
@@ -206,7 +204,7 @@ impl SharedCache {
             Ok(listing) => listing.entries,
             Err(_) => Vec::new(),
         };
-        let known: std::collections::HashSet<String> =
+        let known: HashSet<String> =
             known.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
         let sources = Sources::new(target.root, target.kinds);
         let mut stored = 0;
