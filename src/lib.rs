@@ -4,6 +4,7 @@
 pub use engine_app as app;
 pub use engine_command as command;
 pub use engine_command::cli;
+pub use engine_content as content;
 pub use engine_foundation as foundation;
 pub use engine_foundation::{counter, doing, error, error_line, insist, owner, print_line, scope};
 pub use engine_frame_packet as frame_packet;

@@ -8,6 +8,7 @@ mod bundle;
 mod check;
 #[cfg(target_os = "linux")]
 mod confinement;
+mod content;
 mod examples;
 mod explain;
 mod game_folder;

@@ -2,6 +2,7 @@
 //! A target may refuse its bytes, but it must not panic, hang or access foreign memory. Both the
 //! coverage-guided fuzzer (fuzz/src/main.rs) and the gate (tests/memory/fuzz.rs) run the targets.
 
+mod content;
 pub mod data;
 mod files;
 mod game;
@@ -132,6 +133,7 @@ pub fn cpu_seconds() -> f64 {
 pub fn targets() -> Vec<Target> {
     let mut all = Vec::new();
     all.extend(sources::targets());
+    all.extend(content::targets());
     all.extend(values::targets());
     all.extend(files::targets());
     all.extend(data::targets());

@@ -130,6 +130,12 @@ impl ConfinementPlan {
         plan
     }
 
+    /// Allows to write in another folder that the command line names, such as a shared cache.
+    pub fn with_folder(mut self, folder: Option<&Path>) -> ConfinementPlan {
+        self.file_access.write.extend(folder.map(Path::to_path_buf));
+        self
+    }
+
     /// Returns the plan to compile a game's folder into one file, with its data in the folder
     /// `data`, which exists. The game is checked for some platforms before.
     pub fn to_bundle(

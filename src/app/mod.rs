@@ -3,6 +3,7 @@
 
 pub mod check;
 pub mod confinement;
+pub mod content;
 pub mod crash_report;
 mod display;
 pub mod frame_input;

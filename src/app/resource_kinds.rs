@@ -118,6 +118,18 @@ pub static HASHED_NAMES: &[HashedNames] = &[
     },
 ];
 
+// A kind must have a parser and a patcher of its references.
+const _: () = {
+    let mut at = 0;
+    while at < ALL.len() {
+        assert!(
+            engine_content::references::has_rules(ALL[at].name),
+            "add the kind to the table in src/content/references/rules.rs"
+        );
+        at += 1;
+    }
+};
+
 /// All resource kinds.
 pub const KINDS: ResourceKinds = ResourceKinds(ALL);
 

@@ -7,7 +7,7 @@ use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::progress::ProgressLine;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::{make_writable, release_data_of, report_data_folder};
-use engine_app::{Game, exit, output_files};
+use engine_app::{Game, content, exit, output_files};
 use engine_foundation::{Error, file_access, output_file, sjson};
 use engine_platform as platform;
 use engine_resource::bundle::EXTENSION;
@@ -20,6 +20,8 @@ use engine_resource::project::Project;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::settings::Settings;
+use engine_resource::shared_cache::{CacheStats, SharedCache};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Compile a game's resources
@@ -44,6 +46,13 @@ pub struct Args {
     /// Create the bundle without the checks of `engine check`
     #[arg(long, requires = "bundle")]
     skip_check: bool,
+    /// Leave resources that nothing uses out of the bundle, and list them
+    #[arg(long, requires = "bundle")]
+    reachable: bool,
+    /// A folder with compiled data of several machines: what it has is not compiled here, and what
+    /// is compiled here is stored there
+    #[arg(long, value_name = "FOLDER")]
+    cache: Option<PathBuf>,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -96,7 +105,7 @@ fn run(args: &Args) -> Result<i32, Error> {
         })?;
     }
     let exclude = match args.bundle {
-        true => Settings::read(&args.folder, &platform)?.bundle_exclude()?,
+        true => excluded(args, &Settings::read(&args.folder, &platform)?)?,
         false => Vec::new(),
     };
     let target = CompileTarget {
@@ -108,10 +117,13 @@ fn run(args: &Args) -> Result<i32, Error> {
         exclude: &exclude,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
     };
+    let cache = args.cache.as_deref().map(SharedCache::open).transpose()?;
+    let fetched = cache.as_ref().map(|cache| cache.fetch(&target)).transpose()?;
     let progress = ProgressLine::new("compiling");
     let compiled = compile::compile(&target, &|done, all| progress.show(done, all));
     progress.clear();
     let compiled = compiled?;
+    store(cache.zip(fetched), &target, &compiled);
     report_result(&compiled, &platform);
     if !compiled.problems.is_empty() {
         let rest =
@@ -127,6 +139,41 @@ fn run(args: &Args) -> Result<i32, Error> {
         bundle(args, &project, &target, &compiled.index, &platform)?;
     }
     Ok(exit::SUCCESS)
+}
+
+/// Stores compiled data in the shared cache, if there is one, and prints the numbers of the cache.
+fn store(
+    cache: Option<(SharedCache, CacheStats)>,
+    target: &CompileTarget,
+    compiled: &CompileResult,
+) {
+    let Some((cache, CacheStats { hits, misses, refused, .. })) = cache else { return };
+    match cache.store(target, &compiled.index) {
+        Ok(stored) => engine_foundation::print_line!(
+            "shared cache: {hits} fetched, {misses} missing, {refused} refused, {stored} stored"
+        ),
+        // The compile is complete without the cache.
+        Err(error) => engine_foundation::error_line!("warning: the shared cache: {error}"),
+    }
+}
+
+/// Returns the files that a bundle excludes: by patterns, and those that nothing uses if the
+/// settings or the command line say so. The latter are listed.
+fn excluded(args: &Args, settings: &Settings) -> Result<Vec<Glob>, Error> {
+    let mut exclude = settings.bundle_exclude()?;
+    if !args.reachable && !settings.boolean("bundle.reachable") {
+        return Ok(exclude);
+    }
+    let graph = content::graph(&args.folder)?;
+    let unused = content::unreachable(&graph, &exclude, settings)?;
+    let mut paths = HashSet::new();
+    for target in &unused {
+        engine_foundation::print_line!("not in the bundle, because nothing uses it: {target}");
+        let files = graph.files_of(target).iter();
+        paths.extend(files.map(|file| graph.files[*file].path.clone()));
+    }
+    exclude.push(Glob::of_paths(paths));
+    Ok(exclude)
 }
 
 /// Does the checks of `engine check`, and prints their findings. Returns true if there are no
@@ -168,7 +215,7 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
             ConfinementPlan::to_compile(&args.folder, args.out())
         }
     };
-    plan.begin();
+    plan.with_folder(args.cache.as_deref()).begin();
     confinement::forbid_programs(false);
     confinement::check_outputs()
 }

@@ -107,6 +107,9 @@ pub struct Args {
     /// Run files and tests in the order of their names
     #[arg(long, conflicts_with = "shuffle")]
     sort: bool,
+    /// Run only one part of the files, for several machines: 2/4 is the second of four parts
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<(usize, usize)>,
     /// Run everything N times
     #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true,
           value_parser = clap::value_parser!(u32).range(1..=testing::REPEAT_MAX as i64),
@@ -146,6 +149,25 @@ fn seed(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(seed) if seed <= SEED_MAX => Ok(seed),
         _ => Err(format!("must be a whole number from 0 to {SEED_MAX}")),
+    }
+}
+
+/// Parses the number of a part, from 1, and the number of parts.
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('/').and_then(|(number, count)| {
+        Some((number.parse::<usize>().ok()?, count.parse::<usize>().ok()?))
+    });
+    match parts {
+        Some((number, count)) if (1..=testing::SHARDS_MAX).contains(&count) => {
+            match (1..=count).contains(&number) {
+                true => Ok((number, count)),
+                false => Err(format!("must be a part from 1 to {count}, as 1/{count}")),
+            }
+        }
+        _ => Err(format!(
+            "must be a part and the number of parts, as 2/4, of at most {} (SHARDS_MAX)",
+            testing::SHARDS_MAX
+        )),
     }
 }
 
@@ -275,6 +297,7 @@ pub fn main(args: Args) -> i32 {
         names: args.name,
         tags: args.tags,
         exclude_tags: args.exclude_tags,
+        shard: args.shard,
         list: args.list,
         fail_fast: args.fail_fast,
         shuffle: args.shuffle,

@@ -249,7 +249,7 @@ pub fn read_index(data: &Path) -> ResourceIndex {
 }
 
 /// Returns the names of the files in a folder of compiled data.
-fn data_files(data: &Path) -> HashSet<String> {
+pub(super) fn data_files(data: &Path) -> HashSet<String> {
     // A folder that does not exist yet has no files.
     let entries = file_access::list(data, "").map_or(Vec::new(), |listing| listing.entries);
     // A link or a pipe in place of a data file counts as missing.

@@ -1,6 +1,9 @@
 //! Glob patterns for paths: `*` and `?` match within a name, `**/` matches any folders. Opens no
 //! files.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 /// Maximum number of stars in a pattern. No realistic pattern has more.
 pub const STARS_MAX: usize = 8;
 /// Maximum length of a pattern in bytes.
@@ -20,9 +23,15 @@ pub fn check_count(count: usize) -> Result<(), String> {
     }
 }
 
-/// A glob pattern for paths relative to the game's folder.
+/// A glob pattern for paths relative to the game's folder, or a set of paths.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Glob(String);
+pub struct Glob(GlobForm);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum GlobForm {
+    Pattern(String),
+    Paths(Arc<HashSet<String>>),
+}
 
 impl Glob {
     /// Parses a pattern. The error message names the defect.
@@ -41,13 +50,21 @@ impl Glob {
         } else if text.starts_with('/') || text.contains('\\') {
             Err(format!("'{text}' must be a path from the game's folder, with '/'"))
         } else {
-            Ok(Glob(text.to_string()))
+            Ok(Glob(GlobForm::Pattern(text.to_string())))
         }
+    }
+
+    /// Creates a glob that matches exactly these paths.
+    pub fn of_paths(paths: HashSet<String>) -> Glob {
+        Glob(GlobForm::Paths(Arc::new(paths)))
     }
 
     /// Returns true if the pattern matches a path with `/` separators.
     pub fn matches(&self, path: &str) -> bool {
-        matches(self.0.as_bytes(), path.as_bytes())
+        match &self.0 {
+            GlobForm::Pattern(pattern) => matches(pattern.as_bytes(), path.as_bytes()),
+            GlobForm::Paths(paths) => paths.contains(path),
+        }
     }
 }
 
@@ -126,6 +143,12 @@ mod tests {
         assert!(!many("**/*a*a*a*/*a*c"));
         assert!(many("**/*a*a*a*a*a*/b"));
         assert!(many("**/**/**/b"));
+    }
+
+    #[test]
+    fn a_set_of_paths_matches_whole_paths() {
+        let glob = Glob::of_paths(["a/b.png".to_string()].into());
+        assert!(glob.matches("a/b.png") && !glob.matches("a/b") && !glob.matches("x/a/b.png"));
     }
 
     #[test]

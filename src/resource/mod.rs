@@ -27,6 +27,7 @@ pub mod resource_name;
 pub mod save;
 pub mod settings;
 mod settings_table;
+pub mod shared_cache;
 mod slow_compile_warning;
 pub mod source_reader;
 pub mod store;

@@ -198,13 +198,18 @@ impl Settings {
 
     /// Returns the patterns of files that bundles exclude.
     pub fn bundle_exclude(&self) -> Result<Vec<Glob>, Error> {
-        let exclude_error = |message: &str| error!("{FILE}: 'bundle.exclude': {message}");
+        self.globs("bundle.exclude")
+    }
+
+    /// Returns the patterns of paths in a list.
+    pub fn globs(&self, key: &str) -> Result<Vec<Glob>, Error> {
+        let list_error = |message: &str| error!("{FILE}: '{key}': {message}");
         let glob = |item: &SjsonTree| match item {
-            SjsonTree::String(text) => Glob::new(text).map_err(|message| exclude_error(&message)),
-            _ => Err(exclude_error("it can contain only texts")),
+            SjsonTree::String(text) => Glob::new(text).map_err(|message| list_error(&message)),
+            _ => Err(list_error("it can contain only texts")),
         };
-        let patterns = self.list("bundle.exclude");
-        glob::check_count(patterns.len()).map_err(|message| exclude_error(&message))?;
+        let patterns = self.list(key);
+        glob::check_count(patterns.len()).map_err(|message| list_error(&message))?;
         patterns.iter().map(glob).collect()
     }
 

@@ -379,6 +379,22 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "bundle.reachable",
+        SettingType::Boolean,
+        "false",
+        "If true, bundles contain only resources that something uses: what can be reached from the \
+         script that starts the game, from settings, packages and `content.roots`.",
+    )
+    .live(),
+    setting(
+        "content.roots",
+        SettingType::List,
+        "[]",
+        "The files that count as used although nothing names them, as patterns of their paths: for \
+         names that scripts compute. See content tools.",
+    )
+    .live(),
+    setting(
         "user_settings",
         SettingType::Free,
         "{}",

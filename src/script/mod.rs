@@ -43,7 +43,7 @@ mod prelude_natives;
 mod reload_dry_run;
 mod report;
 pub mod resource;
-mod resource_arguments;
+pub mod resource_arguments;
 mod return_value;
 pub mod sampler;
 mod serialize;

@@ -96,6 +96,11 @@ impl ResourceArguments {
     }
 }
 
+/// Returns the arguments of the API that name existing resources, by function.
+pub fn named() -> HashMap<String, Vec<ArgumentKinds>> {
+    ResourceArguments::new(&ApiModel::new()).named
+}
+
 impl ResourceArgument {
     fn is_of(&self, function: &FunctionDoc) -> bool {
         match self.function.strip_suffix(".*") {

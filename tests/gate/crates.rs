@@ -11,6 +11,7 @@ pub const LAYERS: &[&[&str]] = &[
     &["foundation"],
     &["platform"],
     &["resource"],
+    &["content"],
     &["frame_packet"],
     &[
         "gui",

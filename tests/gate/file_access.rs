@@ -131,6 +131,33 @@ const ALLOWED: &[Allowed] = &[
         "looks for a game near the folder that a person names, by names of files",
     ),
     (
+        "src/content/changes/journal.rs",
+        &[
+            "fs::symlink_metadata(",
+            ".exists()",
+            ".is_dir(",
+            ".is_file(",
+            "fs::read_dir(",
+            "fs::remove_dir(",
+            "remove_dir_all(",
+            "set_permissions(",
+        ],
+        "moves files of a game, after it has refused links, and removes its own folders",
+    ),
+    ("src/content/references/cache.rs", &[".is_dir("], "whether the engine's folder is there"),
+    (
+        "src/command/git.rs",
+        &[
+            "fs::canonicalize(",
+            "fs::read_to_string(",
+            "fs::symlink_metadata(",
+            ".exists()",
+            ".is_dir(",
+            ".is_file(",
+        ],
+        "finds the work tree of a folder that a person names, and reads its configuration",
+    ),
+    (
         "src/command/console.rs",
         &[".is_dir(", ".exists()"],
         "tells a folder that a person names from a line of Lua",

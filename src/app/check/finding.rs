@@ -23,6 +23,10 @@ pub enum CheckRule {
     Spawn,
     /// An error that was logged while resources were spawned.
     Log,
+    /// A resource that nothing uses.
+    Unused,
+    /// Git merges the game's files by lines, although their attributes name the engine's driver.
+    Merge,
 }
 
 impl CheckRule {
@@ -38,6 +42,8 @@ impl CheckRule {
             CheckRule::Script => "script",
             CheckRule::Spawn => "spawn",
             CheckRule::Log => "log",
+            CheckRule::Unused => "unused",
+            CheckRule::Merge => "merge",
         }
     }
 }

@@ -39,6 +39,8 @@ pub const JOBS_MAX: usize = 256;
 pub const RETRIES_MAX: u32 = 100;
 /// Maximum number of times that all files are run.
 pub const REPEAT_MAX: u32 = 10_000;
+/// Maximum number of parts that the files are divided into for several machines.
+pub const SHARDS_MAX: usize = 1_000;
 /// Default file for line coverage.
 pub const COVERAGE_FILE: &str = "lcov.info";
 
@@ -58,6 +60,8 @@ pub struct TestOptions {
     pub exclude_names: Vec<String>,
     pub tags: Vec<String>,
     pub exclude_tags: Vec<String>,
+    /// Run only one part of the files: its number, from 1, and the number of parts.
+    pub shard: Option<(usize, usize)>,
     /// List the tests, and run none.
     pub list: bool,
     pub fail_fast: bool,
@@ -125,6 +129,7 @@ impl TestOptions {
             exclude_names: Vec::new(),
             tags: Vec::new(),
             exclude_tags: Vec::new(),
+            shard: None,
             list: false,
             fail_fast: false,
             shuffle: false,

@@ -36,6 +36,12 @@ pub fn run(options: &TestOptions) -> Result<i32, RunAborted> {
     }
 }
 
+/// Returns every `count`th file, from the one at `number`, counted from 1. The files are sorted, so
+/// that all machines divide them in the same way.
+fn shard(files: Vec<String>, number: usize, count: usize) -> Vec<String> {
+    files.into_iter().skip(number - 1).step_by(count).collect()
+}
+
 /// State kept over all runs of watch mode.
 pub struct TestRun {
     pub root: PathBuf,
@@ -70,6 +76,10 @@ impl TestRun {
         let mut found = config::find(&self.root, &mut options)?;
         let start = options.start.display().to_string();
         found.searched = found.searched.replacen(&start, &self.shown, 1);
+        if let Some((number, count)) = options.shard {
+            found.searched = format!("part {number} of {count} of {}", found.searched);
+            found.files = shard(found.files, number, count);
+        }
         Ok((found, options))
     }
 

@@ -7,10 +7,12 @@ mod scripts;
 
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
+use super::git;
 use super::variant_flags::VariantFlags;
 use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
 use engine_app::confinement::{self, ConfinementPlan};
-use engine_app::{Game, exit};
+use engine_app::{Game, content, exit};
+use engine_content::references::neighbours_text;
 use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -62,6 +64,8 @@ pub fn main(args: Args) -> i32 {
     let names = choice.preferences.properties().iter().map(String::as_str);
     let preferred = VariantProperties::of(names).expect("no preference is given twice");
     let preferred = (!preferred.is_base()).then_some(preferred);
+    // The settings of git can be outside of what a confined process reads.
+    let driver = git::missing_driver(&args.folder);
     if args.confine.is_enabled() {
         ConfinementPlan::to_check(&game, &platforms).begin();
         confinement::forbid_programs(false);
@@ -69,7 +73,9 @@ pub fn main(args: Args) -> i32 {
     let is_text = args.output == OutputFormat::Text;
     // Only the findings go to the standard output of a program that reads them.
     log::set_silent(!is_text);
-    let report = check_game(&args.folder, &platforms, preferred.as_ref());
+    let mut report = check_game(&args.folder, &platforms, preferred.as_ref());
+    let merge = driver.map(|text| CheckFinding::warning(CheckRule::Merge, text));
+    report.findings.extend(merge);
     log::set_silent(false);
     output::print(args.output, &args.folder, &report);
     let is_stopped = platform::end_requested().is_some();
@@ -110,6 +116,7 @@ pub fn check_game(
     findings.extend(compile_errors);
     findings.extend(check::check_resources(folder, &platforms, &scripts.created));
     findings.extend(scripts.lint(folder, &platforms));
+    findings.extend(unused(folder));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
     findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
@@ -119,6 +126,26 @@ pub fn check_game(
         findings,
         spawned: counts,
     }
+}
+
+/// Returns a warning about the resources that nothing uses, if the settings show that the game
+/// cares: without `content.roots`, names that scripts compute would be false alarms.
+fn unused(folder: &Path) -> Option<CheckFinding> {
+    let settings = Settings::read(folder, platform::NAME).ok()?;
+    if settings.list("content.roots").is_empty() && !settings.boolean("bundle.reachable") {
+        return None;
+    }
+    // Files and settings that cannot be read are reported by other rules.
+    let graph = content::graph(folder).ok()?;
+    let unused = content::unused(&graph).ok()?;
+    (!unused.is_empty()).then(|| {
+        let (count, names) = (unused.len(), neighbours_text(&unused));
+        let text = format!(
+            "{count} resources that 'engine deps --unused' lists are used by nothing: {names} \
+             (content.roots in settings.sjson keeps those whose names scripts compute)"
+        );
+        CheckFinding::warning(CheckRule::Unused, text)
+    })
 }
 
 impl CheckReport {

@@ -18,6 +18,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/coming_from_love.md",
     "docs/coming_from_stingray.md",
     "docs/compatibility.md",
+    "docs/content_tools.md",
     "docs/debug_ui.md",
     "docs/errors.md",
     "docs/faq.md",

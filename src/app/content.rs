@@ -1,0 +1,99 @@
+//! The graph of a game's resources and files, with what only the engine knows: the functions that
+//! take names of resources, built-in resources, resources that scripts create, and settings.
+
+use crate::resource_kinds::KINDS;
+use engine_content::references::{ContentGraph, GraphOptions, Problem, ScriptArguments, Target};
+use engine_foundation::Error;
+use engine_foundation::file_access::{self, readers};
+use engine_platform as platform;
+use engine_resource::glob::Glob;
+use engine_resource::project::Project;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::{ResourceName, is_script};
+use engine_resource::settings::Settings;
+use engine_runtime::built_in_resources::is_built_in;
+use engine_script::lint::ResourceCreators;
+use engine_script::resource_arguments;
+use std::path::Path;
+
+/// Functions whose first argument is the kind of the resource that the second names.
+const BY_KIND: [&str; 2] = ["Application.data", "Application.can_get"];
+
+/// File in the game's folder with the references of the last time.
+const CACHE: &str = ".engine/references";
+
+/// Reads the graph of a game's folder.
+pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
+    let project = Project::open(folder)?;
+    let mut arguments = ScriptArguments { by_kind: BY_KIND.to_vec(), ..ScriptArguments::default() };
+    for (function, positions) in resource_arguments::named() {
+        let positions = positions.iter().map(|at| (at.index, at.kinds.to_vec())).collect();
+        arguments.named.insert(function, positions);
+    }
+    // A module that no file of the folder has can be one of the engine, or on another path.
+    let is_module = |resource: &ResourceName| {
+        resource.kind == kind_names::LUA && project.script(&resource.name).is_ok()
+    };
+    let is_external = |resource: &ResourceName| is_built_in(resource) || is_module(resource);
+    let cache = folder.join(CACHE);
+    let options = GraphOptions {
+        kinds: KINDS,
+        arguments: &arguments,
+        is_external: &is_external,
+        cache: Some(&cache),
+    };
+    ContentGraph::read(folder, options)
+}
+
+/// Returns the names that no resource has, without those that scripts create.
+pub fn missing(graph: &ContentGraph) -> Vec<Problem> {
+    let mut missing = graph.missing();
+    if missing.is_empty() {
+        return missing;
+    }
+    let scripts: Vec<String> = graph
+        .files
+        .iter()
+        .filter(|file| is_script(&file.path))
+        .filter_map(|file| file_access::read_text(&graph.root, &file.path, &readers::SCRIPT).ok())
+        .collect();
+    let texts: Vec<&str> = scripts.iter().map(String::as_str).collect();
+    let created = ResourceCreators::of_api().created_by(&texts);
+    missing.retain(|problem| {
+        let reference = graph.reference(problem.at);
+        let kinds = KINDS.0.iter().enumerate();
+        let mut kinds = kinds.filter(|(at, _)| reference.kinds & (1 << at) != 0);
+        !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &problem.name)))
+    });
+    missing
+}
+
+/// Returns the resources that cannot be reached from the roots of the game.
+pub fn unused(graph: &ContentGraph) -> Result<Vec<&Target>, Error> {
+    let settings = Settings::read(&graph.root, platform::NAME)?;
+    let declared = settings.globs("content.roots")?;
+    Ok(graph.dangling(&declared, settings.text("boot_script")))
+}
+
+/// Returns the resources that a bundle needs not contain: those that cannot be reached from roots
+/// that the bundle contains.
+pub fn unreachable<'g>(
+    graph: &'g ContentGraph,
+    exclude: &[Glob],
+    settings: &Settings,
+) -> Result<Vec<&'g Target>, Error> {
+    let declared = settings.globs("content.roots")?;
+    let mut roots = graph.roots(&declared, settings.text("boot_script"));
+    let is_excluded = |file: &usize| {
+        let path = &graph.files[*file].path;
+        exclude.iter().any(|glob| glob.matches(path))
+    };
+    roots.retain(|root| !graph.files_of(root).iter().all(is_excluded));
+    let reached = graph.reachable(roots.iter());
+    let is_left = |target: &&Target| {
+        matches!(target, Target::Resource(_))
+            && !reached.contains(*target)
+            && !graph.files_of(target).iter().all(is_excluded)
+    };
+    Ok(graph.targets().filter(is_left).collect())
+}

@@ -1,0 +1,359 @@
+//! `engine mv`, `cp`, `replace`, `rm` and `undo`: operations on resources. Each shows its plan, asks
+//! about what is not certain, and is applied as one change.
+
+use super::git;
+use super::merge::ReportFormat;
+use engine_app::{content, exit};
+use engine_content::changes::{self, ChangeSet};
+use engine_content::operations::{
+    Followers, OperationPlan, PlannedReference, plan_copy, plan_move, plan_remove, plan_replace,
+};
+use engine_content::references::ContentGraph;
+use engine_foundation::Error;
+use engine_foundation::json;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::terminal;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// Flags of all operations.
+#[derive(clap::Args)]
+pub struct ChangeFlags {
+    /// Show the plan, and change nothing
+    #[arg(long)]
+    preview: bool,
+    /// Follow references that are only likely: texts that equal the name. Without this flag,
+    /// the terminal asks
+    #[arg(long, value_enum)]
+    likely: Option<Answer>,
+    /// Form of the output
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    output: ReportFormat,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Answer {
+    Yes,
+    No,
+}
+
+/// Move or rename a resource or a folder: all its files move, and all references follow
+///
+/// The change is made completely or not at all, and `engine undo` takes it back. In a work tree of
+/// git the moves are staged.
+#[derive(clap::Args)]
+pub struct MoveArgs {
+    /// The game's folder
+    folder: PathBuf,
+    /// A resource, a file or a folder
+    from: String,
+    /// The new name; a folder, or a name that ends in /, contains it afterwards
+    to: String,
+    #[command(flatten)]
+    flags: ChangeFlags,
+}
+
+/// Copy a resource or a folder, and choose which of its users use the copy
+#[derive(clap::Args)]
+pub struct CopyArgs {
+    /// The game's folder
+    folder: PathBuf,
+    /// A resource, a file or a folder
+    from: String,
+    /// The name of the copy
+    to: String,
+    /// The users that use the copy: none, all, or a list of resources, files and folders
+    #[arg(long, value_name = "none|all|NAMES", value_delimiter = ',', default_value = "none")]
+    users: Vec<String>,
+    #[command(flatten)]
+    flags: ChangeFlags,
+}
+
+/// Replace a resource by another where it is used; the old one may be missing
+#[derive(clap::Args)]
+pub struct ReplaceArgs {
+    /// The game's folder
+    folder: PathBuf,
+    /// The resource that is used now
+    old: String,
+    /// The resource that is used afterwards
+    new: String,
+    /// The users that change: all, or a list of resources, files and folders
+    #[arg(long, value_name = "all|NAMES", value_delimiter = ',', default_value = "all")]
+    users: Vec<String>,
+    #[command(flatten)]
+    flags: ChangeFlags,
+}
+
+/// Remove a resource or a folder, unless something uses it
+#[derive(clap::Args)]
+pub struct RemoveArgs {
+    /// The game's folder
+    folder: PathBuf,
+    /// A resource, a file or a folder
+    name: String,
+    /// Remove it although it is used
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    flags: ChangeFlags,
+}
+
+/// Take back the last mv, cp, replace or rm
+#[derive(clap::Args)]
+pub struct UndoArgs {
+    /// The game's folder
+    #[arg(default_value = ".")]
+    folder: PathBuf,
+    /// Show what would be taken back
+    #[arg(long)]
+    preview: bool,
+}
+
+fn followers(users: &[String]) -> Followers<'_> {
+    match users {
+        [all] if all == "all" => Followers::All,
+        [none] if none == "none" => Followers::None,
+        listed => Followers::Listed(listed),
+    }
+}
+
+pub fn main_move(args: MoveArgs) -> i32 {
+    let MoveArgs { folder, from, to, flags } = args;
+    operate(&folder, &flags, |graph| plan_move(graph, &from, &to))
+}
+
+pub fn main_copy(args: CopyArgs) -> i32 {
+    let CopyArgs { folder, from, to, users, flags } = args;
+    operate(&folder, &flags, |graph| plan_copy(graph, &from, &to, followers(&users)))
+}
+
+pub fn main_replace(args: ReplaceArgs) -> i32 {
+    let ReplaceArgs { folder, old, new, users, flags } = args;
+    operate(&folder, &flags, |graph| plan_replace(graph, &old, &new, followers(&users)))
+}
+
+pub fn main_remove(args: RemoveArgs) -> i32 {
+    let RemoveArgs { folder, name, force, flags } = args;
+    let plan = |graph: &ContentGraph| {
+        let plan = plan_remove(graph, &name)?;
+        let is_used = !plan.references.is_empty() || !plan.likely.is_empty();
+        if is_used && !force && !flags.preview {
+            let lines: Vec<String> = plan.references.iter().chain(&plan.likely).map(line).collect();
+            return Err(engine_foundation::error!(
+                "'{name}' is used:\n{}\nNothing was removed: change the users, or use --force",
+                lines.join("\n")
+            ));
+        }
+        Ok(plan)
+    };
+    operate(&folder, &flags, plan)
+}
+
+pub fn main_undo(args: UndoArgs) -> i32 {
+    if args.preview {
+        match changes::undoable(&args.folder) {
+            Some(title) => engine_foundation::print_line!("{title}"),
+            None => engine_foundation::print_line!("there is nothing to undo"),
+        }
+        return exit::SUCCESS;
+    }
+    match changes::undo(&args.folder) {
+        Ok(Some(title)) => {
+            engine_foundation::print_line!("undone: {title}");
+            exit::SUCCESS
+        }
+        Ok(None) => {
+            engine_foundation::print_line!("there is nothing to undo");
+            exit::SUCCESS
+        }
+        Err(error) => {
+            engine_foundation::error_line!("error: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+/// Makes a plan, shows it, and applies it.
+fn operate(
+    folder: &Path,
+    flags: &ChangeFlags,
+    plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
+) -> i32 {
+    match run(folder, flags, plan) {
+        Ok(code) => code,
+        Err(error) => {
+            engine_foundation::error_line!("error: {error}");
+            exit::FAILED
+        }
+    }
+}
+
+fn run(
+    folder: &Path,
+    flags: &ChangeFlags,
+    plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
+) -> Result<i32, Error> {
+    if let Some(title) = changes::recover(folder)? {
+        engine_foundation::error_line!("completed the interrupted '{title}'");
+    }
+    let graph = content::graph(folder)?;
+    for problem in &graph.problems {
+        engine_foundation::error_line!("warning: {problem}");
+    }
+    let plan = plan(&graph)?;
+    if flags.output == ReportFormat::Text {
+        print_plan(&plan);
+    }
+    let is_removal = !plan.removed.is_empty();
+    if !flags.preview {
+        let with_likely = match flags.likely {
+            Some(answer) => answer == Answer::Yes,
+            None if plan.likely.is_empty() || is_removal => false,
+            None => ask(&plan)?,
+        };
+        let set = plan.changes(&graph, with_likely)?;
+        let staged = git_entries(folder, &plan);
+        changes::apply(folder, &set)?;
+        stage_moves(folder, &staged);
+        if flags.output == ReportFormat::Text {
+            print_done(&set);
+        }
+    }
+    if flags.output == ReportFormat::Json {
+        let tree = plan_json(&plan, !flags.preview);
+        terminal::print(&format!("{}\n", json::write_indented(&tree)));
+    }
+    Ok(exit::SUCCESS)
+}
+
+fn line(reference: &PlannedReference) -> String {
+    let PlannedReference { location, certainty, old, new, .. } = reference;
+    let change = if new.is_empty() { String::new() } else { format!(" -> '{new}'") };
+    let certainty = match certainty {
+        engine_content::references::Certainty::Certain => String::new(),
+        other => format!(" ({})", other.name()),
+    };
+    format!("  {location}: '{old}'{change}{certainty}")
+}
+
+fn print_plan(plan: &OperationPlan) {
+    for (from, to) in &plan.moves {
+        engine_foundation::print_line!("move {from} -> {to}");
+    }
+    for (from, to) in &plan.copies {
+        engine_foundation::print_line!("copy {from} -> {to}");
+    }
+    for path in &plan.removed {
+        engine_foundation::print_line!("remove {path}");
+    }
+    for reference in plan.references.iter().chain(&plan.likely) {
+        engine_foundation::print_line!("{}", line(reference));
+    }
+    for note in &plan.notes {
+        engine_foundation::print_line!("note: {note}");
+    }
+}
+
+fn print_done(set: &ChangeSet) {
+    let count = set.changes.len();
+    let files = if count == 1 { "file" } else { "files" };
+    engine_foundation::print_line!("{count} {files} changed: engine undo takes it back");
+}
+
+/// Asks whether likely references follow.
+fn ask(plan: &OperationPlan) -> Result<bool, Error> {
+    let count = plan.likely.len();
+    if !std::io::stdin().is_terminal() {
+        return Err(engine_foundation::error!(
+            "{count} references are only likely: say --likely yes or --likely no. Nothing was \
+             changed"
+        ));
+    }
+    loop {
+        terminal::print(&format!("change the {count} likely references, too? [y/n] "));
+        let mut line = String::new();
+        match (std::io::stdin().lock().read_line(&mut line), line.trim()) {
+            (Ok(0) | Err(_), _) => {
+                return Err(engine_foundation::error!("the input has ended: nothing was changed"));
+            }
+            (_, "y" | "yes") => return Ok(true),
+            (_, "n" | "no") => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// An entry of git's index that moves: its mode, its object, and both paths.
+type GitEntry = (String, String, String);
+
+/// Returns the entries of git's index of the files that move. Empty outside of a work tree.
+fn git_entries(folder: &Path, plan: &OperationPlan) -> Vec<GitEntry> {
+    if plan.moves.is_empty() || git::work_tree(folder).is_none() {
+        return Vec::new();
+    }
+    // The paths are relative to the folder, as git prints them there.
+    let Ok(listed) = git::run(folder, &["ls-files", "-s", "-z"]) else { return Vec::new() };
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let of_path: std::collections::HashMap<&str, &str> =
+        listed.split('\0').filter_map(|row| row.split_once('\t')).map(|(a, b)| (b, a)).collect();
+    let entry = |(from, to): &(String, String)| {
+        let mut fields = of_path.get(&from[..])?.split(' ');
+        let mode_and_object = format!("{} {}", fields.next()?, fields.next()?);
+        Some((mode_and_object, from.clone(), to.clone()))
+    };
+    plan.moves.iter().filter_map(entry).collect()
+}
+
+/// Stages moves as renames: the content that was staged before stays the same.
+fn stage_moves(folder: &Path, entries: &[GitEntry]) {
+    if entries.is_empty() {
+        return;
+    }
+    let staged = git::run(folder, &["rev-parse", "--show-prefix"]).and_then(|prefix| {
+        let prefix = String::from_utf8_lossy(&prefix).trim().to_string();
+        let mut input = Vec::new();
+        for (mode_and_object, from, to) in entries {
+            let zeros = "0".repeat(mode_and_object.split(' ').nth(1).map_or(40, str::len));
+            input.extend_from_slice(format!("0 {zeros}\t{prefix}{from}\0").as_bytes());
+            input.extend_from_slice(format!("{mode_and_object}\t{prefix}{to}\0").as_bytes());
+        }
+        git::run_with(folder, &["update-index", "-z", "--index-info"], Some(&input))
+    });
+    if let Err(message) = staged {
+        engine_foundation::error_line!("warning: the moves are not staged in git: {message}");
+    }
+}
+
+fn plan_json(plan: &OperationPlan, is_applied: bool) -> SjsonTree {
+    let text = |text: &str| SjsonTree::String(text.to_string());
+    let pairs = |pairs: &[(String, String)]| {
+        let pair = |(from, to): &(String, String)| {
+            SjsonTree::Object(vec![("from".into(), text(from)), ("to".into(), text(to))])
+        };
+        SjsonTree::Array(pairs.iter().map(pair).collect())
+    };
+    let references = |list: &[PlannedReference]| {
+        let row = |it: &PlannedReference| {
+            SjsonTree::Object(vec![
+                ("location".into(), text(&it.location)),
+                ("certainty".into(), text(it.certainty.name())),
+                ("old".into(), text(&it.old)),
+                ("new".into(), text(&it.new)),
+            ])
+        };
+        SjsonTree::Array(list.iter().map(row).collect())
+    };
+    let texts = |list: &[String]| SjsonTree::Array(list.iter().map(|it| text(it)).collect());
+    SjsonTree::Object(vec![
+        ("version".into(), SjsonTree::Number(1.0)),
+        ("title".into(), text(&plan.title)),
+        ("applied".into(), SjsonTree::Bool(is_applied)),
+        ("moves".into(), pairs(&plan.moves)),
+        ("copies".into(), pairs(&plan.copies)),
+        ("removed".into(), texts(&plan.removed)),
+        ("references".into(), references(&plan.references)),
+        ("likely".into(), references(&plan.likely)),
+        ("notes".into(), texts(&plan.notes)),
+    ])
+}

@@ -1,0 +1,223 @@
+//! Git: the setup of the merge driver, and the check of merges. Runs git only where a person asked
+//! for it, and never its hooks.
+
+use super::merge;
+use engine_app::resource_kinds::KINDS;
+use engine_app::{content, exit};
+use engine_content::merge::MergeSide;
+use engine_content::references::{Problem, has_text_format};
+use engine_resource::resource_kind::SourceForm;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// First and last line of the block in `.gitattributes`.
+const BEGIN: &str = "# engine merge --install";
+const END: &str = "# end of engine merge --install";
+
+/// Runs git in a folder. Returns its output, or its error message.
+pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    run_with(folder, arguments, None)
+}
+
+/// Runs git with a text as its input.
+pub fn run_with(
+    folder: &Path,
+    arguments: &[&str],
+    input: Option<&[u8]>,
+) -> Result<Vec<u8>, String> {
+    let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
+    let mut child = Command::new("git")
+        // A repository may come from anywhere: its settings must not start programs here.
+        .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
+        .args(arguments)
+        .current_dir(folder)
+        .env("LC_ALL", "C")
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|reason| format!("git cannot be run: {reason}"))?;
+    if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
+        use std::io::Write;
+        pipe.write_all(input).map_err(|reason| format!("git cannot be run: {reason}"))?;
+    }
+    let output = child.wait_with_output().map_err(|reason| reason.to_string())?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(format!(
+            "git {}: {}",
+            arguments.first().copied().unwrap_or_default(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        )),
+    }
+}
+
+/// Returns the folder of the work tree around a folder, without running git.
+pub fn work_tree(folder: &Path) -> Option<PathBuf> {
+    let full = fs::canonicalize(folder).ok()?;
+    full.ancestors().find(|one| one.join(".git").exists()).map(Path::to_path_buf)
+}
+
+/// Endings of the files that the driver merges.
+fn endings() -> Vec<&'static str> {
+    let mut endings: Vec<&str> = KINDS
+        .0
+        .iter()
+        .filter(|kind| has_text_format(kind.name))
+        .flat_map(|kind| kind.extensions)
+        .filter(|(_, form)| *form == SourceForm::Own)
+        .map(|(ending, _)| *ending)
+        .chain(["sjson", "json"])
+        .collect();
+    endings.sort_unstable();
+    endings.dedup();
+    endings
+}
+
+/// Registers the merge driver and the differences by path in a work tree's configuration, and the
+/// endings in the folder's `.gitattributes`. Returns a text that says so.
+pub fn install(folder: &Path) -> Result<String, String> {
+    let tree = work_tree(folder).ok_or_else(|| {
+        format!("'{}' is in no work tree of git: run git init first", folder.display())
+    })?;
+    let engine = std::env::current_exe().map_err(|reason| reason.to_string())?;
+    let engine = engine.to_str().ok_or("the path of the engine is not UTF-8")?;
+    // Git passes the text to a shell.
+    let engine = format!("'{}'", engine.replace('\'', "'\\''"));
+    let settings = [
+        ("merge.engine.name", "SJSON and JSON by structure".to_string()),
+        ("merge.engine.driver", format!("{engine} merge --in-place --path %P -- %O %A %B")),
+        ("diff.engine.textconv", format!("{engine} diff --textconv --")),
+        ("difftool.engine.cmd", format!("{engine} diff -- \"$LOCAL\" \"$REMOTE\"")),
+    ];
+    for (key, value) in &settings {
+        run(&tree, &["config", key, value])?;
+    }
+    let path = folder.join(".gitattributes");
+    write_attributes(&path)?;
+    Ok(format!(
+        "git merges and compares {} by structure in {}.\nThe endings are in {}: commit it. Each \
+         clone needs `engine merge --install` once.\n",
+        endings().join(", "),
+        tree.display(),
+        path.display()
+    ))
+}
+
+/// Replaces the block of the engine in `.gitattributes`, and keeps all other lines.
+fn write_attributes(path: &Path) -> Result<(), String> {
+    let old = match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => {
+            return Err(format!("{} is no plain file: nothing is written", path.display()));
+        }
+        Ok(_) => {
+            fs::read_to_string(path).map_err(|reason| format!("{}: {reason}", path.display()))?
+        }
+        Err(_) => String::new(),
+    };
+    let mut text = String::new();
+    let mut is_inside = false;
+    for line in old.lines() {
+        is_inside |= line == BEGIN;
+        if !is_inside {
+            text += line;
+            text.push('\n');
+        }
+        is_inside &= line != END;
+    }
+    text += &format!("{BEGIN}\n");
+    for ending in endings() {
+        text += &format!("*.{ending} merge=engine diff=engine\n");
+    }
+    text += &format!("{END}\n");
+    engine_foundation::output_file::write(path, text.as_bytes())
+        .map_err(|reason| format!("{}: {reason}", path.display()))
+}
+
+/// Returns a warning if a folder's attributes name the driver, and git has no such driver here.
+pub fn missing_driver(folder: &Path) -> Option<String> {
+    let attributes = fs::read_to_string(folder.join(".gitattributes")).ok()?;
+    if !attributes.contains("merge=engine") {
+        return None;
+    }
+    let tree = work_tree(folder)?;
+    let git = tree.join(".git");
+    // In a linked work tree, `.git` is a file that names the folder.
+    let config = match git.is_dir() {
+        true => git.join("config"),
+        false => {
+            let text = fs::read_to_string(&git).ok()?;
+            let named = tree.join(text.strip_prefix("gitdir:")?.trim());
+            let common = fs::read_to_string(named.join("commondir")).ok()?;
+            named.join(common.trim()).join("config")
+        }
+    };
+    let config = fs::read_to_string(config).ok()?;
+    (!config.contains("[merge \"engine\"]")).then(|| {
+        ".gitattributes: git has no merge driver 'engine' in this clone, and merges by lines: run \
+         `engine merge --install`"
+            .to_string()
+    })
+}
+
+/// Repeats a merge, and compares the results with the files of the commit.
+pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
+    if commit.starts_with('-') {
+        return Err(format!("'{commit}' is no commit"));
+    }
+    let text = |arguments: &[&str]| {
+        run(folder, arguments).map(|bytes| String::from_utf8_lossy(&bytes).trim().to_string())
+    };
+    let parents = text(&["rev-list", "--parents", "-n", "1", commit])?;
+    let parents: Vec<&str> = parents.split_whitespace().skip(1).collect();
+    let [left, right] = parents[..] else {
+        engine_foundation::print_line!(
+            "{commit} has {} parents: only merges of two branches are verified",
+            parents.len()
+        );
+        return Ok(exit::SUCCESS);
+    };
+    let base = text(&["merge-base", left, right])?;
+    let changed = |side: &str| -> Result<Vec<String>, String> {
+        let names = run(folder, &["diff", "--name-only", "-z", &base, side])?;
+        let names = String::from_utf8_lossy(&names).into_owned();
+        Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_string).collect())
+    };
+    let of_right = changed(right)?;
+    let endings = endings();
+    let is_merged =
+        |path: &String| path.rsplit_once('.').is_some_and(|(_, ending)| endings.contains(&ending));
+    let (mut count, mut wrong) = (0, 0);
+    for path in changed(left)?.iter().filter(|path| is_merged(path) && of_right.contains(path)) {
+        let version = |of: &str| -> Option<String> {
+            String::from_utf8(run(folder, &["show", &format!("{of}:{path}")]).ok()?).ok()
+        };
+        // A file that a side removed is decided by people.
+        let (Some(of_left), Some(of_right)) = (version(left), version(right)) else { continue };
+        let texts = [version(&base).unwrap_or_default(), of_left, of_right];
+        let merged = merge::merge_texts(&texts, path, &|_| MergeSide::Right);
+        count += 1;
+        if version(commit).as_deref() != Some(&merged.text[..]) {
+            wrong += 1;
+            engine_foundation::print_line!(
+                "{path}: the commit differs from the merge by structure"
+            );
+        }
+        engine_foundation::terminal::print(&merge::report(path, &merged));
+    }
+    // Two changes that are fine alone can leave a name without its resource: one renames, the
+    // other adds a use.
+    let missing = missing_names(folder);
+    missing.iter().for_each(|line| engine_foundation::print_line!("{line}"));
+    engine_foundation::print_line!("{count} merged files, {wrong} differ");
+    wrong += missing.len();
+    Ok(if wrong > 0 { exit::FAILED } else { exit::SUCCESS })
+}
+
+/// Returns the names that no resource has in the game of a folder. Empty if it is no game.
+fn missing_names(folder: &Path) -> Vec<String> {
+    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let line = |problem: &Problem| format!("{}: {}", problem.location, problem.message());
+    content::missing(&graph).iter().map(line).collect()
+}

@@ -1,0 +1,219 @@
+//! `engine merge`: the three-way merge of SJSON and JSON files, as a command and as git's driver.
+//! The merge itself is in src/content/merge/, the setup of git in src/command/git.rs.
+
+use super::git;
+use engine_app::exit;
+use engine_content::merge::{
+    MergeOptions, MergeSide, MergeTexts, Merged, Override, OverrideKind, merge,
+};
+use engine_foundation::file_access::{self, readers};
+use engine_foundation::json;
+use engine_foundation::output_file;
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::terminal;
+use std::collections::HashMap;
+use std::io::{BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+
+/// Merge two versions of an SJSON or JSON file by structure, or set up git to do so
+///
+/// Both sides' changes are kept, by key and by id. If both changed the same value, the right side
+/// wins, and the report says so. A file with a syntax error is merged by lines. The exit code is 1
+/// if conflict markers are left, which occurs only in merges by lines.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The common ancestor, the own version and the other version
+    #[arg(value_names = ["BASE", "LEFT", "RIGHT"], num_args = 0..=3)]
+    files: Vec<PathBuf>,
+    /// Write the result to a file; otherwise it is printed
+    #[arg(long, value_name = "FILE", conflicts_with = "in_place")]
+    out: Option<PathBuf>,
+    /// Write the result over LEFT, as git's merge drivers do
+    #[arg(long)]
+    in_place: bool,
+    /// The path of the merged file, for messages; its ending says whether it is JSON
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// The side that wins if both changed the same value
+    #[arg(long, value_enum, default_value_t = Strategy::Right)]
+    strategy: Strategy,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    output: ReportFormat,
+    /// Set up git in a folder: the merge driver, differences by path, and attributes
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, default_missing_value = ".")]
+    install: Option<PathBuf>,
+    /// Repeat a merge of git, and compare the result with the commit: for CI
+    #[arg(long, value_name = "COMMIT", num_args = 0..=1, default_missing_value = "HEAD")]
+    verify: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Strategy {
+    Right,
+    Left,
+    /// Ask on the terminal
+    Ask,
+}
+
+/// Form of a report.
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+pub enum ReportFormat {
+    Text,
+    Json,
+}
+
+pub fn main(args: Args) -> i32 {
+    let done = match (&args.install, &args.verify, &args.files[..]) {
+        (Some(folder), None, []) => git::install(folder).map(|text| {
+            terminal::print(&text);
+            exit::SUCCESS
+        }),
+        (None, Some(commit), []) => git::verify(Path::new("."), commit),
+        (None, None, [base, left, right]) => merge_files(&args, [base, left, right]),
+        _ => {
+            engine_foundation::error_line!(
+                "error: give three files, BASE LEFT RIGHT, or --install, or --verify"
+            );
+            return exit::USAGE;
+        }
+    };
+    done.unwrap_or_else(|message| {
+        engine_foundation::error_line!("error: {message}");
+        exit::FAILED
+    })
+}
+
+fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
+    let texts = [read(files[0])?, read(files[1])?, read(files[2])?];
+    let path = args.path.clone().unwrap_or_else(|| files[1].display().to_string());
+    let merged = match args.strategy {
+        Strategy::Right => merge_texts(&texts, &path, &|_| MergeSide::Right),
+        Strategy::Left => merge_texts(&texts, &path, &|_| MergeSide::Left),
+        Strategy::Ask => ask(&texts, &path)?,
+    };
+    let out = if args.in_place { Some(files[1]) } else { args.out.as_ref() };
+    match out {
+        Some(out) => output_file::write(out, merged.text.as_bytes())
+            .map_err(|reason| format!("'{}' cannot be written: {reason}", out.display()))?,
+        None if args.output == ReportFormat::Text => terminal::print(&merged.text),
+        None => {}
+    }
+    match args.output {
+        ReportFormat::Text => engine_foundation::terminal::print_error(&report(&path, &merged)),
+        ReportFormat::Json => {
+            let json = report_json(&path, &merged, out.is_none());
+            terminal::print(&format!("{}\n", json::write_indented(&json)));
+        }
+    }
+    Ok(if merged.conflicts > 0 { exit::FAILED } else { exit::SUCCESS })
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let bytes = file_access::read_named(path, &readers::SOURCE_TEXT)
+        .map_err(|refusal| format!("'{}' cannot be read: {refusal}", path.display()))?;
+    String::from_utf8(bytes).map_err(|_| {
+        format!("'{}' is not UTF-8: it is no text, and cannot be merged", path.display())
+    })
+}
+
+/// Merges three texts of a file with a path.
+pub fn merge_texts(texts: &[String; 3], path: &str, winner: &dyn Fn(&str) -> MergeSide) -> Merged {
+    let is_json = [".json", ".tmj", ".tsj", ".ldtk"].iter().any(|ending| path.ends_with(ending));
+    let [base, left, right] = texts;
+    merge(MergeTexts { base, left, right }, MergeOptions { winner, is_json })
+}
+
+/// Merges, and asks for each value that both sides changed.
+fn ask(texts: &[String; 3], path: &str) -> Result<Merged, String> {
+    if !std::io::stdin().is_terminal() {
+        return Err("--strategy ask needs a terminal: choose right or left".to_string());
+    }
+    let first = merge_texts(texts, path, &|_| MergeSide::Right);
+    let mut chosen: HashMap<String, MergeSide> = HashMap::new();
+    for change in &first.overrides {
+        loop {
+            terminal::print(&format!("{path}: {}\nkeep left or right? [l/r] ", describe(change)));
+            let mut line = String::new();
+            let length = std::io::stdin().lock().read_line(&mut line);
+            let side = match (length, line.trim()) {
+                (Ok(0) | Err(_), _) => return Err("the input has ended: nothing is written".into()),
+                (_, "l" | "left") => MergeSide::Left,
+                (_, "r" | "right") => MergeSide::Right,
+                _ => continue,
+            };
+            chosen.insert(change.path.clone(), side);
+            break;
+        }
+    }
+    let winner = |path: &str| chosen.get(path).copied().unwrap_or(MergeSide::Right);
+    Ok(merge_texts(texts, path, &winner))
+}
+
+fn describe(change: &Override) -> String {
+    let path = if change.path.is_empty() { "the file" } else { &change.path };
+    let or_none = |text: &str| if text.is_empty() { "nothing".into() } else { text.to_string() };
+    let (left, right) = (or_none(&change.left), or_none(&change.right));
+    match change.kind {
+        OverrideKind::Order => format!("{path}: both sides changed the order"),
+        OverrideKind::Value => format!("{path}: left has {left}, right has {right}"),
+        OverrideKind::Comment => format!("{path}: both sides changed a comment"),
+        OverrideKind::Removal if change.left.is_empty() => {
+            format!("{path}: left removed what right changed: {right}")
+        }
+        OverrideKind::Removal => format!("{path}: right removed what left changed: {left}"),
+        OverrideKind::Move => format!("{path}: both sides moved or added this object: {right}"),
+    }
+}
+
+/// Returns the report for people: a line for each overridden change.
+pub fn report(path: &str, merged: &Merged) -> String {
+    let mut out = String::new();
+    for change in &merged.overrides {
+        let side = if change.winner == MergeSide::Left { "left" } else { "right" };
+        out += &format!("{path}: {}: {side} wins\n", describe(change));
+    }
+    if let Some(reason) = &merged.by_lines {
+        let conflicts = match merged.conflicts {
+            0 => String::new(),
+            count => format!(", with {count} conflicts"),
+        };
+        out += &format!("{path}: merged by lines{conflicts}, because {reason}\n");
+    }
+    for list in &merged.without_ids {
+        let list = if list.is_empty() { "the list" } else { list };
+        out += &format!(
+            "{path}: {list}: both sides changed a list of objects without ids, which were compared \
+             by content: give each an id\n"
+        );
+    }
+    out
+}
+
+fn report_json(path: &str, merged: &Merged, has_text: bool) -> SjsonTree {
+    let text = |text: &str| SjsonTree::String(text.to_string());
+    let side = |side: MergeSide| text(if side == MergeSide::Left { "left" } else { "right" });
+    let row = |change: &Override| {
+        SjsonTree::Object(vec![
+            ("path".to_string(), text(&change.path)),
+            ("kind".to_string(), text(change.kind.name())),
+            ("winner".to_string(), side(change.winner)),
+            ("left".to_string(), text(&change.left)),
+            ("right".to_string(), text(&change.right)),
+        ])
+    };
+    let by_lines = merged.by_lines.as_deref().map_or(SjsonTree::Null, text);
+    let without_ids = merged.without_ids.iter().map(|path| text(path)).collect();
+    let mut entries = vec![
+        ("version".to_string(), SjsonTree::Number(1.0)),
+        ("file".to_string(), text(path)),
+        ("overrides".to_string(), SjsonTree::Array(merged.overrides.iter().map(row).collect())),
+        ("by_lines".to_string(), by_lines),
+        ("conflicts".to_string(), SjsonTree::Number(merged.conflicts as f64)),
+        ("without_ids".to_string(), SjsonTree::Array(without_ids)),
+    ];
+    if has_text {
+        entries.push(("text".to_string(), text(&merged.text)));
+    }
+    SjsonTree::Object(entries)
+}

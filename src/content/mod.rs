@@ -1,0 +1,10 @@
+//! Tools for the files of a game: merges, differences, references between resources with their
+//! locations, renames. Knows the formats of source files, and neither Lua's VM nor the engine.
+
+pub mod changes;
+pub mod diff;
+pub mod merge;
+pub mod operations;
+pub mod references;
+#[cfg(test)]
+mod test_game;

@@ -1,0 +1,306 @@
+//! The graph of a game's resources and files: who names whom, with locations. Built from the source
+//! files, in parallel, with a cache of parsed files. Changes no source file.
+
+use super::cache::ReferenceCache;
+use super::lua_parser::{self, ScriptArguments};
+use super::other_parsers;
+use super::rules::{self, SourceFormat};
+use super::sjson_parser::SjsonReferences;
+use super::{Certainty, NameForm, Reference};
+use engine_foundation::Error;
+use engine_foundation::file_access::{self, FileState, readers};
+use engine_foundation::sjson;
+use engine_resource::folder_scan::{self, ScannedFile};
+use engine_resource::glob::Glob;
+use engine_resource::resource_kind::{ResourceKinds, SourceForm, kind_names};
+use engine_resource::resource_name::{ResourceName, SourceName, is_inside};
+use engine_resource::settings;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+mod queries;
+mod resolve;
+
+pub use queries::{Problem, neighbours_text};
+use resolve::Resolver;
+
+/// Kinds whose resources contain resources of another kind: the part, then the container.
+const PARTS: [(&str, &str); 2] =
+    [(kind_names::TEXTURE, kind_names::SHEET), (kind_names::MATERIAL, kind_names::MODEL)];
+
+/// Function that tests for a resource that no file has: built-in ones, and those that scripts
+/// create.
+pub type IsExternal<'a> = dyn Fn(&ResourceName) -> bool + Sync + 'a;
+
+/// Inputs of a graph besides the files.
+#[derive(Clone, Copy)]
+pub struct GraphOptions<'a> {
+    pub kinds: ResourceKinds,
+    pub arguments: &'a ScriptArguments,
+    pub is_external: &'a IsExternal<'a>,
+    /// File with the parsed references of the last time.
+    pub cache: Option<&'a Path>,
+}
+
+/// A file of the game.
+#[derive(Clone, Debug)]
+pub struct FileNode {
+    /// Path relative to the game's folder.
+    pub path: String,
+    pub state: FileState,
+    /// The resource that the file is a part of.
+    pub resource: Option<ResourceName>,
+    pub references: Vec<Reference>,
+    /// The reason why its references are unknown.
+    pub problem: Option<String>,
+}
+
+/// A resource with all its files, or a file that is no resource.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    Resource(ResourceName),
+    File(String),
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Target::Resource(resource) => write!(out, "{resource}"),
+            Target::File(path) => out.write_str(path),
+        }
+    }
+}
+
+/// One use of a target: a reference of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ReferenceUse {
+    pub file: usize,
+    pub reference: usize,
+}
+
+/// A resource or file of the graph.
+#[derive(Debug)]
+struct Node {
+    target: Target,
+    files: Vec<usize>,
+}
+
+/// An arrow of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    to: u32,
+    from: u32,
+    at: ReferenceUse,
+}
+
+/// The graph of a game.
+pub struct ContentGraph {
+    pub root: PathBuf,
+    pub kinds: ResourceKinds,
+    /// Files, sorted by path.
+    pub files: Vec<FileNode>,
+    /// Problems of the folder: names that clash, folders that cannot be read.
+    pub problems: Vec<String>,
+    nodes: Vec<Node>,
+    ids: HashMap<Target, u32>,
+    /// Edges by the node that is named, then by the node that names it.
+    edges: Vec<Edge>,
+    /// For each node, its edges to others, as positions in `edges`.
+    outgoing: Vec<Vec<u32>>,
+    /// Certain references that name nothing.
+    missing: Vec<ReferenceUse>,
+}
+
+impl ContentGraph {
+    /// Reads a game's folder. Files that cannot be parsed are problems, and the others are read.
+    pub fn read(root: &Path, options: GraphOptions) -> Result<ContentGraph, Error> {
+        let found = folder_scan::files(root)?;
+        let mut problems = found.problems;
+        let known = options.cache.map(ReferenceCache::read).unwrap_or_default();
+        let names: Vec<Option<SourceName>> = found
+            .files
+            .iter()
+            .map(|file| match SourceName::of(&file.path, &options.kinds) {
+                _ if is_golden(&file.path) => None,
+                Some(Ok(name)) => Some(name),
+                Some(Err(message)) => {
+                    problems.push(message);
+                    None
+                }
+                None => None,
+            })
+            .collect();
+        let parsed = parse_all(root, &found.files, &names, &known, options);
+        let mut files = Vec::with_capacity(found.files.len());
+        let is_changed =
+            parsed.iter().any(|(_, is_cached)| !is_cached) || parsed.len() != known.len();
+        for ((file, name), (parsed, _)) in found.files.into_iter().zip(names).zip(parsed) {
+            let (references, problem) = match parsed {
+                Ok(references) => (references, None),
+                Err(message) => (Vec::new(), Some(format!("{}: {message}", file.path))),
+            };
+            problems.extend(problem.clone());
+            let ScannedFile { path, state } = file;
+            let resource = name.map(|name| name.resource);
+            files.push(FileNode { path, state, resource, references, problem });
+        }
+        if is_changed && let Some(path) = options.cache {
+            ReferenceCache::write(path, &files);
+        }
+        let mut graph = ContentGraph {
+            root: root.to_path_buf(),
+            kinds: options.kinds,
+            files,
+            problems,
+            nodes: Vec::new(),
+            ids: HashMap::new(),
+            edges: Vec::new(),
+            outgoing: Vec::new(),
+            missing: Vec::new(),
+        };
+        graph.add_nodes();
+        graph.add_edges(options.is_external);
+        Ok(graph)
+    }
+
+    fn add_nodes(&mut self) {
+        let mut by_target: BTreeMap<Target, Vec<usize>> = BTreeMap::new();
+        for (at, file) in self.files.iter().enumerate() {
+            let target = match &file.resource {
+                Some(resource) => Target::Resource(resource.clone()),
+                None => Target::File(file.path.clone()),
+            };
+            by_target.entry(target).or_default().push(at);
+        }
+        for (target, files) in by_target {
+            self.ids.insert(target.clone(), self.nodes.len() as u32);
+            self.nodes.push(Node { target, files });
+        }
+        self.outgoing = vec![Vec::new(); self.nodes.len()];
+    }
+
+    fn add_edges(&mut self, is_external: &IsExternal) {
+        let resolver = Resolver::new(self);
+        let (mut edges, mut missing, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        for (from, node) in self.nodes.iter().enumerate() {
+            for file in &node.files {
+                for (reference, named) in self.files[*file].references.iter().enumerate() {
+                    let at = ReferenceUse { file: *file, reference };
+                    resolver.resolve(*file, named, &mut targets);
+                    let is_certain = named.certainty == Certainty::Certain;
+                    if targets.is_empty() && is_certain && !resolver.is_external(named, is_external)
+                    {
+                        missing.push(at);
+                    }
+                    let edge = |to: &u32| Edge { to: *to, from: from as u32, at };
+                    edges.extend(targets.iter().map(edge));
+                }
+            }
+        }
+        edges.sort_unstable();
+        for (position, edge) in edges.iter().enumerate() {
+            self.outgoing[edge.from as usize].push(position as u32);
+        }
+        missing.sort_unstable();
+        (self.edges, self.missing) = (edges, missing);
+    }
+
+    /// Returns the reference of a use.
+    pub fn reference(&self, at: ReferenceUse) -> &Reference {
+        &self.files[at.file].references[at.reference]
+    }
+
+    /// Returns `path:line` of a use.
+    pub fn location(&self, at: ReferenceUse) -> String {
+        format!("{}:{}", self.files[at.file].path, self.reference(at).line)
+    }
+}
+
+/// Returns true for the reference pictures of a suite: no resources, but moved with the suite.
+pub fn is_golden(path: &str) -> bool {
+    path.rsplit('/').skip(1).any(|folder| folder.ends_with(".golden"))
+}
+
+type Parsed = (Result<Vec<Reference>, String>, bool);
+
+/// Parses all files, on all threads. True means that the result is from the cache.
+fn parse_all(
+    root: &Path,
+    files: &[ScannedFile],
+    names: &[Option<SourceName>],
+    known: &ReferenceCache,
+    options: GraphOptions,
+) -> Vec<Parsed> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+    let length = files.len().div_ceil(threads).max(1);
+    let parse = |(file, name): (&ScannedFile, &Option<SourceName>)| -> Parsed {
+        match known.find(&file.path, file.state) {
+            Some(references) => (Ok(references.to_vec()), true),
+            None => (parse_file(root, &file.path, name.as_ref(), options), false),
+        }
+    };
+    let chunks = files.chunks(length).zip(names.chunks(length));
+    std::thread::scope(|scope| {
+        let parse = &parse;
+        let running: Vec<_> = chunks
+            .map(|(files, names)| {
+                scope.spawn(move || files.iter().zip(names).map(parse).collect::<Vec<_>>())
+            })
+            .collect();
+        running
+            .into_iter()
+            .flat_map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .collect()
+    })
+}
+
+/// Parses the references of a file by its kind and ending.
+fn parse_file(
+    root: &Path,
+    path: &str,
+    name: Option<&SourceName>,
+    options: GraphOptions,
+) -> Result<Vec<Reference>, String> {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let is_exported = other_parsers::is_exported(&ending);
+    let format = name.and_then(|name| rules::of_kind(&name.resource.kind)).map(|row| row.format);
+    let is_own = name.is_some_and(|name| name.form == SourceForm::Own);
+    let reader = match format {
+        _ if path == settings::FILE => &readers::SETTINGS,
+        _ if is_exported => &readers::SOURCE,
+        Some(SourceFormat::Lua) => &readers::SCRIPT,
+        Some(SourceFormat::Sjson { .. }) if is_own => &readers::SOURCE_TEXT,
+        _ => return Ok(Vec::new()),
+    };
+    let bytes = file_access::read(root, path, reader).map_err(|refusal| refusal.to_string())?;
+    parse(path, name, &bytes, options.kinds, options.arguments)
+}
+
+/// Returns the references in the bytes of a file. The message says why it cannot be parsed.
+pub fn parse(
+    path: &str,
+    name: Option<&SourceName>,
+    bytes: &[u8],
+    kinds: ResourceKinds,
+    arguments: &ScriptArguments,
+) -> Result<Vec<Reference>, String> {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    if other_parsers::is_exported(&ending) {
+        return other_parsers::references(&ending, bytes, kinds);
+    }
+    if name.is_some_and(|name| name.resource.kind == kind_names::LUA) {
+        return match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(lua_parser::references(text, kinds, arguments)),
+            Err(_) => Err("the file is not UTF-8: save it as UTF-8 text".to_string()),
+        };
+    }
+    let document = sjson::parse_bytes(bytes).map_err(|error| error.to_string())?;
+    let mut references = SjsonReferences::new(&document, kinds);
+    match name {
+        Some(name) => references.add_resource(&name.resource.kind),
+        None => references.add_rules(rules::SETTINGS, false),
+    }
+    Ok(references.found)
+}

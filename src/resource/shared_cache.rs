@@ -1,0 +1,308 @@
+//! The shared cache of compiled data: a folder that several machines use, for example on a network
+//! drive. Before a compile, data for sources that are new here is fetched; after it, what was
+//! compiled is stored. Nothing in the cache is trusted: data is hashed and validated when it is
+//! fetched, and the compile compares the contents of all files that were read for it.
+//!
+//! The folder has the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant, where
+//! KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its content.
+
+mod sha256;
+
+use super::compile::{CompileTarget, data_files, read_data, read_index, refuse_links};
+use super::folder_scan::{self, ScannedVariant};
+use super::index::{self, IndexEntry, ResourceIndex};
+use super::resource_kind::ResourceKind;
+use super::resource_name::ResourceName;
+use super::settings::Settings;
+use super::source_reader::Sources;
+use engine_foundation::atomic_file::write_whole;
+use engine_foundation::error;
+use engine_foundation::file_access::{self, FileState, readers};
+use engine_foundation::hash::murmur64a;
+use engine_foundation::{Error, panic};
+use sha256::hex_of;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Version of the keys. It changes if the inputs of a key change.
+const KEY_VERSION: u32 = 1;
+
+/// Numbers of the work of a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheStats {
+    /// Variants whose data was fetched, and that therefore need no compile.
+    pub hits: usize,
+    /// Variants that the cache does not have.
+    pub misses: usize,
+    /// Entries of the cache that were refused: damaged, or of another format.
+    pub refused: usize,
+    /// Variants that were stored.
+    pub stored: usize,
+}
+
+/// A folder with compiled data of several machines.
+pub struct SharedCache {
+    folder: PathBuf,
+}
+
+/// Outcome of a look into the cache.
+enum Lookup {
+    Hit(Box<IndexEntry>),
+    Miss,
+    Refused,
+    /// The source was compiled here already; only its times have changed.
+    Known,
+}
+
+/// A variant that may be in the cache, with the hash of the source that was compiled here last.
+type WantedVariant<'a> = (&'a ResourceName, &'a ScannedVariant, Option<u64>);
+
+impl SharedCache {
+    /// Opens a folder, which must exist.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such folder, or if it cannot be written.
+    pub fn open(folder: &Path) -> Result<SharedCache, Error> {
+        let shown = folder.display();
+        file_access::list(folder, "")
+            .map_err(|refusal| error!("the shared cache '{shown}' cannot be read: {refusal}"))?;
+        Ok(SharedCache { folder: folder.to_path_buf() })
+    }
+
+    /// Fetches the data of variants that are new or changed here, and adds them to the index of
+    /// compiled data. The next compile reuses those whose files all have the same contents.
+    ///
+    /// # Errors
+    /// Returns an error if the game's folder cannot be read or the data cannot be written. A cache
+    /// that cannot be read has no hits.
+    pub fn fetch(&self, target: &CompileTarget) -> Result<CacheStats, Error> {
+        refuse_links(target.root, &target.data)?;
+        let mut found = folder_scan::files(target.root)?;
+        found.files.retain(|file| !target.exclude.iter().any(|glob| glob.matches(&file.path)));
+        let platforms = Settings::platforms_of(target.root);
+        let (kinds, platform) = (&target.kinds, target.source_platform);
+        let mut scanned = folder_scan::group_by_resource(found, kinds, platform, &platforms);
+        for variant in scanned.resources.values_mut().flatten() {
+            variant.properties = variant.properties.without_platforms(&platforms);
+        }
+        let mut last = read_index(&target.data);
+        let present = data_files(&target.data);
+        let mut wanted = Vec::new();
+        for (name, variants) in &scanned.resources {
+            for variant in variants {
+                let known = last.variants(name).iter();
+                let mut known = known.filter(|entry| entry.properties == variant.properties);
+                let source = known.find(|entry| present.contains(&entry.data));
+                let source = source.and_then(|entry| entry.files.first());
+                if source.is_none_or(|source| source.state != variant.file.state) {
+                    wanted.push((name, variant, source.map(|source| source.content)));
+                }
+            }
+        }
+        let (stats, fetched) = self.look_up_all(target, &wanted);
+        if !fetched.is_empty() {
+            let new: BTreeSet<_> =
+                fetched.iter().map(|entry| (&entry.resource, &entry.properties)).collect();
+            last.entries.retain(|known| !new.contains(&(&known.resource, &known.properties)));
+            last.entries.extend(fetched);
+            last.entries
+                .sort_by(|a, b| (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties)));
+            write(&target.data.join(index::FILE), &last.to_bytes())?;
+        }
+        Ok(stats)
+    }
+
+    /// Looks up variants on the target's number of threads.
+    fn look_up_all(
+        &self,
+        target: &CompileTarget,
+        wanted: &[WantedVariant],
+    ) -> (CacheStats, Vec<IndexEntry>) {
+        let sources = Sources::new(target.root, target.kinds);
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new((CacheStats::default(), Vec::new()));
+        let work = || {
+            while let Some(wanted) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let found = self.look_up(target, &sources, *wanted);
+                let mut results = panic::lock(&results);
+                match found {
+                    Lookup::Hit(entry) => {
+                        results.0.hits += 1;
+                        results.1.push(*entry);
+                    }
+                    Lookup::Miss => results.0.misses += 1,
+                    Lookup::Refused => results.0.refused += 1,
+                    Lookup::Known => {}
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..target.threads.clamp(1, wanted.len().max(1)) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        results.into_inner().unwrap_or_else(|poison| poison.into_inner())
+    }
+
+    fn look_up(
+        &self,
+        target: &CompileTarget,
+        sources: &Sources,
+        (name, variant, known): WantedVariant,
+    ) -> Lookup {
+        let Some(kind) = target.kinds.by_name(&name.kind) else { return Lookup::Miss };
+        // A source that cannot be read is reported by the compile.
+        let Ok((bytes, stamp)) = sources.job().read(&variant.file.path) else {
+            return Lookup::Miss;
+        };
+        if known == Some(stamp.content) {
+            return Lookup::Known;
+        }
+        let key = key(target.release, kind, name, variant, &bytes);
+        let path = format!("ac/{key}");
+        let Ok(record) = file_access::read(&self.folder, &path, &readers::INDEX) else {
+            return Lookup::Miss;
+        };
+        let Some(mut entry) = checked_entry(&record, kind, name, variant) else {
+            return Lookup::Refused;
+        };
+        if entry.files[0].content != stamp.content {
+            return Lookup::Refused;
+        }
+        let Some(data) = self.data(&record, &entry, kind) else { return Lookup::Refused };
+        if write(&target.data.join(&entry.data), &data).is_err() {
+            return Lookup::Miss;
+        }
+        // The times of another machine say nothing: the compile compares the contents.
+        for stamp in &mut entry.files {
+            stamp.state = FileState { size: u64::MAX, ..FileState::default() };
+        }
+        Lookup::Hit(Box::new(entry))
+    }
+
+    /// Returns the data of an entry if it is what the entry says, and what the kind's compiler can
+    /// have written.
+    fn data(&self, record: &[u8], entry: &IndexEntry, kind: &ResourceKind) -> Option<Vec<u8>> {
+        let hash = std::str::from_utf8(record.get(..HASH_DIGITS)?).ok()?;
+        let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let path = format!("cas/{hash}");
+        let data = file_access::read(&self.folder, &path, &readers::COMPILED);
+        let data = data.ok().filter(|_| is_hash)?;
+        let is_same = hex_of(&data) == hash && murmur64a(&data, 0) == entry.data_content;
+        (is_same && (kind.validate)(&data).is_ok()).then_some(data)
+    }
+
+    /// Stores the data of a compile that the cache does not have.
+    ///
+    /// # Errors
+    /// Returns an error if the cache cannot be written. The compiled data is complete anyway.
+    pub fn store(&self, target: &CompileTarget, index: &ResourceIndex) -> Result<usize, Error> {
+        let known = match file_access::list(&self.folder, "ac") {
+            Ok(listing) => listing.entries,
+            Err(_) => Vec::new(),
+        };
+        let known: HashSet<String> =
+            known.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
+        let sources = Sources::new(target.root, target.kinds);
+        let mut stored = 0;
+        for entry in &index.entries {
+            let Some(kind) = target.kinds.by_name(&entry.resource.kind) else { continue };
+            let source = &entry.files[0];
+            let Ok((bytes, stamp)) = sources.job().read(&source.path) else { continue };
+            let form = entry.form;
+            let input = KeyInput {
+                release: target.release,
+                kind,
+                name: &entry.resource,
+                properties: entry.properties.to_string(),
+                form: form as u8,
+                path: &source.path,
+            };
+            let key = input.key(&bytes);
+            // A source that was saved meanwhile is not the one that was compiled.
+            if known.contains(&key) || stamp.content != source.content {
+                continue;
+            }
+            let Ok(data) = read_data(&target.data, &entry.data) else { continue };
+            if murmur64a(&data, 0) != entry.data_content {
+                continue;
+            }
+            let hash = hex_of(&data);
+            let one = ResourceIndex { entries: vec![entry.clone()], ..ResourceIndex::default() };
+            // The data first: an entry never names data that is not there.
+            write(&self.folder.join("cas").join(&hash), &data)?;
+            let record = [hash.as_bytes(), &one.to_bytes()].concat();
+            write(&self.folder.join("ac").join(&key), &record)?;
+            stored += 1;
+        }
+        Ok(stored)
+    }
+}
+
+/// Number of digits of a SHA-256.
+const HASH_DIGITS: usize = 64;
+
+/// The inputs of a compile, except the contents of files.
+struct KeyInput<'a> {
+    release: bool,
+    kind: &'a ResourceKind,
+    name: &'a ResourceName,
+    properties: String,
+    form: u8,
+    path: &'a str,
+}
+
+impl KeyInput<'_> {
+    fn key(&self, source: &[u8]) -> String {
+        let KeyInput { release, kind, name, properties, form, path } = self;
+        let version = kind.version;
+        let head = format!(
+            "{KEY_VERSION}\0{release}\0{}\0{version}\0{name}\0{properties}\0{form}\0{path}\0{}\0",
+            kind.name,
+            source.len()
+        );
+        hex_of(&[head.as_bytes(), source].concat())
+    }
+}
+
+fn key(
+    release: bool,
+    kind: &ResourceKind,
+    name: &ResourceName,
+    variant: &ScannedVariant,
+    source: &[u8],
+) -> String {
+    let properties = variant.properties.to_string();
+    let (form, path) = (variant.form as u8, &variant.file.path[..]);
+    KeyInput { release, kind, name, properties, form, path }.key(source)
+}
+
+/// Returns the entry of a record if it is one of the variant.
+fn checked_entry(
+    record: &[u8],
+    kind: &ResourceKind,
+    name: &ResourceName,
+    variant: &ScannedVariant,
+) -> Option<IndexEntry> {
+    // The index refuses damaged bytes, and paths that lead out of the game's folder.
+    let index = ResourceIndex::from_bytes(record.get(HASH_DIGITS..)?).ok()?;
+    let mut entries = index.entries.into_iter();
+    let entry = entries.next().filter(|_| entries.next().is_none())?;
+    let is_of_variant = entry.resource == *name
+        && entry.properties == variant.properties
+        && entry.form == variant.form
+        && entry.kind_version == kind.version
+        && entry.files[0].path == variant.file.path;
+    is_of_variant.then_some(entry)
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_whole(path, bytes)
+        .map_err(|reason| error!("{} cannot be written: {reason}", path.display()))
+}
+
+#[cfg(test)]
+mod tests;

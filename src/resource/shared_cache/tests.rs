@@ -1,0 +1,161 @@
+//! Tests of the shared cache: two machines are two folders with the same sources.
+
+use super::super::compile::compile;
+use super::super::resource_kind::{ResourceKinds, SourceForm};
+use super::*;
+use std::cell::Cell;
+use std::fs;
+
+thread_local! {
+    /// Number of sources that this thread has compiled.
+    static COMPILED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Text in capitals. `use PATH` includes a file.
+const TEXT: ResourceKind = ResourceKind {
+    name: "text",
+    doc: "Text in capitals",
+    extensions: &[("text", SourceForm::Own)],
+    version: 1,
+    framed: false,
+    reload: &[],
+    compile: |context| {
+        COMPILED.set(COMPILED.get() + 1);
+        let text = context.text()?.to_string();
+        let included = match text.strip_prefix("use ") {
+            Some(path) => context.read(path)?,
+            None => Vec::new(),
+        };
+        Ok([text.to_uppercase().into_bytes(), included].concat())
+    },
+    validate: |data| match data.starts_with(b"BAD") {
+        true => Err(error!("it is damaged")),
+        false => Ok(()),
+    },
+};
+static KINDS: &[&ResourceKind] = &[&TEXT];
+
+/// A folder of a machine, or the cache.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let name = format!("engine-{}-cache-{name}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Scratch(folder)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.0.join(path), text).unwrap();
+    }
+
+    /// Compiles with a cache. Returns its numbers, and the number of compiled sources.
+    fn compile(&self, cache: &Scratch) -> (CacheStats, usize) {
+        let target = CompileTarget {
+            root: &self.0,
+            data: self.0.join(".engine/data/linux"),
+            kinds: ResourceKinds(KINDS),
+            source_platform: "linux",
+            release: false,
+            exclude: &[],
+            threads: 1,
+        };
+        fs::create_dir_all(&target.data).unwrap();
+        let cache = SharedCache::open(&cache.0).unwrap();
+        let mut stats = cache.fetch(&target).unwrap();
+        COMPILED.set(0);
+        let compiled = compile(&target, &|_, _| {}).unwrap();
+        assert_eq!(compiled.problems, [] as [String; 0]);
+        stats.stored = cache.store(&target, &compiled.index).unwrap();
+        (stats, COMPILED.get())
+    }
+
+    fn data(&self) -> Vec<String> {
+        let folder = self.0.join(".engine/data/linux");
+        let index = read_index(&folder);
+        let read = |entry: &IndexEntry| fs::read_to_string(folder.join(&entry.data)).unwrap();
+        index.entries.iter().map(read).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn files(machine: &Scratch) {
+    machine.write("a.text", "first");
+    machine.write("b.text", "use c.md");
+    machine.write("c.md", "included");
+}
+
+#[test]
+fn a_second_machine_compiles_nothing() {
+    let (cache, first, second) = (Scratch::new("warm"), Scratch::new("one"), Scratch::new("two"));
+    files(&first);
+    files(&second);
+    let (stats, compiled) = first.compile(&cache);
+    assert_eq!((stats.hits, stats.misses, stats.stored, compiled), (0, 2, 2, 2));
+    let (stats, compiled) = second.compile(&cache);
+    assert_eq!((stats.hits, stats.misses, stats.stored, compiled), (2, 0, 0, 0));
+    assert_eq!(second.data(), first.data());
+    // Nothing has changed: the cache is not asked.
+    let (stats, compiled) = second.compile(&cache);
+    assert_eq!((stats.misses, compiled), (0, 0));
+}
+
+#[test]
+fn a_changed_file_is_compiled_again() {
+    let (cache, first) = (Scratch::new("change"), Scratch::new("change-one"));
+    let second = Scratch::new("change-two");
+    files(&first);
+    files(&second);
+    first.compile(&cache);
+    // The source is the same, and the included file differs.
+    second.write("c.md", "other");
+    let (stats, compiled) = second.compile(&cache);
+    assert_eq!((stats.hits, compiled), (2, 1));
+    assert_eq!(second.data(), ["FIRST", "USE C.MDother"]);
+    second.write("a.text", "second");
+    let (stats, compiled) = second.compile(&cache);
+    assert_eq!((stats.hits, stats.stored, compiled), (0, 1, 1));
+    first.write("a.text", "second");
+    assert_eq!(first.compile(&cache).1, 0);
+}
+
+#[test]
+fn a_poisoned_cache_is_refused() {
+    let (cache, first) = (Scratch::new("poison"), Scratch::new("poison-one"));
+    files(&first);
+    first.compile(&cache);
+    let poison = |folder: &str, change: &dyn Fn(Vec<u8>) -> Vec<u8>| {
+        for entry in fs::read_dir(cache.0.join(folder)).unwrap().flatten() {
+            let bytes = fs::read(entry.path()).unwrap();
+            fs::write(entry.path(), change(bytes)).unwrap();
+        }
+    };
+    let check = |name: &str| {
+        let second = Scratch::new(&format!("poison-{name}"));
+        files(&second);
+        let (stats, compiled) = second.compile(&cache);
+        assert_eq!((stats.hits, stats.refused, compiled), (0, 2, 2), "{name}");
+        assert_eq!(second.data(), first.data());
+    };
+    poison("cas", &|_| b"EVIL".to_vec());
+    check("data");
+    poison("ac", &|bytes| bytes[..bytes.len() / 2].to_vec());
+    check("cut");
+    poison("ac", &|_| vec![0xff; 300]);
+    check("noise");
+    poison("ac", &|_| b"../../../etc/passwd".repeat(10));
+    check("path");
+}
+
+#[test]
+fn a_missing_cache_is_an_error_that_names_it() {
+    let message = SharedCache::open(Path::new("/nowhere/cache")).err().unwrap().message;
+    assert!(message.starts_with("the shared cache '/nowhere/cache' cannot be read"), "{message}");
+}

@@ -1,0 +1,128 @@
+//! The faults that make people afraid of their own content: deleting something that is used,
+//! changing what others share, renaming, dead resources. And the commands that prevent them.
+
+use super::{PICTURE, game};
+use crate::game_folder::GameFolder;
+use std::fs;
+
+fn text(game: &GameFolder, path: &str) -> String {
+    fs::read_to_string(game.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn a_used_resource_cannot_be_removed() {
+    let game = game("remove");
+    let (code, _, errors) = game.engine(&["rm", ".", "textures/wood"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        errors,
+        "error: 'textures/wood' is used:\n  materials/wood.material:1: 'textures/wood'\nNothing was \
+         removed: change the users, or use --force\n"
+    );
+    assert!(game.join("textures/wood.png").exists());
+    assert_eq!(game.engine(&["rm", ".", "textures/wood", "--force"]).0, 0);
+    let (code, out, _) = game.engine(&["deps", ".", "--missing"]);
+    assert_eq!(code, 1);
+    assert!(out.starts_with("materials/wood.material:1: there is no texture 'textures/wood'"));
+    assert_eq!(game.engine(&["undo", "."]).1, "undone: rm textures/wood\n");
+    assert_eq!(fs::read(game.join("textures/wood.png")).unwrap(), PICTURE);
+}
+
+#[test]
+fn a_shared_texture_is_split_before_it_is_changed() {
+    let game = game("shared");
+    game.write("materials/old.material", "surface = { base_color_texture = \"textures/wood\" }\n");
+    let (_, out, _) = game.engine(&["deps", ".", "textures/wood", "--used-by"]);
+    assert!(out.contains("\nUsed by: 2\n"), "{out}");
+    let copy = ["cp", ".", "textures/wood", "textures/old", "--users", "materials/old.material"];
+    let (code, out, errors) = game.engine(&copy);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert_eq!(
+        out,
+        "copy textures/wood.png -> textures/old.png\n  materials/old.material:1: 'textures/wood' -> \
+         'textures/old'\n2 files changed: engine undo takes it back\n"
+    );
+    assert!(text(&game, "materials/old.material").contains("textures/old"));
+    assert!(text(&game, "materials/wood.material").contains("textures/wood"));
+}
+
+#[test]
+fn a_renamed_resource_keeps_its_users() {
+    let game = game("rename");
+    let (code, out, _) = game.engine(&["mv", ".", "units/box", "units/crate", "--preview"]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        out,
+        "move units/box.unit -> units/crate.unit\n  levels/yard.level:2: 'units/box' -> \
+         'units/crate'\n"
+    );
+    assert!(game.join("units/box.unit").exists(), "a preview changes nothing");
+    assert_eq!(game.engine(&["mv", ".", "units/box", "units/crate"]).0, 0);
+    assert_eq!(
+        text(&game, "levels/yard.level"),
+        "units = {\n  box = { unit = \"units/crate\" position = [0, 0, 0] }   // the first\n}\n"
+    );
+    assert!(text(&game, "units/crate.unit").starts_with("// A box.\n"));
+    assert_eq!(game.engine(&["deps", ".", "--missing"]).0, 0);
+    assert_eq!(game.engine(&["mv", ".", "game/", "logic"]).0, 0);
+    assert!(text(&game, "main.lua").contains("require \"logic.enemy\""));
+    // Likely references need an answer in scripts.
+    game.write("sounds/hit.sound", "play = \"sounds/hit_1\"\n");
+    let (code, _, errors) = game.engine(&["mv", ".", "sounds/hit", "sounds/thud"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("1 references are only likely: say --likely yes"), "{errors}");
+    let arguments = ["mv", ".", "sounds/hit", "sounds/thud", "--likely", "yes"];
+    assert_eq!(game.engine(&arguments).0, 0);
+    assert!(text(&game, "main.lua").contains("\"sounds/thud\""));
+}
+
+#[test]
+fn dead_resources_are_listed() {
+    let game = game("dead");
+    game.write("textures/dead.png", PICTURE);
+    let (code, out, _) = game.engine(&["deps", ".", "--unused"]);
+    assert_eq!(code, 1);
+    // The level is loaded by nobody either, and all that it uses.
+    assert!(out.contains("unused: textures/dead.texture"), "{out}");
+    assert!(out.contains("unused: levels/yard.level"), "{out}");
+    game.write("settings.sjson", "content = { roots = [\"levels/*\" \"textures/dead.png\"] }\n");
+    let (code, out, _) = game.engine(&["deps", ".", "--unused"]);
+    assert_eq!((code, out.lines().count()), (0, 1), "{out}");
+}
+
+#[test]
+fn answers_for_programs_are_json() {
+    let game = game("json");
+    let json = |arguments: &[&str]| {
+        let (_, out, errors) = game.engine(arguments);
+        engine::foundation::json::read(&out)
+            .unwrap_or_else(|error| panic!("{error} {errors} {out}"))
+    };
+    let graph = json(&["deps", ".", "--output", "json"]);
+    let missing = graph.get("missing").unwrap();
+    assert_eq!(missing.values(), 1, "an empty list");
+    assert!(graph.get("references").unwrap().values() > 10);
+    let of_unit = json(&["deps", ".", "units/box", "--output", "json"]);
+    assert!(of_unit.get("used_by").unwrap().values() > 1);
+    let plan = json(&["mv", ".", "units/box", "units/crate", "--preview", "--output", "json"]);
+    assert!(plan.get("moves").unwrap().values() > 1);
+    let (_, dot, _) = game.engine(&["deps", ".", "--output", "dot"]);
+    assert!(dot.contains("\"levels/yard.level\" -> \"units/box.unit\""), "{dot}");
+}
+
+#[test]
+fn wrong_commands_get_error_messages() {
+    let game = game("wrong");
+    let error = |arguments: &[&str]| {
+        let (code, _, errors) = game.engine(arguments);
+        assert_eq!(code, 1, "{errors}");
+        errors
+    };
+    assert_eq!(
+        error(&["deps", ".", "units/bax"]),
+        "error: there is no resource or file 'units/bax', did you mean 'units/box'?\n"
+    );
+    assert!(error(&["deps", "nowhere"]).contains("there is no folder 'nowhere'"));
+    assert!(error(&["mv", ".", "units/box", "../box"]).contains("is not a path in the game's"));
+    assert_eq!(game.engine(&["undo", "."]).1, "there is nothing to undo\n");
+}
