@@ -6,6 +6,7 @@
 //! 2010): one static block for each graph, and one dynamic block for each instance.
 
 mod built_in;
+mod calls;
 mod check;
 mod compile;
 mod control;
@@ -20,12 +21,14 @@ mod pins;
 mod program;
 mod queries;
 mod reload;
+pub mod resource;
 mod runtime;
 mod source;
 mod task;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod tools;
 mod trace;
 mod value;
 
@@ -43,7 +46,7 @@ pub use node_type::{
 pub use op::Op;
 pub use pins::{GraphLoader, NodePins, pins_of};
 pub use program::{EventKind, Program, ProgramSize};
-pub use queries::{ActionChange, FlowHost};
+pub use queries::FlowHost;
 pub use runtime::{
     EVENT_VALUES_MAX, EVENTS_MAX, Flow, FlowCall, FlowEvent, FlowOwner, NESTED_EVENTS_MAX,
     NODES_PER_EVENT_MAX, RunState, StoppedNode,

@@ -7,14 +7,6 @@ use super::value::{FlowHeap, FlowType, Slot, Tag};
 use engine_foundation::deterministic_math::sin_cos_f64;
 use engine_foundation::{Handle, HandleKind, Quat};
 
-/// Change of an input action in the current frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ActionChange {
-    None,
-    Pressed,
-    Released,
-}
-
 /// The engine, as nodes use it.
 pub trait FlowHost {
     /// Returns a random number from 0 to 1 of the game's generator.
@@ -25,8 +17,6 @@ pub trait FlowHost {
     fn level_unit(&mut self, level: Handle, name: &str) -> Option<Handle>;
     /// Returns the time of a world in seconds.
     fn time(&mut self, world: Handle) -> f64;
-    /// Returns the change of an input action in this frame.
-    fn action(&mut self, name: &str) -> ActionChange;
     /// Calls a native function with its inputs, and writes its outputs.
     ///
     /// # Errors

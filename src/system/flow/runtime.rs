@@ -6,11 +6,11 @@ use super::instance::{Instance, InstanceId, Instances};
 use super::literal::Literal;
 use super::node_type::Catalogue;
 use super::program::{EventKind, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
-use super::queries::{ActionChange, FlowHost, Machine, check};
+use super::queries::{FlowHost, Machine};
 use super::task::{self, Frame, NO_FUNCTION, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task};
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
-use super::value::{FlowHeap, FlowType, Slot};
+use super::value::{FlowHeap, Slot};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, error, log};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -47,8 +47,8 @@ pub struct FlowEvent {
 /// A function that the caller has to call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlowCall {
-    /// A node type, by its name.
-    Function(Arc<str>),
+    /// A node type, by its index in the catalogue.
+    Function(u32),
     /// The callback for events out of Flow.
     Callback(FlowEvent),
 }
@@ -82,8 +82,10 @@ pub(super) struct LoadedProgram {
     pub instances: usize,
     /// Native functions, by the program's functions.
     natives: Box<[u32]>,
-    functions: Box<[Arc<str>]>,
+    /// Indices of the functions in the catalogue.
+    functions: Box<[u32]>,
     pub timelines: Vec<u32>,
+    /// True if updates visit all instances.
     pub visited: bool,
     pub breakpoints: Vec<u32>,
     /// Nodes whose errors were reported.
@@ -103,7 +105,7 @@ struct WaitingEvent {
 
 /// Call that waits for its results.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum PendingCall {
+pub(super) enum PendingCall {
     /// Offset of the node.
     Node(u32),
     Callback,
@@ -119,7 +121,7 @@ pub struct Flow {
     pub heap: FlowHeap,
     queue: VecDeque<WaitingEvent>,
     pub(super) task: Task,
-    pending: Option<PendingCall>,
+    pub(super) pending: Option<PendingCall>,
     suspended: Vec<(Task, Option<PendingCall>)>,
     /// Instances that each update of their world visits, in the order in which they became active.
     active: Vec<InstanceId>,
@@ -131,11 +133,11 @@ pub struct Flow {
     pub nodes_max: u32,
     /// Number of the current frame.
     pub frame: u64,
-    stopped: bool,
-    single_step: bool,
+    pub(super) stopped: bool,
+    pub(super) single_step: bool,
     /// Number of events that failed.
     pub errors: u64,
-    last_error: String,
+    pub(super) last_error: String,
 }
 
 impl Default for Flow {
@@ -195,7 +197,8 @@ impl Flow {
         }
         let natives =
             program.functions.iter().map(|name| native(name).unwrap_or(NO_FUNCTION)).collect();
-        let functions = program.functions.iter().map(|name| Arc::from(name.as_str())).collect();
+        let index = |name: &String| self.catalogue.index_of(name).unwrap_or(0) as u32;
+        let functions = program.functions.iter().map(index).collect();
         let timelines: Vec<u32> = program
             .nodes
             .iter()
@@ -308,6 +311,16 @@ impl Flow {
         self.instances.get(id).map(|instance| (instance.owner, instance.program))
     }
 
+    /// Returns the unit, the level and the world of an instance.
+    pub fn owner(&self, id: InstanceId) -> Option<FlowOwner> {
+        let slots = &self.instances.get(id)?.slots;
+        Some(FlowOwner {
+            unit: slots[UNIT_SLOT as usize].as_handle(),
+            level: slots[LEVEL_SLOT as usize].as_handle(),
+            world: slots[WORLD_SLOT as usize].as_handle()?,
+        })
+    }
+
     /// Returns the slots of an instance, to show them.
     pub fn slots(&self, id: InstanceId) -> &[Slot] {
         self.instances.get(id).map_or(&[], |instance| &instance.slots)
@@ -334,8 +347,13 @@ impl Flow {
         self.timers.len()
     }
 
-    /// Ends the delays and the timers of a world.
+    /// Destroys the instances of a world, with their delays and timers.
     pub fn release_world(&mut self, world: Handle) {
+        let in_world = self.instances.iter().filter(|(_, instance)| {
+            instance.slots[WORLD_SLOT as usize].as_handle() == Some(world)
+        });
+        let ids: Vec<InstanceId> = in_world.map(|(id, _)| id).collect();
+        ids.into_iter().for_each(|id| self.destroy(id));
         self.timers.release_world(world);
     }
 
@@ -402,9 +420,9 @@ impl Flow {
         self.raise(id, EventKind::Spawned, "", &[], 0);
     }
 
-    /// Queues the events of a world's update: delays and timers that are due, updates, input, and
+    /// Queues the events of a world's update: delays and timers that are due, updates, and
     /// timelines. Instances that wait for none of these are not visited.
-    pub fn update(&mut self, world: Handle, time: f64, dt: f64, host: &mut dyn FlowHost) {
+    pub fn update(&mut self, world: Handle, time: f64, dt: f64) {
         if self.queue.is_empty() && self.is_idle() && self.heap.is_sweep_due() {
             self.sweep();
         }
@@ -429,27 +447,16 @@ impl Flow {
             let id = self.active[at];
             let Some(instance) = self.instances.get(id) else { continue };
             if instance.slots[WORLD_SLOT as usize].as_handle() == Some(world) {
-                self.update_instance(id, dt, host);
+                self.update_instance(id, dt);
             }
         }
         self.retire_finished();
     }
 
-    fn update_instance(&mut self, id: InstanceId, dt: f64, host: &mut dyn FlowHost) {
+    fn update_instance(&mut self, id: InstanceId, dt: f64) {
         let instance = self.instances.get(id).expect("the caller found it");
         let index = instance.program as usize;
         let (playing, program) = (instance.playing, self.programs[index].program.clone());
-        for entry in program.entries(EventKind::Input) {
-            match host.action(&entry.name) {
-                ActionChange::None => {}
-                ActionChange::Pressed => {
-                    self.raise(id, EventKind::Input, &entry.name, &[], 0);
-                }
-                ActionChange::Released => {
-                    self.raise(id, EventKind::Input, &entry.name, &[], 1);
-                }
-            }
-        }
         self.raise(id, EventKind::Update, "", &[Slot::number(dt)], 0);
         if playing == 0 {
             return;
@@ -501,6 +508,30 @@ impl Flow {
             }
         }
         self.retire_finished();
+    }
+
+    /// Returns the names of the input actions that graphs in a world wait for, sorted.
+    pub fn action_names(&self, world: Handle) -> Vec<String> {
+        let in_world = self.active.iter().filter_map(|id| self.instances.get(*id)).filter(|one| {
+            one.slots[WORLD_SLOT as usize].as_handle() == Some(world)
+        });
+        let programs = in_world.map(|one| &self.programs[one.program as usize].program);
+        let entries = programs.flat_map(|program| program.entries(EventKind::Input));
+        let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Sends the change of an input action to the graphs of a world.
+    pub fn raise_action(&mut self, world: Handle, name: &str, pressed: bool) {
+        for at in 0..self.active.len() {
+            let id = self.active[at];
+            let Some(instance) = self.instances.get(id) else { continue };
+            if instance.slots[WORLD_SLOT as usize].as_handle() == Some(world) {
+                self.raise(id, EventKind::Input, name, &[], u32::from(!pressed));
+            }
+        }
     }
 
     /// Returns true if no event is running.
@@ -598,7 +629,7 @@ impl Flow {
             Outcome::Failed(node, message) => self.fail_task(id, node, &message),
             Outcome::Call { node, function } => {
                 self.pending = Some(PendingCall::Node(node));
-                return Some(FlowCall::Function(loaded.functions[function as usize].clone()));
+                return Some(FlowCall::Function(loaded.functions[function as usize]));
             }
         }
         None
@@ -647,7 +678,7 @@ impl Flow {
     }
 
     /// Ends the current event with an error.
-    fn fail_task(&mut self, id: InstanceId, node: u32, message: &str) {
+    pub(super) fn fail_task(&mut self, id: InstanceId, node: u32, message: &str) {
         self.task.instance = None;
         self.task.stack.clear();
         self.task.current = None;
@@ -670,105 +701,6 @@ impl Flow {
     /// Returns the text of the last error; empty if there was none.
     pub fn last_error(&self) -> &str {
         &self.last_error
-    }
-
-    /// Returns the node whose function has to be called, and its instance.
-    fn pending_node(&self) -> Option<(InstanceId, u32)> {
-        match (self.pending, self.task.instance) {
-            (Some(PendingCall::Node(node)), Some(id)) => Some((id, node)),
-            _ => None,
-        }
-    }
-
-    /// Returns the instance whose function is being called.
-    pub fn calling_instance(&self) -> Option<InstanceId> {
-        self.pending_node().map(|(id, _)| id)
-    }
-
-    /// Returns the graph and the node whose function is being called.
-    pub fn calling_node(&self) -> Option<(&str, &str)> {
-        let (id, node) = self.pending_node()?;
-        let instance = self.instances.get(id)?;
-        let program = &self.programs[instance.program as usize].program;
-        let info = &program.nodes[program.node(node).info()];
-        Some((&program.name, &info.path))
-    }
-
-    /// Returns the inputs of the function that is being called.
-    pub fn call_inputs(&mut self, inputs: &mut Vec<Slot>) {
-        inputs.clear();
-        let Some((id, node)) = self.pending_node() else { return };
-        let Some(instance) = self.instances.get(id) else { return };
-        let loaded = &self.programs[instance.program as usize];
-        let record = loaded.program.node(node);
-        for at in 0..record.inputs() {
-            let word = record.operand(at);
-            inputs.push(match word & super::program::CONSTANT {
-                0 => instance.slots[word as usize],
-                _ => loaded.constants[(word & !super::program::CONSTANT) as usize],
-            });
-        }
-    }
-
-    /// Returns the types of the outputs of the function that is being called.
-    pub fn call_output_types(&self) -> Vec<FlowType> {
-        let Some((id, node)) = self.pending_node() else { return Vec::new() };
-        let Some(instance) = self.instances.get(id) else { return Vec::new() };
-        let program = &self.programs[instance.program as usize].program;
-        let outputs = &program.nodes[program.node(node).info()].outputs;
-        outputs.iter().map(|(_, kind)| *kind).collect()
-    }
-
-    /// Stores the results of the function that was called. `continued` has a bit for each event
-    /// output that continues. Events continue with the next run.
-    pub fn complete_call(&mut self, results: &[Slot], continued: u32) {
-        let Some((id, node)) = self.pending_node() else {
-            self.pending = None;
-            return;
-        };
-        self.pending = None;
-        let Some(instance) = self.instances.get_mut(id) else { return };
-        let program = &self.programs[instance.program as usize].program;
-        let record = program.node(node);
-        let outputs = &program.nodes[record.info()].outputs;
-        let mut wrong = None;
-        for (at, (name, kind)) in outputs.iter().enumerate() {
-            let value = results.get(at).copied().unwrap_or(Slot::NIL);
-            // No value is valid: consumers see nothing, or the zero of their type.
-            if value != Slot::NIL
-                && let Err(message) = check(value, *kind)
-            {
-                wrong = Some(format!("the output '{name}' {message}"));
-                break;
-            }
-            instance.slots[record.outputs() + at] = value;
-        }
-        if let Some(message) = wrong {
-            self.fail_task(id, node, &message);
-        } else if self.task.current.is_none() {
-            for output in (0..record.event_outputs().min(32)).rev() {
-                if continued >> output & 1 != 0 {
-                    task::push_targets(&mut self.task, record, output);
-                }
-            }
-        }
-    }
-
-    /// Ends the event whose function failed.
-    pub fn fail_call(&mut self, message: &str) {
-        match self.pending_node() {
-            Some((id, node)) => {
-                self.pending = None;
-                self.fail_task(id, node, message);
-            }
-            None => {
-                if self.pending.take().is_some() {
-                    self.errors += 1;
-                    self.last_error = format!("on_flow_event: {message}");
-                    log::error(&self.last_error);
-                }
-            }
-        }
     }
 
     /// Begins events inside of a function that is being called: the destroyed unit of a graph gets
@@ -808,38 +740,6 @@ impl Flow {
         }
     }
 
-    /// Sets a variable.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such variable, or the value has another type.
-    pub fn set_variable(&mut self, id: InstanceId, name: &str, value: Slot) -> Result<(), String> {
-        let (slot, kind) = self.variable_slot(id, name)?;
-        check(value, kind)?;
-        let instance = self.instances.get_mut(id).expect("the variable was found");
-        instance.slots[slot] = value;
-        Ok(())
-    }
-
-    /// Returns the value of a variable.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such variable.
-    pub fn variable(&self, id: InstanceId, name: &str) -> Result<Slot, String> {
-        let (slot, _) = self.variable_slot(id, name)?;
-        Ok(self.instances.get(id).expect("the variable was found").slots[slot])
-    }
-
-    fn variable_slot(&self, id: InstanceId, name: &str) -> Result<(usize, FlowType), String> {
-        let instance = self.instances.get(id).ok_or("the graph does not run")?;
-        let program = &self.programs[instance.program as usize].program;
-        let found = program.variable(name).map(|one| (one.slot as usize, one.kind));
-        found.ok_or_else(|| {
-            let names = program.variables.iter().map(|one| one.name.as_str());
-            let hint = engine_foundation::suggest::hint(name, names);
-            format!("the graph {} has no variable '{name}'{hint}", program.name)
-        })
-    }
-
     /// Adds all instances, events and timers to a state hash.
     pub fn write_state(&self, hash: &mut StateHash) {
         for (id, instance) in self.instances.iter() {
@@ -849,75 +749,5 @@ impl Flow {
         }
         hash.write_u64(self.queue.len() as u64);
         self.timers.write_state(hash);
-    }
-}
-
-/// Breakpoints and the recording of events, for tools.
-impl Flow {
-    /// Returns the node before which events stopped.
-    pub fn stopped_node(&self) -> Option<StoppedNode> {
-        let instance = self.task.instance.filter(|_| self.stopped)?;
-        let program = &self.programs[self.instances.get(instance)?.program as usize].program;
-        let frame = self.task.stack.last()?;
-        let node = program.nodes[program.node(frame.node).info()].path.clone();
-        Some(StoppedNode { instance, graph: program.name.clone(), node })
-    }
-
-    /// Sets or removes a breakpoint; returns the nodes of the graph with breakpoints.
-    ///
-    /// # Errors
-    /// Returns an error if the graph does not run, or has no such node.
-    pub fn set_breakpoint(&mut self, graph: &str, node: &str, on: bool) -> Result<Vec<String>, String> {
-        let index = self.find_program(graph).ok_or("the graph does not run in the game")?;
-        let loaded = &mut self.programs[index as usize];
-        let program = loaded.program.clone();
-        let at = program
-            .node_by_path(node)
-            .ok_or_else(|| format!("the graph {graph} has no node '{node}'"))?;
-        let offset = program.nodes[at].offset;
-        loaded.breakpoints.retain(|known| *known != offset);
-        if on {
-            loaded.breakpoints.push(offset);
-            loaded.breakpoints.sort_unstable();
-        }
-        let name = |offset: &u32| program.nodes[program.node(*offset).info()].path.clone();
-        Ok(loaded.breakpoints.iter().map(name).collect())
-    }
-
-    /// Continues after a breakpoint: with one node, or until the next breakpoint.
-    pub fn resume(&mut self, single_step: bool) {
-        if self.stopped {
-            self.stopped = false;
-            self.task.passes_breakpoint = true;
-        }
-        self.single_step = single_step;
-    }
-
-    /// Records the events of an instance, and returns the record. `now` is in seconds.
-    pub fn trace(&mut self, id: InstanceId, now: f64) -> Option<&FlowTrace> {
-        let instance = self.instances.get(id)?;
-        let nodes = self.programs[instance.program as usize].program.nodes.len();
-        let known = self.traces.iter().position(|trace| trace.instance == id);
-        let at = match known {
-            Some(at) => at,
-            None => {
-                if self.traces.len() >= super::trace::TRACES_MAX {
-                    self.traces.remove(0);
-                }
-                self.traces.push(FlowTrace::new(id, nodes));
-                self.traces.len() - 1
-            }
-        };
-        let trace = &mut self.traces[at];
-        if trace.counts.len() != nodes {
-            *trace = FlowTrace::new(id, nodes);
-        }
-        trace.asked_at = now;
-        Some(trace)
-    }
-
-    /// Ends the recordings for which no tool asked in the last seconds.
-    pub fn end_old_traces(&mut self, now: f64, seconds: f64) {
-        self.traces.retain(|trace| now - trace.asked_at <= seconds);
     }
 }

@@ -13,7 +13,6 @@ struct TestHost {
     time: f64,
     random: f64,
     unit: Option<Handle>,
-    pressed: bool,
     calls: u32,
 }
 
@@ -29,9 +28,6 @@ impl FlowHost for TestHost {
     }
     fn time(&mut self, _: Handle) -> f64 {
         self.time
-    }
-    fn action(&mut self, _: &str) -> ActionChange {
-        if self.pressed { ActionChange::Pressed } else { ActionChange::None }
     }
     fn call(
         &mut self,
@@ -152,12 +148,13 @@ impl Game {
                     self.logged.push(format!("{}: {value}", event.name));
                     self.flow.complete_call(&[], 1);
                 }
-                RunState::Call(FlowCall::Function(name)) => {
+                RunState::Call(FlowCall::Function(index)) => {
+                    let name = self.flow.catalogue.types()[index as usize].name.clone();
                     let mut inputs = Vec::new();
                     self.flow.call_inputs(&mut inputs);
                     if self.fails {
                         self.flow.fail_call("the function failed");
-                    } else if &*name == "test.double" {
+                    } else if name == "test.double" {
                         let double = Slot::number(inputs[0].as_number() * 2.0);
                         self.flow.complete_call(&[double], 1);
                     } else {
@@ -177,7 +174,7 @@ impl Game {
 
     fn update(&mut self, dt: f64) {
         self.host.time += dt;
-        self.flow.update(self.world, self.host.time, dt, &mut self.host);
+        self.flow.update(self.world, self.host.time, dt);
         self.run();
     }
 
