@@ -5,6 +5,7 @@ pub mod check;
 pub mod confinement;
 pub mod crash_report;
 mod display;
+pub mod flow;
 pub mod frame_input;
 mod frame_stats;
 mod game;

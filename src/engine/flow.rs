@@ -4,8 +4,8 @@
 
 use super::{Engine, Worlds};
 use engine_flow::{
-    Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, InstanceId,
-    Problem, Program, RunState, Severity, Slot, compile,
+    Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
+    InstanceId, Problem, Program, RunState, Severity, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -328,10 +328,8 @@ impl Engine {
             let Some(unit) = unit_of(actor_of(trigger.trigger)) else { continue };
             let Some(instance) = flow.instance_of(unit.0) else { continue };
             let other = actor_of(trigger.other);
-            let values = [
-                handle(unit_of(other).map(|unit| unit.0)),
-                handle(other.map(|actor| actor.0)),
-            ];
+            let values =
+                [handle(unit_of(other).map(|unit| unit.0)), handle(other.map(|actor| actor.0))];
             let kind = match trigger.touch {
                 ContactPhase::Began => EventKind::TriggerEnter,
                 ContactPhase::Ended => EventKind::TriggerLeave,

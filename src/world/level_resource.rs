@@ -40,8 +40,7 @@ pub const VOLUMES_MAX: usize = 16_384;
 /// Maximum number of splines of a level. Splines are found by name.
 pub const SPLINES_MAX: usize = 16_384;
 
-const KEYS: [&str; 7] =
-    ["units", "levels", "volumes", "splines", "object_sets", "data", "flow"];
+const KEYS: [&str; 7] = ["units", "levels", "volumes", "splines", "object_sets", "data", "flow"];
 const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
 const LEVEL_KEYS: [&str; 5] = ["level", "position", "rotation", "scale", "object_sets"];
 const SPLINE_KEYS: [&str; 2] = ["points", "closed"];

@@ -2,7 +2,7 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, eval, foreign_window, inspect, profiler, resources,
+    IncomingCall, Refusal, animation, eval, flow, foreign_window, inspect, profiler, resources,
     screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
@@ -90,6 +90,9 @@ pub struct MessageRow {
 
 /// Range of handles, such as those of units.
 const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
+const GRAPH: MessageField =
+    required("graph", FieldType::Text, "with its kind: units/barrel.unit, graphs/door.flow");
+const INSTANCE: MessageField = required("instance", HANDLE, "its number");
 const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
 /// All messages.
@@ -337,6 +340,98 @@ pub static MESSAGES: &[MessageRow] = &[
         ],
         answer: "taken (true if a state had a transition for the event)",
         run: animation::control,
+    },
+    MessageRow {
+        name: "flow_graphs",
+        doc: "Lists the graphs of the game.",
+        fields: &[],
+        answer: "graphs: graph, path, instances, nodes, problems (number of errors), size \
+                 (static, dynamic)",
+        run: flow::graphs,
+    },
+    MessageRow {
+        name: "flow_nodes",
+        doc: "Returns the types of nodes.",
+        fields: &[],
+        answer: "types, conversions (from, to, checked), nodes (type, name, category, doc, kind, \
+                 origin, latent, dynamic, settings, inputs, outputs)",
+        run: flow::nodes,
+    },
+    MessageRow {
+        name: "flow_open",
+        doc: "Returns the source of a graph from its file.",
+        fields: &[GRAPH],
+        answer: "graph, path, kind, units (of a level), source (JSON text)",
+        run: flow::open,
+    },
+    MessageRow {
+        name: "flow_validate",
+        doc: "Validates a source.",
+        fields: &[GRAPH, required("source", FieldType::Text, "the source as JSON text")],
+        answer: "problems (severity, node, pin, wire, message), pins (of nodes whose pins depend \
+                 on settings), size (static, dynamic)",
+        run: flow::validate,
+    },
+    MessageRow {
+        name: "flow_save",
+        doc: "Saves a source in its file, merged with the changes on disk since it was opened.",
+        fields: &[
+            GRAPH,
+            required("base", FieldType::Text, "the source as it was opened, as JSON text"),
+            required("source", FieldType::Text, "the source as JSON text"),
+            optional("resolve", FieldType::Text, "for conflicts: mine or disk"),
+        ],
+        answer: "saved, merged, source; or conflicts (path, base, mine, disk), and nothing is saved",
+        run: flow::save,
+    },
+    MessageRow {
+        name: "flow_instances",
+        doc: "Lists the instances of a graph.",
+        fields: &[GRAPH],
+        answer: "instances (instance, world, unit, level, name, position)",
+        run: flow::instances,
+    },
+    MessageRow {
+        name: "flow_live",
+        doc: "Returns the newest events of an instance, and its values. The first message begins \
+              the recording, which ends after two seconds without one.",
+        fields: &[INSTANCE, optional("after", HANDLE, "only events after this number [0]")],
+        answer: "frame, sequence, lost, events (number, frame, node, pin, node, pin), counts, \
+                 values, paused (node, instance, graph), problem",
+        run: flow::live,
+    },
+    MessageRow {
+        name: "flow_breakpoint",
+        doc: "Sets a breakpoint: the game pauses before the node runs. Returns the breakpoints of \
+              the graph.",
+        fields: &[
+            GRAPH,
+            required("node", FieldType::Text, "id of the node"),
+            required("on", FieldType::Boolean, "false removes it"),
+        ],
+        answer: "breakpoints",
+        run: flow::breakpoint,
+    },
+    MessageRow {
+        name: "flow_step",
+        doc: "Runs one node after a breakpoint.",
+        fields: &[],
+        answer: "paused (node, instance, graph)",
+        run: flow::step,
+    },
+    MessageRow {
+        name: "flow_resume",
+        doc: "Continues the events after a breakpoint, and the game.",
+        fields: &[],
+        answer: "nothing",
+        run: flow::resume,
+    },
+    MessageRow {
+        name: "flow_event",
+        doc: "Sends a custom event to an instance.",
+        fields: &[INSTANCE, required("name", FieldType::Text, "name of the event")],
+        answer: "taken",
+        run: flow::event,
     },
     MessageRow {
         name: "resources",

@@ -172,9 +172,7 @@ impl GraphChecker<'_> {
 
     fn check_input(&self, pin: &Pin, source: &InputSource) -> Result<(), String> {
         match source {
-            InputSource::Literal(value) => {
-                pin_literal(pin, value, self.owner.units()).map(|_| ())
-            }
+            InputSource::Literal(value) => pin_literal(pin, value, self.owner.units()).map(|_| ()),
             InputSource::Wire(from, from_pin) => {
                 let output = self.output(from, from_pin)?;
                 match conversion(output.kind, pin.kind) {
@@ -277,9 +275,10 @@ impl GraphChecker<'_> {
         }
         while let Some(at) = stack.pop() {
             let from = &nodes[at].id;
-            let first = self.graph.wires.partition_point(|wire| {
-                super::source::natural_order(&wire.from, from).is_lt()
-            });
+            let first = self
+                .graph
+                .wires
+                .partition_point(|wire| super::source::natural_order(&wire.from, from).is_lt());
             for wire in self.graph.wires[first..].iter().take_while(|wire| wire.from == *from) {
                 if let Some(to) = self.graph.find(&wire.to)
                     && !reached[to]

@@ -9,8 +9,8 @@ use super::node_type::Catalogue;
 use super::op::Op;
 use super::pins::{GraphLoader, cases, curves};
 use super::program::{
-    CONSTANT, EntryPoint, EventKind, HEADER_WORDS, NodeInfo, OWNER_SLOTS, Program,
-    ProgramVariable, WireInfo,
+    CONSTANT, EntryPoint, EventKind, HEADER_WORDS, NodeInfo, OWNER_SLOTS, Program, ProgramVariable,
+    WireInfo,
 };
 use super::source::{GraphSource, Problem};
 use super::value::Slot;
@@ -271,27 +271,22 @@ impl Layout {
         let payload = self.payload(index, node)?;
         let pull_list = match pulls.is_empty() {
             true => 0,
-            false => self.push_list(pulls.len(), pulls.iter().map(|q| self.offsets[*q as usize]).collect()),
+            false => self
+                .push_list(pulls.len(), pulls.iter().map(|q| self.offsets[*q as usize]).collect()),
         };
         let mut lists = Vec::with_capacity(node.targets.len());
         for targets in &node.targets {
-            let words = targets.iter().flat_map(|target| {
-                [self.offsets[target.node as usize], target.input, target.wire]
-            });
+            let words = targets
+                .iter()
+                .flat_map(|target| [self.offsets[target.node as usize], target.input, target.wire]);
             let words: Vec<u32> = words.collect();
             lists.push(if words.is_empty() { 0 } else { self.push_list(targets.len(), words) });
         }
         let events = self.program.words.len() as u32;
         self.program.words.extend(lists);
         let counts = (node.inputs.len() as u32) << 16 | (node.targets.len() as u32) << 24;
-        let header = [
-            node.op as u32 | counts,
-            index as u32,
-            first_slots[index],
-            payload,
-            pull_list,
-            events,
-        ];
+        let header =
+            [node.op as u32 | counts, index as u32, first_slots[index], payload, pull_list, events];
         self.program.words[at..at + HEADER_WORDS].copy_from_slice(&header);
         for (input, operand) in node.inputs.iter().enumerate() {
             self.program.words[at + HEADER_WORDS + input] = match operand {

@@ -72,9 +72,7 @@ fn operand_text(program: &Program, word: u32) -> String {
         (first..first + node.outputs.len() as u32).contains(&word)
     });
     match owner {
-        Some(node) if node.hidden => {
-            operand_text(program, program.node(node.offset).operand(0))
-        }
+        Some(node) if node.hidden => operand_text(program, program.node(node.offset).operand(0)),
         Some(node) => {
             let output = word as usize - program.node(node.offset).outputs();
             format!("{}.{}", node.path, node.outputs[output].0)
@@ -171,7 +169,10 @@ pub fn node_markdown(catalogue: &Catalogue) -> String {
         }
     }
     for category in categories {
-        let _ = write!(text, "\n## {category}\n\n| Node | Inputs | Outputs | Does |\n|---|---|---|---|\n");
+        let _ = write!(
+            text,
+            "\n## {category}\n\n| Node | Inputs | Outputs | Does |\n|---|---|---|---|\n"
+        );
         for node in built_in().filter(|node| node.category == category) {
             let _ = writeln!(
                 text,

@@ -291,7 +291,12 @@ impl Flattener<'_> {
     }
 
     /// Returns the operand for a default or a literal.
-    fn value_operand(&mut self, pin: &Pin, value: Option<&engine_foundation::sjson::SjsonTree>, outer: bool) -> Operand {
+    fn value_operand(
+        &mut self,
+        pin: &Pin,
+        value: Option<&engine_foundation::sjson::SjsonTree>,
+        outer: bool,
+    ) -> Operand {
         let units = self.owner.units().filter(|_| outer);
         let value = match (value, &pin.default) {
             (Some(value), _) => pin_literal(pin, value, units).ok(),
@@ -347,7 +352,12 @@ impl Flattener<'_> {
     }
 
     /// Returns the source of an input, with its type.
-    fn input(&mut self, scope: usize, node: usize, pin: &Pin) -> Result<(Operand, FlowType), String> {
+    fn input(
+        &mut self,
+        scope: usize,
+        node: usize,
+        pin: &Pin,
+    ) -> Result<(Operand, FlowType), String> {
         let (mut scope, mut node, mut pin) = (scope, node, pin.clone());
         for _ in 0..STEPS_MAX {
             let graph = self.scopes[scope].graph.clone();
@@ -407,7 +417,12 @@ impl Flattener<'_> {
     }
 
     /// Returns the targets of an event output, in the order of the wires.
-    fn targets(&mut self, scope: usize, node: usize, pin: &str) -> Result<Vec<EventTarget>, String> {
+    fn targets(
+        &mut self,
+        scope: usize,
+        node: usize,
+        pin: &str,
+    ) -> Result<Vec<EventTarget>, String> {
         let Some(&from) = self.scopes[scope].flat.get(node).filter(|flat| **flat != NO_NODE) else {
             return Ok(Vec::new());
         };
@@ -451,7 +466,8 @@ impl Flattener<'_> {
     ) {
         let id = &graph.nodes[node].id;
         let order = |wire: &super::source::WireSource| {
-            super::source::natural_order(&wire.from, id).then_with(|| wire.from_pin.as_str().cmp(pin))
+            super::source::natural_order(&wire.from, id)
+                .then_with(|| wire.from_pin.as_str().cmp(pin))
         };
         let first = graph.wires.partition_point(|wire| order(wire).is_lt());
         let wires = &graph.wires[first..];
@@ -487,9 +503,9 @@ impl Flattener<'_> {
             let pins = self.scopes[scope].pins.clone();
             let data = pins[node].inputs.iter().filter(|pin| pin.kind != FlowType::Event);
             for pin in data {
-                let operand = self.input(scope, node, pin).and_then(|(operand, from)| {
-                    self.convert(at, operand, from, pin)
-                });
+                let operand = self
+                    .input(scope, node, pin)
+                    .and_then(|(operand, from)| self.convert(at, operand, from, pin));
                 match operand {
                     Ok(operand) => self.flat.nodes[at].inputs.push(operand),
                     Err(message) => {
@@ -561,4 +577,3 @@ fn flat_node(path: String, kind: &NodeType, source: (usize, usize), pins: &NodeP
         variable: 0,
     }
 }
-

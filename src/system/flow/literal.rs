@@ -62,9 +62,7 @@ pub fn literal(
         slot.map(Literal::Slot).ok_or_else(|| format!("must be {must}"))
     };
     match (kind, value) {
-        (FlowType::Number, SjsonTree::Number(number)) => {
-            Ok(Literal::Slot(Slot::number(*number)))
-        }
+        (FlowType::Number, SjsonTree::Number(number)) => Ok(Literal::Slot(Slot::number(*number))),
         (FlowType::Boolean, SjsonTree::Bool(value)) => Ok(Literal::Slot(Slot::boolean(*value))),
         (FlowType::Text | FlowType::Resource, SjsonTree::String(text)) => {
             Ok(Literal::Text(text.clone()))

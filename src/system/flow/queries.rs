@@ -234,9 +234,7 @@ impl Machine<'_> {
                     None => value.tag != Tag::Nil,
                 })
             }
-            Op::ListLength => {
-                Slot::number(self.heap.list(self.input(node, 0)).len() as f64)
-            }
+            Op::ListLength => Slot::number(self.heap.list(self.input(node, 0)).len() as f64),
             Op::ListItem => {
                 let index = self.number(node, 1);
                 let items = self.heap.list(self.input(node, 0));

@@ -85,8 +85,9 @@ impl Flow {
             };
             let playing = loaded.timelines.iter().map(direction);
             let slots = &instance.slots;
-            instance.playing =
-                playing.filter(|slot| slots[*slot] != Slot::NIL && slots[*slot].as_number() != 0.0).count() as u32;
+            instance.playing = playing
+                .filter(|slot| slots[*slot] != Slot::NIL && slots[*slot].as_number() != 0.0)
+                .count() as u32;
         }
         self.programs[index as usize] = loaded;
         self.end_running_events(&instances);

@@ -7,7 +7,9 @@ use super::literal::Literal;
 use super::node_type::Catalogue;
 use super::program::{EventKind, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::queries::{FlowHost, Machine};
-use super::task::{self, Frame, NO_FUNCTION, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task};
+use super::task::{
+    self, Frame, NO_FUNCTION, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task,
+};
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
 use super::value::{FlowHeap, Slot};
@@ -179,7 +181,11 @@ impl Flow {
     }
 
     /// Makes a program ready for instances.
-    pub(super) fn load(&mut self, program: Arc<Program>, native: &dyn Fn(&str) -> Option<u32>) -> LoadedProgram {
+    pub(super) fn load(
+        &mut self,
+        program: Arc<Program>,
+        native: &dyn Fn(&str) -> Option<u32>,
+    ) -> LoadedProgram {
         let constants = program.constants.iter().map(|value| self.slot_of(value)).collect();
         let mut template = vec![Slot::NIL; program.slots as usize].into_boxed_slice();
         for variable in &program.variables {
@@ -349,9 +355,10 @@ impl Flow {
 
     /// Destroys the instances of a world, with their delays and timers.
     pub fn release_world(&mut self, world: Handle) {
-        let in_world = self.instances.iter().filter(|(_, instance)| {
-            instance.slots[WORLD_SLOT as usize].as_handle() == Some(world)
-        });
+        let in_world = self
+            .instances
+            .iter()
+            .filter(|(_, instance)| instance.slots[WORLD_SLOT as usize].as_handle() == Some(world));
         let ids: Vec<InstanceId> = in_world.map(|(id, _)| id).collect();
         ids.into_iter().for_each(|id| self.destroy(id));
         self.timers.release_world(world);
@@ -359,7 +366,8 @@ impl Flow {
 
     fn push(&mut self, event: WaitingEvent) {
         if self.queue.len() >= EVENTS_MAX {
-            let message = format!("{EVENTS_MAX} events of graphs wait (EVENTS_MAX): one was dropped");
+            let message =
+                format!("{EVENTS_MAX} events of graphs wait (EVENTS_MAX): one was dropped");
             log::warn("flow/events", &message);
             return;
         }
@@ -512,9 +520,11 @@ impl Flow {
 
     /// Returns the names of the input actions that graphs in a world wait for, sorted.
     pub fn action_names(&self, world: Handle) -> Vec<String> {
-        let in_world = self.active.iter().filter_map(|id| self.instances.get(*id)).filter(|one| {
-            one.slots[WORLD_SLOT as usize].as_handle() == Some(world)
-        });
+        let in_world = self
+            .active
+            .iter()
+            .filter_map(|id| self.instances.get(*id))
+            .filter(|one| one.slots[WORLD_SLOT as usize].as_handle() == Some(world));
         let programs = in_world.map(|one| &self.programs[one.program as usize].program);
         let entries = programs.flat_map(|program| program.entries(EventKind::Input));
         let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();

@@ -228,10 +228,12 @@ impl SourceReader {
         let SjsonTree::Object(entries) = value else {
             return self.problem(format!("'{key}' must be a block: {key} = {{ … }}"));
         };
-        let limits =
-            [("nodes", NODES_MAX, "NODES_MAX"), ("variables", VARIABLES_MAX, "VARIABLES_MAX"),
-             ("inputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX"),
-             ("outputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX")];
+        let limits = [
+            ("nodes", NODES_MAX, "NODES_MAX"),
+            ("variables", VARIABLES_MAX, "VARIABLES_MAX"),
+            ("inputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX"),
+            ("outputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX"),
+        ];
         if let Some((_, most, name)) = limits.iter().find(|(limited, ..)| *limited == key)
             && entries.len() > *most
         {

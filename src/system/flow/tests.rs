@@ -132,8 +132,7 @@ impl Game {
         let owner = FlowOwner { unit: Some(unit), level: None, world };
         let id = flow.create(program, owner).unwrap();
         let (host, logged) = (TestHost::default(), Vec::new());
-        let mut game =
-            Game { flow, host, id, world, unit, program, units, logged, fails: false };
+        let mut game = Game { flow, host, id, world, unit, program, units, logged, fails: false };
         game.flow.start(id);
         game.run();
         game
@@ -233,7 +232,8 @@ fn queries_are_pulled_through_wires_and_conversions() {
 
 #[test]
 fn control_nodes_choose_their_outputs() {
-    let log = |id: &str| format!("{id} = {{ type = \"test.log\" inputs = {{ value = \"{id}\" }} }} ");
+    let log =
+        |id: &str| format!("{id} = {{ type = \"test.log\" inputs = {{ value = \"{id}\" }} }} ");
     let logs: String = ["a", "b", "c"].iter().map(|id| log(id)).collect();
     let wires = |from: [&str; 3]| {
         format!(
@@ -457,10 +457,7 @@ fn a_failing_node_ends_its_event_with_graph_and_node() {
     );
     game.fails = true;
     game.event("go");
-    assert_eq!(
-        game.flow.last_error(),
-        "graph test.flow, node l (test.log): the function failed"
-    );
+    assert_eq!(game.flow.last_error(), "graph test.flow, node l (test.log): the function failed");
     game.fails = false;
     game.event("go");
     assert_eq!((game.taken().as_str(), game.flow.errors), ("nothing", 1));
@@ -593,45 +590,68 @@ fn texts_that_nothing_uses_are_freed() {
 #[test]
 fn wrong_graphs_are_refused_with_node_pin_and_hint() {
     refused("node = {}", "unknown key 'node' in a graph, did you mean 'nodes'?");
-    refused("nodes = { 1a = {} }", "node 1a: '1a' is not the id of a node: use letters, digits and \
-        '_', at most 32, beginning with a letter");
-    refused("nodes = { a = { type = \"flow.brnch\" } }",
-        "node a: there is no node type 'flow.brnch', did you mean 'flow.branch'?");
-    refused("nodes = { a = { type = \"flow.branch\" inputs = { conditon = true } } }",
+    refused(
+        "nodes = { 1a = {} }",
+        "node 1a: '1a' is not the id of a node: use letters, digits and \
+        '_', at most 32, beginning with a letter",
+    );
+    refused(
+        "nodes = { a = { type = \"flow.brnch\" } }",
+        "node a: there is no node type 'flow.brnch', did you mean 'flow.branch'?",
+    );
+    refused(
+        "nodes = { a = { type = \"flow.branch\" inputs = { conditon = true } } }",
         "node a, pin 'conditon': there is no such input, did you mean 'condition'?\n\
-         node a, pin 'condition': has no value: connect a wire, or set a value");
-    refused("nodes = { a = { type = \"flow.branch\" inputs = { condition = 3 } } }",
-        "node a, pin 'condition': must be a boolean");
-    refused("nodes = { a = { type = \"flow.delay\" inputs = { seconds = { wire = \"b.x\" } } } }",
-        "node a, pin 'seconds': comes from the node 'b', which does not exist");
-    refused("nodes = { a = { type = \"debug.print\" inputs = { value = \"x\" } } } \
-        events = { \"a.out > b.in\" = true }",
-        "node a: leads to the node 'b', which does not exist");
-    refused("nodes = { a = { type = \"variable.value\" variable = \"hit\" } } \
+         node a, pin 'condition': has no value: connect a wire, or set a value",
+    );
+    refused(
+        "nodes = { a = { type = \"flow.branch\" inputs = { condition = 3 } } }",
+        "node a, pin 'condition': must be a boolean",
+    );
+    refused(
+        "nodes = { a = { type = \"flow.delay\" inputs = { seconds = { wire = \"other.x\" } } } }",
+        "node a, pin 'seconds': comes from the node 'other', which does not exist",
+    );
+    refused(
+        "nodes = { a = { type = \"debug.print\" inputs = { value = \"x\" } } } \
+        events = { \"a.out > other.in\" = true }",
+        "node a: leads to the node 'other', which does not exist",
+    );
+    refused(
+        "nodes = { a = { type = \"variable.value\" variable = \"hit\" } } \
         variables = { hits = { type = \"number\" } }",
-        "node a: the graph has no variable 'hit', did you mean 'hits'?");
-    refused("nodes = { a = { type = \"vector.length\" inputs = { value = { wire = \"b.result\" } } } \
+        "node a: the graph has no variable 'hit', did you mean 'hits'?",
+    );
+    refused(
+        "nodes = { a = { type = \"vector.length\" inputs = { value = { wire = \"b.result\" } } } \
         b = { type = \"number.add\" } }",
         "node a, pin 'value': is of type vector, and 'b.result' is of type number: connect another \
-         output, or convert it with a node");
-    refused("nodes = { a = { type = \"object.exists\" inputs = { value = { wire = 3 } } } }",
-        "node a, pin 'value': a value is a literal, or { wire = \"NODE.PIN\" }");
+         output, or convert it with a node",
+    );
+    refused(
+        "nodes = { a = { type = \"object.exists\" inputs = { value = { wire = 3 } } } }",
+        "node a, pin 'value': a value is a literal, or { wire = \"NODE.PIN\" }",
+    );
 }
 
 #[test]
 fn cycles_are_refused_unless_a_delay_is_in_them() {
-    refused("nodes = { a = { type = \"number.add\" inputs = { a = { wire = \"b.result\" } } } \
+    refused(
+        "nodes = { a = { type = \"number.add\" inputs = { a = { wire = \"b.result\" } } } \
         b = { type = \"number.add\" inputs = { a = { wire = \"a.result\" } } } }",
-        "node b: its value depends on itself: b > a > b: keep one of the values in a variable");
+        "node b: its value depends on itself: b > a > b: keep one of the values in a variable",
+    );
     let cycle = |middle: &str| {
         format!(
             "nodes = {{ a = {{ type = \"debug.print\" inputs = {{ value = \"\" }} }} {middle} }} \
              events = {{ \"a.out > b.in\" = true \"b.out > a.in\" = true }}"
         )
     };
-    refused(&cycle("b = { type = \"debug.print\" inputs = { value = \"\" } }"),
+    refused(
+        &cycle("b = { type = \"debug.print\" inputs = { value = \"\" } }"),
         "node a: its events form a cycle without a delay, which would never end: a > b > a: put \
-         'flow.delay' into it, or use 'flow.while'");
+         'flow.delay' into it, or use 'flow.while'",
+    );
     assert!(compiled(&cycle("b = { type = \"flow.delay\" }"), &[]).is_ok());
 }
 
@@ -678,14 +698,19 @@ fn edits_of_different_nodes_merge_and_keep_bytes() {
     let text = "// Barrel\nnodes = {\n  n1 = { type = \"a\" } // first\n  n2 = { type = \"b\" x = 1 \
         y = 2 }\n}\n";
     let base = tree(text);
-    let mine = tree("nodes = { n1 = { type = \"a\" } n2 = { type = \"b\" x = 5 y = 2 } n3 = { type \
-        = \"c\" } }");
+    let mine = tree(
+        "nodes = { n1 = { type = \"a\" } n2 = { type = \"b\" x = 5 y = 2 } n3 = { type \
+        = \"c\" } }",
+    );
     let disk_text = text.replace("y = 2", "y = 3");
     let (merged, conflicts) = merge(&base, &mine, &tree(&disk_text), false);
     assert!(conflicts.is_empty());
     let edited = edit_text(&disk_text, "", &merged).unwrap();
-    assert_eq!(edited, "// Barrel\nnodes = {\n  n1 = { type = \"a\" } // first\n  n2 = { type = \
-        \"b\" x = 5 y = 3 }\n  n3 = { type = \"c\" }\n}\n");
+    assert_eq!(
+        edited,
+        "// Barrel\nnodes = {\n  n1 = { type = \"a\" } // first\n  n2 = { type = \
+        \"b\" x = 5 y = 3 }\n  n3 = {\n    type = \"c\"\n  }\n}\n"
+    );
     let theirs = tree(&text.replace("x = 1", "x = 9"));
     let (_, conflicts) = merge(&base, &mine, &theirs, false);
     assert_eq!(conflicts[0].path, "nodes.n2.x");
@@ -721,11 +746,14 @@ fn explanations_name_sizes_inputs_and_wires() {
     .unwrap();
     let text = explain(&program);
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!(lines[1..], [
-        "variable hits: number = 2",
-        "n1: event.spawned()",
-        "  out > n2.in",
-        "n2: debug.print(value = variable hits)",
-    ]);
+    assert_eq!(
+        lines[1..],
+        [
+            "variable hits: number = 2",
+            "n1: event.spawned()",
+            "  out > n2.in",
+            "n2: debug.print(value = variable hits)",
+        ]
+    );
     assert!(lines[0].starts_with("test.flow: 2 nodes, "), "{}", lines[0]);
 }

@@ -18,7 +18,12 @@ impl Flow {
     ///
     /// # Errors
     /// Returns an error if the graph does not run, or has no such node.
-    pub fn set_breakpoint(&mut self, graph: &str, node: &str, on: bool) -> Result<Vec<String>, String> {
+    pub fn set_breakpoint(
+        &mut self,
+        graph: &str,
+        node: &str,
+        on: bool,
+    ) -> Result<Vec<String>, String> {
         let index = self.find_program(graph).ok_or("the graph does not run in the game")?;
         let loaded = &mut self.programs[index as usize];
         let program = loaded.program.clone();

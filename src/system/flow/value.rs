@@ -83,11 +83,7 @@ impl FlowType {
     pub const fn is_handle(self) -> bool {
         matches!(
             self,
-            FlowType::Unit
-                | FlowType::Actor
-                | FlowType::Level
-                | FlowType::World
-                | FlowType::Handle
+            FlowType::Unit | FlowType::Actor | FlowType::Level | FlowType::World | FlowType::Handle
         )
     }
 }
@@ -221,9 +217,7 @@ impl Slot {
     #[inline(always)]
     pub fn as_number(self) -> f64 {
         match self.tag {
-            Tag::Number => {
-                f64::from_bits(u64::from(self.bits[0]) | u64::from(self.bits[1]) << 32)
-            }
+            Tag::Number => f64::from_bits(u64::from(self.bits[0]) | u64::from(self.bits[1]) << 32),
             Tag::Boolean => f64::from(self.bits[0]),
             _ => 0.0,
         }
@@ -241,7 +235,9 @@ impl Slot {
 
     pub fn as_vector(self) -> Vec3 {
         match self.tag {
-            Tag::Vector => Vec3::from_array(std::array::from_fn(|at| f32::from_bits(self.bits[at]))),
+            Tag::Vector => {
+                Vec3::from_array(std::array::from_fn(|at| f32::from_bits(self.bits[at])))
+            }
             _ => Vec3::ZERO,
         }
     }

@@ -79,8 +79,13 @@ pub static CORE: ModuleRows = module(
             &[OWNER, ("name", ""), ("kind", "its number")],
             "Sends an event with the value of the results; true if the graph receives it.",
         ),
-        func("flow_receives", receives, &[OWNER, ("name", "")], "Returns true if it has the event.")
-            .pure(),
+        func(
+            "flow_receives",
+            receives,
+            &[OWNER, ("name", "")],
+            "Returns true if it has the event.",
+        )
+        .pure(),
         hot(
             "flow_run",
             run,

@@ -1,14 +1,12 @@
 //! Node types from the documentation of functions, and from tables in Lua. The rules that decide
 //! which functions become nodes, and how, are in this file only.
 
+use crate::api::MODULES;
+use crate::argument::{Integer, TextArgument};
 use crate::docgen::ApiModel;
 use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
 use crate::value::ScriptValue;
-use crate::api::MODULES;
-use crate::argument::{Integer, TextArgument};
-use engine_flow::{
-    CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
-};
+use engine_flow::{CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
 use engine_runtime::Engine;
@@ -16,8 +14,22 @@ use std::collections::HashSet;
 
 /// Modules without nodes: their functions belong to scripts, to tools, or to each frame's drawing.
 const HIDDEN_MODULES: &[&str] = &[
-    "Debug", "Gui", "IdString32", "IdString64", "Image", "Localizer", "Memory", "Profiler", "Script", "Stats",
-    "TestApi", "Timer", "Tween", "Worker", "lfs", "utf8",
+    "Debug",
+    "Gui",
+    "IdString32",
+    "IdString64",
+    "Image",
+    "Localizer",
+    "Memory",
+    "Profiler",
+    "Script",
+    "Stats",
+    "TestApi",
+    "Timer",
+    "Tween",
+    "Worker",
+    "lfs",
+    "utf8",
 ];
 
 /// Functions without nodes: Flow has nodes of its own for their purpose.
@@ -251,12 +263,14 @@ fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
         false => &["name", "type", "doc"],
     };
     check_fields(value, known, if is_input { "an input" } else { "an output" })?;
-    let name = text(value, "name")?.ok_or_else(|| error!("a pin needs a name: name = \"speed\""))?;
+    let name =
+        text(value, "name")?.ok_or_else(|| error!("a pin needs a name: name = \"speed\""))?;
     let kind = text(value, "type")?.unwrap_or_else(|| "any".to_string());
-    let kind = FlowType::by_name(&kind).filter(|kind| *kind != FlowType::Event).ok_or_else(|| {
-        let hint = suggest::hint(&kind, FlowType::ALL.map(FlowType::name));
-        error!("'{name}' has the unknown type '{kind}'{hint}")
-    })?;
+    let kind =
+        FlowType::by_name(&kind).filter(|kind| *kind != FlowType::Event).ok_or_else(|| {
+            let hint = suggest::hint(&kind, FlowType::ALL.map(FlowType::name));
+            error!("'{name}' has the unknown type '{kind}'{hint}")
+        })?;
     let default = match (field(value, "default"), field(value, "optional")) {
         (Some(ScriptValue::Text(text)), _) if text == "self" && kind.is_handle() => {
             PinDefault::Owner
@@ -350,7 +364,9 @@ pub(super) fn add_node(
         dynamic: false,
     };
     let catalogue = &mut engine.worlds.flow.get_mut().catalogue;
-    if catalogue.find(name).is_some_and(|known| !matches!(known.origin, NodeOrigin::Lua(_)) && !file.as_str().is_empty()) {
+    if catalogue.find(name).is_some_and(|known| {
+        !matches!(known.origin, NodeOrigin::Lua(_)) && !file.as_str().is_empty()
+    }) {
         return Err(error!("the node '{name}' has the name of a node of the engine: rename it"));
     }
     catalogue.set(node);
