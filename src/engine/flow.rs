@@ -142,7 +142,7 @@ fn load_source(
         return Ok(known.clone());
     }
     let resource = ResourceName::new(kind_names::FLOW, name);
-    let read = || {
+    let mut read = || {
         let bytes = store.read(&resource)?;
         contain(&resource, || read_tree(&bytes))
     };

@@ -28,6 +28,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/input.md",
     "docs/languages.md",
     "docs/levels.md",
+    "docs/flow.md",
     "docs/lights.md",
     "docs/lua.md",
     "docs/materials.md",

@@ -225,7 +225,7 @@ fn before_node(
     }
     if task.count > around.nodes_max {
         let message = format!(
-            "{} nodes ran for one event, which is the limit (flow.nodes_per_event): is this loop \
+            "{} nodes ran for one event, which is the limit (NODES_PER_EVENT_MAX): is this loop \
              endless? {}",
             around.nodes_max,
             task.wire_names(program)

@@ -292,7 +292,7 @@ fn an_endless_loop_ends_with_an_error_that_names_its_wires() {
     assert_eq!(
         game.flow.last_error(),
         "graph test.flow, node b (variable.add): 10000 nodes ran for one event, which is the \
-         limit (flow.nodes_per_event): is this loop endless? w.body > b.in"
+         limit (NODES_PER_EVENT_MAX): is this loop endless? w.body > b.in"
     );
     assert!(game.flow.is_idle());
 }
@@ -756,4 +756,18 @@ fn explanations_name_sizes_inputs_and_wires() {
         ]
     );
     assert!(lines[0].starts_with("test.flow: 2 nodes, "), "{}", lines[0]);
+}
+
+#[test]
+fn the_manual_lists_all_nodes() {
+    const MARK: &str = "\n<!-- nodes -->\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/flow.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (before, listed) = text.split_once(MARK).unwrap();
+    let wanted = node_markdown(&Catalogue::built_in());
+    if std::env::var_os("ENGINE_ROWS_UPDATE").is_some() {
+        std::fs::write(path, format!("{before}{MARK}{wanted}")).unwrap();
+        return;
+    }
+    assert!(listed == wanted, "docs/flow.md: ENGINE_ROWS_UPDATE=1 cargo test -p engine_flow");
 }
