@@ -10,6 +10,8 @@ mod calls;
 mod check;
 mod compile;
 mod control;
+mod control_rows;
+mod events;
 mod explain;
 mod flatten;
 mod instance;
@@ -24,6 +26,8 @@ mod reload;
 pub mod resource;
 mod runtime;
 mod source;
+#[cfg(test)]
+mod source_tests;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -31,6 +35,7 @@ mod timers;
 mod tools;
 mod trace;
 mod value;
+mod value_rows;
 
 pub use built_in::pin_tree;
 pub use check::{GraphOwner, check};

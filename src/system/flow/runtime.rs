@@ -13,7 +13,6 @@ use super::task::{
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
 use super::value::{FlowHeap, Slot};
-use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, error, log};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -96,13 +95,13 @@ pub(super) struct LoadedProgram {
 
 /// An event that waits.
 #[derive(Clone, Copy, Debug)]
-struct WaitingEvent {
-    instance: InstanceId,
-    node: u32,
-    mode: RunMode,
-    output: u32,
-    count: u8,
-    values: [Slot; EVENT_VALUES_MAX],
+pub(super) struct WaitingEvent {
+    pub instance: InstanceId,
+    pub node: u32,
+    pub mode: RunMode,
+    pub output: u32,
+    pub count: u8,
+    pub values: [Slot; EVENT_VALUES_MAX],
 }
 
 /// Call that waits for its results.
@@ -117,19 +116,19 @@ pub(super) enum PendingCall {
 pub struct Flow {
     pub catalogue: Catalogue,
     pub(super) programs: Vec<LoadedProgram>,
-    by_name: HashMap<String, u32>,
+    pub(super) by_name: HashMap<String, u32>,
     pub(super) instances: Instances,
-    of_owner: HashMap<Handle, InstanceId>,
+    pub(super) of_owner: HashMap<Handle, InstanceId>,
     pub heap: FlowHeap,
-    queue: VecDeque<WaitingEvent>,
+    pub(super) queue: VecDeque<WaitingEvent>,
     pub(super) task: Task,
     pub(super) pending: Option<PendingCall>,
-    suspended: Vec<(Task, Option<PendingCall>)>,
+    pub(super) suspended: Vec<(Task, Option<PendingCall>)>,
     /// Instances that each update of their world visits, in the order in which they became active.
-    active: Vec<InstanceId>,
+    pub(super) active: Vec<InstanceId>,
     pub(super) timers: FlowTimers,
-    requests: Vec<Request>,
-    callbacks: VecDeque<FlowEvent>,
+    pub(super) requests: Vec<Request>,
+    pub(super) callbacks: VecDeque<FlowEvent>,
     pub(super) traces: Vec<FlowTrace>,
     /// Maximum number of nodes that run for one event.
     pub nodes_max: u32,
@@ -364,137 +363,6 @@ impl Flow {
         self.timers.release_world(world);
     }
 
-    fn push(&mut self, event: WaitingEvent) {
-        if self.queue.len() >= EVENTS_MAX {
-            let message =
-                format!("{EVENTS_MAX} events of graphs wait (EVENTS_MAX): one was dropped");
-            log::warn("flow/events", &message);
-            return;
-        }
-        self.queue.push_back(event);
-    }
-
-    /// Sends an event to an instance. `output` is the output of the entry points that continues.
-    /// Returns true if the graph has such an entry point.
-    pub fn raise(
-        &mut self,
-        id: InstanceId,
-        kind: EventKind,
-        name: &str,
-        values: &[Slot],
-        output: u32,
-    ) -> bool {
-        let Some(instance) = self.instances.get(id) else { return false };
-        let program = self.programs[instance.program as usize].program.clone();
-        let mut array = [Slot::NIL; EVENT_VALUES_MAX];
-        let count = values.len().min(EVENT_VALUES_MAX);
-        array[..count].copy_from_slice(&values[..count]);
-        let mut taken = false;
-        for entry in program.entries(kind).iter().filter(|entry| entry.name == name) {
-            taken = true;
-            self.push(WaitingEvent {
-                instance: id,
-                node: entry.node,
-                mode: RunMode::Fire,
-                output,
-                count: count as u8,
-                values: array,
-            });
-        }
-        taken
-    }
-
-    /// Returns true if a graph receives a kind of events.
-    pub fn receives(&self, id: InstanceId, kind: EventKind, name: Option<&str>) -> bool {
-        let Some(instance) = self.instances.get(id) else { return false };
-        let entries = self.programs[instance.program as usize].program.entries(kind);
-        entries.iter().any(|entry| name.is_none_or(|name| entry.name == name))
-    }
-
-    /// Starts an instance: its timers, and the event `spawned`.
-    pub fn start(&mut self, id: InstanceId) {
-        let Some(instance) = self.instances.get(id) else { return };
-        let program = self.programs[instance.program as usize].program.clone();
-        for entry in program.entries(EventKind::Timer) {
-            self.push(WaitingEvent {
-                instance: id,
-                node: entry.node,
-                mode: RunMode::Start,
-                output: 0,
-                count: 0,
-                values: [Slot::NIL; EVENT_VALUES_MAX],
-            });
-        }
-        self.raise(id, EventKind::Spawned, "", &[], 0);
-    }
-
-    /// Queues the events of a world's update: delays and timers that are due, updates, and
-    /// timelines. Instances that wait for none of these are not visited.
-    pub fn update(&mut self, world: Handle, time: f64, dt: f64) {
-        if self.queue.is_empty() && self.is_idle() && self.heap.is_sweep_due() {
-            self.sweep();
-        }
-        while let Some(timer) = self.timers.next_due(world, time) {
-            let Some(instance) = self.instances.get(timer.instance) else { continue };
-            let loaded = &self.programs[instance.program as usize];
-            let node = loaded.program.node(timer.node);
-            let state = loaded.program.nodes[node.info()].outputs.len();
-            let generation = instance.slots[node.outputs() + state].as_number() as u32;
-            if generation == timer.generation {
-                self.push(WaitingEvent {
-                    instance: timer.instance,
-                    node: timer.node,
-                    mode: RunMode::Fire,
-                    output: 0,
-                    count: 0,
-                    values: [Slot::NIL; EVENT_VALUES_MAX],
-                });
-            }
-        }
-        for at in 0..self.active.len() {
-            let id = self.active[at];
-            let Some(instance) = self.instances.get(id) else { continue };
-            if instance.slots[WORLD_SLOT as usize].as_handle() == Some(world) {
-                self.update_instance(id, dt);
-            }
-        }
-        self.retire_finished();
-    }
-
-    fn update_instance(&mut self, id: InstanceId, dt: f64) {
-        let instance = self.instances.get(id).expect("the caller found it");
-        let index = instance.program as usize;
-        let (playing, program) = (instance.playing, self.programs[index].program.clone());
-        self.raise(id, EventKind::Update, "", &[Slot::number(dt)], 0);
-        if playing == 0 {
-            return;
-        }
-        for at in 0..self.programs[index].timelines.len() {
-            let node = self.programs[index].timelines[at];
-            let record = program.node(node);
-            let outputs = program.nodes[record.info()].outputs.len();
-            let slots = &mut self.instances.get_mut(id).expect("it is there").slots;
-            let direction = record.outputs() + outputs;
-            if slots[direction].as_number() != 0.0 {
-                slots[direction + 1] = Slot::number(dt);
-                let values = [Slot::NIL; EVENT_VALUES_MAX];
-                let (mode, count) = (RunMode::Tick, 0);
-                self.push(WaitingEvent { instance: id, node, mode, output: 0, count, values });
-            }
-        }
-    }
-
-    /// Removes instances from the active ones whose timelines have ended.
-    fn retire_finished(&mut self) {
-        let (instances, programs) = (&mut self.instances, &self.programs);
-        self.active.retain(|id| {
-            let Some(instance) = instances.get_mut(*id) else { return false };
-            let keep = instance.playing > 0 || programs[instance.program as usize].visited;
-            instance.active = keep;
-            keep
-        });
-    }
-
     /// Ends the event that is running, and those that wait, in some instances.
     pub(super) fn end_running_events(&mut self, instances: &[InstanceId]) {
         if self.task.instance.is_some_and(|id| instances.contains(&id)) {
@@ -518,39 +386,13 @@ impl Flow {
         self.retire_finished();
     }
 
-    /// Returns the names of the input actions that graphs in a world wait for, sorted.
-    pub fn action_names(&self, world: Handle) -> Vec<String> {
-        let in_world = self
-            .active
-            .iter()
-            .filter_map(|id| self.instances.get(*id))
-            .filter(|one| one.slots[WORLD_SLOT as usize].as_handle() == Some(world));
-        let programs = in_world.map(|one| &self.programs[one.program as usize].program);
-        let entries = programs.flat_map(|program| program.entries(EventKind::Input));
-        let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();
-        names.sort();
-        names.dedup();
-        names
-    }
-
-    /// Sends the change of an input action to the graphs of a world.
-    pub fn raise_action(&mut self, world: Handle, name: &str, pressed: bool) {
-        for at in 0..self.active.len() {
-            let id = self.active[at];
-            let Some(instance) = self.instances.get(id) else { continue };
-            if instance.slots[WORLD_SLOT as usize].as_handle() == Some(world) {
-                self.raise(id, EventKind::Input, name, &[], u32::from(!pressed));
-            }
-        }
-    }
-
     /// Returns true if no event is running.
     pub fn is_idle(&self) -> bool {
         self.task.instance.is_none() && self.suspended.is_empty() && self.pending.is_none()
     }
 
     /// Frees texts and lists that nothing uses.
-    fn sweep(&mut self) {
+    pub(super) fn sweep(&mut self) {
         let programs = self.programs.iter();
         let shared = programs.flat_map(|loaded| loaded.constants.iter().chain(&loaded.template));
         let slots = self.instances.iter().flat_map(|(_, instance)| instance.slots.iter());
@@ -748,16 +590,5 @@ impl Flow {
             self.fail_call("the function did not return");
             self.end_nested();
         }
-    }
-
-    /// Adds all instances, events and timers to a state hash.
-    pub fn write_state(&self, hash: &mut StateHash) {
-        for (id, instance) in self.instances.iter() {
-            hash.write_f64(id.to_number());
-            hash.write_bytes(self.programs[instance.program as usize].program.name.as_bytes());
-            instance.slots.iter().for_each(|slot| slot.write_state(&self.heap, hash));
-        }
-        hash.write_u64(self.queue.len() as u64);
-        self.timers.write_state(hash);
     }
 }

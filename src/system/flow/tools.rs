@@ -1,8 +1,9 @@
-//! Breakpoints, single steps and the recording of events, for tools.
+//! Breakpoints, single steps and the recording of events, for tools; the hash of the state.
 
 use super::instance::InstanceId;
 use super::runtime::{Flow, StoppedNode};
 use super::trace::{FlowTrace, TRACES_MAX};
+use engine_foundation::hash::StateHash;
 
 impl Flow {
     /// Returns the node before which events stopped.
@@ -75,5 +76,16 @@ impl Flow {
     /// Ends the recordings for which no tool asked in the last seconds.
     pub fn end_old_traces(&mut self, now: f64, seconds: f64) {
         self.traces.retain(|trace| now - trace.asked_at <= seconds);
+    }
+
+    /// Adds all instances, events and timers to a state hash.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        for (id, instance) in self.instances.iter() {
+            hash.write_f64(id.to_number());
+            hash.write_bytes(self.programs[instance.program as usize].program.name.as_bytes());
+            instance.slots.iter().for_each(|slot| slot.write_state(&self.heap, hash));
+        }
+        hash.write_u64(self.queue.len() as u64);
+        self.timers.write_state(hash);
     }
 }
