@@ -17,7 +17,7 @@ local globals = core.globals
 
 local Unit, Level = core.module("Unit"), core.module("Level")
 local Application, Input = core.module("Application"), core.module("Input")
-local World, Flow = core.module("World"), core.module("Flow")
+local Flow = core.module("Flow")
 
 ---@module Flow
 ---Graphs of visual scripting: how they look from scripts. Units and levels have graphs in their

@@ -213,9 +213,9 @@ fn event_tree(program: &Program, event: &TraceEvent) -> SjsonTree {
     let ends = match program.wires.get(event.wire as usize) {
         Some(wire) => {
             let from = &program.nodes[wire.from as usize].path;
-            [from.as_str(), &wire.from_pin, node, &wire.to_pin]
+            [from.as_str(), wire.from_pin.as_str(), node.as_str(), wire.to_pin.as_str()]
         }
-        None => ["", "", node, ""],
+        None => ["", "", node.as_str(), ""],
     };
     let numbers = [event.sequence as f64, event.frame as f64].map(SjsonTree::Number);
     SjsonTree::Array(numbers.into_iter().chain(ends.map(json::text)).collect())

@@ -196,7 +196,7 @@ fn node_type(
 pub fn function_types() -> Vec<NodeType> {
     let rows = MODULES.iter().flat_map(|module| {
         let pure = module.funcs.iter().filter(|row| row.pure);
-        pure.map(|row| (module.name, row.name))
+        pure.map(move |row| (module.name, row.name))
     });
     let pure: HashSet<(&str, &str)> = rows.collect();
     let api = ApiModel::new();
