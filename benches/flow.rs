@@ -96,7 +96,8 @@ fn chain(count: usize) -> String {
     for at in 0..count {
         nodes += &format!(
             "q{at} = {{ type = \"number.add\" inputs = {{ a = {{ wire = \"a.value\" }} b = {{ wire \
-             = \"b.value\" }} }} }} n{at} = {{ type = \"variable.add\" variable = \"c\" inputs = {{ \
+             = \"b.value\" }} }} }} n{at} = {{ type = \"variable.add\" variable = \"c\" inputs \
+             = {{ \
              amount = {{ wire = \"q{at}.result\" }} }} }} "
         );
         if at + 1 < count {

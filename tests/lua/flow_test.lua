@@ -97,7 +97,8 @@ describe("Flow", function()
   it("reports nodes that fail with graph and node, and goes on", function()
     local barrel = World.spawn_unit(world, "units/flow_barrel")
     test.expect_error("node failing %(samples.fail%): .*the sample fails")
-    local expected = { error = "the sample fails", wait = "yield", value = "must be of type number" }
+    local expected =
+      { error = "the sample fails", wait = "yield", value = "must be of type number" }
     for _, mode in ipairs({ "error", "wait", "value" }) do
       FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")

@@ -30,7 +30,8 @@ pub(super) const EVENTS: &[Row] = &[
         Op::Event,
         "",
         "out: event, dt: number",
-        "Runs in each update of the world. A graph with it is visited in each frame: use a timer or \
+        "Runs in each update of the world. A graph with it is visited in each frame: use a \
+        timer or \
       an event if you can.",
     ),
     (

@@ -106,7 +106,8 @@ fn deep_chains_use_no_native_stack() {
         }
     }
     let mut game = Game::new(&format!(
-        "variables = {{ x = {{ type = \"number\" }} }} nodes = {{ {nodes} }} events = {{ {events} }}"
+        "variables = {{ x = {{ type = \"number\" }} }} nodes = {{ {nodes} }} events = {{ \
+        {events} }}"
     ));
     game.flow.nodes_max = 100_000;
     game.event("go");
@@ -115,7 +116,8 @@ fn deep_chains_use_no_native_stack() {
 
 #[test]
 fn edits_of_different_nodes_merge_and_keep_bytes() {
-    let text = "// Barrel\nnodes = {\n  n1 = { type = \"a\" } // first\n  n2 = { type = \"b\" x = 1 \
+    let text = "// Barrel\nnodes = {\n  n1 = { type = \"a\" } // first\n  n2 = { type = \"b\" \
+    x = 1 \
         y = 2 }\n}\n";
     let base = tree(text);
     let mine = tree(
@@ -143,7 +145,8 @@ fn explanations_name_sizes_inputs_and_wires() {
     let program = compiled(
         "variables = { hits = { type = \"number\" value = 2 } }\n\
          nodes = { n1 = { type = \"event.spawned\" } n2 = { type = \"debug.print\" inputs = { \
-         value = { wire = \"n3.value\" } } } n3 = { type = \"variable.value\" variable = \"hits\" } }\n\
+         value = { wire = \"n3.value\" } } } n3 = { type = \"variable.value\" variable = \
+         \"hits\" } }\n\
          events = { \"n1.out > n2.in\" = true }",
         &[],
     )
@@ -174,4 +177,20 @@ fn the_manual_lists_all_nodes() {
         return;
     }
     assert!(listed == wanted, "docs/flow.md: ENGINE_ROWS_UPDATE=1 cargo test -p engine_flow");
+}
+
+#[test]
+fn requests_send_raise_and_print() {
+    let mut game = Game::new(
+        "nodes = { go = { type = \"event.custom\" name = \"go\" } \
+         got = { type = \"event.custom\" name = \"got\" } \
+         s = { type = \"event.send\" name = \"got\" inputs = { value = 3 } } \
+         r = { type = \"event.raise\" name = \"told\" inputs = { value = \"x\" } } \
+         l = { type = \"test.log\" inputs = { value = { wire = \"got.value\" } } } \
+         m = { type = \"test.log\" inputs = { value = \"after\" } } }\n\
+         events = { \"go.out > s.in\" = true \"s.out > r.in\" = true \"r.out > m.in\" = true \
+         \"got.out > l.in\" = true }",
+    );
+    game.event("go");
+    assert_eq!(game.taken(), "told: x after 3");
 }
