@@ -571,6 +571,8 @@ impl Flow {
         if let Some((task, pending)) = self.suspended.pop() {
             self.task = task;
             self.pending = pending;
+            // An event that stopped at a breakpoint inside of the function is lost.
+            self.stopped = false;
         }
     }
 
