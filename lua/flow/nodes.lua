@@ -93,7 +93,7 @@ core.add_flow_nodes("unit.", {
     inputs = { { name = "sound", type = "resource", resource = "sound" }, unit_pin() },
     outputs = { { name = "voice", type = "handle" } },
     run = function(sound, unit)
-      return Sound.trigger(sound, { position = Unit.world_position(unit, 1) })
+      return Sound.trigger(Unit.world(unit), sound, { unit = unit })
     end,
   },
   set_light = {

@@ -86,8 +86,10 @@ fn pin_type(kind: &str) -> Option<FlowType> {
         found = match found {
             None => Some(part),
             Some(known) if known == part => Some(known),
-            // A handle, and a number for other objects.
-            Some(known) if known.is_handle() && part == FlowType::Number => Some(known),
+            // A handle, and a number or a handle for other objects.
+            Some(known) if known.is_handle() && (part == FlowType::Number || part.is_handle()) => {
+                Some(known)
+            }
             Some(_) => Some(FlowType::Any),
         };
     }
