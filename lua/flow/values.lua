@@ -7,9 +7,7 @@ local istype = core.ffi.istype
 local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
 local ColorType = core.ctypes.Color
 local input_tag, input_number = core.flow_input_tag, core.flow_input_number
-local input_vector, input_rotation = core.flow_input_vector, core.flow_input_rotation
-local input_color, input_text = core.flow_input_color, core.flow_input_text
-local input_list = core.flow_input_list
+local input_text, input_list = core.flow_input_text, core.flow_input_list
 local result_nil, result_number = core.flow_result_nil, core.flow_result_number
 local result_boolean, result_text = core.flow_result_boolean, core.flow_result_text
 local result_vector, result_rotation = core.flow_result_vector, core.flow_result_rotation
@@ -27,9 +25,10 @@ function core.flow_value(at)
   if tag == 0 then return nil end
   if tag == 2 then return input_number(at) ~= 0 end
   if tag == 3 then return input_text(at) end
-  if tag == 4 then return input_vector(at) end
-  if tag == 5 then return input_rotation(at) end
-  if tag == 6 then return input_color(at) end
+  -- These are wrapped after this file has run, so that they return vectors.
+  if tag == 4 then return core.flow_input_vector(at) end
+  if tag == 5 then return core.flow_input_rotation(at) end
+  if tag == 6 then return core.flow_input_color(at) end
   return input_list(at)
 end
 

@@ -2,7 +2,7 @@
 local world
 local events = {}
 
-function on_flow_event(object, name, value)
+function _G.on_flow_event(object, name, value)
   events[#events + 1] = { object, name, value }
 end
 
@@ -16,7 +16,7 @@ describe("Flow", function()
   before_each(function()
     world = Application.new_world()
     events = {}
-    FLOW_FAILURE = nil
+    _G.FLOW_FAILURE = nil
   end)
 
   after_each(function()
@@ -100,7 +100,7 @@ describe("Flow", function()
     local expected =
       { error = "the sample fails", wait = "yield", value = "must be of type number" }
     for _, mode in ipairs({ "error", "wait", "value" }) do
-      FLOW_FAILURE = mode
+      _G.FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")
       local problem = Flow.inspect(barrel).error
       assert.matches("graph units/flow_barrel.unit, node failing %(samples.fail%)", problem)
@@ -126,11 +126,11 @@ describe("Flow", function()
   it("tells the node whose graph runs", function()
     local barrel = World.spawn_unit(world, "units/flow_barrel")
     Unit.flow_event(barrel, "context")
-    assert.equals(barrel, FLOW_CONTEXT[1])
-    assert.equals(world, FLOW_CONTEXT[2])
-    assert.is_nil(FLOW_CONTEXT[3])
-    assert.equals("units/flow_barrel.unit", FLOW_CONTEXT[4])
-    assert.equals("tells", FLOW_CONTEXT[5])
+    assert.equals(barrel, _G.FLOW_CONTEXT[1])
+    assert.equals(world, _G.FLOW_CONTEXT[2])
+    assert.is_nil(_G.FLOW_CONTEXT[3])
+    assert.equals("units/flow_barrel.unit", _G.FLOW_CONTEXT[4])
+    assert.equals("tells", _G.FLOW_CONTEXT[5])
   end)
 
   it("has a context only while a node runs", function()

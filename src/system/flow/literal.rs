@@ -83,7 +83,7 @@ pub fn literal(
             let parts = [color.red, color.green, color.blue, color.alpha];
             Ok(Literal::Slot(Slot::color(parts)))
         }
-        (FlowType::Unit, SjsonTree::String(name)) => match units {
+        (FlowType::Unit | FlowType::Handle, SjsonTree::String(name)) => match units {
             Some(units) if units.contains(name) => Ok(Literal::LevelUnit(name.clone())),
             Some(units) => {
                 let hint = suggest::hint(name, units.iter().map(String::as_str));
