@@ -5,7 +5,16 @@ local Backdrop = {}
 local TOP, MIDDLE, LOW = Color(24, 20, 62), Color(150, 58, 110), Color(255, 164, 92)
 local SUN = Color(255, 214, 150)
 
--- From far to near: height, roughness, how far they move, and color.
+---@class Hill
+---@field height number
+---@field rough number
+---@field shift number how far it moves
+---@field color Color
+---@field points? Vector2[] its outline for a screen of the width
+---@field width? number
+
+-- From far to near.
+---@type Hill[]
 local HILLS = {
   { height = 210, rough = 60, shift = 0.02, color = Color(112, 52, 104) },
   { height = 140, rough = 90, shift = 0.05, color = Color(70, 36, 84) },

@@ -37,7 +37,7 @@ end
 
 ---Throws a ball up again if it falls onto the paddle. Returns its speed at the hit, or nil.
 ---@param ball Ball
----@param paddle { x: number, y: number, half: number }
+---@param paddle { x: number, y: number, half_width: number }
 ---@return number? speed
 function Ball.bounce(ball, paddle)
   local from_middle = ball.x - paddle.x

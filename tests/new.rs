@@ -213,6 +213,21 @@ fn editor_settings_disable_unavailable_libraries() {
     assert_eq!(code, 0, "{out}{err}");
 }
 
+#[test]
+fn editor_settings_of_examples_are_those_of_new_games() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let entries = fs::read_dir(root.join("examples")).unwrap().map(|entry| entry.unwrap().path());
+    let examples: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+    assert!(examples.len() >= 4, "{examples:?}");
+    for file in [".emmyrc.json", ".luarc.json"] {
+        let wanted = fs::read_to_string(root.join("game_template").join(file)).unwrap();
+        for example in &examples {
+            let path = example.join(file);
+            assert_eq!(fs::read_to_string(&path).ok(), Some(wanted.clone()), "{}", path.display());
+        }
+    }
+}
+
 /// Editors must not offer names that suites do not have.
 #[test]
 fn suite_definitions_match_the_test_library() {
@@ -258,8 +273,13 @@ fn unwritable_definitions_give_one_warning() {
 fn editor_files_are_strict_json() {
     let scratch = scratch("json");
     assert_eq!(scratch.engine(&["new", "yard"]).0, 0);
-    let files =
-        [".luarc.json", ".vscode/extensions.json", ".vscode/settings.json", ".vscode/tasks.json"];
+    let files = [
+        ".emmyrc.json",
+        ".luarc.json",
+        ".vscode/extensions.json",
+        ".vscode/settings.json",
+        ".vscode/tasks.json",
+    ];
     for file in files {
         let text = fs::read_to_string(scratch.join("yard").join(file)).unwrap();
         assert_eq!(json::check(&text), Ok(()), "{file}");

@@ -411,7 +411,12 @@ fn editor_definitions_have_classes_and_types() {
         let file = files.iter().find(|file| file.name == name).expect(name);
         assert!(file.text.contains(expected), "{name} lacks:\n{expected}\nand has:\n{}", file.text);
     };
-    check("World.lua", "---@class World: integer\n\n---A world is");
+    check("World.lua", "---@class World: EngineHandle\n\n---A world is");
+    check("handles.lua", "---@class EngineHandle: integer\n");
+    check(
+        "Application.lua",
+        "---@overload fun(type: \"config\"|\"strings\", name: string): table\n",
+    );
     check("World.lua", "---@param world World a world\n---@return number\nfunction World.time(");
     check("World.lua", "---@param world? World|number|false a number that may be");
     check("Vector3.lua", "---@class (exact) Vector3\n---@field x number ");

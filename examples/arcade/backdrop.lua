@@ -8,7 +8,7 @@ local Backdrop = {}
 
 local MAP, STEP_SECONDS = "maps/cave_2", 0.15
 
-local terrain, view
+local terrain, view ---@type Terrain, table
 local waited = 0
 
 function Backdrop.enter()

@@ -6,8 +6,9 @@ local CLOCK = "caves"
 local BEATS = 8 -- in a bar; each has one note of the melody
 local TEMPO = 176
 -- Semitones above the note of sounds/pluck.wav, an A: minor, and its neighbours.
+---@type table<number, integer[]>
 local CHORDS = { { 0, 3, 7, 10 }, { -4, 0, 3, 7 }, { 3, 7, 10, 14 }, { -2, 2, 5, 10 } }
-local PATTERN = { 1, 3, 2, 4, 3, 2, 4, 3 }
+local PATTERN = { 1, 3, 2, 4, 3, 2, 4, 3 } ---@type integer[]
 local BASS = -24
 
 local world ---@type World

@@ -26,7 +26,7 @@ local function fit(terrain, x, y)
   local cave = terrain.cave
   if not Cave.is_inside(cave, x, y) then return end
   local entity, tile = Cave.at(cave, x, y), 0
-  if is_ground(entity) then
+  if entity and is_ground(entity) then
     local closed = (is_ground(Cave.at(cave, x, y + 1)) and UP or 0)
       + (is_ground(Cave.at(cave, x + 1, y)) and RIGHT or 0)
       + (is_ground(Cave.at(cave, x, y - 1)) and DOWN or 0)
@@ -36,9 +36,17 @@ local function fit(terrain, x, y)
   Tilemap.set_tile(terrain.map, "ground", x, y, tile)
 end
 
+---@class Terrain
+---@field name string the map's
+---@field map Tilemap
+---@field cave Cave
+---@field tiles table<string, integer[]> of each kind of ground, by its closed sides
+---@field seconds number how long the oil lasts
+---@field color Color
+
 ---Creates a cave from a map. Each terrain has its own copy of the map, so digging changes only it.
 ---@param name string for example "maps/cave_1"
----@return table terrain with `map` and `cave`, and with the map's `seconds` and `color`
+---@return Terrain
 function Terrain.load(name)
   local map = Tilemap.new(name)
   local properties = Tilemap.properties(map)

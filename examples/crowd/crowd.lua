@@ -37,6 +37,14 @@ local alive, looked_at = Stats.counter("crowd/alive"), Stats.counter("crowd/neig
 ---@field count integer
 ---@field first integer[] of each bin: the index of its first beetle in `order`
 ---@field order integer[] all beetles, bin by bin
+---@field kind integer[] of Crowd.KINDS
+---@field x number[]
+---@field y number[]
+---@field vx number[] speed, in pixels a second
+---@field vy number[]
+---@field life number[]
+---@field cold number[] seconds in which it stays slow
+---@field bin integer[]
 ---@field checksum number the sum of all positions, which must be the same in a replay
 
 ---@return Crowd

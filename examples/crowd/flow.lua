@@ -83,9 +83,11 @@ function Flow.solve(flow, map, crowd)
   for cell = 1, WIDE * TALL do
     distance[cell], cost[cell] = FAR, 1
   end
-  for i = 1, crowd and crowd.count or 0 do
-    local cell = Map.cell_at(crowd.x[i], crowd.y[i])
-    cost[cell] = cost[cell] + CROWDING
+  if crowd then
+    for i = 1, crowd.count do
+      local cell = Map.cell_at(crowd.x[i], crowd.y[i])
+      cost[cell] = cost[cell] + CROWDING
+    end
   end
   distance[map.lamp] = 0
   repeat

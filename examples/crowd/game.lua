@@ -27,7 +27,22 @@ Game.WAVES = {
 local fallen = Stats.counter("crowd/fallen")
 
 ---@class Game
+---@field map Map
+---@field flow Flow
+---@field crowd Crowd
+---@field effects Effects
+---@field towers Tower[]
+---@field tower_at table<integer, Tower> by cell
+---@field shells Shell[] stars in the air
+---@field lives integer
+---@field money integer
+---@field wave integer of Game.WAVES; 0 before the first one
 ---@field phase string "build", "wave", "won" or "lost"
+---@field tide boolean
+---@field coming integer[] the beetles of each kind that still come
+---@field rate number beetles a second
+---@field due number beetles that are due, with a fraction
+---@field solve_in number seconds until the field is solved again
 ---@field heard table<string, boolean> the names of the sounds of this step
 
 ---@return Game

@@ -76,7 +76,7 @@ local function click(x, y)
   local under = Panel.at(x, y + Panel.HEIGHT)
   if under == "wave" then
     call()
-  elseif under then
+  elseif type(under) == "number" then
     chosen = under
   elseif Map.has(x, y) then
     local tower, refusal = Game.build(game, chosen, Map.cell_at(x, y))

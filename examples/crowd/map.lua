@@ -54,6 +54,7 @@ function Map.new()
 end
 
 ---Returns the cell of a point, which must be in the garden.
+---@return integer
 function Map.cell_at(x, y)
   return math.floor(y / Map.CELL) * Map.WIDE + math.floor(x / Map.CELL) + 1
 end

@@ -23,10 +23,12 @@ local BIN, BINS_WIDE, BINS_TALL = Crowd.BIN, Crowd.BINS_WIDE, Crowd.BINS_TALL
 ---@field y number
 ---@field wait number seconds to the next shot
 
----@class Shell a star in the air
+-- A star in the air.
+---@class Shell
 ---@field x number where it lands
 ---@field y number
 ---@field wait number seconds until then
+---@field kind table of Towers.KINDS
 
 -- Calls `visit(i, ...)` for each beetle in a circle.
 local function around(crowd, x, y, radius, visit, ...)

@@ -1,6 +1,9 @@
 -- The mouse as a hand: the barrel that it points at glows, a click pushes it, and holding the
 -- button lifts it and moves it. If you release it in motion, it flies.
-local Hand = { over = nil, held = nil } ---@type { over: Unit?, held: Unit? }
+---@class Hand
+---@field over? Unit
+---@field held? Unit
+local Hand = {}
 
 local REACH = 30 -- metres
 local CLICK = 0.2 -- seconds: a longer press is not a click

@@ -1,8 +1,5 @@
 -- A person: a mover, and the state machine of its animations (units/figure.state_machine). The hero
 -- and the strollers are figures; what they want is up to hero.lua and strollers.lua.
-local Figure = {}
-Figure.__index = Figure
-
 local GRAVITY = 14
 local EAGER, TURN = 9, 9 -- how quickly a figure reaches the wanted speed and direction
 local STEP = 0.12 -- seconds in the air before it falls: steps and curbs are shorter
@@ -16,6 +13,10 @@ local STEP = 0.12 -- seconds in the air before it falls: steps and curbs are sho
 ---@field airborne boolean
 ---@field lies boolean
 ---@field push Vector3? velocity of the chest when it falls
+---@field side integer index of the variable of its state machine
+---@field ahead integer
+local Figure = {}
+Figure.__index = Figure
 
 ---@param unit Unit
 ---@return Figure

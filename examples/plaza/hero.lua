@@ -1,6 +1,10 @@
 -- The player's figure: keys and the mouse, seen from the camera.
 local Figure = require "figure"
 
+---@class Hero
+---@field figure Figure
+---@field target? Vector3 the point under the mouse
+---@field point integer index of the target of its state machine
 local Hero = {}
 
 local WALK, RUN, AIMING, JUMP = 1.6, 4.4, 1.4, 5.2

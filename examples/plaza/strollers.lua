@@ -2,6 +2,9 @@
 -- make way for each other, and get up again when a ball has knocked them over.
 local Figure = require "figure"
 
+---@class Strollers
+---@field all Stroller[]
+---@field by_unit table<Unit, Stroller>
 local Strollers = { all = {} }
 
 local COUNT = 20

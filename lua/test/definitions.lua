@@ -157,32 +157,32 @@ assert = {}
 ---Checks that two values are the same: equal numbers, strings and vectors, or the same table.
 ---@param expected any the expected value
 ---@param actual any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.equals(expected, actual, message) end
 
 ---Checks that two values are not the same.
 ---@param unexpected any the value that must not occur
 ---@param actual any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.not_equals(unexpected, actual, message) end
 
 ---Checks that two values have the same contents, including nested tables.
 ---@param expected any the expected value
 ---@param actual any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.same(expected, actual, message) end
 
 ---Checks that two values have different contents.
 ---@param unexpected any the value that must not occur
 ---@param actual any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.not_same(unexpected, actual, message) end
 
 ---Checks that two numbers differ by no more than a tolerance.
 ---@param expected number the expected number
 ---@param actual number the actual number
 ---@param tolerance number the largest difference allowed
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.near(expected, actual, tolerance, message) end
 
 ---Checks that a function, or the worst of some frames, does not exceed a budget: `engine_calls`,
@@ -201,52 +201,52 @@ function assert.matches(pattern, actual) end
 
 ---Checks that a value is true.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_true(value, message) end
 
 ---Checks that a value is false.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_false(value, message) end
 
 ---Checks that a value is nil.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_nil(value, message) end
 
 ---Checks that a value is not nil.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_not_nil(value, message) end
 
 ---Checks that a value is not nil and not false.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_truthy(value, message) end
 
 ---Checks that a value is nil or false.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_falsy(value, message) end
 
 ---Checks that a value is a number. Similar assertions exist for other types: `assert.is_boolean`.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_number(value, message) end
 
 ---Checks that a value is a string.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_string(value, message) end
 
 ---Checks that a value is a table.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_table(value, message) end
 
 ---Checks that a value is a function.
 ---@param value any the actual value
----@param message? string message for a failure
+---@param message? any message for a failure
 function assert.is_function(value, message) end
 
 ---Checks that a function raises an error.

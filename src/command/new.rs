@@ -28,6 +28,7 @@ macro_rules! files {
 /// Files of every new game: settings for editors.
 const SHARED: TemplateFiles = files![
     "game_template":
+    ".emmyrc.json",
     ".gitignore",
     ".luarc.json",
     ".vscode/extensions.json",

@@ -4,6 +4,7 @@ function init()
 end
 
 function update(dt)
+  World.update(Application.main_world(), dt)
 end
 
 function render()

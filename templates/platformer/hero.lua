@@ -1,4 +1,19 @@
 -- The hero: runs, jumps, falls through platforms, and gets hurt. Metres and seconds.
+---@class Hero
+---@field unit Unit
+---@field game table game.lua
+---@field sprite Sprite
+---@field mover Mover
+---@field body integer the node of its picture
+---@field position Vector3
+---@field x_speed number
+---@field y_speed number
+---@field coyote number seconds in which it may still jump
+---@field buffer number seconds in which a pressed jump counts
+---@field jumping boolean
+---@field grounded boolean
+---@field dead boolean
+---@field stretch number of its picture, upward
 local Hero = {}
 Hero.__index = Hero
 

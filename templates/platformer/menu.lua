@@ -1,4 +1,8 @@
 -- A title and a list of choices, for the keyboard and pads.
+---@class Menu
+---@field title string
+---@field choices table each a name and a function
+---@field at integer the choice that is marked
 local Menu = {}
 Menu.__index = Menu
 

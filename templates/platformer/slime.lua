@@ -1,4 +1,10 @@
 -- A slime: patrols between walls and edges, hurts the hero, and is flattened from above.
+---@class Slime
+---@field unit Unit
+---@field game table game.lua
+---@field sprite Sprite
+---@field speed number
+---@field direction number 1 to the right, -1 to the left
 local Slime = {}
 Slime.__index = Slime
 

@@ -3,6 +3,18 @@
 -- listed in `events`, for the modules that show them.
 local Cave = {}
 
+---@class Cave
+---@field columns integer
+---@field rows integer
+---@field needed integer the number of gems that open the door
+---@field gems integer those that the hero has
+---@field cells table<integer, Entity> row by row, from the bottom left
+---@field events table[] of the last step
+---@field steps integer
+---@field hero Entity
+---@field door Entity
+---@field ended? string "won" or "lost"
+
 ---@class Entity
 ---@field kind string "hero", "boulder", "gem", "bat", "door", "earth" or "rock"
 ---@field x integer
@@ -12,13 +24,15 @@ local Cave = {}
 ---@field falls integer the number of cells that it has fallen
 ---@field face_x integer the direction in which a bat flies or the hero looks
 ---@field face_y integer
+---@field stepped? integer the step in which it last moved
 
-local OUTSIDE = { kind = "rock" }
+local OUTSIDE = { kind = "rock" } ---@type any
 -- Boulders and gems roll off these.
 local ROUND = { boulder = true, gem = true }
 local PUSHES = 2 -- the number of steps that it takes to move a boulder
 
 ---@param needed integer the number of gems that open the door
+---@return Cave
 function Cave.new(columns, rows, needed)
   return { columns = columns, rows = rows, needed = needed, cells = {}, events = {}, steps = 0,
     gems = 0, hero = nil, door = nil, ended = nil }
@@ -157,7 +171,7 @@ function Cave.step(cave, dx, dy)
     for x = 1, cave.columns do
       local entity = Cave.at(cave, x, y)
       local moves = entity and MOVES[entity.kind]
-      if moves and entity.stepped ~= cave.steps then
+      if entity and moves and entity.stepped ~= cave.steps then
         entity.stepped = cave.steps
         moves(cave, entity)
       end

@@ -16,7 +16,7 @@ local LOW_OIL = 0.2 -- the bar blinks below this share
 local BAR = 300
 local STATUS = 24 -- texels above the cave that are reserved for the status line
 
-local run, terrain, view
+local run, terrain, view ---@type table, Terrain, table
 local waited = 0 -- seconds since the last step of the cave
 local paused = false
 local banner = { text = "", alpha = 0 } -- text in the middle of the screen

@@ -30,7 +30,7 @@ describe("the garden", function()
 end)
 
 describe("the flow field", function()
-  local map, flow
+  local map, flow ---@type Map, Flow
 
   before_each(function()
     map, flow = Map.new(), Flow.new()

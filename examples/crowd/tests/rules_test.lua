@@ -18,7 +18,7 @@ local function cell(column, row)
 end
 
 describe("building", function()
-  local game
+  local game ---@type Game
 
   before_each(function()
     Math.set_seed(1)
@@ -85,7 +85,7 @@ describe("building", function()
 end)
 
 describe("a tower", function()
-  local game
+  local game ---@type Game
 
   -- A tower with one walker next to it.
   local function shoots(kind, distance)
