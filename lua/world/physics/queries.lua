@@ -401,8 +401,8 @@ end
 ---of physics.
 ---@param physics_world PhysicsWorld the physics of a world
 ---@param ... any names and values
----@return Actor[]|nil actors in the order of their slots
----@return integer|nil count number of actors
+---@return Actor[] actors in the order of their slots
+---@return integer count number of actors
 function PhysicsWorld.overlap(physics_world, ...)
   local callback = ...
   if type(callback) ~= "function" then

@@ -25,14 +25,8 @@ pub const OVERLOADS: &[(&str, &[&str])] = &[
     ),
     ("Math.random", &["fun(max: integer): integer", "fun(min: integer, max: integer): integer"]),
     ("PhysicsWorld.immediate_raycast", RAYCAST),
-    ("PhysicsWorld.overlap", OVERLAP),
     ("PhysicsWorld.raycast", RAYCAST),
 ];
-
-/// Queries without a function, which have their result at once.
-const OVERLAP: &[&str] =
-    &["fun(physics_world: PhysicsWorld, option: string, value: any, ...: any): \
-                            Actor[], integer"];
 
 /// Rays by their modes, and options without a length or a mode. Without a hit, the other results of
 /// "closest" are nil; editors cannot tell that from the first result.
