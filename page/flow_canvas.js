@@ -1,0 +1,297 @@
+// The drawing of a Flow graph: pan and zoom, and the elements of what is near the visible part.
+// Pointers are in flow_pointer.js, keys and commands in flow_commands.js.
+
+import { make, setText } from "./dom.js";
+import { FlowFrames } from "./flow_frames.js";
+import { FlowNode } from "./flow_node.js";
+import { GRID, WIDTH } from "./flow_types.js";
+import { FlowWires } from "./flow_wires.js";
+
+const ZOOM_LEAST = 0.08;
+const ZOOM_MOST = 2;
+// Below this zoom, nodes show only their names.
+const FAR = 0.42;
+// Nodes within this distance of the visible part have elements, in pixels of the screen.
+const MARGIN = 200;
+// Rows of at most so many nodes are created in a frame.
+const BUILT_MAX = 12;
+// After a movement, the picture is drawn sharply again.
+const SETTLE_MILLISECONDS = 180;
+const LIVE_MILLISECONDS = 450;
+
+const HELP = "Arrows: the next node. Enter: its pins. Space: a new node. Shift+F10: all commands.";
+
+export class FlowCanvas {
+  constructor(editor, pick) {
+    Object.assign(this, { editor, pick, nodes: new Map(), view: { x: 0, y: 0, zoom: 1 } });
+    Object.assign(this, { stops: new Set(), paused: null, values: {}, counts: {}, active: null });
+    this.litNodes = new Map();
+    this.wires = new FlowWires();
+    this.frames = new FlowFrames(this);
+    this.layer = make("div", { class: "flow-layer" });
+    this.world = make("div", { class: "flow-world" });
+    this.world.append(this.frames.element, this.wires.svg, this.layer);
+    this.marquee = make("div", { class: "marquee", hidden: true });
+    this.percent = make("span", { class: "figures" });
+    this.empty = make("p", { class: "note flow-empty", hidden: true });
+    this.element = make(
+      "div",
+      {
+        class: "flow-canvas",
+        tabindex: "0",
+        role: "application",
+        "aria-roledescription": "graph",
+        "aria-label": `Graph. ${HELP}`,
+      },
+      this.world,
+      this.marquee,
+      this.empty,
+    );
+    this.soon = this.scheduler();
+    new ResizeObserver(() => this.resized()).observe(this.element);
+    editor.watch((what) => this.took(what));
+  }
+
+  // Returns a function that schedules one drawing for the next frame.
+  scheduler() {
+    let asked = false;
+    const turn = () => {
+      asked = false;
+      this.draw();
+    };
+    return () => {
+      if (asked) return;
+      asked = true;
+      requestAnimationFrame(turn);
+    };
+  }
+
+  took(what) {
+    if (what === "opened") this.opened();
+    if (what === "problems") this.collectProblems();
+    if (what !== "note") this.soon();
+  }
+
+  opened() {
+    for (const one of this.nodes.values()) one.element.remove();
+    this.nodes.clear();
+    this.wires.clear();
+    this.frames.clear();
+    this.litNodes.clear();
+    Object.assign(this, { values: {}, counts: {}, active: null, fitted: false });
+    this.collectProblems();
+    setText(this.empty, "The graph is empty: press Space, or double-click here, for a first node.");
+  }
+
+  resized() {
+    this.size = [this.element.clientWidth, this.element.clientHeight];
+    this.soon();
+  }
+
+  collectProblems() {
+    this.byNode = new Map();
+    this.badWires = new Set();
+    for (const problem of this.editor.problems) {
+      if (problem.wire) this.badWires.add(problem.wire);
+      if (!problem.node) continue;
+      if (problem.pin) this.badWires.add(`${problem.node}.${problem.pin}`);
+      if (!this.byNode.has(problem.node)) this.byNode.set(problem.node, []);
+      this.byNode.get(problem.node).push(problem);
+    }
+  }
+
+  // The position of a node, which may be dragged.
+  place(box) {
+    const drag = this.editor.drag;
+    return drag?.keys.has(box.id) ? [box.x + drag.x, box.y + drag.y] : [box.x, box.y];
+  }
+
+  // Converts a point of the page to the graph.
+  point(clientX, clientY) {
+    const box = this.element.getBoundingClientRect();
+    const { x, y, zoom } = this.view;
+    return [(clientX - box.x - x) / zoom, (clientY - box.y - y) / zoom];
+  }
+
+  rect(margin) {
+    const { x, y, zoom } = this.view;
+    const [width, height] = this.size ?? [0, 0];
+    return {
+      left: (-x - margin) / zoom,
+      top: (-y - margin) / zoom,
+      right: (width - x + margin) / zoom,
+      bottom: (height - y + margin) / zoom,
+    };
+  }
+
+  draw() {
+    const { editor, view } = this;
+    if (!editor.model || !this.size?.[0]) return;
+    const layout = editor.layout();
+    if (!this.fitted && layout.nodes.size) this.fit(null);
+    this.fitted = true;
+    this.empty.hidden = layout.nodes.size > 0;
+    const transform = `translate(${view.x}px, ${view.y}px) scale(${view.zoom})`;
+    if (this.transform !== transform) {
+      this.transform = transform;
+      this.world.style.transform = transform;
+      const isFar = view.zoom < FAR;
+      if (this.isFar !== isFar) this.world.classList.toggle("far", isFar);
+      this.isFar = isFar;
+      setText(this.percent, `${Math.round(view.zoom * 100)} %`);
+      const step = GRID * view.zoom * (view.zoom < 0.5 ? 4 : 1);
+      this.element.style.backgroundSize = `${step}px ${step}px`;
+      this.element.style.backgroundPosition = `${view.x}px ${view.y}px`;
+    }
+    const rect = this.rect(MARGIN);
+    this.frames.draw(layout);
+    this.drawNodes(layout, rect);
+    const place = (box) => this.place(box);
+    this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+  }
+
+  drawNodes(layout, rect) {
+    let budget = BUILT_MAX;
+    const added = [];
+    for (const box of layout.nodes.values()) {
+      const [x, y] = this.place(box);
+      const known = this.nodes.get(box.id);
+      const isNear =
+        x < rect.right && x + WIDTH > rect.left && y < rect.bottom && y + box.shape.height > rect.top;
+      if (!isNear && !known?.element.contains(document.activeElement)) {
+        known?.element.remove();
+        if (known) this.nodes.delete(box.id);
+        continue;
+      }
+      const one = known ?? new FlowNode(this, box.id);
+      if (!known) {
+        this.nodes.set(box.id, one);
+        added.push(one.element);
+      }
+      const wasBuilt = one.built;
+      one.update(box, !this.isFar && (budget > 0 || wasBuilt));
+      if (!wasBuilt && one.built) budget -= 1;
+      if (!this.isFar && !one.built) this.soon();
+      const place = `translate(${x}px, ${y}px)`;
+      if (one.place !== place) {
+        one.place = place;
+        one.element.style.transform = place;
+      }
+      this.mark(one);
+    }
+    for (const [id, one] of this.nodes) {
+      if (layout.nodes.has(id)) continue;
+      one.element.remove();
+      this.nodes.delete(id);
+    }
+    if (added.length) this.layer.append(...added);
+  }
+
+  mark(one) {
+    one.mark({
+      isSelected: this.editor.selection.has(one.id),
+      problems: this.byNode.get(one.id),
+      hasStop: this.stops.has(one.id),
+      isPaused: this.paused === one.id,
+    });
+    one.showLive(this.values, this.counts[one.id], this.litNodes.has(one.id));
+  }
+
+  // Moves the visible part, in pixels of the screen.
+  pan(x, y) {
+    this.view.x += x;
+    this.view.y += y;
+    this.moving();
+  }
+
+  // Zooms, so that a point of the element stays.
+  zoom(factor, x = (this.size?.[0] ?? 0) / 2, y = (this.size?.[1] ?? 0) / 2) {
+    const { view } = this;
+    const zoom = Math.min(ZOOM_MOST, Math.max(ZOOM_LEAST, view.zoom * factor));
+    const real = zoom / view.zoom;
+    view.x = x - (x - view.x) * real;
+    view.y = y - (y - view.y) * real;
+    view.zoom = zoom;
+    this.moving();
+  }
+
+  // While the view moves, the browser moves what it has drawn.
+  moving() {
+    this.world.classList.add("moving");
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.world.classList.remove("moving"), SETTLE_MILLISECONDS);
+    this.soon();
+  }
+
+  // Shows all of some nodes, or the whole graph.
+  fit(ids) {
+    const boxes = [...this.editor.layout().nodes.values()];
+    const some = ids?.length ? boxes.filter((box) => ids.includes(box.id)) : boxes;
+    if (!some.length || !this.size) return;
+    const left = Math.min(...some.map((box) => box.x));
+    const top = Math.min(...some.map((box) => box.y));
+    const right = Math.max(...some.map((box) => box.x + WIDTH));
+    const bottom = Math.max(...some.map((box) => box.y + box.shape.height));
+    const [width, height] = this.size;
+    const fitting = Math.min((width - 48) / (right - left), (height - 64) / (bottom - top));
+    const zoom = Math.min(1, Math.max(ZOOM_LEAST, fitting));
+    this.view.zoom = zoom;
+    this.view.x = (width - (left + right) * zoom) / 2;
+    this.view.y = (height - (top + bottom) * zoom) / 2;
+    this.soon();
+  }
+
+  // Selects a node and moves it into view.
+  jump(id) {
+    const box = this.editor.layout().nodes.get(id);
+    if (!box) return;
+    this.active = id;
+    this.editor.select([id]);
+    this.reveal(box);
+    this.soon();
+  }
+
+  // Moves a node into view if it is not there.
+  reveal(box) {
+    const rect = this.rect(-24);
+    const inside =
+      box.x > rect.left &&
+      box.x + WIDTH < rect.right &&
+      box.y > rect.top &&
+      box.y + box.shape.height < rect.bottom;
+    if (inside && this.view.zoom >= FAR) return;
+    const zoom = Math.max(this.view.zoom, 0.75);
+    this.view.zoom = zoom;
+    this.view.x = this.size[0] / 2 - (box.x + WIDTH / 2) * zoom;
+    this.view.y = this.size[1] / 2 - (box.y + box.shape.height / 2) * zoom;
+  }
+
+  // Focuses a node, whose element may not exist yet.
+  focusNode(id) {
+    this.active = id;
+    this.draw();
+    const one = this.nodes.get(id);
+    one?.element.focus({ preventScroll: true });
+  }
+
+  // Lights up the wires and nodes of events that were just sent.
+  light(wires, nodes) {
+    const until = performance.now() + LIVE_MILLISECONDS;
+    for (const key of wires) this.wires.lit.set(key, until);
+    for (const id of nodes) this.litNodes.set(id, until);
+    clearTimeout(this.fading);
+    this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS);
+    this.soon();
+  }
+
+  fade() {
+    const now = performance.now();
+    for (const lit of [this.wires.lit, this.litNodes]) {
+      for (const [key, until] of lit) if (until <= now) lit.delete(key);
+    }
+    if (this.wires.lit.size + this.litNodes.size) {
+      this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS / 3);
+    }
+    this.soon();
+  }
+}

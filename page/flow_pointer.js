@@ -1,0 +1,353 @@
+// Mouse, pen and fingers on the drawing of a graph: moving nodes, dragging wires, frames of
+// selection, pan and zoom.
+
+import { GRID, WIDTH, splitPin, wireOf } from "./flow_types.js";
+
+// A pointer that moves less than this makes a click, in pixels of the screen.
+const CLICK = 4;
+const WHEEL = 0.0016;
+const LONG_MILLISECONDS = 500;
+
+const CONTROLS = "input, select, textarea, button:not(.pin), .flow-frame textarea";
+
+export class FlowPointer {
+  // `actions` has `connect(wire, x, y)`, `palette(x, y)`, `menu(x, y)`, `pinMenu(...)`.
+  constructor(canvas, actions) {
+    Object.assign(this, { canvas, actions, editor: canvas.editor, fingers: new Map(), act: null });
+    const { element } = canvas;
+    element.addEventListener("pointerdown", (event) => this.down(event));
+    element.addEventListener("pointermove", (event) => this.move(event));
+    element.addEventListener("pointerup", (event) => this.up(event));
+    element.addEventListener("pointercancel", () => this.cancel());
+    element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    element.addEventListener("dblclick", (event) => this.double(event));
+    element.addEventListener("contextmenu", (event) => this.context(event));
+  }
+
+  down(event) {
+    if (event.target.closest(CONTROLS)) return;
+    this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (this.fingers.size === 2) {
+      this.cancel();
+      this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.act = { kind: "pinch", ...this.pinch() };
+      return;
+    }
+    if (this.fingers.size > 2) return;
+    const [x, y] = [event.clientX, event.clientY];
+    const start = { x, y, at: this.canvas.point(x, y), touch: event.pointerType === "touch" };
+    this.act = { ...this.choose(event), start, id: event.pointerId, moved: false };
+    if (this.act.kind === "pan" && start.touch) {
+      this.timer = setTimeout(() => this.long(), LONG_MILLISECONDS);
+    }
+    // The focus goes to the graph, so that keys act on it.
+    event.preventDefault();
+    const node = event.target.closest(".flow-node");
+    (event.target.closest(".pin") ?? node ?? this.canvas.element).focus({ preventScroll: true });
+    if (node) this.canvas.active = node.dataset.node;
+  }
+
+  // Returns what a press begins.
+  choose(event) {
+    if (event.button === 1 || (event.button === 0 && this.space)) return { kind: "pan" };
+    if (event.button !== 0) return { kind: "none" };
+    const pin = event.target.closest(".pin");
+    if (pin) return this.beginWire(pin, event);
+    const grip = event.target.closest(".grip");
+    if (grip) return { kind: "resize", key: grip.dataset.grip };
+    const frame = event.target.closest(".flow-frame");
+    const key = event.target.closest(".flow-node")?.dataset.node ?? frame?.dataset.frame;
+    if (key) {
+      const add = event.shiftKey || event.ctrlKey || event.metaKey;
+      const { selection } = this.editor;
+      if (add && selection.has(key)) return { kind: "move", drop: key };
+      if (add) this.editor.select([...selection, key]);
+      else if (!selection.has(key)) this.editor.select([key]);
+      return { kind: "move", only: add ? null : key };
+    }
+    const [x, y] = this.canvas.point(event.clientX, event.clientY);
+    const wire = this.canvas.wires.at(x, y, this.canvas.view.zoom);
+    if (wire) {
+      this.editor.select([], wire);
+      return { kind: "none" };
+    }
+    if (event.pointerType === "touch") return { kind: "pan", clears: true };
+    return { kind: "marquee", before: event.shiftKey ? [...this.editor.selection] : [] };
+  }
+
+  // A wire begins at a pin, or at the other end of the wire of an input.
+  beginWire(element, event) {
+    const { node, pin: name, side } = this.pinOf(element);
+    const box = this.editor.layout().nodes.get(node);
+    const list = side === "output" ? box.outputs : box.inputs;
+    const pin = list.find((one) => one.name === name);
+    const source = wireOf(box.node.inputs?.[name]);
+    const detached = side === "input" && source !== null && !event.shiftKey;
+    return { kind: "wire", node, pin, side, detached: detached ? source : null };
+  }
+
+  pinOf(element) {
+    const node = element.closest(".flow-node").dataset.node;
+    return { node, pin: element.dataset.pin, side: element.dataset.side };
+  }
+
+  // Returns the center of two fingers and their distance.
+  pinch() {
+    const [[x1, y1], [x2, y2]] = [...this.fingers.values()];
+    return { x: (x1 + x2) / 2, y: (y1 + y2) / 2, apart: Math.hypot(x2 - x1, y2 - y1) || 1 };
+  }
+
+  move(event) {
+    if (!this.fingers.has(event.pointerId)) return;
+    this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
+    const { act, canvas } = this;
+    if (act?.kind === "pinch") {
+      const now = this.pinch();
+      const box = canvas.element.getBoundingClientRect();
+      canvas.pan(now.x - act.x, now.y - act.y);
+      canvas.zoom(now.apart / act.apart, now.x - box.x, now.y - box.y);
+      Object.assign(act, now);
+      return;
+    }
+    if (!act || act.id !== event.pointerId) return;
+    const [dx, dy] = [event.clientX - act.start.x, event.clientY - act.start.y];
+    if (!act.moved) {
+      if (Math.hypot(dx, dy) < CLICK) return;
+      act.moved = true;
+      clearTimeout(this.timer);
+      canvas.element.setPointerCapture(event.pointerId);
+      this.begin(act);
+    }
+    this.drag(act, event, dx, dy);
+  }
+
+  begin(act) {
+    if (act.kind === "move") {
+      if (act.drop) this.editor.select([...this.editor.selection]);
+      this.editor.drag = { keys: this.moving(), x: 0, y: 0 };
+    } else if (act.kind === "resize") {
+      this.editor.drag = { keys: new Set(), resized: act.key, x: 0, y: 0 };
+    } else if (act.kind === "marquee") {
+      this.canvas.marquee.hidden = false;
+    }
+  }
+
+  // Returns all that moves with the selection: members of groups, and what is on a comment.
+  moving() {
+    const { editor, canvas } = this;
+    const keys = new Set(editor.selection);
+    const layout = editor.layout();
+    for (const key of editor.selection) {
+      if (key.startsWith("g:")) {
+        const members = editor.model.get("groups", key.slice(2), "nodes") ?? {};
+        for (const id of Object.keys(members)) keys.add(id);
+      }
+      if (!key.startsWith("c:")) continue;
+      const rect = canvas.frames.rect(key, layout);
+      for (const box of layout.nodes.values()) {
+        const isIn = box.x >= rect.x && box.x + WIDTH <= rect.x + rect.width;
+        if (isIn && box.y >= rect.y && box.y + box.shape.height <= rect.y + rect.height) {
+          keys.add(box.id);
+        }
+      }
+    }
+    return keys;
+  }
+
+  drag(act, event, dx, dy) {
+    const { canvas, editor } = this;
+    const { zoom } = canvas.view;
+    if (act.kind === "pan") {
+      const [x, y] = act.last ?? [act.start.x, act.start.y];
+      canvas.pan(event.clientX - x, event.clientY - y);
+      act.last = [event.clientX, event.clientY];
+    } else if (act.kind === "move" || act.kind === "resize") {
+      Object.assign(editor.drag, { x: dx / zoom, y: dy / zoom });
+      canvas.soon();
+    } else if (act.kind === "marquee") {
+      this.dragMarquee(act, event);
+    } else if (act.kind === "wire") {
+      this.dragWire(act, event);
+    }
+  }
+
+  dragMarquee(act, event) {
+    const { canvas, editor } = this;
+    const base = canvas.element.getBoundingClientRect();
+    const [left, right] = [act.start.x, event.clientX].sort((a, b) => a - b);
+    const [top, bottom] = [act.start.y, event.clientY].sort((a, b) => a - b);
+    const { style } = canvas.marquee;
+    style.transform = `translate(${left - base.x}px, ${top - base.y}px)`;
+    style.width = `${right - left}px`;
+    style.height = `${bottom - top}px`;
+    const [x1, y1] = canvas.point(left, top);
+    const [x2, y2] = canvas.point(right, bottom);
+    const inside = [...editor.layout().nodes.values()]
+      .filter((box) => box.x < x2 && box.x + WIDTH > x1 && box.y < y2 && box.y + box.shape.height > y1)
+      .map((box) => box.id);
+    const keys = new Set([...act.before, ...inside]);
+    if (keys.size !== editor.selection.size || inside.some((id) => !editor.selection.has(id))) {
+      editor.select(keys);
+    }
+  }
+
+  // The fixed end of a dragged wire: its node, pin and side.
+  fixedEnd(act) {
+    if (!act.detached) return { node: act.node, pin: act.pin, side: act.side };
+    const [node, name] = splitPin(act.detached);
+    const box = this.editor.layout().nodes.get(node);
+    const pin = box?.outputs.find((one) => one.name === name) ?? { name, type: "any" };
+    return { node, pin, side: "output" };
+  }
+
+  dragWire(act, event) {
+    const { canvas, editor } = this;
+    const { node, pin, side } = this.fixedEnd(act);
+    const box = editor.layout().nodes.get(node);
+    if (!box) return;
+    const y = box.y + (box.shape.pins[side].get(pin.name)?.y ?? 0);
+    const point = canvas.point(event.clientX, event.clientY);
+    const target = this.target(event.clientX, event.clientY, { node, pin, side });
+    const isFit = target === null || target.pin !== null;
+    const ends = side === "output" ? [box.x + WIDTH, y, ...point] : [...point, box.x, y];
+    canvas.wires.drag(ends, pin.type, isFit);
+    this.hint(target?.element ?? null);
+  }
+
+  hint(element) {
+    if (this.hinted === element) return;
+    this.hinted?.classList.remove("target");
+    element?.classList.add("target");
+    this.hinted = element;
+  }
+
+  // Returns the pin under a point that a wire can end at, with `pin: null` if it cannot, or null on
+  // the background. On a node, it is the first pin that fits.
+  target(x, y, { node, pin, side }) {
+    const under = document.elementFromPoint(x, y);
+    const element = under?.closest(".flow-node");
+    if (!element) return null;
+    const id = element.dataset.node;
+    const box = this.editor.layout().nodes.get(id);
+    const list = side === "output" ? box.inputs : box.outputs;
+    const named = under.closest(".pin");
+    const isOwn = named && named.dataset.side !== side;
+    const fits = (one) => {
+      const [from, to] = side === "output" ? [pin.type, one.type] : [one.type, pin.type];
+      return id !== node && this.editor.catalogue.wire(from, to) !== null;
+    };
+    const found = isOwn ? list.find((one) => one.name === named.dataset.pin) : list.find(fits);
+    return { element: isOwn ? named : element, node: id, pin: found && fits(found) ? found : null };
+  }
+
+  up(event) {
+    clearTimeout(this.timer);
+    this.fingers.delete(event.pointerId);
+    const { act } = this;
+    if (!act || (act.kind !== "pinch" && act.id !== event.pointerId)) return;
+    this.act = null;
+    this.hint(null);
+    if (act.kind === "move" || act.kind === "resize") this.drop(act);
+    else if (act.kind === "wire") this.dropWire(act, event);
+    else if (act.kind === "marquee" && !act.moved) this.editor.select(act.before);
+    else if (act.clears && !act.moved) this.editor.select([]);
+    this.canvas.marquee.hidden = true;
+    this.canvas.wires.drag(null);
+    this.canvas.soon();
+  }
+
+  drop(act) {
+    const { editor } = this;
+    const { drag } = editor;
+    editor.drag = null;
+    if (!act.moved) {
+      if (act.drop) editor.select([...editor.selection].filter((key) => key !== act.drop));
+      else if (act.only && editor.selection.size > 1) editor.select([act.only]);
+      return;
+    }
+    const [x, y] = [Math.round(drag.x / GRID), Math.round(drag.y / GRID)];
+    if (act.kind === "resize") {
+      const path = ["comments", act.key.slice(2), "size"];
+      const [width, height] = editor.model.get(...path) ?? [16, 8];
+      const size = [Math.max(4, width + x), Math.max(2, height + y)];
+      editor.change("size of a comment", [[path, size]]);
+      return;
+    }
+    this.actions.move(drag.keys, x, y);
+  }
+
+  dropWire(act, event) {
+    const { editor, actions } = this;
+    const end = this.fixedEnd(act);
+    if (!act.moved) {
+      // A click on a pin lists what it can be wired to.
+      actions.connect(act.node, act.pin, act.side, event.clientX, event.clientY);
+      return;
+    }
+    const target = this.target(event.clientX, event.clientY, end);
+    const detach = act.detached
+      ? [[["nodes", act.node, "inputs", act.pin.name], undefined]]
+      : [];
+    if (target?.pin) {
+      actions.wire(end, { node: target.node, pin: target.pin }, detach);
+    } else if (target) {
+      editor.note("these pins cannot be wired", "warning");
+    } else if (act.detached) {
+      editor.change("remove a wire", detach);
+    } else {
+      actions.connect(end.node, end.pin, end.side, event.clientX, event.clientY);
+    }
+  }
+
+  cancel() {
+    clearTimeout(this.timer);
+    this.fingers.clear();
+    Object.assign(this, { act: null });
+    this.editor.drag = null;
+    this.hint(null);
+    this.canvas.marquee.hidden = true;
+    this.canvas.wires.drag(null);
+    this.canvas.soon();
+  }
+
+  // A finger that stays on the background opens the menu.
+  long() {
+    const { start } = this.act ?? {};
+    if (!start) return;
+    this.cancel();
+    this.actions.menu(start.x, start.y);
+  }
+
+  wheel(event) {
+    event.preventDefault();
+    const { canvas } = this;
+    if (event.shiftKey || (!event.ctrlKey && event.deltaX !== 0)) {
+      const isTurned = event.shiftKey && event.deltaX === 0;
+      canvas.pan(...(isTurned ? [-event.deltaY, 0] : [-event.deltaX, -event.deltaY]));
+      return;
+    }
+    const box = canvas.element.getBoundingClientRect();
+    const lines = event.deltaMode === 1 ? 24 : 1;
+    const speed = event.ctrlKey && Math.abs(event.deltaY) < 40 ? 6 : 1;
+    const factor = Math.exp(-event.deltaY * lines * WHEEL * speed);
+    canvas.zoom(factor, event.clientX - box.x, event.clientY - box.y);
+  }
+
+  double(event) {
+    if (event.target.closest(`${CONTROLS}, .pin, .flow-frame`)) return;
+    const node = event.target.closest(".flow-node");
+    if (node) this.actions.enter(node.dataset.node);
+    else this.actions.palette(event.clientX, event.clientY);
+  }
+
+  context(event) {
+    if (event.target.closest("input, textarea")) return;
+    event.preventDefault();
+    if (this.fingers.size && event.pointerType === "touch") this.cancel();
+    const key =
+      event.target.closest(".flow-node")?.dataset.node ??
+      event.target.closest(".flow-frame")?.dataset.frame;
+    if (key && !this.editor.selection.has(key)) this.editor.select([key]);
+    this.actions.menu(event.clientX, event.clientY, event.target.closest(".pin"));
+  }
+}
