@@ -46,7 +46,10 @@ class FlowView {
     panel.append(this.bar, this.stopped, this.body, foot);
     panel.classList.add("flow-panel");
     editor.watch((what, detail) => this.took(what, detail));
-    connection.on("open", () => editor.entered && editor.model && editor.readCatalogue().catch(failed));
+    connection.on(
+      "open",
+      () => editor.entered && editor.model && editor.readCatalogue().catch(failed),
+    );
     addEventListener("beforeunload", (event) => editor.model?.unsaved && event.preventDefault());
     this.showSide(!narrow.matches);
     this.setWide(sessionStorage.getItem(WIDE) === "true");
@@ -62,7 +65,9 @@ class FlowView {
     };
     const button = (text, title, onclick, more = {}) =>
       make("button", { title, "aria-label": title, onclick, ...more }, text);
-    this.name = button("Graphs", "Choose a graph", () => this.chooseGraph(), { class: "graph-name" });
+    this.name = button("Graphs", "Choose a graph", () => this.chooseGraph(), {
+      class: "graph-name",
+    });
     this.save = button("Save", "Save into the file (Ctrl+S)", () => editor.save());
     this.undo = button("↶", "Undo (Ctrl+Z)", () => editor.undo());
     this.redo = button("↷", "Redo (Ctrl+Shift+Z)", () => editor.redo());
@@ -71,7 +76,9 @@ class FlowView {
       const box = this.more.getBoundingClientRect();
       this.commands.menu(box.x, box.bottom + 4);
     });
-    this.panelButton = button("Panel", "Show the panel", () => this.showSide(this.side.element.hidden));
+    this.panelButton = button("Panel", "Show the panel", () =>
+      this.showSide(this.side.element.hidden),
+    );
     this.wide = button("Wide", "Give the graph the whole page", () => this.setWide(!this.isWide));
     this.bar = make("div", { class: "bar", role: "toolbar", "aria-label": "Graph" });
     this.bar.append(
@@ -129,14 +136,24 @@ class FlowView {
     if (!editor.model) return;
     const items = nodeItems(editor.catalogue);
     const at = this.canvas.point(x, y);
-    openPalette({ title: "Type of the new node", items, x, y, chosen: (item) => this.addNode(item, at) });
+    openPalette({
+      title: "Type of the new node",
+      items,
+      x,
+      y,
+      chosen: (item) => this.addNode(item, at),
+    });
   }
 
   addNode(item, [x, y], wiring = () => []) {
     const { editor } = this;
     const id = editor.newId();
     const place = [Math.round(x / GRID), Math.round(y / GRID)];
-    const changes = [[["nodes", id], { type: item.type }], [["positions", id], place], ...wiring(id)];
+    const changes = [
+      [["nodes", id], { type: item.type }],
+      [["positions", id], place],
+      ...wiring(id),
+    ];
     editor.change(`add ${item.name}`, changes);
     editor.select([id]);
     this.canvas.reveal(editor.layout().nodes.get(id));

@@ -157,7 +157,10 @@ export class FlowCanvas {
       const [x, y] = this.place(box);
       const known = this.nodes.get(box.id);
       const isNear =
-        x < rect.right && x + WIDTH > rect.left && y < rect.bottom && y + box.shape.height > rect.top;
+        x < rect.right &&
+        x + WIDTH > rect.left &&
+        y < rect.bottom &&
+        y + box.shape.height > rect.top;
       if (!isNear && !known?.element.contains(document.activeElement)) {
         known?.element.remove();
         if (known) this.nodes.delete(box.id);

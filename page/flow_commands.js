@@ -1,20 +1,31 @@
 // The commands of the Flow editor: their keys, the menu, and the keyboard's way through a graph.
 
-import { addComment, addGroup, align, copyText, moveBy, pasteText, removeSelection } from "./flow_edit.js";
+import {
+  addComment,
+  addGroup,
+  align,
+  copyText,
+  moveBy,
+  pasteText,
+  removeSelection,
+} from "./flow_edit.js";
 import { autoLayout } from "./flow_layout.js";
 import { openMenu } from "./flow_palette.js";
 import { extract, inline } from "./flow_subgraphs.js";
 import { GRID, WIDTH } from "./flow_types.js";
 
 const STEP = 40;
-const PIN = ".pin, .value input, .value select, .value textarea, input.value, select.value, textarea.value";
+const PIN =
+  ".pin, .value input, .value select, .value textarea, input.value, select.value, textarea.value";
 
 // Returns the key of an event as the table below writes it.
 function keyName(event) {
   const mods = [];
   if (event.ctrlKey || event.metaKey) mods.push("Ctrl");
-  if (event.shiftKey && (event.key.length > 1 || event.ctrlKey || /[a-z]/i.test(event.key))) mods.push("Shift");
-  const key = event.key === " " ? "Space" : event.key.length === 1 ? event.key.toUpperCase() : event.key;
+  if (event.shiftKey && (event.key.length > 1 || event.ctrlKey || /[a-z]/i.test(event.key)))
+    mods.push("Shift");
+  const key =
+    event.key === " " ? "Space" : event.key.length === 1 ? event.key.toUpperCase() : event.key;
   return [...mods, key].join("+");
 }
 
@@ -32,16 +43,34 @@ export class FlowCommands {
     }
   }
 
-  // All commands, in the order of the menu; null is a line. `needs`: "nodes", "two", "any", "graph".
+  // All commands, in the order of the menu; null is a line. `needs` is a case of `fits`.
   commands() {
     const { editor, canvas, live, actions, side } = this;
     const one = () => editor.chosen[0] ?? canvas.active;
     return [
-      { title: "Add a node…", keys: ["Space", "A", "Insert"], run: (at) => actions.palette(...this.spot(at)) },
+      {
+        title: "Add a node…",
+        keys: ["Space", "A", "Insert"],
+        run: (at) => actions.palette(...this.spot(at)),
+      },
       { title: "Wire a pin…", keys: ["W"], needs: "pin", run: () => this.wirePin() },
-      { title: "Add a comment", keys: ["C"], run: (at) => canvas.frames.edit(this.shown(addComment(editor, this.grid(at)))) },
-      { title: "Group", keys: ["G"], needs: "nodes", run: () => canvas.frames.edit(this.shown(addGroup(editor))) },
-      { title: "Edit the text", keys: ["F2"], needs: "frame", run: () => canvas.frames.edit([...editor.selection][0]) },
+      {
+        title: "Add a comment",
+        keys: ["C"],
+        run: (at) => canvas.frames.edit(this.shown(addComment(editor, this.grid(at)))),
+      },
+      {
+        title: "Group",
+        keys: ["G"],
+        needs: "nodes",
+        run: () => canvas.frames.edit(this.shown(addGroup(editor))),
+      },
+      {
+        title: "Edit the text",
+        keys: ["F2"],
+        needs: "frame",
+        run: () => canvas.frames.edit([...editor.selection][0]),
+      },
       null,
       { title: "Undo", keys: ["Ctrl+Z"], run: () => editor.undo() },
       { title: "Redo", keys: ["Ctrl+Shift+Z", "Ctrl+Y"], run: () => editor.redo() },
@@ -49,21 +78,60 @@ export class FlowCommands {
       { title: "Copy", keys: ["Ctrl+C"], native: true, needs: "any", run: () => this.copy() },
       { title: "Paste", keys: ["Ctrl+V"], native: true, run: (at) => this.paste(at) },
       { title: "Duplicate", keys: ["Ctrl+D"], needs: "any", run: () => this.duplicate() },
-      { title: "Remove", keys: ["Delete", "Backspace"], needs: "removable", run: () => this.remove() },
-      { title: "Select all", keys: ["Ctrl+A"], run: () => editor.select(Object.keys(editor.model.block("nodes"))) },
+      {
+        title: "Remove",
+        keys: ["Delete", "Backspace"],
+        needs: "removable",
+        run: () => this.remove(),
+      },
+      {
+        title: "Select all",
+        keys: ["Ctrl+A"],
+        run: () => editor.select(Object.keys(editor.model.block("nodes"))),
+      },
       null,
       { title: "Align left", keys: ["Shift+L"], needs: "two", run: () => align(editor, "left") },
       { title: "Align right", keys: ["Shift+R"], needs: "two", run: () => align(editor, "right") },
       { title: "Align tops", keys: ["Shift+T"], needs: "two", run: () => align(editor, "top") },
-      { title: "Align bottoms", keys: ["Shift+B"], needs: "two", run: () => align(editor, "bottom") },
-      { title: "Space evenly across", keys: ["Shift+H"], needs: "two", run: () => align(editor, "across") },
-      { title: "Space evenly down", keys: ["Shift+V"], needs: "two", run: () => align(editor, "down") },
+      {
+        title: "Align bottoms",
+        keys: ["Shift+B"],
+        needs: "two",
+        run: () => align(editor, "bottom"),
+      },
+      {
+        title: "Space evenly across",
+        keys: ["Shift+H"],
+        needs: "two",
+        run: () => align(editor, "across"),
+      },
+      {
+        title: "Space evenly down",
+        keys: ["Shift+V"],
+        needs: "two",
+        run: () => align(editor, "down"),
+      },
       { title: "Lay out", keys: ["L"], run: () => autoLayout(editor) },
       null,
       { title: "Extract a subgraph…", keys: ["E"], needs: "nodes", run: () => this.extract() },
-      { title: "Inline the subgraph", keys: ["I"], needs: "graph", run: () => inline(editor, one()) },
-      { title: "Open the subgraph", keys: ["Ctrl+Enter"], needs: "graph", run: () => actions.enter(one()) },
-      { title: "Find uses of the type", keys: ["U"], needs: "nodes", run: () => side.find(editor.model.get("nodes", one(), "type"), true) },
+      {
+        title: "Inline the subgraph",
+        keys: ["I"],
+        needs: "graph",
+        run: () => inline(editor, one()),
+      },
+      {
+        title: "Open the subgraph",
+        keys: ["Ctrl+Enter"],
+        needs: "graph",
+        run: () => actions.enter(one()),
+      },
+      {
+        title: "Find uses of the type",
+        keys: ["U"],
+        needs: "nodes",
+        run: () => side.find(editor.model.get("nodes", one(), "type"), true),
+      },
       { title: "Find…", keys: ["Ctrl+F", "/"], run: () => this.find() },
       null,
       { title: "Show all", keys: ["0", "Home"], run: () => canvas.fit(null) },
@@ -94,7 +162,9 @@ export class FlowCommands {
       case "frame":
         return [...editor.selection][0]?.includes(":") ?? false;
       case "graph":
-        return editor.model.get("nodes", editor.chosen[0] ?? this.canvas.active, "type") === "graph";
+        return (
+          editor.model.get("nodes", editor.chosen[0] ?? this.canvas.active, "type") === "graph"
+        );
       case "pin":
         return pin !== null;
       case "paused":
@@ -127,7 +197,9 @@ export class FlowCommands {
       .filter((one, index, all) => one || (index > 0 && all[index - 1]));
     openMenu(
       "Commands of the graph",
-      entries.map((one) => one && { title: one.title, keys: one.keys[0], run: () => this.run(one, at) }),
+      entries.map(
+        (one) => one && { title: one.title, keys: one.keys[0], run: () => this.run(one, at) },
+      ),
       x,
       y,
     );
@@ -162,7 +234,9 @@ export class FlowCommands {
 
   // The focused pin, or the one that the menu was opened on.
   pin() {
-    return document.activeElement?.closest?.(".pin") ?? (this.menuPin?.isConnected ? this.menuPin : null);
+    return (
+      document.activeElement?.closest?.(".pin") ?? (this.menuPin?.isConnected ? this.menuPin : null)
+    );
   }
 
   menuAtFocus() {
@@ -251,9 +325,7 @@ export class FlowCommands {
     let least = Infinity;
     const center = (box) => [box.x + WIDTH / 2, box.y + box.shape.height / 2];
     const rect = canvas.rect(0);
-    const [sx, sy] = start
-      ? center(start)
-      : [rect.left, (rect.top + rect.bottom) / 2];
+    const [sx, sy] = start ? center(start) : [rect.left, (rect.top + rect.bottom) / 2];
     for (const box of boxes) {
       if (box === start) continue;
       const [x, y] = center(box);
@@ -317,9 +389,10 @@ export class FlowCommands {
     const { node, pin, side } = this.pointer.pinOf(element);
     const changes = [];
     for (const wire of editor.layout().wires) {
-      const isOwn = side === "output"
-        ? wire.from === node && wire.fromPin === pin
-        : wire.to === node && wire.toPin === pin;
+      const isOwn =
+        side === "output"
+          ? wire.from === node && wire.fromPin === pin
+          : wire.to === node && wire.toPin === pin;
       if (isOwn) changes.push(...editor.unwiring(wire));
     }
     if (side === "input") changes.push([["nodes", node, "inputs", pin], undefined]);
@@ -376,7 +449,9 @@ export class FlowCommands {
   }
 
   async extract() {
-    const folder = this.editor.graph.includes("/") ? this.editor.graph.replace(/\/[^/]*$/, "/") : "";
+    const folder = this.editor.graph.includes("/")
+      ? this.editor.graph.replace(/\/[^/]*$/, "/")
+      : "";
     const name = await this.askName("Name of the subgraph", `${folder}part`);
     if (name) await extract(this.editor, name);
   }

@@ -9,7 +9,11 @@ function ask(title, content, buttons) {
     "div",
     { class: "others" },
     ...buttons.map(([text, value]) =>
-      make("button", { type: value === "" ? "button" : "submit", value, "data-value": value }, text),
+      make(
+        "button",
+        { type: value === "" ? "button" : "submit", value, "data-value": value },
+        text,
+      ),
     ),
   );
   const form = make("form", { method: "dialog" }, make("h2", {}, title), ...content, row);
@@ -36,7 +40,14 @@ export async function askName(title, initial) {
     title: "letters, digits, _ and /",
     autofocus: true,
   });
-  const answer = ask(title, [make("p", {}, input)], [["Create", "yes"], ["Cancel", ""]]);
+  const answer = ask(
+    title,
+    [make("p", {}, input)],
+    [
+      ["Create", "yes"],
+      ["Cancel", ""],
+    ],
+  );
   input.select();
   return (await answer) === "yes" ? input.value : null;
 }
@@ -44,11 +55,15 @@ export async function askName(title, initial) {
 // Asks about unsaved changes. Returns "save", "discard" or "".
 export function askUnsaved(graph) {
   const text = `The changes of ${graph} are not saved.`;
-  return ask("Unsaved changes", [make("p", {}, text)], [
-    ["Save", "save"],
-    ["Discard", "discard"],
-    ["Cancel", ""],
-  ]);
+  return ask(
+    "Unsaved changes",
+    [make("p", {}, text)],
+    [
+      ["Save", "save"],
+      ["Discard", "discard"],
+      ["Cancel", ""],
+    ],
+  );
 }
 
 // Shows entries that both this page and somebody else have changed. Returns "mine", "disk" or "".

@@ -59,7 +59,10 @@ export function moveBy(editor, keys, x, y, join = null) {
       changes.push([path, [cx + x, cy + y]]);
     } else if (layout.nodes.has(key)) {
       const [nx, ny] = roundedAt(layout.nodes.get(key));
-      changes.push([["positions", key], [nx + x, ny + y]]);
+      changes.push([
+        ["positions", key],
+        [nx + x, ny + y],
+      ]);
     }
   }
   editor.change("move", changes, { join });
@@ -72,9 +75,10 @@ export function align(editor, how) {
   if (boxes.length < 2) return;
   const place = new Map(boxes.map((box) => [box.id, roundedAt(box)]));
   const height = (box) => Math.ceil(box.shape.height / GRID);
-  const side = (index, far) => Math[far ? "max" : "min"](
-    ...boxes.map((box) => place.get(box.id)[index] + (far && index === 1 ? height(box) : 0)),
-  );
+  const side = (index, far) =>
+    Math[far ? "max" : "min"](
+      ...boxes.map((box) => place.get(box.id)[index] + (far && index === 1 ? height(box) : 0)),
+    );
   const even = (index) => {
     const sorted = [...boxes].sort((a, b) => place.get(a.id)[index] - place.get(b.id)[index]);
     const size = (box) => (index === 0 ? WIDTH / GRID : height(box));
@@ -92,9 +96,13 @@ export function align(editor, how) {
   else {
     const index = how === "left" || how === "right" ? 0 : 1;
     const edge = side(index, how === "right" || how === "bottom");
-    for (const box of boxes) place.get(box.id)[index] = how === "bottom" ? edge - height(box) : edge;
+    for (const box of boxes)
+      place.get(box.id)[index] = how === "bottom" ? edge - height(box) : edge;
   }
-  editor.change(`align ${how}`, [...place].map(([id, at]) => [["positions", id], at]));
+  editor.change(
+    `align ${how}`,
+    [...place].map(([id, at]) => [["positions", id], at]),
+  );
 }
 
 // Returns a part of the graph as a text: nodes, the wires between them, variables, comments.
@@ -117,7 +125,8 @@ export function copyText(editor) {
     if (wire.event && inside.has(wire.from) && inside.has(wire.to)) part.events[wire.key] = true;
   }
   for (const key of editor.selection) {
-    if (key.startsWith("c:")) part.comments[key.slice(2)] = copy(model.get("comments", key.slice(2)));
+    if (key.startsWith("c:"))
+      part.comments[key.slice(2)] = copy(model.get("comments", key.slice(2)));
   }
   if (!ids.length && !Object.keys(part.comments).length) return null;
   return JSON.stringify({ [MARK]: part }, null, 2);
@@ -179,7 +188,8 @@ export function pasteText(editor, text, at) {
     changes.push([["events", wireKey(ids.get(from), fromPin, ids.get(to), toPin)], true]);
   }
   for (const [name, variable] of Object.entries(part.variables ?? {})) {
-    if (editor.model.get("variables", name) === undefined) changes.push([["variables", name], variable]);
+    if (editor.model.get("variables", name) === undefined)
+      changes.push([["variables", name], variable]);
   }
   const comments = [];
   for (const comment of Object.values(part.comments ?? {})) {
@@ -237,7 +247,10 @@ export function rename(editor, block, from, to) {
     return false;
   }
   const value = editor.model.get(block, from);
-  const changes = [[[block, from], undefined], [[block, to], value]];
+  const changes = [
+    [[block, from], undefined],
+    [[block, to], value],
+  ];
   const layout = editor.layout();
   for (const { id, node, settings } of layout.nodes.values()) {
     if (block === "variables") {

@@ -158,15 +158,24 @@ export class FlowEditor {
     const wires = this.computeWires(nodes);
     // Pins that only wires name are shown, so that they can be repaired.
     for (const wire of wires) {
-      for (const [side, list, name] of [["from", "outputs", "fromPin"], ["to", "inputs", "toPin"]]) {
+      for (const [side, list, name] of [
+        ["from", "outputs", "fromPin"],
+        ["to", "inputs", "toPin"],
+      ]) {
         const box = nodes.get(wire[side]);
         if (!box || box[list].some((pin) => pin.name === wire[name])) continue;
-        box[list].push({ name: wire[name], type: wire.event ? "event" : "any", unknown: !box.row?.dynamic });
+        box[list].push({
+          name: wire[name],
+          type: wire.event ? "event" : "any",
+          unknown: !box.row?.dynamic,
+        });
       }
     }
     for (const box of nodes.values()) {
       box.shape = shapeOf(box.settings, box.inputs, box.outputs);
-      const wired = wires.filter((wire) => wire.to === box.id && !wire.event).map((one) => one.toPin);
+      const wired = wires
+        .filter((wire) => wire.to === box.id && !wire.event)
+        .map((one) => one.toPin);
       box.signature = JSON.stringify([box.node, box.inputs, box.outputs, wired]);
     }
     for (const wire of wires) this.typeWire(wire, nodes);
@@ -278,7 +287,8 @@ export class FlowEditor {
       const { merged, conflicts } = this.model.mergeDisk(answer.source);
       if (merged) this.changed();
       if (merged || conflicts) this.notify("saved");
-      if (conflicts) this.note(`the file changed on disk: ${conflicts} entries conflict`, "warning");
+      if (conflicts)
+        this.note(`the file changed on disk: ${conflicts} entries conflict`, "warning");
       else if (merged) this.note(`the file changed on disk: ${merged} entries merged`);
     } catch {
       // The file may be in the middle of a change, and the connection reports its own end.

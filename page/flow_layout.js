@@ -36,8 +36,8 @@ function acyclic(ids, wires) {
   return kept;
 }
 
-// Returns the column of each node: the longest way to it. Then nodes without a way to them (queries,
-// mostly) move next to their first user.
+// Returns the column of each node: the longest way to it. Then nodes without a way to them, mostly
+// queries, move next to their first user.
 function columnsOf(ids, wires) {
   const [into, out, open] = [new Map(), new Map(), new Map()];
   for (const id of ids) {
@@ -122,7 +122,10 @@ export function autoLayout(editor) {
   columns.forEach((list, at) => {
     let y = top + Math.floor((tallest - heights[at]) / 2);
     for (const id of list) {
-      changes.push([["positions", id], [left + at * (WIDTH / GRID + GAP_ACROSS), y]]);
+      changes.push([
+        ["positions", id],
+        [left + at * (WIDTH / GRID + GAP_ACROSS), y],
+      ]);
       y += high(id);
     }
   });

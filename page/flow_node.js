@@ -1,11 +1,17 @@
-// The element of a node: its head, its rows of pins with values, its marks. The canvas decides where
-// it is, and when it exists.
+// The element of a node: its head, its rows of pins with values, its marks. The canvas decides
+// where it is, and when it exists.
 
 import { make, setText } from "./dom.js";
 import { literalText, wireOf } from "./flow_types.js";
 import { makeSetting, makeValue, showText } from "./flow_values.js";
 
-const KIND_NAMES = { event: "event", action: "action", query: "query", graph: "subgraph", lua: "Lua" };
+const KIND_NAMES = {
+  event: "event",
+  action: "action",
+  query: "query",
+  graph: "subgraph",
+  lua: "Lua",
+};
 
 // Describes a pin for screen readers.
 function pinLabel(pin, side, value) {
@@ -113,10 +119,14 @@ export class FlowNode {
   settingRow(setting, { node }) {
     const { editor, pick } = this.host;
     const commit = (value) =>
-      editor.change(`${setting.name} of ${this.name}`, [[["nodes", this.id, setting.name], value]], {
-        join: `${this.id} ${setting.name}`,
-        from: this.id,
-      });
+      editor.change(
+        `${setting.name} of ${this.name}`,
+        [[["nodes", this.id, setting.name], value]],
+        {
+          join: `${this.id} ${setting.name}`,
+          from: this.id,
+        },
+      );
     const label = `${this.name}: ${setting.name}`;
     const value = node[setting.name];
     const control = makeSetting({ editor, setting, value, label, commit, pick });
@@ -156,10 +166,14 @@ export class FlowNode {
       return [make("span", { class: "value none" }, standard)];
     }
     const commit = (next) =>
-      editor.change(`${pin.name} of ${this.name}`, [[["nodes", this.id, "inputs", pin.name], next]], {
-        join: `${this.id} in ${pin.name}`,
-        from: this.id,
-      });
+      editor.change(
+        `${pin.name} of ${this.name}`,
+        [[["nodes", this.id, "inputs", pin.name], next]],
+        {
+          join: `${this.id} in ${pin.name}`,
+          from: this.id,
+        },
+      );
     const label = `${this.name}: ${pin.name}`;
     const control = makeValue({ editor, pin, value, label, commit, pick });
     control.classList.add("value");

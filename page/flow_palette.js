@@ -106,7 +106,12 @@ export function openPalette({ title, items, x, y, text = "", chosen, closed }) {
   input.addEventListener("input", draw);
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
-    const to = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + 8, PageUp: active - 8 };
+    const to = {
+      ArrowDown: active + 1,
+      ArrowUp: active - 1,
+      PageDown: active + 8,
+      PageUp: active - 8,
+    };
     if (event.key in to) activate(to[event.key]);
     else if (event.key === "Enter") choose(shown[active]);
     else return;
@@ -204,7 +209,15 @@ export function pinItems(editor, id, pin, isOutput) {
       if (!editor.catalogue.wire(from, to)) continue;
       const name = `${box.row?.name ?? box.node.type}: ${one.name}`;
       const color = editor.catalogue.kind(box.row);
-      items.push({ name, type: box.id, group: `existing ${box.id}`, doc: one.doc, color, box, pin: one });
+      items.push({
+        name,
+        type: box.id,
+        group: `existing ${box.id}`,
+        doc: one.doc,
+        color,
+        box,
+        pin: one,
+      });
     }
   }
   return items;

@@ -183,7 +183,9 @@ export class FlowPointer {
     const [x1, y1] = canvas.point(left, top);
     const [x2, y2] = canvas.point(right, bottom);
     const inside = [...editor.layout().nodes.values()]
-      .filter((box) => box.x < x2 && box.x + WIDTH > x1 && box.y < y2 && box.y + box.shape.height > y1)
+      .filter(
+        (box) => box.x < x2 && box.x + WIDTH > x1 && box.y < y2 && box.y + box.shape.height > y1,
+      )
       .map((box) => box.id);
     const keys = new Set([...act.before, ...inside]);
     if (keys.size !== editor.selection.size || inside.some((id) => !editor.selection.has(id))) {
@@ -285,9 +287,7 @@ export class FlowPointer {
       return;
     }
     const target = this.target(event.clientX, event.clientY, end);
-    const detach = act.detached
-      ? [[["nodes", act.node, "inputs", act.pin.name], undefined]]
-      : [];
+    const detach = act.detached ? [[["nodes", act.node, "inputs", act.pin.name], undefined]] : [];
     if (target?.pin) {
       actions.wire(end, { node: target.node, pin: target.pin }, detach);
     } else if (target) {

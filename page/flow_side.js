@@ -21,10 +21,19 @@ export class FlowSide {
   constructor(host) {
     Object.assign(this, host, { host, page: "Node" });
     this.tabs = make("div", { role: "tablist", class: "flow-pages", "aria-label": "Panel" });
-    this.content = make("div", { class: "flow-page", role: "tabpanel", tabindex: "0", id: "flow-page" });
+    this.content = make("div", {
+      class: "flow-page",
+      role: "tabpanel",
+      tabindex: "0",
+      id: "flow-page",
+    });
     this.element = make("aside", { class: "flow-side", "aria-label": "Panel of the graph" });
     for (const name of PAGES) {
-      const tab = make("button", { role: "tab", "aria-controls": "flow-page", "data-page": name }, name);
+      const tab = make(
+        "button",
+        { role: "tab", "aria-controls": "flow-page", "data-page": name },
+        name,
+      );
       tab.addEventListener("click", () => this.show(name));
       this.tabs.append(tab);
     }
@@ -60,7 +69,10 @@ export class FlowSide {
     const count = this.editor.problems.length;
     const tab = this.tabs.querySelector('[data-page="Problems"]');
     setText(tab, count ? `Problems ${count}` : "Problems");
-    tab.classList.toggle("error", this.editor.problems.some((one) => one.severity === "error"));
+    tab.classList.toggle(
+      "error",
+      this.editor.problems.some((one) => one.severity === "error"),
+    );
   }
 
   key(event) {
@@ -104,9 +116,14 @@ export class FlowSide {
     const { editor } = this;
     const [id, ...others] = editor.chosen;
     if (!id) return this.drawGraph();
-    if (others.length) return [make("p", { class: "note" }, `${others.length + 1} nodes are selected.`)];
+    if (others.length)
+      return [make("p", { class: "note" }, `${others.length + 1} nodes are selected.`)];
     const { node, row, inputs, outputs } = editor.layout().nodes.get(id);
-    const note = make("textarea", { "aria-label": "Note of the node", rows: 2, placeholder: "a note" });
+    const note = make("textarea", {
+      "aria-label": "Note of the node",
+      rows: 2,
+      placeholder: "a note",
+    });
     note.value = typeof node.note === "string" ? node.note : "";
     note.addEventListener("input", () => {
       const change = [[["nodes", id, "note"], note.value === "" ? undefined : note.value]];
@@ -115,10 +132,14 @@ export class FlowSide {
     const pins = (title, list) =>
       list.length > 0 && [
         make("h3", {}, title),
-        make("dl", { class: "pins" }, ...list.flatMap((pin) => [
-          make("dt", { "data-type": pin.type }, pin.name),
-          make("dd", {}, [pin.type, pin.doc].filter(Boolean).join(": ")),
-        ])),
+        make(
+          "dl",
+          { class: "pins" },
+          ...list.flatMap((pin) => [
+            make("dt", { "data-type": pin.type }, pin.name),
+            make("dd", {}, [pin.type, pin.doc].filter(Boolean).join(": ")),
+          ]),
+        ),
       ];
     const problems = editor.problems.filter((one) => one.node === id);
     return [
@@ -129,7 +150,11 @@ export class FlowSide {
       note,
       ...(pins("Inputs", inputs) || []),
       ...(pins("Outputs", outputs) || []),
-      make("p", { class: "others" }, button("Find this type", () => this.find(String(node.type), true))),
+      make(
+        "p",
+        { class: "others" },
+        button("Find this type", () => this.find(String(node.type), true)),
+      ),
     ];
   }
 
@@ -174,12 +199,20 @@ export class FlowSide {
       if (field.value !== name && !rename(editor, block, name, field.value)) field.value = name;
       this.draw();
     });
-    const types = editor.catalogue.types.filter((type) => block !== "variables" || type !== "event");
-    const type = make("select", { "aria-label": `Type of ${name}` },
-      ...types.map((one) => make("option", { value: one }, one)));
+    const types = editor.catalogue.types.filter(
+      (type) => block !== "variables" || type !== "event",
+    );
+    const type = make(
+      "select",
+      { "aria-label": `Type of ${name}` },
+      ...types.map((one) => make("option", { value: one }, one)),
+    );
     type.value = value.type;
     type.addEventListener("change", () => {
-      const changes = [[[block, name, "type"], type.value], [[block, name, "value"], undefined]];
+      const changes = [
+        [[block, name, "type"], type.value],
+        [[block, name, "value"], undefined],
+      ];
       editor.change(`type of ${name}`, changes);
       this.draw();
     });
@@ -196,7 +229,9 @@ export class FlowSide {
     const pin = { type: value.type, name };
     const isWritten = block !== "outputs" && editor.catalogue.literal(pin, editor.units);
     const commit = (next) =>
-      editor.change(`value of ${name}`, [[[block, name, "value"], next]], { join: `${block} ${name}` });
+      editor.change(`value of ${name}`, [[[block, name, "value"], next]], {
+        join: `${block} ${name}`,
+      });
     const label = `First value of ${name}`;
     const control = isWritten
       ? makeValue({ editor, pin, value: value.value, label, commit, pick: this.pick })
@@ -204,10 +239,18 @@ export class FlowSide {
     return make(
       "div",
       { class: "variable", "data-name": name, "data-type": value.type },
-      make("div", { class: "line" }, field, type, button("×", remove, { "aria-label": `Remove ${name}` })),
+      make(
+        "div",
+        { class: "line" },
+        field,
+        type,
+        button("×", remove, { "aria-label": `Remove ${name}` }),
+      ),
       control,
       block === "variables"
-        ? button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, { disabled: !uses.length })
+        ? button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
+            disabled: !uses.length,
+          })
         : null,
     );
   }
@@ -233,9 +276,12 @@ export class FlowSide {
 
   drawLive() {
     const { live, editor } = this;
-    const select = make("select", { "aria-label": "Instance that is watched" },
+    const select = make(
+      "select",
+      { "aria-label": "Instance that is watched" },
       make("option", { value: "" }, live.instances.length ? "no instance" : "no instance plays"),
-      ...live.instances.map((one, at) => make("option", { value: at }, instanceName(one))));
+      ...live.instances.map((one, at) => make("option", { value: at }, instanceName(one))),
+    );
     const at = live.instances.indexOf(live.current());
     select.value = at < 0 ? "" : String(at);
     select.addEventListener("change", () => {
@@ -249,8 +295,14 @@ export class FlowSide {
     this.lost = make("p", { class: "facts" });
     this.problem = make("p", { class: "error", hidden: true });
     this.stops = make("p", { class: "facts" });
-    const name = make("input", { type: "text", "aria-label": "Name of a custom event", placeholder: "event" });
-    const send = button("Send", () => live.send(name.value).catch((error) => editor.note(error.message, "error")));
+    const name = make("input", {
+      type: "text",
+      "aria-label": "Name of a custom event",
+      placeholder: "event",
+    });
+    const send = button("Send", () =>
+      live.send(name.value).catch((error) => editor.note(error.message, "error")),
+    );
     requestAnimationFrame(() => this.drawHistory());
     return [
       select,
@@ -322,8 +374,13 @@ export class FlowSide {
   showFound(rows) {
     const list = make("ul", { class: "flow-list" });
     rows.slice(0, FOUND_MAX).forEach(([graph, id, hit], at) => {
-      const row = make("li", { tabindex: at === 0 ? "0" : "-1", "data-graph": graph, "data-node": id },
-        make("b", {}, id), ` ${hit}`, make("small", {}, graph));
+      const row = make(
+        "li",
+        { tabindex: at === 0 ? "0" : "-1", "data-graph": graph, "data-node": id },
+        make("b", {}, id),
+        ` ${hit}`,
+        make("small", {}, graph),
+      );
       list.append(row);
     });
     walkable(list, "li", (row) => this.jump(row.dataset.graph, row.dataset.node));

@@ -27,7 +27,9 @@ function ownVariables(editor, inside) {
   const shared = [...own].filter((name) => others.has(name));
   if (shared.length) {
     const names = shared.join(", ");
-    throw new Error(`other nodes use these variables, too: ${names}. Wire their values in instead.`);
+    throw new Error(
+      `other nodes use these variables, too: ${names}. Wire their values in instead.`,
+    );
   }
   return [...own].filter((name) => editor.model.get("variables", name) !== undefined);
 }
@@ -37,8 +39,11 @@ function crossings(editor, inside) {
   const inner = { inputs: {}, outputs: {}, events: {}, nodes: {}, outInputs: {} };
   const outer = { inputs: {}, changes: [] };
   const [ins, outs] = [new Map(), new Map()];
-  const pinType = (wire) => editor.layout().nodes.get(wire.to)?.inputs
-    .find((pin) => pin.name === wire.toPin)?.type;
+  const pinType = (wire) =>
+    editor
+      .layout()
+      .nodes.get(wire.to)
+      ?.inputs.find((pin) => pin.name === wire.toPin)?.type;
   const named = (map, block, key, name, type) => {
     if (!map.has(key)) {
       map.set(key, freeName(block, name));
@@ -103,13 +108,14 @@ function innerSource(editor, ids, inner, variables) {
   if (Object.keys(inner.events).length) source.events = inner.events;
   if (variables.length) {
     source.variables = {};
-    for (const name of variables) source.variables[name] = copy(editor.model.get("variables", name));
+    for (const name of variables)
+      source.variables[name] = copy(editor.model.get("variables", name));
   }
   return source;
 }
 
-// Moves the selected nodes into the new graph `name` (without its ending), and puts a node that uses
-// it in their place.
+// Moves the selected nodes into the new graph `name` (without its ending), and puts a node that
+// uses it in their place.
 export async function extract(editor, name) {
   const { model, serial } = editor;
   const ids = editor.chosen;
@@ -129,7 +135,9 @@ export async function extract(editor, name) {
   const id = editor.newId();
   const boxes = ids.map((one) => editor.layout().nodes.get(one));
   const middle = (axis, size) =>
-    Math.round(boxes.reduce((sum, box) => sum + box[axis] + size(box) / 2, 0) / boxes.length / GRID);
+    Math.round(
+      boxes.reduce((sum, box) => sum + box[axis] + size(box) / 2, 0) / boxes.length / GRID,
+    );
   const node = { type: "graph", graph: name };
   if (Object.keys(outer.inputs).length) node.inputs = outer.inputs;
   const place = [middle("x", () => 0), middle("y", (box) => box.shape.height / 2)];
@@ -189,12 +197,18 @@ function innerEvents(editor, id, tree, ids, input, output) {
   const before = (pin) => outside.filter((wire) => wire.to === id && wire.toPin === pin);
   const after = (pin) => outside.filter((wire) => wire.from === id && wire.fromPin === pin);
   for (const [from, fromPin, to, toPin] of wires) {
-    const starts = from === input
-      ? before(fromPin).map((wire) => [wire.from, wire.fromPin])
-      : ids.has(from) ? [[ids.get(from), fromPin]] : [];
-    const ends = to === output
-      ? after(toPin).map((wire) => [wire.to, wire.toPin])
-      : ids.has(to) ? [[ids.get(to), toPin]] : [];
+    const starts =
+      from === input
+        ? before(fromPin).map((wire) => [wire.from, wire.fromPin])
+        : ids.has(from)
+          ? [[ids.get(from), fromPin]]
+          : [];
+    const ends =
+      to === output
+        ? after(toPin).map((wire) => [wire.to, wire.toPin])
+        : ids.has(to)
+          ? [[ids.get(to), toPin]]
+          : [];
     for (const start of starts) for (const end of ends) keys.push(wireKey(...start, ...end));
   }
   return keys;
@@ -232,9 +246,13 @@ export async function inline(editor, id) {
   const after = [...removal(editor, [id]), ...changes];
   for (const [fresh, node] of nodes) after.push([["nodes", fresh], node]);
   olds.forEach((old, at) => {
-    after.push([["positions", ids.get(old)], [left + places[at][0] - minX, top + places[at][1] - minY]]);
+    after.push([
+      ["positions", ids.get(old)],
+      [left + places[at][0] - minX, top + places[at][1] - minY],
+    ]);
   });
-  for (const key of innerEvents(editor, id, tree, ids, input, output)) after.push([["events", key], true]);
+  for (const key of innerEvents(editor, id, tree, ids, input, output))
+    after.push([["events", key], true]);
   for (const wire of editor.layout().wires) {
     if (wire.event || wire.from !== id) continue;
     after.push([["nodes", wire.to, "inputs", wire.toPin], resolve(results[wire.fromPin])]);

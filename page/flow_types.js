@@ -1,5 +1,5 @@
-// The catalogue of Flow: types of values, conversions, types of nodes and their pins, and the places
-// of pins on a node. Independent of the DOM.
+// The catalogue of Flow: types of values, conversions, types of nodes and their pins, and the
+// positions of pins on a node. Independent of the DOM.
 
 // Sizes in CSS pixels at zoom 1. A position in the source counts in units of the grid.
 export const GRID = 16;
@@ -9,9 +9,16 @@ export const ROW = 24;
 export const FOOT = 6;
 
 // Types whose values can be written in the source.
-const LITERALS = new Set(
-  ["number", "boolean", "text", "vector", "rotation", "color", "resource", "unit"],
-);
+const LITERALS = new Set([
+  "number",
+  "boolean",
+  "text",
+  "vector",
+  "rotation",
+  "color",
+  "resource",
+  "unit",
+]);
 
 // Splits "NODE.PIN". Ids of nodes have no dots, pins may.
 export function splitPin(text) {
@@ -61,7 +68,9 @@ export class Catalogue {
   // Returns the pins of a node of this type with which a pin of the other side can be wired.
   partners(row, pin, isOutput) {
     const pins = isOutput ? row.inputs : row.outputs;
-    return pins.filter((one) => this.wire(...(isOutput ? [pin.type, one.type] : [one.type, pin.type])));
+    return pins.filter((one) =>
+      this.wire(...(isOutput ? [pin.type, one.type] : [one.type, pin.type])),
+    );
   }
 
   // Returns the kind that colors a node.

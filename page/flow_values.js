@@ -1,5 +1,5 @@
-// Controls for the values of inputs and settings, by type. A control calls `commit(value)` with each
-// value that is valid, and with undefined when it is emptied.
+// Controls for the values of inputs and settings, by type. A control calls `commit(value)` with
+// each value that is valid, and with undefined when it is emptied.
 
 import { make, setText } from "./dom.js";
 import { literalText } from "./flow_types.js";
@@ -73,7 +73,10 @@ function checkInput(label, value, standard, commit) {
   return box;
 }
 
-const hex = (part) => Math.round(Math.min(1, Math.max(0, part)) * 255).toString(16).padStart(2, "0");
+const hex = (part) =>
+  Math.round(Math.min(1, Math.max(0, part)) * 255)
+    .toString(16)
+    .padStart(2, "0");
 
 // Returns "#rrggbb" and the opacity of a color in any of its forms.
 function colorParts(value) {
@@ -128,7 +131,8 @@ function namedInput(label, value, standard, commit, pick) {
 export async function resourceNames(editor, kind) {
   const fields = kind ? { kind, max: RESOURCES_MAX * 20 } : { max: RESOURCES_MAX * 20 };
   const { resources } = await editor.ask("resources", fields);
-  const cut = (name) => (kind && name.endsWith(`.${kind}`) ? name.slice(0, -kind.length - 1) : name);
+  const cut = (name) =>
+    kind && name.endsWith(`.${kind}`) ? name.slice(0, -kind.length - 1) : name;
   return [...new Set(resources.map((one) => cut(one.name)))].sort();
 }
 
@@ -152,7 +156,13 @@ export function makeValue({ editor, pin, value, label, commit, pick }) {
       return namedInput(label, value, standard, commit, listed(names));
     }
     case "unit":
-      return namedInput(label, value, standard, commit, listed(async () => editor.units));
+      return namedInput(
+        label,
+        value,
+        standard,
+        commit,
+        listed(async () => editor.units),
+      );
     default: {
       const input = textInput(label, literalText(value), { placeholder: literalText(standard) });
       input.addEventListener("input", () => commit(input.value === "" ? undefined : input.value));
@@ -163,7 +173,10 @@ export function makeValue({ editor, pin, value, label, commit, pick }) {
 
 // Reads "1, 2" or "open, shut" as cases: numbers, if all are.
 function readCases(text) {
-  const parts = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  const parts = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   const numbers = parts.map(Number);
   return numbers.every(Number.isFinite) ? numbers : parts;
 }
@@ -174,7 +187,9 @@ export function curvesText(curves) {
     const list = Array.isArray(points) ? points : [];
     return `${name}: ${list.map((point) => [point].flat().join(" ")).join(", ")}`;
   };
-  return Object.entries(curves ?? {}).map(line).join("\n");
+  return Object.entries(curves ?? {})
+    .map(line)
+    .join("\n");
 }
 
 // Reads lines of curves. Throws an error that names the wrong line.

@@ -1,5 +1,5 @@
-// The wires of a Flow graph in one SVG: their curves, what a click meets, and the wire that is being
-// dragged.
+// The wires of a Flow graph in one SVG: their curves, the wire at a point, and the wire that is
+// being dragged.
 
 import { WIDTH } from "./flow_types.js";
 
