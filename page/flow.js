@@ -110,7 +110,7 @@ class FlowView {
       connect: (node, pin, side, x, y) => this.connect(node, pin, side, x, y),
       wire: (end, target, detach) => this.wire(end, target, detach),
       move: (keys, x, y) => moveBy(editor, keys, x, y),
-      menu: (x, y, pin) => this.commands.menu(x, y, pin),
+      menu: (x, y) => this.commands.menu(x, y),
       enter: (id) => {
         const name = editor.model.get("nodes", id, "graph");
         if (editor.model.get("nodes", id, "type") === "graph" && typeof name === "string") {

@@ -4,7 +4,7 @@
 import { make, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
 import { FlowNode } from "./flow_node.js";
-import { GRID, WIDTH } from "./flow_types.js";
+import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
 import { FlowWires } from "./flow_wires.js";
 
 const ZOOM_LEAST = 0.08;
@@ -15,9 +15,28 @@ const FAR = 0.42;
 const MARGIN = 200;
 // Rows of at most so many nodes are created in a frame.
 const BUILT_MAX = 12;
-// After a movement, the picture is drawn sharply again.
+// After a change of the scale, the graph is drawn sharply again.
 const SETTLE_MILLISECONDS = 180;
 const LIVE_MILLISECONDS = 450;
+
+// A pin can be met up to this distance outside of its node.
+const PIN = 9;
+// The values of inputs begin here.
+const VALUE_LEFT = 96;
+
+// Returns the part of a node at a point, relative to the node.
+function partAt(box, x, y) {
+  const row = box.shape.rows[Math.floor((y - HEAD) / ROW)];
+  if (y < HEAD || !row) return { part: y < HEAD ? "head" : "rows" };
+  if (row.setting) return { part: "value", row: `set ${row.setting.name}` };
+  const { input, output } = row;
+  if (output && x > (input ? WIDTH / 2 : WIDTH * 0.45))
+    return { part: "pin", side: "output", pin: output };
+  if (input && (x < VALUE_LEFT || input.type === "event") && x < WIDTH / 2) {
+    return { part: "pin", side: "input", pin: input };
+  }
+  return input && x > VALUE_LEFT ? { part: "value", row: `in ${input.name}` } : { part: "rows" };
+}
 
 const HELP = "Arrows: the next node. Enter: its pins. Space: a new node. Shift+F10: all commands.";
 
@@ -29,6 +48,7 @@ export class FlowCanvas {
     this.wires = new FlowWires();
     this.frames = new FlowFrames(this);
     this.layer = make("div", { class: "flow-layer" });
+    this.grid = make("div", { class: "flow-grid", "aria-hidden": "true" });
     this.world = make("div", { class: "flow-world" });
     this.world.append(this.frames.element, this.wires.svg, this.layer);
     this.marquee = make("div", { class: "marquee", hidden: true });
@@ -43,6 +63,7 @@ export class FlowCanvas {
         "aria-roledescription": "graph",
         "aria-label": `Graph. ${HELP}`,
       },
+      this.grid,
       this.world,
       this.marquee,
       this.empty,
@@ -113,6 +134,26 @@ export class FlowCanvas {
     return [(clientX - box.x - x) / zoom, (clientY - box.y - y) / zoom];
   }
 
+  // Returns what is at a point of the page: a frame (`key`, perhaps its `grip`), or a node (`box`)
+  // and its `part`: "head", "rows", "pin" (with `pin` and `side`) or "value" (with `row`).
+  hit(clientX, clientY) {
+    const [x, y] = this.point(clientX, clientY);
+    let found = null;
+    for (const one of this.nodes.values()) {
+      const { box } = one;
+      const [left, top] = this.place(box);
+      const inside = x >= left - PIN && x <= left + WIDTH + PIN && y >= top;
+      if (inside && y <= top + box.shape.height) found = [box, x - left, y - top];
+    }
+    if (!found) return this.frames.hit(x, y, this.editor.layout());
+    const [box, across, down] = found;
+    const part = this.isFar ? { part: "head" } : partAt(box, across, down);
+    // Beside a node there are only its pins.
+    const isBeside = across < 0 || across > WIDTH;
+    if (isBeside && part.part !== "pin") return this.frames.hit(x, y, this.editor.layout());
+    return { key: box.id, box, ...part };
+  }
+
   rect(margin) {
     const { x, y, zoom } = this.view;
     const [width, height] = this.size ?? [0, 0];
@@ -131,23 +172,43 @@ export class FlowCanvas {
     if (!this.fitted && layout.nodes.size) this.fit(null);
     this.fitted = true;
     this.empty.hidden = layout.nodes.size > 0;
-    const transform = `translate(${view.x}px, ${view.y}px) scale(${view.zoom})`;
-    if (this.transform !== transform) {
-      this.transform = transform;
-      this.world.style.transform = transform;
-      const isFar = view.zoom < FAR;
-      if (this.isFar !== isFar) this.world.classList.toggle("far", isFar);
-      this.isFar = isFar;
-      setText(this.percent, `${Math.round(view.zoom * 100)} %`);
-      const step = GRID * view.zoom * (view.zoom < 0.5 ? 4 : 1);
-      this.element.style.backgroundSize = `${step}px ${step}px`;
-      this.element.style.backgroundPosition = `${view.x}px ${view.y}px`;
-    }
+    this.drawView();
     const rect = this.rect(MARGIN);
     this.frames.draw(layout);
     this.drawNodes(layout, rect);
     const place = (box) => this.place(box);
     this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+  }
+
+  // Moves what is drawn. The browser does that without drawing it again, apart from the scale.
+  drawView() {
+    const { view } = this;
+    const [x, y] = [Math.round(view.x), Math.round(view.y)];
+    const transform = `translate(${x}px, ${y}px) scale(${view.zoom})`;
+    if (this.transform === transform) return;
+    this.transform = transform;
+    this.world.style.transform = transform;
+    const step = this.gridStep;
+    const offset = (at) => (((at % step) + step) % step) - step;
+    this.grid.style.transform = `translate(${offset(x)}px, ${offset(y)}px)`;
+    const isFar = view.zoom < FAR;
+    if (this.isFar !== isFar) this.world.classList.toggle("far", isFar);
+    this.isFar = isFar;
+    setText(this.percent, `${Math.round(view.zoom * 100)} %`);
+  }
+
+  // Draws sharply at the scale that the view has now.
+  settle() {
+    this.drawnZoom = this.view.zoom;
+    this.element.classList.remove("zooming");
+    this.gridStep = GRID * this.view.zoom * (this.view.zoom < 0.5 ? 4 : 1);
+    this.grid.style.backgroundSize = `${this.gridStep}px ${this.gridStep}px`;
+    this.world.style.willChange = "auto";
+    requestAnimationFrame(() => {
+      this.world.style.willChange = "transform";
+    });
+    this.transform = "";
+    this.soon();
   }
 
   drawNodes(layout, rect) {
@@ -175,10 +236,12 @@ export class FlowCanvas {
       one.update(box, !this.isFar && (budget > 0 || wasBuilt));
       if (!wasBuilt && one.built) budget -= 1;
       if (!this.isFar && !one.built) this.soon();
-      const place = `translate(${x}px, ${y}px)`;
+      // Hundreds of transforms would cost the browser much more than positions do.
+      const place = `${x} ${y}`;
       if (one.place !== place) {
         one.place = place;
-        one.element.style.transform = place;
+        one.element.style.left = `${x}px`;
+        one.element.style.top = `${y}px`;
       }
       this.mark(one);
     }
@@ -218,11 +281,13 @@ export class FlowCanvas {
     this.moving();
   }
 
-  // While the view moves, the browser moves what it has drawn.
+  // A new scale is drawn sharply when the view rests.
   moving() {
-    this.world.classList.add("moving");
-    clearTimeout(this.settling);
-    this.settling = setTimeout(() => this.world.classList.remove("moving"), SETTLE_MILLISECONDS);
+    if (this.view.zoom !== this.drawnZoom) {
+      this.element.classList.add("zooming");
+      clearTimeout(this.settling);
+      this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
+    }
     this.soon();
   }
 
@@ -241,7 +306,7 @@ export class FlowCanvas {
     this.view.zoom = zoom;
     this.view.x = (width - (left + right) * zoom) / 2;
     this.view.y = (height - (top + bottom) * zoom) / 2;
-    this.soon();
+    this.settle();
   }
 
   // Selects a node and moves it into view.
@@ -267,6 +332,7 @@ export class FlowCanvas {
     this.view.zoom = zoom;
     this.view.x = this.size[0] / 2 - (box.x + WIDTH / 2) * zoom;
     this.view.y = this.size[1] / 2 - (box.y + box.shape.height / 2) * zoom;
+    this.settle();
   }
 
   // Focuses a node, whose element may not exist yet.

@@ -15,8 +15,14 @@ import { extract, inline } from "./flow_subgraphs.js";
 import { GRID, WIDTH } from "./flow_types.js";
 
 const STEP = 40;
-const PIN =
-  ".pin, .value input, .value select, .value textarea, input.value, select.value, textarea.value";
+// What the keyboard can reach in a node.
+const STOPS = "button, .editing";
+
+// Returns the node, the name and the side of the element of a pin.
+function pinOf(element) {
+  const node = element.closest(".flow-node").dataset.node;
+  return { node, pin: element.dataset.pin, side: element.dataset.side };
+}
 
 // Returns the key of an event as the table below writes it.
 function keyName(event) {
@@ -146,7 +152,7 @@ export class FlowCommands {
     ];
   }
 
-  fits(command, pin = this.pin()) {
+  fits(command) {
     const { editor } = this;
     const count = editor.chosen.length;
     const active = this.canvas.active !== null && this.focusedNode() !== null;
@@ -166,7 +172,7 @@ export class FlowCommands {
           editor.model.get("nodes", editor.chosen[0] ?? this.canvas.active, "type") === "graph"
         );
       case "pin":
-        return pin !== null;
+        return this.pin() !== null;
       case "paused":
         return this.live.paused !== null;
       default:
@@ -188,21 +194,20 @@ export class FlowCommands {
     }
   }
 
-  menu(x, y, pin = null) {
+  menu(x, y) {
     if (!this.editor.model) return;
     const at = [x, y];
-    this.menuPin = pin;
     const entries = this.table
-      .filter((one) => !one || !one.needs || this.fits(one, pin))
+      .filter((one) => !one?.needs || this.fits(one))
       .filter((one, index, all) => one || (index > 0 && all[index - 1]));
-    openMenu(
-      "Commands of the graph",
-      entries.map(
-        (one) => one && { title: one.title, keys: one.keys[0], run: () => this.run(one, at) },
-      ),
-      x,
-      y,
-    );
+    const focus = document.activeElement;
+    const run = (one) => {
+      // The command acts on what had the focus before the menu.
+      if (focus?.isConnected) focus.focus({ preventScroll: true });
+      this.run(one, at);
+    };
+    const entry = (one) => one && { title: one.title, keys: one.keys[0], run: () => run(one) };
+    openMenu("Commands of the graph", entries.map(entry), x, y);
   }
 
   key(event) {
@@ -232,17 +237,15 @@ export class FlowCommands {
     return document.activeElement?.closest?.(".flow-node")?.dataset.node ?? null;
   }
 
-  // The focused pin, or the one that the menu was opened on.
+  // The focused pin.
   pin() {
-    return (
-      document.activeElement?.closest?.(".pin") ?? (this.menuPin?.isConnected ? this.menuPin : null)
-    );
+    return document.activeElement?.closest?.(".pin") ?? null;
   }
 
   menuAtFocus() {
     const focus = document.activeElement;
     const box = (focus?.closest(".flow-node") ?? this.canvas.element).getBoundingClientRect();
-    this.menu(box.x + Math.min(60, box.width / 2), box.y + 30, focus?.closest(".pin") ?? null);
+    this.menu(box.x + Math.min(60, box.width / 2), box.y + 30);
   }
 
   // Keys that move the focus, the selection or the view. Returns true if the key was one.
@@ -251,7 +254,7 @@ export class FlowCommands {
     const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const arrow = arrows[event.key];
     const node = this.focusedNode();
-    const isPin = document.activeElement?.closest(".rows") !== null && node !== null;
+    const isPin = node !== null && document.activeElement.closest(".rows") !== null;
     if (arrow && (event.ctrlKey || event.metaKey)) {
       const [x, y] = arrow;
       if (!editor.selection.size && node) editor.select([node]);
@@ -297,7 +300,7 @@ export class FlowCommands {
     this.canvas.draw();
     const view = this.canvas.nodes.get(id);
     if (view && !view.built) view.update(box, true);
-    view?.body.querySelector(PIN)?.focus({ preventScroll: true });
+    view?.body.querySelector(STOPS)?.focus({ preventScroll: true });
   }
 
   leavePins() {
@@ -308,7 +311,7 @@ export class FlowCommands {
 
   walkPins(id, [x, y]) {
     const view = this.canvas.nodes.get(id);
-    const all = [...view.body.querySelectorAll(PIN)];
+    const all = [...view.body.querySelectorAll(STOPS)];
     const at = all.indexOf(document.activeElement);
     const next = all[at + (x || y)];
     next?.focus({ preventScroll: true });
@@ -346,7 +349,7 @@ export class FlowCommands {
   wirePin() {
     const pin = this.pin();
     if (!pin) return;
-    const { node, pin: name, side } = this.pointer.pinOf(pin);
+    const { node, pin: name, side } = pinOf(pin);
     const box = this.editor.layout().nodes.get(node);
     const one = (side === "output" ? box.outputs : box.inputs).find((it) => it.name === name);
     const { x, y } = pin.getBoundingClientRect();
@@ -386,7 +389,7 @@ export class FlowCommands {
   // Removes the wires and the value of a pin.
   unset(element) {
     const { editor } = this;
-    const { node, pin, side } = this.pointer.pinOf(element);
+    const { node, pin, side } = pinOf(element);
     const changes = [];
     for (const wire of editor.layout().wires) {
       const isOwn =

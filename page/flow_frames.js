@@ -5,6 +5,7 @@ import { GRID, WIDTH } from "./flow_types.js";
 
 const PAD = GRID;
 const TITLE = 26;
+const GRIP = 18;
 const COLOR = /^#[0-9a-f]{6}$/i;
 
 const numbers = (value, fallback) =>
@@ -51,6 +52,21 @@ export class FlowFrames {
     return { x: left, y: top, width: right - left, height: bottom - top };
   }
 
+  // Returns the frame at a point of the graph, or null.
+  hit(x, y, layout) {
+    let found = null;
+    for (const key of this.boxes.keys()) {
+      const rect = this.rect(key, layout);
+      if (!rect || x < rect.x || x > rect.x + rect.width) continue;
+      if (y < rect.y || y > rect.y + rect.height) continue;
+      // Below its title, a group is no more than its nodes.
+      if (key.startsWith("g:") && y > rect.y + TITLE) continue;
+      const isGrip = x > rect.x + rect.width - GRIP && y > rect.y + rect.height - GRIP;
+      found = { key, part: key.startsWith("c:") && isGrip ? "grip" : "frame" };
+    }
+    return found;
+  }
+
   draw(layout) {
     const { model } = this.canvas.editor;
     const keys = [
@@ -72,7 +88,7 @@ export class FlowFrames {
   create(key) {
     const isGroup = key.startsWith("g:");
     const text = make("div", { class: "text" });
-    const grip = isGroup ? null : make("div", { class: "grip", "data-grip": key });
+    const grip = isGroup ? null : make("div", { class: "grip" });
     const element = make(
       "div",
       {
@@ -85,10 +101,6 @@ export class FlowFrames {
       text,
       grip,
     );
-    element.addEventListener("dblclick", (event) => {
-      event.stopPropagation();
-      this.edit(key);
-    });
     this.boxes.set(key, { element, text, shown: "" });
     this.element.append(element);
   }
@@ -107,7 +119,8 @@ export class FlowFrames {
     box.element.hidden = !rect;
     if (!rect) return;
     const { style } = box.element;
-    style.transform = `translate(${rect.x}px, ${rect.y}px)`;
+    style.left = `${rect.x}px`;
+    style.top = `${rect.y}px`;
     style.width = `${rect.width}px`;
     style.height = `${rect.height}px`;
     style.setProperty("--frame", color || "var(--strong-line)");

@@ -1,6 +1,7 @@
 // Mouse, pen and fingers on the drawing of a graph: moving nodes, dragging wires, frames of
 // selection, pan and zoom.
 
+import { makeTip } from "./dom.js";
 import { GRID, WIDTH, splitPin, wireOf } from "./flow_types.js";
 
 // A pointer that moves less than this makes a click, in pixels of the screen.
@@ -8,7 +9,11 @@ const CLICK = 4;
 const WHEEL = 0.0016;
 const LONG_MILLISECONDS = 500;
 
-const CONTROLS = "input, select, textarea, button:not(.pin), .flow-frame textarea";
+// How long the mouse rests before a text explains what is under it.
+const TIP_MILLISECONDS = 450;
+
+// Only controls that are being edited take the mouse themselves.
+const CONTROLS = "input, select, textarea, button";
 
 export class FlowPointer {
   // `actions` has `connect(wire, x, y)`, `palette(x, y)`, `menu(x, y)`, `pinMenu(...)`.
@@ -19,6 +24,8 @@ export class FlowPointer {
     element.addEventListener("pointermove", (event) => this.move(event));
     element.addEventListener("pointerup", (event) => this.up(event));
     element.addEventListener("pointercancel", () => this.cancel());
+    element.addEventListener("pointerleave", () => this.hover(null));
+    this.tip = makeTip();
     element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     element.addEventListener("dblclick", (event) => this.double(event));
     element.addEventListener("contextmenu", (event) => this.context(event));
@@ -26,6 +33,7 @@ export class FlowPointer {
 
   down(event) {
     if (event.target.closest(CONTROLS)) return;
+    this.hover(null);
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.fingers.size === 2) {
       this.cancel();
@@ -36,34 +44,40 @@ export class FlowPointer {
     if (this.fingers.size > 2) return;
     const [x, y] = [event.clientX, event.clientY];
     const start = { x, y, at: this.canvas.point(x, y), touch: event.pointerType === "touch" };
-    this.act = { ...this.choose(event), start, id: event.pointerId, moved: false };
+    const hit = this.canvas.hit(x, y);
+    this.act = { ...this.choose(event, hit), start, id: event.pointerId, moved: false };
     if (this.act.kind === "pan" && start.touch) {
       this.timer = setTimeout(() => this.long(), LONG_MILLISECONDS);
     }
     // The focus goes to the graph, so that keys act on it.
     event.preventDefault();
-    const node = event.target.closest(".flow-node");
-    (event.target.closest(".pin") ?? node ?? this.canvas.element).focus({ preventScroll: true });
-    if (node) this.canvas.active = node.dataset.node;
+    this.focus(hit);
+  }
+
+  // Focuses what was pressed.
+  focus(hit) {
+    const { canvas } = this;
+    const view = canvas.nodes.get(hit?.key);
+    const pin = hit?.part === "pin" ? view?.pinElement(hit.side, hit.pin.name) : null;
+    (pin ?? view?.element ?? canvas.element).focus({ preventScroll: true });
+    if (view) canvas.active = hit.key;
   }
 
   // Returns what a press begins.
-  choose(event) {
+  choose(event, hit) {
     if (event.button === 1 || (event.button === 0 && this.space)) return { kind: "pan" };
     if (event.button !== 0) return { kind: "none" };
-    const pin = event.target.closest(".pin");
-    if (pin) return this.beginWire(pin, event);
-    const grip = event.target.closest(".grip");
-    if (grip) return { kind: "resize", key: grip.dataset.grip };
-    const frame = event.target.closest(".flow-frame");
-    const key = event.target.closest(".flow-node")?.dataset.node ?? frame?.dataset.frame;
-    if (key) {
+    if (hit?.part === "pin") return this.beginWire(hit, event);
+    if (hit?.part === "grip") return { kind: "resize", key: hit.key };
+    if (hit) {
+      const { key } = hit;
       const add = event.shiftKey || event.ctrlKey || event.metaKey;
       const { selection } = this.editor;
       if (add && selection.has(key)) return { kind: "move", drop: key };
       if (add) this.editor.select([...selection, key]);
       else if (!selection.has(key)) this.editor.select([key]);
-      return { kind: "move", only: add ? null : key };
+      const row = hit.part === "value" && !add ? hit.row : null;
+      return { kind: "move", only: add ? null : key, row };
     }
     const [x, y] = this.canvas.point(event.clientX, event.clientY);
     const wire = this.canvas.wires.at(x, y, this.canvas.view.zoom);
@@ -76,19 +90,10 @@ export class FlowPointer {
   }
 
   // A wire begins at a pin, or at the other end of the wire of an input.
-  beginWire(element, event) {
-    const { node, pin: name, side } = this.pinOf(element);
-    const box = this.editor.layout().nodes.get(node);
-    const list = side === "output" ? box.outputs : box.inputs;
-    const pin = list.find((one) => one.name === name);
-    const source = wireOf(box.node.inputs?.[name]);
-    const detached = side === "input" && source !== null && !event.shiftKey;
-    return { kind: "wire", node, pin, side, detached: detached ? source : null };
-  }
-
-  pinOf(element) {
-    const node = element.closest(".flow-node").dataset.node;
-    return { node, pin: element.dataset.pin, side: element.dataset.side };
+  beginWire({ key, box, pin, side }, event) {
+    const source = wireOf(box.node?.inputs?.[pin.name]);
+    const isDetached = side === "input" && source !== null && !event.shiftKey;
+    return { kind: "wire", node: key, pin, side, detached: isDetached ? source : null };
   }
 
   // Returns the center of two fingers and their distance.
@@ -98,7 +103,10 @@ export class FlowPointer {
   }
 
   move(event) {
-    if (!this.fingers.has(event.pointerId)) return;
+    if (!this.fingers.has(event.pointerId)) {
+      if (event.pointerType !== "touch") this.hover(event);
+      return;
+    }
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
     const { act, canvas } = this;
     if (act?.kind === "pinch") {
@@ -226,20 +234,58 @@ export class FlowPointer {
   // Returns the pin under a point that a wire can end at, with `pin: null` if it cannot, or null on
   // the background. On a node, it is the first pin that fits.
   target(x, y, { node, pin, side }) {
-    const under = document.elementFromPoint(x, y);
-    const element = under?.closest(".flow-node");
-    if (!element) return null;
-    const id = element.dataset.node;
-    const box = this.editor.layout().nodes.get(id);
-    const list = side === "output" ? box.inputs : box.outputs;
-    const named = under.closest(".pin");
-    const isOwn = named && named.dataset.side !== side;
+    const hit = this.canvas.hit(x, y);
+    if (!hit?.box) return null;
+    const view = this.canvas.nodes.get(hit.key);
+    const list = side === "output" ? hit.box.inputs : hit.box.outputs;
+    const isNamed = hit.part === "pin" && hit.side !== side;
     const fits = (one) => {
       const [from, to] = side === "output" ? [pin.type, one.type] : [one.type, pin.type];
-      return id !== node && this.editor.catalogue.wire(from, to) !== null;
+      return hit.key !== node && this.editor.catalogue.wire(from, to) !== null;
     };
-    const found = isOwn ? list.find((one) => one.name === named.dataset.pin) : list.find(fits);
-    return { element: isOwn ? named : element, node: id, pin: found && fits(found) ? found : null };
+    const found = isNamed ? list.find((one) => one.name === hit.pin.name) : list.find(fits);
+    const element = isNamed ? view.pinElement(hit.side, hit.pin.name) : view.element;
+    return { element, node: hit.key, pin: found && fits(found) ? found : null };
+  }
+
+  // Shows a text about what the mouse rests on.
+  hover(event) {
+    clearTimeout(this.tipTimer);
+    this.tip.hide();
+    if (!event || this.act) return;
+    const { canvas } = this;
+    const hit = canvas.hit(event.clientX, event.clientY);
+    const cursors = {
+      pin: "crosshair",
+      head: "grab",
+      rows: "grab",
+      value: "text",
+      grip: "nwse-resize",
+    };
+    canvas.element.style.cursor = cursors[hit?.part] ?? "";
+    const text = hit?.box ? this.tipText(hit) : "";
+    if (!text) return;
+    const [x, y] = [event.clientX, event.clientY];
+    this.tipTimer = setTimeout(() => this.tip.show(text, x, y), TIP_MILLISECONDS);
+  }
+
+  tipText({ key, box, part, pin }) {
+    const { canvas } = this;
+    const problems = canvas.byNode.get(key) ?? [];
+    const lines = [];
+    if (part === "pin") {
+      const kind = pin.resource ? `${pin.type} of kind ${pin.resource}` : pin.type;
+      lines.push(
+        pin.unknown ? `the node has no pin '${pin.name}'` : `${pin.name}: ${kind}`,
+        pin.doc,
+      );
+      lines.push(canvas.values[`${key}.${pin.name}`]);
+      lines.push(...problems.filter((one) => one.pin === pin.name).map((one) => one.message));
+    } else if (part === "head") {
+      lines.push(`${box.row?.name ?? box.node?.type} (${key})`, box.row?.doc, box.node?.note);
+      lines.push(...problems.map((one) => one.message));
+    }
+    return lines.filter((line) => typeof line === "string" && line).join("\n");
   }
 
   up(event) {
@@ -263,6 +309,7 @@ export class FlowPointer {
     const { drag } = editor;
     editor.drag = null;
     if (!act.moved) {
+      if (act.row) this.canvas.nodes.get(act.only)?.edit(act.row);
       if (act.drop) editor.select([...editor.selection].filter((key) => key !== act.drop));
       else if (act.only && editor.selection.size > 1) editor.select([act.only]);
       return;
@@ -334,20 +381,20 @@ export class FlowPointer {
   }
 
   double(event) {
-    if (event.target.closest(`${CONTROLS}, .pin, .flow-frame`)) return;
-    const node = event.target.closest(".flow-node");
-    if (node) this.actions.enter(node.dataset.node);
+    if (event.target.closest(CONTROLS)) return;
+    const hit = this.canvas.hit(event.clientX, event.clientY);
+    if (hit?.part === "pin" || hit?.part === "value") return;
+    if (hit?.box) this.actions.enter(hit.key);
+    else if (hit) this.canvas.frames.edit(hit.key);
     else this.actions.palette(event.clientX, event.clientY);
   }
 
   context(event) {
-    if (event.target.closest("input, textarea")) return;
+    if (event.target.closest(CONTROLS)) return;
     event.preventDefault();
-    if (this.fingers.size && event.pointerType === "touch") this.cancel();
-    const key =
-      event.target.closest(".flow-node")?.dataset.node ??
-      event.target.closest(".flow-frame")?.dataset.frame;
-    if (key && !this.editor.selection.has(key)) this.editor.select([key]);
-    this.actions.menu(event.clientX, event.clientY, event.target.closest(".pin"));
+    const hit = this.canvas.hit(event.clientX, event.clientY);
+    if (hit && !this.editor.selection.has(hit.key)) this.editor.select([hit.key]);
+    this.focus(hit);
+    this.actions.menu(event.clientX, event.clientY);
   }
 }
