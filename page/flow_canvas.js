@@ -14,7 +14,9 @@ const FAR = 0.42;
 // Nodes within this distance of the visible part have elements, in pixels of the screen.
 const MARGIN = 200;
 // Rows of at most so many nodes are created in a frame.
-const BUILT_MAX = 12;
+const BUILT_MAX = 8;
+// So many nodes have elements although they are not near.
+const NODES_KEPT = 700;
 // After a change of the scale, the graph is drawn sharply again.
 const SETTLE_MILLISECONDS = 180;
 const LIVE_MILLISECONDS = 450;
@@ -45,12 +47,14 @@ export class FlowCanvas {
     Object.assign(this, { editor, pick, nodes: new Map(), view: { x: 0, y: 0, zoom: 1 } });
     Object.assign(this, { stops: new Set(), paused: null, values: {}, counts: {}, active: null });
     this.litNodes = new Map();
+    this.marks = 0;
     this.wires = new FlowWires();
     this.frames = new FlowFrames(this);
     this.layer = make("div", { class: "flow-layer" });
-    this.grid = make("div", { class: "flow-grid", "aria-hidden": "true" });
+    // The ground is as large as all graphs, so that it never has to be drawn for a movement.
+    const ground = make("div", { class: "flow-ground", "aria-hidden": "true" });
     this.world = make("div", { class: "flow-world" });
-    this.world.append(this.frames.element, this.wires.svg, this.layer);
+    this.world.append(ground, this.frames.element, this.wires.svg, this.layer);
     this.marquee = make("div", { class: "marquee", hidden: true });
     this.percent = make("span", { class: "figures" });
     this.empty = make("p", { class: "note flow-empty", hidden: true });
@@ -63,7 +67,6 @@ export class FlowCanvas {
         "aria-roledescription": "graph",
         "aria-label": `Graph. ${HELP}`,
       },
-      this.grid,
       this.world,
       this.marquee,
       this.empty,
@@ -90,7 +93,14 @@ export class FlowCanvas {
   took(what) {
     if (what === "opened") this.opened();
     if (what === "problems") this.collectProblems();
-    if (what !== "note") this.soon();
+    if (what === "selection" || what === "problems") this.refresh();
+    else if (what !== "note") this.soon();
+  }
+
+  // Draws the marks and live values of nodes again.
+  refresh() {
+    this.marks += 1;
+    this.soon();
   }
 
   opened() {
@@ -171,7 +181,7 @@ export class FlowCanvas {
     const layout = editor.layout();
     if (!this.fitted && layout.nodes.size) this.fit(null);
     this.fitted = true;
-    this.empty.hidden = layout.nodes.size > 0;
+    if (this.empty.hidden !== layout.nodes.size > 0) this.empty.hidden = layout.nodes.size > 0;
     this.drawView();
     const rect = this.rect(MARGIN);
     this.frames.draw(layout);
@@ -188,10 +198,8 @@ export class FlowCanvas {
     if (this.transform === transform) return;
     this.transform = transform;
     this.world.style.transform = transform;
-    const step = this.gridStep;
-    const offset = (at) => (((at % step) + step) % step) - step;
-    this.grid.style.transform = `translate(${offset(x)}px, ${offset(y)}px)`;
-    const isFar = view.zoom < FAR;
+    // While the scale changes, nodes keep the form that they have.
+    const isFar = this.isZooming ? this.isFar : view.zoom < FAR;
     if (this.isFar !== isFar) this.world.classList.toggle("far", isFar);
     this.isFar = isFar;
     setText(this.percent, `${Math.round(view.zoom * 100)} %`);
@@ -200,9 +208,7 @@ export class FlowCanvas {
   // Draws sharply at the scale that the view has now.
   settle() {
     this.drawnZoom = this.view.zoom;
-    this.element.classList.remove("zooming");
-    this.gridStep = GRID * this.view.zoom * (this.view.zoom < 0.5 ? 4 : 1);
-    this.grid.style.backgroundSize = `${this.gridStep}px ${this.gridStep}px`;
+    this.isZooming = false;
     this.world.style.willChange = "auto";
     requestAnimationFrame(() => {
       this.world.style.willChange = "transform";
@@ -212,30 +218,26 @@ export class FlowCanvas {
   }
 
   drawNodes(layout, rect) {
-    let budget = BUILT_MAX;
+    let budget = this.isZooming ? 0 : BUILT_MAX;
     const added = [];
     for (const box of layout.nodes.values()) {
       const [x, y] = this.place(box);
-      const known = this.nodes.get(box.id);
+      let one = this.nodes.get(box.id);
       const isNear =
         x < rect.right &&
         x + WIDTH > rect.left &&
         y < rect.bottom &&
         y + box.shape.height > rect.top;
-      if (!isNear && !known?.element.contains(document.activeElement)) {
-        known?.element.remove();
-        if (known) this.nodes.delete(box.id);
-        continue;
-      }
-      const one = known ?? new FlowNode(this, box.id);
-      if (!known) {
+      if (!isNear && !one) continue;
+      if (!one) {
+        one = new FlowNode(this, box.id);
         this.nodes.set(box.id, one);
         added.push(one.element);
       }
       const wasBuilt = one.built;
-      one.update(box, !this.isFar && (budget > 0 || wasBuilt));
+      one.update(box, isNear && !this.isFar && (budget > 0 || wasBuilt === false));
       if (!wasBuilt && one.built) budget -= 1;
-      if (!this.isFar && !one.built) this.soon();
+      if (isNear && !this.isFar && !one.built && !this.isZooming) this.soon();
       // Hundreds of transforms would cost the browser much more than positions do.
       const place = `${x} ${y}`;
       if (one.place !== place) {
@@ -243,17 +245,27 @@ export class FlowCanvas {
         one.element.style.left = `${x}px`;
         one.element.style.top = `${y}px`;
       }
-      this.mark(one);
+      one.isNear = isNear;
+      if (isNear && one.marks !== this.marks) this.mark(one);
     }
-    for (const [id, one] of this.nodes) {
-      if (layout.nodes.has(id)) continue;
-      one.element.remove();
-      this.nodes.delete(id);
-    }
+    this.removeNodes(layout);
     if (added.length) this.layer.append(...added);
   }
 
+  // Removes the elements of removed nodes. Nodes that are far away keep theirs up to a number,
+  // because a new element costs more than one that is not visible.
+  removeNodes(layout) {
+    for (const [id, one] of this.nodes) {
+      const isKept =
+        one.isNear || this.nodes.size <= NODES_KEPT || one.element.contains(document.activeElement);
+      if (layout.nodes.has(id) && isKept) continue;
+      one.element.remove();
+      this.nodes.delete(id);
+    }
+  }
+
   mark(one) {
+    one.marks = this.marks;
     one.mark({
       isSelected: this.editor.selection.has(one.id),
       problems: this.byNode.get(one.id),
@@ -284,7 +296,7 @@ export class FlowCanvas {
   // A new scale is drawn sharply when the view rests.
   moving() {
     if (this.view.zoom !== this.drawnZoom) {
-      this.element.classList.add("zooming");
+      this.isZooming = true;
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }
@@ -350,7 +362,7 @@ export class FlowCanvas {
     for (const id of nodes) this.litNodes.set(id, until);
     clearTimeout(this.fading);
     this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS);
-    this.soon();
+    this.refresh();
   }
 
   fade() {
@@ -361,6 +373,6 @@ export class FlowCanvas {
     if (this.wires.lit.size + this.litNodes.size) {
       this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS / 3);
     }
-    this.soon();
+    this.refresh();
   }
 }

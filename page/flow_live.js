@@ -37,7 +37,7 @@ export class FlowLive {
 
   setStops(ids) {
     this.canvas.stops = new Set(ids);
-    this.canvas.soon();
+    this.canvas.refresh();
     this.changed("stops");
   }
 
@@ -78,7 +78,7 @@ export class FlowLive {
     this.prefix = one?.prefix ?? "";
     Object.assign(this, { after: 0, history: [], lost: 0, problem: null });
     Object.assign(this.canvas, { values: {}, counts: {} });
-    this.canvas.soon();
+    this.canvas.refresh();
     this.changed("instances");
     this.changed("events");
   }
@@ -130,7 +130,7 @@ export class FlowLive {
       this.history = [...this.history, ...answer.events].slice(-HISTORY_MAX);
       this.changed("events");
     }
-    if (!isSame) canvas.soon();
+    if (!isSame) canvas.refresh();
     this.setPaused(answer.paused ?? null, answer.problem ?? null);
   }
 
@@ -159,7 +159,7 @@ export class FlowLive {
     if (JSON.stringify([paused, problem]) === before) return;
     const isHere = paused && paused.graph === this.editor.graph;
     this.canvas.paused = isHere ? paused.node : null;
-    this.canvas.soon();
+    this.canvas.refresh();
     this.changed("paused");
   }
 

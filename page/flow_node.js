@@ -105,6 +105,7 @@ export class FlowNode {
     const isEdited = Boolean(focused?.closest(".editing"));
     const caret = focused?.type === "text" ? focused.selectionStart : null;
     this.built = true;
+    this.marks = -1;
     this.live = new Map();
     this.body.replaceChildren(...box.shape.rows.map((row) => this.row(row, box)));
     if (!kept) return;

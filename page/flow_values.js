@@ -265,8 +265,9 @@ export function makeSetting({ editor, setting, value, label, commit, pick }) {
   }
 }
 
-// Sets the text of an element, and hides it if there is none.
+// Sets the text of an element, and hides it if there is none. An attribute is set only if it
+// differs, because even an equal one costs a new style.
 export function showText(element, text) {
-  element.hidden = !text;
+  if (element.hidden !== !text) element.hidden = !text;
   setText(element, text ?? "");
 }

@@ -8,6 +8,7 @@ const REACH_MAX = 160;
 // How far a click may be from a wire, in pixels of the screen.
 const NEAR = 7;
 const SAMPLES = 24;
+const PATHS_KEPT = 2000;
 
 function svg(tag, attributes) {
   const element = document.createElementNS(SVG, tag);
@@ -57,13 +58,21 @@ export class FlowWires {
     const added = [];
     for (const wire of wires) {
       const ends = this.ends(wire, nodes, place);
-      if (!ends) continue;
+      if (!ends) {
+        this.paths.get(wire.key)?.path.remove();
+        this.paths.delete(wire.key);
+        continue;
+      }
       const [x1, y1, x2, y2] = ends;
       const reach = x2 < x1 ? REACH_MAX : 0;
-      if (Math.min(x1, x2) - reach > rect.right || Math.max(x1, x2) + reach < rect.left) continue;
-      if (Math.min(y1, y2) > rect.bottom || Math.max(y1, y2) < rect.top) continue;
-      seen.add(wire.key);
       let one = this.paths.get(wire.key);
+      const isNear =
+        Math.min(x1, x2) - reach < rect.right &&
+        Math.max(x1, x2) + reach > rect.left &&
+        Math.min(y1, y2) < rect.bottom &&
+        Math.max(y1, y2) > rect.top;
+      if (isNear) seen.add(wire.key);
+      else if (!one) continue;
       if (!one) {
         one = { path: svg("path", {}), d: "", name: "" };
         this.paths.set(wire.key, one);
@@ -82,8 +91,10 @@ export class FlowWires {
         one.path.dataset.type = wire.type;
       }
     }
+    // Wires that are far away stay up to a number: a new element costs more.
+    const isFull = this.paths.size > PATHS_KEPT;
     for (const [key, one] of this.paths) {
-      if (seen.has(key)) continue;
+      if (seen.has(key) || (!isFull && layout.byKey.has(key))) continue;
       one.path.remove();
       this.paths.delete(key);
     }
