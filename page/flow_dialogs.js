@@ -35,7 +35,7 @@ export async function askName(title, initial) {
     type: "text",
     "aria-label": title,
     value: initial,
-    pattern: "[A-Za-z0-9_/]+",
+    pattern: "[A-Za-z0-9_\\/]+",
     required: true,
     title: "letters, digits, _ and /",
     autofocus: true,

@@ -139,8 +139,11 @@ export class FlowFrames {
     const path = [block, key.slice(2), field];
     const area = make("textarea", { "aria-label": field, spellcheck: "true" });
     area.value = String(editor.model.get(...path) ?? "");
+    let hasEnded = false;
     const end = (isKept) => {
-      if (!area.isConnected) return;
+      // The removal of the area takes its focus, which is an end, too.
+      if (hasEnded) return;
+      hasEnded = true;
       area.remove();
       if (isKept) editor.change(`text of a ${block.slice(0, -1)}`, [[path, area.value]]);
       this.canvas.element.focus({ preventScroll: true });

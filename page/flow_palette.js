@@ -114,6 +114,7 @@ export function openPalette({ title, items, x, y, text = "", chosen, closed }) {
     };
     if (event.key in to) activate(to[event.key]);
     else if (event.key === "Enter") choose(shown[active]);
+    else if (event.key === "Escape") element.hidePopover();
     else return;
     event.preventDefault();
   });
