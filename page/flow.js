@@ -230,7 +230,8 @@ class FlowView {
   }
 
   async createGraph() {
-    const name = await askName("Name of the new graph", "graphs/new");
+    const folder = /^.*\//.exec(this.editor.graph ?? "")?.[0] ?? "";
+    const name = await askName("Name of the new graph", `${folder}new_graph`);
     if (!name) return;
     const graph = `${name}.flow`;
     const answer = await this.editor.ask("flow_save", { graph, base: "{}", source: "{}" });
@@ -258,8 +259,10 @@ class FlowView {
   }
 
   showPaused() {
-    const { paused } = this.live;
-    if (paused) this.jump(paused.graph, paused.node).catch(this.failed);
+    const { paused, pausedNode } = this.live;
+    if (pausedNode) this.canvas.jump(pausedNode);
+    // A node of a subgraph is found at the node that uses the subgraph.
+    else if (paused) this.jump(paused.graph, paused.node.split("/")[0]).catch(this.failed);
   }
 
   showSide(isShown) {
@@ -301,7 +304,7 @@ class FlowView {
       this.stopped.hidden = !paused;
       const at = paused ? `Paused before ${paused.node} of ${paused.graph}` : "";
       setText(this.stopText, at);
-      if (paused && paused.graph === this.editor.graph) this.canvas.jump(paused.node);
+      if (this.live.pausedNode) this.canvas.jump(this.live.pausedNode);
     }
     if (this.side.page !== "Live") return;
     if (what === "instances") this.side.draw();

@@ -35,8 +35,10 @@ export class FlowLive {
     }
   }
 
-  setStops(ids) {
-    this.canvas.stops = new Set(ids);
+  setStops(paths) {
+    const { prefix } = this;
+    const own = paths.filter((path) => path.startsWith(prefix));
+    this.canvas.stops = new Set(own.map((path) => path.slice(prefix.length)));
     this.canvas.refresh();
     this.changed("stops");
   }
@@ -58,10 +60,15 @@ export class FlowLive {
     }
   }
 
+  // The graph that runs: the open one, or one that has it as a subgraph.
+  get program() {
+    return this.current()?.graph ?? this.editor.graph;
+  }
+
   // Asks for breakpoints, and for a stop in an instance that nobody watches.
   async look() {
-    const { graph, serial } = this.editor;
-    const answer = await this.editor.ask("flow_breakpoint", { graph });
+    const { serial } = this.editor;
+    const answer = await this.editor.ask("flow_breakpoint", { graph: this.program });
     if (serial !== this.editor.serial) return;
     this.setStops(answer.breakpoints);
     this.setPaused(answer.paused ?? null, this.problem);
@@ -81,6 +88,7 @@ export class FlowLive {
     this.canvas.refresh();
     this.changed("instances");
     this.changed("events");
+    this.look().catch((error) => this.editor.note(error.message, "error"));
   }
 
   async poll() {
@@ -135,21 +143,40 @@ export class FlowLive {
   }
 
   light(events) {
-    const [wires, nodes] = [new Set(), new Set()];
-    for (const [, , from, fromPin, to, toPin] of events) {
-      const [a, b] = [from === "" ? "" : this.own(from), this.own(to)];
-      if (b !== null) nodes.add(b);
-      if (a && b !== null) {
-        wires.add(`${a}.${fromPin} > ${b}.${toPin}`);
-        nodes.add(a);
-      }
+    const [wires, nodes, ends] = [new Set(), new Set(), new Map()];
+    for (const event of events) {
+      const [, , from, , to] = event;
+      const [a, b] = [from === "" ? null : this.own(from), this.own(to)];
+      for (const id of [a, b]) if (id !== null) nodes.add(id);
+      if (a !== b) ends.set(JSON.stringify(event.slice(2)), [a, b, event]);
     }
     if (!nodes.size) return;
-    // Data that a lit node reads came along its wires now.
-    for (const wire of this.editor.layout().wires) {
+    const layout = this.editor.layout();
+    for (const wire of layout.wires) {
+      // Data that a lit node reads came along its wires now.
       if (!wire.event && nodes.has(wire.to)) wires.add(wire.key);
     }
+    for (const [a, b, event] of ends.values()) {
+      for (const wire of layout.wires) if (this.isWireOf(wire, a, b, event)) wires.add(wire.key);
+    }
     this.canvas.light(wires, nodes);
+  }
+
+  // True if an event went along a wire. Nodes of subgraphs, and of the graph around this one, are
+  // known only by the node that stands for them.
+  isWireOf(wire, a, b, [, , from, fromPin, to, toPin]) {
+    if (!wire.event) return false;
+    const type = (id) => this.editor.model.get("nodes", id, "type");
+    const isExact = (id, path) => this.prefix + id === path;
+    const starts =
+      a === null
+        ? type(wire.from) === "graph.inputs"
+        : wire.from === a && (!isExact(a, from) || wire.fromPin === fromPin);
+    const ends =
+      b === null
+        ? type(wire.to) === "graph.outputs"
+        : wire.to === b && (!isExact(b, to) || wire.toPin === toPin);
+    return starts && ends && (a !== null || b !== null);
   }
 
   setPaused(paused, problem) {
@@ -157,8 +184,8 @@ export class FlowLive {
     this.problem = problem;
     this.paused = paused;
     if (JSON.stringify([paused, problem]) === before) return;
-    const isHere = paused && paused.graph === this.editor.graph;
-    this.canvas.paused = isHere ? paused.node : null;
+    this.pausedNode = paused && paused.graph === this.program ? this.own(paused.node) : null;
+    this.canvas.paused = this.pausedNode;
     this.canvas.refresh();
     this.changed("paused");
   }
@@ -166,7 +193,7 @@ export class FlowLive {
   async toggleStop(id) {
     const { editor } = this;
     const on = !this.canvas.stops.has(id);
-    const fields = { graph: editor.graph, node: id, on };
+    const fields = { graph: this.program, node: this.prefix + id, on };
     const answer = await editor.ask("flow_breakpoint", fields);
     this.setStops(answer.breakpoints);
     editor.note(on ? `breakpoint at ${id}` : `no breakpoint at ${id}`);

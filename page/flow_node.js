@@ -150,8 +150,7 @@ export class FlowNode {
   settingRow(setting, { node }) {
     const name = make("span", { class: "label" }, cut(setting.name, LABEL_WIDTH));
     const value = node?.[setting.name];
-    const text =
-      setting.type === "curves" ? Object.keys(value ?? {}).join(", ") : literalText(value);
+    const text = literalText(value);
     const shown = this.shown(text, literalText(setting.default), `${this.name}: ${setting.name}`);
     return make("div", { class: "row setting", "data-row": `set ${setting.name}` }, name, shown);
   }

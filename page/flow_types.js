@@ -42,6 +42,7 @@ export function literalText(value) {
   if (value === undefined) return "";
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.join(", ");
+  if (value !== null && typeof value === "object") return Object.keys(value).join(", ");
   return JSON.stringify(value);
 }
 

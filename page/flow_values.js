@@ -171,14 +171,10 @@ export function makeValue({ editor, pin, value, label, commit, pick }) {
   }
 }
 
-// Reads "1, 2" or "open, shut" as cases: numbers, if all are.
+// Reads "1, 2" or "open, shut" as a block of cases.
 function readCases(text) {
-  const parts = text
-    .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "");
-  const numbers = parts.map(Number);
-  return numbers.every(Number.isFinite) ? numbers : parts;
+  const parts = text.split(",").map((part) => part.trim());
+  return Object.fromEntries(parts.filter((part) => part !== "").map((part) => [part, true]));
 }
 
 // Curves as lines "name: time value, time value".
@@ -251,7 +247,7 @@ export function makeSetting({ editor, setting, value, label, commit, pick }) {
       const input = textInput(label, literalText(value), { placeholder: "1, 2, 3" });
       input.addEventListener("input", () => {
         const cases = readCases(input.value);
-        commit(cases.length ? cases : undefined);
+        commit(Object.keys(cases).length ? cases : undefined);
       });
       return input;
     }

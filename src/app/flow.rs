@@ -56,6 +56,11 @@ pub struct Validated {
     pub size: Option<ProgramSize>,
 }
 
+/// Returns true if a file with a graph was created in the folder.
+fn is_new_graph(resource: &ResourceName, folder: &Path, path: &str) -> bool {
+    resource.kind == kind_names::FLOW && folder.join(path).is_file()
+}
+
 impl App {
     /// Returns the game's folder, if the game runs from one.
     pub(crate) fn game_folder(&mut self) -> Option<PathBuf> {
@@ -79,9 +84,11 @@ impl App {
             .ok_or_else(|| {
                 error!("'{name}' is not the name of a graph, such as graphs/door.flow")
             })?;
-        let path = self.vm.engine().assets.store.path(&resource);
-        let path = path.ok_or_else(|| error!("there is no resource '{name}'"))?;
         let folder = self.game_folder().ok_or_else(|| error!("a bundle has no sources"))?;
+        // A new graph may not be in the index yet.
+        let new = || Some(name.to_string()).filter(|path| is_new_graph(&resource, &folder, path));
+        let path = self.vm.engine().assets.store.path(&resource).or_else(new);
+        let path = path.ok_or_else(|| error!("there is no resource '{name}'"))?;
         let bytes = file_access::read(&folder, &path, &readers::SOURCE_TEXT)
             .map_err(|problem| error!("{}", problem.message(&path)))?;
         let document =
@@ -101,6 +108,17 @@ impl App {
         let tree = graph.filter(|graph| matches!(graph, SjsonTree::Object(_)));
         let tree = tree.unwrap_or(SjsonTree::Object(Vec::new()));
         Ok(GraphFile { resource, path, text, tree, units })
+    }
+
+    /// Returns the empty source of a `.flow` file that does not exist, or `None` for other names.
+    pub fn new_graph(&mut self, name: &str) -> Option<GraphFile> {
+        let resource = ResourceName::parse(name).filter(|it| it.kind == kind_names::FLOW)?;
+        if self.vm.engine().assets.store.path(&resource).is_some() {
+            return None;
+        }
+        let tree = SjsonTree::Object(Vec::new());
+        let (path, text, units) = (name.to_string(), String::new(), Vec::new());
+        Some(GraphFile { resource, path, text, tree, units })
     }
 
     /// Validates a source as if it were saved in a file.

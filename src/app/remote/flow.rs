@@ -8,6 +8,7 @@ use engine_flow::{
     EventKind, Flow, InstanceId, MergeConflict, Pin, Program, Severity, TraceEvent, catalogue_tree,
     edit_text, merge, pin_tree, problem_tree,
 };
+use engine_foundation::hash::murmur64a;
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::SjsonTree;
 use engine_platform::broker;
@@ -17,6 +18,10 @@ use std::time::Instant;
 
 /// Seconds without a question after which the recording of an instance ends.
 const TRACE_SECONDS: f64 = 2.0;
+/// Levels of subgraphs in which instances are looked for.
+const SUBGRAPH_LEVELS_SHOWN: usize = 8;
+/// Uses of a subgraph in another graph that are listed.
+const SUBGRAPH_PATHS_MAX: usize = 64;
 /// CPU time of the functions that nodes call when a tool steps, in seconds.
 const STEP_SECONDS: f64 = 5.0;
 
@@ -91,11 +96,27 @@ fn source(fields: &SjsonTree, name: &str) -> Result<SjsonTree, Refusal> {
     json::read(text).map_err(|message| refuse(format!("'{name}' is no JSON: {message}")))
 }
 
+/// Returns a text that differs for other contents of a file.
+fn revision(text: &str) -> SjsonTree {
+    json::text(format!("{:016x}", murmur64a(text.as_bytes(), 0)))
+}
+
 /// Returns the source of a graph.
 pub fn open(call: &mut IncomingCall) -> Answer {
     let file = open_file(call)?;
+    let now = revision(&file.text);
+    if call.fields.get("known") == Some(&now) {
+        let graph = json::text(file.resource.to_string());
+        let unchanged = SjsonTree::Bool(true);
+        return Ok(Some(object([
+            ("graph", graph),
+            ("revision", now),
+            ("unchanged", unchanged),
+        ])));
+    }
     Ok(Some(object([
         ("graph", json::text(file.resource.to_string())),
+        ("revision", now),
         ("path", json::text(&file.path)),
         ("kind", json::text(&file.resource.kind)),
         ("units", json::texts(file.units.iter().map(String::as_str))),
@@ -108,6 +129,7 @@ pub fn validate(call: &mut IncomingCall) -> Answer {
     let file = open_file(call)?;
     let tree = source(call.fields, "source")?;
     let validated = call.app.validate_graph(&file, &tree);
+    let changes = call.app.vm().engine().worlds.flow.get().catalogue.changes();
     let pins = |pins: &[Pin]| list(pins, pin_tree);
     let dynamic = validated.pins.into_iter().map(|(node, found)| {
         let tree = object([("inputs", pins(&found.inputs)), ("outputs", pins(&found.outputs))]);
@@ -117,6 +139,7 @@ pub fn validate(call: &mut IncomingCall) -> Answer {
         ("problems", list(&validated.problems, problem_tree)),
         ("pins", SjsonTree::Object(dynamic.collect())),
         ("size", sizes(validated.size)),
+        ("catalogue", json::count(changes as usize)),
     ])))
 }
 
@@ -133,7 +156,11 @@ fn conflict_tree(conflict: &MergeConflict) -> SjsonTree {
 
 /// Saves a source, merged with the file on disk.
 pub fn save(call: &mut IncomingCall) -> Answer {
-    let file = open_file(call)?;
+    let name = text(call.fields, "graph").unwrap_or_default().to_string();
+    let file = match open_file(call) {
+        Ok(file) => file,
+        Err(refusal) => call.app.new_graph(&name).ok_or(refusal)?,
+    };
     let base = source(call.fields, "base")?;
     let mine = source(call.fields, "source")?;
     let resolve = text(call.fields, "resolve");
@@ -159,23 +186,63 @@ pub fn save(call: &mut IncomingCall) -> Answer {
     Ok(Some(object([
         ("saved", SjsonTree::Bool(true)),
         ("merged", SjsonTree::Bool(was_changed)),
+        ("revision", revision(&text)),
         ("source", json::text(json::write(&merged))),
     ])))
 }
 
-/// Lists the instances of a graph.
-pub fn instances(call: &mut IncomingCall) -> Answer {
-    let name = text(call.fields, "graph").unwrap_or_default();
-    let engine = call.app.vm().engine();
-    let flow = engine.worlds.flow.get();
-    let found = flow.find_program(name).map_or(Vec::new(), |index| flow.instances_of(index));
-    let row = |id: InstanceId| instance_tree(engine, id);
-    Ok(Some(object([("instances", list(found, row))])))
+/// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.
+fn subgraph_paths(call: &mut IncomingCall, graph: &str, wanted: &str, start: &str, depth: usize) -> Vec<String> {
+    let Ok(file) = call.app.read_graph(graph) else { return Vec::new() };
+    let Some(SjsonTree::Object(nodes)) = file.tree.get("nodes").cloned() else { return Vec::new() };
+    let mut paths = Vec::new();
+    for (id, node) in nodes {
+        let uses = text(&node, "type") == Some("graph");
+        let Some(inner) = text(&node, "graph").filter(|_| uses) else { continue };
+        let (inner, path) = (format!("{inner}.flow"), format!("{start}{id}/"));
+        if inner == wanted {
+            paths.push(path.clone());
+        }
+        if depth < SUBGRAPH_LEVELS_SHOWN && paths.len() < SUBGRAPH_PATHS_MAX {
+            paths.extend(subgraph_paths(call, &inner, wanted, &path, depth + 1));
+        }
+    }
+    paths.truncate(SUBGRAPH_PATHS_MAX);
+    paths
 }
 
-fn instance_tree(engine: &Engine, id: InstanceId) -> SjsonTree {
+/// Lists the instances of a graph, and those of other graphs that contain it.
+pub fn instances(call: &mut IncomingCall) -> Answer {
+    let name = text(call.fields, "graph").unwrap_or_default().to_string();
+    let mut rows = Vec::new();
+    let subgraph = name.strip_suffix(".flow").map(str::to_string);
+    let programs = call.app.vm().engine().worlds.flow.get().program_names();
+    for (program, index) in programs {
+        let flow = call.app.vm().engine().worlds.flow.get();
+        let found = flow.instances_of(index);
+        let contains = |sub: &String| flow.program(index).graphs.contains(sub);
+        let prefixes = match &subgraph {
+            _ if found.is_empty() => continue,
+            _ if program == name => vec![String::new()],
+            Some(sub) if contains(sub) => subgraph_paths(call, &program, &name, "", 0),
+            _ => continue,
+        };
+        for id in found {
+            for prefix in &prefixes {
+                rows.push(instance_tree(call.app.vm().engine(), id, &program, prefix));
+            }
+        }
+    }
+    Ok(Some(object([("instances", SjsonTree::Array(rows))])))
+}
+
+fn instance_tree(engine: &Engine, id: InstanceId, program: &str, prefix: &str) -> SjsonTree {
     let flow = engine.worlds.flow.get();
-    let mut entries = vec![("instance".to_string(), SjsonTree::Number(id.to_number()))];
+    let mut entries = vec![
+        ("instance".to_string(), SjsonTree::Number(id.to_number())),
+        ("graph".to_string(), json::text(program)),
+        ("prefix".to_string(), json::text(prefix)),
+    ];
     let Some(owner) = flow.owner(id) else { return SjsonTree::Object(entries) };
     entries.push(("world".to_string(), SjsonTree::Number(owner.world.to_number())));
     for (name, handle) in [("unit", owner.unit), ("level", owner.level)] {
@@ -284,14 +351,18 @@ fn values(flow: &Flow, program: &Program, id: InstanceId) -> SjsonTree {
     SjsonTree::Object(found)
 }
 
-/// Sets or removes a breakpoint.
+/// Sets or removes a breakpoint; without a node, only lists them.
 pub fn breakpoint(call: &mut IncomingCall) -> Answer {
     let graph = text(call.fields, "graph").unwrap_or_default().to_string();
-    let node = text(call.fields, "node").unwrap_or_default().to_string();
+    let node = text(call.fields, "node").map(str::to_string);
     let on = boolean(call.fields, "on");
     let flow = call.app.vm().engine().worlds.flow.get_mut();
-    let found = flow.set_breakpoint(&graph, &node, on).map_err(refuse)?;
-    Ok(Some(object([("breakpoints", json::texts(found))])))
+    let found = match node {
+        Some(node) => flow.set_breakpoint(&graph, &node, on).map_err(refuse)?,
+        None => flow.breakpoints(&graph),
+    };
+    let paused = stopped_tree(flow);
+    Ok(Some(object([("breakpoints", json::texts(found)), ("paused", paused)])))
 }
 
 fn run(call: &mut IncomingCall) -> Result<(), Refusal> {

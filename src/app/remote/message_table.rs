@@ -360,8 +360,12 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "flow_open",
         doc: "Returns the source of a graph from its file.",
-        fields: &[GRAPH],
-        answer: "graph, path, kind, units (of a level), source (JSON text)",
+        fields: &[
+            GRAPH,
+            optional("known", FieldType::Text, "a revision: of it, no source is returned"),
+        ],
+        answer: "graph, revision, and unchanged; or path, kind, units (of a level), source (JSON \
+                 text)",
         run: flow::open,
     },
     MessageRow {
@@ -369,26 +373,28 @@ pub static MESSAGES: &[MessageRow] = &[
         doc: "Validates a source.",
         fields: &[GRAPH, required("source", FieldType::Text, "the source as JSON text")],
         answer: "problems (severity, node, pin, wire, message), pins (of nodes whose pins depend \
-                 on settings), size (static, dynamic)",
+                 on settings), size (static, dynamic), catalogue (changes of the node types)",
         run: flow::validate,
     },
     MessageRow {
         name: "flow_save",
-        doc: "Saves a source in its file, merged with the changes on disk since it was opened.",
+        doc: "Saves a source in its file, merged with the changes on disk since it was opened. A \
+              .flow file is created if it does not exist.",
         fields: &[
             GRAPH,
             required("base", FieldType::Text, "the source as it was opened, as JSON text"),
             required("source", FieldType::Text, "the source as JSON text"),
             optional("resolve", FieldType::Text, "for conflicts: mine or disk"),
         ],
-        answer: "saved, merged, source; or conflicts (path, base, mine, disk), and nothing is saved",
+        answer: "saved, merged, revision, source; or conflicts (path, base, mine, disk), and nothing is saved",
         run: flow::save,
     },
     MessageRow {
         name: "flow_instances",
-        doc: "Lists the instances of a graph.",
+        doc: "Lists the instances of a graph, and of graphs that contain it as a subgraph.",
         fields: &[GRAPH],
-        answer: "instances (instance, world, unit, level, name, position)",
+        answer: "instances (instance, graph, prefix of the subgraph's nodes, world, unit, level, \
+                 name, position)",
         run: flow::instances,
     },
     MessageRow {
@@ -403,13 +409,13 @@ pub static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "flow_breakpoint",
         doc: "Sets a breakpoint: the game pauses before the node runs. Returns the breakpoints of \
-              the graph.",
+              the graph; without a node, nothing is set.",
         fields: &[
             GRAPH,
-            required("node", FieldType::Text, "id of the node"),
-            required("on", FieldType::Boolean, "false removes it"),
+            optional("node", FieldType::Text, "id of the node"),
+            optional("on", FieldType::Boolean, "true sets it, false removes it [false]"),
         ],
-        answer: "breakpoints",
+        answer: "breakpoints, paused (node, instance, graph)",
         run: flow::breakpoint,
     },
     MessageRow {

@@ -155,6 +155,7 @@ pub struct NodeType {
 pub struct Catalogue {
     types: Vec<NodeType>,
     by_name: HashMap<String, usize>,
+    changes: u64,
 }
 
 impl Catalogue {
@@ -169,6 +170,7 @@ impl Catalogue {
 
     /// Adds a type, or replaces the type of the same name.
     pub fn set(&mut self, node: NodeType) {
+        self.changes += 1;
         match self.by_name.get(&node.name) {
             Some(at) => self.types[*at] = node,
             None => {
@@ -180,6 +182,7 @@ impl Catalogue {
 
     /// Removes the types that are written in Lua.
     pub fn remove_lua(&mut self) {
+        self.changes += 1;
         self.types.retain(|node| !matches!(node.origin, NodeOrigin::Lua(_)));
         let names = self.types.iter().enumerate().map(|(at, node)| (node.name.clone(), at));
         self.by_name = names.collect();
@@ -188,6 +191,11 @@ impl Catalogue {
     /// Returns the type with that name.
     pub fn find(&self, name: &str) -> Option<&NodeType> {
         self.by_name.get(name).map(|at| &self.types[*at])
+    }
+
+    /// Returns the number of changes since the catalogue was created.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     /// Returns all types, in the order in which they were added.

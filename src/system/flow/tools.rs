@@ -15,6 +15,15 @@ impl Flow {
         Some(StoppedNode { instance, graph: program.name.clone(), node })
     }
 
+    /// Returns the nodes of a graph with breakpoints; none if it does not run.
+    pub fn breakpoints(&self, graph: &str) -> Vec<String> {
+        let Some(index) = self.find_program(graph) else { return Vec::new() };
+        let loaded = &self.programs[index as usize];
+        let program = &loaded.program;
+        let name = |offset: &u32| program.nodes[program.node(*offset).info()].path.clone();
+        loaded.breakpoints.iter().map(name).collect()
+    }
+
     /// Sets or removes a breakpoint; returns the nodes of the graph with breakpoints.
     ///
     /// # Errors
@@ -37,8 +46,7 @@ impl Flow {
             loaded.breakpoints.push(offset);
             loaded.breakpoints.sort_unstable();
         }
-        let name = |offset: &u32| program.nodes[program.node(*offset).info()].path.clone();
-        Ok(loaded.breakpoints.iter().map(name).collect())
+        Ok(self.breakpoints(graph))
     }
 
     /// Continues after a breakpoint: with one node, or until the next breakpoint.
