@@ -256,11 +256,13 @@ export class FlowCanvas {
   // because a new element costs more than one that is not visible.
   removeNodes(layout) {
     for (const [id, one] of this.nodes) {
-      const isKept =
-        one.isNear || this.nodes.size <= NODES_KEPT || one.element.contains(document.activeElement);
+      const isFocused = one.element.contains(document.activeElement);
+      const isKept = one.isNear || this.nodes.size <= NODES_KEPT || isFocused;
       if (layout.nodes.has(id) && isKept) continue;
       one.element.remove();
       this.nodes.delete(id);
+      // Keys go to the graph, not to nowhere.
+      if (isFocused) this.element.focus({ preventScroll: true });
     }
   }
 

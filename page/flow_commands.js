@@ -11,7 +11,7 @@ import {
 } from "./flow_edit.js";
 import { autoLayout } from "./flow_layout.js";
 import { openMenu } from "./flow_palette.js";
-import { extract, inline } from "./flow_subgraphs.js";
+import { extract, extractable, inline } from "./flow_subgraphs.js";
 import { GRID, WIDTH } from "./flow_types.js";
 
 const STEP = 40;
@@ -452,6 +452,7 @@ export class FlowCommands {
   }
 
   async extract() {
+    extractable(this.editor);
     const folder = this.editor.graph.includes("/")
       ? this.editor.graph.replace(/\/[^/]*$/, "/")
       : "";

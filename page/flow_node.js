@@ -111,7 +111,7 @@ export class FlowNode {
     if (!kept) return;
     if (isEdited) this.edit(kept[0]);
     const control = this.control(kept);
-    control?.focus({ preventScroll: true });
+    (control ?? this.element).focus({ preventScroll: true });
     if (caret !== null && control?.type === "text") control.setSelectionRange(caret, caret);
   }
 

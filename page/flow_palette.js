@@ -32,19 +32,30 @@ function putNear(element, x, y) {
   element.style.top = `${Math.max(GAP, Math.min(y, innerHeight - box.height - GAP))}px`;
 }
 
-// Shows a popover until it is closed, and returns the focus afterwards.
+// Shows a popover until it is closed, and returns the focus afterwards. The release of the button
+// that opened it does not close it, as it would an "auto" popover; a press elsewhere does.
 function open(element, x, y, closed) {
   const before = document.activeElement;
-  element.popover = "auto";
+  const outside = (event) => {
+    if (!element.contains(event.target)) element.hidePopover();
+  };
+  element.popover = "manual";
   document.body.append(element);
   element.showPopover();
   putNear(element, x, y);
+  document.addEventListener("pointerdown", outside, true);
+  addEventListener("blur", () => element.isConnected && element.hidePopover(), { once: true });
+  element.addEventListener("focusout", (event) => {
+    if (event.relatedTarget && !element.contains(event.relatedTarget)) element.hidePopover();
+  });
   element.addEventListener("toggle", (event) => {
     if (event.newState !== "closed") return;
+    document.removeEventListener("pointerdown", outside, true);
+    const focus = document.activeElement;
+    const isLost = !focus || focus === document.body || element.contains(focus);
     element.remove();
     closed?.();
-    const focus = document.activeElement;
-    if (!focus || focus === document.body) before?.focus?.({ preventScroll: true });
+    if (isLost) before?.focus?.({ preventScroll: true });
   });
 }
 
@@ -167,7 +178,8 @@ export function openMenu(title, entries, x, y) {
     const all = rows();
     const at = all.indexOf(document.activeElement);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
-    if (to !== undefined) all.at(to % all.length)?.focus();
+    if (event.key === "Escape") menu.hidePopover();
+    else if (to !== undefined) all.at(to % all.length)?.focus();
     else if (/^\S$/.test(event.key)) {
       const letter = event.key.toLowerCase();
       const found = (row) => row.innerText.trim().toLowerCase().startsWith(letter);

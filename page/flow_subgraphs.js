@@ -114,10 +114,10 @@ function innerSource(editor, ids, inner, variables) {
   return source;
 }
 
-// Moves the selected nodes into the new graph `name` (without its ending), and puts a node that
-// uses it in their place.
-export async function extract(editor, name) {
-  const { model, serial } = editor;
+// Returns the selected nodes and the variables that move with them, or throws an error that says
+// why they cannot become a subgraph.
+export function extractable(editor) {
+  const { model } = editor;
   const ids = editor.chosen;
   const taken = ids.filter((id) => /^graph\.(in|out)puts$/.test(model.get("nodes", id, "type")));
   if (!ids.length) throw new Error("select the nodes that become a subgraph");
@@ -125,8 +125,15 @@ export async function extract(editor, name) {
   if (ids.includes(IN) || ids.includes(OUT)) {
     throw new Error("a selected node has the id 'inputs' or 'outputs', which the subgraph needs");
   }
+  return { ids, variables: ownVariables(editor, new Set(ids)) };
+}
+
+// Moves the selected nodes into the new graph `name` (without its ending), and puts a node that
+// uses it in their place.
+export async function extract(editor, name) {
+  const { serial } = editor;
+  const { ids, variables } = extractable(editor);
   const inside = new Set(ids);
-  const variables = ownVariables(editor, inside);
   const { inner, outer } = crossings(editor, inside);
   const source = JSON.stringify(innerSource(editor, ids, inner, variables));
   const answer = await editor.ask("flow_save", { graph: `${name}.flow`, base: "{}", source });
