@@ -80,6 +80,7 @@ export class FlowEditor {
     this.quiet = from;
     this.changed();
     this.quiet = null;
+    if (!join) this.note(label);
     return true;
   }
 
