@@ -65,7 +65,7 @@ export class FlowPointer {
 
   // Returns what a press begins.
   choose(event, hit) {
-    if (event.button === 1 || (event.button === 0 && this.space)) return { kind: "pan" };
+    if (event.button === 1 || (event.button === 0 && event.altKey)) return { kind: "pan" };
     if (event.button !== 0) return { kind: "none" };
     if (hit?.part === "pin") return this.beginWire(hit, event);
     if (hit?.part === "grip") return { kind: "resize", key: hit.key };
@@ -263,13 +263,33 @@ export class FlowPointer {
       grip: "nwse-resize",
     };
     canvas.element.style.cursor = cursors[hit?.part] ?? "";
-    const text = hit?.box ? this.tipText(hit) : "";
+    const text = hit ? this.tipText(hit) : this.wireText(event);
     if (!text) return;
     const [x, y] = [event.clientX, event.clientY];
     this.tipTimer = setTimeout(() => this.tip.show(text, x, y), TIP_MILLISECONDS);
   }
 
+  // Describes the wire under the mouse.
+  wireText(event) {
+    const { canvas, editor } = this;
+    const [x, y] = canvas.point(event.clientX, event.clientY);
+    const key = canvas.wires.at(x, y, canvas.view.zoom);
+    const wire = key && editor.layout().byKey.get(key);
+    if (!wire) return "";
+    const states = {
+      same: wire.type,
+      converted: `${wire.type}, which is converted`,
+      checked: `${wire.type}, which is checked while the game runs`,
+    };
+    const problems = editor.problems.filter((one) => one.wire === key);
+    const ends = `${wire.from}.${wire.fromPin} → ${wire.to}.${wire.toPin}`;
+    const value = canvas.values[`${wire.from}.${wire.fromPin}`];
+    const lines = [ends, states[wire.state] ?? "these pins do not fit", value];
+    return [...lines, ...problems.map((one) => one.message)].filter(Boolean).join("\n");
+  }
+
   tipText({ key, box, part, pin }) {
+    if (!box) return "";
     const { canvas } = this;
     const problems = canvas.byNode.get(key) ?? [];
     const lines = [];

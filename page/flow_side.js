@@ -115,6 +115,8 @@ export class FlowSide {
   drawNode() {
     const { editor } = this;
     const [id, ...others] = editor.chosen;
+    const frame = [...editor.selection].find((key) => key.includes(":"));
+    if (!id && frame) return this.drawFrame(frame);
     if (!id) return this.drawGraph();
     if (others.length)
       return [make("p", { class: "note" }, `${others.length + 1} nodes are selected.`)];
@@ -156,6 +158,30 @@ export class FlowSide {
         button("Find this type", () => this.find(String(node.type), true)),
       ),
     ];
+  }
+
+  // The text of a comment, or the title and color of a group.
+  drawFrame(key) {
+    const { editor } = this;
+    const [block, field] = key.startsWith("g:") ? ["groups", "title"] : ["comments", "text"];
+    const path = [block, key.slice(2)];
+    const data = editor.model.get(...path);
+    const text = make("textarea", { "aria-label": field, rows: 4 });
+    text.value = String(data[field] ?? "");
+    text.addEventListener("input", () => {
+      editor.change(field, [[[...path, field], text.value]], { join: `${key} ${field}` });
+    });
+    const color = make("input", {
+      type: "color",
+      "aria-label": "Color",
+      value: data.color ?? "#808890",
+    });
+    color.addEventListener("input", () => {
+      editor.change("color", [[[...path, "color"], color.value]], { join: `${key} color` });
+    });
+    const isGroup = block === "groups";
+    const title = make("h2", {}, isGroup ? "Group" : "Comment");
+    return [title, text, isGroup ? make("label", { class: "line" }, color, "color") : null];
   }
 
   drawGraph() {
