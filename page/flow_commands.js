@@ -44,6 +44,9 @@ export class FlowCommands {
     for (const one of this.table) for (const key of one?.keys ?? []) this.byKey.set(key, one);
     const { element } = this.canvas;
     element.addEventListener("keydown", (event) => this.key(event));
+    element.addEventListener("focusin", () => {
+      this.canvas.active = this.focusedNode() ?? this.canvas.active;
+    });
     for (const type of ["copy", "cut", "paste"]) {
       element.addEventListener(type, (event) => this.clipboard(type, event));
     }
@@ -155,7 +158,7 @@ export class FlowCommands {
   fits(command) {
     const { editor } = this;
     const count = editor.chosen.length;
-    const active = this.canvas.active !== null && this.focusedNode() !== null;
+    const active = this.focusedNode() !== null;
     switch (command.needs) {
       case "nodes":
         return count > 0 || active;

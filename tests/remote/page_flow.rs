@@ -210,6 +210,57 @@ fn graph_is_built_saved_and_undone_on_the_page() {
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 
+/// True if no two nodes overlap.
+const APART: &str = "(() => { const all = [...document.querySelectorAll('.flow-node')]\
+    .map(it => it.getBoundingClientRect()); return all.every((a, i) => all.every((b, j) => \
+    i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || \
+    b.bottom <= a.top)) })()";
+
+#[test]
+fn selected_nodes_become_a_subgraph_and_nodes_again() {
+    let Some(mut browser) = Browser::start("flow-sub-browser") else { return };
+    let game = start("flow-sub");
+    browser.resize(1500.0, 900.0, 1.0);
+    open_view(&mut browser, &game);
+    let select = |browser: &mut Browser, id: &str| {
+        browser.value(&format!("document.querySelector('[data-node={id}]').focus()"));
+        browser.press("Enter", "Enter", 8.0, "");
+    };
+    // A variable that is used on both sides cannot move.
+    select(&mut browser, "n2");
+    browser.press("e", "KeyE", 0.0, "");
+    browser.wait_for(&note("other nodes use these variables, too: hits"));
+    select(&mut browser, "n3");
+    select(&mut browser, "n4");
+    browser.press("e", "KeyE", 0.0, "");
+    browser.wait_for("document.activeElement.closest('dialog[open]') !== null");
+    browser.write("counting");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for("document.querySelectorAll('.flow-node').length === 2");
+    let inner = std::fs::read_to_string(game.folder.join("game/counting.flow")).expect("it exists");
+    assert!(inner.contains("graph.inputs") && inner.contains("hits"), "{inner}");
+    browser.press("i", "KeyI", 0.0, "");
+    browser.wait_for("document.querySelectorAll('.flow-node').length === 4");
+    // Laid out nodes do not overlap. All of it is one step each.
+    browser.press("Escape", "Escape", 0.0, "");
+    browser.press("l", "KeyL", 0.0, "");
+    browser.wait_for(APART);
+    control(&mut browser, "s");
+    browser.wait_for(&note("saved"));
+    let mut client = game.connect();
+    let end = std::time::Instant::now() + super::WAIT_MAX;
+    while eval(&mut client, "hit() return Unit.flow_variable(barrel, 'hits')") != "3" {
+        assert!(std::time::Instant::now() < end, "the inlined graph does not count");
+    }
+    for _ in 0..3 {
+        control(&mut browser, "z");
+    }
+    browser.wait_for("document.querySelector('[data-node=n2]') !== null");
+    control(&mut browser, "s");
+    browser.wait_for("document.querySelector('.flow-note').innerText === 'saved'");
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
 #[test]
 fn page_merges_a_changed_file_and_shows_conflicts() {
     let Some(mut browser) = Browser::start("flow-merge-browser") else { return };
