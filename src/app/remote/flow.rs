@@ -108,11 +108,7 @@ pub fn open(call: &mut IncomingCall) -> Answer {
     if call.fields.get("known") == Some(&now) {
         let graph = json::text(file.resource.to_string());
         let unchanged = SjsonTree::Bool(true);
-        return Ok(Some(object([
-            ("graph", graph),
-            ("revision", now),
-            ("unchanged", unchanged),
-        ])));
+        return Ok(Some(object([("graph", graph), ("revision", now), ("unchanged", unchanged)])));
     }
     Ok(Some(object([
         ("graph", json::text(file.resource.to_string())),
@@ -192,7 +188,13 @@ pub fn save(call: &mut IncomingCall) -> Answer {
 }
 
 /// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.
-fn subgraph_paths(call: &mut IncomingCall, graph: &str, wanted: &str, start: &str, depth: usize) -> Vec<String> {
+fn subgraph_paths(
+    call: &mut IncomingCall,
+    graph: &str,
+    wanted: &str,
+    start: &str,
+    depth: usize,
+) -> Vec<String> {
     let Ok(file) = call.app.read_graph(graph) else { return Vec::new() };
     let Some(SjsonTree::Object(nodes)) = file.tree.get("nodes").cloned() else { return Vec::new() };
     let mut paths = Vec::new();
