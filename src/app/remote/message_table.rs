@@ -2,8 +2,8 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, eval, flow, foreign_window, inspect, profiler, resources,
-    screenshots, simulated_devices, stats, subscriptions, units,
+    IncomingCall, Refusal, animation, eval, flow_messages, foreign_window, inspect, profiler,
+    resources, screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -67,11 +67,11 @@ pub struct MessageField {
     pub doc: &'static str,
 }
 
-const fn required(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+pub const fn required(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
     MessageField { name, kind, optional: false, doc }
 }
 
-const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+pub const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
     MessageField { name, kind, optional: true, doc }
 }
 
@@ -89,14 +89,16 @@ pub struct MessageRow {
 }
 
 /// Range of handles, such as those of units.
-const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
-const GRAPH: MessageField =
-    required("graph", FieldType::Text, "with its kind: units/barrel.unit, graphs/door.flow");
-const INSTANCE: MessageField = required("instance", HANDLE, "its number");
+pub const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
 const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
-/// All messages.
-pub static MESSAGES: &[MessageRow] = &[
+/// Returns all messages.
+fn messages() -> impl Iterator<Item = &'static MessageRow> {
+    MESSAGES.iter().chain(flow_messages::MESSAGES)
+}
+
+/// All messages, apart from those about graphs.
+static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "help",
         doc: "Lists the messages and streams.",
@@ -342,104 +344,6 @@ pub static MESSAGES: &[MessageRow] = &[
         run: animation::control,
     },
     MessageRow {
-        name: "flow_graphs",
-        doc: "Lists the graphs of the game.",
-        fields: &[],
-        answer: "graphs: graph, path, instances, nodes, problems (number of errors), size \
-                 (static, dynamic)",
-        run: flow::graphs,
-    },
-    MessageRow {
-        name: "flow_nodes",
-        doc: "Returns the types of nodes.",
-        fields: &[],
-        answer: "types, conversions (from, to, checked), nodes (type, name, category, doc, kind, \
-                 origin, latent, dynamic, settings, inputs, outputs)",
-        run: flow::nodes,
-    },
-    MessageRow {
-        name: "flow_open",
-        doc: "Returns the source of a graph from its file.",
-        fields: &[
-            GRAPH,
-            optional("known", FieldType::Text, "a revision: of it, no source is returned"),
-        ],
-        answer: "graph, revision, and unchanged; or path, kind, units (of a level), source (JSON \
-                 text)",
-        run: flow::open,
-    },
-    MessageRow {
-        name: "flow_validate",
-        doc: "Validates a source.",
-        fields: &[GRAPH, required("source", FieldType::Text, "the source as JSON text")],
-        answer: "problems (severity, node, pin, wire, message), pins (of nodes whose pins depend \
-                 on settings), size (static, dynamic), catalogue (changes of the node types)",
-        run: flow::validate,
-    },
-    MessageRow {
-        name: "flow_save",
-        doc: "Saves a source in its file, merged with the changes on disk since it was opened. A \
-              .flow file is created if it does not exist.",
-        fields: &[
-            GRAPH,
-            required("base", FieldType::Text, "the source as it was opened, as JSON text"),
-            required("source", FieldType::Text, "the source as JSON text"),
-            optional("resolve", FieldType::Text, "for conflicts: mine or disk"),
-        ],
-        answer: "saved, merged, revision, source; or conflicts (path, base, mine, disk), and nothing is saved",
-        run: flow::save,
-    },
-    MessageRow {
-        name: "flow_instances",
-        doc: "Lists the instances of a graph, and of graphs that contain it as a subgraph.",
-        fields: &[GRAPH],
-        answer: "instances (instance, graph, prefix of the subgraph's nodes, world, unit, level, \
-                 name, position)",
-        run: flow::instances,
-    },
-    MessageRow {
-        name: "flow_live",
-        doc: "Returns the newest events of an instance, and its values. The first message begins \
-              the recording, which ends after two seconds without one.",
-        fields: &[INSTANCE, optional("after", HANDLE, "only events after this number [0]")],
-        answer: "frame, sequence, lost, events (number, frame, node, pin, node, pin), counts, \
-                 values, paused (node, instance, graph), problem",
-        run: flow::live,
-    },
-    MessageRow {
-        name: "flow_breakpoint",
-        doc: "Sets a breakpoint: the game pauses before the node runs. Returns the breakpoints of \
-              the graph; without a node, nothing is set.",
-        fields: &[
-            GRAPH,
-            optional("node", FieldType::Text, "id of the node"),
-            optional("on", FieldType::Boolean, "true sets it, false removes it [false]"),
-        ],
-        answer: "breakpoints, paused (node, instance, graph)",
-        run: flow::breakpoint,
-    },
-    MessageRow {
-        name: "flow_step",
-        doc: "Runs one node after a breakpoint.",
-        fields: &[],
-        answer: "paused (node, instance, graph)",
-        run: flow::step,
-    },
-    MessageRow {
-        name: "flow_resume",
-        doc: "Continues the events after a breakpoint, and the game.",
-        fields: &[],
-        answer: "nothing",
-        run: flow::resume,
-    },
-    MessageRow {
-        name: "flow_event",
-        doc: "Sends a custom event to an instance.",
-        fields: &[INSTANCE, required("name", FieldType::Text, "name of the event")],
-        answer: "taken",
-        run: flow::event,
-    },
-    MessageRow {
         name: "resources",
         doc: "Lists resources, with the resources that they name.",
         fields: &[
@@ -530,8 +434,8 @@ pub fn find(message: &SjsonTree) -> Result<&'static MessageRow, String> {
     let Some(SjsonTree::String(name)) = message.get("type") else {
         return Err("the message has no text 'type': send {\"type\": \"help\"}".to_string());
     };
-    MESSAGES.iter().find(|row| row.name == name).ok_or_else(|| {
-        let hint = suggest::hint(name, MESSAGES.iter().map(|row| row.name));
+    messages().find(|row| row.name == name).ok_or_else(|| {
+        let hint = suggest::hint(name, messages().map(|row| row.name));
         format!("there is no message '{name}'{hint} ('help' lists them)")
     })
 }
@@ -606,7 +510,7 @@ fn help(_: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     };
     Ok(Some(json::object([
         ("version", SjsonTree::Number(f64::from(VERSION))),
-        ("messages", SjsonTree::Array(MESSAGES.iter().map(message).collect())),
+        ("messages", SjsonTree::Array(messages().map(message).collect())),
         ("streams", subscriptions::describe()),
         ("message_bytes_max", json::count(MESSAGE_BYTES_MAX)),
     ])))
@@ -651,7 +555,7 @@ mod tests {
     #[test]
     fn every_message_is_in_the_manual_and_documented() {
         let manual = include_str!("../../../docs/tools.md");
-        for row in MESSAGES {
+        for row in messages() {
             assert!(manual.contains(&format!("| `{}` |", row.name)), "docs/tools.md: {}", row.name);
             assert!(row.doc.ends_with('.') && !row.answer.is_empty(), "{}", row.name);
             for field in row.fields {

@@ -6,6 +6,7 @@
 mod animation;
 mod eval;
 mod flow;
+mod flow_messages;
 mod foreign_window;
 mod game_messages;
 mod inspect;
