@@ -36,8 +36,7 @@ export class FlowPointer {
     this.hover(null);
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.fingers.size === 2) {
-      this.cancel();
-      this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
+      this.abort();
       this.act = { kind: "pinch", ...this.pinch() };
       return;
     }
@@ -367,9 +366,14 @@ export class FlowPointer {
   }
 
   cancel() {
-    clearTimeout(this.timer);
     this.fingers.clear();
-    Object.assign(this, { act: null });
+    this.abort();
+  }
+
+  // Ends what has begun without an effect.
+  abort() {
+    clearTimeout(this.timer);
+    this.act = null;
     this.editor.drag = null;
     this.hint(null);
     this.canvas.marquee.hidden = true;
