@@ -56,9 +56,17 @@ pub struct Validated {
     pub size: Option<ProgramSize>,
 }
 
+/// Returns true if a tool may create a file of this name: folders and a name of letters, digits, _
+/// and -, so that it stays in the game's folder.
+fn is_new_name(resource: &ResourceName) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let mut parts = resource.name.split('/');
+    resource.kind == kind_names::FLOW && parts.all(|it| !it.is_empty() && it.chars().all(is_plain))
+}
+
 /// Returns true if a file with a graph was created in the folder.
 fn is_new_graph(resource: &ResourceName, folder: &Path, path: &str) -> bool {
-    resource.kind == kind_names::FLOW && folder.join(path).is_file()
+    is_new_name(resource) && folder.join(path).is_file()
 }
 
 impl App {
@@ -112,7 +120,7 @@ impl App {
 
     /// Returns the empty source of a `.flow` file that does not exist, or `None` for other names.
     pub fn new_graph(&mut self, name: &str) -> Option<GraphFile> {
-        let resource = ResourceName::parse(name).filter(|it| it.kind == kind_names::FLOW)?;
+        let resource = ResourceName::parse(name).filter(is_new_name)?;
         if self.vm.engine().assets.store.path(&resource).is_some() {
             return None;
         }
