@@ -66,6 +66,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
 /// Images that the documents show.
 pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
+    "docs/pictures/flow.png",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/ragdoll.png",
