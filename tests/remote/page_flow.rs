@@ -17,7 +17,9 @@ const GRAPH: &str = "flow = {
   nodes = {
     // the start of all
     n1 = { type = \"event.custom\" name = \"hit\" note = \"<img src=x onerror=owned=1>\" }
-    n2 = { type = \"variable.set\" variable = \"hits\" inputs = { value = { wire = \"n4.result\" } } }
+    n2 = {
+      type = \"variable.set\" variable = \"hits\" inputs = { value = { wire = \"n4.result\" } }
+    }
     n3 = { type = \"variable.value\" variable = \"hits\" }
     n4 = { type = \"number.add\" inputs = { a = { wire = \"n3.value\" } b = 1 } }
   }
@@ -180,8 +182,7 @@ fn graph_is_built_saved_and_undone_on_the_page() {
     browser.wait_for("document.querySelectorAll('.flow-wires path').length === 5");
     // A value is edited in place.
     browser.value(
-        "(() => { const it = document.querySelector('[data-node=n4] [data-row=\"in b\"] button.value'); \
-         it.click() })()",
+        "document.querySelector('[data-node=n4] [data-row=\"in b\"] button.value').click()",
     );
     browser.wait_for("document.activeElement.classList.contains('editing')");
     browser.write("5");

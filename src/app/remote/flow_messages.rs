@@ -54,7 +54,8 @@ pub static MESSAGES: &[MessageRow] = &[
             required("source", FieldType::Text, "the source as JSON text"),
             optional("resolve", FieldType::Text, "for conflicts: mine or disk"),
         ],
-        answer: "saved, merged, revision, source; or conflicts (path, base, mine, disk), and nothing is saved",
+        answer: "saved, merged, revision, source; or conflicts (path, base, mine, disk), and \
+                 nothing is saved",
         run: flow::save,
     },
     MessageRow {
