@@ -181,9 +181,8 @@ fn graph_is_built_saved_and_undone_on_the_page() {
     browser.press("z", "KeyZ", 10.0, "");
     browser.wait_for("document.querySelectorAll('.flow-wires path').length === 5");
     // A value is edited in place.
-    browser.value(
-        "document.querySelector('[data-node=n4] [data-row=\"in b\"] button.value').click()",
-    );
+    browser
+        .value("document.querySelector('[data-node=n4] [data-row=\"in b\"] button.value').click()");
     browser.wait_for("document.activeElement.classList.contains('editing')");
     browser.write("5");
     browser.press("Escape", "Escape", 0.0, "");
