@@ -55,7 +55,7 @@ export class FlowCommands {
   // All commands, in the order of the menu; null is a line. `needs` is a case of `fits`.
   commands() {
     const { editor, canvas, live, actions, side } = this;
-    const one = () => editor.chosen[0] ?? canvas.active;
+    const one = () => this.focusedNode() ?? editor.chosen[0] ?? canvas.active;
     return [
       {
         title: "Add a node…",
