@@ -361,7 +361,7 @@ export class FlowSide {
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
     const source = from === "" ? "outside" : `${from}.${pin}`;
-    const parts = [make("small", {}, String(frame)), ` ${source} → ${to}.${toPin}`];
+    const parts = [make("small", {}, String(frame)), ` ${source} → ${toPin ? `${to}.${toPin}` : to}`];
     return { depth: 0, selected: false, parts, data: { node: this.live.own(to) ?? "" } };
   }
 
