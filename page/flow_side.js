@@ -361,7 +361,8 @@ export class FlowSide {
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
     const source = from === "" ? "outside" : `${from}.${pin}`;
-    const parts = [make("small", {}, String(frame)), ` ${source} → ${toPin ? `${to}.${toPin}` : to}`];
+    const target = toPin ? `${to}.${toPin}` : to;
+    const parts = [make("small", {}, String(frame)), ` ${source} → ${target}`];
     return { depth: 0, selected: false, parts, data: { node: this.live.own(to) ?? "" } };
   }
 
