@@ -8,6 +8,7 @@
 mod allocator;
 mod animation;
 mod child_process;
+mod flow;
 mod gui;
 mod particles;
 #[cfg(unix)]
@@ -44,6 +45,7 @@ const SUBJECTS: &[Subject] = &[
     ("render3d", "many meshes on the render thread", render3d::run),
     ("animation", "clips, state machines, events, sizes", animation::run),
     ("skins", "1,000 skinned characters on both threads", skins::run),
+    ("flow", "graphs of visual scripting", flow::run),
     ("physics", "piles, raycasts, movers", physics::run),
     ("particles", "particle effects", particles::run),
     ("sound", "parameters, triggers, mixing, latency", sound::run),

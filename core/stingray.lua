@@ -29,10 +29,10 @@ rawset(_G, "stingray", setmetatable({}, { __index = _G }))
 -- Flow -------------------------------------------------------------------------------------------
 
 local flow_handler
+local unit_flow_event, level_trigger_event = Unit.flow_event, Level.trigger_event
 
 ---Sets the function that receives the events of `Unit.flow_event` and `Level.trigger_event`,
----because there is no flow here: `function(object, event)`. Without one, each event is reported
----once.
+---for objects without a graph: `function(object, event)`. Without one, each event is reported once.
 ---@param handler fun(object: Unit|Level, event: string)|nil
 function Stingray.on_flow_event(handler)
   flow_handler = handler
@@ -40,8 +40,12 @@ end
 
 local reported = {}
 
+local has_graph = Flow.has_graph
+
 local function flow_event(object, event)
-  if flow_handler then
+  if has_graph(object) then
+    (Unit.alive(object) and unit_flow_event or level_trigger_event)(object, event)
+  elseif flow_handler then
     flow_handler(object, event)
   elseif not reported[event] then
     reported[event] = true

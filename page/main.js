@@ -5,6 +5,7 @@ import { openAnimation } from "./animation.js";
 import { Connection } from "./connection.js";
 import { openCounters } from "./counters.js";
 import { make, setText, short } from "./dom.js";
+import { openFlow } from "./flow.js";
 import { linked, setFolder } from "./links.js";
 import { openLog } from "./log.js";
 import { openMemory } from "./memory.js";
@@ -29,6 +30,7 @@ const VIEWS = [
   { name: "Units", needs: "units", open: openUnits },
   { name: "Resources", needs: "resources", open: openResources },
   { name: "Animation", needs: "characters", open: openAnimation },
+  { name: "Flow", needs: "flow_open", open: openFlow },
 ];
 
 const element = (id) => document.getElementById(id);

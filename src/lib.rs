@@ -17,6 +17,7 @@ pub use engine_world as world;
 /// The systems, each a crate of its own.
 pub mod system {
     pub use engine_animation as animation;
+    pub use engine_flow as flow;
     pub use engine_gui as gui;
     pub use engine_input as input;
     pub use engine_materials as materials;

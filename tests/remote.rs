@@ -10,6 +10,7 @@ mod inspection;
 mod page_address;
 mod page_animation;
 mod page_escaping;
+mod page_flow;
 mod page_layout;
 mod page_log;
 mod page_profile;

@@ -104,7 +104,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
                 let _ = contained(|| clip::decode(&file));
             }
         }
-        "config" | "strings" | "unit" | "level" => _ = read_tree(bytes),
+        "config" | "strings" | "unit" | "level" | "flow" => _ = read_tree(bytes),
         _ => {}
     }
 }

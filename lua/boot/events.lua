@@ -9,14 +9,14 @@ local ipairs, pairs, error, format = ipairs, pairs, error, string.format
 local ORDERS = {
   -- (dt) In each frame, before the game's `update`.
   frame_update = {
-    "console", "actions", "user_settings", "alarms", "respawns", "components", "levels", "timers",
+    "flow", "console", "actions", "user_settings", "alarms", "respawns", "components", "levels", "timers",
     "tweens",
   },
   -- () In each frame, after the game's `render`, so that it is drawn on top.
   frame_render = { "debug_ui", "graphs", "console" },
   -- (world, dt) The steps of `World.update`. "components" is the native update with the script
   -- components in it. "animation_events" calls the callbacks for events.
-  world_update = { "levels", "components", "animation_events" },
+  world_update = { "levels", "components", "animation_events", "flow" },
   -- (world) `Application.release_world` was called for an existing world. "update_check" raises if
   -- the world cannot be released now.
   world_release = { "update_check", "units", "components" },
@@ -29,7 +29,7 @@ local ORDERS = {
   -- () Resources were replaced by newer versions.
   resources_changed = { "units", "collision_filters", "localizers", "sprites" },
   -- () Scripts were reloaded, or a reload was tried.
-  scripts_reloaded = { "components" },
+  scripts_reloaded = { "components", "flow" },
   -- (script) The text of a module was found. Test suites replace it.
   module_read = { "suites" },
   -- (tables) Collects the tables that hold globals of the game.

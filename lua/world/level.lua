@@ -105,6 +105,7 @@ function World.spawn_level(world, resource, position, rotation, options)
   end
   local level = core.spawn_level(world, resource, position, rotation, scale, options.object_sets)
   core.user_data.begin(level, core.level_data(level))
+  core.start_level_graph(level)
   local index = #unfinished + 1
   unfinished[index] = { world = world, level = level }
   local complete = spawn(level, options.units_per_frame and 0 or huge)
@@ -113,6 +114,8 @@ function World.spawn_level(world, resource, position, rotation, options)
     local list = spawning[world] or {}
     spawning[world] = list
     list[#list + 1] = { level = level, units_per_frame = options.units_per_frame }
+  elseif Level.alive(level) then
+    core.level_graph_loaded(level)
   end
   return level
 end
@@ -127,7 +130,11 @@ core.on("world_update", "levels", function(world)
     -- and the level keeps the units that it has.
     if Level.alive(one.level) and not one.begun then
       one.begun = true
-      if not spawn(one.level, one.units_per_frame) then left[#left + 1] = one end
+      if not spawn(one.level, one.units_per_frame) then
+        left[#left + 1] = one
+      elseif Level.alive(one.level) then
+        core.level_graph_loaded(one.level)
+      end
       one.begun = nil
     end
   end
@@ -158,6 +165,7 @@ function Level.is_spawned(level)
 end
 
 local function end_units(world, level)
+  core.end_graph(level)
   for _, below in ipairs(core.nested_levels(level)) do end_units(world, below) end
   for _, unit in ipairs(core.level_units(level)) do
     -- Destroying one unit may have destroyed others.

@@ -28,7 +28,7 @@ local function resource_of(name)
   local known = resources[name]
   if known == nil then
     local read = core.unit_resource(name)
-    known = { parts = {}, data = read[2] }
+    known = { parts = {}, data = read[2], flow = read[3] }
     for i, part in ipairs(read[1]) do
       known.parts[i] = { name = part[1], component = part[2], fields = part[3] }
     end
@@ -82,9 +82,10 @@ function World.spawn_unit(world, resource, position, rotation)
   return unit
 end
 
--- Initializes the data of units, with `overrides` for each of them. Returns the parts of each unit.
+-- Initializes the data of units, with `overrides` for each of them. Returns the parts of each unit,
+-- and true if one of them has a graph.
 local function begin_units(units, overrides)
-  local parts = {}
+  local parts, has_graphs = {}, false
   for i, unit in ipairs(units) do
     local initial, override = resource_of(Unit.debug_name(unit)), overrides[i]
     if next(initial.data) ~= nil then data[unit] = copy(initial.data) end
@@ -93,15 +94,16 @@ local function begin_units(units, overrides)
       merge(data[unit], override)
     end
     parts[i] = initial.parts
+    has_graphs = has_graphs or initial.flow
   end
-  return parts
+  return parts, has_graphs
 end
 
 -- Completes a spawn in Lua: initializes the units' data and their script components, each of which
 -- is notified of all units at once. Units without valid data are destroyed immediately, because no
 -- script has their handles yet. `removed` has the keys of the data that each unit does not get.
 function core.finish_units(world, units, overrides, removed)
-  local ok, parts = pcall(begin_units, units, overrides)
+  local ok, parts, has_graphs = pcall(begin_units, units, overrides)
   if not ok then
     for i = 1, #units do
       if Unit.alive(units[i]) then core.abandon_unit(world, units[i]) end
@@ -109,11 +111,13 @@ function core.finish_units(world, units, overrides, removed)
     error(parts, 0)
   end
   core.components_spawned(world, units, parts, removed)
+  if has_graphs then core.start_unit_graphs(units) end
 end
 
 -- Destroys a unit immediately.
 local function destroy(world, unit)
   core.destroy_unit(world, unit)
+  core.end_graph(unit)
   unit_end(world, unit)
   core.end_unit(unit)
 end
@@ -123,6 +127,7 @@ core.destroy_now = destroy
 -- Destroys a unit if notifying its components failed.
 function core.abandon_unit(world, unit)
   unit_abandoned(world, unit)
+  core.end_graph(unit)
   core.end_unit(unit)
 end
 

@@ -212,6 +212,13 @@ impl ConfinementPlan {
         self.duties.outputs.push(path);
     }
 
+    /// Adds the sources of a game's folder that tools save.
+    pub fn add_sources(&mut self, game: &Game) {
+        if let Game::Folder(folder) = game {
+            self.duties.sources = std::path::absolute(folder).ok();
+        }
+    }
+
     /// Adds the needs of a window: opening addresses in the browser, and reading files dropped on
     /// the window.
     pub fn add_window(&mut self) {
@@ -233,11 +240,12 @@ impl ConfinementPlan {
 
     /// Returns the broker's duties for this command, as names of the features lost without it.
     pub(super) fn broker_work(&self) -> Vec<&'static str> {
-        let BrokerDuties { open_address, outputs, appends, drops } = &self.duties;
+        let BrokerDuties { open_address, outputs, appends, sources, drops } = &self.duties;
         let work = [
             (open_address.is_some(), "no address is opened in the browser"),
             (!outputs.is_empty(), "no file that the command line names is replaced"),
             (appends.is_some(), "no names are added to the file of 'log-success'"),
+            (sources.is_some(), "no graph is saved by the page of tools"),
             (*drops, "no dropped file is read"),
         ];
         work.into_iter().filter(|(needed, _)| *needed).map(|(_, loss)| loss).collect()

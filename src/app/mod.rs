@@ -6,6 +6,7 @@ pub mod confinement;
 pub mod content;
 pub mod crash_report;
 mod display;
+pub mod flow;
 pub mod frame_input;
 mod frame_stats;
 mod game;

@@ -1,5 +1,6 @@
 //! The table of all resource kinds, collected from the systems that define them.
 
+use engine_flow::resource::FLOW;
 use engine_foundation::Error;
 use engine_foundation::sjson::SjsonTree;
 use engine_models::data::ModelData;
@@ -38,6 +39,7 @@ static ALL: &[&ResourceKind] = &[
     &STATE_MACHINE,
     &unit_resource::UNIT,
     &level_resource::LEVEL,
+    &FLOW,
     &TILEMAP,
     &PHYSICS_PROPERTIES,
 ];

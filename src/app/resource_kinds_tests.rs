@@ -93,6 +93,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.state_machine", file!("tests/lua/units/column.state_machine"), 99),
         ("a.unit", UNIT.into(), 99),
         ("a.level", LEVEL.into(), 99),
+        ("a.flow", file!("tests/lua/graphs/counter.flow"), 99),
         ("a.tilemap", b"map = \"cave.tmx\"".to_vec(), 30),
         ("a.tmj", TILED.into(), 99),
         ("a.tmx", file!("tests/lua/maps/cave.tmx"), 99),

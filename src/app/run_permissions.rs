@@ -46,6 +46,9 @@ pub fn plan(options: &RunOptions) -> ConfinementPlan {
     plan.add_outputs(options.profile_outputs.outputs());
     // A tool can provide its own window for the game.
     plan.file_access.abstract_sockets = matches!(options.tools, RemoteAccess::Always);
+    if !matches!(options.tools, RemoteAccess::Never) {
+        plan.add_sources(&options.game);
+    }
     if show.window {
         plan.add_window();
         if show.screenshot.is_none() {

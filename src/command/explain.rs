@@ -8,6 +8,7 @@ mod hashed_names;
 use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
+use engine_app::flow;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
 use engine_app::{Game, exit};
@@ -137,6 +138,12 @@ fn explain_resource(
         let described: String = describe(&resource.name, &bytes)?;
         text += &described;
         text += if described.is_empty() { "" } else { "\n" };
+    }
+    if flow::GRAPH_KINDS.contains(&resource.kind.as_str())
+        && let Some(graph) = flow::explain_graph(&args.folder, resource)?
+    {
+        text += &graph;
+        text += "\n";
     }
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;

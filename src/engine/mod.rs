@@ -8,6 +8,7 @@ mod debug_draw;
 mod devices;
 mod drawing;
 mod error_overlay;
+mod flow;
 mod frame;
 mod frame_builder;
 mod frame_description;
@@ -55,6 +56,7 @@ use engine_workers::Workers;
 use engine_world::WorldId;
 pub use engine_world::render_scenes::RenderScenes;
 pub use error_overlay::{ALSO_STOPPED, ErrorScroll, PlayerErrorText};
+pub use flow::{FlowGraphs, FlowNatives, OwnedGraph};
 pub use frame::Frame;
 pub use frame_builder::{FrameBuilder, VIEWS_MAX};
 pub use frame_description::FrameRetention;
@@ -206,6 +208,7 @@ impl Engine {
         }
         self.worlds.end_scene(world);
         self.worlds.animations.events.forget_world(world);
+        self.worlds.flow.get_mut().release_world(world.0);
         self.worlds.physics.release_world(world, self.frame.index, location);
         self.worlds.levels.release_world(world, self.frame.index, location);
         if self.worlds.main == Some(world) {

@@ -130,6 +130,7 @@ mod tests {
             parents: (0..names.len()).map(|at| if at == 0 { NO_NODE } else { 0 }).collect(),
             poses: vec![moved; names.len()],
             parts: Vec::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

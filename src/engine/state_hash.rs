@@ -58,6 +58,9 @@ const FINGERS: u64 = 1 << 8;
 const COMPOSING: u64 = FINGERS + 1;
 const WINDOW: u64 = FINGERS + 2;
 
+/// Object number of all graphs among the worlds.
+const FLOW: u64 = 1 << 50;
+
 /// State hash of one object at the end of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ObjectState {
@@ -158,6 +161,10 @@ impl Engine {
                 COMPONENTS.write_state(&view, row, hash);
             });
         }
+        let flow = self.worlds.flow.get();
+        if flow.instance_count() > 0 {
+            hasher.write(HashedSystem::Worlds, FLOW, |hash| flow.write_state(hash));
+        }
         self.worlds
             .physics
             .each_state(|handle, write| hasher.write(HashedSystem::Physics, number(handle), write));
@@ -245,6 +252,9 @@ impl Devices {
 
 impl Worlds {
     fn name_in_worlds(&self, object: u64) -> String {
+        if object == FLOW {
+            return "the graphs of units and levels".to_string();
+        }
         let handle = Handle::from_number(object as f64);
         let unit = handle.and_then(|handle| Some((handle, self.units.slots.get(handle)?)));
         match unit {

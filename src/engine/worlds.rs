@@ -1,7 +1,7 @@
 //! Worlds and the objects in them: units with their components, levels, physics, particles and
 //! cameras. The Guis of worlds are in the drawing group; the voices of sounds are with the devices.
 
-use super::RenderScenes;
+use super::{FlowGraphs, RenderScenes};
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
 use engine_sound::SoundSystem;
@@ -35,6 +35,8 @@ pub struct Worlds {
     pub voices: UnitVoices,
     /// Characters: units with the component `animation`.
     pub animations: Animations,
+    /// Graphs of units and levels.
+    pub flow: FlowGraphs,
     pub cameras: Slots<Camera>,
     main_camera: Option<CameraId>,
     /// Memory for the positions of the cameras that show a world.
@@ -57,6 +59,7 @@ impl Worlds {
             particles: Particles::new(seed),
             voices: UnitVoices::default(),
             animations: Animations::default(),
+            flow: FlowGraphs::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,
             viewers: Vec::new(),

@@ -42,6 +42,8 @@ pub enum ReloadStep {
     Tilemaps,
     /// Level resources. They are read again at the next spawn.
     Levels,
+    /// Graphs, and their instances. Files of units and levels can contain graphs, too.
+    Flow,
 }
 
 /// The changed resources of one reload, with the steps of their kinds.

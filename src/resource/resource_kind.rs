@@ -77,6 +77,7 @@ pub mod kind_names {
     pub const STATE_MACHINE: &str = "state_machine";
     pub const UNIT: &str = "unit";
     pub const LEVEL: &str = "level";
+    pub const FLOW: &str = "flow";
     pub const TILEMAP: &str = "tilemap";
     pub const PHYSICS_PROPERTIES: &str = "physics_properties";
 }

@@ -70,6 +70,19 @@ pub const CALLBACKS: &[Callback] = &[
         string_seed: None,
     },
     Callback {
+        name: "on_flow_event",
+        params: &[
+            ("object", "Unit|Level", "the unit or the level of the graph"),
+            ("name", "string", "the name of the event"),
+            ("value", "any", "the value that the graph sends with it, or nil"),
+        ],
+        returns: &[],
+        doc: "Called when a node of type `event.raise` runs in the graph of a unit or a level. An \
+              error ends the chain of the node, and is logged.",
+        // It is called in `update`.
+        string_seed: None,
+    },
+    Callback {
         name: "on_activate",
         params: &[("active", "boolean", "true if a window of the game now has the focus")],
         returns: &[],

@@ -402,6 +402,7 @@ mod tests {
             splines: Vec::new(),
             object_sets: Vec::new(),
             set_indices: HashMap::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
         })
     }

@@ -5,7 +5,7 @@
 use super::level::LEVELS_MAX;
 use super::scene_graph::UNITS_MAX;
 use super::spline::{SPLINE_POINTS_MAX, Spline};
-use super::unit_compiler::{are_numbers, invalid_value, must_be};
+use super::unit_compiler::{are_numbers, check_flow, compile_flow, invalid_value, must_be};
 use super::unit_resource::pose;
 use super::volume::{self, Volume};
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
@@ -23,7 +23,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     name: kind_names::LEVEL,
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
-    version: 2,
+    version: 3,
     framed: false,
     reload: &[ReloadStep::Levels],
     compile,
@@ -40,7 +40,7 @@ pub const VOLUMES_MAX: usize = 16_384;
 /// Maximum number of splines of a level. Splines are found by name.
 pub const SPLINES_MAX: usize = 16_384;
 
-const KEYS: [&str; 6] = ["units", "levels", "volumes", "splines", "object_sets", "data"];
+const KEYS: [&str; 7] = ["units", "levels", "volumes", "splines", "object_sets", "data", "flow"];
 const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
 const LEVEL_KEYS: [&str; 5] = ["level", "position", "rotation", "scale", "object_sets"];
 const SPLINE_KEYS: [&str; 2] = ["points", "closed"];
@@ -113,6 +113,8 @@ pub struct LevelResource {
     /// Indices of object sets by name.
     pub set_indices: HashMap<String, usize>,
     pub data: SjsonTree,
+    /// The graph, or the name of one.
+    pub flow: Option<SjsonTree>,
 }
 
 fn block<'a>(tree: &'a SjsonTree, key: &str) -> &'a [(String, SjsonTree)] {
@@ -191,6 +193,7 @@ impl LevelResource {
             object_sets: sets.iter().map(|(name, _)| name.clone()).collect(),
             set_indices: sets.iter().zip(0..).map(|((name, _), at)| (name.clone(), at)).collect(),
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
+            flow: tree.get("flow").cloned(),
         }
     }
 
@@ -265,7 +268,7 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     for (kind, name) in named {
         compiling.refer(kind, &name);
     }
-    Ok(write_tree(&tree))
+    Ok(write_tree(&compile_flow(compiling, tree)))
 }
 
 fn check<'a>(
@@ -277,6 +280,10 @@ fn check<'a>(
         if !KEYS.contains(&key) {
             let hint = suggest::hint(key, KEYS);
             return Err((value, format!("unknown key '{key}'{hint}")));
+        }
+        if key == "flow" {
+            check_flow(value)?;
+            continue;
         }
         let Some(entries) = value.entries() else {
             return Err((value, format!("'{key}' must be a block: {key} = {{ … }}")));

@@ -429,6 +429,7 @@ mod tests {
             parents: vec![NO_NODE],
             poses: vec![NodePose::IDENTITY],
             parts: vec![ComponentSource { name, component: component.to_string(), fields }],
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

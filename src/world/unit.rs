@@ -124,6 +124,7 @@ mod tests {
             parents: (0..nodes as u32).map(|at| at.checked_sub(1).unwrap_or(NO_NODE)).collect(),
             poses: vec![NodePose::IDENTITY; nodes],
             parts: Vec::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

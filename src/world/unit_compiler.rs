@@ -7,13 +7,14 @@ use super::component;
 use super::component_fields::text;
 use super::scene_graph::UNIT_NODES_MAX;
 use super::unit_resource::clash_message;
+use engine_flow::resource as flow;
 use engine_foundation::hash::find_collision;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_foundation::{Error, Quat, suggest};
 use engine_resource::data_resources::{read_document, write_tree};
 use engine_resource::resource_kind::{CompileContext, kind_names};
 
-const KEYS: [&str; 5] = ["inherit", "model", "nodes", "components", "data"];
+const KEYS: [&str; 6] = ["inherit", "model", "nodes", "components", "data", "flow"];
 const NODE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
 
 /// An error with the offending value.
@@ -35,7 +36,39 @@ pub fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     for clip in clips(&tree) {
         refer_clip(compiling, clip);
     }
-    Ok(write_tree(&tree))
+    Ok(write_tree(&compile_flow(compiling, tree)))
+}
+
+/// Prepares the graph of a unit or a level, if it has one.
+pub fn compile_flow(compiling: &mut CompileContext, mut tree: SjsonTree) -> SjsonTree {
+    if let SjsonTree::Object(entries) = &mut tree
+        && let Some((_, graph)) = entries.iter_mut().find(|(key, _)| key == "flow")
+    {
+        *graph = flow::without_editor_keys(std::mem::replace(graph, SjsonTree::Null));
+        flow::refer(compiling, graph);
+    }
+    tree
+}
+
+/// Checks the form of a graph.
+pub fn check_flow(value: SjsonValue) -> Result<(), UnitError> {
+    flow::check_block(value).map_err(|(line, message)| {
+        // The error is shown at the line of a value: the one of the entry that has the problem.
+        (entry_at(value, line).unwrap_or(value), message)
+    })
+}
+
+/// Returns the first value at a line, two levels deep: a node, an input or a wire.
+fn entry_at(value: SjsonValue, line: usize) -> Option<SjsonValue> {
+    let mut found = None;
+    for block in value.entries()? {
+        for entry in block.value.entries().into_iter().flatten() {
+            if entry.line() <= line {
+                found = Some(entry.value);
+            }
+        }
+    }
+    found
 }
 
 /// Returns the names of the clips in the components of a unit.
@@ -79,6 +112,7 @@ fn check<'a>(root: SjsonValue<'a>, named: &mut Vec<(String, String)>) -> Result<
                 return Err((value, message.into()));
             }
             "data" => {}
+            "flow" => check_flow(value)?,
             _ => {
                 let hint = suggest::hint(key, KEYS);
                 return Err((value, format!("unknown key '{key}'{hint}")));

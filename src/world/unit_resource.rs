@@ -25,7 +25,7 @@ pub static UNIT: ResourceKind = ResourceKind {
     name: kind_names::UNIT,
     doc: "The parts of a unit: a model, nodes, components, data",
     extensions: &[("unit", SourceForm::Own)],
-    version: 4,
+    version: 5,
     framed: false,
     reload: &[ReloadStep::UnitResources],
     compile,
@@ -56,6 +56,8 @@ pub struct UnitResource {
     /// Components in the order in which they are spawned and updated.
     pub parts: Vec<ComponentSource>,
     pub data: SjsonTree,
+    /// The graph, or the name of one.
+    pub flow: Option<SjsonTree>,
     /// The resources that the unit inherits from, nearest first, and its models.
     pub bases: Vec<String>,
     /// Names that more than one node of its models has. These names cannot be used as references.
@@ -74,6 +76,7 @@ impl UnitResource {
             poses: vec![NodePose::IDENTITY],
             parts: Vec::new(),
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
+            flow: tree.get("flow").cloned(),
             bases: Vec::new(),
             duplicate_names: Vec::new(),
             template: UnitTemplate::default(),

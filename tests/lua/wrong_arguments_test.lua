@@ -22,6 +22,16 @@ local REFUSED = {
   { "Unit.ragdoll_side", Unit.ragdoll_side, "x" },
   { "World.animation_events", World.animation_events, "x" },
   { "World.main_camera", World.main_camera, "x" },
+  { "Application.flow_callback_return_event", Application.flow_callback_return_event, "x" },
+  { "Flow.has_graph", Flow.has_graph, "x" },
+  { "Flow.inspect", Flow.inspect, "x" },
+  { "Level.flow_variable", Level.flow_variable, "x" },
+  { "Level.set_flow_variable", Level.set_flow_variable, "x" },
+  { "Level.trigger_event", Level.trigger_event, "x" },
+  { "Unit.flow_event", Unit.flow_event, "x" },
+  { "Unit.flow_variable", Unit.flow_variable, "x" },
+  { "Unit.has_flow_event", Unit.has_flow_event, "x" },
+  { "Unit.set_flow_variable", Unit.set_flow_variable, "x" },
 }
 for i = 1, 8 do
   local name = "Pad" .. i

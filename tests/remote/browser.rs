@@ -289,6 +289,7 @@ fn every_page_view_shows_its_content() {
         let expected = match name.as_str() {
             "Units" => "document.querySelector('#view-units [data-unit]') !== null",
             "Animation" => "document.querySelector('#view-animation .aside').innerText !== ''",
+            "Flow" => "document.querySelector('.flow-note').innerText.includes('no graphs yet')",
             "Resources" => "document.querySelector('#view-resources tbody tr') !== null",
             "Counters" => "document.querySelector('#view-counters tbody tr') !== null",
             "Profile" => "document.querySelector('#view-profile tbody tr') !== null",
@@ -300,7 +301,7 @@ fn every_page_view_shows_its_content() {
     }
     assert_eq!(
         shown,
-        ["Frames", "Counters", "Profile", "Memory", "Units", "Resources", "Animation"]
+        ["Frames", "Counters", "Profile", "Memory", "Units", "Resources", "Animation", "Flow"]
     );
     // The memory of scripts is shown on request: the mark, then the walk next to it.
     browser.press("4", "Digit4", 1.0, "");

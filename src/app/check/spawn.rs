@@ -109,6 +109,7 @@ fn play(launch: GameLaunch) -> (Option<ScriptValue>, Option<String>) {
         app.end_frame();
     }
     let failure = played.err().map(|report| describe(&report));
+    app.check_graphs();
     let arguments = [ScriptValue::Text(RESULTS.to_string()), ScriptValue::Boolean(true)];
     let results = app.vm().call_core("tool_eval", &arguments, RESULT_SECONDS);
     (results.ok().and_then(|results| field(&results, "data").cloned()), failure)

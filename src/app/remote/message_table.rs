@@ -2,8 +2,8 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, eval, foreign_window, inspect, profiler, resources,
-    screenshots, simulated_devices, stats, subscriptions, units,
+    IncomingCall, Refusal, animation, eval, flow_messages, foreign_window, inspect, profiler,
+    resources, screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -67,11 +67,11 @@ pub struct MessageField {
     pub doc: &'static str,
 }
 
-const fn required(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+pub const fn required(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
     MessageField { name, kind, optional: false, doc }
 }
 
-const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
+pub const fn optional(name: &'static str, kind: FieldType, doc: &'static str) -> MessageField {
     MessageField { name, kind, optional: true, doc }
 }
 
@@ -89,11 +89,16 @@ pub struct MessageRow {
 }
 
 /// Range of handles, such as those of units.
-const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
+pub const HANDLE: FieldType = FieldType::Integer(0, 1 << 53);
 const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
-/// All messages.
-pub static MESSAGES: &[MessageRow] = &[
+/// Returns all messages.
+fn messages() -> impl Iterator<Item = &'static MessageRow> {
+    MESSAGES.iter().chain(flow_messages::MESSAGES)
+}
+
+/// All messages, apart from those about graphs.
+static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "help",
         doc: "Lists the messages and streams.",
@@ -429,8 +434,8 @@ pub fn find(message: &SjsonTree) -> Result<&'static MessageRow, String> {
     let Some(SjsonTree::String(name)) = message.get("type") else {
         return Err("the message has no text 'type': send {\"type\": \"help\"}".to_string());
     };
-    MESSAGES.iter().find(|row| row.name == name).ok_or_else(|| {
-        let hint = suggest::hint(name, MESSAGES.iter().map(|row| row.name));
+    messages().find(|row| row.name == name).ok_or_else(|| {
+        let hint = suggest::hint(name, messages().map(|row| row.name));
         format!("there is no message '{name}'{hint} ('help' lists them)")
     })
 }
@@ -505,7 +510,7 @@ fn help(_: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     };
     Ok(Some(json::object([
         ("version", SjsonTree::Number(f64::from(VERSION))),
-        ("messages", SjsonTree::Array(MESSAGES.iter().map(message).collect())),
+        ("messages", SjsonTree::Array(messages().map(message).collect())),
         ("streams", subscriptions::describe()),
         ("message_bytes_max", json::count(MESSAGE_BYTES_MAX)),
     ])))
@@ -550,7 +555,7 @@ mod tests {
     #[test]
     fn every_message_is_in_the_manual_and_documented() {
         let manual = include_str!("../../../docs/tools.md");
-        for row in MESSAGES {
+        for row in messages() {
             assert!(manual.contains(&format!("| `{}` |", row.name)), "docs/tools.md: {}", row.name);
             assert!(row.doc.ends_with('.') && !row.answer.is_empty(), "{}", row.name);
             for field in row.fields {

@@ -5,6 +5,8 @@
 
 mod animation;
 mod eval;
+mod flow;
+mod flow_messages;
 mod foreign_window;
 mod game_messages;
 mod inspect;
@@ -397,6 +399,10 @@ impl App {
             tools.answer_waiting();
         }
         tools.handle_events(self);
+        if self.vm.engine().worlds.flow.get().stopped_node().is_some() {
+            // The events of graphs wait at a breakpoint.
+            tools.state.paused = true;
+        }
         counter!("tools/clients") += tools.clients.len();
         self.run_console_commands(Some(&mut tools));
         tools.send_game_messages(self);
@@ -494,6 +500,7 @@ fn pause(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
 
 fn resume(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     call.state.paused = false;
+    call.app.vm.engine().worlds.flow.get_mut().resume(false);
     Ok(Some(json::object([("paused", SjsonTree::Bool(false))])))
 }
 

@@ -29,6 +29,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/input.md",
     "docs/languages.md",
     "docs/levels.md",
+    "docs/flow.md",
     "docs/lights.md",
     "docs/lua.md",
     "docs/materials.md",
@@ -66,6 +67,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
 /// Images that the documents show.
 pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
+    "docs/pictures/flow.png",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/ragdoll.png",

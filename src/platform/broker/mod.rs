@@ -31,10 +31,16 @@ pub struct BrokerDuties {
     /// A folder in which the process may append to one file that is not hidden: the first one that
     /// it requests, until [`end_appends`].
     pub appends: Option<PathBuf>,
+    /// A folder in which the process may replace sources with graphs, which tools edit: files that
+    /// are not hidden and have one of the endings in [`SOURCE_ENDINGS`].
+    pub sources: Option<PathBuf>,
     /// True if the process may read the user's regular files, except hidden ones. The player may
     /// drop any of them on a window.
     pub drops: bool,
 }
+
+/// Endings of the sources that tools edit.
+pub const SOURCE_ENDINGS: [&str; 3] = ["flow", "unit", "level"];
 
 /// The kinds of requests, as the first byte. It is followed by an address, a path, or the number of
 /// an output.
@@ -46,6 +52,8 @@ mod kind {
     pub const APPEND: u8 = b'e';
     pub const NO_APPENDS: u8 = b'n';
     pub const DROPPED: u8 = b'r';
+    pub const SOURCE: u8 = b's';
+    pub const SOURCE_DONE: u8 = b't';
 }
 
 /// The kinds of answers, as the first byte. It is followed by nothing, a system error number, or a
@@ -234,6 +242,21 @@ pub fn append(path: &Path) -> Option<Result<File>> {
         client.open(kind::APPEND, path.as_os_str().as_encoded_bytes())
     };
     with_client(open)
+}
+
+/// Replaces a source of [`BrokerDuties::sources`]. Without a broker, the process writes the file
+/// itself.
+///
+/// # Errors
+/// Returns an error if the file is outside of the folder, or cannot be written.
+pub fn replace_source(path: &Path, bytes: &[u8]) -> Result<()> {
+    let replaced = with_client(|client| {
+        let path = std::path::absolute(path)?;
+        let mut file = client.open(kind::SOURCE, path.as_os_str().as_encoded_bytes())?;
+        std::io::Write::write_all(&mut file, bytes)?;
+        client.request(kind::SOURCE_DONE, &[]).map(|_| ())
+    });
+    replaced.unwrap_or_else(|| engine_foundation::atomic_file::write_durably(path, bytes))
 }
 
 /// Makes the broker refuse all files of [`BrokerDuties::appends`] from now on.

@@ -2,7 +2,7 @@
 
 use super::channel::{BrokerChannel, MESSAGE_BYTES_MAX};
 use super::dropped_files::{DroppedFileLimiter, is_hidden};
-use super::{BrokerDuties, answer, kind};
+use super::{BrokerDuties, SOURCE_ENDINGS, answer, kind};
 use engine_foundation::atomic_file::Replacement;
 use engine_foundation::output_file;
 use std::ffi::OsStr;
@@ -104,6 +104,8 @@ struct PendingOutput {
 struct BrokerServer {
     duties: BrokerDuties,
     pending: Vec<PendingOutput>,
+    /// The source that is being replaced.
+    source: Option<(PathBuf, Replacement)>,
     drops: DroppedFileLimiter,
 }
 
@@ -113,7 +115,7 @@ fn request_error(message: &str) -> Error {
 
 impl BrokerServer {
     fn new(duties: BrokerDuties, drops: DroppedFileLimiter) -> BrokerServer {
-        BrokerServer { duties, pending: Vec::new(), drops }
+        BrokerServer { duties, pending: Vec::new(), source: None, drops }
     }
 
     fn serve(&mut self, channel: &BrokerChannel) -> Result<()> {
@@ -141,6 +143,8 @@ impl BrokerServer {
                 self.duties.appends = None;
                 Ok(None)
             }
+            kind::SOURCE => self.begin_source(path).map(Some),
+            kind::SOURCE_DONE => self.finish_source().map(|()| None),
             kind::DROPPED if self.duties.drops => self.drops.open(path).map(Some),
             kind::DROPPED => Err(request_error("no dropped file is opened")),
             _ => Err(request_error("an unknown request")),
@@ -191,6 +195,37 @@ impl BrokerServer {
     fn discard(&mut self, content: &[u8]) -> Result<()> {
         let (number, _) = self.output(content)?;
         self.take(number).map(drop)
+    }
+
+    /// Opens the temporary file for a source's new content.
+    fn begin_source(&mut self, path: &Path) -> Result<File> {
+        let folder = self.duties.sources.as_ref();
+        let folder = folder.ok_or_else(|| request_error("no source is replaced"))?;
+        let refused = || request_error("it is no source of the game");
+        let relative = path.strip_prefix(folder).map_err(|_| refused())?;
+        let is_plain = |part: Component| matches!(part, Component::Normal(_));
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let is_source = SOURCE_ENDINGS.contains(&ending);
+        if !is_source || !relative.components().all(is_plain) || is_hidden(relative) {
+            return Err(refused());
+        }
+        let parent = std::fs::canonicalize(path.parent().ok_or_else(refused)?)?;
+        if !parent.starts_with(std::fs::canonicalize(folder)?) {
+            return Err(refused());
+        }
+        let path = parent.join(path.file_name().ok_or_else(refused)?);
+        output_file::check(&path)?;
+        let replacement = Replacement::begin(&path)?;
+        let file = replacement.file.share()?;
+        self.source = Some((path, replacement));
+        Ok(file)
+    }
+
+    fn finish_source(&mut self) -> Result<()> {
+        let (path, replacement) =
+            self.source.take().ok_or_else(|| request_error("no source was begun"))?;
+        output_file::check(&path)?;
+        replacement.finish(&path)
     }
 
     /// Opens a file in the folder for appending, and creates it if it is missing. Allowed once in a

@@ -8,6 +8,7 @@ mod camera;
 mod console;
 mod debug;
 mod diagnostics;
+pub mod flow;
 pub mod gui;
 mod images;
 mod input;
@@ -135,6 +136,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &application::CORE,
     &prelude_core::CORE,
     &diagnostics::CORE,
+    &flow::CORE,
     &broadphase::CORE,
     &camera::CORE,
     &console::CORE,

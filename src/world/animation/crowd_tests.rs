@@ -155,6 +155,7 @@ impl Crowd {
             parents: std::iter::once(NO_NODE).chain(parents).collect(),
             poses: std::iter::once(NodePose::IDENTITY).chain(poses).collect(),
             parts: Vec::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

@@ -265,6 +265,7 @@ mod tests {
             parents: vec![crate::scene_graph::NO_NODE],
             poses: vec![NodePose::IDENTITY],
             parts: Vec::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

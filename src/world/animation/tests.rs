@@ -106,6 +106,7 @@ impl Stage {
                 .chain([NodePose { position: Vec3::Z, ..NodePose::IDENTITY }; 2])
                 .collect(),
             parts: Vec::new(),
+            flow: None,
             data: SjsonTree::Object(Vec::new()),
             bases: Vec::new(),
             duplicate_names: Vec::new(),

@@ -223,6 +223,7 @@ fn unit(parts: &[(&str, &str, &str)]) -> UnitResource {
         parents: vec![NO_NODE, 0],
         poses: vec![NodePose::IDENTITY; 2],
         parts: parts.collect(),
+        flow: None,
         data: SjsonTree::Object(Vec::new()),
         bases: Vec::new(),
         duplicate_names: Vec::new(),

@@ -164,6 +164,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("maps/full.tmx", include_str!("full.tmx")),
     ("rig/rig.gltf", include_str!("rig.gltf")),
     ("levels/full.level", include_str!("full.level")),
+    ("graphs/counter.flow", include_str!("../../lua/graphs/counter.flow")),
     ("units/full.unit", include_str!("full.unit")),
     (
         "units/heir.unit",

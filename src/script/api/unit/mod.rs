@@ -541,6 +541,7 @@ fn script_part(resource: &UnitResource) -> ScriptValue {
     ScriptValue::List(vec![
         ScriptValue::List(parts.collect()),
         ScriptValue::from_tree(&resource.data),
+        ScriptValue::Boolean(resource.flow.is_some()),
     ])
 }
 

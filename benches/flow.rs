@@ -1,0 +1,203 @@
+//! Flow benchmarks: nodes of a chain, instances that wait, creation, compilation, recording.
+//!
+//!     cargo bench -- flow
+//!
+//! Times are CPU time of one thread, the median of 60 rounds after 20 rounds of warm-up.
+
+use crate::run::Run;
+use crate::table::{Group, Row, median, row};
+use engine::foundation::sjson::parse;
+use engine::foundation::{Handle, HandleKind, Slots};
+use engine::platform::ThreadClock;
+use engine::system::flow::{
+    Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, Slot,
+    compile, instance_bytes,
+};
+use std::hint::black_box;
+use std::sync::Arc;
+
+const WARM: usize = 20;
+const ROUNDS: usize = 60;
+/// Nodes of the chain; an event runs all of them.
+const CHAIN: usize = 1000;
+const IDLE: usize = 10_000;
+/// Instances that are created and destroyed in a round.
+const CREATED: usize = 1000;
+
+pub fn run(run: &mut Run) {
+    run.part("nodes", || Group {
+        name: "flow nodes",
+        title: "an event that runs a chain of 1,000 nodes",
+        workload: "Each node adds the sum of two variables to a third one: one action and one \
+                   query whose values come from wires.",
+        rows: nodes(),
+    });
+    run.part("instances", || Group {
+        name: "flow instances",
+        title: "instances of a graph of 50 nodes",
+        workload: "10,000 instances that wait for an event, in one world; 1,000 are created and \
+                   destroyed.",
+        rows: instances(),
+    });
+    run.part("compile", || Group {
+        name: "flow compile",
+        title: "the compilation of a graph of 1,000 nodes",
+        workload: "From the tree of the source to the program, with all checks.",
+        rows: compiled(),
+    });
+}
+
+/// Returns the median of the CPU seconds that a round takes.
+fn measure(mut round: impl FnMut()) -> f64 {
+    let clock = ThreadClock::of_this_thread();
+    let mut times = Vec::with_capacity(ROUNDS);
+    for step in 0..WARM + ROUNDS {
+        let before = clock.seconds();
+        round();
+        if step >= WARM {
+            times.push(clock.seconds() - before);
+        }
+    }
+    median(times)
+}
+
+struct NoHost;
+
+impl FlowHost for NoHost {
+    fn random(&mut self) -> f64 {
+        0.5
+    }
+
+    fn exists(&mut self, _: Handle) -> bool {
+        true
+    }
+
+    fn level_unit(&mut self, _: Handle, _: &str) -> Option<Handle> {
+        None
+    }
+
+    fn time(&mut self, _: Handle) -> f64 {
+        0.0
+    }
+
+    fn call(&mut self, _: u32, _: &[Slot], _: &mut [Slot], _: &mut FlowHeap) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Returns the source of a chain: `count` actions, with a query for each.
+fn chain(count: usize) -> String {
+    let mut nodes = String::from(
+        "go = { type = \"event.custom\" name = \"go\" } \
+         a = { type = \"variable.value\" variable = \"a\" } \
+         b = { type = \"variable.value\" variable = \"b\" } ",
+    );
+    let mut events = String::from("\"go.out > n0.in\" = true ");
+    for at in 0..count {
+        nodes += &format!(
+            "q{at} = {{ type = \"number.add\" inputs = {{ a = {{ wire = \"a.value\" }} b = {{ wire \
+             = \"b.value\" }} }} }} n{at} = {{ type = \"variable.add\" variable = \"c\" inputs \
+             = {{ \
+             amount = {{ wire = \"q{at}.result\" }} }} }} "
+        );
+        if at + 1 < count {
+            events += &format!("\"n{at}.out > n{}.in\" = true ", at + 1);
+        }
+    }
+    let number = "{ type = \"number\" value = 1 }";
+    format!(
+        "variables = {{ a = {number} b = {number} c = {number} }} nodes = {{ {nodes} }} events = \
+         {{ {events} }}"
+    )
+}
+
+fn program(text: &str, catalogue: &Catalogue) -> engine::system::flow::Program {
+    let tree = parse(text).expect("the source of a benchmark").to_tree();
+    let (source, problems) = GraphSource::read(&tree);
+    assert!(problems.is_empty(), "{problems:?}");
+    let mut load = |_: &str| Err("there is no other graph".to_string());
+    let compiled = compile("bench.flow", Arc::new(source), catalogue, GraphOwner::Unit, &mut load);
+    compiled.unwrap_or_else(|problems| panic!("{problems:?}")).program
+}
+
+/// A world with a graph for units.
+struct Graphs {
+    flow: Flow,
+    program: u32,
+    world: Handle,
+    units: Slots<()>,
+}
+
+impl Graphs {
+    fn new(text: &str) -> Graphs {
+        let mut worlds = Slots::new(HandleKind::World, 1);
+        let world = worlds.add(()).expect("there is room");
+        let mut flow = Flow::default();
+        flow.catalogue = Catalogue::built_in();
+        let compiled = program(text, &flow.catalogue);
+        let program = flow.add_program(compiled, &|_| None);
+        Graphs { flow, program, world, units: Slots::new(HandleKind::Unit, 1 << 17) }
+    }
+
+    fn owner(&mut self) -> FlowOwner {
+        let unit = self.units.add(()).expect("there is room");
+        FlowOwner { unit: Some(unit), level: None, world: self.world }
+    }
+}
+
+fn nodes() -> Vec<Row> {
+    let mut graphs = Graphs::new(&chain(CHAIN));
+    let owner = graphs.owner();
+    let id = graphs.flow.create(graphs.program, owner).expect("there is room");
+    let mut event = |graphs: &mut Graphs| {
+        graphs.flow.raise(id, EventKind::Custom, "go", &[], 0);
+        black_box(graphs.flow.run(&mut NoHost));
+    };
+    let plain = measure(|| event(&mut graphs));
+    graphs.flow.trace(id, 0.0);
+    let recorded = measure(|| event(&mut graphs));
+    let nanoseconds = |seconds: f64| seconds * 1e9 / CHAIN as f64;
+    vec![
+        row("an action with its query", nanoseconds(plain), "ns", Some(20.0)),
+        row("the same while a tool records", nanoseconds(recorded), "ns", None),
+        row("100 events a frame, recorded", (recorded - plain) / 10.0 * 1e3, "ms", Some(0.33)),
+    ]
+}
+
+fn instances() -> Vec<Row> {
+    let mut graphs = Graphs::new(&chain(25));
+    let size = graphs.flow.program(graphs.program).size();
+    for _ in 0..IDLE {
+        let owner = graphs.owner();
+        graphs.flow.create(graphs.program, owner).expect("there is room");
+    }
+    let world = graphs.world;
+    let idle = measure(|| graphs.flow.update(black_box(world), 1.0, 0.016));
+    let owners: Vec<FlowOwner> = (0..CREATED).map(|_| graphs.owner()).collect();
+    let created = measure(|| {
+        for owner in &owners {
+            let id = graphs.flow.create(graphs.program, *owner).expect("there is room");
+            graphs.flow.destroy(black_box(id));
+        }
+    });
+    vec![
+        row("an update with 10,000 that wait", idle * 1e9, "ns", Some(100.0)),
+        row("create and destroy one", created * 1e9 / CREATED as f64, "ns", Some(200.0)),
+        row("bytes of one, without its data", instance_bytes() as f64, "bytes", Some(64.0)),
+        row("its data", size.instance as f64, "bytes", None),
+        row("shared data", size.program as f64, "bytes", None),
+    ]
+}
+
+fn compiled() -> Vec<Row> {
+    let catalogue = Catalogue::built_in();
+    let tree = parse(&chain(CHAIN / 2)).expect("the source of a benchmark").to_tree();
+    let seconds = measure(|| {
+        let (source, _) = GraphSource::read(&tree);
+        let mut load = |_: &str| Err("there is no other graph".to_string());
+        let name = "bench.flow";
+        let found = compile(name, Arc::new(source), &catalogue, GraphOwner::Unit, &mut load);
+        black_box(found.is_ok());
+    });
+    vec![row("a graph of 1,000 nodes", seconds * 1e3, "ms", Some(5.0))]
+}

@@ -1,0 +1,78 @@
+-- Values of graphs in Lua: reading the inputs of a function, and storing its results one by one, so
+-- that a call of a node allocates nothing. The slots are native (src/script/api/flow/mod.rs).
+local core = ...
+
+local type, format = type, string.format
+local istype = core.ffi.istype
+local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
+local ColorType = core.ctypes.Color
+local input_tag, input_number = core.flow_input_tag, core.flow_input_number
+local input_text, input_list = core.flow_input_text, core.flow_input_list
+local result_nil, result_number = core.flow_result_nil, core.flow_result_number
+local result_boolean, result_text = core.flow_result_boolean, core.flow_result_text
+local result_vector, result_rotation = core.flow_result_vector, core.flow_result_rotation
+local result_color, result_handle = core.flow_result_color, core.flow_result_handle
+local result_list = core.flow_result_list
+
+-- Numbers from here on are handles where a graph expects no type (src/foundation/handle.rs).
+local HANDLE_MIN = 2 ^ 40
+local HANDLES = { unit = true, actor = true, level = true, world = true, handle = true }
+
+-- Returns the input with an index from 1.
+function core.flow_value(at)
+  local tag = input_tag(at)
+  if tag == 1 or tag == 7 then return input_number(at) end
+  if tag == 0 then return nil end
+  if tag == 2 then return input_number(at) ~= 0 end
+  if tag == 3 then return input_text(at) end
+  -- These are wrapped after this file has run, so that they return vectors.
+  if tag == 4 then return core.flow_input_vector(at) end
+  if tag == 5 then return core.flow_input_rotation(at) end
+  if tag == 6 then return core.flow_input_color(at) end
+  return input_list(at)
+end
+
+-- Stores a value as the next result. Returns a message if graphs have no such values.
+local function store(value, kind)
+  local lua = type(value)
+  if lua == "number" then
+    if HANDLES[kind] or value >= HANDLE_MIN and kind ~= "number" then
+      if not result_handle(value) then
+        return format("must be a%s %s, got %s", kind == "actor" and "n" or "", kind or "value",
+          core.describe(value))
+      end
+    else
+      if value ~= value or value - value ~= 0 then
+        return "must be a finite number, got " .. core.describe(value)
+      end
+      result_number(value)
+    end
+  elseif lua == "boolean" then
+    result_boolean(value)
+  elseif lua == "string" then
+    result_text(value)
+  elseif lua == "nil" then
+    result_nil()
+  elseif lua == "cdata" and istype(V3, value) then
+    result_vector(value)
+  elseif lua == "cdata" and istype(Q, value) then
+    result_rotation(value)
+  elseif lua == "cdata" and istype(ColorType, value) then
+    result_color(value)
+  elseif lua == "cdata" and istype(V2, value) then
+    result_vector(V3(value.x, value.y, 0))
+  else
+    return "is no value of a graph, got " .. core.describe(value)
+  end
+end
+
+-- Stores a value, which can be a list, as the next result. Returns a message for other values.
+function core.flow_store(value, kind)
+  if type(value) ~= "table" then return store(value, kind) end
+  local count = #value
+  for i = 1, count do
+    local message = type(value[i]) == "table" and "is a list" or store(value[i])
+    if message then return format("item %d of the list %s", i, message) end
+  end
+  result_list(count)
+end

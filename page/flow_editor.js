@@ -1,0 +1,300 @@
+// The state of the Flow editor: the open graph, its layout, the selection, problems, saving and
+// what changes on disk meanwhile. Independent of the DOM.
+
+import { FlowModel } from "./flow_model.js";
+import { Catalogue, GRID, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+
+const VALIDATE_MILLISECONDS = 120;
+const DISK_MILLISECONDS = 1500;
+const ID_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+export class FlowEditor {
+  constructor(connection) {
+    this.connection = connection;
+    this.listeners = [];
+    this.catalogue = null;
+    // The view is visible. Otherwise nothing is asked for.
+    this.entered = false;
+    this.clear();
+    setInterval(() => this.lookAtDisk(), DISK_MILLISECONDS);
+  }
+
+  clear() {
+    Object.assign(this, { graph: null, path: null, model: null, kind: "flow", units: [] });
+    Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
+    Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
+    this.layoutOf = { version: -1 };
+    this.pinsVersion = 0;
+    this.serial = (this.serial ?? 0) + 1;
+    clearTimeout(this.timer);
+  }
+
+  // Calls a function after changes: "opened", "model", "selection", "problems", "note", "saved".
+  watch(listener) {
+    this.listeners.push(listener);
+  }
+
+  notify(what, detail) {
+    for (const listener of this.listeners) listener(what, detail);
+  }
+
+  note(text, level = "info") {
+    this.notify("note", { text, level });
+  }
+
+  ask(type, fields) {
+    return this.connection.ask(type, fields);
+  }
+
+  async readCatalogue() {
+    this.catalogue = new Catalogue(await this.ask("flow_nodes"));
+    this.pinsVersion += 1;
+    if (this.model) this.changed();
+  }
+
+  // Reads the types of nodes again if a file of nodes has been loaded since.
+  async refreshCatalogue(revision) {
+    const isNew = this.catalogueRevision !== undefined && this.catalogueRevision !== revision;
+    this.catalogueRevision = revision;
+    if (isNew) await this.readCatalogue();
+  }
+
+  async open(graph) {
+    if (!this.catalogue) await this.readCatalogue();
+    const answer = await this.ask("flow_open", { graph });
+    this.clear();
+    this.graph = answer.graph;
+    this.path = answer.path;
+    this.kind = answer.kind;
+    this.units = answer.units ?? [];
+    this.revision = answer.revision ?? null;
+    this.model = new FlowModel(answer.source);
+    this.notify("opened");
+    this.changed();
+  }
+
+  // Applies changes of the source as one step of the history. `from` is the node whose element made
+  // the change itself, and is not created again.
+  change(label, changes, { join = null, from = null } = {}) {
+    if (!this.model?.apply(label, changes, join)) return false;
+    this.quiet = from;
+    this.changed();
+    this.quiet = null;
+    if (!join) this.note(label);
+    return true;
+  }
+
+  changed() {
+    for (const key of [...this.selection]) if (!this.exists(key)) this.selection.delete(key);
+    if (this.wire && !this.layout().byKey.has(this.wire)) this.wire = null;
+    this.notify("model");
+    this.validateSoon();
+  }
+
+  undo() {
+    const label = this.model?.undo();
+    if (label == null) return;
+    this.changed();
+    this.note(`undone: ${label}`);
+  }
+
+  redo() {
+    const label = this.model?.redo();
+    if (label == null) return;
+    this.changed();
+    this.note(`repeated: ${label}`);
+  }
+
+  // A key of the selection: a node's id, "c:ID" of a comment, "g:ID" of a group.
+  exists(key) {
+    if (key.startsWith("c:")) return this.model.get("comments", key.slice(2)) !== undefined;
+    if (key.startsWith("g:")) return this.model.get("groups", key.slice(2)) !== undefined;
+    return this.model.get("nodes", key) !== undefined;
+  }
+
+  select(keys, wire = null) {
+    this.selection = new Set(keys);
+    this.wire = wire;
+    this.notify("selection");
+  }
+
+  // The ids of the selected nodes.
+  get chosen() {
+    return [...this.selection].filter((key) => !key.includes(":"));
+  }
+
+  newId(block = "nodes", letter = "n") {
+    const known = this.model.block(block);
+    for (;;) {
+      const random = crypto.getRandomValues(new Uint8Array(5));
+      const id = letter + [...random].map((byte) => ID_LETTERS[byte % 36]).join("");
+      if (!Object.hasOwn(known, id)) return id;
+    }
+  }
+
+  // The type of a node, its settings and its pins. Wires of a type that is not known show its pins.
+  pins(id, node = this.model.get("nodes", id)) {
+    const row = this.catalogue?.nodes.get(node?.type);
+    const dynamic = Object.hasOwn(this.dynamic, id) ? this.dynamic[id] : null;
+    const inputs = [...(dynamic?.inputs ?? row?.inputs ?? [])];
+    const outputs = [...(dynamic?.outputs ?? row?.outputs ?? [])];
+    return { row, settings: row?.settings ?? [], inputs, outputs };
+  }
+
+  // The nodes with their shapes and positions in pixels, and the wires, of the current source.
+  layout() {
+    const version = `${this.model.version} ${this.pinsVersion}`;
+    if (this.layoutOf.version !== version) this.layoutOf = { version, ...this.computeLayout() };
+    return this.layoutOf;
+  }
+
+  computeLayout() {
+    const nodes = new Map();
+    const positions = this.model.block("positions");
+    for (const [id, node] of Object.entries(this.model.block("nodes"))) {
+      const at = Object.hasOwn(positions, id) ? positions[id] : null;
+      const [x, y] = Array.isArray(at) ? at.map((part) => Number(part) * GRID || 0) : [0, 0];
+      nodes.set(id, { id, node, x, y, ...this.pins(id, node) });
+    }
+    const wires = this.computeWires(nodes);
+    // Pins that only wires name are shown, so that they can be repaired.
+    for (const wire of wires) {
+      for (const [side, list, name] of [
+        ["from", "outputs", "fromPin"],
+        ["to", "inputs", "toPin"],
+      ]) {
+        const box = nodes.get(wire[side]);
+        if (!box || box[list].some((pin) => pin.name === wire[name])) continue;
+        box[list].push({
+          name: wire[name],
+          type: wire.event ? "event" : "any",
+          unknown: !box.row?.dynamic,
+        });
+      }
+    }
+    for (const box of nodes.values()) {
+      box.shape = shapeOf(box.settings, box.inputs, box.outputs);
+      const wired = wires
+        .filter((wire) => wire.to === box.id && !wire.event)
+        .map((one) => one.toPin);
+      box.signature = JSON.stringify([box.node, box.inputs, box.outputs, wired]);
+    }
+    for (const wire of wires) this.typeWire(wire, nodes);
+    return { nodes, wires, byKey: new Map(wires.map((wire) => [wire.key, wire])) };
+  }
+
+  computeWires(nodes) {
+    const wires = [];
+    for (const key of Object.keys(this.model.block("events"))) {
+      const [from, fromPin, to, toPin] = splitWire(key);
+      wires.push({ key, event: true, from, fromPin, to, toPin });
+    }
+    for (const [id, { node }] of nodes) {
+      for (const [pin, value] of Object.entries(node?.inputs ?? {})) {
+        const source = wireOf(value);
+        if (source === null) continue;
+        const [from, fromPin] = splitPin(source);
+        wires.push({ key: `${id}.${pin}`, event: false, from, fromPin, to: id, toPin: pin });
+      }
+    }
+    return wires;
+  }
+
+  typeWire(wire, nodes) {
+    const from = nodes.get(wire.from)?.shape.pins.output.get(wire.fromPin);
+    const to = nodes.get(wire.to)?.shape.pins.input.get(wire.toPin);
+    wire.type = from?.pin.type ?? "any";
+    wire.state = this.catalogue?.wire(from?.pin.type, to?.pin.type) ?? null;
+    Object.assign(wire, { fromY: from?.y ?? 0, toY: to?.y ?? 0 });
+  }
+
+  // The changes that wire an output to an input. They replace the wire or value of a data input.
+  wiring(from, fromPin, to, toPin, event) {
+    return event
+      ? [[["events", wireKey(from, fromPin, to, toPin)], true]]
+      : [[["nodes", to, "inputs", toPin], { wire: `${from}.${fromPin}` }]];
+  }
+
+  unwiring(wire) {
+    return wire.event
+      ? [[["events", wire.key], undefined]]
+      : [[["nodes", wire.to, "inputs", wire.toPin], undefined]];
+  }
+
+  validateSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.validate(), VALIDATE_MILLISECONDS);
+  }
+
+  async validate() {
+    const { serial, graph } = this;
+    const version = this.model?.version;
+    if (!this.model) return;
+    try {
+      const answer = await this.ask("flow_validate", { graph, source: this.model.source });
+      if (serial !== this.serial || version !== this.model.version) return;
+      await this.refreshCatalogue(answer.catalogue ?? null);
+      this.problems = answer.problems;
+      this.size = answer.size ?? null;
+      const before = JSON.stringify(this.dynamic);
+      this.dynamic = answer.pins ?? {};
+      if (JSON.stringify(this.dynamic) !== before) {
+        this.pinsVersion += 1;
+        this.notify("model");
+      }
+      this.notify("problems");
+    } catch (error) {
+      if (serial === this.serial) this.note(error.message, "error");
+    }
+  }
+
+  // Saves into the file on disk. `resolve` says whose value counts in a conflict.
+  async save(resolve) {
+    if (!this.model || this.saving) return;
+    const { serial, graph } = this;
+    const source = this.model.source;
+    this.saving = true;
+    try {
+      const fields = { graph, base: JSON.stringify(this.model.base), source };
+      const answer = await this.ask("flow_save", resolve ? { ...fields, resolve } : fields);
+      if (serial !== this.serial) return;
+      if (!answer.saved) {
+        this.notify("conflicts", answer.conflicts);
+        return;
+      }
+      const version = this.model.version;
+      this.model.saved(answer.source, source);
+      this.revision = answer.revision ?? null;
+      if (this.model.version !== version) this.changed();
+      this.notify("saved");
+      this.note(answer.merged ? "saved, and merged with the changes on disk" : "saved");
+    } catch (error) {
+      this.note(`not saved: ${error.message}`, "error");
+    } finally {
+      this.saving = false;
+    }
+  }
+
+  // Merges what somebody else has written into the file.
+  async lookAtDisk() {
+    if (!this.entered || !this.model || this.saving || this.looking) return;
+    const { serial, graph } = this;
+    this.looking = true;
+    try {
+      const fields = this.revision === null ? { graph } : { graph, known: this.revision };
+      const answer = await this.ask("flow_open", fields);
+      if (serial !== this.serial || answer.unchanged || this.saving) return;
+      this.revision = answer.revision ?? null;
+      const { merged, conflicts } = this.model.mergeDisk(answer.source);
+      if (merged) this.changed();
+      if (merged || conflicts) this.notify("saved");
+      if (conflicts)
+        this.note(`the file changed on disk: ${conflicts} entries conflict`, "warning");
+      else if (merged) this.note(`the file changed on disk: ${merged} entries merged`);
+    } catch {
+      // The file may be in the middle of a change, and the connection reports its own end.
+    } finally {
+      this.looking = false;
+    }
+  }
+}

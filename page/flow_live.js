@@ -1,0 +1,216 @@
+// The live view of a graph: an instance of the running game, its events, counts and last values,
+// breakpoints, steps.
+
+const POLL_MILLISECONDS = 50;
+const LIST_MILLISECONDS = 1500;
+const HISTORY_MAX = 1000;
+
+export class FlowLive {
+  // `changed(what)` is called with "instances", "events", "paused", "stops".
+  constructor(editor, canvas, changed) {
+    Object.assign(this, { editor, canvas, changed, entered: false });
+    this.clear();
+    editor.watch((what) => {
+      if (what === "opened") this.opened();
+    });
+    setInterval(() => this.poll(), POLL_MILLISECONDS);
+    setInterval(() => this.list(), LIST_MILLISECONDS);
+  }
+
+  clear() {
+    Object.assign(this, { instances: [], instance: null, prefix: "", after: 0, history: [] });
+    Object.assign(this, { paused: null, problem: null, lost: 0 });
+    Object.assign(this.canvas, { values: {}, counts: {}, paused: null, stops: new Set() });
+  }
+
+  async opened() {
+    this.clear();
+    this.changed("instances");
+    this.changed("events");
+    this.list();
+    try {
+      await this.look();
+    } catch (error) {
+      this.editor.note(error.message, "error");
+    }
+  }
+
+  setStops(paths) {
+    const { prefix } = this;
+    const own = paths.filter((path) => path.startsWith(prefix));
+    this.canvas.stops = new Set(own.map((path) => path.slice(prefix.length)));
+    this.canvas.refresh();
+    this.changed("stops");
+  }
+
+  async list() {
+    const { editor } = this;
+    if (!this.entered || !editor.graph) return;
+    const { serial } = editor;
+    try {
+      const { instances } = await editor.ask("flow_instances", { graph: editor.graph });
+      if (serial !== editor.serial) return;
+      const before = JSON.stringify(this.instances);
+      this.instances = instances;
+      if (this.instance !== null && !this.current()) this.choose(null);
+      if (JSON.stringify(instances) !== before) this.changed("instances");
+      if (this.instance === null) await this.look();
+    } catch {
+      // The connection reports its own end.
+    }
+  }
+
+  // The graph that runs: the open one, or one that has it as a subgraph.
+  get program() {
+    return this.current()?.graph ?? this.editor.graph;
+  }
+
+  // Asks for breakpoints, and for a stop in an instance that nobody watches.
+  async look() {
+    const { serial } = this.editor;
+    const answer = await this.editor.ask("flow_breakpoint", { graph: this.program });
+    if (serial !== this.editor.serial) return;
+    this.setStops(answer.breakpoints);
+    this.setPaused(answer.paused ?? null, this.problem);
+  }
+
+  current() {
+    return this.instances.find(
+      (one) => one.instance === this.instance && (one.prefix ?? "") === this.prefix,
+    );
+  }
+
+  choose(one) {
+    this.instance = one?.instance ?? null;
+    this.prefix = one?.prefix ?? "";
+    Object.assign(this, { after: 0, history: [], lost: 0, problem: null });
+    Object.assign(this.canvas, { values: {}, counts: {} });
+    this.canvas.refresh();
+    this.changed("instances");
+    this.changed("events");
+    this.look().catch((error) => this.editor.note(error.message, "error"));
+  }
+
+  async poll() {
+    const { editor } = this;
+    if (!this.entered || this.instance === null || this.polling) return;
+    const { instance } = this;
+    const { serial } = editor;
+    this.polling = true;
+    try {
+      const answer = await editor.ask("flow_live", { instance, after: this.after });
+      if (serial === editor.serial && instance === this.instance) this.take(answer);
+    } catch {
+      // The instance has ended: the list of instances will tell.
+    } finally {
+      this.polling = false;
+    }
+  }
+
+  // Cuts the prefix of the open graph's nodes. Returns null for nodes of other graphs.
+  own(node) {
+    if (!node.startsWith(this.prefix)) return null;
+    const id = node.slice(this.prefix.length);
+    return id.includes("/") ? id.slice(0, id.indexOf("/")) : id;
+  }
+
+  take(answer) {
+    const { canvas, prefix } = this;
+    const isFirst = this.after === 0;
+    this.after = answer.sequence;
+    this.lost += answer.lost ?? 0;
+    const counts = {};
+    for (const [node, count] of Object.entries(answer.counts)) {
+      const id = this.own(node);
+      if (id !== null && (prefix + id === node || !(id in counts))) counts[id] = count;
+    }
+    const values = {};
+    for (const [pin, text] of Object.entries(answer.values)) {
+      if (pin.startsWith(prefix)) values[pin.slice(prefix.length)] = String(text);
+    }
+    const isSame =
+      !answer.events.length &&
+      JSON.stringify(values) === JSON.stringify(canvas.values) &&
+      JSON.stringify(counts) === JSON.stringify(canvas.counts);
+    Object.assign(canvas, { counts, values });
+    if (!isFirst) this.light(answer.events);
+    if (answer.events.length) {
+      this.history = [...this.history, ...answer.events].slice(-HISTORY_MAX);
+      this.changed("events");
+    }
+    if (!isSame) canvas.refresh();
+    this.setPaused(answer.paused ?? null, answer.problem ?? null);
+  }
+
+  light(events) {
+    const [wires, nodes, ends] = [new Set(), new Set(), new Map()];
+    for (const event of events) {
+      const [, , from, , to] = event;
+      const [a, b] = [from === "" ? null : this.own(from), this.own(to)];
+      for (const id of [a, b]) if (id !== null) nodes.add(id);
+      if (a !== b) ends.set(JSON.stringify(event.slice(2)), [a, b, event]);
+    }
+    if (!nodes.size) return;
+    const layout = this.editor.layout();
+    for (const wire of layout.wires) {
+      // Data that a lit node reads came along its wires now.
+      if (!wire.event && nodes.has(wire.to)) wires.add(wire.key);
+    }
+    for (const [a, b, event] of ends.values()) {
+      for (const wire of layout.wires) if (this.isWireOf(wire, a, b, event)) wires.add(wire.key);
+    }
+    this.canvas.light(wires, nodes);
+  }
+
+  // True if an event went along a wire. Nodes of subgraphs, and of the graph around this one, are
+  // known only by the node that stands for them.
+  isWireOf(wire, a, b, [, , from, fromPin, to, toPin]) {
+    if (!wire.event) return false;
+    const type = (id) => this.editor.model.get("nodes", id, "type");
+    const isExact = (id, path) => this.prefix + id === path;
+    const starts =
+      a === null
+        ? type(wire.from) === "graph.inputs"
+        : wire.from === a && (!isExact(a, from) || wire.fromPin === fromPin);
+    const ends =
+      b === null
+        ? type(wire.to) === "graph.outputs"
+        : wire.to === b && (!isExact(b, to) || wire.toPin === toPin);
+    return starts && ends && (a !== null || b !== null);
+  }
+
+  setPaused(paused, problem) {
+    const before = JSON.stringify([this.paused, this.problem]);
+    this.problem = problem;
+    this.paused = paused;
+    if (JSON.stringify([paused, problem]) === before) return;
+    this.pausedNode = paused && paused.graph === this.program ? this.own(paused.node) : null;
+    this.canvas.paused = this.pausedNode;
+    this.canvas.refresh();
+    this.changed("paused");
+  }
+
+  async toggleStop(id) {
+    const { editor } = this;
+    const on = !this.canvas.stops.has(id);
+    const fields = { graph: this.program, node: this.prefix + id, on };
+    const answer = await editor.ask("flow_breakpoint", fields);
+    this.setStops(answer.breakpoints);
+    editor.note(on ? `breakpoint at ${id}` : `no breakpoint at ${id}`);
+  }
+
+  async step() {
+    const answer = await this.editor.ask("flow_step");
+    this.setPaused(answer.paused ?? null, this.problem);
+  }
+
+  async resume() {
+    await this.editor.ask("flow_resume");
+    this.setPaused(null, this.problem);
+  }
+
+  async send(name) {
+    const { taken } = await this.editor.ask("flow_event", { instance: this.instance, name });
+    if (!taken) this.editor.note(`no node takes the event '${name}'`, "warning");
+  }
+}

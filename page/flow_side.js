@@ -1,0 +1,426 @@
+// The panel next to the drawing of a graph: the selected node, variables, problems, the live view,
+// and a search through all graphs.
+
+import { make, setText, walkable } from "./dom.js";
+import { findText, rename, variableUses } from "./flow_edit.js";
+import { makeValue } from "./flow_values.js";
+import { VirtualList } from "./virtual_list.js";
+
+const PAGES = ["Node", "Values", "Problems", "Live", "Find"];
+const FOUND_MAX = 300;
+const BLOCKS = [
+  ["variables", "Variables", "variable"],
+  ["inputs", "Inputs of the graph", "input"],
+  ["outputs", "Outputs of the graph", "output"],
+];
+
+const button = (title, run, more = {}) => make("button", { onclick: run, ...more }, title);
+
+export class FlowSide {
+  // `host` has editor, canvas, live, pick, jump(graph, node).
+  constructor(host) {
+    Object.assign(this, host, { host, page: "Node" });
+    this.tabs = make("div", { role: "tablist", class: "flow-pages", "aria-label": "Panel" });
+    this.content = make("div", {
+      class: "flow-page",
+      role: "tabpanel",
+      tabindex: "0",
+      id: "flow-page",
+    });
+    this.element = make("aside", { class: "flow-side", "aria-label": "Panel of the graph" });
+    for (const name of PAGES) {
+      const tab = make(
+        "button",
+        { role: "tab", "aria-controls": "flow-page", "data-page": name },
+        name,
+      );
+      tab.addEventListener("click", () => this.show(name));
+      this.tabs.append(tab);
+    }
+    this.tabs.addEventListener("keydown", (event) => this.key(event));
+    this.element.append(this.tabs, this.content);
+    this.query = make("input", { type: "search", "aria-label": "Text to find in all graphs" });
+    this.found = make("div", { class: "flow-found", role: "status" });
+    this.query.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.find(this.query.value);
+    });
+    this.editor.watch((what) => this.took(what));
+    this.show("Node");
+  }
+
+  took(what) {
+    if (what === "opened" && this.page === "Find") return;
+    const pages = {
+      opened: PAGES,
+      model: ["Node", "Values"],
+      selection: ["Node"],
+      problems: ["Problems", "Node"],
+    };
+    if (what === "problems") this.countProblems();
+    const isTyping = this.content.contains(document.activeElement) && this.isTextField();
+    if (pages[what]?.includes(this.page) && !(what === "model" && isTyping)) this.draw();
+  }
+
+  isTextField() {
+    return document.activeElement.matches("input, textarea, select");
+  }
+
+  countProblems() {
+    const count = this.editor.problems.length;
+    const tab = this.tabs.querySelector('[data-page="Problems"]');
+    setText(tab, count ? `Problems ${count}` : "Problems");
+    tab.classList.toggle(
+      "error",
+      this.editor.problems.some((one) => one.severity === "error"),
+    );
+  }
+
+  key(event) {
+    const at = PAGES.indexOf(this.page);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.show(PAGES.at(to % PAGES.length), true);
+  }
+
+  show(page, focus = false) {
+    this.page = page;
+    for (const tab of this.tabs.children) {
+      const isShown = tab.dataset.page === page;
+      tab.setAttribute("aria-selected", String(isShown));
+      tab.tabIndex = isShown ? 0 : -1;
+      if (isShown) this.content.setAttribute("aria-label", page);
+      if (isShown && focus) tab.focus();
+    }
+    this.draw();
+  }
+
+  draw() {
+    const drawings = {
+      Node: () => this.drawNode(),
+      Values: () => this.drawValues(),
+      Problems: () => this.drawProblems(),
+      Live: () => this.drawLive(),
+      Find: () => [make("div", { class: "line" }, this.query, this.findButton()), this.found],
+    };
+    if (!this.editor.model) this.content.replaceChildren();
+    else this.content.replaceChildren(...drawings[this.page]().filter(Boolean));
+  }
+
+  findButton() {
+    return button("Find", () => this.find(this.query.value));
+  }
+
+  // One node: its documentation, its note, its problems, its type's uses.
+  drawNode() {
+    const { editor } = this;
+    const [id, ...others] = editor.chosen;
+    const frame = [...editor.selection].find((key) => key.includes(":"));
+    if (!id && frame) return this.drawFrame(frame);
+    if (!id) return this.drawGraph();
+    if (others.length)
+      return [make("p", { class: "note" }, `${others.length + 1} nodes are selected.`)];
+    const { node, row, inputs, outputs } = editor.layout().nodes.get(id);
+    const note = make("textarea", {
+      "aria-label": "Note of the node",
+      rows: 2,
+      placeholder: "a note",
+    });
+    note.value = typeof node.note === "string" ? node.note : "";
+    note.addEventListener("input", () => {
+      const change = [[["nodes", id, "note"], note.value === "" ? undefined : note.value]];
+      editor.change("note of a node", change, { join: `${id} note` });
+    });
+    const pins = (title, list) =>
+      list.length > 0 && [
+        make("h3", {}, title),
+        make(
+          "dl",
+          { class: "pins" },
+          ...list.flatMap((pin) => [
+            make("dt", { "data-type": pin.type }, pin.name),
+            make("dd", {}, [pin.type, pin.doc].filter(Boolean).join(": ")),
+          ]),
+        ),
+      ];
+    const problems = editor.problems.filter((one) => one.node === id);
+    return [
+      make("h2", {}, row?.name ?? String(node.type)),
+      make("p", { class: "facts" }, `${node.type}, ${id}${row?.file ? `, from ${row.file}` : ""}`),
+      make("p", { class: "doc" }, row?.doc ?? "There is no such type of node."),
+      ...problems.map((one) => make("p", { class: one.severity }, one.message)),
+      note,
+      ...(pins("Inputs", inputs) || []),
+      ...(pins("Outputs", outputs) || []),
+      make(
+        "p",
+        { class: "others" },
+        button("Find this type", () => this.find(String(node.type), true)),
+      ),
+    ];
+  }
+
+  // The text of a comment, or the title and color of a group.
+  drawFrame(key) {
+    const { editor } = this;
+    const [block, field] = key.startsWith("g:") ? ["groups", "title"] : ["comments", "text"];
+    const path = [block, key.slice(2)];
+    const data = editor.model.get(...path);
+    const text = make("textarea", { "aria-label": field, rows: 4 });
+    text.value = String(data[field] ?? "");
+    text.addEventListener("input", () => {
+      editor.change(field, [[[...path, field], text.value]], { join: `${key} ${field}` });
+    });
+    const color = make("input", {
+      type: "color",
+      "aria-label": "Color",
+      value: data.color ?? "#808890",
+    });
+    color.addEventListener("input", () => {
+      editor.change("color", [[[...path, "color"], color.value]], { join: `${key} color` });
+    });
+    const isGroup = block === "groups";
+    const title = make("h2", {}, isGroup ? "Group" : "Comment");
+    return [title, text, isGroup ? make("label", { class: "line" }, color, "color") : null];
+  }
+
+  drawGraph() {
+    const { editor } = this;
+    const count = Object.keys(editor.model.block("nodes")).length;
+    const { size } = editor;
+    const bytes = size ? `${size.static} bytes for all, ${size.dynamic} for each instance` : "";
+    return [
+      make("h2", {}, editor.graph),
+      make("p", { class: "facts" }, `${count} nodes${bytes ? `: ${bytes}` : ""}`),
+      make("p", { class: "doc" }, "Select a node to see what it does. Space adds a node."),
+    ];
+  }
+
+  drawValues() {
+    return BLOCKS.flatMap(([block, title, word]) => this.drawBlock(block, title, word));
+  }
+
+  drawBlock(block, title, word) {
+    const { editor } = this;
+    const rows = Object.entries(editor.model.block(block)).map(([name, value]) =>
+      this.drawVariable(block, name, value ?? {}),
+    );
+    const add = () => {
+      let at = 1;
+      while (editor.model.get(block, `${word}${at}`) !== undefined) at += 1;
+      editor.change(`add ${word}${at}`, [[[block, `${word}${at}`], { type: "number" }]]);
+      this.draw();
+      const last = this.content.querySelector(`[data-name="${word}${at}"] input`);
+      last?.focus();
+      last?.select();
+    };
+    return [make("h3", {}, title), ...rows, button(`Add ${word}`, add, { class: "add" })];
+  }
+
+  // A variable, or an input or output of the graph: its name, type, first value, and uses.
+  drawVariable(block, name, value) {
+    const { editor } = this;
+    const field = make("input", { type: "text", "aria-label": "Name", value: name, class: "name" });
+    field.addEventListener("change", () => {
+      if (field.value !== name && !rename(editor, block, name, field.value)) field.value = name;
+      this.draw();
+    });
+    const types = editor.catalogue.types.filter(
+      (type) => block !== "variables" || type !== "event",
+    );
+    const type = make(
+      "select",
+      { "aria-label": `Type of ${name}` },
+      ...types.map((one) => make("option", { value: one }, one)),
+    );
+    type.value = value.type;
+    type.addEventListener("change", () => {
+      const changes = [
+        [[block, name, "type"], type.value],
+        [[block, name, "value"], undefined],
+      ];
+      editor.change(`type of ${name}`, changes);
+      this.draw();
+    });
+    const remove = () => {
+      editor.change(`remove ${name}`, [[[block, name], undefined]]);
+      this.draw();
+    };
+    const uses = block === "variables" ? variableUses(editor, name) : [];
+    const use = () => {
+      editor.select(uses);
+      this.canvas.fit(uses);
+      this.show("Node");
+    };
+    const pin = { type: value.type, name };
+    const isWritten = block !== "outputs" && editor.catalogue.literal(pin, editor.units);
+    const commit = (next) =>
+      editor.change(`value of ${name}`, [[[block, name, "value"], next]], {
+        join: `${block} ${name}`,
+      });
+    const label = `First value of ${name}`;
+    const control = isWritten
+      ? makeValue({ editor, pin, value: value.value, label, commit, pick: this.pick })
+      : null;
+    return make(
+      "div",
+      { class: "variable", "data-name": name, "data-type": value.type },
+      make(
+        "div",
+        { class: "line" },
+        field,
+        type,
+        button("×", remove, { "aria-label": `Remove ${name}` }),
+      ),
+      control,
+      block === "variables"
+        ? button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
+            disabled: !uses.length,
+          })
+        : null,
+    );
+  }
+
+  drawProblems() {
+    const { editor } = this;
+    if (!editor.problems.length) return [make("p", { class: "note" }, "No problems.")];
+    const list = make("ul", { class: "flow-list" });
+    for (const one of editor.problems) {
+      const at = [one.node, one.pin].filter(Boolean).join(".");
+      list.append(
+        make(
+          "li",
+          { tabindex: "0", class: one.severity, "data-node": one.node },
+          make("b", {}, at || one.wire || "graph"),
+          ` ${one.message}`,
+        ),
+      );
+    }
+    walkable(list, "li", (row) => row.dataset.node && this.canvas.jump(row.dataset.node));
+    return [list];
+  }
+
+  drawLive() {
+    const { live, editor } = this;
+    const select = make(
+      "select",
+      { "aria-label": "Instance that is watched" },
+      make("option", { value: "" }, live.instances.length ? "no instance" : "no instance plays"),
+      ...live.instances.map((one, at) => make("option", { value: at }, instanceName(one))),
+    );
+    const at = live.instances.indexOf(live.current());
+    select.value = at < 0 ? "" : String(at);
+    select.addEventListener("change", () => {
+      live.choose(select.value === "" ? null : live.instances[Number(select.value)]);
+    });
+    this.history = new VirtualList({
+      label: "Events, newest last",
+      row: (row) => this.historyRow(row),
+      choose: (row) => this.chooseEvent(row),
+    });
+    this.lost = make("p", { class: "facts" });
+    this.problem = make("p", { class: "error", hidden: true });
+    this.stops = make("p", { class: "facts" });
+    const name = make("input", {
+      type: "text",
+      "aria-label": "Name of a custom event",
+      placeholder: "event",
+    });
+    const send = button("Send", () =>
+      live.send(name.value).catch((error) => editor.note(error.message, "error")),
+    );
+    requestAnimationFrame(() => this.drawHistory());
+    return [
+      select,
+      this.problem,
+      live.instance === null ? null : make("div", { class: "line" }, name, send),
+      this.stops,
+      make("h3", {}, "Events"),
+      this.lost,
+      this.history.element,
+    ];
+  }
+
+  // Shows the newest events, unless a person has scrolled to older ones.
+  drawHistory() {
+    if (this.page !== "Live" || !this.history) return;
+    const { live, history } = this;
+    const stops = [...this.canvas.stops];
+    setText(this.stops, stops.length ? `Breakpoints: ${stops.join(", ")}` : "No breakpoints (F9).");
+    setText(this.lost, live.lost ? `${live.lost} older events are not kept` : "");
+    this.problem.hidden = !live.problem;
+    setText(this.problem, live.problem ?? "");
+    const { scrollTop, scrollHeight, clientHeight } = history.element;
+    const isAtEnd = scrollTop + clientHeight >= scrollHeight - 30;
+    history.setCount(live.history.length);
+    if (isAtEnd) history.show(live.history.length - 1);
+  }
+
+  historyRow(at) {
+    const one = this.live.history[at];
+    if (!one) return null;
+    const [, frame, from, pin, to, toPin] = one;
+    const source = from === "" ? "outside" : `${from}.${pin}`;
+    const target = toPin ? `${to}.${toPin}` : to;
+    const parts = [make("small", {}, String(frame)), ` ${source} → ${target}`];
+    return { depth: 0, selected: false, parts, data: { node: this.live.own(to) ?? "" } };
+  }
+
+  chooseEvent(at) {
+    const one = this.live.history[at];
+    const node = one && this.live.own(one[4]);
+    if (node) this.canvas.jump(node);
+  }
+
+  // Finds a text in the nodes of all graphs. With `exact`, it is the type of nodes.
+  async find(text, exact = false) {
+    if (!text.trim()) return;
+    this.query.value = text;
+    if (this.page !== "Find") this.show("Find");
+    setText(this.found, "…");
+    try {
+      const { graphs } = await this.editor.ask("flow_graphs");
+      const rows = [];
+      for (const { graph } of graphs) {
+        const isOpen = graph === this.editor.graph;
+        const source = isOpen
+          ? this.editor.model.source
+          : (await this.editor.ask("flow_open", { graph })).source;
+        const tree = JSON.parse(source);
+        for (const [id, hit] of findText(tree, text.trim())) {
+          if (exact && tree.nodes[id].type !== text) continue;
+          rows.push([graph, id, hit]);
+        }
+      }
+      this.showFound(rows);
+    } catch (error) {
+      setText(this.found, error.message);
+    }
+  }
+
+  showFound(rows) {
+    const list = make("ul", { class: "flow-list" });
+    rows.slice(0, FOUND_MAX).forEach(([graph, id, hit], at) => {
+      const row = make(
+        "li",
+        { tabindex: at === 0 ? "0" : "-1", "data-graph": graph, "data-node": id },
+        make("b", {}, id),
+        ` ${hit}`,
+        make("small", {}, graph),
+      );
+      list.append(row);
+    });
+    walkable(list, "li", (row) => this.jump(row.dataset.graph, row.dataset.node));
+    const count = make("p", { class: "facts" }, `${rows.length} nodes`);
+    this.found.replaceChildren(count, list);
+  }
+}
+
+// Names an instance for people.
+export function instanceName(one) {
+  const path = one.prefix ? ` ${one.prefix.replace(/\/$/, "")}` : "";
+  const at = Array.isArray(one.position)
+    ? ` at ${one.position.map((part) => Number(part.toFixed(1))).join(", ")}`
+    : "";
+  return `${one.name || "(no name)"}${path}${at}`;
+}

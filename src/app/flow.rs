@@ -1,0 +1,219 @@
+//! Graphs of a game for tools and commands: reading and writing of their sources, validation, and
+//! explanations. Graphs that run are in src/engine/flow.rs.
+
+use super::App;
+use crate::{Game, GameLaunch};
+use engine_flow::{
+    GraphOwner, GraphSource, Problem, ProgramSize, Severity, check, compile, explain, line_of,
+};
+use engine_foundation::file_access::{self, readers};
+use engine_foundation::sjson::{self, SjsonTree};
+use engine_foundation::{Error, error, log};
+use engine_resource::data_resources::read_tree;
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Kinds of resources that can have a graph.
+pub const GRAPH_KINDS: [&str; 3] = [kind_names::FLOW, kind_names::UNIT, kind_names::LEVEL];
+/// CPU time in which node types are added, in seconds.
+const READY_SECONDS: f64 = 10.0;
+
+/// The source of a graph in a file.
+pub struct GraphFile {
+    pub resource: ResourceName,
+    /// Path in the game's folder.
+    pub path: String,
+    /// Text of the whole file.
+    pub text: String,
+    /// The graph; empty if the file has none.
+    pub tree: SjsonTree,
+    /// Names of the units of a level.
+    pub units: Vec<String>,
+}
+
+impl GraphFile {
+    /// Returns the key of the graph in the file; empty if the whole file is the graph.
+    pub fn block(&self) -> &'static str {
+        if self.resource.kind == kind_names::FLOW { "" } else { "flow" }
+    }
+
+    /// Returns the owner of the graph.
+    pub fn owner(&self) -> GraphOwner<'_> {
+        match self.resource.kind.as_str() {
+            kind_names::LEVEL => GraphOwner::Level(&self.units),
+            _ => GraphOwner::Unit,
+        }
+    }
+}
+
+/// Result of the validation of a source.
+pub struct Validated {
+    pub problems: Vec<Problem>,
+    /// Ids of nodes with dynamic pins, with these pins.
+    pub pins: Vec<(String, engine_flow::NodePins)>,
+    pub size: Option<ProgramSize>,
+}
+
+/// Returns true if a tool may create a file of this name: folders and a name of letters, digits, _
+/// and -, so that it stays in the game's folder.
+fn is_new_name(resource: &ResourceName) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    let mut parts = resource.name.split('/');
+    resource.kind == kind_names::FLOW && parts.all(|it| !it.is_empty() && it.chars().all(is_plain))
+}
+
+/// Returns true if a file with a graph was created in the folder.
+fn is_new_graph(resource: &ResourceName, folder: &Path, path: &str) -> bool {
+    is_new_name(resource) && folder.join(path).is_file()
+}
+
+impl App {
+    /// Returns the game's folder, if the game runs from one.
+    pub(crate) fn game_folder(&mut self) -> Option<PathBuf> {
+        self.vm.engine().game.project.folder().map(Path::to_path_buf)
+    }
+
+    /// Adds the node types of functions and of the game, if no graph has needed them yet.
+    pub fn ready_flow(&mut self) {
+        if let Err(report) = self.vm.call_core("get_flow_ready", &[], READY_SECONDS) {
+            log::error(&report.message);
+        }
+    }
+
+    /// Reads the source of a graph from its file.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such resource, or if its file cannot be read.
+    pub fn read_graph(&mut self, name: &str) -> Result<GraphFile, Error> {
+        let resource = ResourceName::parse(name)
+            .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
+            .ok_or_else(|| {
+                error!("'{name}' is not the name of a graph, such as graphs/door.flow")
+            })?;
+        let folder = self.game_folder().ok_or_else(|| error!("a bundle has no sources"))?;
+        // A new graph may not be in the index yet.
+        let new = || Some(name.to_string()).filter(|path| is_new_graph(&resource, &folder, path));
+        let path = self.vm.engine().assets.store.path(&resource).or_else(new);
+        let path = path.ok_or_else(|| error!("there is no resource '{name}'"))?;
+        let bytes = file_access::read(&folder, &path, &readers::SOURCE_TEXT)
+            .map_err(|problem| error!("{}", problem.message(&path)))?;
+        let document =
+            sjson::parse_bytes(&bytes).map_err(|found| error!("{}", found.in_file(&path)))?;
+        let tree = document.to_tree();
+        let text = document.into_text();
+        let units = match tree.get("units") {
+            Some(SjsonTree::Object(units)) if resource.kind == kind_names::LEVEL => {
+                units.iter().map(|(name, _)| name.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        let graph = match resource.kind.as_str() {
+            kind_names::FLOW => Some(tree),
+            _ => tree.get("flow").cloned(),
+        };
+        let tree = graph.filter(|graph| matches!(graph, SjsonTree::Object(_)));
+        let tree = tree.unwrap_or(SjsonTree::Object(Vec::new()));
+        Ok(GraphFile { resource, path, text, tree, units })
+    }
+
+    /// Returns the empty source of a `.flow` file that does not exist, or `None` for other names.
+    pub fn new_graph(&mut self, name: &str) -> Option<GraphFile> {
+        let resource = ResourceName::parse(name).filter(is_new_name)?;
+        if self.vm.engine().assets.store.path(&resource).is_some() {
+            return None;
+        }
+        let tree = SjsonTree::Object(Vec::new());
+        let (path, text, units) = (name.to_string(), String::new(), Vec::new());
+        Some(GraphFile { resource, path, text, tree, units })
+    }
+
+    /// Validates a source as if it were saved in a file.
+    pub fn validate_graph(&mut self, file: &GraphFile, tree: &SjsonTree) -> Validated {
+        self.ready_flow();
+        let engine = self.vm.engine();
+        let (source, problems) = GraphSource::read(tree);
+        let source = Arc::new(source);
+        let store = &mut engine.assets.store;
+        let mut load = |name: &str| -> Result<Arc<GraphSource>, String> {
+            let resource = ResourceName::new(kind_names::FLOW, name);
+            let bytes = store.read(&resource).map_err(|problem| problem.message)?;
+            let tree = read_tree(&bytes).map_err(|problem| problem.message)?;
+            Ok(Arc::new(GraphSource::read(&tree).0))
+        };
+        let catalogue = &engine.worlds.flow.get().catalogue;
+        let checked = check(&source, catalogue, file.owner(), &mut load);
+        let dynamic = source
+            .nodes
+            .iter()
+            .zip(checked.pins)
+            .filter(|(node, _)| catalogue.find(&node.kind).is_some_and(|kind| kind.dynamic));
+        let pins = dynamic.map(|(node, pins)| (node.id.clone(), pins)).collect();
+        if !problems.is_empty() {
+            let problems = problems.into_iter().chain(checked.problems).collect();
+            return Validated { problems, pins, size: None };
+        }
+        let name = file.resource.to_string();
+        match compile(&name, source.clone(), catalogue, file.owner(), &mut load) {
+            Ok(compiled) => {
+                let size = Some(compiled.program.size());
+                Validated { problems: compiled.warnings, pins, size }
+            }
+            Err(problems) => Validated { problems, pins, size: None },
+        }
+    }
+
+    /// Compiles the graphs of all resources, and logs their problems with file and line.
+    pub(crate) fn check_graphs(&mut self) {
+        let index = self.vm.engine().assets.store.index();
+        let resources = index.entries.iter().map(|entry| &entry.resource);
+        let mut names: Vec<String> = resources
+            .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
+            .map(ResourceName::to_string)
+            .collect();
+        names.dedup();
+        for name in names {
+            let Ok(file) = self.read_graph(&name) else { continue };
+            if file.tree == SjsonTree::Object(Vec::new()) {
+                continue;
+            }
+            let validated = self.validate_graph(&file, &file.tree);
+            let Ok(document) = sjson::parse(&file.text) else { continue };
+            let graph = match file.block() {
+                "" => Some(document.root()),
+                block => document.root().get(block),
+            };
+            for problem in validated.problems {
+                let line = graph.map_or(1, |graph| line_of(graph, &problem));
+                let text = format!("{}:{line}: {}", file.path, problem.text());
+                match problem.severity {
+                    Severity::Error => log::error(&text),
+                    Severity::Warning => log::data_warning(&text, &text),
+                }
+            }
+        }
+    }
+}
+
+/// Returns the graph of a resource as readable text, or its problems. `None` if it has no graph.
+///
+/// # Errors
+/// Returns an error if the game cannot be opened, or its files cannot be read.
+pub fn explain_graph(folder: &Path, resource: &ResourceName) -> Result<Option<String>, Error> {
+    let launch = GameLaunch {
+        boot: Some("tools.check".to_string()),
+        ..GameLaunch::headless(Game::Folder(folder.to_path_buf()))
+    };
+    let mut app = App::open(launch)?;
+    app.ready_flow();
+    let engine = app.vm.engine();
+    let Some(graph) = engine.flow_graph(&resource.kind, &resource.name)? else { return Ok(None) };
+    Ok(Some(match engine.compile_flow(&graph) {
+        Ok((program, _)) => explain(&program),
+        Err(problems) => {
+            let texts = problems.iter().map(|problem| format!("{}\n", problem.text()));
+            format!("{} has errors:\n{}", graph.name, texts.collect::<String>())
+        }
+    }))
+}

@@ -1,0 +1,406 @@
+//! Graphs for remote tools: their list and their sources, validation and saving, the node types,
+//! and the events of instances that run, with breakpoints.
+
+use super::message_table::{boolean, number, text};
+use super::{IncomingCall, Refusal};
+use crate::flow::{GRAPH_KINDS, GraphFile};
+use engine_flow::{
+    EventKind, Flow, InstanceId, MergeConflict, Pin, Program, Severity, TraceEvent, catalogue_tree,
+    edit_text, merge, pin_tree, problem_tree,
+};
+use engine_foundation::hash::murmur64a;
+use engine_foundation::json::{self, object};
+use engine_foundation::sjson::SjsonTree;
+use engine_platform::broker;
+use engine_resource::resource_name::ResourceName;
+use engine_runtime::Engine;
+use std::time::Instant;
+
+/// Seconds without a question after which the recording of an instance ends.
+const TRACE_SECONDS: f64 = 2.0;
+/// Levels of subgraphs in which instances are looked for.
+const SUBGRAPH_LEVELS_SHOWN: usize = 8;
+/// Uses of a subgraph in another graph that are listed.
+const SUBGRAPH_PATHS_MAX: usize = 64;
+/// CPU time of the functions that nodes call when a tool steps, in seconds.
+const STEP_SECONDS: f64 = 5.0;
+
+type Answer = Result<Option<SjsonTree>, Refusal>;
+
+fn refuse(message: impl Into<String>) -> Refusal {
+    Refusal::of(message)
+}
+
+fn list<T>(items: impl IntoIterator<Item = T>, write: impl FnMut(T) -> SjsonTree) -> SjsonTree {
+    SjsonTree::Array(items.into_iter().map(write).collect())
+}
+
+/// Returns the number of bytes shared and of each instance.
+fn sizes(size: Option<engine_flow::ProgramSize>) -> SjsonTree {
+    size.map_or(SjsonTree::Null, |size| {
+        object([("static", json::count(size.program)), ("dynamic", json::count(size.instance))])
+    })
+}
+
+/// Lists the graphs of the game.
+pub fn graphs(call: &mut IncomingCall) -> Answer {
+    let index = call.app.vm().engine().assets.store.index();
+    let resources = index.entries.iter().map(|entry| &entry.resource);
+    let mut names: Vec<ResourceName> = resources
+        .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
+        .cloned()
+        .collect();
+    names.dedup();
+    let mut found = Vec::new();
+    for resource in names {
+        let name = resource.to_string();
+        let Ok(file) = call.app.read_graph(&name) else { continue };
+        let is_empty = file.tree == SjsonTree::Object(Vec::new());
+        if is_empty && !file.block().is_empty() {
+            continue;
+        }
+        let validated = call.app.validate_graph(&file, &file.tree);
+        let errors = validated.problems.iter().filter(|one| one.severity == Severity::Error);
+        let flow = call.app.vm().engine().worlds.flow.get();
+        let instances = flow.find_program(&name).map_or(0, |index| flow.instances_of(index).len());
+        let nodes = match file.tree.get("nodes") {
+            Some(SjsonTree::Object(nodes)) => nodes.len(),
+            _ => 0,
+        };
+        found.push(object([
+            ("graph", json::text(&name)),
+            ("path", json::text(&file.path)),
+            ("instances", json::count(instances)),
+            ("nodes", json::count(nodes)),
+            ("problems", json::count(errors.count())),
+            ("size", sizes(validated.size)),
+        ]));
+    }
+    Ok(Some(object([("graphs", SjsonTree::Array(found))])))
+}
+
+/// Returns the node types.
+pub fn nodes(call: &mut IncomingCall) -> Answer {
+    call.app.ready_flow();
+    Ok(Some(object(catalogue_tree(&call.app.vm().engine().worlds.flow.get().catalogue))))
+}
+
+fn open_file(call: &mut IncomingCall) -> Result<GraphFile, Refusal> {
+    let name = text(call.fields, "graph").unwrap_or_default().to_string();
+    call.app.read_graph(&name).map_err(|error| refuse(error.message))
+}
+
+/// Returns the tree of a source in a field.
+fn source(fields: &SjsonTree, name: &str) -> Result<SjsonTree, Refusal> {
+    let text = text(fields, name).unwrap_or_default();
+    json::read(text).map_err(|message| refuse(format!("'{name}' is no JSON: {message}")))
+}
+
+/// Returns a text that differs for other contents of a file.
+fn revision(text: &str) -> SjsonTree {
+    json::text(format!("{:016x}", murmur64a(text.as_bytes(), 0)))
+}
+
+/// Returns the source of a graph.
+pub fn open(call: &mut IncomingCall) -> Answer {
+    let file = open_file(call)?;
+    let now = revision(&file.text);
+    if call.fields.get("known") == Some(&now) {
+        let graph = json::text(file.resource.to_string());
+        let unchanged = SjsonTree::Bool(true);
+        return Ok(Some(object([("graph", graph), ("revision", now), ("unchanged", unchanged)])));
+    }
+    Ok(Some(object([
+        ("graph", json::text(file.resource.to_string())),
+        ("revision", now),
+        ("path", json::text(&file.path)),
+        ("kind", json::text(&file.resource.kind)),
+        ("units", json::texts(file.units.iter().map(String::as_str))),
+        ("source", json::text(json::write(&file.tree))),
+    ])))
+}
+
+/// Validates a source.
+pub fn validate(call: &mut IncomingCall) -> Answer {
+    let file = open_file(call)?;
+    let tree = source(call.fields, "source")?;
+    let validated = call.app.validate_graph(&file, &tree);
+    let changes = call.app.vm().engine().worlds.flow.get().catalogue.changes();
+    let pins = |pins: &[Pin]| list(pins, pin_tree);
+    let dynamic = validated.pins.into_iter().map(|(node, found)| {
+        let tree = object([("inputs", pins(&found.inputs)), ("outputs", pins(&found.outputs))]);
+        (node, tree)
+    });
+    Ok(Some(object([
+        ("problems", list(&validated.problems, problem_tree)),
+        ("pins", SjsonTree::Object(dynamic.collect())),
+        ("size", sizes(validated.size)),
+        ("catalogue", json::count(changes as usize)),
+    ])))
+}
+
+fn conflict_tree(conflict: &MergeConflict) -> SjsonTree {
+    let mut entries = vec![("path".to_string(), json::text(&conflict.path))];
+    let sides = [("base", &conflict.base), ("mine", &conflict.mine), ("disk", &conflict.disk)];
+    for (name, side) in sides {
+        if let Some(side) = side {
+            entries.push((name.to_string(), json::text(json::write(side))));
+        }
+    }
+    SjsonTree::Object(entries)
+}
+
+/// Saves a source, merged with the file on disk.
+pub fn save(call: &mut IncomingCall) -> Answer {
+    let name = text(call.fields, "graph").unwrap_or_default().to_string();
+    let file = match open_file(call) {
+        Ok(file) => file,
+        Err(refusal) => call.app.new_graph(&name).ok_or(refusal)?,
+    };
+    let base = source(call.fields, "base")?;
+    let mine = source(call.fields, "source")?;
+    let resolve = text(call.fields, "resolve");
+    if let Some(resolve) = resolve
+        && !["mine", "disk"].contains(&resolve)
+    {
+        return Err(refuse("'resolve' is \"mine\" or \"disk\""));
+    }
+    let (merged, conflicts) = merge(&base, &mine, &file.tree, resolve == Some("disk"));
+    if !conflicts.is_empty() && resolve.is_none() {
+        return Ok(Some(object([
+            ("saved", SjsonTree::Bool(false)),
+            ("conflicts", list(&conflicts, conflict_tree)),
+        ])));
+    }
+    let text = edit_text(&file.text, file.block(), &merged).map_err(refuse)?;
+    let folder = call.app.game_folder().ok_or_else(|| refuse("a bundle has no sources"))?;
+    if text != file.text {
+        broker::replace_source(&folder.join(&file.path), text.as_bytes())
+            .map_err(|reason| refuse(format!("{} cannot be written: {reason}", file.path)))?;
+    }
+    let was_changed = json::write(&base) != json::write(&file.tree);
+    Ok(Some(object([
+        ("saved", SjsonTree::Bool(true)),
+        ("merged", SjsonTree::Bool(was_changed)),
+        ("revision", revision(&text)),
+        ("source", json::text(json::write(&merged))),
+    ])))
+}
+
+/// Adds the paths of the nodes of a source that use a subgraph, such as `n8/n3/`.
+fn subgraph_paths(
+    call: &mut IncomingCall,
+    graph: &str,
+    wanted: &str,
+    start: &str,
+    depth: usize,
+) -> Vec<String> {
+    let Ok(file) = call.app.read_graph(graph) else { return Vec::new() };
+    let Some(SjsonTree::Object(nodes)) = file.tree.get("nodes").cloned() else { return Vec::new() };
+    let mut paths = Vec::new();
+    for (id, node) in nodes {
+        let uses = text(&node, "type") == Some("graph");
+        let Some(inner) = text(&node, "graph").filter(|_| uses) else { continue };
+        let (inner, path) = (format!("{inner}.flow"), format!("{start}{id}/"));
+        if inner == wanted {
+            paths.push(path.clone());
+        }
+        if depth < SUBGRAPH_LEVELS_SHOWN && paths.len() < SUBGRAPH_PATHS_MAX {
+            paths.extend(subgraph_paths(call, &inner, wanted, &path, depth + 1));
+        }
+    }
+    paths.truncate(SUBGRAPH_PATHS_MAX);
+    paths
+}
+
+/// Lists the instances of a graph, and those of other graphs that contain it.
+pub fn instances(call: &mut IncomingCall) -> Answer {
+    let name = text(call.fields, "graph").unwrap_or_default().to_string();
+    let mut rows = Vec::new();
+    let subgraph = name.strip_suffix(".flow").map(str::to_string);
+    let programs = call.app.vm().engine().worlds.flow.get().program_names();
+    for (program, index) in programs {
+        let flow = call.app.vm().engine().worlds.flow.get();
+        let found = flow.instances_of(index);
+        let contains = |sub: &String| flow.program(index).graphs.contains(sub);
+        let prefixes = match &subgraph {
+            _ if found.is_empty() => continue,
+            _ if program == name => vec![String::new()],
+            Some(sub) if contains(sub) => subgraph_paths(call, &program, &name, "", 0),
+            _ => continue,
+        };
+        for id in found {
+            for prefix in &prefixes {
+                rows.push(instance_tree(call.app.vm().engine(), id, &program, prefix));
+            }
+        }
+    }
+    Ok(Some(object([("instances", SjsonTree::Array(rows))])))
+}
+
+fn instance_tree(engine: &Engine, id: InstanceId, program: &str, prefix: &str) -> SjsonTree {
+    let flow = engine.worlds.flow.get();
+    let mut entries = vec![
+        ("instance".to_string(), SjsonTree::Number(id.to_number())),
+        ("graph".to_string(), json::text(program)),
+        ("prefix".to_string(), json::text(prefix)),
+    ];
+    let Some(owner) = flow.owner(id) else { return SjsonTree::Object(entries) };
+    entries.push(("world".to_string(), SjsonTree::Number(owner.world.to_number())));
+    for (name, handle) in [("unit", owner.unit), ("level", owner.level)] {
+        if let Some(handle) = handle {
+            entries.push((name.to_string(), SjsonTree::Number(handle.to_number())));
+        }
+    }
+    let handle = owner.unit.or(owner.level).unwrap_or(owner.world);
+    let name = engine.flow_owner_name(handle);
+    entries.push(("name".to_string(), json::text(name)));
+    if let Some(unit) = owner.unit.filter(|unit| engine.worlds.units.slots.get(*unit).is_some()) {
+        let position = engine.worlds.units.scene.local_position(unit.index() as u32, 0);
+        let numbers = position.to_array().map(f64::from);
+        entries.push(("position".to_string(), json::numbers(numbers)));
+    }
+    SjsonTree::Object(entries)
+}
+
+fn instance_of(call: &mut IncomingCall) -> Result<InstanceId, Refusal> {
+    let number = number(call.fields, "instance").unwrap_or(0.0);
+    let flow = call.app.vm().engine().worlds.flow.get();
+    let id = InstanceId::from_number(number).filter(|id| flow.instance(*id).is_some());
+    id.ok_or_else(|| refuse("the instance is gone"))
+}
+
+/// Returns seconds since the first call, for the recording of events.
+fn now() -> f64 {
+    use std::sync::OnceLock;
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+fn event_tree(program: &Program, event: &TraceEvent) -> SjsonTree {
+    let node = &program.nodes[event.node as usize].path;
+    let ends = match program.wires.get(event.wire as usize) {
+        Some(wire) => {
+            let from = &program.nodes[wire.from as usize].path;
+            [from.as_str(), wire.from_pin.as_str(), node.as_str(), wire.to_pin.as_str()]
+        }
+        None => ["", "", node.as_str(), ""],
+    };
+    let numbers = [event.sequence as f64, event.frame as f64].map(SjsonTree::Number);
+    SjsonTree::Array(numbers.into_iter().chain(ends.map(json::text)).collect())
+}
+
+fn stopped_tree(flow: &Flow) -> SjsonTree {
+    flow.stopped_node().map_or(SjsonTree::Null, |stopped| {
+        object([
+            ("node", json::text(stopped.node)),
+            ("instance", SjsonTree::Number(stopped.instance.to_number())),
+            ("graph", json::text(stopped.graph)),
+        ])
+    })
+}
+
+/// Returns the newest events and the values of an instance.
+pub fn live(call: &mut IncomingCall) -> Answer {
+    let id = instance_of(call)?;
+    let after = number(call.fields, "after").unwrap_or(0.0) as u64;
+    let frame = call.app.vm().engine().frame.index;
+    let flow = call.app.vm().engine().worlds.flow.get_mut();
+    flow.end_old_traces(now(), TRACE_SECONDS);
+    let (_, index) = flow.instance(id).expect("it was checked");
+    let program = flow.program(index).clone();
+    let trace = flow.trace(id, now()).expect("it was checked");
+    let first = trace.events.front().map_or(trace.sequence + 1, |event| event.sequence);
+    let lost = first.saturating_sub(after + 1);
+    let events = list(trace.events.iter().filter(|event| event.sequence > after), |event| {
+        event_tree(&program, event)
+    });
+    let visible = || program.nodes.iter().enumerate().filter(|(_, node)| !node.hidden);
+    let counts = visible().filter(|(at, _)| trace.counts[*at] > 0);
+    let counts =
+        counts.map(|(at, node)| (node.path.clone(), json::count(trace.counts[at] as usize)));
+    let mut entries = vec![
+        ("frame".to_string(), json::count(frame as usize)),
+        ("sequence".to_string(), json::count(trace.sequence as usize)),
+        ("lost".to_string(), json::count(lost as usize)),
+        ("events".to_string(), events),
+        ("counts".to_string(), SjsonTree::Object(counts.collect())),
+    ];
+    if !trace.problem.is_empty() {
+        entries.push(("problem".to_string(), json::text(&trace.problem)));
+    }
+    entries.push(("values".to_string(), values(flow, &program, id)));
+    entries.push(("paused".to_string(), stopped_tree(flow)));
+    Ok(Some(SjsonTree::Object(entries)))
+}
+
+/// Returns the values of all data outputs and of the variables.
+fn values(flow: &Flow, program: &Program, id: InstanceId) -> SjsonTree {
+    let slots = flow.slots(id);
+    let mut found = Vec::new();
+    for node in program.nodes.iter().filter(|node| !node.hidden) {
+        let first = program.node(node.offset).outputs();
+        for (at, (name, _)) in node.outputs.iter().enumerate() {
+            let value = slots[first + at].describe(&flow.heap);
+            found.push((format!("{}.{name}", node.path), json::text(value)));
+        }
+    }
+    let variables = program.variables.iter().map(|variable| {
+        let value = slots[variable.slot as usize].describe(&flow.heap);
+        (format!("variable {}", variable.name), json::text(value))
+    });
+    found.extend(variables);
+    SjsonTree::Object(found)
+}
+
+/// Sets or removes a breakpoint; without a node, only lists them.
+pub fn breakpoint(call: &mut IncomingCall) -> Answer {
+    let graph = text(call.fields, "graph").unwrap_or_default().to_string();
+    let node = text(call.fields, "node").map(str::to_string);
+    let on = boolean(call.fields, "on");
+    let flow = call.app.vm().engine().worlds.flow.get_mut();
+    let found = match node {
+        Some(node) => flow.set_breakpoint(&graph, &node, on).map_err(refuse)?,
+        None => flow.breakpoints(&graph),
+    };
+    let paused = stopped_tree(flow);
+    Ok(Some(object([("breakpoints", json::texts(found)), ("paused", paused)])))
+}
+
+fn run(call: &mut IncomingCall) -> Result<(), Refusal> {
+    let ran = call.app.vm().call_core("run_flow_events", &[], STEP_SECONDS);
+    ran.map(|_| ()).map_err(|report| refuse(report.message))
+}
+
+/// Runs one node after a breakpoint.
+pub fn step(call: &mut IncomingCall) -> Answer {
+    let flow = call.app.vm().engine().worlds.flow.get_mut();
+    if flow.stopped_node().is_none() {
+        return Err(refuse("no graph is stopped: set a breakpoint first"));
+    }
+    flow.resume(true);
+    run(call)?;
+    call.state.needs_redraw = true;
+    let paused = stopped_tree(call.app.vm().engine().worlds.flow.get());
+    Ok(Some(object([("paused", paused)])))
+}
+
+/// Continues events and the game.
+pub fn resume(call: &mut IncomingCall) -> Answer {
+    call.app.vm().engine().worlds.flow.get_mut().resume(false);
+    run(call)?;
+    let is_stopped = call.app.vm().engine().worlds.flow.get().stopped_node().is_some();
+    call.state.paused = is_stopped;
+    Ok(Some(object([])))
+}
+
+/// Sends a custom event to an instance.
+pub fn event(call: &mut IncomingCall) -> Answer {
+    let id = instance_of(call)?;
+    let name = text(call.fields, "name").unwrap_or_default().to_string();
+    let flow = call.app.vm().engine().worlds.flow.get_mut();
+    let taken = flow.raise(id, EventKind::Custom, &name, &[], 0);
+    run(call)?;
+    call.state.needs_redraw = true;
+    Ok(Some(object([("taken", SjsonTree::Bool(taken))])))
+}

@@ -1,0 +1,429 @@
+//! Flow in the engine: the graphs of units and levels, their programs, and the events that systems
+//! send to them. The graphs themselves are the system `engine_flow`; functions of scripts are
+//! called by the prelude (lua/world/flow.lua).
+
+use super::{Engine, Worlds};
+use engine_flow::{
+    Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
+    InstanceId, Problem, Program, RunState, Severity, Slot, compile,
+};
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, Handle, HandleKind, error, log};
+use engine_physics::ContactPhase;
+use engine_resource::data_resources::read_tree;
+use engine_resource::panic_report::contain;
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::store::ResourceStore;
+use engine_world::WorldId;
+use engine_world::level::LevelId;
+use engine_world::physics::{ActorId, actor_of};
+use engine_world::unit::UnitId;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Calls a native function of scripts: its index, inputs, outputs.
+pub type NativeCall =
+    fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> Result<(), String>;
+
+/// The native functions that nodes can call, which the scripts' layer provides.
+#[derive(Clone, Copy)]
+pub struct FlowNatives {
+    pub find: fn(&str) -> Option<u32>,
+    pub call: NativeCall,
+}
+
+impl FlowNatives {
+    /// No native function.
+    pub const NONE: FlowNatives =
+        FlowNatives { find: |_| None, call: |_, _, _, _, _| Err("there is no function".into()) };
+}
+
+/// The graphs of a running game.
+pub struct FlowGraphs {
+    /// `None` while events run.
+    flow: Option<Box<Flow>>,
+    sources: HashMap<String, Arc<GraphSource>>,
+    /// Graphs that cannot be compiled. Their problems were reported.
+    failed: HashSet<String>,
+    pub natives: FlowNatives,
+    /// Inputs of the function that is being called, or a value that scripts read.
+    pub inputs: Vec<Slot>,
+    /// Results of the function that is being called, or a value that scripts pass.
+    pub results: Vec<Slot>,
+    /// The event for scripts that is being handled.
+    pub callback: Option<FlowEvent>,
+    /// True if the node types of functions and of the game were added.
+    pub ready: bool,
+}
+
+impl Default for FlowGraphs {
+    fn default() -> FlowGraphs {
+        let mut flow = Box::<Flow>::default();
+        flow.catalogue = Catalogue::built_in();
+        FlowGraphs {
+            flow: Some(flow),
+            sources: HashMap::new(),
+            failed: HashSet::new(),
+            natives: FlowNatives::NONE,
+            inputs: Vec::new(),
+            results: Vec::new(),
+            callback: None,
+            ready: false,
+        }
+    }
+}
+
+impl FlowGraphs {
+    /// Returns the state of Flow.
+    pub fn get(&self) -> &Flow {
+        self.flow.as_ref().expect("no event runs while functions of the engine ask")
+    }
+
+    pub fn get_mut(&mut self) -> &mut Flow {
+        self.flow.as_mut().expect("no event runs while functions of the engine ask")
+    }
+}
+
+/// The engine while events run.
+struct EngineHost<'a> {
+    engine: &'a mut Engine,
+}
+
+impl FlowHost for EngineHost<'_> {
+    fn random(&mut self) -> f64 {
+        self.engine.frame.random.next_f64()
+    }
+
+    fn exists(&mut self, handle: Handle) -> bool {
+        self.engine.live_kind(handle).is_some()
+    }
+
+    fn level_unit(&mut self, level: Handle, name: &str) -> Option<Handle> {
+        let level = self.engine.worlds.levels.slots.get(level)?;
+        let index = *level.resource.unit_indices.get(name)?;
+        let unit = level.units[index as usize]?;
+        self.engine.worlds.units.slots.get(unit.0).map(|_| unit.0)
+    }
+
+    fn time(&mut self, world: Handle) -> f64 {
+        self.engine.worlds.slots.get(world).map_or(0.0, |world| world.time)
+    }
+
+    fn call(
+        &mut self,
+        function: u32,
+        inputs: &[Slot],
+        outputs: &mut [Slot],
+        heap: &mut FlowHeap,
+    ) -> Result<(), String> {
+        let call = self.engine.worlds.flow.natives.call;
+        call(self.engine, function, inputs, outputs, heap)
+    }
+}
+
+/// A graph with its owner, before it is compiled.
+pub struct OwnedGraph {
+    /// Name with its kind: `units/barrel.unit`, `graphs/door.flow`.
+    pub name: String,
+    pub source: Arc<GraphSource>,
+    /// Names of the units of the level, for the graph of a level.
+    pub units: Option<Vec<String>>,
+}
+
+/// Returns the graph of a resource, read once.
+fn load_source(
+    sources: &mut HashMap<String, Arc<GraphSource>>,
+    store: &mut ResourceStore,
+    name: &str,
+) -> Result<Arc<GraphSource>, String> {
+    if let Some(known) = sources.get(name) {
+        return Ok(known.clone());
+    }
+    let resource = ResourceName::new(kind_names::FLOW, name);
+    let mut read = || {
+        let bytes = store.read(&resource)?;
+        contain(&resource, || read_tree(&bytes))
+    };
+    let tree = read().map_err(|error: Error| error.message)?;
+    let source = Arc::new(GraphSource::read(&tree).0);
+    sources.insert(name.to_string(), source.clone());
+    Ok(source)
+}
+
+impl Engine {
+    /// Runs events until none waits, or a function of scripts has to be called.
+    pub fn run_flow(&mut self) -> RunState {
+        let Some(mut flow) = self.worlds.flow.flow.take() else { return RunState::Idle };
+        flow.frame = self.frame.index;
+        let state = flow.run(&mut EngineHost { engine: self });
+        self.worlds.flow.flow = Some(flow);
+        state
+    }
+
+    /// Returns the graph of a unit's resource, a level's resource, or a `.flow` file.
+    ///
+    /// # Errors
+    /// Returns an error if the resource cannot be read. `None` if it has no graph.
+    pub fn flow_graph(&mut self, kind: &str, name: &str) -> Result<Option<OwnedGraph>, Error> {
+        let (tree, units) = match kind {
+            kind_names::UNIT => {
+                let unit = self.worlds.unit_resource(&mut self.assets, name)?;
+                (unit.flow.clone(), None)
+            }
+            kind_names::LEVEL => {
+                let level = self.worlds.levels.resource(&mut self.assets.store, name)?;
+                let units = level.units.iter().map(|unit| unit.name.clone()).collect();
+                (level.flow.clone(), Some(units))
+            }
+            _ => (Some(SjsonTree::String(name.to_string())), None),
+        };
+        let Some(tree) = tree else { return Ok(None) };
+        let Worlds { flow, .. } = &mut self.worlds;
+        Ok(Some(match &tree {
+            SjsonTree::String(shared) => {
+                let source = load_source(&mut flow.sources, &mut self.assets.store, shared)
+                    .map_err(|message| error!("{message}"))?;
+                let name = match units {
+                    // Units of a level are part of what its graph means.
+                    Some(_) => format!("{name}.{kind}"),
+                    None => format!("{shared}.{}", kind_names::FLOW),
+                };
+                OwnedGraph { name, source, units }
+            }
+            tree => {
+                let source = Arc::new(GraphSource::read(tree).0);
+                OwnedGraph { name: format!("{name}.{kind}"), source, units }
+            }
+        }))
+    }
+
+    /// Compiles a graph.
+    ///
+    /// # Errors
+    /// Returns its problems, of which at least one is an error.
+    pub fn compile_flow(
+        &mut self,
+        graph: &OwnedGraph,
+    ) -> Result<(Program, Vec<Problem>), Vec<Problem>> {
+        let Worlds { flow: graphs, .. } = &mut self.worlds;
+        let flow = graphs.flow.as_ref().expect("no event runs");
+        let (sources, store) = (&mut graphs.sources, &mut self.assets.store);
+        let owner = match &graph.units {
+            Some(units) => GraphOwner::Level(units),
+            None => GraphOwner::Unit,
+        };
+        let mut load = |name: &str| load_source(sources, store, name);
+        let source = graph.source.clone();
+        let compiled = compile(&graph.name, source, &flow.catalogue, owner, &mut load)?;
+        Ok((compiled.program, compiled.warnings))
+    }
+
+    /// Returns the program of a graph, which is compiled when it is first used. Problems are logged
+    /// once; `None` if the graph has errors.
+    fn flow_program(&mut self, kind: &str, name: &str) -> Option<u32> {
+        let graph = match self.flow_graph(kind, name) {
+            Ok(graph) => graph?,
+            Err(error) => {
+                if self.worlds.flow.failed.insert(format!("{name}.{kind}")) {
+                    log::error(&format!("the graph of {name}.{kind}: {}", error.message));
+                }
+                return None;
+            }
+        };
+        if let Some(known) = self.worlds.flow.get().find_program(&graph.name) {
+            return Some(known);
+        }
+        if self.worlds.flow.failed.contains(&graph.name) {
+            return None;
+        }
+        match self.compile_flow(&graph) {
+            Ok((program, _)) => {
+                let find = self.worlds.flow.natives.find;
+                Some(self.worlds.flow.get_mut().add_program(program, &find))
+            }
+            Err(problems) => {
+                report(&graph.name, &problems);
+                self.worlds.flow.failed.insert(graph.name);
+                None
+            }
+        }
+    }
+
+    /// Creates the graph of a unit, if its resource has one. No event is sent yet.
+    ///
+    /// # Errors
+    /// Returns an error if too many graphs run.
+    pub fn create_unit_flow(&mut self, unit: UnitId) -> Result<Option<InstanceId>, Error> {
+        let row = self.worlds.units.of(unit);
+        let (world, resource) = (row.world, row.resource.clone());
+        if resource.flow.is_none() || self.worlds.flow.get().instance_of(unit.0).is_some() {
+            return Ok(None);
+        }
+        let Some(program) = self.flow_program(kind_names::UNIT, &resource.name) else {
+            return Ok(None);
+        };
+        let level = self.worlds.levels.of_unit(unit).map(|(level, _)| level.0);
+        let owner = FlowOwner { unit: Some(unit.0), level, world: world.0 };
+        self.worlds.flow.get_mut().create(program, owner).map(Some)
+    }
+
+    /// Creates the graph of a level, if its resource has one. No event is sent yet.
+    ///
+    /// # Errors
+    /// Returns an error if too many graphs run.
+    pub fn create_level_flow(&mut self, level: LevelId) -> Result<Option<InstanceId>, Error> {
+        let found = self.worlds.levels.of(level);
+        let (world, resource) = (found.world, found.resource.clone());
+        if resource.flow.is_none() || self.worlds.flow.get().instance_of(level.0).is_some() {
+            return Ok(None);
+        }
+        let Some(program) = self.flow_program(kind_names::LEVEL, &resource.name) else {
+            return Ok(None);
+        };
+        let owner = FlowOwner { unit: None, level: Some(level.0), world: world.0 };
+        self.worlds.flow.get_mut().create(program, owner).map(Some)
+    }
+
+    /// Sends the events of a world's update to graphs: collisions, triggers, animation events,
+    /// delays, timers, updates.
+    pub fn update_flow(&mut self, world: WorldId, delta: f64) {
+        if self.worlds.flow.get().instance_count() == 0 {
+            return;
+        }
+        self.send_physics_events(world);
+        self.send_animation_events(world);
+        let time = self.worlds.world(world).time;
+        self.worlds.flow.get_mut().update(world.0, time, delta);
+    }
+
+    fn send_physics_events(&mut self, world: WorldId) {
+        let Worlds { physics, flow, .. } = &mut self.worlds;
+        let Some(physics_world) = physics.of_world(world) else { return };
+        let flow = flow.flow.as_mut().expect("no event runs");
+        let unit_of = |actor: Option<ActorId>| -> Option<UnitId> {
+            physics.actors.get(actor?.0).and_then(|actor| actor.unit)
+        };
+        let handle = |handle: Option<Handle>| handle.map_or(Slot::NIL, Slot::handle);
+        let (contacts, triggers) = physics.world(physics_world).simulation.contacts();
+        for contact in contacts {
+            for (own, other) in [(0, 1), (1, 0)] {
+                let [own, other] = [own, other].map(|at: usize| actor_of(contact.owners[at]));
+                let Some(unit) = unit_of(own) else { continue };
+                let Some(instance) = flow.instance_of(unit.0) else { continue };
+                let sign = if own == actor_of(contact.owners[0]) { 1.0 } else { -1.0 };
+                let values = [
+                    handle(unit_of(other).map(|unit| unit.0)),
+                    handle(own.map(|actor| actor.0)),
+                    handle(other.map(|actor| actor.0)),
+                    Slot::vector(contact.position),
+                    Slot::vector(contact.normal * sign),
+                    Slot::number(f64::from(contact.impulse)),
+                ];
+                flow.raise(instance, EventKind::Collision, "", &values, 0);
+            }
+        }
+        for trigger in triggers {
+            let Some(unit) = unit_of(actor_of(trigger.trigger)) else { continue };
+            let Some(instance) = flow.instance_of(unit.0) else { continue };
+            let other = actor_of(trigger.other);
+            let values =
+                [handle(unit_of(other).map(|unit| unit.0)), handle(other.map(|actor| actor.0))];
+            let kind = match trigger.touch {
+                ContactPhase::Began => EventKind::TriggerEnter,
+                ContactPhase::Ended => EventKind::TriggerLeave,
+            };
+            flow.raise(instance, kind, "", &values, 0);
+        }
+    }
+
+    fn send_animation_events(&mut self, world: WorldId) {
+        let Worlds { animations, units, flow, .. } = &mut self.worlds;
+        let flow = flow.flow.as_mut().expect("no event runs");
+        for event in animations.events.fresh() {
+            let Some(instance) = flow.instance_of(event.unit.0) else { continue };
+            if units.slots.get(event.unit.0).is_some_and(|unit| unit.world == world) {
+                let layer = Slot::number(f64::from(event.layer) + 1.0);
+                flow.raise(instance, EventKind::Animation, event.origin.name(), &[layer], 0);
+            }
+        }
+    }
+
+    /// Replaces the programs of changed graphs: instances keep the state of nodes that still exist.
+    pub fn reload_flow(&mut self, changed: &ChangedResources) {
+        let steps = [ReloadStep::Flow, ReloadStep::UnitResources, ReloadStep::Levels];
+        if !steps.iter().any(|step| changed.any(*step)) {
+            return;
+        }
+        self.worlds.flow.sources.clear();
+        self.worlds.flow.failed.clear();
+        let names: HashSet<String> = steps
+            .iter()
+            .flat_map(|step| changed.of(*step))
+            .map(|resource| resource.to_string())
+            .collect();
+        let programs = self.worlds.flow.get().program_names();
+        for (name, index) in programs {
+            let uses = |graph: &String| names.contains(&format!("{graph}.{}", kind_names::FLOW));
+            let is_changed = names.contains(&name)
+                || self.worlds.flow.get().program(index).graphs.iter().any(uses);
+            if is_changed {
+                self.reload_program(&name, index);
+            }
+        }
+    }
+
+    /// Compiles all loaded graphs again, because node types have changed.
+    pub fn recompile_flow(&mut self) {
+        self.worlds.flow.failed.clear();
+        for (name, index) in self.worlds.flow.get().program_names() {
+            self.reload_program(&name, index);
+        }
+    }
+
+    fn reload_program(&mut self, name: &str, index: u32) {
+        let Some((resource, kind)) = name.rsplit_once('.') else { return };
+        let graph = match self.flow_graph(kind, resource) {
+            Ok(Some(graph)) => graph,
+            // A unit or a level without a graph keeps the old one until it is spawned again.
+            _ => return,
+        };
+        if graph.name != name {
+            return;
+        }
+        match self.compile_flow(&graph) {
+            Ok((program, _)) => {
+                let find = self.worlds.flow.natives.find;
+                let flow = self.worlds.flow.get_mut();
+                let count = flow.instances_of(index).len();
+                let dropped = flow.replace_program(index, program, &find);
+                if count > 0 && !dropped.is_empty() {
+                    let dropped = dropped.join(", ");
+                    log::info(&format!("{name}: {count} graphs lost the state of {dropped}"));
+                }
+            }
+            Err(problems) => {
+                report(name, &problems);
+                log::info(&format!("{name}: the graphs that run keep the previous version"));
+            }
+        }
+    }
+
+    /// Returns the name of an owner of a graph, for messages.
+    pub fn flow_owner_name(&self, owner: Handle) -> String {
+        let noun = HandleKind::of(owner).map_or("object", HandleKind::noun);
+        match self.object_name(owner) {
+            Some(name) => format!("{noun} '{name}'"),
+            None => format!("{noun} {}", owner.to_number()),
+        }
+    }
+}
+
+/// Logs the errors of a graph.
+fn report(name: &str, problems: &[Problem]) {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    for problem in errors {
+        log::error(&format!("graph {name}: {}", problem.text()));
+    }
+}

@@ -1,0 +1,394 @@
+//! Node types from the documentation of functions, and from tables in Lua. The rules that decide
+//! which functions become nodes, and how, are in this file only.
+
+use crate::api::MODULES;
+use crate::argument::{Integer, TextArgument};
+use crate::docgen::ApiModel;
+use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
+use crate::value::ScriptValue;
+use engine_flow::{CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault};
+use engine_foundation::sjson::SjsonTree;
+use engine_foundation::{Error, HandleKind, error, suggest};
+use engine_runtime::Engine;
+use std::collections::HashSet;
+
+/// Modules without nodes: their functions belong to scripts, to tools, or to each frame's drawing.
+const HIDDEN_MODULES: &[&str] = &[
+    "Debug",
+    "Gui",
+    "IdString32",
+    "IdString64",
+    "Image",
+    "Localizer",
+    "Memory",
+    "Profiler",
+    "Script",
+    "Stats",
+    "TestApi",
+    "Timer",
+    "Tween",
+    "Worker",
+    "lfs",
+    "utf8",
+];
+
+/// Functions without nodes: Flow has nodes of its own for their purpose.
+const HIDDEN: &[&str] = &[
+    "Application.flow_callback_context_level",
+    "Application.flow_callback_context_node",
+    "Application.flow_callback_context_unit",
+    "Application.flow_callback_context_world",
+    "Level.flow_variable",
+    "Level.set_flow_variable",
+    "Level.trigger_event",
+    "Unit.flow_event",
+    "Unit.flow_variable",
+    "Unit.has_flow_event",
+    "Unit.set_flow_variable",
+];
+
+/// First words of functions that change something. A function with results and another first word
+/// is a query if its row is declared as pure, or if its whole module is.
+const VERBS: &[&str] = &[
+    "add", "apply", "begin", "clear", "close", "copy", "create", "destroy", "disable", "enable",
+    "end", "link", "load", "move", "new", "open", "play", "push", "quit", "random", "register",
+    "release", "remove", "render", "reset", "restore", "save", "seed", "send", "set", "spawn",
+    "start", "stop", "take", "teleport", "trigger", "unlink", "unload", "unwatch", "update",
+    "watch", "write",
+];
+
+/// Modules whose functions compute values only.
+const VALUE_MODULES: &[&str] = &["Math", "Quaternion", "Vector3", "Color"];
+
+/// Returns the type of a pin for a type in the documentation; `None` if graphs have no such type.
+fn pin_type(kind: &str) -> Option<FlowType> {
+    let mut found = None;
+    for part in kind.split('|') {
+        let part = match part.trim() {
+            "number" | "integer" => FlowType::Number,
+            "boolean" => FlowType::Boolean,
+            "string" => FlowType::Text,
+            "Vector3" => FlowType::Vector,
+            "Quaternion" => FlowType::Rotation,
+            "Color" => FlowType::Color,
+            "Unit" => FlowType::Unit,
+            "Actor" => FlowType::Actor,
+            "Level" => FlowType::Level,
+            "World" => FlowType::World,
+            "any" => FlowType::Any,
+            "nil" | "false" | "Vector2" | "Matrix4x4" | "table" | "IdString32" | "IdString64" => {
+                continue;
+            }
+            list if list.ends_with("[]") => FlowType::List,
+            handle if HandleKind::ALL.iter().any(|kind| kind.name() == handle) => FlowType::Handle,
+            _ => return None,
+        };
+        found = match found {
+            None => Some(part),
+            Some(known) if known == part => Some(known),
+            // A handle, and a number or a handle for other objects.
+            Some(known) if known.is_handle() && (part == FlowType::Number || part.is_handle()) => {
+                Some(known)
+            }
+            Some(_) => Some(FlowType::Any),
+        };
+    }
+    found
+}
+
+/// Returns the kind of the resource that a parameter names, as its description says.
+fn resource_kind(param: &ParamDoc) -> Option<String> {
+    let kinds = ["unit", "level", "sound", "texture", "material", "model", "font", "package"];
+    let doc = param.doc.as_str();
+    let found = kinds.iter().find(|kind| {
+        ["name of a ", "name of the "].iter().any(|start| {
+            doc.strip_prefix("the ").unwrap_or(doc).starts_with(&format!("{start}{kind}"))
+        })
+    });
+    let effect = doc.contains("name of a particle effect") || doc.contains("name of an effect");
+    found.map(|kind| kind.to_string()).or_else(|| effect.then(|| "particles".to_string()))
+}
+
+fn input(param: &ParamDoc, index: usize) -> Option<Pin> {
+    let kind = pin_type(&param.kind)?;
+    let default = match kind {
+        _ if param.optional => PinDefault::Nil,
+        FlowType::World | FlowType::Level => PinDefault::Owner,
+        FlowType::Unit if index == 0 || param.name == "unit" => PinDefault::Owner,
+        _ => PinDefault::Required,
+    };
+    let doc = param.doc.clone();
+    let resource = resource_kind(param).filter(|_| kind == FlowType::Text);
+    let kind = if resource.is_some() { FlowType::Resource } else { kind };
+    Some(Pin { doc, resource, ..Pin::new(&param.name, kind).or(default) })
+}
+
+/// Returns the node type of a function; `None` if it has none.
+fn function_type(function: &FunctionDoc, pure: &HashSet<(&str, &str)>) -> Option<NodeType> {
+    let path = function.path();
+    let module = function.module.as_str();
+    if module.is_empty() || HIDDEN_MODULES.contains(&module) || HIDDEN.contains(&path.as_str()) {
+        return None;
+    }
+    let mut inputs = Vec::new();
+    for (index, param) in function.params.iter().enumerate() {
+        match input(param, index) {
+            Some(pin) if param.name != "..." => inputs.push(pin),
+            // What follows is left out.
+            _ if param.optional || param.name == "..." && param.kind.contains("nil") => break,
+            _ => return None,
+        }
+    }
+    let mut outputs: Vec<Pin> = Vec::new();
+    for (index, result) in function.returns.iter().enumerate() {
+        let Some(kind) = pin_type(&result.kind).filter(|_| !result.rest) else { break };
+        let name = match result.name.as_str() {
+            "" if function.returns.len() == 1 => "result".to_string(),
+            "" => format!("result{}", index + 1),
+            name => name.to_string(),
+        };
+        if outputs.iter().any(|pin| pin.name == name) || name == "out" {
+            break;
+        }
+        outputs.push(Pin { doc: result.doc.clone(), ..Pin::new(&name, kind) });
+    }
+    if inputs.len() > CALL_PINS_MAX || outputs.len() > CALL_PINS_MAX {
+        return None;
+    }
+    if !function.returns.is_empty() && outputs.is_empty() {
+        // It exists for a result that graphs cannot have.
+        return None;
+    }
+    let verb = function.name.split('_').next().unwrap_or_default();
+    let is_pure =
+        VALUE_MODULES.contains(&module) || pure.contains(&(module, function.name.as_str()));
+    let is_query = is_pure && !outputs.is_empty() && !VERBS.contains(&verb);
+    Some(node_type(path, function, is_query, inputs, outputs))
+}
+
+fn node_type(
+    path: String,
+    function: &FunctionDoc,
+    is_query: bool,
+    mut inputs: Vec<Pin>,
+    mut outputs: Vec<Pin>,
+) -> NodeType {
+    if !is_query {
+        inputs.insert(0, Pin::new("in", FlowType::Event));
+        outputs.insert(0, Pin::new("out", FlowType::Event));
+    }
+    let words = function.name.replace('_', " ");
+    NodeType {
+        name: path,
+        title: words[..1].to_uppercase() + &words[1..],
+        category: function.module.clone(),
+        doc: first_sentence(&function.doc),
+        kind: if is_query { NodeKind::Query } else { NodeKind::Action },
+        origin: NodeOrigin::Function,
+        op: Op::Call,
+        inputs,
+        outputs,
+        settings: Vec::new(),
+        latent: false,
+        dynamic: false,
+    }
+}
+
+/// Returns the node types of all functions of the engine, in the order of the reference.
+pub fn function_types() -> Vec<NodeType> {
+    let rows = MODULES.iter().flat_map(|module| {
+        let pure = module.funcs.iter().filter(|row| row.pure);
+        pure.map(move |row| (module.name, row.name))
+    });
+    let pure: HashSet<(&str, &str)> = rows.collect();
+    let api = ApiModel::new();
+    let functions = api.modules.iter().flat_map(|module| &module.functions);
+    functions.filter_map(|function| function_type(function, &pure)).collect()
+}
+
+pub(super) fn add_functions(engine: &mut Engine) {
+    let graphs = &mut engine.worlds.flow;
+    for node in function_types() {
+        graphs.get_mut().catalogue.set(node);
+    }
+    graphs.ready = true;
+}
+
+pub(super) fn remove_nodes(engine: &mut Engine) {
+    engine.worlds.flow.get_mut().catalogue.remove_lua();
+}
+
+fn field<'a>(fields: &'a ScriptValue, name: &str) -> Option<&'a ScriptValue> {
+    match fields {
+        ScriptValue::Table(entries) => {
+            entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+        }
+        _ => None,
+    }
+}
+
+fn text(fields: &ScriptValue, name: &str) -> Result<Option<String>, Error> {
+    match field(fields, name) {
+        None | Some(ScriptValue::Nil) => Ok(None),
+        Some(ScriptValue::Text(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(error!("'{name}' must be a text")),
+    }
+}
+
+fn check_fields(fields: &ScriptValue, known: &[&str], owner: &str) -> Result<(), Error> {
+    let ScriptValue::Table(entries) = fields else {
+        return Err(error!("{owner} must be a table with names"));
+    };
+    for (name, _) in entries {
+        if !known.contains(&name.as_str()) {
+            let hint = suggest::hint(name, known.iter().copied());
+            return Err(error!("{owner} has the unknown field '{name}'{hint}"));
+        }
+    }
+    Ok(())
+}
+
+/// Converts plain data of a script to a literal of a graph.
+fn literal(value: &ScriptValue) -> SjsonTree {
+    match value {
+        ScriptValue::Boolean(value) => SjsonTree::Bool(*value),
+        ScriptValue::Number(value) => SjsonTree::Number(*value),
+        ScriptValue::Text(text) => SjsonTree::String(text.clone()),
+        ScriptValue::List(items) => SjsonTree::Array(items.iter().map(literal).collect()),
+        _ => SjsonTree::Null,
+    }
+}
+
+fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
+    let known: &[&str] = match is_input {
+        true => &["name", "type", "doc", "default", "choices", "resource", "optional"],
+        false => &["name", "type", "doc"],
+    };
+    check_fields(value, known, if is_input { "an input" } else { "an output" })?;
+    let name =
+        text(value, "name")?.ok_or_else(|| error!("a pin needs a name: name = \"speed\""))?;
+    let kind = text(value, "type")?.unwrap_or_else(|| "any".to_string());
+    let kind =
+        FlowType::by_name(&kind).filter(|kind| *kind != FlowType::Event).ok_or_else(|| {
+            let hint = suggest::hint(&kind, FlowType::ALL.map(FlowType::name));
+            error!("'{name}' has the unknown type '{kind}'{hint}")
+        })?;
+    let default = match (field(value, "default"), field(value, "optional")) {
+        (Some(ScriptValue::Text(text)), _) if text == "self" && kind.is_handle() => {
+            PinDefault::Owner
+        }
+        (Some(value), _) if *value != ScriptValue::Nil => PinDefault::Value(literal(value)),
+        (_, Some(ScriptValue::Boolean(true))) => PinDefault::Nil,
+        _ => PinDefault::Required,
+    };
+    let choices = match field(value, "choices") {
+        Some(ScriptValue::List(items)) => items
+            .iter()
+            .filter_map(|item| match item {
+                ScriptValue::Text(text) => Some(text.clone()),
+                _ => None,
+            })
+            .collect(),
+        _ => Vec::new(),
+    };
+    let doc = text(value, "doc")?.unwrap_or_default();
+    let resource = text(value, "resource")?;
+    Ok(Pin { doc, choices, resource, ..Pin::new(&name, kind).or(default) })
+}
+
+fn lua_pins(fields: &ScriptValue, name: &str, is_input: bool) -> Result<Vec<Pin>, Error> {
+    let pins = match field(fields, name) {
+        None | Some(ScriptValue::Nil) => Vec::new(),
+        Some(ScriptValue::List(items)) => {
+            items.iter().map(|item| lua_pin(item, is_input)).collect::<Result<_, _>>()?
+        }
+        Some(ScriptValue::Table(entries)) if entries.is_empty() => Vec::new(),
+        Some(_) => return Err(error!("'{name}' must be a list of pins")),
+    };
+    if pins.len() > CALL_PINS_MAX {
+        return Err(error!("'{name}' has more than {CALL_PINS_MAX} pins (CALL_PINS_MAX)"));
+    }
+    Ok(pins)
+}
+
+/// Adds a node type from its table in Lua.
+pub(super) fn add_node(
+    engine: &mut Engine,
+    name: TextArgument,
+    file: TextArgument,
+    fields: ScriptValue,
+) -> Result<(), Error> {
+    let known = ["title", "category", "doc", "inputs", "outputs", "events", "query"];
+    let name = name.as_str();
+    check_fields(&fields, &known, &format!("the node '{name}'"))?;
+    let at = |error: Error| error!("the node '{name}': {}", error.message);
+    let mut inputs = lua_pins(&fields, "inputs", true).map_err(at)?;
+    let mut outputs = lua_pins(&fields, "outputs", false).map_err(at)?;
+    let is_query = field(&fields, "query") == Some(&ScriptValue::Boolean(true));
+    if !is_query {
+        inputs.insert(0, Pin::new("in", FlowType::Event));
+        let events = match field(&fields, "events") {
+            Some(ScriptValue::List(items)) => items
+                .iter()
+                .map(|item| match item {
+                    ScriptValue::Text(text) => Ok(text.clone()),
+                    _ => Err(error!("the node '{name}': 'events' must be a list of names")),
+                })
+                .collect::<Result<Vec<_>, _>>()?,
+            _ => vec!["out".to_string()],
+        };
+        let events = events.iter().map(|event| Pin::new(event, FlowType::Event));
+        outputs = events.chain(outputs).collect();
+    }
+    let mut pins: Vec<&str> = outputs.iter().map(|pin| pin.name.as_str()).collect();
+    pins.sort_unstable();
+    if let Some(pair) = pins.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(error!("the node '{name}' has two outputs '{}'", pair[0]));
+    }
+    let title = text(&fields, "title").map_err(at)?;
+    let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+    let origin = match file.as_str() {
+        "" => NodeOrigin::Function,
+        file => NodeOrigin::Lua(file.to_string()),
+    };
+    let node = NodeType {
+        name: name.to_string(),
+        title: title.unwrap_or(words),
+        category: text(&fields, "category").map_err(at)?.unwrap_or_else(|| "Game".to_string()),
+        doc: text(&fields, "doc").map_err(at)?.unwrap_or_default(),
+        kind: if is_query { NodeKind::Query } else { NodeKind::Action },
+        origin,
+        op: Op::Call,
+        inputs,
+        outputs,
+        settings: Vec::new(),
+        latent: false,
+        dynamic: false,
+    };
+    let catalogue = &mut engine.worlds.flow.get_mut().catalogue;
+    if catalogue.find(name).is_some_and(|known| {
+        !matches!(known.origin, NodeOrigin::Lua(_)) && !file.as_str().is_empty()
+    }) {
+        return Err(error!("the node '{name}' has the name of a node of the engine: rename it"));
+    }
+    catalogue.set(node);
+    Ok(())
+}
+
+/// Returns the name of a function, the types of its outputs, and the names of its event outputs.
+pub(super) fn function(engine: &mut Engine, at: Integer) -> ScriptValue {
+    let types = engine.worlds.flow.get().catalogue.types();
+    let Some(node) = types.get((at.0 - 1).max(0) as usize) else { return ScriptValue::Nil };
+    let names = |events: bool| {
+        let pins = node.outputs.iter().filter(|pin| (pin.kind == FlowType::Event) == events);
+        let name = |pin: &Pin| if events { pin.name.clone() } else { pin.kind.name().to_string() };
+        ScriptValue::List(pins.map(|pin| ScriptValue::Text(name(pin))).collect())
+    };
+    let inputs = node.inputs.iter().filter(|pin| pin.kind != FlowType::Event).count();
+    ScriptValue::List(vec![
+        ScriptValue::Text(node.name.clone()),
+        ScriptValue::Number(inputs as f64),
+        names(false),
+        names(true),
+    ])
+}

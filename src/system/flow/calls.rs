@@ -1,0 +1,151 @@
+//! Functions that only scripts can call: their inputs, results and errors; and the variables of
+//! graphs, which scripts read and set.
+
+use super::instance::InstanceId;
+use super::program::CONSTANT;
+use super::queries::check;
+use super::runtime::{Flow, PendingCall};
+use super::task;
+use super::value::{FlowType, Slot};
+use engine_foundation::{log, suggest};
+
+impl Flow {
+    /// Returns the node whose function has to be called, and its instance.
+    fn pending_node(&self) -> Option<(InstanceId, u32)> {
+        match (self.pending, self.task.instance) {
+            (Some(PendingCall::Node(node)), Some(id)) => Some((id, node)),
+            _ => None,
+        }
+    }
+
+    /// Returns the instance whose function is being called.
+    pub fn calling_instance(&self) -> Option<InstanceId> {
+        self.pending_node().map(|(id, _)| id)
+    }
+
+    /// Returns the graph and the node whose function is being called.
+    pub fn calling_node(&self) -> Option<(&str, &str)> {
+        let (id, node) = self.pending_node()?;
+        let instance = self.instances.get(id)?;
+        let program = &self.programs[instance.program as usize].program;
+        let info = &program.nodes[program.node(node).info()];
+        Some((&program.name, &info.path))
+    }
+
+    /// Returns the inputs of the function that is being called.
+    pub fn call_inputs(&mut self, inputs: &mut Vec<Slot>) {
+        inputs.clear();
+        let Some((id, node)) = self.pending_node() else { return };
+        let Some(instance) = self.instances.get(id) else { return };
+        let loaded = &self.programs[instance.program as usize];
+        let record = loaded.program.node(node);
+        for at in 0..record.inputs() {
+            let word = record.operand(at);
+            inputs.push(match word & CONSTANT {
+                0 => instance.slots[word as usize],
+                _ => loaded.constants[(word & !CONSTANT) as usize],
+            });
+        }
+    }
+
+    /// Returns the types of the outputs of the function that is being called.
+    pub fn call_output_types(&self) -> Vec<FlowType> {
+        let Some((id, node)) = self.pending_node() else { return Vec::new() };
+        let Some(instance) = self.instances.get(id) else { return Vec::new() };
+        let program = &self.programs[instance.program as usize].program;
+        let outputs = &program.nodes[program.node(node).info()].outputs;
+        outputs.iter().map(|(_, kind)| *kind).collect()
+    }
+
+    /// Stores the results of the function that was called. `continued` has a bit for each event
+    /// output that continues. Events continue with the next run.
+    pub fn complete_call(&mut self, results: &[Slot], continued: u32) {
+        let Some((id, node)) = self.pending_node() else {
+            self.pending = None;
+            return;
+        };
+        self.pending = None;
+        let Some(instance) = self.instances.get_mut(id) else { return };
+        let program = &self.programs[instance.program as usize].program;
+        let record = program.node(node);
+        let outputs = &program.nodes[record.info()].outputs;
+        let mut wrong = None;
+        for (at, (name, kind)) in outputs.iter().enumerate() {
+            let value = results.get(at).copied().unwrap_or(Slot::NIL);
+            // No value is valid: consumers see nothing, or the zero of their type.
+            if value != Slot::NIL
+                && let Err(message) = check(value, *kind)
+            {
+                wrong = Some(format!("the output '{name}' {message}"));
+                break;
+            }
+            instance.slots[record.outputs() + at] = value;
+        }
+        if let Some(message) = wrong {
+            self.fail_task(id, node, &message);
+        } else if self.task.current.is_none() {
+            for output in (0..record.event_outputs().min(32)).rev() {
+                if continued >> output & 1 != 0 {
+                    task::push_targets(&mut self.task, record, output);
+                }
+            }
+        }
+    }
+
+    /// Ends the event whose function failed.
+    pub fn fail_call(&mut self, message: &str) {
+        match self.pending_node() {
+            Some((id, node)) => {
+                self.pending = None;
+                self.fail_task(id, node, message);
+            }
+            None => {
+                if self.pending.take().is_some() {
+                    self.errors += 1;
+                    self.last_error = format!("on_flow_event: {message}");
+                    log::error(&self.last_error);
+                }
+            }
+        }
+    }
+
+    /// Sets a variable.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such variable, or the value has another type.
+    pub fn set_variable(&mut self, id: InstanceId, name: &str, value: Slot) -> Result<(), String> {
+        let (slot, kind) = self.variable_slot(id, name)?;
+        check(value, kind)?;
+        let instance = self.instances.get_mut(id).expect("the variable was found");
+        instance.slots[slot] = value;
+        Ok(())
+    }
+
+    /// Returns the value of a variable.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such variable.
+    pub fn variable(&self, id: InstanceId, name: &str) -> Result<Slot, String> {
+        let (slot, _) = self.variable_slot(id, name)?;
+        Ok(self.instances.get(id).expect("the variable was found").slots[slot])
+    }
+
+    /// Returns the type of a variable.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such variable.
+    pub fn variable_type(&self, id: InstanceId, name: &str) -> Result<FlowType, String> {
+        self.variable_slot(id, name).map(|(_, kind)| kind)
+    }
+
+    fn variable_slot(&self, id: InstanceId, name: &str) -> Result<(usize, FlowType), String> {
+        let instance = self.instances.get(id).ok_or("the graph does not run")?;
+        let program = &self.programs[instance.program as usize].program;
+        let found = program.variable(name).map(|one| (one.slot as usize, one.kind));
+        found.ok_or_else(|| {
+            let names = program.variables.iter().map(|one| one.name.as_str());
+            let hint = suggest::hint(name, names);
+            format!("the graph {} has no variable '{name}'{hint}", program.name)
+        })
+    }
+}

@@ -1,0 +1,299 @@
+//! Validation of one graph: types, settings, pins, literals and wires. Each problem names its node
+//! and pin. Cycles are found by the compiler, because they can lead through subgraphs.
+
+use super::literal::{literal, pin_literal};
+use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
+use super::pins::{GraphLoader, NodePins, pins_of};
+use super::source::{GraphSource, InputSource, NodeSource, Problem};
+use super::value::{Conversion, FlowType, conversion};
+use engine_foundation::suggest;
+
+/// Owner of a graph.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum GraphOwner<'a> {
+    /// A unit, or any unit or level for a file of its own.
+    Unit,
+    /// A level, with the names of its units.
+    Level(&'a [String]),
+}
+
+impl<'a> GraphOwner<'a> {
+    /// Returns the names of the level's units.
+    pub fn units(self) -> Option<&'a [String]> {
+        match self {
+            GraphOwner::Unit => None,
+            GraphOwner::Level(units) => Some(units),
+        }
+    }
+}
+
+/// A checked graph: the pins of each node, by the index of the node.
+pub struct CheckedGraph {
+    pub pins: Vec<NodePins>,
+    pub problems: Vec<Problem>,
+}
+
+/// Checks a graph.
+pub fn check(
+    graph: &GraphSource,
+    catalogue: &Catalogue,
+    owner: GraphOwner,
+    load: &mut GraphLoader,
+) -> CheckedGraph {
+    let mut checker = GraphChecker {
+        graph,
+        catalogue,
+        owner,
+        types: Vec::with_capacity(graph.nodes.len()),
+        checked: CheckedGraph { pins: Vec::new(), problems: Vec::new() },
+    };
+    for node in &graph.nodes {
+        checker.read_pins(node, load);
+    }
+    for (at, node) in graph.nodes.iter().enumerate() {
+        checker.check_inputs(at, node);
+    }
+    checker.check_wires();
+    checker.check_borders();
+    checker.check_values();
+    checker.warn_of_idle_nodes();
+    checker.checked
+}
+
+struct GraphChecker<'a> {
+    graph: &'a GraphSource,
+    catalogue: &'a Catalogue,
+    owner: GraphOwner<'a>,
+    types: Vec<Option<&'a NodeType>>,
+    checked: CheckedGraph,
+}
+
+impl GraphChecker<'_> {
+    fn error(&mut self, node: &str, pin: &str, message: impl Into<String>) {
+        self.checked.problems.push(Problem::error(node, pin, message));
+    }
+
+    fn read_pins(&mut self, node: &NodeSource, load: &mut GraphLoader) {
+        let kind = self.catalogue.find(&node.kind);
+        self.types.push(kind);
+        let Some(kind) = kind else {
+            let names = self.catalogue.types().iter().map(|one| one.name.as_str());
+            let hint = suggest::hint(&node.kind, names);
+            self.error(&node.id, "", format!("there is no node type '{}'{hint}", node.kind));
+            self.checked.pins.push(NodePins::default());
+            return;
+        };
+        for (name, _) in &node.settings {
+            if !kind.settings.iter().any(|setting| setting.name == name) {
+                let known = ["type", "inputs", "note"].into_iter();
+                let names = kind.settings.iter().map(|setting| setting.name).chain(known);
+                let hint = suggest::hint(name, names);
+                let message = format!("a node of type '{}' has no field '{name}'{hint}", kind.name);
+                self.error(&node.id, "", message);
+            }
+        }
+        for setting in &kind.settings {
+            if setting.default.is_none() && node.text_setting(setting.name).is_none() {
+                let message = format!("needs '{}': the {}", setting.name, setting.doc);
+                self.error(&node.id, "", message);
+            }
+        }
+        let pins = pins_of(node, kind, self.graph, load).or_else(|message| {
+            let required = kind.settings.iter().all(|s| node.setting(s.name).is_some());
+            if required {
+                self.error(&node.id, "", message);
+            }
+            Ok::<_, ()>(NodePins::default())
+        });
+        self.checked.pins.push(pins.unwrap_or_default());
+        if kind.name == "variable.add"
+            && let Ok(at) = super::pins::variable(node, self.graph)
+            && self.graph.variables[at].kind != FlowType::Number
+        {
+            self.error(&node.id, "", "the variable is not a number: use variable.set");
+        } else if kind.name == "variable.add"
+            && let Err(message) = super::pins::variable(node, self.graph)
+            && node.setting("variable").is_some()
+        {
+            self.error(&node.id, "", message);
+        }
+    }
+
+    /// Returns an output of a node, or the message for a missing one.
+    fn output(&self, node: &str, pin: &str) -> Result<&Pin, String> {
+        let Some(at) = self.graph.find(node) else {
+            let hint = suggest::hint(node, self.graph.nodes.iter().map(|one| one.id.as_str()));
+            return Err(format!("comes from the node '{node}', which does not exist{hint}"));
+        };
+        let outputs = &self.checked.pins[at].outputs;
+        outputs.iter().find(|output| output.name == pin).ok_or_else(|| {
+            let hint = suggest::hint(pin, outputs.iter().map(|output| output.name.as_str()));
+            format!("comes from '{node}.{pin}', and this node has no such output{hint}")
+        })
+    }
+
+    fn check_inputs(&mut self, at: usize, node: &NodeSource) {
+        if self.types[at].is_none() {
+            return;
+        }
+        let pins = std::mem::take(&mut self.checked.pins[at].inputs);
+        for (name, source) in &node.inputs {
+            let Some(pin) = pins.iter().find(|pin| pin.name == *name) else {
+                let hint = suggest::hint(name, pins.iter().map(|pin| pin.name.as_str()));
+                self.error(&node.id, name, format!("there is no such input{hint}"));
+                continue;
+            };
+            if pin.kind == FlowType::Event {
+                let message = "is an event: connect it in 'events'";
+                self.error(&node.id, name, message);
+                continue;
+            }
+            if let Err(message) = self.check_input(pin, source) {
+                self.error(&node.id, name, message);
+            }
+        }
+        for pin in pins.iter().filter(|pin| pin.kind != FlowType::Event) {
+            if pin.default == PinDefault::Required && node.input(&pin.name).is_none() {
+                let message = "has no value: connect a wire, or set a value";
+                self.error(&node.id, &pin.name, message);
+            }
+            let is_level = matches!(self.owner, GraphOwner::Level(_));
+            if pin.default == PinDefault::Owner
+                && pin.kind == FlowType::Unit
+                && is_level
+                && node.input(&pin.name).is_none()
+            {
+                let message = "has no value: a level's graph has no unit of its own";
+                self.error(&node.id, &pin.name, message);
+            }
+        }
+        self.checked.pins[at].inputs = pins;
+    }
+
+    fn check_input(&self, pin: &Pin, source: &InputSource) -> Result<(), String> {
+        match source {
+            InputSource::Literal(value) => pin_literal(pin, value, self.owner.units()).map(|_| ()),
+            InputSource::Wire(from, from_pin) => {
+                let output = self.output(from, from_pin)?;
+                match conversion(output.kind, pin.kind) {
+                    Some(Conversion::None | Conversion::Convert | Conversion::Check) => Ok(()),
+                    None => Err(format!(
+                        "is of type {}, and '{from}.{from_pin}' is of type {}: connect another \
+                         output, or convert it with a node",
+                        pin.kind.name(),
+                        output.kind.name()
+                    )),
+                }
+            }
+        }
+    }
+
+    fn check_wires(&mut self) {
+        for wire in &self.graph.wires {
+            let checked = self.output(&wire.from, &wire.from_pin).and_then(|output| {
+                if output.kind != FlowType::Event {
+                    return Err(format!(
+                        "'{}.{}' is a value: connect it in the inputs of a node",
+                        wire.from, wire.from_pin
+                    ));
+                }
+                let Some(at) = self.graph.find(&wire.to) else {
+                    let names = self.graph.nodes.iter().map(|one| one.id.as_str());
+                    let hint = suggest::hint(&wire.to, names);
+                    return Err(format!(
+                        "leads to the node '{}', which does not exist{hint}",
+                        wire.to
+                    ));
+                };
+                let inputs = &self.checked.pins[at].inputs;
+                let events = || inputs.iter().filter(|pin| pin.kind == FlowType::Event);
+                if !events().any(|pin| pin.name == wire.to_pin) {
+                    let hint = suggest::hint(&wire.to_pin, events().map(|pin| pin.name.as_str()));
+                    return Err(format!(
+                        "leads to '{}.{}', and this node has no such input for events{hint}",
+                        wire.to, wire.to_pin
+                    ));
+                }
+                Ok(())
+            });
+            if let Err(message) = checked {
+                let known = self.graph.find(&wire.from).is_some();
+                let node = if known { &wire.from } else { &wire.to };
+                let problem = Problem { wire: wire.key(), ..Problem::error(node, "", message) };
+                self.checked.problems.push(problem);
+            }
+        }
+    }
+
+    /// Checks that a graph has at most one node of each border.
+    fn check_borders(&mut self) {
+        for border in ["graph.inputs", "graph.outputs"] {
+            let nodes: Vec<_> =
+                self.graph.nodes.iter().filter(|node| node.kind == border).collect();
+            if let [_, second, ..] = nodes[..] {
+                let message = format!("a graph has one node of type '{border}': remove this one");
+                self.error(&second.id, "", message);
+            }
+        }
+    }
+
+    fn check_values(&mut self) {
+        for variable in &self.graph.variables {
+            if let Some(value) = &variable.value
+                && let Err(message) = literal(variable.kind, value, self.owner.units())
+            {
+                self.error("", "", format!("the value of variable '{}' {message}", variable.name));
+            }
+        }
+        for pin in self.graph.inputs.iter().chain(&self.graph.outputs) {
+            if let PinDefault::Value(value) = &pin.default
+                && let Err(message) = literal(pin.kind, value, None)
+            {
+                self.error("", "", format!("the value of '{}' {message}", pin.name));
+            }
+        }
+    }
+
+    /// Warns of nodes that no event reaches.
+    fn warn_of_idle_nodes(&mut self) {
+        let nodes = &self.graph.nodes;
+        let mut reached = vec![false; nodes.len()];
+        let mut stack: Vec<usize> = Vec::new();
+        for (at, kind) in self.types.iter().enumerate() {
+            let starts = match kind {
+                Some(kind) => {
+                    kind.kind == NodeKind::Event
+                        || kind.name == "graph.inputs"
+                        || kind.name == "graph"
+                }
+                None => true,
+            };
+            if starts {
+                reached[at] = true;
+                stack.push(at);
+            }
+        }
+        while let Some(at) = stack.pop() {
+            let from = &nodes[at].id;
+            let first = self
+                .graph
+                .wires
+                .partition_point(|wire| super::source::natural_order(&wire.from, from).is_lt());
+            for wire in self.graph.wires[first..].iter().take_while(|wire| wire.from == *from) {
+                if let Some(to) = self.graph.find(&wire.to)
+                    && !reached[to]
+                {
+                    reached[to] = true;
+                    stack.push(to);
+                }
+            }
+        }
+        for (at, node) in nodes.iter().enumerate() {
+            let is_action = self.types[at].is_some_and(|kind| kind.kind == NodeKind::Action);
+            if is_action && !reached[at] {
+                let message = "no event reaches this node, so it never runs";
+                self.checked.problems.push(Problem::warning(&node.id, "", message));
+            }
+        }
+    }
+}

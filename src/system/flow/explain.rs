@@ -1,0 +1,199 @@
+//! Graphs and node types as text and as trees: for `engine explain`, for the manual and for tools.
+
+use super::built_in::pin_tree;
+use super::literal::Literal;
+use super::node_type::{Catalogue, NodeOrigin, NodeType, Pin, PinDefault};
+use super::program::{CONSTANT, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
+use super::source::{Problem, Severity};
+use super::value::{Conversion, FlowHeap, FlowType, conversion};
+use engine_foundation::json::{self, object};
+use engine_foundation::sjson::SjsonTree;
+use std::fmt::Write;
+
+/// Returns a program as readable text: sizes, variables, and each node with its inputs and with the
+/// nodes that follow.
+pub fn explain(program: &Program) -> String {
+    let size = program.size();
+    let mut text = format!(
+        "{}: {} nodes, {} bytes shared, {} bytes for each instance\n",
+        program.name,
+        program.nodes.iter().filter(|node| !node.hidden).count(),
+        size.program,
+        size.instance
+    );
+    for graph in &program.graphs {
+        let _ = writeln!(text, "contains the graph {graph}");
+    }
+    for variable in &program.variables {
+        let (name, kind) = (&variable.name, variable.kind.name());
+        let _ = writeln!(text, "variable {name}: {kind} = {}", literal_text(&variable.initial));
+    }
+    for (at, node) in program.nodes.iter().enumerate().filter(|(_, node)| !node.hidden) {
+        let record = program.node(node.offset);
+        let inputs: Vec<String> = node
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(input, (name, _))| {
+                format!("{name} = {}", operand_text(program, record.operand(input)))
+            })
+            .collect();
+        let _ = writeln!(text, "{}: {}({})", node.path, node.kind, inputs.join(", "));
+        for wire in program.wires.iter().filter(|wire| wire.from as usize == at) {
+            let to = &program.nodes[wire.to as usize].path;
+            let _ = writeln!(text, "  {} > {to}.{}", wire.from_pin, wire.to_pin);
+        }
+    }
+    text
+}
+
+fn literal_text(literal: &Literal) -> String {
+    match literal {
+        Literal::Slot(slot) => slot.describe(&FlowHeap::default()),
+        Literal::Text(text) | Literal::LevelUnit(text) => format!("\"{text}\""),
+    }
+}
+
+fn operand_text(program: &Program, word: u32) -> String {
+    if word & CONSTANT != 0 {
+        return literal_text(&program.constants[(word & !CONSTANT) as usize]);
+    }
+    match word {
+        UNIT_SLOT => return "this unit".to_string(),
+        LEVEL_SLOT => return "this level".to_string(),
+        WORLD_SLOT => return "this world".to_string(),
+        _ => {}
+    }
+    if let Some(variable) = program.variables.iter().find(|variable| variable.slot == word) {
+        return format!("variable {}", variable.name);
+    }
+    let owner = program.nodes.iter().find(|node| {
+        let first = program.node(node.offset).outputs() as u32;
+        (first..first + node.outputs.len() as u32).contains(&word)
+    });
+    match owner {
+        Some(node) if node.hidden => operand_text(program, program.node(node.offset).operand(0)),
+        Some(node) => {
+            let output = word as usize - program.node(node.offset).outputs();
+            format!("{}.{}", node.path, node.outputs[output].0)
+        }
+        None => format!("slot {word}"),
+    }
+}
+
+/// Returns a problem as tools get it.
+pub fn problem_tree(problem: &Problem) -> SjsonTree {
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let mut entries = vec![("severity".to_string(), json::text(severity))];
+    let node = problem.node.split('/').next().unwrap_or_default();
+    for (key, value) in [("node", node), ("pin", &*problem.pin), ("wire", &*problem.wire)] {
+        if !value.is_empty() {
+            entries.push((key.to_string(), json::text(value)));
+        }
+    }
+    entries.push(("message".to_string(), json::text(&problem.message)));
+    SjsonTree::Object(entries)
+}
+
+fn node_tree(node: &NodeType) -> SjsonTree {
+    let pins = |pins: &[Pin]| SjsonTree::Array(pins.iter().map(pin_tree).collect());
+    let settings = node.settings.iter().map(|setting| {
+        let mut entries = vec![
+            ("name".to_string(), json::text(setting.name)),
+            ("type".to_string(), json::text(setting.kind.name())),
+            ("doc".to_string(), json::text(setting.doc)),
+        ];
+        if let Some(default) = &setting.default {
+            entries.push(("default".to_string(), default.clone()));
+        }
+        SjsonTree::Object(entries)
+    });
+    let origin = match &node.origin {
+        NodeOrigin::BuiltIn => "built_in",
+        NodeOrigin::Function => "engine",
+        NodeOrigin::Lua(_) => "lua",
+    };
+    let mut entries = vec![
+        ("type".to_string(), json::text(&node.name)),
+        ("name".to_string(), json::text(&node.title)),
+        ("category".to_string(), json::text(&node.category)),
+        ("doc".to_string(), json::text(&node.doc)),
+        ("kind".to_string(), json::text(node.kind.name())),
+        ("origin".to_string(), json::text(origin)),
+        ("latent".to_string(), SjsonTree::Bool(node.latent)),
+        ("dynamic".to_string(), SjsonTree::Bool(node.dynamic)),
+        ("settings".to_string(), SjsonTree::Array(settings.collect())),
+        ("inputs".to_string(), pins(&node.inputs)),
+        ("outputs".to_string(), pins(&node.outputs)),
+    ];
+    if let NodeOrigin::Lua(file) = &node.origin {
+        entries.push(("file".to_string(), json::text(file)));
+    }
+    SjsonTree::Object(entries)
+}
+
+/// Returns the catalogue as tools get it: types, conversions and nodes.
+pub fn catalogue_tree(catalogue: &Catalogue) -> [(&'static str, SjsonTree); 3] {
+    let types = FlowType::ALL.map(FlowType::name);
+    let mut conversions = Vec::new();
+    for from in FlowType::ALL {
+        for to in FlowType::ALL {
+            let Some(how) = conversion(from, to).filter(|_| from != to) else { continue };
+            conversions.push(object([
+                ("from", json::text(from.name())),
+                ("to", json::text(to.name())),
+                ("checked", SjsonTree::Bool(how == Conversion::Check)),
+            ]));
+        }
+    }
+    let nodes = catalogue.types().iter().map(node_tree).collect();
+    [
+        ("types", json::texts(types)),
+        ("conversions", SjsonTree::Array(conversions)),
+        ("nodes", SjsonTree::Array(nodes)),
+    ]
+}
+
+/// Returns the documentation of the node types of a catalogue that the engine executes itself, as
+/// tables in Markdown, one for each category.
+pub fn node_markdown(catalogue: &Catalogue) -> String {
+    let mut text = String::new();
+    let built_in = || catalogue.types().iter().filter(|node| node.origin == NodeOrigin::BuiltIn);
+    let mut categories: Vec<&str> = Vec::new();
+    for node in built_in() {
+        if !categories.contains(&node.category.as_str()) {
+            categories.push(&node.category);
+        }
+    }
+    for category in categories {
+        let _ = write!(
+            text,
+            "\n## {category}\n\n| Node | Inputs | Outputs | Does |\n|---|---|---|---|\n"
+        );
+        for node in built_in().filter(|node| node.category == category) {
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} | {} |",
+                node.name,
+                pins_text(&node.inputs),
+                pins_text(&node.outputs),
+                node.doc.replace('|', "\\|")
+            );
+        }
+    }
+    text
+}
+
+fn pins_text(pins: &[Pin]) -> String {
+    let text = |pin: &Pin| match (&pin.default, pin.kind) {
+        (_, FlowType::Event) => format!("*{}*", pin.name),
+        (PinDefault::Value(value), kind) => {
+            format!("`{}`: {} ({})", pin.name, kind.name(), json::write(value))
+        }
+        (_, kind) => format!("`{}`: {}", pin.name, kind.name()),
+    };
+    pins.iter().map(text).collect::<Vec<_>>().join(", ")
+}

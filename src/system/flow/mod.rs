@@ -1,0 +1,65 @@
+//! Flow, the visual scripting: graphs of nodes as text, their validation and compiler, and the
+//! interpreter that runs instances of them. Events and values come from the caller, and functions
+//! that are not known here are handed out to it. Knows no units, files or scripts.
+//!
+//! The form of the data follows N. Frykholm, "Visual Scripting the Data-Oriented Way" (Bitsquid,
+//! 2010): one static block for each graph, and one dynamic block for each instance.
+
+mod built_in;
+mod calls;
+mod check;
+mod compile;
+mod control;
+mod control_rows;
+mod events;
+mod explain;
+mod flatten;
+mod instance;
+mod literal;
+mod merge;
+mod node_type;
+mod op;
+mod pins;
+mod program;
+mod queries;
+mod reload;
+pub mod resource;
+mod runtime;
+mod source;
+#[cfg(test)]
+mod source_tests;
+mod task;
+#[cfg(test)]
+mod tests;
+mod timers;
+mod tools;
+mod trace;
+mod value;
+mod value_rows;
+
+pub use built_in::pin_tree;
+pub use check::{GraphOwner, check};
+pub use compile::{Compiled, PULLS_MAX, compile};
+pub use explain::{catalogue_tree, explain, node_markdown, problem_tree};
+pub use flatten::GRAPH_DEPTH_MAX;
+pub use instance::{INSTANCES_MAX, InstanceId, instance_bytes};
+pub use literal::Literal;
+pub use merge::{MergeConflict, edit_text, merge};
+pub use node_type::{
+    Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
+};
+pub use op::Op;
+pub use pins::{GraphLoader, NodePins, pins_of};
+pub use program::{EventKind, Program, ProgramSize};
+pub use queries::FlowHost;
+pub use runtime::{
+    EVENT_VALUES_MAX, EVENTS_MAX, Flow, FlowCall, FlowEvent, FlowOwner, NESTED_EVENTS_MAX,
+    NODES_PER_EVENT_MAX, RunState, StoppedNode,
+};
+pub use source::{
+    GraphSource, InputSource, NODES_MAX, NodeSource, Problem, Severity, VARIABLES_MAX, line_of,
+};
+pub use task::CALL_PINS_MAX;
+pub use timers::TIMERS_MAX;
+pub use trace::{FlowTrace, TRACE_EVENTS_MAX, TraceEvent};
+pub use value::{FlowHeap, FlowType, LIST_ITEMS_MAX, Slot, TEXT_BYTES_MAX, Tag};

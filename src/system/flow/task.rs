@@ -1,0 +1,271 @@
+//! The interpreter: one event with everything that follows from it, as a stack of nodes that still
+//! have to run. It uses no native recursion, so it can stop before any node, and continue later.
+
+use super::control;
+use super::instance::InstanceId;
+use super::op::Op;
+use super::pins::CurvePoints;
+use super::program::{NodeRecord, Program};
+use super::queries::Machine;
+use super::timers::FlowTimers;
+use super::trace::FlowTrace;
+use super::value::Slot;
+
+/// Maximum number of nodes that wait on the stack of one event.
+pub const STACK_MAX: usize = 65_536;
+/// Number of wires that the error of an endless event names.
+const WIRES_KEPT: usize = 8;
+
+/// Reason for which a node runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum RunMode {
+    /// An event arrived at an input.
+    Input,
+    /// An entry point starts a chain at its output.
+    Fire,
+    /// A timer begins.
+    Start,
+    /// A loop continues.
+    Continue,
+    /// A timeline advances.
+    Tick,
+}
+
+/// A node that has to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    pub node: u32,
+    pub mode: RunMode,
+    /// Event input, or the output of an entry point.
+    pub input: u32,
+    /// Wire by which the event came; `NO_WIRE` for none.
+    pub wire: u32,
+}
+
+/// No wire.
+pub const NO_WIRE: u32 = u32::MAX;
+
+/// An event that is running.
+#[derive(Debug, Default)]
+pub struct Task {
+    pub instance: Option<InstanceId>,
+    pub stack: Vec<Frame>,
+    /// The node that is running, and the number of its queries that were evaluated.
+    pub current: Option<(Frame, u32)>,
+    /// Number of nodes that ran.
+    pub count: u32,
+    /// True if the next node runs even if it has a breakpoint.
+    pub passes_breakpoint: bool,
+    /// The last wires, in a ring.
+    wires: [u32; WIRES_KEPT],
+}
+
+impl Task {
+    /// Starts an event.
+    pub fn begin(&mut self, instance: InstanceId) {
+        self.instance = Some(instance);
+        self.stack.clear();
+        self.current = None;
+        self.count = 0;
+        self.passes_breakpoint = false;
+        self.wires = [NO_WIRE; WIRES_KEPT];
+    }
+
+    /// Returns the names of the last wires.
+    fn wire_names(&self, program: &Program) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for at in 0..WIRES_KEPT {
+            let wire = self.wires[(self.count as usize + at) % WIRES_KEPT];
+            if let Some(wire) = program.wires.get(wire as usize) {
+                let from = &program.nodes[wire.from as usize].path;
+                let to = &program.nodes[wire.to as usize].path;
+                let name = format!("{from}.{} > {to}.{}", wire.from_pin, wire.to_pin);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names.join(", ")
+    }
+}
+
+/// Result of running a task.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Outcome {
+    /// The event is complete.
+    Complete,
+    /// The node that ran has requests; the event continues after them.
+    Requests,
+    /// The current node, or one of its queries, calls a function that only the caller can call.
+    Call {
+        /// Offset of the node that calls.
+        node: u32,
+        function: u32,
+    },
+    /// A breakpoint stopped the event before the current node.
+    Stopped,
+    /// A node failed: its offset and a message.
+    Failed(u32, String),
+}
+
+/// Everything that running nodes use, apart from the data of the instance.
+pub struct Surroundings<'a> {
+    pub timers: &'a mut FlowTimers,
+    pub trace: Option<&'a mut FlowTrace>,
+    pub breakpoints: &'a [u32],
+    /// True to stop before every node.
+    pub single_step: bool,
+    pub nodes_max: u32,
+    pub frame: u64,
+    /// Native functions by the program's functions; `NO_FUNCTION` for those of the caller.
+    pub natives: &'a [u32],
+    /// Curves of the program's timelines.
+    pub curves: &'a [Vec<CurvePoints>],
+    pub requests: &'a mut Vec<Request>,
+    pub playing: &'a mut u32,
+}
+
+/// A function that only the caller can call.
+pub const NO_FUNCTION: u32 = u32::MAX;
+
+/// An effect on other instances, which the caller applies after the node.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Sends a custom event: to, name, value.
+    Send(Slot, Slot, Slot),
+    /// Calls the callback of scripts: name, value.
+    Raise(Slot, Slot),
+    Print(Slot),
+    /// Ends delays and timelines.
+    Stop,
+}
+
+/// Runs a task until it is complete, calls a function, or stops.
+pub fn run(
+    task: &mut Task,
+    program: &Program,
+    machine: &mut Machine,
+    around: &mut Surroundings,
+) -> Outcome {
+    loop {
+        let (frame, first) = match task.current.take() {
+            Some(current) => current,
+            None => match task.stack.pop() {
+                Some(frame) => {
+                    if let Some(outcome) = before_node(task, program, frame, around) {
+                        return outcome;
+                    }
+                    (frame, 0)
+                }
+                None => return Outcome::Complete,
+            },
+        };
+        let node = program.node(frame.node);
+        let pulls = node.pulls();
+        let mut at = first as usize;
+        while at < pulls.len() {
+            let query = program.node(pulls[at]);
+            at += 1;
+            let evaluated = match query.op() {
+                Op::Call => match call(query, machine, around) {
+                    Some(result) => result,
+                    None => {
+                        task.current = Some((frame, at as u32));
+                        return Outcome::Call { node: pulls[at - 1], function: query.payload() };
+                    }
+                },
+                _ => machine.evaluate(query),
+            };
+            if let Err(message) = evaluated {
+                return Outcome::Failed(pulls[at - 1], message);
+            }
+        }
+        if node.op() == Op::Call {
+            match call(node, machine, around) {
+                Some(Ok(())) => {}
+                Some(Err(message)) => return Outcome::Failed(frame.node, message),
+                // The caller stores the results and pushes the nodes that follow.
+                None => return Outcome::Call { node: frame.node, function: node.payload() },
+            }
+            push_targets(task, node, 0);
+        } else if let Err(message) = control::run(task, node, frame, machine, around) {
+            return Outcome::Failed(frame.node, message);
+        }
+        if task.stack.len() > STACK_MAX {
+            let message = format!("more than {STACK_MAX} nodes wait for one event (STACK_MAX)");
+            return Outcome::Failed(frame.node, message);
+        }
+        if !around.requests.is_empty() {
+            return Outcome::Requests;
+        }
+    }
+}
+
+/// Counts a node; returns an outcome if it must not run now.
+#[inline(always)]
+fn before_node(
+    task: &mut Task,
+    program: &Program,
+    frame: Frame,
+    around: &mut Surroundings,
+) -> Option<Outcome> {
+    if (around.single_step || !around.breakpoints.is_empty())
+        && !task.passes_breakpoint
+        && (around.single_step || around.breakpoints.contains(&frame.node))
+    {
+        task.stack.push(frame);
+        return Some(Outcome::Stopped);
+    }
+    task.passes_breakpoint = false;
+    task.wires[task.count as usize % WIRES_KEPT] = frame.wire;
+    task.count += 1;
+    if let Some(trace) = &mut around.trace {
+        trace.record(around.frame, program.node(frame.node).info() as u32, frame.wire, frame.input);
+    }
+    if task.count > around.nodes_max {
+        let message = format!(
+            "{} nodes ran for one event, which is the limit (NODES_PER_EVENT_MAX): is this loop \
+             endless? {}",
+            around.nodes_max,
+            task.wire_names(program)
+        );
+        return Some(Outcome::Failed(frame.node, message));
+    }
+    None
+}
+
+/// Maximum number of inputs and outputs of a function.
+pub const CALL_PINS_MAX: usize = 16;
+
+/// Calls a native function. Returns `None` if only the caller can call it.
+#[inline(always)]
+fn call(
+    node: NodeRecord,
+    machine: &mut Machine,
+    around: &Surroundings,
+) -> Option<Result<(), String>> {
+    let native = around.natives[node.payload() as usize];
+    if native == NO_FUNCTION {
+        return None;
+    }
+    let mut inputs = [Slot::NIL; CALL_PINS_MAX];
+    let count = node.inputs().min(CALL_PINS_MAX);
+    for (at, input) in inputs[..count].iter_mut().enumerate() {
+        *input = machine.operand(node.operand(at));
+    }
+    let outputs = &mut machine.slots[node.outputs()..];
+    Some(machine.host.call(native, &inputs[..count], outputs, machine.heap))
+}
+
+/// Pushes the targets of an event output, so that the first one runs next.
+#[inline(always)]
+pub fn push_targets(task: &mut Task, node: NodeRecord, output: usize) {
+    if output >= node.event_outputs() {
+        return;
+    }
+    for [target, input, wire] in node.targets(output).iter().rev() {
+        let (node, input, wire) = (*target, *input, *wire);
+        task.stack.push(Frame { node, mode: RunMode::Input, input, wire });
+    }
+}

@@ -1,0 +1,69 @@
+//! Recording of the events of one instance, for tools: the last events, and how often each node
+//! ran. Nothing is recorded while no tool asks.
+
+use super::instance::InstanceId;
+use super::task::NO_WIRE;
+use std::collections::VecDeque;
+
+/// Number of events that are kept.
+pub const TRACE_EVENTS_MAX: usize = 1000;
+/// Maximum number of instances that are recorded at one time.
+pub const TRACES_MAX: usize = 16;
+
+/// An event that arrived at a node.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TraceEvent {
+    pub sequence: u64,
+    pub frame: u64,
+    /// Index of the node.
+    pub node: u32,
+    /// Index of the wire; `NO_WIRE` if the event came from outside.
+    pub wire: u32,
+    /// Event input, or the output of an entry point.
+    pub input: u32,
+}
+
+/// The recorded events of an instance.
+#[derive(Debug)]
+pub struct FlowTrace {
+    pub instance: InstanceId,
+    pub events: VecDeque<TraceEvent>,
+    /// By node.
+    pub counts: Vec<u32>,
+    pub sequence: u64,
+    /// Error of the last event that failed; empty for none.
+    pub problem: String,
+    /// Seconds of real time at the last question of a tool.
+    pub asked_at: f64,
+}
+
+impl FlowTrace {
+    pub fn new(instance: InstanceId, nodes: usize) -> FlowTrace {
+        FlowTrace {
+            instance,
+            events: VecDeque::with_capacity(TRACE_EVENTS_MAX),
+            counts: vec![0; nodes],
+            sequence: 0,
+            problem: String::new(),
+            asked_at: 0.0,
+        }
+    }
+
+    /// Records that a node runs.
+    pub fn record(&mut self, frame: u64, node: u32, wire: u32, input: u32) {
+        self.counts[node as usize] += 1;
+        self.sequence += 1;
+        if self.events.len() >= TRACE_EVENTS_MAX {
+            self.events.pop_front();
+        }
+        let sequence = self.sequence;
+        self.events.push_back(TraceEvent { sequence, frame, node, wire, input });
+    }
+}
+
+impl TraceEvent {
+    /// Returns true if the event came from another node.
+    pub fn has_wire(&self) -> bool {
+        self.wire != NO_WIRE
+    }
+}

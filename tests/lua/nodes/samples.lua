@@ -1,0 +1,38 @@
+-- Nodes of graphs for tests/lua/flow_test.lua.
+local nodes = {}
+
+nodes.twice = {
+  title = "Twice",
+  category = "Samples",
+  doc = "Doubles a number, and says whether it was even.",
+  inputs = { { name = "value", type = "number" } },
+  outputs = { { name = "result", type = "number" } },
+  events = { "even", "odd" },
+  run = function(value)
+    if value % 2 == 1 then Application.flow_callback_return_event("odd") end
+    return value * 2
+  end,
+}
+
+nodes.fail = {
+  doc = "Fails, waits, or returns a wrong value.",
+  outputs = { { name = "result", type = "number" } },
+  run = function()
+    local mode = FLOW_FAILURE
+    if mode == "wait" then coroutine.yield() end
+    if mode == "value" then return "a text" end
+    error("the sample fails")
+  end,
+}
+
+nodes.context = {
+  doc = "The unit and the node that run.",
+  run = function()
+    FLOW_CONTEXT = {
+      Application.flow_callback_context_unit(), Application.flow_callback_context_world(),
+      Application.flow_callback_context_level(), Application.flow_callback_context_node(),
+    }
+  end,
+}
+
+return nodes
