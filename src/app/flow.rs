@@ -186,10 +186,10 @@ impl App {
             };
             for problem in validated.problems {
                 let line = graph.map_or(1, |graph| line_of(graph, &problem));
-                let text = format!("{}:{line}: {}", file.path, problem.text());
+                let location = format!("{}:{line}", file.path);
                 match problem.severity {
-                    Severity::Error => log::error(&text),
-                    Severity::Warning => log::data_warning(&text, &text),
+                    Severity::Error => log::error(&format!("{location}: {}", problem.text())),
+                    Severity::Warning => log::data_warning(&location, &problem.text()),
                 }
             }
         }
