@@ -2,3 +2,8 @@
 //! Knows no worlds, units or scripts; those give it triangles and positions.
 
 pub mod bake;
+pub mod mesh;
+pub mod search;
+
+#[cfg(test)]
+mod tests;

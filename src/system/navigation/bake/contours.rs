@@ -21,7 +21,7 @@ pub(super) struct Contour {
     pub corners: Vec<Corner>,
 }
 
-/// Corner of a traced loop, with the region on the other side of the edge that follows.
+/// Corner of a traced loop, with the region on the other side of the edge that ends there.
 #[derive(Clone, Copy)]
 struct TracedCorner {
     corner: Corner,
@@ -162,7 +162,7 @@ pub(super) fn doubled_area(corners: &[Corner]) -> i64 {
 fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
     let count = traced.len();
     let mut kept: Vec<usize> = (0..count)
-        .filter(|i| traced[*i].beyond != traced[(*i + count - 1) % count].beyond)
+        .filter(|i| traced[*i].beyond != traced[(*i + 1) % count].beyond)
         .collect();
     if kept.len() < 2 {
         let key = |i: &usize| (traced[*i].corner[0], traced[*i].corner[1]);
@@ -179,7 +179,7 @@ fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
         stack.push((from, if to > from { to } else { to + count }));
     }
     while let Some((from, to)) = stack.pop() {
-        let beyond = traced[from % count].beyond;
+        let beyond = traced[(from + 1) % count].beyond;
         let error = if beyond == NO_REGION { error } else { REGION_EDGE_ERROR };
         let farthest = farthest_corner(traced, from, to);
         if let Some((at, distance)) = farthest

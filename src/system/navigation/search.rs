@@ -1,0 +1,402 @@
+//! Searches in a mesh: A* over polygons, string pulling, and rays. The marks of a search are in a
+//! `Searcher`, so that several searches can use the same mesh at once.
+//!
+//! A node is a polygon with the point at which the search entered it: the point of the portal that
+//! is nearest to the straight way to the goal. The open list is a binary heap; equal costs are
+//! ordered by the index of the polygon, so that results do not depend on anything else.
+
+use super::mesh::{Link, NavigationMesh, NearestPolygon};
+use engine_foundation::{Vec2, Vec3};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Default number of polygons that a search may visit.
+pub const SEARCH_NODES_DEFAULT: usize = 65_536;
+/// Maximum number of polygons that a ray crosses.
+const RAY_POLYGONS_MAX: usize = 16_384;
+/// Marks the start of a search, which no link leads to.
+const NO_LINK: u32 = u32::MAX;
+
+/// Reason why a path does not reach its goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartialReason {
+    /// No way leads to the goal.
+    Unreachable,
+    /// The search visited as many polygons as it may.
+    Budget,
+}
+
+impl PartialReason {
+    /// Returns the name for scripts.
+    pub fn name(self) -> &'static str {
+        match self {
+            PartialReason::Unreachable => "unreachable",
+            PartialReason::Budget => "budget",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    /// Number of the search that visited the node last, and whether it is finished.
+    stamp: u32,
+    is_closed: bool,
+    /// Polygon and link by which it was entered.
+    parent: u32,
+    link: u32,
+    cost: f32,
+    entry: Vec3,
+}
+
+/// Marks and open list of searches.
+#[derive(Debug, Default)]
+pub struct Searcher {
+    nodes: Vec<Node>,
+    heap: BinaryHeap<Reverse<u64>>,
+    stamp: u32,
+    /// Polygons that the last search finished, in order.
+    visited: Vec<u32>,
+}
+
+/// Polygons from a start to a goal, with the links between them.
+#[derive(Clone, Debug, Default)]
+pub struct PolygonPath {
+    pub polygons: Vec<u32>,
+    /// Links as indices into the mesh: one less than polygons.
+    links: Vec<u32>,
+    /// Why the path ends before the goal; `None` if it does not.
+    pub partial: Option<PartialReason>,
+}
+
+impl Searcher {
+    fn begin(&mut self, mesh: &NavigationMesh) {
+        if self.nodes.len() != mesh.polygons.len() || self.stamp == u32::MAX {
+            self.nodes.clear();
+            self.nodes.resize(mesh.polygons.len(), Node::default());
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.heap.clear();
+        self.visited.clear();
+    }
+
+    /// Returns the polygons that the last search finished, in order.
+    pub fn visited(&self) -> &[u32] {
+        &self.visited
+    }
+
+    /// Searches for a path. If the goal cannot be reached, the path leads to the polygon from which
+    /// it is nearest.
+    pub fn search(
+        &mut self,
+        mesh: &NavigationMesh,
+        start: NearestPolygon,
+        goal: NearestPolygon,
+        nodes_max: usize,
+        path: &mut PolygonPath,
+    ) {
+        self.begin(mesh);
+        let least = mesh.costs.iter().copied().filter(|cost| *cost > 0.0).fold(f32::MAX, f32::min);
+        let first = Node {
+            stamp: self.stamp,
+            is_closed: false,
+            parent: start.polygon,
+            link: NO_LINK,
+            cost: 0.0,
+            entry: start.position,
+        };
+        self.nodes[start.polygon as usize] = first;
+        let far = start.position.distance(goal.position) * least;
+        self.heap.push(Reverse(key(far, start.polygon)));
+        let mut best = (far, start.polygon);
+        let mut reason = PartialReason::Unreachable;
+        while let Some(Reverse(top)) = self.heap.pop() {
+            let polygon = top as u32;
+            if self.nodes[polygon as usize].is_closed {
+                continue;
+            }
+            self.nodes[polygon as usize].is_closed = true;
+            if polygon == goal.polygon {
+                self.visited.push(polygon);
+                return self.trace(polygon, None, path);
+            }
+            if self.visited.len() >= nodes_max {
+                reason = PartialReason::Budget;
+                break;
+            }
+            self.visited.push(polygon);
+            self.expand(mesh, polygon, goal, least, &mut best);
+        }
+        self.trace(best.1, Some(reason), path);
+    }
+
+    fn expand(
+        &mut self,
+        mesh: &NavigationMesh,
+        polygon: u32,
+        goal: NearestPolygon,
+        least: f32,
+        best: &mut (f32, u32),
+    ) {
+        let node = self.nodes[polygon as usize];
+        let of = &mesh.polygons[polygon as usize];
+        let cost_here = mesh.costs[usize::from(of.area)];
+        for (at, link) in (of.first_link..).zip(mesh.links(polygon)) {
+            let target = link.target;
+            if target == node.parent || !mesh.is_open(target) {
+                continue;
+            }
+            let known = self.nodes[target as usize];
+            let is_known = known.stamp == self.stamp;
+            if is_known && known.is_closed {
+                continue;
+            }
+            let entry = crossing(node.entry, goal.position, link);
+            let mut cost = node.cost + node.entry.distance(entry) * cost_here;
+            let mut rest = entry.distance(goal.position) * least;
+            if target == goal.polygon {
+                let area = mesh.polygons[target as usize].area;
+                cost += entry.distance(goal.position) * mesh.costs[usize::from(area)];
+                rest = 0.0;
+            }
+            if is_known && known.cost <= cost {
+                continue;
+            }
+            self.nodes[target as usize] = Node {
+                stamp: self.stamp,
+                is_closed: false,
+                parent: polygon,
+                link: at,
+                cost,
+                entry,
+            };
+            self.heap.push(Reverse(key(cost + rest, target)));
+            if rest < best.0 {
+                *best = (rest, target);
+            }
+        }
+    }
+
+    fn trace(&self, end: u32, partial: Option<PartialReason>, path: &mut PolygonPath) {
+        path.polygons.clear();
+        path.links.clear();
+        path.partial = partial;
+        let mut at = end;
+        loop {
+            path.polygons.push(at);
+            let node = &self.nodes[at as usize];
+            if node.link == NO_LINK {
+                break;
+            }
+            path.links.push(node.link);
+            at = node.parent;
+        }
+        path.polygons.reverse();
+        path.links.reverse();
+    }
+}
+
+/// Returns the order of a node in the open list: by cost, then by index.
+fn key(cost: f32, polygon: u32) -> u64 {
+    // The bits of numbers that are not negative have the order of the numbers.
+    u64::from(cost.max(0.0).to_bits()) << 32 | u64::from(polygon)
+}
+
+/// Returns the point of a portal that is nearest to the straight way between two points.
+fn crossing(from: Vec3, to: Vec3, link: &Link) -> Vec3 {
+    let along = link.left - link.right;
+    let way = (to - from).truncate();
+    let across = way.perp_dot(along.truncate());
+    if across.abs() < 1e-12 {
+        return (link.left + link.right) * 0.5;
+    }
+    let part = (link.right - from).truncate().perp_dot(way) / across;
+    link.right + along * part.clamp(0.0, 1.0)
+}
+
+/// Path as points, and the polygon in which each lies.
+#[derive(Clone, Debug, Default)]
+pub struct PointPath {
+    pub points: Vec<Vec3>,
+    pub polygons: Vec<u32>,
+}
+
+impl PolygonPath {
+    /// Makes a path from polygons that are neighbours.
+    ///
+    /// # Errors
+    /// Returns the index of the first polygon that is no neighbour of the one before.
+    pub fn from_polygons(mesh: &NavigationMesh, polygons: &[u32]) -> Result<PolygonPath, usize> {
+        let mut links = Vec::with_capacity(polygons.len());
+        for (at, pair) in polygons.windows(2).enumerate() {
+            let first = mesh.polygons[pair[0] as usize].first_link;
+            let found = mesh.links(pair[0]).iter().position(|link| link.target == pair[1]);
+            links.push(first + found.ok_or(at + 1)? as u32);
+        }
+        Ok(PolygonPath { polygons: polygons.to_vec(), links, partial: None })
+    }
+
+    /// Removes polygons from the beginning that have been walked through.
+    pub fn drop_first(&mut self, count: usize) {
+        self.polygons.drain(..count);
+        self.links.drain(..count.min(self.links.len()));
+    }
+
+    /// Returns the shortest way through the polygons, at most `corners_max` points: the funnel
+    /// algorithm (D. T. Lee and F. P. Preparata, "Euclidean Shortest Paths in the Presence of
+    /// Rectilinear Barriers", 1984).
+    pub fn funnel(
+        &self,
+        mesh: &NavigationMesh,
+        start: Vec3,
+        goal: Vec3,
+        corners_max: usize,
+        path: &mut PointPath,
+    ) {
+        path.points.clear();
+        path.polygons.clear();
+        path.push(start, self.polygons[0]);
+        let portal = |at: usize| match self.links.get(at) {
+            Some(link) => {
+                let link = &mesh.links[*link as usize];
+                (link.left, link.right)
+            }
+            None => (goal, goal),
+        };
+        let (mut apex, mut left, mut right) = (start, start, start);
+        let (mut left_at, mut right_at) = (0, 0);
+        let mut at = 0;
+        while at <= self.links.len() {
+            let (next_left, next_right) = portal(at);
+            let mut corner = None;
+            if turn(apex, right, next_right) >= 0.0 {
+                if is_same(apex, right) || turn(apex, left, next_right) < 0.0 {
+                    (right, right_at) = (next_right, at + 1);
+                } else {
+                    corner = Some((left, left_at));
+                }
+            }
+            if corner.is_none() && turn(apex, left, next_left) <= 0.0 {
+                if is_same(apex, left) || turn(apex, right, next_left) > 0.0 {
+                    (left, left_at) = (next_left, at + 1);
+                } else {
+                    corner = Some((right, right_at));
+                }
+            }
+            at += 1;
+            if let Some((point, portal)) = corner {
+                path.push(point, self.polygons[portal.min(self.polygons.len() - 1)]);
+                if path.points.len() > corners_max {
+                    return;
+                }
+                (apex, left, right) = (point, point, point);
+                (left_at, right_at) = (portal, portal);
+                at = portal;
+            }
+        }
+        path.push(goal, self.polygons[self.polygons.len() - 1]);
+    }
+}
+
+impl PointPath {
+    fn push(&mut self, point: Vec3, polygon: u32) {
+        if self.points.last().is_none_or(|last| !is_same(*last, point)) || self.points.len() == 1 {
+            self.points.push(point);
+            self.polygons.push(polygon);
+        }
+    }
+
+    /// Returns the length of the path in metres.
+    pub fn length(&self) -> f32 {
+        self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    }
+}
+
+/// Returns twice the area of a triangle seen from above, positive if it is counter-clockwise.
+fn turn(a: Vec3, b: Vec3, c: Vec3) -> f32 {
+    (b - a).truncate().perp_dot((c - a).truncate())
+}
+
+fn is_same(a: Vec3, b: Vec3) -> bool {
+    a.truncate().distance_squared(b.truncate()) < 1e-6
+}
+
+/// End of a ray on a mesh.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RayEnd {
+    pub polygon: u32,
+    pub position: Vec3,
+    /// Direction away from the wall that was hit; `None` if the ray reached its end.
+    pub wall: Option<Vec2>,
+}
+
+impl NavigationMesh {
+    /// Follows a straight line from a point of a polygon until it meets a wall, or an obstructed
+    /// polygon.
+    pub fn raycast(&self, start: NearestPolygon, to: Vec3) -> RayEnd {
+        let (from, to) = (start.position.truncate(), to.truncate());
+        let mut polygon = start.polygon;
+        let mut before = u32::MAX;
+        for _ in 0..RAY_POLYGONS_MAX {
+            let Some((part, edge)) = self.exit(polygon, from, to) else {
+                return self.ray_end(polygon, to, None);
+            };
+            let at = from + (to - from) * part;
+            let next = self.links(polygon).iter().find(|link| {
+                link.edge == edge
+                    && link.target != before
+                    && self.is_open(link.target)
+                    && is_on_portal(link, at)
+            });
+            match next {
+                Some(link) => (before, polygon) = (polygon, link.target),
+                None => {
+                    let (a, b) = self.edge(polygon, edge);
+                    let along = (b - a).truncate();
+                    let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
+                    return self.ray_end(polygon, at, Some(inward));
+                }
+            }
+        }
+        self.ray_end(polygon, from, None)
+    }
+
+    fn ray_end(&self, polygon: u32, at: Vec2, wall: Option<Vec2>) -> RayEnd {
+        RayEnd { polygon, position: at.extend(self.height(polygon, at)), wall }
+    }
+
+    /// Returns the part of a segment at which it leaves a polygon, and the edge; `None` if it ends
+    /// inside.
+    fn exit(&self, polygon: u32, from: Vec2, to: Vec2) -> Option<(f32, u8)> {
+        let corners = self.corners(polygon);
+        let way = to - from;
+        let mut exit: Option<(f32, u8)> = None;
+        for edge in 0..corners.len() {
+            let a = corners[edge].truncate();
+            let b = corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }].truncate();
+            let along = b - a;
+            // Positive if the segment ends outside of this edge.
+            if along.perp_dot(to - a) >= 0.0 {
+                continue;
+            }
+            let across = along.perp_dot(way);
+            if across >= 0.0 {
+                continue;
+            }
+            let part = (along.perp_dot(a - from) / across).clamp(0.0, 1.0);
+            if exit.is_none_or(|(known, _)| part < known) {
+                exit = Some((part, edge as u8));
+            }
+        }
+        exit
+    }
+}
+
+/// Returns true if a point on the edge of a link is within its portal.
+fn is_on_portal(link: &Link, at: Vec2) -> bool {
+    let (left, right) = (link.left.truncate(), link.right.truncate());
+    let along = left - right;
+    let part = (at - right).dot(along);
+    let slack = 1e-3 * along.length();
+    part >= -slack && part <= along.length_squared() + slack
+}
