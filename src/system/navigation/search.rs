@@ -14,6 +14,10 @@ use std::collections::BinaryHeap;
 pub const SEARCH_NODES_DEFAULT: usize = 65_536;
 /// Maximum number of polygons that a ray crosses.
 const RAY_POLYGONS_MAX: usize = 16_384;
+/// Maximum number of walls along which a point slides in one step.
+const SLIDES_MAX: usize = 3;
+/// Distance that is kept from walls, in metres.
+const WALL_DISTANCE: f32 = 1e-3;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
@@ -242,9 +246,23 @@ impl PolygonPath {
         self.links.drain(..count.min(self.links.len()));
     }
 
-    /// Returns the shortest way through the polygons, at most `corners_max` points: the funnel
-    /// algorithm (D. T. Lee and F. P. Preparata, "Euclidean Shortest Paths in the Presence of
-    /// Rectilinear Barriers", 1984).
+    /// Adds a polygon before the path, if one of the first `ahead` polygons is its neighbour.
+    pub fn rejoin(&mut self, mesh: &NavigationMesh, polygon: u32, ahead: usize) -> bool {
+        let first = mesh.polygons[polygon as usize].first_link;
+        let links = mesh.links(polygon);
+        let ahead = ahead.min(self.polygons.len());
+        let found = (0..ahead).rev().find_map(|at| {
+            let link = links.iter().position(|link| link.target == self.polygons[at]);
+            link.map(|link| (at, first + link as u32))
+        });
+        let Some((at, link)) = found else { return false };
+        self.drop_first(at);
+        self.polygons.insert(0, polygon);
+        self.links.insert(0, link);
+        true
+    }
+
+    /// Returns the shortest way through the polygons, at most `corners_max` points after the start.
     pub fn funnel(
         &self,
         mesh: &NavigationMesh,
@@ -256,6 +274,23 @@ impl PolygonPath {
         path.points.clear();
         path.polygons.clear();
         path.push(start, self.polygons[0]);
+        self.corners(mesh, start, goal, |point, polygon| {
+            path.push(point, polygon);
+            path.points.len() <= corners_max
+        });
+    }
+
+    /// Calls `each` with the corners of the shortest way through the polygons and with the goal,
+    /// until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata, "Euclidean
+    /// Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second argument is the
+    /// polygon that the way enters at the point.
+    pub fn corners(
+        &self,
+        mesh: &NavigationMesh,
+        start: Vec3,
+        goal: Vec3,
+        mut each: impl FnMut(Vec3, u32) -> bool,
+    ) {
         let portal = |at: usize| match self.links.get(at) {
             Some(link) => {
                 let link = &mesh.links[*link as usize];
@@ -263,6 +298,7 @@ impl PolygonPath {
             }
             None => (goal, goal),
         };
+        let last = self.polygons.len() - 1;
         let (mut apex, mut left, mut right) = (start, start, start);
         let (mut left_at, mut right_at) = (0, 0);
         let mut at = 0;
@@ -285,8 +321,7 @@ impl PolygonPath {
             }
             at += 1;
             if let Some((point, portal)) = corner {
-                path.push(point, self.polygons[portal.min(self.polygons.len() - 1)]);
-                if path.points.len() > corners_max {
+                if !each(point, self.polygons[portal.min(last)]) {
                     return;
                 }
                 (apex, left, right) = (point, point, point);
@@ -294,7 +329,7 @@ impl PolygonPath {
                 at = portal;
             }
         }
-        path.push(goal, self.polygons[self.polygons.len() - 1]);
+        each(goal, self.polygons[last]);
     }
 }
 
@@ -359,6 +394,27 @@ impl NavigationMesh {
             }
         }
         self.ray_end(polygon, from, None)
+    }
+
+    /// Moves a point of a polygon by a distance, and along the walls that it meets.
+    pub fn slide(&self, start: NearestPolygon, by: Vec2) -> NearestPolygon {
+        let (mut at, mut by) = (start, by);
+        for _ in 0..SLIDES_MAX {
+            let to = at.position + by.extend(0.0);
+            let end = self.raycast(at, to);
+            let moved = (end.position - at.position).truncate();
+            at = NearestPolygon { polygon: end.polygon, position: end.position };
+            let Some(wall) = end.wall else { return at };
+            // A little away from the wall, so that the next step does not begin behind it.
+            let away = at.position + wall.extend(0.0) * WALL_DISTANCE;
+            at.position = self.constrain(at.polygon, away);
+            let rest = by - moved;
+            by = rest - wall * rest.dot(wall).min(0.0);
+            if by.length_squared() < WALL_DISTANCE * WALL_DISTANCE {
+                break;
+            }
+        }
+        at
     }
 
     fn ray_end(&self, polygon: u32, at: Vec2, wall: Option<Vec2>) -> RayEnd {
