@@ -159,6 +159,9 @@ impl Engine {
             });
         }
         self.worlds
+            .navigation
+            .each_state(|handle, write| hasher.write(HashedSystem::Worlds, number(handle), write));
+        self.worlds
             .physics
             .each_state(|handle, write| hasher.write(HashedSystem::Physics, number(handle), write));
         for (handle, effect) in self.worlds.particles.slots().iter() {

@@ -110,6 +110,7 @@ pub const FILES: &[PreludeFile] = files![
     "world/level",
     "world/level_reload",
     "world/broadphase",
+    "world/navigation",
     "gui/gui",
     "gui/text",
     "gui/lines",

@@ -20,6 +20,7 @@ mod math;
 mod memory;
 mod mesh;
 mod mover;
+mod navigation;
 mod orthographic;
 mod particles;
 pub mod physics_world;
@@ -80,6 +81,9 @@ pub const MODULES: &[&ModuleRows] = &[
     &mesh::MESH,
     &input::mouse::MOUSE_MODULE,
     &mover::MOVER,
+    &navigation::agent::AGENT,
+    &navigation::grid::NAVIGATION_GRID,
+    &navigation::mesh::NAVIGATION_MESH,
     &resource_package::PACKAGE,
     &input::pad::PAD_1,
     &input::pad::PAD_2,
@@ -135,6 +139,8 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &prelude_core::CORE,
     &diagnostics::CORE,
     &broadphase::CORE,
+    &navigation::agent::CORE,
+    &navigation::mesh::CORE,
     &camera::CORE,
     &console::CORE,
     &gui::CORE,

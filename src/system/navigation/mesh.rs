@@ -405,6 +405,17 @@ impl NavigationMesh {
         best.map(|(_, nearest)| nearest)
     }
 
+    /// Calls `write` with the numbers that make up the state of the mesh.
+    pub fn write_state(&self, mut write: impl FnMut(u64)) {
+        write(self.polygons.len() as u64);
+        write(u64::from(self.version));
+        for (at, polygon) in (0..).zip(&self.polygons) {
+            if polygon.is_obstructed {
+                write(at);
+            }
+        }
+    }
+
     /// Returns a point on the mesh: uniform over the area of all polygons that can be entered.
     /// `random` gives numbers from 0 to 1.
     pub fn random_point(&self, mut random: impl FnMut() -> f64) -> Option<NearestPolygon> {

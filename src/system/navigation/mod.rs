@@ -11,3 +11,22 @@ mod velocity;
 
 #[cfg(test)]
 mod tests;
+
+use engine_foundation::Handle;
+
+/// Maximum number of meshes.
+pub const MESHES_MAX: usize = 64;
+/// Maximum number of grids.
+pub const GRIDS_MAX: usize = 256;
+
+/// Handle of a mesh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NavigationMeshId(pub Handle);
+
+/// Handle of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NavigationGridId(pub Handle);
+
+/// Handle of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AgentId(pub Handle);

@@ -18,6 +18,8 @@ const RAY_POLYGONS_MAX: usize = 16_384;
 const SLIDES_MAX: usize = 3;
 /// Distance that is kept from walls, in metres.
 const WALL_DISTANCE: f32 = 1e-3;
+/// Distance behind an edge, in metres, at which a ray still ends on it.
+const GRAZE: f32 = 1e-4;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
@@ -431,8 +433,8 @@ impl NavigationMesh {
             let a = corners[edge].truncate();
             let b = corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }].truncate();
             let along = b - a;
-            // Positive if the segment ends outside of this edge.
-            if along.perp_dot(to - a) >= 0.0 {
+            // A ray along an edge does not leave through it.
+            if along.perp_dot(to - a) >= -GRAZE * along.length() {
                 continue;
             }
             let across = along.perp_dot(way);

