@@ -26,7 +26,7 @@ function NavigationMesh.find_path(mesh, from, to)
   return points_of(numbers), reason
 end
 
----Returns the corners of a polygon, counter-clockwise as seen from above.
+---Returns the corners of a polygon, counter-clockwise from above.
 ---@param mesh NavigationMesh a navigation mesh
 ---@param polygon integer the number of a polygon, from 1
 ---@return Vector3[] corners three to six points

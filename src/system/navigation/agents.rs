@@ -16,13 +16,13 @@ pub const AGENTS_MAX: usize = 16_384;
 pub const UPDATE_NODES: usize = 4096;
 /// Polygons at the beginning of a path among which an agent is looked for after a step.
 const PATH_LOOKAHEAD: usize = 32;
-/// Distance from the goal at which an agent has arrived, as a part of its radius.
+/// Distance from the target at which an agent has arrived, as a part of its radius.
 const ARRIVAL_RADII: f32 = 0.25;
 /// Seconds without progress after which an agent counts as stuck, and gets a new path.
 const STUCK_SECONDS: f32 = 0.75;
 /// Part of the wanted speed below which an agent makes no progress.
 const STUCK_SPEED: f32 = 0.1;
-/// Distance from others at which an agent has arrived although they stand on its goal, in radii.
+/// Distance from others at which an agent has arrived although they stand on its target, in radii.
 const CROWDED_RADII: f32 = 6.0;
 
 /// Properties of an agent. Lengths are in metres.
@@ -35,7 +35,7 @@ pub struct AgentSettings {
     pub acceleration: f32,
     /// Agents of lower priority make way for those of higher priority.
     pub priority: u8,
-    /// False if the agent goes straight, and others avoid it.
+    /// False if the agent walks straight, and others avoid it.
     pub avoids: bool,
 }
 
@@ -189,7 +189,7 @@ impl Agents {
         }
     }
 
-    /// Moves an agent to another point, from which it goes on to its destination.
+    /// Moves an agent to another point, from which it continues to its destination.
     pub fn teleport(&mut self, agent: Handle, at: NearestPolygon) {
         let Some(known) = self.slots.get_mut(agent) else { return };
         known.at = at;
@@ -285,15 +285,15 @@ impl Agents {
                 break;
             }
             let agent = self.slots.at_mut(*row as usize).expect("it was listed");
-            let Some(goal) = agent.destination else { continue };
-            self.searcher.search(mesh, agent.at, goal, SEARCH_NODES_DEFAULT, &mut agent.path);
+            let Some(target) = agent.destination else { continue };
+            self.searcher.search(mesh, agent.at, target, SEARCH_NODES_DEFAULT, &mut agent.path);
             nodes += self.searcher.visited().len();
             searches += 1;
             let end = *agent.path.polygons.last().expect("a path has its start");
             agent.partial = agent.path.partial;
             agent.end = match agent.partial {
-                None => goal.position,
-                Some(_) => mesh.constrain(end, goal.position),
+                None => target.position,
+                Some(_) => mesh.constrain(end, target.position),
             };
             agent.version = mesh.version;
             agent.state = AgentState::Moving;
@@ -313,7 +313,7 @@ impl Agent {
         self.stuck_seconds = 0.0;
     }
 
-    /// Returns the point that the agent goes to: its destination, or the nearest reachable point.
+    /// Returns the point that the agent walks to: its destination, or the nearest reachable point.
     pub fn end(&self) -> Vec3 {
         self.end
     }

@@ -1,5 +1,5 @@
 //! Navigation grids: cells with costs, A* between cells, and flow fields that lead from every cell
-//! to the nearest goal. Cells are squares with four or eight neighbours, or hexagons.
+//! to the nearest target. Cells are squares with four or eight neighbours, or hexagons.
 
 use super::search::PartialReason;
 use std::cmp::Reverse;
@@ -45,11 +45,11 @@ struct CellMark {
     is_closed: bool,
 }
 
-/// Distances of all cells to the nearest goal, and the next cell on the way there.
+/// Distances of all cells to the nearest target, and the next cell on the way there.
 #[derive(Clone, Debug)]
 struct FlowField {
     name: String,
-    goals: Vec<u32>,
+    targets: Vec<u32>,
     /// Version of the grid for which it was computed; `None` if it was not.
     version: Option<u32>,
     distances: Vec<f32>,
@@ -64,7 +64,7 @@ pub struct NavigationGrid {
     shape: GridShape,
     /// Cost of entering each cell, for a step of length 1; 0 if it is blocked.
     costs: Vec<f32>,
-    /// Least cost that any cell has had.
+    /// Least cost of any cell so far.
     least: f32,
     most: f32,
     version: u32,
@@ -100,8 +100,8 @@ impl NavigationGrid {
 
     /// Returns the index of a cell whose column and row count from 0, if it exists.
     pub fn cell(&self, column: i64, row: i64) -> Option<u32> {
-        let inside = (0..self.columns as i64).contains(&column)
-            && (0..self.rows as i64).contains(&row);
+        let inside =
+            (0..self.columns as i64).contains(&column) && (0..self.rows as i64).contains(&row);
         inside.then(|| (row * self.columns as i64 + column) as u32)
     }
 
@@ -154,8 +154,8 @@ impl NavigationGrid {
             return None;
         }
         if self.shape == GridShape::Square8 && at >= 4 {
-            let beside = [row * self.columns + x as usize, y as usize * self.columns + column];
-            if beside.into_iter().any(|cell| self.costs[cell] == 0.0) {
+            let sides = [row * self.columns + x as usize, y as usize * self.columns + column];
+            if sides.into_iter().any(|cell| self.costs[cell] == 0.0) {
                 return None;
             }
             return Some((near as u32, DIAGONAL));
@@ -181,7 +181,7 @@ impl NavigationGrid {
     }
 
     /// Finds the cheapest path between two cells. `path` has both of them. If there is none, the
-    /// path leads to the cell that is nearest to the goal.
+    /// path leads to the cell that is nearest to the target.
     pub fn find_path(
         &mut self,
         from: u32,
@@ -250,23 +250,23 @@ impl NavigationGrid {
         path.reverse();
     }
 
-    /// Sets the goals of the flow field with a name, which is created if it does not exist. Without
-    /// goals the field is removed. Returns false if there are too many fields.
-    pub fn set_goals(&mut self, name: &str, goals: &[u32]) -> bool {
+    /// Sets the targets of the flow field with a name, which is created if it does not exist. Without
+    /// targets the field is removed. Returns false if there are too many fields.
+    pub fn set_targets(&mut self, name: &str, targets: &[u32]) -> bool {
         let found = self.fields.iter().position(|field| field.name == name);
         match found {
-            Some(at) if goals.is_empty() => {
+            Some(at) if targets.is_empty() => {
                 self.fields.remove(at);
             }
             Some(at) => {
-                self.fields[at].goals = goals.to_vec();
+                self.fields[at].targets = targets.to_vec();
                 self.fields[at].version = None;
             }
-            None if goals.is_empty() => {}
+            None if targets.is_empty() => {}
             None if self.fields.len() >= FLOW_FIELDS_MAX => return false,
             None => self.fields.push(FlowField {
                 name: name.to_string(),
-                goals: goals.to_vec(),
+                targets: targets.to_vec(),
                 version: None,
                 distances: Vec::new(),
                 next: Vec::new(),
@@ -285,8 +285,8 @@ impl NavigationGrid {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// Returns the cost of the way from a cell to the nearest goal of a field, and the next cell on
-    /// it: the cell itself at a goal. Returns `None` if no way leads to a goal.
+    /// Returns the cost of the way from a cell to the nearest target of a field, and the next cell on
+    /// it: the cell itself at a target. Returns `None` if no way leads to a target.
     pub fn flow(&mut self, field: usize, cell: u32) -> Option<(f32, u32)> {
         if self.fields[field].version != Some(self.version) {
             self.compute(field);
@@ -296,7 +296,7 @@ impl NavigationGrid {
         (distance < f32::MAX).then(|| (distance, field.next[cell as usize]))
     }
 
-    /// Computes a field by Dijkstra's algorithm from all goals. Cells wait in buckets of distances
+    /// Computes a field by Dijkstra's algorithm from all targets. Cells wait in buckets of distances
     /// that are at most as wide as the shortest step, so that their order within a bucket does not
     /// matter (R. Dial, "Algorithm 360", 1969; E. Denardo and B. Fox, 1979).
     fn compute(&mut self, field: usize) {
@@ -304,7 +304,7 @@ impl NavigationGrid {
             &mut self.fields[field],
             FlowField {
                 name: String::new(),
-                goals: Vec::new(),
+                targets: Vec::new(),
                 version: None,
                 distances: Vec::new(),
                 next: Vec::new(),
@@ -328,10 +328,10 @@ impl NavigationGrid {
         let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); count];
         let width = 1.0 / self.least;
         let mut waiting = 0usize;
-        for &goal in &field.goals {
-            field.distances[goal as usize] = 0.0;
-            field.next[goal as usize] = goal;
-            buckets[0].push(goal);
+        for &target in &field.targets {
+            field.distances[target as usize] = 0.0;
+            field.next[target as usize] = target;
+            buckets[0].push(target);
             waiting += 1;
         }
         let (mut at, mut current) = (0u64, Vec::new());
@@ -358,10 +358,10 @@ impl NavigationGrid {
     fn fill_by_heap(&mut self, field: &mut FlowField) {
         let mut heap = std::mem::take(&mut self.heap);
         heap.clear();
-        for &goal in &field.goals {
-            field.distances[goal as usize] = 0.0;
-            field.next[goal as usize] = goal;
-            heap.push(Reverse(key(0.0, goal)));
+        for &target in &field.targets {
+            field.distances[target as usize] = 0.0;
+            field.next[target as usize] = target;
+            heap.push(Reverse(key(0.0, target)));
         }
         while let Some(Reverse(top)) = heap.pop() {
             let cell = top as u32;
@@ -379,7 +379,7 @@ impl NavigationGrid {
         let here = field.distances[cell as usize];
         let cost = self.costs[cell as usize];
         if cost == 0.0 {
-            // A blocked goal: nobody can enter it.
+            // A blocked target: nobody can enter it.
             return;
         }
         for at in 0..self.degree() {
@@ -400,7 +400,7 @@ impl NavigationGrid {
             write(u64::from(cost.to_bits()));
         }
         for field in &self.fields {
-            field.goals.iter().for_each(|goal| write(u64::from(*goal)));
+            field.targets.iter().for_each(|target| write(u64::from(*target)));
         }
     }
 }
@@ -416,9 +416,8 @@ mod tests {
 
     fn path_cost(grid: &NavigationGrid, path: &[u32]) -> f32 {
         let step = |pair: &[u32]| {
-            let near = (0..grid.degree()).find_map(|at| {
-                grid.neighbor(pair[0], at).filter(|(near, _)| *near == pair[1])
-            });
+            let near = (0..grid.degree())
+                .find_map(|at| grid.neighbor(pair[0], at).filter(|(near, _)| *near == pair[1]));
             let (near, length) = near.expect("cells of a path are neighbours");
             length * grid.cost(near)
         };
@@ -429,14 +428,20 @@ mod tests {
         let (mut grid, mut random) = (NavigationGrid::new(40, 30, shape), Random::seed(seed));
         for cell in 0..1200 {
             let number = random.next_f64();
-            let cost = if number < 0.3 { 0.0 } else if number < 0.5 { 2.5 } else { 1.0 };
+            let cost = if number < 0.3 {
+                0.0
+            } else if number < 0.5 {
+                2.5
+            } else {
+                1.0
+            };
             grid.set_cost(cell, cost);
         }
         grid
     }
 
     #[test]
-    fn paths_are_as_cheap_as_the_flow_field_says() {
+    fn paths_are_as_cheap_as_the_flow_field() {
         for shape in [GridShape::Square4, GridShape::Square8, GridShape::Hexagonal] {
             for seed in 0..20 {
                 let mut grid = random_grid(shape, seed);
@@ -445,7 +450,7 @@ mod tests {
                 grid.set_cost(to, 1.0);
                 // The cost of a field counts the cells that are left, that of a path those that
                 // are entered: both ends cost the same.
-                assert!(grid.set_goals("goal", &[to]));
+                assert!(grid.set_targets("target", &[to]));
                 let mut path = Vec::new();
                 let partial = grid.find_path(from, to, 10_000, &mut path);
                 let flow = grid.flow(0, from);
@@ -460,7 +465,7 @@ mod tests {
     #[test]
     fn buckets_and_heap_give_the_same_distances() {
         let mut grid = random_grid(GridShape::Square8, 5);
-        grid.set_goals("goal", &[17, 900]);
+        grid.set_targets("target", &[17, 900]);
         let by_buckets: Vec<_> = (0..1200).map(|cell| grid.flow(0, cell).map(|it| it.0)).collect();
         grid.least = CELL_COST_MIN;
         grid.most = CELL_COST_MAX;
@@ -472,7 +477,7 @@ mod tests {
     #[test]
     fn a_flow_field_follows_changed_cells() {
         let mut grid = NavigationGrid::new(5, 3, GridShape::Square4);
-        grid.set_goals("exit", &[4]);
+        grid.set_targets("exit", &[4]);
         assert_eq!(grid.flow(0, 0), Some((4.0, 1)));
         grid.set_cost(2, 0.0);
         assert_eq!(grid.flow(0, 0).unwrap().0, 6.0);

@@ -13,7 +13,7 @@ pub const MESH_POLYGONS_MAX: usize = 1 << 24;
 /// Neighbours of an edge in the mesh of a tile, see `TilePolygon`.
 const TILE_SIDE: u16 = 0xfff0;
 
-/// Convex polygon. Its corners are counter-clockwise, as seen from above.
+/// Convex polygon. Its corners are counter-clockwise, from above.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Polygon {
     pub first_corner: u32,
@@ -34,7 +34,7 @@ pub(super) struct Polygon {
 pub(super) struct Link {
     pub target: u32,
     pub edge: u8,
-    /// Ends of the common part of the edge, as seen when leaving the polygon.
+    /// Ends of the common part of the edge, when leaving the polygon.
     pub left: Vec3,
     pub right: Vec3,
 }
@@ -60,7 +60,7 @@ pub struct NavigationMesh {
     /// Cost of a metre of each area; 0 for areas that cannot be entered.
     pub(super) costs: [f32; AREAS_MAX],
     vertices: usize,
-    /// Increases when something changes that old paths have not seen.
+    /// Increases when something changes that old paths do not know.
     pub(super) version: u32,
 }
 
@@ -93,15 +93,19 @@ impl NavigationMesh {
         source.sort(&layout);
         let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
         let (source, layout_of) = (&source, &layout);
-        pool.tasks(source.len())?.each_slice(pool.task("navigation"), &mut tiles, |first, piece| {
-            for (tile, mesh) in (first..).zip(piece) {
-                if !source.triangles_of(tile).is_empty() {
-                    let baked = bake_tile(source, layout_of, tile, &[]);
-                    *mesh = baked.map_err(|message| located(layout_of, tile, &message))?.mesh;
+        pool.tasks(source.len())?.each_slice(
+            pool.task("navigation"),
+            &mut tiles,
+            |first, piece| {
+                for (tile, mesh) in (first..).zip(piece) {
+                    if !source.triangles_of(tile).is_empty() {
+                        let baked = bake_tile(source, layout_of, tile, &[]);
+                        *mesh = baked.map_err(|message| located(layout_of, tile, &message))?.mesh;
+                    }
                 }
-            }
-            Ok(())
-        })?;
+                Ok(())
+            },
+        )?;
         NavigationMesh::from_tiles(layout, &tiles)
     }
 
@@ -165,7 +169,7 @@ impl NavigationMesh {
         }
     }
 
-    /// Adds the links of all polygons: those within a tile, and those to the tiles beside it.
+    /// Adds the links of all polygons: those within a tile, and those to adjacent tiles.
     fn link(&mut self, tiles: &[TileMesh]) {
         let across = self.links_across(tiles);
         let mut next = 0;
@@ -363,7 +367,7 @@ impl NavigationMesh {
         origin.z + (low + (high - low) * y) * self.layout.settings.cell_height
     }
 
-    /// Returns the point of a polygon that is nearest to a position, seen from above, with the
+    /// Returns the point of a polygon that is nearest to a position from above, with the
     /// height of the ground there.
     pub fn constrain(&self, polygon: u32, position: Vec3) -> Vec3 {
         let flat = nearest_in_polygon(self.corners(polygon), position.truncate());
@@ -458,7 +462,7 @@ fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {
     error!("baking failed in the tile from ({x:.1}, {y:.1}) on: {message}")
 }
 
-/// Returns the area of a polygon, seen from above.
+/// Returns the area of a polygon from above.
 fn area(corners: &[Vec3]) -> f32 {
     let mut sum = 0.0;
     for pair in corners[1..].windows(2) {

@@ -2,7 +2,7 @@
 //! `Searcher`, so that several searches can use the same mesh at once.
 //!
 //! A node is a polygon with the point at which the search entered it: the point of the portal that
-//! is nearest to the straight way to the goal. The open list is a binary heap; equal costs are
+//! is nearest to the straight way to the destination. The open list is a binary heap; equal costs are
 //! ordered by the index of the polygon, so that results do not depend on anything else.
 
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
@@ -23,10 +23,10 @@ const GRAZE: f32 = 1e-4;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
-/// Reason why a path does not reach its goal.
+/// Reason why a path does not reach its destination.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartialReason {
-    /// No way leads to the goal.
+    /// No way leads to the destination.
     Unreachable,
     /// The search visited as many polygons as it may.
     Budget,
@@ -44,7 +44,7 @@ impl PartialReason {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Number of the search that visited the node last, and whether it is finished.
+    /// Number of the search that visited the node last, and its progress.
     stamp: u32,
     is_closed: bool,
     /// Polygon and link by which it was entered.
@@ -64,13 +64,13 @@ pub struct Searcher {
     visited: Vec<u32>,
 }
 
-/// Polygons from a start to a goal, with the links between them.
+/// Polygons from a start to a destination, with the links between them.
 #[derive(Clone, Debug, Default)]
 pub struct PolygonPath {
     pub polygons: Vec<u32>,
     /// Links as indices into the mesh: one less than polygons.
     links: Vec<u32>,
-    /// Why the path ends before the goal; `None` if it does not.
+    /// Why the path ends before the destination; `None` if it does not.
     pub partial: Option<PartialReason>,
 }
 
@@ -91,13 +91,13 @@ impl Searcher {
         &self.visited
     }
 
-    /// Searches for a path. If the goal cannot be reached, the path leads to the polygon from which
+    /// Searches for a path. If the destination cannot be reached, the path leads to the polygon from which
     /// it is nearest.
     pub fn search(
         &mut self,
         mesh: &NavigationMesh,
         start: NearestPolygon,
-        goal: NearestPolygon,
+        destination: NearestPolygon,
         nodes_max: usize,
         path: &mut PolygonPath,
     ) {
@@ -112,7 +112,7 @@ impl Searcher {
             entry: start.position,
         };
         self.nodes[start.polygon as usize] = first;
-        let far = start.position.distance(goal.position) * least;
+        let far = start.position.distance(destination.position) * least;
         self.heap.push(Reverse(key(far, start.polygon)));
         let mut best = (far, start.polygon);
         let mut reason = PartialReason::Unreachable;
@@ -122,7 +122,7 @@ impl Searcher {
                 continue;
             }
             self.nodes[polygon as usize].is_closed = true;
-            if polygon == goal.polygon {
+            if polygon == destination.polygon {
                 self.visited.push(polygon);
                 return self.trace(polygon, None, path);
             }
@@ -131,7 +131,7 @@ impl Searcher {
                 break;
             }
             self.visited.push(polygon);
-            self.expand(mesh, polygon, goal, least, &mut best);
+            self.expand(mesh, polygon, destination, least, &mut best);
         }
         self.trace(best.1, Some(reason), path);
     }
@@ -140,7 +140,7 @@ impl Searcher {
         &mut self,
         mesh: &NavigationMesh,
         polygon: u32,
-        goal: NearestPolygon,
+        destination: NearestPolygon,
         least: f32,
         best: &mut (f32, u32),
     ) {
@@ -157,12 +157,12 @@ impl Searcher {
             if is_known && known.is_closed {
                 continue;
             }
-            let entry = crossing(node.entry, goal.position, link);
+            let entry = crossing(node.entry, destination.position, link);
             let mut cost = node.cost + node.entry.distance(entry) * cost_here;
-            let mut rest = entry.distance(goal.position) * least;
-            if target == goal.polygon {
+            let mut rest = entry.distance(destination.position) * least;
+            if target == destination.polygon {
                 let area = mesh.polygons[target as usize].area;
-                cost += entry.distance(goal.position) * mesh.costs[usize::from(area)];
+                cost += entry.distance(destination.position) * mesh.costs[usize::from(area)];
                 rest = 0.0;
             }
             if is_known && known.cost <= cost {
@@ -269,20 +269,20 @@ impl PolygonPath {
         &self,
         mesh: &NavigationMesh,
         start: Vec3,
-        goal: Vec3,
+        destination: Vec3,
         corners_max: usize,
         path: &mut PointPath,
     ) {
         path.points.clear();
         path.polygons.clear();
         path.push(start, self.polygons[0]);
-        self.corners(mesh, start, goal, |point, polygon| {
+        self.corners(mesh, start, destination, |point, polygon| {
             path.push(point, polygon);
             path.points.len() <= corners_max
         });
     }
 
-    /// Calls `each` with the corners of the shortest way through the polygons and with the goal,
+    /// Calls `each` with the corners of the shortest way through the polygons and with the destination,
     /// until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata, "Euclidean
     /// Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second argument is the
     /// polygon that the way enters at the point.
@@ -290,7 +290,7 @@ impl PolygonPath {
         &self,
         mesh: &NavigationMesh,
         start: Vec3,
-        goal: Vec3,
+        destination: Vec3,
         mut each: impl FnMut(Vec3, u32) -> bool,
     ) {
         let portal = |at: usize| match self.links.get(at) {
@@ -298,7 +298,7 @@ impl PolygonPath {
                 let link = &mesh.links[*link as usize];
                 (link.left, link.right)
             }
-            None => (goal, goal),
+            None => (destination, destination),
         };
         let last = self.polygons.len() - 1;
         let (mut apex, mut left, mut right) = (start, start, start);
@@ -331,7 +331,7 @@ impl PolygonPath {
                 at = portal;
             }
         }
-        each(goal, self.polygons[last]);
+        each(destination, self.polygons[last]);
     }
 }
 
@@ -349,7 +349,7 @@ impl PointPath {
     }
 }
 
-/// Returns twice the area of a triangle seen from above, positive if it is counter-clockwise.
+/// Returns twice the area of a triangle from above, positive if it is counter-clockwise.
 fn turn(a: Vec3, b: Vec3, c: Vec3) -> f32 {
     (b - a).truncate().perp_dot((c - a).truncate())
 }

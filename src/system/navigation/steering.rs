@@ -109,15 +109,15 @@ impl Snapshot {
         let (cell_x, cell_y) = self.cell_of(own.body.position);
         let buckets = self.starts.len() - 1;
         let mut count = 0;
-        let mut seen = [usize::MAX; 9];
+        let mut visited = [usize::MAX; 9];
         for i in 0..9 {
             let cell = (cell_x.wrapping_add(i % 3 - 1), cell_y.wrapping_add(i / 3 - 1));
             let bucket = self.bucket(cell, buckets);
             // Two cells can share a bucket, whose agents are visited once.
-            if seen.contains(&bucket) {
+            if visited.contains(&bucket) {
                 continue;
             }
-            seen[i as usize] = bucket;
+            visited[i as usize] = bucket;
             let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
             for &other in &self.sorted[range] {
                 let body = &self.others[other as usize];
@@ -127,11 +127,11 @@ impl Snapshot {
                     continue;
                 }
                 let entry = (distance, other);
-                let place = found[..count].partition_point(|known| *known < entry);
-                if place < NEIGHBORS_MAX {
+                let slot = found[..count].partition_point(|known| *known < entry);
+                if slot < NEIGHBORS_MAX {
                     count = (count + 1).min(NEIGHBORS_MAX);
-                    found.copy_within(place..count - 1, place + 1);
-                    found[place] = entry;
+                    found.copy_within(slot..count - 1, slot + 1);
+                    found[slot] = entry;
                 }
             }
         }
@@ -192,7 +192,7 @@ fn spread(at: usize) -> Vec2 {
     Vec2::new(x, y).normalize_or_zero()
 }
 
-/// Returns the velocity along the path, and whether its end is seen.
+/// Returns the velocity along the path, and true if its end is visible.
 fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize) -> (Vec2, bool) {
     if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {
         return (Vec2::ZERO, false);
@@ -264,14 +264,13 @@ fn push_walls(
             }
             let along = (b - a).truncate();
             let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
-            let away =
-                if distance > 1e-6 { (position - on).normalize_or_zero() } else { inward };
+            let away = if distance > 1e-6 { (position - on).normalize_or_zero() } else { inward };
             let entry = (distance, away);
-            let place = found[..count].partition_point(|known| known.0 <= distance);
-            if place < WALLS_MAX {
+            let slot = found[..count].partition_point(|known| known.0 <= distance);
+            if slot < WALLS_MAX {
                 count = (count + 1).min(WALLS_MAX);
-                found.copy_within(place..count - 1, place + 1);
-                found[place] = entry;
+                found.copy_within(slot..count - 1, slot + 1);
+                found[slot] = entry;
             }
         }
     }

@@ -37,8 +37,7 @@ pub(crate) fn scene(tile_cells: u32, threads: usize) -> NavigationMesh {
         push_box(&mut vertices, &mut triangles, low.into(), high.into());
     }
     let source = BakeSource::new(vertices, triangles).unwrap();
-    let settings =
-        BakeSettings { tile_cells, region_min: 1.0, step: 0.6, ..BakeSettings::DEFAULT };
+    let settings = BakeSettings { tile_cells, region_min: 1.0, step: 0.6, ..BakeSettings::DEFAULT };
     NavigationMesh::bake(source, settings, &TaskPool::new(Some(threads))).unwrap()
 }
 
@@ -46,7 +45,11 @@ fn near(mesh: &NavigationMesh, x: f32, y: f32, z: f32) -> NearestPolygon {
     mesh.nearest(Vec3::new(x, y, z), 2.0, 1.0).unwrap_or_else(|| panic!("no ground at {x}, {y}"))
 }
 
-fn path(mesh: &NavigationMesh, from: NearestPolygon, to: NearestPolygon) -> (PolygonPath, PointPath) {
+fn path(
+    mesh: &NavigationMesh,
+    from: NearestPolygon,
+    to: NearestPolygon,
+) -> (PolygonPath, PointPath) {
     let (mut path, mut points) = (PolygonPath::default(), PointPath::default());
     Searcher::default().search(mesh, from, to, 100_000, &mut path);
     let end = *path.polygons.last().unwrap();
@@ -58,7 +61,8 @@ fn path(mesh: &NavigationMesh, from: NearestPolygon, to: NearestPolygon) -> (Pol
 fn a_path_leads_around_a_wall() {
     for tile_cells in [16, 48, 512] {
         let mesh = scene(tile_cells, 1);
-        let (polygons, points) = path(&mesh, near(&mesh, 5.0, 5.0, 0.0), near(&mesh, 35.0, 5.0, 0.0));
+        let (polygons, points) =
+            path(&mesh, near(&mesh, 5.0, 5.0, 0.0), near(&mesh, 35.0, 5.0, 0.0));
         assert_eq!(polygons.partial, None, "{tile_cells}");
         let length = points.length();
         // Around the end of the wall, with a margin for the radius.

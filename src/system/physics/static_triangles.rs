@@ -1,4 +1,4 @@
-//! Triangles of static bodies, for what is baked from them.
+//! Triangles of static bodies, for baking.
 
 use super::Simulation;
 use engine_foundation::Vec3;

@@ -190,9 +190,9 @@ fn create(
     let settings = settings(options, of.settings().radius.max(0.01))?;
     let at = ground(of, position, "#2 'position'")?;
     let added = engine.worlds.navigation.agents.add(mesh.0, at, settings);
-    added.map(AgentId).ok_or_else(|| {
-        error!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy one first")
-    })
+    added
+        .map(AgentId)
+        .ok_or_else(|| error!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy one first"))
 }
 
 fn destroy(engine: &mut Engine, agent: AgentId) {

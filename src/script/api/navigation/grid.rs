@@ -22,13 +22,13 @@ const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
 pub static NAVIGATION_GRID: ModuleRows = module(
     "NavigationGrid",
     "Paths on a grid of cells with costs, for games on tiles. A flow field leads from every cell to \
-     the nearest of its goals: any number of characters can follow it. Columns and rows count from \
+     the nearest of its targets: any number of characters can follow it. Columns and rows count from \
      1, from the bottom left, as those of a `Tilemap` do.",
     r#"local grid = NavigationGrid.create(8, 3)
 NavigationGrid.set_cost(grid, 4, 1, 0)
 local cells = NavigationGrid.find_path(grid, 1, 1, 8, 1)
 assert(cells[1].column == 1 and cells[#cells].column == 8)
-NavigationGrid.set_goals(grid, "exit", { 8, 1 })
+NavigationGrid.set_targets(grid, "exit", { 8, 1 })
 local column, row = NavigationGrid.flow(grid, "exit", 7, 1)
 assert(column == 8 and row == 1)
 NavigationGrid.destroy(grid)"#,
@@ -85,40 +85,40 @@ NavigationGrid.destroy(grid)"#,
                 GRID_ARG,
                 ("from_column", "column of the start"),
                 ("from_row", "row of the start"),
-                ("to_column", "column of the goal"),
-                ("to_row", "row of the goal"),
+                ("to_column", "column of the target"),
+                ("to_row", "row of the target"),
             ],
-            "Returns the cells of the cheapest path, from the start to the goal, as tables with \
-             `column` and `row`. If there is none, it leads to the cell nearest to the goal.",
+            "Returns the cells of the cheapest path, from the start to the target, as tables with \
+             `column` and `row`. If there is none, it leads to the cell nearest to the target.",
         )
         .returns(&[
             "cells tables with `column` and `row`",
-            "reason nil, or \"unreachable\" if the path does not reach the goal",
+            "reason nil, or \"unreachable\" if the path does not reach the target",
         ])
         .pure(),
         func(
-            "set_goals",
-            set_goals,
+            "set_targets",
+            set_targets,
             &[
                 GRID_ARG,
                 FIELD_ARG,
-                ("goals", "columns and rows of cells: { 3, 4, 10, 2 }; { } removes the field"),
+                ("targets", "columns and rows of cells: { 3, 4, 10, 2 }; { } removes the field"),
             ],
-            "Creates a flow field, or gives it other goals.",
+            "Creates a flow field, or gives it other targets.",
         ),
         func(
             "flow",
             flow,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
-            "Returns the next cell on the cheapest way to the nearest goal of a flow field: the \
-             cell itself at a goal, nil if no way leads to one.",
+            "Returns the next cell on the cheapest way to the nearest target of a flow field: the \
+             cell itself at a target, nil if no way leads to one.",
         )
         .returns(&["column from 1", "row from 1"]),
         func(
             "distance",
             distance,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
-            "Returns the cost of the cheapest way to the nearest goal of a flow field; nil if there \
+            "Returns the cost of the cheapest way to the nearest target of a flow field; nil if there \
              is none.",
         ),
     ],
@@ -226,7 +226,7 @@ fn find_path(
     let (from, to) = (cell(grid, from_column, from_row)?, cell(grid, to_column, to_row)?);
     let mut path = Vec::new();
     let partial = grid.find_path(from, to, usize::MAX, &mut path);
-    let place = |cell: u32| {
+    let entry = |cell: u32| {
         let (column, row) = grid.column_and_row(cell);
         let number = |at: usize| ScriptValue::Number(at as f64 + 1.0);
         ScriptValue::Table(vec![
@@ -234,43 +234,43 @@ fn find_path(
             ("row".to_string(), number(row)),
         ])
     };
-    let cells = ScriptValue::List(path.into_iter().map(place).collect());
+    let cells = ScriptValue::List(path.into_iter().map(entry).collect());
     let reason = partial.map_or(ScriptValue::Nil, |it| ScriptValue::Text(it.name().to_string()));
     Ok(ManyResults(vec![cells, reason]))
 }
 
-fn set_goals(
+fn set_targets(
     engine: &mut Engine,
     grid: NavigationGridId,
     name: TextArgument,
-    goals: ScriptValue,
+    targets: ScriptValue,
 ) -> Result<(), Error> {
     let grid = of(engine, grid);
-    let goals = numbers(goals, "#3 'goals'")?;
-    if goals.len() % 2 != 0 {
-        return Err(error!("argument #3 'goals' needs a column and a row for each goal"));
+    let targets = numbers(targets, "#3 'targets'")?;
+    if targets.len() % 2 != 0 {
+        return Err(error!("argument #3 'targets' needs a column and a row for each target"));
     }
     let whole = |number: f64| {
         let whole = number as i64;
         let is_whole = whole as f64 == number;
         is_whole
             .then_some(Integer(whole))
-            .ok_or_else(|| error!("argument #3 'goals': {number} is no whole number"))
+            .ok_or_else(|| error!("argument #3 'targets': {number} is no whole number"))
     };
-    let mut cells = Vec::with_capacity(goals.len() / 2);
-    for pair in goals.chunks_exact(2) {
+    let mut cells = Vec::with_capacity(targets.len() / 2);
+    for pair in targets.chunks_exact(2) {
         cells.push(cell(grid, whole(pair[0])?, whole(pair[1])?)?);
     }
-    if !grid.set_goals(name.as_str(), &cells) {
+    if !grid.set_targets(name.as_str(), &cells) {
         return Err(error!(
             "the grid has {FLOW_FIELDS_MAX} flow fields (FLOW_FIELDS_MAX): remove one first, with \
-             NavigationGrid.set_goals(grid, name, {{}})"
+             NavigationGrid.set_targets(grid, name, {{}})"
         ));
     }
     Ok(())
 }
 
-/// Returns the way from a cell to the nearest goal of a field.
+/// Returns the way from a cell to the nearest target of a field.
 fn way(
     grid: &mut NavigationGrid,
     name: TextArgument,
@@ -283,7 +283,7 @@ fn way(
         let name = name.as_str();
         return Err(error!(
             "argument #2 'name': the grid has no flow field '{name}'{hint}: create it with \
-             NavigationGrid.set_goals"
+             NavigationGrid.set_targets"
         ));
     };
     Ok(grid.flow(field, cell))

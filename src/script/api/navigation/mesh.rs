@@ -111,7 +111,7 @@ NavigationMesh.destroy(mesh)"#,
             "constrain_to_polygon",
             constrain_to_polygon,
             &[MESH_ARG, ("position", "a point"), POLYGON_ARG],
-            "Returns the point of a polygon that is nearest to a position as seen from above, with \
+            "Returns the point of a polygon that is nearest to a position from above, with \
              the height of the ground.",
         )
         .pure(),
@@ -275,7 +275,8 @@ fn create_from_triangles(
         ));
     }
     let count = points.len() / 3;
-    let points = points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
+    let points =
+        points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
     let corner = |number: f64| {
         let is_known = number >= 1.0 && number <= count as f64 && number as u32 as f64 == number;
         is_known.then(|| number as u32 - 1).ok_or_else(|| {

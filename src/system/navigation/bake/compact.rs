@@ -66,12 +66,10 @@ impl CompactField {
                 let column = y * self.width + x;
                 for at in self.starts[column] as usize..self.starts[column + 1] as usize {
                     let span = self.spans[at];
-                    let (floor, top) = (
-                        i32::from(span.floor),
-                        i32::from(span.floor) + i32::from(span.clearance),
-                    );
+                    let (floor, top) =
+                        (i32::from(span.floor), i32::from(span.floor) + i32::from(span.clearance));
                     for (side, (dx, dy)) in DIRECTIONS.into_iter().enumerate() {
-                        let Some(other) = self.column_beside(x, y, dx, dy) else { continue };
+                        let Some(other) = self.adjacent_column(x, y, dx, dy) else { continue };
                         let range = self.starts[other]..self.starts[other + 1];
                         let found = range.into_iter().find(|near| {
                             let near = &self.spans[*near as usize];
@@ -101,7 +99,7 @@ impl CompactField {
         }
     }
 
-    fn column_beside(&self, x: usize, y: usize, dx: i32, dy: i32) -> Option<usize> {
+    fn adjacent_column(&self, x: usize, y: usize, dx: i32, dy: i32) -> Option<usize> {
         let (x, y) = (x as i32 + dx, y as i32 + dy);
         let inside = x >= 0 && y >= 0 && x < self.width as i32 && y < self.depth as i32;
         inside.then(|| y as usize * self.width + x as usize)
@@ -112,7 +110,7 @@ impl CompactField {
         self.starts[column] as usize..self.starts[column + 1] as usize
     }
 
-    /// Returns the span that is reached by two steps in the order given.
+    /// Returns the span that is reached by two steps in this order.
     pub(super) fn diagonal(&self, span: usize, first: usize, second: usize) -> u32 {
         match self.spans[span].neighbors[first] {
             NONE => NONE,
@@ -187,14 +185,10 @@ impl CompactField {
         let column_of = |position: f32, corner: f32, count: usize| {
             ((position - corner) / cells.size).clamp(0.0, count as f32) as usize
         };
-        let (x0, x1) = (
-            column_of(low[0], corner[0], self.width),
-            column_of(high[0], corner[0], self.width),
-        );
-        let (y0, y1) = (
-            column_of(low[1], corner[1], self.depth),
-            column_of(high[1], corner[1], self.depth),
-        );
+        let (x0, x1) =
+            (column_of(low[0], corner[0], self.width), column_of(high[0], corner[0], self.width));
+        let (y0, y1) =
+            (column_of(low[1], corner[1], self.depth), column_of(high[1], corner[1], self.depth));
         for y in y0..(y1 + 1).min(self.depth) {
             for x in x0..(x1 + 1).min(self.width) {
                 let center = [
@@ -240,7 +234,7 @@ impl AreaShape {
         }
     }
 
-    /// Returns true if the shape covers a point, seen from above.
+    /// Returns true if the shape covers a point from above.
     pub fn covers(&self, [x, y]: [f32; 2]) -> bool {
         match self {
             AreaShape::Cylinder { position, radius, .. } => {

@@ -13,7 +13,7 @@ const REGION_EDGE_ERROR: f32 = 6.0;
 /// Corners of loops of one region above which joining holes takes too long.
 const CORNERS_MAX: usize = 16_384;
 
-/// Outline of a region, counter-clockwise as seen from above.
+/// Outline of a region, counter-clockwise from above.
 #[derive(Debug)]
 pub(super) struct Contour {
     pub region: u16,
@@ -161,9 +161,8 @@ pub(super) fn doubled_area(corners: &[Corner]) -> i64 {
 /// T. Peucker, "Algorithms for the reduction of the number of points" (1973).
 fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
     let count = traced.len();
-    let mut kept: Vec<usize> = (0..count)
-        .filter(|i| traced[*i].beyond != traced[(*i + 1) % count].beyond)
-        .collect();
+    let mut kept: Vec<usize> =
+        (0..count).filter(|i| traced[*i].beyond != traced[(*i + 1) % count].beyond).collect();
     if kept.len() < 2 {
         let key = |i: &usize| (traced[*i].corner[0], traced[*i].corner[1]);
         let low = (0..count).min_by_key(key).unwrap_or(0);
@@ -200,7 +199,7 @@ fn simplify(traced: &[TracedCorner], error: f32) -> Vec<Corner> {
 }
 
 /// Returns the corner between two others that is farthest from their line, and its squared
-/// distance. The line is followed in the same direction from both regions beside it.
+/// distance. The line is followed in the same direction from both adjacent regions.
 fn farthest_corner(traced: &[TracedCorner], from: usize, to: usize) -> Option<(usize, f32)> {
     let count = traced.len();
     let at = |i: usize| traced[i % count].corner;

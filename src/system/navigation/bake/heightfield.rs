@@ -1,4 +1,4 @@
-//! Voxelisation of triangles: columns of solid spans, and the filters that say where a character
+//! Voxelisation of triangles: columns of solid spans, and the filters for where a character
 //! can stand. Lengths are in cells; a tile's columns begin at its own corner.
 //!
 //! A triangle is cut into rows of cells. Within a row, each edge of the cut polygon extends the
@@ -264,7 +264,7 @@ impl Heightfield {
         &self.spans[self.starts[column] as usize..self.starts[column + 1] as usize]
     }
 
-    /// Applies the filters: low obstacles on walkable ground can be stepped on, ledges and places
+    /// Applies the filters: low obstacles on walkable ground can be stepped on, ledges and ground
     /// under low ceilings cannot be stood on.
     pub fn filter(&mut self, cells: &BakeCells) {
         self.filter_low_obstacles(cells.step);
@@ -379,8 +379,7 @@ mod tests {
 
     #[test]
     fn a_wall_under_a_ramp_does_not_rise_above_it() {
-        let wall =
-            [Vec3::new(0.0, 2.5, 0.0), Vec3::new(8.0, 2.5, 0.0), Vec3::new(8.0, 2.5, 8.0)];
+        let wall = [Vec3::new(0.0, 2.5, 0.0), Vec3::new(8.0, 2.5, 0.0), Vec3::new(8.0, 2.5, 8.0)];
         let field = spans(&[wall]);
         assert_eq!(field.column(8 * 2 + 1), [Span { min: 0, max: 2, area: 1 }]);
         assert_eq!(field.column(8 * 2 + 7), [Span { min: 0, max: 8, area: 1 }]);
@@ -396,10 +395,10 @@ mod tests {
 
     #[test]
     fn touching_spans_are_merged_in_any_order() {
-        let flat = |z: f32| {
-            [Vec3::new(0.0, 0.0, z), Vec3::new(8.0, 0.0, z), Vec3::new(0.0, 8.0, z)]
-        };
-        let (a, b) = (spans(&[flat(1.0), flat(2.0), flat(6.0)]), spans(&[flat(6.0), flat(2.0), flat(1.0)]));
+        let flat =
+            |z: f32| [Vec3::new(0.0, 0.0, z), Vec3::new(8.0, 0.0, z), Vec3::new(0.0, 8.0, z)];
+        let (a, b) =
+            (spans(&[flat(1.0), flat(2.0), flat(6.0)]), spans(&[flat(6.0), flat(2.0), flat(1.0)]));
         assert_eq!(a.spans, b.spans);
         assert_eq!(a.column(0).len(), 2);
     }

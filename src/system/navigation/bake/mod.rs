@@ -21,16 +21,14 @@ mod tests;
 
 pub use compact::CompactField;
 pub use polygons::{HeightGrid, TileMesh, TilePolygon, fan_height};
-pub use settings::{
-    BakeSettings, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX, TileLayout,
-};
+pub use settings::{BakeSettings, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX, TileLayout};
 pub use source::{BakeSource, SOURCE_TRIANGLES_MAX};
 pub use triangulation::CORNERS_OF_POLYGON_MAX;
 
 use engine_foundation::Vec3;
 use settings::BakeCells;
 
-/// Area of what is not walkable.
+/// Area of ground that is not walkable.
 pub const NULL_AREA: u8 = 0;
 /// Area of ground without an area of its own.
 pub const DEFAULT_AREA: u8 = 1;

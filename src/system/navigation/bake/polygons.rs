@@ -22,7 +22,7 @@ const SAME_HEIGHT: i32 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TilePolygon {
     pub corners: [u16; CORNERS_OF_POLYGON_MAX],
-    /// What is beyond each edge: a polygon, [`NO_NEIGHBOR`], or [`TILE_SIDE`] and a side.
+    /// Neighbour of each edge: a polygon, [`NO_NEIGHBOR`], or [`TILE_SIDE`] and a side.
     pub neighbors: [u16; CORNERS_OF_POLYGON_MAX],
     pub count: u8,
     pub area: u8,
@@ -147,8 +147,7 @@ pub(super) fn build(
             .map(|triangle| triangle.map(|corner| indices[usize::from(corner)]))
             .filter(|[a, b, c]| a != b && b != c && a != c);
         let merged = merge_convex(triangles, &builder.vertices);
-        polygons
-            .extend(merged.into_iter().map(|polygon| (polygon, contour.area, contour.region)));
+        polygons.extend(merged.into_iter().map(|polygon| (polygon, contour.area, contour.region)));
     }
     if polygons.len() > TILE_POLYGONS_MAX {
         return Err(format!(

@@ -88,12 +88,12 @@ fn collect(field: &CompactField, regions: &[u16], count: usize) -> Vec<RegionFac
 
 /// Removes groups of connected regions that are smaller than `least` and leave no tile.
 fn remove_islands(facts: &[RegionFacts], into: &mut [u16], least: usize) {
-    let mut seen = vec![false; facts.len()];
+    let mut visited = vec![false; facts.len()];
     for first in 1..facts.len() {
-        if seen[first] {
+        if visited[first] {
             continue;
         }
-        seen[first] = true;
+        visited[first] = true;
         let mut island = vec![first];
         let (mut spans, mut at, mut leaves) = (0, 0, false);
         while at < island.len() {
@@ -101,7 +101,7 @@ fn remove_islands(facts: &[RegionFacts], into: &mut [u16], least: usize) {
             spans += fact.spans;
             leaves |= fact.touches_border;
             for (other, _) in &fact.neighbors {
-                if !std::mem::replace(&mut seen[usize::from(*other)], true) {
+                if !std::mem::replace(&mut visited[usize::from(*other)], true) {
                     island.push(usize::from(*other));
                 }
             }
@@ -143,16 +143,17 @@ fn merge_small(facts: &mut [RegionFacts], into: &mut [u16], small: usize) {
     }
 }
 
-/// Adds a region to another, and updates what other regions know about both.
+/// Adds a region to another, and updates their neighbours.
 fn join(facts: &mut [RegionFacts], region: u16, target: u16) {
-    let gone = std::mem::take(&mut facts[usize::from(region)]);
-    let add = |list: &mut Vec<(u16, u32)>, other: u16, edges: u32| {
-        match list.iter_mut().find(|(known, _)| *known == other) {
-            Some((_, known)) => *known += edges,
-            None => list.push((other, edges)),
-        }
+    let absorbed = std::mem::take(&mut facts[usize::from(region)]);
+    let add = |list: &mut Vec<(u16, u32)>, other: u16, edges: u32| match list
+        .iter_mut()
+        .find(|(known, _)| *known == other)
+    {
+        Some((_, known)) => *known += edges,
+        None => list.push((other, edges)),
     };
-    for (other, edges) in &gone.neighbors {
+    for (other, edges) in &absorbed.neighbors {
         let fact = &mut facts[usize::from(*other)];
         fact.neighbors.retain(|(known, _)| *known != region);
         if *other != target {
@@ -160,7 +161,7 @@ fn join(facts: &mut [RegionFacts], region: u16, target: u16) {
             add(&mut facts[usize::from(target)].neighbors, *other, *edges);
         }
     }
-    for other in &gone.overlaps {
+    for other in &absorbed.overlaps {
         if other & BORDER == 0 {
             let overlaps = &mut facts[usize::from(*other)].overlaps;
             overlaps.retain(|known| *known != region);
@@ -174,6 +175,6 @@ fn join(facts: &mut [RegionFacts], region: u16, target: u16) {
         }
     }
     let fact = &mut facts[usize::from(target)];
-    fact.spans += gone.spans;
-    fact.touches_border |= gone.touches_border;
+    fact.spans += absorbed.spans;
+    fact.touches_border |= absorbed.touches_border;
 }

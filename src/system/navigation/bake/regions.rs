@@ -1,4 +1,4 @@
-//! Regions of walkable spans: a watershed of the distances to edges, from the widest places down.
+//! Regions of walkable spans: a watershed of the distances to edges, from the widest parts down.
 //! No region covers a column twice, so that the outline of a region is a plane polygon. After
 //! L. Vincent and P. Soille, "Watersheds in Digital Spaces" (1991).
 

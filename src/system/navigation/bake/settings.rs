@@ -130,7 +130,8 @@ impl TileLayout {
         settings.check()?;
         let tile = settings.tile_cells as usize;
         let columns = |axis: usize| {
-            let cells = (f64::from(high[axis]) - f64::from(low[axis])) / f64::from(settings.cell_size);
+            let cells =
+                (f64::from(high[axis]) - f64::from(low[axis])) / f64::from(settings.cell_size);
             (cells + 0.5).max(1.0).min(1e9) as usize
         };
         let total = [columns(0), columns(1)];
@@ -214,7 +215,11 @@ impl TileLayout {
     }
 
     /// Returns the tiles that a box touches with their borders, as ranges of columns and rows.
-    pub fn tiles_in(&self, low: Vec3, high: Vec3) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+    pub fn tiles_in(
+        &self,
+        low: Vec3,
+        high: Vec3,
+    ) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
         let size = self.settings.tile_cells as f32 * self.cells.size;
         let margin = self.cells.border as f32 * self.cells.size;
         let range = |from: f32, to: f32, origin: f32, count: usize| {

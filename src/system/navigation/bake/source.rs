@@ -31,10 +31,9 @@ impl BakeSource {
                 triangles.len()
             ));
         }
-        if let Some(at) = vertices
-            .iter()
-            .position(|vertex| !(vertex.is_finite() && vertex.abs().max_element() <= COORDINATE_MAX))
-        {
+        if let Some(at) = vertices.iter().position(|vertex| {
+            !(vertex.is_finite() && vertex.abs().max_element() <= COORDINATE_MAX)
+        }) {
             return Err(format!(
                 "vertex {} is at {}: coordinates must be within {COORDINATE_MAX} metres",
                 at + 1,

@@ -3,7 +3,12 @@
 use super::*;
 
 /// Box as twelve triangles.
-pub(crate) fn push_box(vertices: &mut Vec<Vec3>, triangles: &mut Vec<[u32; 3]>, low: Vec3, high: Vec3) {
+pub(crate) fn push_box(
+    vertices: &mut Vec<Vec3>,
+    triangles: &mut Vec<[u32; 3]>,
+    low: Vec3,
+    high: Vec3,
+) {
     let first = vertices.len() as u32;
     for i in 0..8 {
         let pick = |bit: u32, axis: usize| if i & bit == 0 { low[axis] } else { high[axis] };
@@ -63,15 +68,15 @@ fn a_floor_is_one_polygon_without_its_margin() {
 
 #[test]
 fn a_pillar_leaves_a_hole() {
-    let boxes =
-        [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0]), ([12.0, 12.0, 0.0], [18.0, 18.0, 3.0])];
+    let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0]), ([12.0, 12.0, 0.0], [18.0, 18.0, 3.0])];
     let (_, tiles) = bake(&boxes, SMALL);
     let mesh = &tiles[0].mesh;
     let hole = 94.0 * 94.0 - area(mesh);
     // The pillar has 21 cells a side, with a margin of two cells and rounded corners; on top of it
     // are 15 cells a side.
     assert!((140.0..420.0).contains(&hole), "{hole} {:?}", mesh.vertices);
-    let outside = |corner: &[u16; 3]| !(41..58).contains(&corner[0]) || !(41..58).contains(&corner[1]);
+    let outside =
+        |corner: &[u16; 3]| !(41..58).contains(&corner[0]) || !(41..58).contains(&corner[1]);
     let ground = mesh.vertices.iter().filter(|corner| corner[2] < 10);
     assert!(ground.into_iter().all(outside), "{:?}", mesh.vertices);
 }
@@ -92,8 +97,7 @@ fn tiles_cover_the_same_ground_as_one_tile() {
 #[test]
 fn steep_and_degenerate_triangles_are_not_walkable() {
     let vertices = vec![Vec3::ZERO, Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, 9.0, 12.0)];
-    let mut source =
-        BakeSource::new(vertices, vec![[0, 1, 2], [0, 0, 1], [1, 1, 1]]).unwrap();
+    let mut source = BakeSource::new(vertices, vec![[0, 1, 2], [0, 0, 1], [1, 1, 1]]).unwrap();
     let (low, high) = source.bounds().unwrap();
     let layout = TileLayout::new(SMALL, low, high).unwrap();
     source.sort(&layout);
@@ -105,8 +109,11 @@ fn steep_and_degenerate_triangles_are_not_walkable() {
 fn a_volume_divides_a_floor_into_areas() {
     let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0])];
     let (layout, tiles) = bake(&boxes, SMALL);
-    let shape =
-        AreaShape::Prism { points: vec![[9.0, -1.0], [15.0, -1.0], [15.0, 31.0], [9.0, 31.0]], low: -1.0, high: 1.0 };
+    let shape = AreaShape::Prism {
+        points: vec![[9.0, -1.0], [15.0, -1.0], [15.0, 31.0], [9.0, 31.0]],
+        low: -1.0,
+        high: 1.0,
+    };
     let mud = [AreaVolume { shape, area: 7 }];
     let mesh = tile_from_field(&tiles[0].field, &layout, 0, &mud).unwrap();
     let areas: Vec<u8> = mesh.polygons.iter().map(|polygon| polygon.area).collect();

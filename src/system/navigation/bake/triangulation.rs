@@ -231,9 +231,9 @@ pub(super) fn merge_convex(
         }
         let merged = join(&polygons[usize::from(left)], &polygons[usize::from(right)], vertices);
         if let Some(merged) = merged {
-            let (kept, gone) = (left.min(right), left.max(right));
+            let (kept, absorbed) = (left.min(right), left.max(right));
             polygons[usize::from(kept)] = merged;
-            into[usize::from(gone)] = kept;
+            into[usize::from(absorbed)] = kept;
         }
     }
     let mut index = 0;
@@ -251,9 +251,7 @@ fn join(a: &ConvexPolygon, b: &ConvexPolygon, vertices: &[Corner]) -> Option<Con
     }
     let next = |polygon: &ConvexPolygon, i: usize| polygon.corners[(i + 1) % polygon.count];
     let (i, k) = (0..a.count).find_map(|i| {
-        let k = (0..b.count).find(|k| {
-            b.corners[*k] == next(a, i) && next(b, *k) == a.corners[i]
-        });
+        let k = (0..b.count).find(|k| b.corners[*k] == next(a, i) && next(b, *k) == a.corners[i]);
         k.map(|k| (i, k))
     })?;
     let mut merged = ConvexPolygon { corners: [0; CORNERS_OF_POLYGON_MAX], count: 0 };
@@ -264,8 +262,7 @@ fn join(a: &ConvexPolygon, b: &ConvexPolygon, vertices: &[Corner]) -> Option<Con
     (1..a.count).for_each(|step| push(a.corners[(i + step) % a.count]));
     (1..b.count).for_each(|step| push(b.corners[(k + step) % b.count]));
     let corner = |at: usize| vertices[usize::from(merged.corners[at % merged.count])];
-    let convex =
-        (0..merged.count).all(|at| turn(corner(at), corner(at + 1), corner(at + 2)) >= 0);
+    let convex = (0..merged.count).all(|at| turn(corner(at), corner(at + 1), corner(at + 2)) >= 0);
     convex.then_some(merged)
 }
 
@@ -281,8 +278,18 @@ mod tests {
     #[test]
     fn triangles_cover_a_loop_exactly() {
         let spiral: Vec<Corner> = [
-            (0, 0), (10, 0), (10, 10), (2, 10), (2, 4), (6, 4), (6, 6), (4, 6), (4, 8), (8, 8),
-            (8, 2), (0, 2),
+            (0, 0),
+            (10, 0),
+            (10, 10),
+            (2, 10),
+            (2, 4),
+            (6, 4),
+            (6, 6),
+            (4, 6),
+            (4, 8),
+            (8, 8),
+            (8, 2),
+            (0, 2),
         ]
         .into_iter()
         .map(|(x, y)| [x, y, 0])
@@ -295,10 +302,8 @@ mod tests {
 
     #[test]
     fn merged_polygons_are_convex_and_keep_the_area() {
-        let square: Vec<Corner> = [(0, 0), (4, 0), (8, 0), (8, 8), (0, 8)]
-            .into_iter()
-            .map(|(x, y)| [x, y, 0])
-            .collect();
+        let square: Vec<Corner> =
+            [(0, 0), (4, 0), (8, 0), (8, 8), (0, 8)].into_iter().map(|(x, y)| [x, y, 0]).collect();
         let merged = merge_convex(triangulate(&square).into_iter(), &square);
         assert_eq!(merged.len(), 1);
         assert_eq!(merged[0].count, 5);
@@ -306,8 +311,10 @@ mod tests {
 
     #[test]
     fn a_loop_that_touches_itself_ends() {
-        let pinched: Vec<Corner> =
-            [(0, 0), (2, 2), (4, 0), (4, 4), (2, 2), (0, 4)].into_iter().map(|(x, y)| [x, y, 0]).collect();
+        let pinched: Vec<Corner> = [(0, 0), (2, 2), (4, 0), (4, 4), (2, 2), (0, 4)]
+            .into_iter()
+            .map(|(x, y)| [x, y, 0])
+            .collect();
         let triangles = triangulate(&pinched);
         assert_eq!(area(&pinched, &triangles), super::super::contours::doubled_area(&pinched));
     }
