@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Maximum number of columns and of rows.
-pub const GRID_SIZE_MAX: usize = 4096;
+pub const GRID_SIZE_MAX: usize = 2048;
 /// Maximum number of flow fields of a grid.
 pub const FLOW_FIELDS_MAX: usize = 64;
 /// Smallest and largest cost of a cell that can be entered.

@@ -90,7 +90,7 @@ impl NavigationMesh {
             return Err(error!("there are no triangles to bake a navigation mesh from"));
         };
         let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
-        source.sort(&layout);
+        source.sort(&layout).map_err(Error::new)?;
         let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
         let (source, layout_of) = (&source, &layout);
         pool.tasks(source.len())?.each_slice(

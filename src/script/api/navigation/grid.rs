@@ -37,8 +37,8 @@ NavigationGrid.destroy(grid)"#,
             "create",
             create,
             &[
-                ("columns", "1 to 4096"),
-                ("rows", "1 to 4096"),
+                ("columns", "1 to 2048"),
+                ("rows", "1 to 2048"),
                 (
                     "options",
                     "a table with `neighbors`: 8 (the default) or 4 for squares, or 6 for \

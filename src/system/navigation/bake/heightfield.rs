@@ -30,6 +30,9 @@ pub(super) struct Heightfield {
 /// Highest height of a span, in cells.
 pub(super) const SPAN_HEIGHT_MAX: u16 = u16::MAX - 1;
 
+/// Maximum number of raw spans of a tile.
+pub(super) const SPANS_MAX: usize = 1 << 24;
+
 /// Raw spans of the triangles of a tile, packed so that their order is that of columns, heights and
 /// areas.
 pub(super) struct Rasterizer {
@@ -86,6 +89,11 @@ impl Rasterizer {
     pub fn new(width: usize, depth: usize) -> Rasterizer {
         let (low, high) = (vec![f32::MAX; width], vec![f32::MIN; width]);
         Rasterizer { width, depth, packed: Vec::new(), low, high }
+    }
+
+    /// Returns true if there are more raw spans than a tile may have.
+    pub fn is_full(&self) -> bool {
+        self.packed.len() > SPANS_MAX
     }
 
     /// Adds a triangle, in cells from the corner of the columns.

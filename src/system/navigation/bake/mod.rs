@@ -21,7 +21,7 @@ mod tests;
 
 pub use compact::CompactField;
 pub use polygons::{HeightGrid, TileMesh, TilePolygon, fan_height};
-pub use settings::{BakeSettings, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX, TileLayout};
+pub use settings::{BakeSettings, CELLS_MAX, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX, TileLayout};
 pub use source::{BakeSource, SOURCE_TRIANGLES_MAX};
 pub use triangulation::CORNERS_OF_POLYGON_MAX;
 
@@ -85,6 +85,13 @@ pub fn bake_tile(
             cell - Vec3::new(corner[0] as f32, corner[1] as f32, 0.0)
         });
         rasterizer.add(points, source.area(triangle, layout.slope_cos));
+        if rasterizer.is_full() {
+            return Err(format!(
+                "its triangles fill more than {} spans (SPANS_MAX): use simpler geometry, or \
+                 smaller tiles",
+                heightfield::SPANS_MAX
+            ));
+        }
     }
     let mut field = rasterizer.finish(cells.step);
     field.filter(cells);

@@ -8,6 +8,8 @@ pub const TILE_CELLS_MAX: u32 = 1024;
 pub const TILE_CELLS_MIN: u32 = 16;
 /// Maximum number of tiles of a mesh.
 pub const TILES_MAX: usize = 1 << 18;
+/// Maximum number of cells of a mesh.
+pub const CELLS_MAX: usize = 1 << 25;
 /// Cells around a tile that are baked with it, in addition to the radius of the character.
 const BORDER_CELLS: u32 = 3;
 
@@ -135,6 +137,15 @@ impl TileLayout {
             (cells + 0.5).max(1.0).min(1e9) as usize
         };
         let total = [columns(0), columns(1)];
+        if total[0].saturating_mul(total[1]) > CELLS_MAX {
+            return Err(format!(
+                "the level is {:.0} by {:.0} metres and has {} cells, and {CELLS_MAX} are the most \
+                 (CELLS_MAX): increase 'cell_size'",
+                high.x - low.x,
+                high.y - low.y,
+                total[0].saturating_mul(total[1]),
+            ));
+        }
         let [tiles_x, tiles_y] = total.map(|cells| cells.div_ceil(tile));
         if tiles_x.saturating_mul(tiles_y) > TILES_MAX {
             return Err(format!(

@@ -5,6 +5,9 @@ use super::{DEFAULT_AREA, NULL_AREA, TileLayout, Vec3};
 /// Maximum number of triangles of a bake.
 pub const SOURCE_TRIANGLES_MAX: usize = 1 << 24;
 
+/// Maximum number of triangles of all tiles; a triangle counts once for each tile that it touches.
+const TILE_TRIANGLES_MAX: u64 = 1 << 24;
+
 /// Triangles of a level. Counter-clockwise triangles face the viewer; those that face up are
 /// walkable.
 #[derive(Clone, Debug, Default)]
@@ -74,7 +77,24 @@ impl BakeSource {
     }
 
     /// Sorts the triangles by tiles.
-    pub fn sort(&mut self, layout: &TileLayout) {
+    ///
+    /// # Errors
+    /// Returns an error message if too many triangles touch too many tiles.
+    pub fn sort(&mut self, layout: &TileLayout) -> Result<(), String> {
+        let mut count = 0;
+        for triangle in &self.triangles {
+            let [a, b, c] = triangle.map(|corner| self.vertices[corner as usize]);
+            let (x, y) = layout.tiles_in(a.min(b).min(c), a.max(b).max(c));
+            count += (x.len() * y.len()) as u64;
+        }
+        if count > TILE_TRIANGLES_MAX {
+            return Err(format!(
+                "{} triangles are too large for {} tiles: together they touch {count} times, and \
+                 {TILE_TRIANGLES_MAX} are the most (TILE_TRIANGLES_MAX): increase 'tile_cells'",
+                self.triangles.len(),
+                layout.count()
+            ));
+        }
         let mut counts = vec![0u32; layout.count() + 1];
         let each = |visit: &mut dyn FnMut(usize, u32)| {
             for (at, triangle) in (0..).zip(&self.triangles) {
@@ -98,6 +118,7 @@ impl BakeSource {
             next[tile] += 1;
         });
         (self.by_tile, self.starts) = (sorted, counts);
+        Ok(())
     }
 
     /// Returns the triangles of a tile.
