@@ -157,7 +157,7 @@ fn in_range(name: &str, number: f64, low: f64, high: f64) -> Result<f32, Error> 
     Ok(number as f32)
 }
 
-fn settings(options: ScriptValue, radius: f32) -> Result<AgentSettings, Error> {
+fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, Error> {
     const NAMES: [&str; 5] = ["radius", "speed", "acceleration", "priority", "avoidance"];
     let (mut radius, mut priority, mut avoidance) = (radius, 0.0, 1.0);
     let AgentSettings { mut speed, mut acceleration, .. } = AgentSettings::DEFAULT;
@@ -184,7 +184,7 @@ fn create(
     engine: &mut Engine,
     mesh: NavigationMeshId,
     position: Vec3,
-    options: ScriptValue,
+    options: Option<ScriptValue>,
 ) -> Result<AgentId, Error> {
     let of = mesh_of(engine, mesh);
     let settings = settings(options, of.settings().radius.max(0.01))?;

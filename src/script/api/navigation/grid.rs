@@ -133,7 +133,7 @@ fn create(
     engine: &mut Engine,
     columns: Integer,
     rows: Integer,
-    options: ScriptValue,
+    options: Option<ScriptValue>,
 ) -> Result<NavigationGridId, Error> {
     for (name, count) in [("#1 'columns'", columns.0), ("#2 'rows'", rows.0)] {
         if !(1..=GRID_SIZE_MAX as i64).contains(&count) {

@@ -195,7 +195,7 @@ pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
     found.expect("the handle was checked where it came in")
 }
 
-fn settings(options: ScriptValue) -> Result<BakeSettings, Error> {
+fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
     const NAMES: [&str; 11] = [
         "radius",
         "height",
@@ -236,7 +236,7 @@ fn settings(options: ScriptValue) -> Result<BakeSettings, Error> {
 fn create(
     engine: &mut Engine,
     world: WorldId,
-    options: ScriptValue,
+    options: Option<ScriptValue>,
 ) -> Result<NavigationMeshId, Error> {
     let settings = settings(options)?;
     engine.bake_world(world, settings)
@@ -262,7 +262,7 @@ fn create_from_triangles(
     engine: &mut Engine,
     points: ScriptValue,
     triangles: ScriptValue,
-    options: ScriptValue,
+    options: Option<ScriptValue>,
 ) -> Result<NavigationMeshId, Error> {
     let settings = settings(options)?;
     let points = numbers(points, "#1 'points'")?;

@@ -10,13 +10,13 @@ use engine_foundation::{Error, error, suggest};
 
 /// Reads a table of numbers by name. `set` stores a number, and returns false for an unknown name.
 fn read_numbers(
-    options: ScriptValue,
+    options: Option<ScriptValue>,
     names: &[&str],
     mut set: impl FnMut(&str, f32) -> bool,
 ) -> Result<(), Error> {
     let fields = match options {
-        ScriptValue::Nil => return Ok(()),
-        ScriptValue::Table(fields) => fields,
+        None | Some(ScriptValue::Nil) => return Ok(()),
+        Some(ScriptValue::Table(fields)) => fields,
         _ => return Err(error!("argument 'options' must be a table, such as {{ radius = 0.4 }}")),
     };
     for (name, value) in fields {
