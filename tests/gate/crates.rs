@@ -18,6 +18,7 @@ pub const LAYERS: &[&[&str]] = &[
         "materials",
         "animation",
         "models",
+        "navigation",
         "particles",
         "physics",
         "remote",
