@@ -3,6 +3,7 @@
 local core = ...
 
 local NavigationMesh = core.module("NavigationMesh")
+local NavigationGrid = core.module("NavigationGrid")
 local Agent = core.module("Agent")
 local Vector3 = Vector3
 
@@ -39,4 +40,17 @@ end
 ---@return Vector3[] corners an empty list without a path
 function Agent.path(agent)
   return points_of(core.agent_path(agent))
+end
+
+---Finds the cheapest path between two cells. If there is none, it leads to the cell that is nearest to
+---the end.
+---@param grid NavigationGrid a navigation grid
+---@param from_column integer column of the start, from 1
+---@param from_row integer row of the start, from 1
+---@param to_column integer column of the end
+---@param to_row integer row of the end
+---@return table[] cells tables with `column` and `row`, from the start to the end
+---@return string? reason nil, or "unreachable" if the path does not reach the end
+function NavigationGrid.find_path(grid, from_column, from_row, to_column, to_row)
+  return core.grid_path(grid, from_column, from_row, to_column, to_row)
 end

@@ -140,6 +140,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &diagnostics::CORE,
     &broadphase::CORE,
     &navigation::agent::CORE,
+    &navigation::grid::CORE,
     &navigation::mesh::CORE,
     &camera::CORE,
     &console::CORE,

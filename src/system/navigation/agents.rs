@@ -118,7 +118,6 @@ pub struct AgentStatistics {
 }
 
 /// All agents.
-#[derive(Debug)]
 pub struct Agents {
     pub slots: Slots<Agent>,
     requests: u64,

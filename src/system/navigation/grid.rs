@@ -341,7 +341,8 @@ impl NavigationGrid {
             waiting -= current.len();
             for &cell in &current {
                 let here = field.distances[cell as usize];
-                if (here * width) as u64 != at {
+                if (here * width) as u64 + 1 < at {
+                    // It was reached on a shorter way, and handled then.
                     continue;
                 }
                 self.relax(field, cell, |near, distance| {

@@ -79,24 +79,6 @@ NavigationGrid.destroy(grid)"#,
             "Sets the cost of a cell. Flow fields follow when they are next read.",
         ),
         func(
-            "find_path",
-            find_path,
-            &[
-                GRID_ARG,
-                ("from_column", "column of the start"),
-                ("from_row", "row of the start"),
-                ("to_column", "column of the target"),
-                ("to_row", "row of the target"),
-            ],
-            "Returns the cells of the cheapest path, from the start to the target, as tables with \
-             `column` and `row`. If there is none, it leads to the cell nearest to the target.",
-        )
-        .returns(&[
-            "cells tables with `column` and `row`",
-            "reason nil, or \"unreachable\" if the path does not reach the target",
-        ])
-        .pure(),
-        func(
             "set_targets",
             set_targets,
             &[
@@ -122,6 +104,21 @@ NavigationGrid.destroy(grid)"#,
              is none.",
         ),
     ],
+);
+
+/// Native functions on which the prelude's functions are built. They are in its table `core`.
+pub static CORE: ModuleRows = module(
+    "NavigationGrid",
+    "Paths, for the prelude.",
+    "assert(core == nil)",
+    &[func(
+        "grid_path",
+        grid_path,
+        &[("grid", ""), ("from_column", ""), ("from_row", ""), ("to_column", ""), ("to_row", "")],
+        "Returns the cells of a path, and the reason why it is not complete.",
+    )
+    .public_name("NavigationGrid.find_path")
+    .pure()],
 );
 
 fn of(engine: &mut Engine, grid: NavigationGridId) -> &mut NavigationGrid {
@@ -214,7 +211,7 @@ fn set_cost(
     Ok(())
 }
 
-fn find_path(
+fn grid_path(
     engine: &mut Engine,
     grid: NavigationGridId,
     from_column: Integer,
