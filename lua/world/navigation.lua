@@ -42,8 +42,8 @@ function Agent.path(agent)
   return points_of(core.agent_path(agent))
 end
 
----Finds the cheapest path between two cells. If there is none, it leads to the cell that is nearest to
----the end.
+---Finds the cheapest path between two cells. If there is none, it leads to the cell that is nearest
+---to the end.
 ---@param grid NavigationGrid a navigation grid
 ---@param from_column integer column of the start, from 1
 ---@param from_row integer row of the start, from 1

@@ -1,4 +1,5 @@
-//! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a world.
+//! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a
+//! world.
 
 use super::{Engine, Worlds};
 use engine_foundation::hash::StateHash;

@@ -141,7 +141,8 @@ describe("a navigation mesh", function()
       error_of(create, points, { 1, 2, 3 }, { cell_size = 0 }))
     assert.matches("option 'radius' must be a number",
       error_of(create, points, { 1, 2, 3 }, { radius = "wide" }))
-    assert.matches("4 is no corner, there are corners 1 to 3", error_of(create, points, { 1, 2, 4 }))
+    assert.matches("4 is no corner, there are corners 1 to 3",
+      error_of(create, points, { 1, 2, 4 }))
     assert.matches("both need three for each", error_of(create, points, { 1, 2 }))
     assert.matches("there are no triangles", error_of(create, points, {}))
     assert.matches("coordinates must be within",

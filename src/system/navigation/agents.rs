@@ -1,7 +1,7 @@
 //! Agents: characters that follow paths on a mesh and avoid each other. An update answers waiting
-//! searches within a budget of nodes, chooses a velocity for each agent, and moves them on the mesh.
-//! Velocities are chosen from the state at the beginning of the update, so that they do not depend
-//! on the order of agents or on threads.
+//! searches within a budget of nodes, chooses a velocity for each agent, and moves them on the
+//! mesh. Velocities are chosen from the state at the beginning of the update, so that they do not
+//! depend on the order of agents or on threads.
 
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::{PartialReason, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};

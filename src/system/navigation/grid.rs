@@ -250,8 +250,8 @@ impl NavigationGrid {
         path.reverse();
     }
 
-    /// Sets the targets of the flow field with a name, which is created if it does not exist. Without
-    /// targets the field is removed. Returns false if there are too many fields.
+    /// Sets the targets of the flow field with a name, which is created if it does not exist.
+    /// Without targets the field is removed. Returns false if there are too many fields.
     pub fn set_targets(&mut self, name: &str, targets: &[u32]) -> bool {
         let found = self.fields.iter().position(|field| field.name == name);
         match found {
@@ -285,8 +285,8 @@ impl NavigationGrid {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// Returns the cost of the way from a cell to the nearest target of a field, and the next cell on
-    /// it: the cell itself at a target. Returns `None` if no way leads to a target.
+    /// Returns the cost of the way from a cell to the nearest target of a field, and the next cell
+    /// on it: the cell itself at a target. Returns `None` if no way leads to a target.
     pub fn flow(&mut self, field: usize, cell: u32) -> Option<(f32, u32)> {
         if self.fields[field].version != Some(self.version) {
             self.compute(field);
@@ -296,9 +296,9 @@ impl NavigationGrid {
         (distance < f32::MAX).then(|| (distance, field.next[cell as usize]))
     }
 
-    /// Computes a field by Dijkstra's algorithm from all targets. Cells wait in buckets of distances
-    /// that are at most as wide as the shortest step, so that their order within a bucket does not
-    /// matter (R. Dial, "Algorithm 360", 1969; E. Denardo and B. Fox, 1979).
+    /// Computes a field by Dijkstra's algorithm from all targets. Cells wait in buckets of
+    /// distances that are at most as wide as the shortest step, so that their order within a bucket
+    /// does not matter (R. Dial, "Algorithm 360", 1969; E. Denardo and B. Fox, 1979).
     fn compute(&mut self, field: usize) {
         let mut field_data = std::mem::replace(
             &mut self.fields[field],

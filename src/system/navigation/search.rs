@@ -2,8 +2,8 @@
 //! `Searcher`, so that several searches can use the same mesh at once.
 //!
 //! A node is a polygon with the point at which the search entered it: the point of the portal that
-//! is nearest to the straight way to the destination. The open list is a binary heap; equal costs are
-//! ordered by the index of the polygon, so that results do not depend on anything else.
+//! is nearest to the straight way to the destination. The open list is a binary heap; equal costs
+//! are ordered by the index of the polygon, so that results do not depend on anything else.
 
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
 use engine_foundation::{Vec2, Vec3};
@@ -91,8 +91,8 @@ impl Searcher {
         &self.visited
     }
 
-    /// Searches for a path. If the destination cannot be reached, the path leads to the polygon from which
-    /// it is nearest.
+    /// Searches for a path. If the destination cannot be reached, the path leads to the polygon
+    /// from which it is nearest.
     pub fn search(
         &mut self,
         mesh: &NavigationMesh,
@@ -282,10 +282,10 @@ impl PolygonPath {
         });
     }
 
-    /// Calls `each` with the corners of the shortest way through the polygons and with the destination,
-    /// until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata, "Euclidean
-    /// Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second argument is the
-    /// polygon that the way enters at the point.
+    /// Calls `each` with the corners of the shortest way through the polygons and with the
+    /// destination, until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata,
+    /// "Euclidean Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second
+    /// argument is the polygon that the way enters at the point.
     pub fn corners(
         &self,
         mesh: &NavigationMesh,

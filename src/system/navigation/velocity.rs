@@ -1,7 +1,7 @@
 //! Velocities that avoid others: optimal reciprocal collision avoidance (J. van den Berg, S. Guy,
 //! M. Lin and D. Manocha, "Reciprocal n-body Collision Avoidance", 2011). Each neighbour and each
-//! wall forbids a half-plane of velocities; the nearest allowed velocity to the desired one is found
-//! by a linear program of two dimensions.
+//! wall forbids a half-plane of velocities; the nearest allowed velocity to the desired one is
+//! found by a linear program of two dimensions.
 
 use engine_foundation::Vec2;
 

@@ -17,8 +17,8 @@ const AGENT_ARG: (&str, &str) = ("agent", "an agent");
 pub static AGENT: ModuleRows = module(
     "Agent",
     "Characters that walk on a navigation mesh to their destinations, around each other, and never \
-     through its edges. `NavigationMesh.update` moves them; your game shows them where they are, or \
-     moves a `Mover` with their velocity.",
+     through its edges. `NavigationMesh.update` moves them; your game shows them where they are, \
+     or moves a `Mover` with their velocity.",
     r#"local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
 local mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
 local agent = Agent.create(mesh, Vector3(3, 3, 0), { speed = 5 })
@@ -43,8 +43,13 @@ Agent.destroy(agent)"#,
             ],
             "Creates an agent. The radius is that of the mesh by default, the speed 3.5.",
         ),
-        func("destroy", destroy, &[AGENT_ARG], "Destroys an agent. Its handle is stale afterwards.")
-            .when_full(),
+        func(
+            "destroy",
+            destroy,
+            &[AGENT_ARG],
+            "Destroys an agent. Its handle is stale afterwards.",
+        )
+        .when_full(),
         hot(
             "alive",
             alive,
@@ -82,8 +87,8 @@ Agent.destroy(agent)"#,
             "state",
             state,
             &[AGENT_ARG],
-            "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"arrived\", \"partial\" (at \
-             the end of a path that does not reach the destination) or \"lost\" (its mesh was \
+            "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"arrived\", \"partial\" \
+             (at the end of a path that does not reach the destination) or \"lost\" (its mesh was \
              destroyed).",
         )
         .pure(),

@@ -21,9 +21,9 @@ const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
 
 pub static NAVIGATION_GRID: ModuleRows = module(
     "NavigationGrid",
-    "Paths on a grid of cells with costs, for games on tiles. A flow field leads from every cell to \
-     the nearest of its targets: any number of characters can follow it. Columns and rows count from \
-     1, from the bottom left, as those of a `Tilemap` do.",
+    "Paths on a grid of cells with costs, for games on tiles. A flow field leads from every cell \
+     to the nearest of its targets: any number of characters can follow it. Columns and rows count \
+     from 1, from the bottom left, as those of a `Tilemap` do.",
     r#"local grid = NavigationGrid.create(8, 3)
 NavigationGrid.set_cost(grid, 4, 1, 0)
 local cells = NavigationGrid.find_path(grid, 1, 1, 8, 1)
@@ -100,8 +100,8 @@ NavigationGrid.destroy(grid)"#,
             "distance",
             distance,
             &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
-            "Returns the cost of the cheapest way to the nearest target of a flow field; nil if there \
-             is none.",
+            "Returns the cost of the cheapest way to the nearest target of a flow field; nil if \
+             there is none.",
         ),
     ],
 );

@@ -90,8 +90,8 @@ NavigationMesh.destroy(mesh)"#,
             "find_polygon",
             find_polygon,
             &[MESH_ARG, ("position", "a point on the ground, or a little above or below it")],
-            "Returns the polygon below or above a position, at most the height of a character away; \
-             nil if there is none.",
+            "Returns the polygon below or above a position, at most the height of a character \
+             away; nil if there is none.",
         )
         .pure(),
         func(
@@ -102,8 +102,8 @@ NavigationMesh.destroy(mesh)"#,
                 ("position", "a point"),
                 ("distance", "how far to search, in metres; 5 by default"),
             ],
-            "Returns the polygon that is nearest to a position, and the nearest point on it; nil if \
-             there is none.",
+            "Returns the polygon that is nearest to a position, and the nearest point on it; nil \
+             if there is none.",
         )
         .returns(&["polygon its number", "point the nearest point on the ground"])
         .pure(),
@@ -418,8 +418,8 @@ pub(super) fn ground(
 ) -> Result<NearestPolygon, Error> {
     snap(mesh, position).ok_or_else(|| {
         error!(
-            "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} metres \
-             of {position}: use NavigationMesh.find_nearest_polygon to search farther away"
+            "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} \
+             metres of {position}: use NavigationMesh.find_nearest_polygon to search farther away"
         )
     })
 }

@@ -85,8 +85,8 @@ impl CompactField {
         }
     }
 
-    /// Removes neighbours that do not lead back. They exist if a character can step higher than half
-    /// of its height.
+    /// Removes neighbours that do not lead back. They exist if a character can step higher than
+    /// half of its height.
     fn drop_one_way_neighbors(&mut self) {
         for at in 0..self.spans.len() {
             for side in 0..4 {
