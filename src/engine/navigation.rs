@@ -50,12 +50,13 @@ impl Navigation {
 impl Worlds {
     /// Returns the triangles of the static actors of a world.
     fn static_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
-        let (mut points, mut triangles) = (Vec::new(), Vec::new());
+        let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(physics) = self.physics.of_world(world) {
-            self.physics.world(physics).simulation.static_triangles(|corners| {
+            self.physics.world(physics).simulation.static_triangles(|corners, solid| {
                 let first = points.len() as u32;
                 points.extend_from_slice(&corners);
                 triangles.push([first, first + 1, first + 2]);
+                solids.push(solid);
             });
         }
         if triangles.is_empty() {
@@ -64,7 +65,9 @@ impl Worlds {
                  first, and give its ground a static actor"
             ));
         }
-        BakeSource::new(points, triangles).map_err(Error::new)
+        let mut source = BakeSource::new(points, triangles).map_err(Error::new)?;
+        source.set_solids(solids);
+        Ok(source)
     }
 }
 

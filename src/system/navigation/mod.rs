@@ -10,6 +10,8 @@ mod steering;
 mod velocity;
 
 #[cfg(test)]
+mod agent_tests;
+#[cfg(test)]
 mod tests;
 
 use engine_foundation::Handle;

@@ -13,13 +13,15 @@ use std::collections::BinaryHeap;
 /// Default number of polygons that a search may visit.
 pub const SEARCH_NODES_DEFAULT: usize = 65_536;
 /// Maximum number of polygons that a ray crosses.
-const RAY_POLYGONS_MAX: usize = 16_384;
+const RAY_POLYGONS_MAX: usize = 4096;
 /// Maximum number of walls along which a point slides in one step.
 const SLIDES_MAX: usize = 3;
 /// Distance that is kept from walls, in metres.
 const WALL_DISTANCE: f32 = 1e-3;
 /// Distance behind an edge, in metres, at which a ray still ends on it.
 const GRAZE: f32 = 1e-4;
+/// Distance between two exits of a polygon, in metres, that count as one: a corner.
+const CORNER_SLACK: f32 = 1e-3;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
@@ -375,24 +377,23 @@ impl NavigationMesh {
         let mut polygon = start.polygon;
         let mut before = u32::MAX;
         for _ in 0..RAY_POLYGONS_MAX {
-            let Some((part, edge)) = self.exit(polygon, from, to) else {
+            let (wall, link) = self.exits(polygon, before, from, to);
+            let Some(part) = wall.map(|(part, _)| part).or(link.map(|(part, _)| part)) else {
                 return self.ray_end(polygon, to, None);
             };
-            let at = from + (to - from) * part;
-            let next = self.links(polygon).iter().find(|link| {
-                link.edge == edge
-                    && link.target != before
-                    && self.is_open(link.target)
-                    && is_on_portal(link, at)
-            });
-            match next {
-                Some(link) => (before, polygon) = (polygon, link.target),
-                None => {
+            // Through a corner, a ray leaves by the edge that leads on.
+            let slack = CORNER_SLACK / (to - from).length().max(CORNER_SLACK);
+            match (wall, link) {
+                (_, Some((open, target))) if open <= part + slack => {
+                    (before, polygon) = (polygon, target);
+                }
+                (Some((part, edge)), _) => {
                     let (a, b) = self.edge(polygon, edge);
                     let along = (b - a).truncate();
                     let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
-                    return self.ray_end(polygon, at, Some(inward));
+                    return self.ray_end(polygon, from + (to - from) * part, Some(inward));
                 }
+                _ => return self.ray_end(polygon, to, None),
             }
         }
         self.ray_end(polygon, from, None)
@@ -423,12 +424,18 @@ impl NavigationMesh {
         RayEnd { polygon, position: at.extend(self.height(polygon, at)), wall }
     }
 
-    /// Returns the part of a segment at which it leaves a polygon, and the edge; `None` if it ends
-    /// inside.
-    fn exit(&self, polygon: u32, from: Vec2, to: Vec2) -> Option<(f32, u8)> {
+    /// Returns the parts of a segment at which it leaves a polygon: through a wall, with the edge,
+    /// and through a link, with the polygon behind it. Both are `None` if it ends inside.
+    fn exits(
+        &self,
+        polygon: u32,
+        before: u32,
+        from: Vec2,
+        to: Vec2,
+    ) -> (Option<(f32, u8)>, Option<(f32, u32)>) {
         let corners = self.corners(polygon);
         let way = to - from;
-        let mut exit: Option<(f32, u8)> = None;
+        let (mut wall, mut open): (Option<(f32, u8)>, Option<(f32, u32)>) = (None, None);
         for edge in 0..corners.len() {
             let a = corners[edge].truncate();
             let b = corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }].truncate();
@@ -442,11 +449,24 @@ impl NavigationMesh {
                 continue;
             }
             let part = (along.perp_dot(a - from) / across).clamp(0.0, 1.0);
-            if exit.is_none_or(|(known, _)| part < known) {
-                exit = Some((part, edge as u8));
+            let at = from + way * part;
+            let next = self.links(polygon).iter().find(|link| {
+                usize::from(link.edge) == edge
+                    && link.target != before
+                    && self.is_open(link.target)
+                    && is_on_portal(link, at)
+            });
+            match next {
+                Some(link) if open.is_none_or(|(known, _)| part < known) => {
+                    open = Some((part, link.target));
+                }
+                None if wall.is_none_or(|(known, _)| part < known) => {
+                    wall = Some((part, edge as u8));
+                }
+                _ => {}
             }
         }
-        exit
+        (wall, open)
     }
 }
 

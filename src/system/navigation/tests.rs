@@ -7,7 +7,12 @@ use engine_foundation::random::Random;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Vec2, Vec3};
 
-fn push_box(vertices: &mut Vec<Vec3>, triangles: &mut Vec<[u32; 3]>, low: Vec3, high: Vec3) {
+pub(crate) fn push_box(
+    vertices: &mut Vec<Vec3>,
+    triangles: &mut Vec<[u32; 3]>,
+    low: Vec3,
+    high: Vec3,
+) {
     let first = vertices.len() as u32;
     for i in 0..8 {
         let pick = |bit: u32, axis: usize| if i & bit == 0 { low[axis] } else { high[axis] };

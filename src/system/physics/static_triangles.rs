@@ -10,8 +10,10 @@ const PARTS: u32 = 16;
 
 impl Simulation {
     /// Calls `each` with the triangles of all static bodies that block others. They face outwards.
-    /// Planes have no end, and are left out.
-    pub fn static_triangles(&self, mut each: impl FnMut([Vec3; 3])) {
+    /// The second argument is the number of the convex solid that they bound, from 1, and 0 for
+    /// triangles of a mesh. Planes have no end, and are left out.
+    pub fn static_triangles(&self, mut each: impl FnMut([Vec3; 3], u32)) {
+        let mut solids = 0;
         for (_, body) in self.world.bodies.iter() {
             if body.body_type() != rapier::RigidBodyType::Fixed {
                 continue;
@@ -23,13 +25,18 @@ impl Simulation {
                 }
                 let pose = *body.position()
                     * collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-                shape(collider.shape(), &pose, &mut each);
+                shape(collider.shape(), &pose, &mut solids, &mut each);
             }
         }
     }
 }
 
-fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut([Vec3; 3])) {
+fn shape(
+    of: &dyn rapier::Shape,
+    pose: &Pose,
+    solids: &mut u32,
+    each: &mut dyn FnMut([Vec3; 3], u32),
+) {
     let triangles = if let Some(cuboid) = of.as_cuboid() {
         cuboid.to_trimesh()
     } else if let Some(ball) = of.as_ball() {
@@ -43,19 +50,20 @@ fn shape(of: &dyn rapier::Shape, pose: &Pose, each: &mut dyn FnMut([Vec3; 3])) {
     } else if let Some(mesh) = of.as_trimesh() {
         let points = mesh.vertices();
         for triangle in mesh.indices() {
-            each(triangle.map(|index| *pose * points[index as usize]));
+            each(triangle.map(|index| *pose * points[index as usize]), 0);
         }
         return;
     } else if let Some(compound) = of.as_compound() {
         for (local, part) in compound.shapes() {
-            shape(&**part, &(*pose * *local), each);
+            shape(&**part, &(*pose * *local), solids, each);
         }
         return;
     } else {
         return;
     };
     let (points, indices) = triangles;
+    *solids += 1;
     for triangle in indices {
-        each(triangle.map(|index| *pose * points[index as usize]));
+        each(triangle.map(|index| *pose * points[index as usize]), *solids);
     }
 }

@@ -91,6 +91,29 @@ impl Rasterizer {
         Rasterizer { width, depth, packed: Vec::new(), low, high }
     }
 
+    /// Returns the number of raw spans, for [`Rasterizer::fill`].
+    pub fn mark(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Fills a convex solid whose surface was added since a mark: one span a column.
+    pub fn fill(&mut self, mark: usize) {
+        let solid = &mut self.packed[mark..];
+        solid.sort_unstable();
+        let (mut count, mut at) = (0, 0);
+        while at < solid.len() {
+            let (column, min) = (solid[at] >> 40, solid[at] >> 24 & 0xffff);
+            let mut top = 0;
+            while at < solid.len() && solid[at] >> 40 == column {
+                top = top.max(solid[at] & 0xff_ffff);
+                at += 1;
+            }
+            solid[count] = column << 40 | min << 24 | top;
+            count += 1;
+        }
+        self.packed.truncate(mark + count);
+    }
+
     /// Returns true if there are more raw spans than a tile may have.
     pub fn is_full(&self) -> bool {
         self.packed.len() > SPANS_MAX

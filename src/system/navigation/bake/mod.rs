@@ -81,7 +81,14 @@ pub fn bake_tile(
     // Cells are counted from the corner of the layout, so that a triangle has the same corners in
     // every tile that it touches.
     let (scale, level) = (1.0 / cells.size, 1.0 / cells.level);
+    let (mut solid, mut mark) = (0, 0);
     for &triangle in source.triangles_of(tile) {
+        if source.solid(triangle) != solid {
+            if solid != 0 {
+                rasterizer.fill(mark);
+            }
+            (solid, mark) = (source.solid(triangle), rasterizer.mark());
+        }
         let points = source.corners(triangle).map(|point| {
             let cell = (point - layout.low) * Vec3::new(scale, scale, level);
             cell - Vec3::new(corner[0] as f32, corner[1] as f32, 0.0)
@@ -94,6 +101,9 @@ pub fn bake_tile(
                 heightfield::SPANS_MAX
             ));
         }
+    }
+    if solid != 0 {
+        rasterizer.fill(mark);
     }
     let mut field = rasterizer.finish(cells.step);
     field.filter(cells);

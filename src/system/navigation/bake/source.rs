@@ -14,6 +14,8 @@ const TILE_TRIANGLES_MAX: u64 = 1 << 24;
 pub struct BakeSource {
     vertices: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
+    /// Number of the convex solid of each triangle; 0 for open surfaces. Empty if there are none.
+    solids: Vec<u32>,
     /// Triangles of each tile, and the first one of each tile.
     by_tile: Vec<u32>,
     starts: Vec<u32>,
@@ -50,7 +52,25 @@ impl BakeSource {
         {
             return Err(format!("triangle {} refers to a vertex that does not exist", at + 1));
         }
-        Ok(BakeSource { vertices, triangles, by_tile: Vec::new(), starts: Vec::new() })
+        Ok(BakeSource {
+            vertices,
+            triangles,
+            solids: Vec::new(),
+            by_tile: Vec::new(),
+            starts: Vec::new(),
+        })
+    }
+
+    /// Sets which triangles are the surface of a convex solid, whose inside is filled: a number for
+    /// each triangle, the same for all of a solid, and 0 for open surfaces.
+    pub fn set_solids(&mut self, solids: Vec<u32>) {
+        assert_eq!(solids.len(), self.triangles.len(), "a number for each triangle");
+        self.solids = solids;
+    }
+
+    /// Returns the number of the solid of a triangle; 0 if it belongs to none.
+    pub(super) fn solid(&self, triangle: u32) -> u32 {
+        self.solids.get(triangle as usize).copied().unwrap_or(0)
     }
 
     /// Returns the number of triangles.
