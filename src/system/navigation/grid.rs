@@ -139,8 +139,7 @@ impl NavigationGrid {
 
     /// Returns a neighbour of a cell that can be entered from it, with the length of the step.
     #[inline]
-    fn neighbor(&self, cell: u32, at: usize) -> Option<(u32, f32)> {
-        let (column, row) = self.column_and_row(cell);
+    fn neighbor(&self, (column, row): (usize, usize), at: usize) -> Option<(u32, f32)> {
         let (dx, dy) = match self.shape {
             GridShape::Hexagonal => HEXAGONS[row % 2][at],
             _ => SQUARE[at],
@@ -211,8 +210,9 @@ impl NavigationGrid {
             }
             nodes += 1;
             let cost_here = self.marks[cell as usize].cost;
+            let location = self.column_and_row(cell);
             for at in 0..self.degree() {
-                let Some((near, length)) = self.neighbor(cell, at) else { continue };
+                let Some((near, length)) = self.neighbor(location, at) else { continue };
                 let cost = cost_here + length * self.costs[near as usize];
                 let mark = &mut self.marks[near as usize];
                 if mark.stamp == self.stamp && (mark.is_closed || mark.cost <= cost) {
@@ -383,8 +383,9 @@ impl NavigationGrid {
             // A blocked target: nobody can enter it.
             return;
         }
+        let location = self.column_and_row(cell);
         for at in 0..self.degree() {
-            let Some((near, length)) = self.neighbor(cell, at) else { continue };
+            let Some((near, length)) = self.neighbor(location, at) else { continue };
             let distance = here + length * cost;
             if distance < field.distances[near as usize] {
                 field.distances[near as usize] = distance;
@@ -417,8 +418,9 @@ mod tests {
 
     fn path_cost(grid: &NavigationGrid, path: &[u32]) -> f32 {
         let step = |pair: &[u32]| {
-            let near = (0..grid.degree())
-                .find_map(|at| grid.neighbor(pair[0], at).filter(|(near, _)| *near == pair[1]));
+            let near = (0..grid.degree()).find_map(|at| {
+                grid.neighbor(grid.column_and_row(pair[0]), at).filter(|(near, _)| *near == pair[1])
+            });
             let (near, length) = near.expect("cells of a path are neighbours");
             length * grid.cost(near)
         };

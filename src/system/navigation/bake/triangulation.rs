@@ -184,12 +184,6 @@ pub(super) struct ConvexPolygon {
     pub count: usize,
 }
 
-impl ConvexPolygon {
-    pub fn slice(&self) -> &[u16] {
-        &self.corners[..self.count]
-    }
-}
-
 /// Merges triangles over their longest common edges, as long as the result is convex.
 pub(super) fn merge_convex(
     triangles: impl Iterator<Item = [u16; 3]>,
