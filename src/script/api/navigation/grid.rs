@@ -244,7 +244,7 @@ fn set_targets(
 ) -> Result<(), Error> {
     let grid = of(engine, grid);
     let targets = numbers(targets, "#3 'targets'")?;
-    if targets.len() % 2 != 0 {
+    if !targets.len().is_multiple_of(2) {
         return Err(error!("argument #3 'targets' needs a column and a row for each target"));
     }
     let whole = |number: f64| {
