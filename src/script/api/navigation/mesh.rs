@@ -278,7 +278,8 @@ fn create_from_triangles(
     let points =
         points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
     let corner = |number: f64| {
-        let is_known = number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
+        let is_known =
+            number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
         is_known.then(|| number as u32 - 1).ok_or_else(|| {
             error!("argument #2 'triangles': {number} is no corner, there are corners 1 to {count}")
         })
