@@ -5,12 +5,12 @@ local core = ...
 local NavigationMesh = core.module("NavigationMesh")
 local NavigationGrid = core.module("NavigationGrid")
 local Agent = core.module("Agent")
-local Vector3 = Vector3
+local V3 = core.ctypes.Vector3
 
 local function points_of(numbers)
   local points = {}
   for i = 1, #numbers, 3 do
-    points[#points + 1] = Vector3(numbers[i], numbers[i + 1], numbers[i + 2])
+    points[#points + 1] = V3(numbers[i], numbers[i + 1], numbers[i + 2])
   end
   return points
 end
