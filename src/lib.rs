@@ -22,6 +22,7 @@ pub mod system {
     pub use engine_input as input;
     pub use engine_materials as materials;
     pub use engine_models as models;
+    pub use engine_navigation as navigation;
     pub use engine_particles as particles;
     pub use engine_physics as physics;
     pub use engine_remote as remote;

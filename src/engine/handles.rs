@@ -27,6 +27,9 @@ macro_rules! handle_table {
             LevelId, Level, engine => &engine.worlds.levels.slots;
             TilemapId, Tilemap, engine => &engine.assets.tilemaps.slots;
             BroadphaseId, Broadphase, engine => &engine.worlds.broadphases;
+            NavigationMeshId, NavigationMesh, engine => &engine.worlds.navigation.meshes;
+            NavigationGridId, NavigationGrid, engine => &engine.worlds.navigation.grids;
+            AgentId, Agent, engine => &engine.worlds.navigation.agents.slots;
             ActorId, Actor, engine => &engine.worlds.physics.actors;
             MoverId, Mover, engine => &engine.worlds.physics.movers;
             JointId, Joint, engine => &engine.worlds.physics.joints;

@@ -17,6 +17,7 @@ mod handles;
 mod images;
 mod materials;
 mod models;
+mod navigation;
 mod particles;
 mod physics;
 mod recorded_world_draws;

@@ -166,6 +166,9 @@ impl Engine {
             hasher.write(HashedSystem::Worlds, FLOW, |hash| flow.write_state(hash));
         }
         self.worlds
+            .navigation
+            .each_state(|handle, write| hasher.write(HashedSystem::Worlds, number(handle), write));
+        self.worlds
             .physics
             .each_state(|handle, write| hasher.write(HashedSystem::Physics, number(handle), write));
         for (handle, effect) in self.worlds.particles.slots().iter() {

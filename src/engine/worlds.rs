@@ -1,6 +1,7 @@
 //! Worlds and the objects in them: units with their components, levels, physics, particles and
 //! cameras. The Guis of worlds are in the drawing group; the voices of sounds are with the devices.
 
+use super::navigation::Navigation;
 use super::{FlowGraphs, RenderScenes};
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
@@ -27,6 +28,8 @@ pub struct Worlds {
     pub physics: PhysicsTables,
     pub levels: Levels,
     pub broadphases: Slots<Broadphase>,
+    /// Navigation meshes, grids and agents.
+    pub navigation: Navigation,
     /// Render scenes of the worlds.
     pub scenes: RenderScenes,
     /// Particle effects in worlds and in Guis.
@@ -55,6 +58,7 @@ impl Worlds {
             physics: PhysicsTables::default(),
             levels: Levels::default(),
             broadphases: Slots::new(HandleKind::Broadphase, BROADPHASES_MAX),
+            navigation: Navigation::default(),
             scenes: RenderScenes::default(),
             particles: Particles::new(seed),
             voices: UnitVoices::default(),

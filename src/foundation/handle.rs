@@ -81,6 +81,9 @@ handle_kinds! {
     Tilemap = 25, "tile map";
     Sprite = 26, "sprite";
     Window = 27, "window";
+    NavigationMesh = 28, "navigation mesh";
+    NavigationGrid = 29, "navigation grid";
+    Agent = 30, "agent";
 }
 
 impl HandleKind {

@@ -278,6 +278,11 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("World.unit_by_name", "find object, get_node, find unit, GameObject.Find, find by name"),
     row("Level.spline_position", "path, curve, spline, bezier, Path2D, follow path"),
     row("Broadphase", "spatial hash, quadtree, nearest object, find nearest, nearby objects"),
+    row(
+        "docs/navigation.md",
+        "navmesh, navigation, pathfinding, path finding, NavMeshAgent, GwNav, GwNavBot, a star, \
+         astar, crowd, flow field",
+    ),
     row("Tilemap", "tile map, sti, tilemap"),
     row("docs/tilemaps.md", "tiled, ldtk, tmx, tile set, tileset, orthogonal map"),
     row(
@@ -582,7 +587,7 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     row("docs/faq.md", "faq, questions, help, why"),
     row(
         "docs/faq.md#what-does-not-exist-yet",
-        "navmesh, navigation, pathfinding, NavMeshAgent, GwNav, multiplayer, networking, network",
+        "multiplayer, networking, network",
     ),
 ];
 

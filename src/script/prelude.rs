@@ -113,6 +113,7 @@ pub const FILES: &[PreludeFile] = files![
     "flow/flow",
     "flow/nodes",
     "world/broadphase",
+    "world/navigation",
     "gui/gui",
     "gui/text",
     "gui/lines",

@@ -7,6 +7,7 @@ use super::value::{ScriptValue, push_value};
 use engine_foundation::{Color, Error, HandleKind, Mat4, Quat, Vec2, Vec3, Vec4};
 use engine_gui::GuiId;
 use engine_materials::MaterialId;
+use engine_navigation::{AgentId, NavigationGridId, NavigationMeshId};
 use engine_particles::EffectId;
 use engine_resource::bundle::SharedBytes;
 use engine_resource::package::PackageId;

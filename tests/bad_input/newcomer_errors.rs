@@ -51,8 +51,8 @@ fn names_of_other_engines_are_answered() {
     }
     let layer = ": require \"stingray\" adds it";
     let globals = [
-        ("Network.update(1)", "", "not available yet: there is no networking and no navigation"),
-        ("GwNavWorld.create()", "", "not available yet: there is no networking and no navigation"),
+        ("Network.update(1)", "", "not available yet: there is no networking"),
+        ("GwNavWorld.create()", "", "Agent for bots, and NavigationMesh for queries: navigation"),
         ("WwiseWorld.stop_all(1)", layer, ".sound files with parameters and switches (sound)"),
         ("Imgui.begin_window('x')", layer, "DebugUi.* (debug windows)"),
     ];

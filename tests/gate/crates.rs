@@ -19,6 +19,7 @@ pub const LAYERS: &[&[&str]] = &[
         "materials",
         "animation",
         "models",
+        "navigation",
         "particles",
         "physics",
         "remote",

@@ -36,6 +36,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/menus.md",
     "docs/models.md",
     "docs/animation.md",
+    "docs/navigation.md",
     "docs/particles.md",
     "docs/performance.md",
     "docs/physics.md",

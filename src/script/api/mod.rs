@@ -21,6 +21,7 @@ mod math;
 mod memory;
 mod mesh;
 mod mover;
+mod navigation;
 mod orthographic;
 mod particles;
 pub mod physics_world;
@@ -81,6 +82,9 @@ pub const MODULES: &[&ModuleRows] = &[
     &mesh::MESH,
     &input::mouse::MOUSE_MODULE,
     &mover::MOVER,
+    &navigation::agent::AGENT,
+    &navigation::grid::NAVIGATION_GRID,
+    &navigation::mesh::NAVIGATION_MESH,
     &resource_package::PACKAGE,
     &input::pad::PAD_1,
     &input::pad::PAD_2,
@@ -138,6 +142,9 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &diagnostics::CORE,
     &flow::CORE,
     &broadphase::CORE,
+    &navigation::agent::CORE,
+    &navigation::grid::CORE,
+    &navigation::mesh::CORE,
     &camera::CORE,
     &console::CORE,
     &gui::CORE,

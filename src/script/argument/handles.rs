@@ -11,6 +11,7 @@ use engine_foundation::handle::{OLD_REASONS_MAX, StaleHandle};
 use engine_foundation::{Handle, HandleKind};
 use engine_gui::GuiId;
 use engine_materials::MaterialId;
+use engine_navigation::{AgentId, NavigationGridId, NavigationMeshId};
 use engine_particles::EffectId;
 use engine_resource::package::PackageId;
 use engine_runtime::{Engine, handle_table};

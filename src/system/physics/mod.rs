@@ -25,6 +25,7 @@ mod queries;
 mod shape;
 mod snapshot;
 mod state_hash;
+mod static_triangles;
 
 pub use async_step::StepThread;
 pub use character_controller::{ControllerMove, ControllerSettings};

@@ -229,6 +229,26 @@ M.calls = {
   end,
   ["Broadphase()"] = filled(257, function() return Broadphase(1) end, Broadphase.destroy),
   ["Broadphase.new"] = filled(257, function() return Broadphase.new(1) end, Broadphase.destroy),
+  ["Agent.create"] = filled(16385, function()
+    return Agent.create(fixtures.get("NavigationMesh"), Vector3(10, 10, 0))
+  end, Agent.destroy),
+  ["NavigationGrid.create"] = function()
+    local _, size = pcall(NavigationGrid.create, 2049, 1)
+    local _, count = pcall(filled(257, function() return NavigationGrid.create(1, 1) end,
+      NavigationGrid.destroy))
+    error(tostring(size) .. "; " .. tostring(count), 0)
+  end,
+  ["NavigationGrid.set_targets"] = function()
+    local grid = NavigationGrid.create(1, 1)
+    local _, problem = pcall(distinct(65, function(name)
+      NavigationGrid.set_targets(grid, name, { 1, 1 })
+    end))
+    NavigationGrid.destroy(grid)
+    error(problem, 0)
+  end,
+  ["NavigationMesh.create_from_triangles"] = filled(65, function()
+    return NavigationMesh.create_from_triangles({ 0, 0, 0, 1, 0, 0, 0, 1, 0 }, { 1, 2, 3 })
+  end, NavigationMesh.destroy),
   ["Tilemap.new"] = filled(1025, function() return Tilemap.new("maps/cave") end, Tilemap.destroy),
   ["World.create_screen_gui"] = filled(1025, function()
     return World.create_screen_gui(fixtures.get("World"))

@@ -43,6 +43,12 @@ local makers = {
   LineObject = function() return World.create_line_object(M.get("World")) end,
   ParticleEffect = function() return World.create_particles(M.get("World"), "particles/fire") end,
   Broadphase = function() return Broadphase.new(1) end,
+  NavigationMesh = function()
+    local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+    return NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+  end,
+  NavigationGrid = function() return NavigationGrid.create(8, 8) end,
+  Agent = function() return Agent.create(M.get("NavigationMesh"), Vector3(10, 10, 0)) end,
   PhysicsWorld = function() return World.physics_world(M.get("World")) end,
   SoundWorld = function() return World.sound_world(M.get("World")) end,
   PhysicsSnapshot = function() return PhysicsWorld.snapshot(M.get("PhysicsWorld")) end,
@@ -71,6 +77,8 @@ local questions = {
 }
 
 local enders = {
+  Agent = Agent.destroy, NavigationGrid = NavigationGrid.destroy,
+  NavigationMesh = NavigationMesh.destroy,
   Broadphase = Broadphase.destroy, Tilemap = Tilemap.destroy, Material = Material.destroy,
   Viewport = Application.destroy_viewport, Window = Window.close, Voice = Sound.stop,
   ResourcePackage = Application.release_resource_package, Worker = Worker.cancel,

@@ -149,6 +149,11 @@ local function ball_of_broadphase()
   return Broadphase.add(fixtures.get("Broadphase"), 1, Vector3(0, 0, 0), 1)
 end
 
+local function flow_field()
+  NavigationGrid.set_targets(fixtures.get("NavigationGrid"), "exit", { 1, 1 })
+  return "exit"
+end
+
 local function map_of_unit() return Unit.tilemap(fixtures.get("Unit"), 1) end
 
 local function package()
@@ -219,6 +224,18 @@ M.arguments = {
     mesh = function() return Mesh.new(fixtures.get("Unit"), triangle()) end, source = triangle,
   },
   ["Joint.set_target"] = { joint = mouse_joint },
+  ["Agent.create"] = { position = Vector3(10, 10, 0), options = { speed = 2 } },
+  ["Agent.set_position"] = { position = Vector3(10, 10, 0) },
+  ["NavigationGrid.create"] = { options = { neighbors = 4 } },
+  ["NavigationGrid.distance"] = { name = flow_field },
+  ["NavigationGrid.flow"] = { name = flow_field },
+  ["NavigationGrid.set_targets"] = { targets = { 1, 1 } },
+  ["NavigationMesh.create"] = { options = { radius = 0.5 } },
+  ["NavigationMesh.create_from_triangles"] = {
+    points = { 0, 0, 0, 20, 0, 0, 20, 20, 0 }, triangles = { 1, 2, 3 }, options = { radius = 0.5 },
+  },
+  ["NavigationMesh.find_path"] = { from = Vector3(10, 10, 0), to = Vector3(12, 10, 0) },
+  ["NavigationMesh.raycast"] = { from = Vector3(10, 10, 0) },
   ["PhysicsWorld.create_joint"] = { kind = "ball" },
   ["PhysicsWorld.spawn_chain"] = { physics_world = flat_physics, points = square },
   ["PhysicsWorld.spawn_polygon"] = { physics_world = flat_physics, points = square },

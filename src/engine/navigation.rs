@@ -1,0 +1,118 @@
+//! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a
+//! world.
+
+use super::{Engine, Worlds};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error};
+use engine_navigation::agents::Agents;
+use engine_navigation::bake::{BakeSettings, BakeSource};
+use engine_navigation::grid::NavigationGrid;
+use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::search::Searcher;
+use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
+use engine_world::WorldId;
+
+/// Meshes, grids and agents.
+pub struct Navigation {
+    pub meshes: Slots<NavigationMesh>,
+    pub grids: Slots<NavigationGrid>,
+    pub agents: Agents,
+    /// Marks of searches that are answered at once.
+    pub searcher: Searcher,
+}
+
+impl Default for Navigation {
+    fn default() -> Navigation {
+        Navigation {
+            meshes: Slots::new(HandleKind::NavigationMesh, MESHES_MAX),
+            grids: Slots::new(HandleKind::NavigationGrid, GRIDS_MAX),
+            agents: Agents::default(),
+            searcher: Searcher::default(),
+        }
+    }
+}
+
+impl Navigation {
+    /// Calls `write` with every object and a function that hashes its state.
+    pub(super) fn each_state(&self, mut write: impl FnMut(Handle, &dyn Fn(&mut StateHash))) {
+        for (handle, mesh) in self.meshes.iter() {
+            write(handle, &|hash| mesh.write_state(|number| hash.write_u64(number)));
+        }
+        for (handle, grid) in self.grids.iter() {
+            write(handle, &|hash| grid.write_state(|number| hash.write_u64(number)));
+        }
+        for (handle, agent) in self.agents.slots.iter() {
+            write(handle, &|hash| agent.write_state(|number| hash.write_f32(number)));
+        }
+    }
+}
+
+impl Worlds {
+    /// Returns the triangles of the static actors of a world.
+    fn static_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
+        let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
+        if let Some(physics) = self.physics.of_world(world) {
+            self.physics.world(physics).simulation.static_triangles(|corners, solid| {
+                let first = points.len() as u32;
+                points.extend_from_slice(&corners);
+                triangles.push([first, first + 1, first + 2]);
+                solids.push(solid);
+            });
+        }
+        if triangles.is_empty() {
+            return Err(error!(
+                "the world has no static actors to bake a navigation mesh from: spawn the level \
+                 first, and give its ground a static actor"
+            ));
+        }
+        let mut source = BakeSource::new(points, triangles).map_err(Error::new)?;
+        source.set_solids(solids);
+        Ok(source)
+    }
+}
+
+impl Engine {
+    /// Bakes a mesh from the static actors of a world.
+    ///
+    /// # Errors
+    /// Returns an error if there are none, or the bake fails.
+    pub fn bake_world(
+        &mut self,
+        world: WorldId,
+        settings: BakeSettings,
+    ) -> Result<NavigationMeshId, Error> {
+        let source = self.worlds.static_triangles(world)?;
+        self.bake_mesh(source, settings)
+    }
+
+    /// Bakes a mesh from triangles.
+    ///
+    /// # Errors
+    /// Returns an error if the bake fails, or there are too many meshes.
+    pub fn bake_mesh(
+        &mut self,
+        source: BakeSource,
+        settings: BakeSettings,
+    ) -> Result<NavigationMeshId, Error> {
+        let mesh = NavigationMesh::bake(source, settings, &self.devices.tasks)?;
+        let added = self.worlds.navigation.meshes.add(mesh).map(NavigationMeshId);
+        added.ok_or_else(|| {
+            error!("{MESHES_MAX} navigation meshes already exist (MESHES_MAX): destroy one first")
+        })
+    }
+
+    /// Advances the agents of a mesh.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread.
+    pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
+        let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
+        let of = meshes.get(mesh.0).expect("the handle was checked where it came in");
+        agents.update(mesh.0, of, step, &self.devices.tasks)?;
+        counter!("navigation/searches") += u64::from(agents.statistics.searches);
+        counter!("navigation/nodes") += u64::from(agents.statistics.nodes);
+        counter!("navigation/waiting") += u64::from(agents.statistics.waiting);
+        counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
+        Ok(())
+    }
+}

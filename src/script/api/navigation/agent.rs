@@ -1,0 +1,278 @@
+//! The Lua module `Agent`: characters that walk on a navigation mesh, around each other.
+
+use super::mesh::{coordinates, ground, of as mesh_of, snap};
+use super::read_numbers;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{Integer, MaybeHandle};
+use crate::context;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Vec3, error};
+use engine_navigation::agents::{AGENTS_MAX, Agent, AgentSettings, AgentState};
+use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::{AgentId, NavigationMeshId};
+use engine_runtime::Engine;
+
+const AGENT_ARG: (&str, &str) = ("agent", "an agent");
+
+pub static AGENT: ModuleRows = module(
+    "Agent",
+    "Characters that walk on a navigation mesh to their destinations, around each other, and never \
+     through its edges. `NavigationMesh.update` moves them; your game shows them where they are, \
+     or moves a `Mover` with their velocity.",
+    r#"local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+local mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+local agent = Agent.create(mesh, Vector3(3, 3, 0), { speed = 5 })
+assert(Agent.set_destination(agent, Vector3(16, 16, 0)))
+for _ = 1, 300 do NavigationMesh.update(mesh, 1 / 60) end
+assert(Agent.state(agent) == "arrived")
+NavigationMesh.destroy(mesh)
+Agent.destroy(agent)"#,
+    &[
+        func(
+            "create",
+            create,
+            &[
+                ("mesh", "a navigation mesh"),
+                ("position", "a point on its ground, or at most 2 metres away"),
+                (
+                    "options",
+                    "a table with `radius` and `speed`, in metres and metres per second, \
+                     `acceleration`, `priority` (0 to 255) and `avoidance` (0: it goes straight, \
+                     and others avoid it)",
+                ),
+            ],
+            "Creates an agent. The radius is that of the mesh by default, the speed 3.5.",
+        ),
+        func(
+            "destroy",
+            destroy,
+            &[AGENT_ARG],
+            "Destroys an agent. Its handle is stale afterwards.",
+        )
+        .when_full(),
+        hot(
+            "alive",
+            alive,
+            &[("agent", "a number that may be an agent's handle; nil and false are none")],
+            "Returns true if the handle refers to an existing agent. Never raises for a stale \
+             handle.",
+        )
+        .pure(),
+        func(
+            "set_destination",
+            set_destination,
+            &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
+            "Sends an agent to a point. Its path is searched in one of the next updates. Returns \
+             false, and changes nothing, if there is no ground at the point.",
+        ),
+        func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
+        hot("position", position, &[AGENT_ARG], "Returns its position on the ground.").pure(),
+        hot("velocity", velocity, &[AGENT_ARG], "Returns its velocity, in metres per second.")
+            .pure(),
+        hot(
+            "desired_velocity",
+            desired_velocity,
+            &[AGENT_ARG],
+            "Returns the velocity that it would have without others, in metres per second.",
+        )
+        .pure(),
+        func(
+            "remaining_distance",
+            remaining_distance,
+            &[AGENT_ARG],
+            "Returns the length of the rest of its path in metres; 0 without a path.",
+        )
+        .pure(),
+        func(
+            "state",
+            state,
+            &[AGENT_ARG],
+            "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"arrived\", \"partial\" \
+             (at the end of a path that does not reach the destination) or \"lost\" (its mesh was \
+             destroyed).",
+        )
+        .pure(),
+        func(
+            "destination",
+            destination,
+            &[AGENT_ARG],
+            "Returns the point on the ground that it was sent to; nil if there is none.",
+        )
+        .pure(),
+        func(
+            "set_position",
+            set_position,
+            &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
+            "Moves an agent at once. It goes on to its destination from there.",
+        ),
+        func(
+            "set_speed",
+            set_speed,
+            &[AGENT_ARG, ("speed", "metres per second, 0 to 1000")],
+            "Sets its highest speed.",
+        ),
+        func(
+            "set_priority",
+            set_priority,
+            &[AGENT_ARG, ("priority", "0 to 255")],
+            "Sets its priority. Agents make way for others of higher priority.",
+        ),
+        func(
+            "stuck_seconds",
+            stuck_seconds,
+            &[AGENT_ARG],
+            "Returns for how long it has made no progress. Agents that are stuck get a new path.",
+        )
+        .pure(),
+    ],
+);
+
+/// Native functions on which the prelude's functions are built. They are in its table `core`.
+pub static CORE: ModuleRows = module(
+    "Agent",
+    "Lists of points, for the prelude.",
+    "assert(core == nil)",
+    &[func("agent_path", agent_path, &[("agent", "")], "Returns the coordinates of its path.")
+        .public_name("Agent.path")
+        .pure()],
+);
+
+fn of(engine: &Engine, agent: AgentId) -> &Agent {
+    let found = engine.worlds.navigation.agents.slots.get(agent.0);
+    found.expect("the handle was checked where it came in")
+}
+
+fn of_mut(engine: &mut Engine, agent: AgentId) -> &mut Agent {
+    let found = engine.worlds.navigation.agents.slots.get_mut(agent.0);
+    found.expect("the handle was checked where it came in")
+}
+
+/// Returns the mesh of an agent.
+fn mesh(engine: &Engine, agent: AgentId) -> Result<&NavigationMesh, Error> {
+    let mesh = engine.worlds.navigation.meshes.get(of(engine, agent).mesh);
+    mesh.ok_or_else(|| {
+        error!("argument #1 'agent': its navigation mesh was destroyed: destroy the agent, too")
+    })
+}
+
+fn in_range(name: &str, number: f64, low: f64, high: f64) -> Result<f32, Error> {
+    if !(low..=high).contains(&number) {
+        return Err(error!("{name} must be {low} to {high}, got {number}"));
+    }
+    Ok(number as f32)
+}
+
+fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, Error> {
+    const NAMES: [&str; 5] = ["radius", "speed", "acceleration", "priority", "avoidance"];
+    let (mut radius, mut priority, mut avoidance) = (radius, 0.0, 1.0);
+    let AgentSettings { mut speed, mut acceleration, .. } = AgentSettings::DEFAULT;
+    read_numbers(options, &NAMES, |name, number| {
+        *match name {
+            "radius" => &mut radius,
+            "speed" => &mut speed,
+            "acceleration" => &mut acceleration,
+            "priority" => &mut priority,
+            _ => &mut avoidance,
+        } = number;
+        true
+    })?;
+    Ok(AgentSettings {
+        radius: in_range("option 'radius'", radius.into(), 0.01, 100.0)?,
+        speed: in_range("option 'speed'", speed.into(), 0.0, 1000.0)?,
+        acceleration: in_range("option 'acceleration'", acceleration.into(), 0.01, 1e6)?,
+        priority: in_range("option 'priority'", priority.into(), 0.0, 255.0)? as u8,
+        avoids: in_range("option 'avoidance'", avoidance.into(), 0.0, 1.0)? > 0.0,
+    })
+}
+
+fn create(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    position: Vec3,
+    options: Option<ScriptValue>,
+) -> Result<AgentId, Error> {
+    let of = mesh_of(engine, mesh);
+    let settings = settings(options, of.settings().radius.max(0.01))?;
+    let at = ground(of, position, "#2 'position'")?;
+    let added = engine.worlds.navigation.agents.add(mesh.0, at, settings);
+    added
+        .map(AgentId)
+        .ok_or_else(|| error!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy one first"))
+}
+
+fn destroy(engine: &mut Engine, agent: AgentId) {
+    let frame = engine.frame.index;
+    let slots = &mut engine.worlds.navigation.agents.slots;
+    slots.remove(agent.0, "", frame, &context::script_location());
+}
+
+fn alive(engine: &mut Engine, agent: MaybeHandle) -> bool {
+    agent.handle().is_some_and(|handle| engine.worlds.navigation.agents.slots.get(handle).is_some())
+}
+
+fn set_destination(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<bool, Error> {
+    let Some(destination) = snap(mesh(engine, agent)?, position) else { return Ok(false) };
+    engine.worlds.navigation.agents.set_destination(agent.0, destination);
+    Ok(true)
+}
+
+fn cancel(engine: &mut Engine, agent: AgentId) {
+    engine.worlds.navigation.agents.cancel(agent.0);
+}
+
+fn position(engine: &mut Engine, agent: AgentId) -> Vec3 {
+    of(engine, agent).at.position
+}
+
+fn velocity(engine: &mut Engine, agent: AgentId) -> Vec3 {
+    of(engine, agent).velocity.extend(0.0)
+}
+
+fn desired_velocity(engine: &mut Engine, agent: AgentId) -> Vec3 {
+    of(engine, agent).desired.extend(0.0)
+}
+
+fn remaining_distance(engine: &mut Engine, agent: AgentId) -> Result<f64, Error> {
+    let mesh = mesh(engine, agent)?;
+    Ok(of(engine, agent).remaining_distance(mesh).into())
+}
+
+fn state(engine: &mut Engine, agent: AgentId) -> String {
+    of(engine, agent).state.name().to_string()
+}
+
+fn destination(engine: &mut Engine, agent: AgentId) -> Option<Vec3> {
+    of(engine, agent).destination.map(|destination| destination.position)
+}
+
+fn set_position(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<(), Error> {
+    let at = ground(mesh(engine, agent)?, position, "#2 'position'")?;
+    engine.worlds.navigation.agents.teleport(agent.0, at);
+    Ok(())
+}
+
+fn set_speed(engine: &mut Engine, agent: AgentId, speed: f64) -> Result<(), Error> {
+    of_mut(engine, agent).settings.speed = in_range("argument #2 'speed'", speed, 0.0, 1000.0)?;
+    Ok(())
+}
+
+fn set_priority(engine: &mut Engine, agent: AgentId, priority: Integer) -> Result<(), Error> {
+    let priority = in_range("argument #2 'priority'", priority.0 as f64, 0.0, 255.0)?;
+    of_mut(engine, agent).settings.priority = priority as u8;
+    Ok(())
+}
+
+fn stuck_seconds(engine: &mut Engine, agent: AgentId) -> f64 {
+    of(engine, agent).stuck_seconds.into()
+}
+
+fn agent_path(engine: &mut Engine, agent: AgentId) -> ScriptValue {
+    let mut corners = Vec::new();
+    let of = of(engine, agent);
+    if of.state != AgentState::Lost
+        && let Some(mesh) = engine.worlds.navigation.meshes.get(of.mesh)
+    {
+        of.corners(mesh, &mut corners);
+    }
+    coordinates(&corners)
+}

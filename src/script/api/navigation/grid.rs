@@ -1,0 +1,313 @@
+//! The Lua module `NavigationGrid`: paths and flow fields on a grid of cells.
+
+use super::mesh::numbers;
+use super::read_numbers;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{Integer, MaybeHandle, TextArgument};
+use crate::context;
+use crate::return_value::{ManyResults, WholeNumber};
+use crate::value::ScriptValue;
+use engine_foundation::{Error, error, suggest};
+use engine_navigation::grid::{
+    CELL_COST_MAX, CELL_COST_MIN, FLOW_FIELDS_MAX, GRID_SIZE_MAX, GridShape, NavigationGrid,
+};
+use engine_navigation::{GRIDS_MAX, NavigationGridId};
+use engine_runtime::Engine;
+
+const GRID_ARG: (&str, &str) = ("grid", "a navigation grid");
+const COLUMN_ARG: (&str, &str) = ("column", "from 1 at the left");
+const ROW_ARG: (&str, &str) = ("row", "from 1 at the bottom");
+const FIELD_ARG: (&str, &str) = ("name", "the name of a flow field");
+
+pub static NAVIGATION_GRID: ModuleRows = module(
+    "NavigationGrid",
+    "Paths on a grid of cells with costs, for games on tiles. A flow field leads from every cell \
+     to the nearest of its targets: any number of characters can follow it. Columns and rows count \
+     from 1, from the bottom left, as those of a `Tilemap` do.",
+    r#"local grid = NavigationGrid.create(8, 3)
+NavigationGrid.set_cost(grid, 4, 1, 0)
+local cells = NavigationGrid.find_path(grid, 1, 1, 8, 1)
+assert(cells[1].column == 1 and cells[#cells].column == 8)
+NavigationGrid.set_targets(grid, "exit", { 8, 1 })
+local column, row = NavigationGrid.flow(grid, "exit", 7, 1)
+assert(column == 8 and row == 1)
+NavigationGrid.destroy(grid)"#,
+    &[
+        func(
+            "create",
+            create,
+            &[
+                ("columns", "1 to 2048"),
+                ("rows", "1 to 2048"),
+                (
+                    "options",
+                    "a table with `neighbors`: 8 (the default) or 4 for squares, or 6 for \
+                     hexagons, whose second, fourth … rows are shifted to the right",
+                ),
+            ],
+            "Creates a grid whose cells all have the cost 1.",
+        ),
+        func("destroy", destroy, &[GRID_ARG], "Destroys a grid. Its handle is stale afterwards.")
+            .when_full(),
+        hot(
+            "alive",
+            alive,
+            &[("grid", "a number that may be a grid's handle; nil and false are none")],
+            "Returns true if the handle refers to an existing grid. Never raises for a stale \
+             handle.",
+        )
+        .pure(),
+        func("size", size, &[GRID_ARG], "Returns the number of its columns and rows.")
+            .returns(&["columns number of columns", "rows number of rows"])
+            .pure(),
+        hot(
+            "cost",
+            cost,
+            &[GRID_ARG, COLUMN_ARG, ROW_ARG],
+            "Returns the cost of a cell; 0 if it is blocked.",
+        )
+        .pure(),
+        hot(
+            "set_cost",
+            set_cost,
+            &[
+                GRID_ARG,
+                COLUMN_ARG,
+                ROW_ARG,
+                ("cost", "cost of entering the cell, 0.01 to 1000; 0 blocks it"),
+            ],
+            "Sets the cost of a cell. Flow fields follow when they are next read.",
+        ),
+        func(
+            "set_targets",
+            set_targets,
+            &[
+                GRID_ARG,
+                FIELD_ARG,
+                ("targets", "columns and rows of cells: { 3, 4, 10, 2 }; { } removes the field"),
+            ],
+            "Creates a flow field, or gives it other targets.",
+        ),
+        func(
+            "flow",
+            flow,
+            &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
+            "Returns the next cell on the cheapest way to the nearest target of a flow field: the \
+             cell itself at a target, nil if no way leads to one.",
+        )
+        .returns(&["column from 1", "row from 1"]),
+        func(
+            "distance",
+            distance,
+            &[GRID_ARG, FIELD_ARG, COLUMN_ARG, ROW_ARG],
+            "Returns the cost of the cheapest way to the nearest target of a flow field; nil if \
+             there is none.",
+        ),
+    ],
+);
+
+/// Native functions on which the prelude's functions are built. They are in its table `core`.
+pub static CORE: ModuleRows = module(
+    "NavigationGrid",
+    "Paths, for the prelude.",
+    "assert(core == nil)",
+    &[func(
+        "grid_path",
+        grid_path,
+        &[("grid", ""), ("from_column", ""), ("from_row", ""), ("to_column", ""), ("to_row", "")],
+        "Returns the cells of a path, and the reason why it is not complete.",
+    )
+    .public_name("NavigationGrid.find_path")
+    .pure()],
+);
+
+fn of(engine: &mut Engine, grid: NavigationGridId) -> &mut NavigationGrid {
+    let found = engine.worlds.navigation.grids.get_mut(grid.0);
+    found.expect("the handle was checked where it came in")
+}
+
+fn create(
+    engine: &mut Engine,
+    columns: Integer,
+    rows: Integer,
+    options: Option<ScriptValue>,
+) -> Result<NavigationGridId, Error> {
+    for (name, count) in [("#1 'columns'", columns.0), ("#2 'rows'", rows.0)] {
+        if !(1..=GRID_SIZE_MAX as i64).contains(&count) {
+            return Err(error!(
+                "argument {name} must be 1 to {GRID_SIZE_MAX} (GRID_SIZE_MAX), got {count}"
+            ));
+        }
+    }
+    let mut neighbors = 8.0;
+    read_numbers(options, &["neighbors"], |_, number| {
+        neighbors = number;
+        true
+    })?;
+    let shape = match neighbors {
+        4.0 => GridShape::Square4,
+        6.0 => GridShape::Hexagonal,
+        8.0 => GridShape::Square8,
+        _ => return Err(error!("option 'neighbors' must be 4, 6 or 8, got {neighbors}")),
+    };
+    let grid = NavigationGrid::new(columns.0 as usize, rows.0 as usize, shape);
+    let added = engine.worlds.navigation.grids.add(grid).map(NavigationGridId);
+    added.ok_or_else(|| {
+        error!("{GRIDS_MAX} navigation grids already exist (GRIDS_MAX): destroy one first")
+    })
+}
+
+fn destroy(engine: &mut Engine, grid: NavigationGridId) {
+    let frame = engine.frame.index;
+    let grids = &mut engine.worlds.navigation.grids;
+    grids.remove(grid.0, "", frame, &context::script_location());
+}
+
+fn alive(engine: &mut Engine, grid: MaybeHandle) -> bool {
+    grid.handle().is_some_and(|handle| engine.worlds.navigation.grids.get(handle).is_some())
+}
+
+fn size(engine: &mut Engine, grid: NavigationGridId) -> (WholeNumber, WholeNumber) {
+    let (columns, rows) = of(engine, grid).size();
+    (WholeNumber(columns as f64), WholeNumber(rows as f64))
+}
+
+fn cell(grid: &NavigationGrid, column: Integer, row: Integer) -> Result<u32, Error> {
+    grid.cell(column.0.saturating_sub(1), row.0.saturating_sub(1)).ok_or_else(|| {
+        let (columns, rows) = grid.size();
+        error!(
+            "column {} and row {} are outside of the grid, which has {columns} and {rows}",
+            column.0, row.0
+        )
+    })
+}
+
+fn cost(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    column: Integer,
+    row: Integer,
+) -> Result<f64, Error> {
+    let grid = of(engine, grid);
+    Ok(grid.cost(cell(grid, column, row)?).into())
+}
+
+fn set_cost(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    column: Integer,
+    row: Integer,
+    cost: f64,
+) -> Result<(), Error> {
+    let grid = of(engine, grid);
+    let cell = cell(grid, column, row)?;
+    let cost = cost as f32;
+    if cost != 0.0 && !(CELL_COST_MIN..=CELL_COST_MAX).contains(&cost) {
+        return Err(error!(
+            "argument #4 'cost' must be 0, or {CELL_COST_MIN} to {CELL_COST_MAX}, got {cost}"
+        ));
+    }
+    grid.set_cost(cell, cost);
+    Ok(())
+}
+
+fn grid_path(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    from_column: Integer,
+    from_row: Integer,
+    to_column: Integer,
+    to_row: Integer,
+) -> Result<ManyResults, Error> {
+    let grid = of(engine, grid);
+    let (from, to) = (cell(grid, from_column, from_row)?, cell(grid, to_column, to_row)?);
+    let mut path = Vec::new();
+    let partial = grid.find_path(from, to, usize::MAX, &mut path);
+    let entry = |cell: u32| {
+        let (column, row) = grid.column_and_row(cell);
+        let number = |at: usize| ScriptValue::Number(at as f64 + 1.0);
+        ScriptValue::Table(vec![
+            ("column".to_string(), number(column)),
+            ("row".to_string(), number(row)),
+        ])
+    };
+    let cells = ScriptValue::List(path.into_iter().map(entry).collect());
+    let reason = partial.map_or(ScriptValue::Nil, |it| ScriptValue::Text(it.name().to_string()));
+    Ok(ManyResults(vec![cells, reason]))
+}
+
+fn set_targets(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    name: TextArgument,
+    targets: ScriptValue,
+) -> Result<(), Error> {
+    let grid = of(engine, grid);
+    let targets = numbers(targets, "#3 'targets'")?;
+    if !targets.len().is_multiple_of(2) {
+        return Err(error!("argument #3 'targets' needs a column and a row for each target"));
+    }
+    let whole = |number: f64| {
+        let whole = number as i64;
+        let is_whole = whole as f64 == number;
+        is_whole
+            .then_some(Integer(whole))
+            .ok_or_else(|| error!("argument #3 'targets': {number} is no whole number"))
+    };
+    let mut cells = Vec::with_capacity(targets.len() / 2);
+    for pair in targets.chunks_exact(2) {
+        cells.push(cell(grid, whole(pair[0])?, whole(pair[1])?)?);
+    }
+    if !grid.set_targets(name.as_str(), &cells) {
+        return Err(error!(
+            "the grid has {FLOW_FIELDS_MAX} flow fields (FLOW_FIELDS_MAX): remove one first, with \
+             NavigationGrid.set_targets(grid, name, {{}})"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the way from a cell to the nearest target of a field.
+fn way(
+    grid: &mut NavigationGrid,
+    name: TextArgument,
+    column: Integer,
+    row: Integer,
+) -> Result<Option<(f32, u32)>, Error> {
+    let cell = cell(grid, column, row)?;
+    let Some(field) = grid.field(name.as_str()) else {
+        let hint = suggest::hint(name.as_str(), grid.field_names());
+        let name = name.as_str();
+        return Err(error!(
+            "argument #2 'name': the grid has no flow field '{name}'{hint}: create it with \
+             NavigationGrid.set_targets"
+        ));
+    };
+    Ok(grid.flow(field, cell))
+}
+
+fn flow(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    name: TextArgument,
+    column: Integer,
+    row: Integer,
+) -> Result<Option<(WholeNumber, WholeNumber)>, Error> {
+    let grid = of(engine, grid);
+    let next = way(grid, name, column, row)?;
+    Ok(next.map(|(_, cell)| {
+        let (column, row) = grid.column_and_row(cell);
+        (WholeNumber(column as f64 + 1.0), WholeNumber(row as f64 + 1.0))
+    }))
+}
+
+fn distance(
+    engine: &mut Engine,
+    grid: NavigationGridId,
+    name: TextArgument,
+    column: Integer,
+    row: Integer,
+) -> Result<Option<f64>, Error> {
+    let grid = of(engine, grid);
+    Ok(way(grid, name, column, row)?.map(|(distance, _)| distance.into()))
+}

@@ -1,0 +1,488 @@
+//! The Lua module `NavigationMesh`: meshes of walkable ground, and paths on them. Functions that
+//! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts at
+//! the end of this file.
+
+use super::read_numbers;
+use crate::api_row::{ModuleRows, func, hot, module};
+use crate::argument::{Integer, MaybeHandle};
+use crate::context;
+use crate::return_value::ManyResults;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Vec3, error};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::bake::{BakeSettings, BakeSource};
+use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
+use engine_runtime::Engine;
+use engine_world::WorldId;
+
+const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
+const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
+const OPTIONS_ARG: (&str, &str) = (
+    "options",
+    "a table with `radius`, `height`, `step` and `slope` of the characters, and `cell_size`, \
+     `cell_height`, `tile_cells`, `edge_error`, `height_error`, `region_min` and `region_merge` of \
+     the bake",
+);
+
+/// Corners of a path above which it is cut off.
+const PATH_POINTS_MAX: usize = 4096;
+/// Distance in metres at which a position off the mesh still counts as on it.
+const SNAP_DISTANCE: f32 = 2.0;
+
+pub static NAVIGATION_MESH: ModuleRows = module(
+    "NavigationMesh",
+    "The ground on which characters can walk, as convex polygons. A mesh is baked from the static \
+     actors of a world, or from triangles, for characters of one size. It finds paths, and is what \
+     an `Agent` walks on. Polygons are numbered from 1.",
+    r#"local points = { 0, 0, 0, 20, 0, 0, 20, 20, 0, 0, 20, 0 }
+local mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 })
+local path, reason = NavigationMesh.find_path(mesh, Vector3(3, 3, 0), Vector3(16, 16, 0))
+assert(#path == 2 and reason == nil)
+NavigationMesh.destroy(mesh)"#,
+    &[
+        func(
+            "create",
+            create,
+            &[("world", "a world whose level has been spawned"), OPTIONS_ARG],
+            "Bakes a mesh from the static actors of a world, except triggers and planes. The bake \
+             takes milliseconds for each thousand square metres, on every core.",
+        ),
+        func(
+            "create_from_triangles",
+            create_from_triangles,
+            &[
+                ("points", "coordinates of the corners: { x1, y1, z1, x2, y2, z2, … }"),
+                (
+                    "triangles",
+                    "three numbers of corners for each triangle, from 1, counter-clockwise as seen \
+                     from above",
+                ),
+                OPTIONS_ARG,
+            ],
+            "Bakes a mesh from triangles.",
+        ),
+        func(
+            "destroy",
+            destroy,
+            &[MESH_ARG],
+            "Destroys a mesh. Its handle is stale afterwards, and its agents are \"lost\".",
+        )
+        .when_full(),
+        hot(
+            "alive",
+            alive,
+            &[("mesh", "a number that may be a mesh's handle; nil and false are none")],
+            "Returns true if the handle refers to an existing mesh. Never raises for a stale \
+             handle.",
+        )
+        .pure(),
+        func("num_polygons", num_polygons, &[MESH_ARG], "Returns the number of polygons.").pure(),
+        func("num_vertices", num_vertices, &[MESH_ARG], "Returns the number of vertices.").pure(),
+        func(
+            "polygon_neighbors",
+            polygon_neighbors,
+            &[MESH_ARG, POLYGON_ARG],
+            "Returns the polygons that can be entered from a polygon, as a list of numbers.",
+        )
+        .pure(),
+        func(
+            "find_polygon",
+            find_polygon,
+            &[MESH_ARG, ("position", "a point on the ground, or a little above or below it")],
+            "Returns the polygon below or above a position, at most the height of a character \
+             away; nil if there is none.",
+        )
+        .pure(),
+        func(
+            "find_nearest_polygon",
+            find_nearest_polygon,
+            &[
+                MESH_ARG,
+                ("position", "a point"),
+                ("distance", "how far to search, in metres; 5 by default"),
+            ],
+            "Returns the polygon that is nearest to a position, and the nearest point on it; nil \
+             if there is none.",
+        )
+        .returns(&["polygon its number", "point the nearest point on the ground"])
+        .pure(),
+        func(
+            "constrain_to_polygon",
+            constrain_to_polygon,
+            &[MESH_ARG, ("position", "a point"), POLYGON_ARG],
+            "Returns the point of a polygon that is nearest to a position from above, with \
+             the height of the ground.",
+        )
+        .pure(),
+        func(
+            "search",
+            search,
+            &[
+                MESH_ARG,
+                ("from", "the number of the first polygon"),
+                ("to", "the number of the last polygon"),
+            ],
+            "Returns the polygons of a path as a list of numbers; nil if there is none.",
+        )
+        .pure(),
+        func(
+            "set_obstructed",
+            set_obstructed,
+            &[MESH_ARG, POLYGON_ARG, ("obstructed", "true to close it, false to open it again")],
+            "Closes a polygon, for example below a door, or opens it again. Agents that are under \
+             way get new paths.",
+        ),
+        func(
+            "is_obstructed",
+            is_obstructed,
+            &[MESH_ARG, POLYGON_ARG],
+            "Returns true if a polygon is closed.",
+        )
+        .pure(),
+        func(
+            "raycast",
+            raycast,
+            &[MESH_ARG, ("from", "a point on the ground"), ("to", "another point")],
+            "Returns the point at which the straight way between two points meets the edge of the \
+             mesh; nil if a character can go straight.",
+        )
+        .pure(),
+        func(
+            "random_point",
+            random_point,
+            &[MESH_ARG],
+            "Returns a random point of the mesh; nil if it has no open polygons. All places are \
+             equally likely.",
+        ),
+        func(
+            "update",
+            update,
+            &[MESH_ARG, ("dt", "seconds, at most 1")],
+            "Moves the agents of a mesh. Call it once a frame.",
+        ),
+    ],
+);
+
+/// Native functions on which the prelude's functions are built. They are in its table `core`.
+pub static CORE: ModuleRows = module(
+    "NavigationMesh",
+    "Lists of points, for the prelude.",
+    "assert(core == nil)",
+    &[
+        func(
+            "navigation_path",
+            navigation_path,
+            &[("mesh", ""), ("from", ""), ("to", "")],
+            "Returns the coordinates of a path and the reason why it is not complete.",
+        )
+        .public_name("NavigationMesh.find_path")
+        .pure(),
+        func(
+            "navigation_vertices",
+            navigation_vertices,
+            &[("mesh", ""), ("polygon", "")],
+            "Returns the coordinates of a polygon's corners.",
+        )
+        .public_name("NavigationMesh.polygon_vertices")
+        .pure(),
+    ],
+);
+
+/// Returns a living mesh.
+pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
+    let found = engine.worlds.navigation.meshes.get(mesh.0);
+    found.expect("the handle was checked where it came in")
+}
+
+fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
+    const NAMES: [&str; 11] = [
+        "radius",
+        "height",
+        "step",
+        "slope",
+        "cell_size",
+        "cell_height",
+        "tile_cells",
+        "edge_error",
+        "height_error",
+        "region_min",
+        "region_merge",
+    ];
+    let mut settings = BakeSettings::DEFAULT;
+    read_numbers(options, &NAMES, |name, number| {
+        *match name {
+            "radius" => &mut settings.radius,
+            "height" => &mut settings.height,
+            "step" => &mut settings.step,
+            "slope" => &mut settings.slope,
+            "cell_size" => &mut settings.cell_size,
+            "cell_height" => &mut settings.cell_height,
+            "edge_error" => &mut settings.edge_error,
+            "height_error" => &mut settings.height_error,
+            "region_min" => &mut settings.region_min,
+            "region_merge" => &mut settings.region_merge,
+            _ => {
+                settings.tile_cells = number.clamp(0.0, 1e6) as u32;
+                return true;
+            }
+        } = number;
+        true
+    })?;
+    settings.check().map_err(|message| error!("option {message}"))?;
+    Ok(settings)
+}
+
+fn create(
+    engine: &mut Engine,
+    world: WorldId,
+    options: Option<ScriptValue>,
+) -> Result<NavigationMeshId, Error> {
+    let settings = settings(options)?;
+    engine.bake_world(world, settings)
+}
+
+/// Returns the numbers of a list.
+pub(super) fn numbers(value: ScriptValue, argument: &str) -> Result<Vec<f64>, Error> {
+    let wrong = || error!("argument {argument} must be a list of numbers");
+    match value {
+        ScriptValue::List(items) => {
+            let number = |item: ScriptValue| match item {
+                ScriptValue::Number(number) => Ok(number),
+                _ => Err(wrong()),
+            };
+            items.into_iter().map(number).collect()
+        }
+        ScriptValue::Table(entries) if entries.is_empty() => Ok(Vec::new()),
+        _ => Err(wrong()),
+    }
+}
+
+fn create_from_triangles(
+    engine: &mut Engine,
+    points: ScriptValue,
+    triangles: ScriptValue,
+    options: Option<ScriptValue>,
+) -> Result<NavigationMeshId, Error> {
+    let settings = settings(options)?;
+    let points = numbers(points, "#1 'points'")?;
+    let corners = numbers(triangles, "#2 'triangles'")?;
+    if !points.len().is_multiple_of(3) || !corners.len().is_multiple_of(3) {
+        return Err(error!(
+            "'points' has {} numbers and 'triangles' has {}: both need three for each",
+            points.len(),
+            corners.len()
+        ));
+    }
+    let count = points.len() / 3;
+    let points =
+        points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
+    let corner = |number: f64| {
+        let is_known =
+            number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
+        is_known.then(|| number as u32 - 1).ok_or_else(|| {
+            error!("argument #2 'triangles': {number} is no corner, there are corners 1 to {count}")
+        })
+    };
+    let corners = corners.into_iter().map(corner).collect::<Result<Vec<u32>, Error>>()?;
+    let triangles = corners.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
+    let source = BakeSource::new(points.collect(), triangles).map_err(Error::new)?;
+    engine.bake_mesh(source, settings)
+}
+
+fn destroy(engine: &mut Engine, mesh: NavigationMeshId) {
+    let frame = engine.frame.index;
+    let navigation = &mut engine.worlds.navigation;
+    navigation.meshes.remove(mesh.0, "", frame, &context::script_location());
+    navigation.agents.lose_mesh(mesh.0);
+}
+
+fn alive(engine: &mut Engine, mesh: MaybeHandle) -> bool {
+    mesh.handle().is_some_and(|handle| engine.worlds.navigation.meshes.get(handle).is_some())
+}
+
+fn num_polygons(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
+    of(engine, mesh).num_polygons() as u64
+}
+
+fn num_vertices(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
+    of(engine, mesh).num_vertices() as u64
+}
+
+/// Returns the index of a polygon by its number.
+fn polygon(mesh: &NavigationMesh, number: Integer, argument: &str) -> Result<u32, Error> {
+    let count = mesh.num_polygons();
+    if !(1..=count as i64).contains(&number.0) {
+        return Err(error!(
+            "argument {argument}: the mesh has no polygon {}, it has {count}",
+            number.0
+        ));
+    }
+    Ok((number.0 - 1) as u32)
+}
+
+fn list(polygons: impl Iterator<Item = u32>) -> ScriptValue {
+    ScriptValue::List(polygons.map(|at| ScriptValue::Number(f64::from(at) + 1.0)).collect())
+}
+
+fn polygon_neighbors(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+) -> Result<ScriptValue, Error> {
+    let mesh = of(engine, mesh);
+    let polygon = polygon(mesh, number, "#2 'polygon'")?;
+    Ok(list(mesh.neighbors(polygon)))
+}
+
+fn find_polygon(engine: &mut Engine, mesh: NavigationMeshId, position: Vec3) -> Option<u64> {
+    let mesh = of(engine, mesh);
+    let settings = mesh.settings();
+    let nearest = mesh.nearest(position, settings.cell_size * 0.01, settings.height);
+    nearest.map(|nearest| u64::from(nearest.polygon) + 1)
+}
+
+fn find_nearest_polygon(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    position: Vec3,
+    distance: Option<f64>,
+) -> Result<Option<(f64, Vec3)>, Error> {
+    let distance = distance.unwrap_or(5.0);
+    if !(0.0..=1000.0).contains(&distance) {
+        return Err(error!("argument #3 'distance' must be 0 to 1000 metres, got {distance}"));
+    }
+    let nearest = of(engine, mesh).nearest(position, distance as f32, distance as f32);
+    Ok(nearest.map(|nearest| (f64::from(nearest.polygon) + 1.0, nearest.position)))
+}
+
+fn constrain_to_polygon(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    position: Vec3,
+    number: Integer,
+) -> Result<Vec3, Error> {
+    let mesh = of(engine, mesh);
+    Ok(mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position))
+}
+
+fn search(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Integer,
+    to: Integer,
+) -> Result<ScriptValue, Error> {
+    let navigation = &mut engine.worlds.navigation;
+    let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+    let middle = |polygon: u32| {
+        let corners = mesh.corners(polygon);
+        let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
+        NearestPolygon { polygon, position }
+    };
+    let from = middle(polygon(mesh, from, "#2 'from'")?);
+    let to = middle(polygon(mesh, to, "#3 'to'")?);
+    let mut path = PolygonPath::default();
+    navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
+    Ok(match path.partial {
+        None => list(path.polygons.into_iter()),
+        Some(_) => ScriptValue::Nil,
+    })
+}
+
+fn set_obstructed(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+    is_obstructed: bool,
+) -> Result<(), Error> {
+    let meshes = &mut engine.worlds.navigation.meshes;
+    let mesh = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
+    let polygon = polygon(mesh, number, "#2 'polygon'")?;
+    mesh.set_obstructed(polygon, is_obstructed);
+    Ok(())
+}
+
+fn is_obstructed(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+) -> Result<bool, Error> {
+    let mesh = of(engine, mesh);
+    Ok(mesh.is_obstructed(polygon(mesh, number, "#2 'polygon'")?))
+}
+
+/// Returns the ground at a position, or next to it.
+pub(super) fn ground(
+    mesh: &NavigationMesh,
+    position: Vec3,
+    argument: &str,
+) -> Result<NearestPolygon, Error> {
+    snap(mesh, position).ok_or_else(|| {
+        error!(
+            "argument {argument}: no ground of the navigation mesh is within {SNAP_DISTANCE} \
+             metres of {position}: use NavigationMesh.find_nearest_polygon to search farther away"
+        )
+    })
+}
+
+pub(super) fn snap(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
+    mesh.nearest(position, SNAP_DISTANCE, SNAP_DISTANCE.max(mesh.settings().height))
+}
+
+fn raycast(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+) -> Result<Option<Vec3>, Error> {
+    let mesh = of(engine, mesh);
+    let end = mesh.raycast(ground(mesh, from, "#2 'from'")?, to);
+    Ok(end.wall.map(|_| end.position))
+}
+
+fn random_point(engine: &mut Engine, mesh: NavigationMeshId) -> Option<Vec3> {
+    let mut random = engine.frame.random.clone();
+    let point = of(engine, mesh).random_point(|| random.next_f64());
+    engine.frame.random = random;
+    point.map(|point| point.position)
+}
+
+fn update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Result<(), Error> {
+    if !(0.0..=1.0).contains(&dt) {
+        return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
+    }
+    engine.update_agents(mesh, dt as f32)
+}
+
+/// Returns the coordinates of points as one list.
+pub(super) fn coordinates(points: &[Vec3]) -> ScriptValue {
+    let numbers = points.iter().flat_map(|point| point.to_array());
+    ScriptValue::List(numbers.map(|number| ScriptValue::Number(number.into())).collect())
+}
+
+fn navigation_path(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+) -> Result<ManyResults, Error> {
+    let navigation = &mut engine.worlds.navigation;
+    let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+    let (from, to) = (ground(mesh, from, "#2 'from'")?, ground(mesh, to, "#3 'to'")?);
+    let (mut path, mut points) = (PolygonPath::default(), PointPath::default());
+    navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
+    let last = *path.polygons.last().expect("a path has its start");
+    let end = if path.partial.is_none() { to.position } else { mesh.constrain(last, to.position) };
+    path.funnel(mesh, from.position, end, PATH_POINTS_MAX, &mut points);
+    let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
+    Ok(ManyResults(vec![coordinates(&points.points), reason.unwrap_or(ScriptValue::Nil)]))
+}
+
+fn navigation_vertices(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+) -> Result<ScriptValue, Error> {
+    let mesh = of(engine, mesh);
+    Ok(coordinates(mesh.corners(polygon(mesh, number, "#2 'polygon'")?)))
+}

@@ -1,0 +1,32 @@
+//! The Lua modules for navigation: `NavigationMesh` (mesh.rs), `NavigationGrid` (grid.rs) and
+//! `Agent` (agent.rs), and the options that they share.
+
+pub mod agent;
+pub mod grid;
+pub mod mesh;
+
+use crate::value::ScriptValue;
+use engine_foundation::{Error, error, suggest};
+
+/// Reads a table of numbers by name. `set` stores a number, and returns false for an unknown name.
+fn read_numbers(
+    options: Option<ScriptValue>,
+    names: &[&str],
+    mut set: impl FnMut(&str, f32) -> bool,
+) -> Result<(), Error> {
+    let fields = match options {
+        None | Some(ScriptValue::Nil) => return Ok(()),
+        Some(ScriptValue::Table(fields)) => fields,
+        _ => return Err(error!("argument 'options' must be a table, such as {{ radius = 0.4 }}")),
+    };
+    for (name, value) in fields {
+        let ScriptValue::Number(number) = value else {
+            return Err(error!("option '{name}' must be a number"));
+        };
+        if !names.contains(&name.as_str()) || !set(&name, number as f32) {
+            let hint = suggest::hint(&name, names.iter().copied());
+            return Err(error!("unknown option '{name}'{hint}"));
+        }
+    }
+    Ok(())
+}

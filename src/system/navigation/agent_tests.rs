@@ -1,0 +1,159 @@
+//! Tests of agents in small scenes: they arrive, keep off walls and each other, and decide the same
+//! on any number of threads.
+
+use super::agents::{AgentSettings, AgentState, Agents};
+use super::bake::{BakeSettings, BakeSource};
+use super::mesh::NavigationMesh;
+use super::tests::{push_box, scene};
+use engine_foundation::handle::{Handle, HandleKind, Slots};
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Vec2, Vec3};
+
+const STEP: f32 = 1.0 / 60.0;
+
+struct Crowd {
+    mesh: NavigationMesh,
+    id: Handle,
+    agents: Agents,
+    handles: Vec<Handle>,
+    pool: TaskPool,
+}
+
+impl Crowd {
+    fn new(mesh: NavigationMesh, threads: usize) -> Crowd {
+        let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
+        let pool = TaskPool::new(Some(threads));
+        Crowd { mesh, id, agents: Agents::default(), handles: Vec::new(), pool }
+    }
+
+    fn send(&mut self, from: Vec3, to: Vec3, settings: AgentSettings) {
+        let near = |at: Vec3| self.mesh.nearest(at, 2.0, 2.0).expect("there is ground");
+        let (from, to) = (near(from), near(to));
+        let agent = self.agents.add(self.id, from, settings).unwrap();
+        self.agents.set_destination(agent, to);
+        self.handles.push(agent);
+    }
+
+    fn update(&mut self) {
+        self.agents.update(self.id, &self.mesh, STEP, &self.pool).unwrap();
+    }
+
+    fn position(&self, at: usize) -> Vec2 {
+        self.agents.slots.get(self.handles[at]).unwrap().at.position.truncate()
+    }
+
+    fn arrived(&self) -> usize {
+        let state = |agent: &Handle| self.agents.slots.get(*agent).unwrap().state;
+        self.handles.iter().filter(|agent| state(agent) == AgentState::Arrived).count()
+    }
+
+    fn hash(&self) -> Vec<u32> {
+        let mut bits = Vec::new();
+        for agent in &self.handles {
+            self.agents
+                .slots
+                .get(*agent)
+                .unwrap()
+                .write_state(|number| bits.push(number.to_bits()));
+        }
+        bits
+    }
+}
+
+fn square(side: f32) -> NavigationMesh {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    let low = Vec3::new(-side, -side, -1.0);
+    push_box(&mut vertices, &mut triangles, low, Vec3::new(side, side, 0.0));
+    let source = BakeSource::new(vertices, triangles).unwrap();
+    NavigationMesh::bake(source, BakeSettings::DEFAULT, &TaskPool::new(Some(1))).unwrap()
+}
+
+fn circle(threads: usize, count: usize) -> Crowd {
+    let mut crowd = Crowd::new(square(40.0), threads);
+    for i in 0..count {
+        let angle = i as f32 / count as f32 * std::f32::consts::TAU;
+        let (sin, cos) = engine_foundation::deterministic_math::sin_cos(angle);
+        let at = Vec3::new(cos, sin, 0.0) * 25.0;
+        crowd.send(at, -at, AgentSettings::DEFAULT);
+    }
+    crowd
+}
+
+#[test]
+fn agents_on_a_circle_change_sides_without_overlaps() {
+    let mut crowd = circle(1, 40);
+    let mut deepest: f32 = 0.0;
+    for _ in 0..3000 {
+        crowd.update();
+        for a in 0..40 {
+            for b in 0..a {
+                let apart = crowd.position(a).distance(crowd.position(b));
+                deepest = deepest.max(1.2 - apart);
+            }
+        }
+    }
+    assert_eq!(crowd.arrived(), 40);
+    assert!(deepest < 0.4, "{deepest}");
+}
+
+#[test]
+fn agents_decide_the_same_on_any_number_of_threads() {
+    let run = |threads: usize| {
+        let mut crowd = circle(threads, 100);
+        (0..200).for_each(|_| crowd.update());
+        crowd.hash()
+    };
+    let one = run(1);
+    for threads in [2, 4, 8] {
+        assert!(run(threads) == one, "{threads}");
+    }
+}
+
+#[test]
+fn agents_walk_through_a_gap_and_never_through_its_wall() {
+    let mut crowd = Crowd::new(scene(48, 1), 1);
+    for i in 0..30 {
+        let offset = Vec3::new((i % 6) as f32 * 1.5, (i / 6) as f32 * 1.5, 0.0);
+        let settings = AgentSettings { radius: 0.5, ..AgentSettings::DEFAULT };
+        crowd.send(
+            Vec3::new(4.0, 20.0, 0.0) + offset,
+            Vec3::new(26.0, 4.0, 0.0) + offset,
+            settings,
+        );
+    }
+    for _ in 0..4000 {
+        crowd.update();
+        for at in 0..30 {
+            let position = crowd.position(at);
+            let in_wall = (19.5..20.5).contains(&position.x) && position.y < 34.0;
+            assert!(!in_wall, "{position}");
+        }
+    }
+    assert_eq!(crowd.arrived(), 30);
+}
+
+#[test]
+fn agents_of_high_priority_are_let_through() {
+    let mut crowd = Crowd::new(square(20.0), 1);
+    let important = AgentSettings { priority: 9, ..AgentSettings::DEFAULT };
+    crowd.send(Vec3::new(-10.0, 0.0, 0.0), Vec3::new(10.0, 0.0, 0.0), important);
+    crowd.send(Vec3::new(10.0, 0.0, 0.0), Vec3::new(-10.0, 0.0, 0.0), AgentSettings::DEFAULT);
+    let mut aside: [f32; 2] = [0.0; 2];
+    for _ in 0..600 {
+        crowd.update();
+        for (at, aside) in aside.iter_mut().enumerate() {
+            *aside = aside.max(crowd.position(at).y.abs());
+        }
+    }
+    assert_eq!(crowd.arrived(), 2);
+    assert!(aside[0] < aside[1], "{aside:?}");
+}
+
+#[test]
+fn the_end_of_a_mesh_ends_the_ways_of_its_agents() {
+    let mut crowd = Crowd::new(square(20.0), 1);
+    crowd.send(Vec3::ZERO, Vec3::X * 9.0, AgentSettings::DEFAULT);
+    crowd.update();
+    crowd.agents.lose_mesh(crowd.id);
+    assert_eq!(crowd.agents.slots.get(crowd.handles[0]).unwrap().state, AgentState::Lost);
+}

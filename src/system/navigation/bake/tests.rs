@@ -1,0 +1,120 @@
+//! Tests of whole bakes: small scenes with known results.
+
+use super::*;
+use crate::tests::push_box;
+
+fn bake(boxes: &[([f32; 3], [f32; 3])], settings: BakeSettings) -> (TileLayout, Vec<BakedTile>) {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    for (low, high) in boxes {
+        push_box(&mut vertices, &mut triangles, (*low).into(), (*high).into());
+    }
+    let solids = (0..triangles.len() as u32).map(|at| at / 12 + 1).collect();
+    let mut source = BakeSource::new(vertices, triangles).unwrap();
+    source.set_solids(solids);
+    let (low, high) = source.bounds().unwrap();
+    let layout = TileLayout::new(settings, low, high).unwrap();
+    source.sort(&layout).unwrap();
+    let tiles =
+        (0..layout.count()).map(|tile| bake_tile(&source, &layout, tile, &[]).unwrap()).collect();
+    (layout, tiles)
+}
+
+/// Area of all polygons in square cells.
+fn area(mesh: &TileMesh) -> f32 {
+    let doubled: i64 = mesh
+        .polygons
+        .iter()
+        .map(|polygon| {
+            let corners: Vec<_> = polygon
+                .corners()
+                .iter()
+                .map(|at| mesh.vertices[usize::from(*at)].map(i32::from))
+                .collect();
+            super::contours::doubled_area(&corners)
+        })
+        .sum();
+    doubled as f32 / 2.0
+}
+
+const SMALL: BakeSettings =
+    BakeSettings { tile_cells: 512, region_min: 0.0, ..BakeSettings::DEFAULT };
+
+#[test]
+fn a_floor_is_one_polygon_without_its_margin() {
+    let (_, tiles) = bake(&[([0.05, 0.05, -1.0], [29.95, 29.95, 0.0])], SMALL);
+    let mesh = &tiles[0].mesh;
+    assert_eq!(mesh.polygons.len(), 1, "{mesh:?}");
+    // Two cells of radius on each side, and the ledge.
+    assert_eq!(area(mesh), (100.0 - 6.0) * (100.0 - 6.0));
+    assert!(mesh.polygons[0].neighbors.iter().all(|near| *near == polygons::NO_NEIGHBOR));
+}
+
+#[test]
+fn a_pillar_leaves_a_hole() {
+    let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0]), ([12.0, 12.0, 0.0], [18.0, 18.0, 3.0])];
+    let (_, tiles) = bake(&boxes, SMALL);
+    let mesh = &tiles[0].mesh;
+    let hole = 94.0 * 94.0 - area(mesh);
+    // The pillar has 21 cells a side, with a margin of two cells and rounded corners; on top of it
+    // are 15 cells a side. Nobody can stand inside it.
+    assert!((300.0..420.0).contains(&hole), "{hole} {:?}", mesh.vertices);
+    let inside = |corner: &&[u16; 3]| {
+        (41..58).contains(&corner[0]) && (41..58).contains(&corner[1]) && corner[2] < 10
+    };
+    assert_eq!(mesh.vertices.iter().find(inside), None);
+}
+
+#[test]
+fn tiles_cover_the_same_ground_as_one_tile() {
+    let boxes = [
+        ([0.05, 0.05, -1.0], [39.95, 39.95, 0.0]),
+        ([12.0, 12.0, 0.0], [18.0, 18.0, 3.0]),
+        ([20.0, 5.0, 0.0], [21.0, 30.0, 3.0]),
+    ];
+    let (_, one) = bake(&boxes, SMALL);
+    let (_, many) = bake(&boxes, BakeSettings { tile_cells: 32, ..SMALL });
+    let (one, many) = (area(&one[0].mesh), many.iter().map(|tile| area(&tile.mesh)).sum::<f32>());
+    assert!((one - many).abs() < one * 0.01, "{one}, {many}");
+}
+
+#[test]
+fn steep_and_degenerate_triangles_are_not_walkable() {
+    let vertices = vec![Vec3::ZERO, Vec3::new(9.0, 0.0, 0.0), Vec3::new(0.0, 9.0, 12.0)];
+    let mut source = BakeSource::new(vertices, vec![[0, 1, 2], [0, 0, 1], [1, 1, 1]]).unwrap();
+    let (low, high) = source.bounds().unwrap();
+    let layout = TileLayout::new(SMALL, low, high).unwrap();
+    source.sort(&layout).unwrap();
+    let tile = bake_tile(&source, &layout, 0, &[]).unwrap();
+    assert!(tile.mesh.polygons.is_empty());
+}
+
+#[test]
+fn a_volume_divides_a_floor_into_areas() {
+    let boxes = [([0.05, 0.05, -1.0], [29.95, 29.95, 0.0])];
+    let (layout, tiles) = bake(&boxes, SMALL);
+    let shape = AreaShape::Prism {
+        points: vec![[9.0, -1.0], [15.0, -1.0], [15.0, 31.0], [9.0, 31.0]],
+        low: -1.0,
+        high: 1.0,
+    };
+    let mud = [AreaVolume { shape, area: 7 }];
+    let mesh = tile_from_field(&tiles[0].field, &layout, 0, &mud).unwrap();
+    let areas: Vec<u8> = mesh.polygons.iter().map(|polygon| polygon.area).collect();
+    assert!(areas.contains(&7) && areas.contains(&DEFAULT_AREA), "{areas:?}");
+    assert_eq!(area(&mesh), 94.0 * 94.0);
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let message = |settings: BakeSettings| settings.check().unwrap_err();
+    assert_eq!(
+        message(BakeSettings { cell_size: f32::NAN, ..BakeSettings::DEFAULT }),
+        "'cell_size' must be 0.01 to 100, got NaN"
+    );
+    assert_eq!(
+        message(BakeSettings { step: 3.0, ..BakeSettings::DEFAULT }),
+        "'step' must be below 'height', 2, got 3"
+    );
+    let far = TileLayout::new(SMALL, Vec3::ZERO, Vec3::new(1e6, 1e6, 1.0)).unwrap_err();
+    assert!(far.starts_with("the level is 1000000 by 1000000 metres and has"), "{far}");
+}

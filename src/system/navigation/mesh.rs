@@ -1,0 +1,501 @@
+//! Navigation meshes: the polygons of all tiles in one set of arrays, with links between them.
+//! Finds polygons by position, and heights. Searches are in search.rs.
+
+use super::bake::{
+    AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TileLayout, TileMesh, bake_tile, fan_height,
+};
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Error, Vec2, Vec3, error};
+
+/// Maximum number of polygons of a mesh.
+pub const MESH_POLYGONS_MAX: usize = 1 << 24;
+
+/// Neighbours of an edge in the mesh of a tile, see `TilePolygon`.
+const TILE_SIDE: u16 = 0xfff0;
+
+/// Convex polygon. Its corners are counter-clockwise, from above.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Polygon {
+    pub first_corner: u32,
+    pub first_link: u32,
+    pub links: u16,
+    pub count: u8,
+    pub area: u8,
+    pub tile: u32,
+    /// Heights of uneven ground, as an index into the grids; `u32::MAX` if it is even.
+    pub grid: u32,
+    pub is_obstructed: bool,
+    low: Vec3,
+    high: Vec3,
+}
+
+/// Way from a polygon into another, through a part of an edge.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Link {
+    pub target: u32,
+    pub edge: u8,
+    /// Ends of the common part of the edge, when leaving the polygon.
+    pub left: Vec3,
+    pub right: Vec3,
+}
+
+/// Polygon with the nearest point on it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NearestPolygon {
+    pub polygon: u32,
+    pub position: Vec3,
+}
+
+/// Mesh of walkable polygons.
+#[derive(Debug)]
+pub struct NavigationMesh {
+    layout: TileLayout,
+    /// First polygon of each tile, and the number of all polygons at the end.
+    tiles: Vec<u32>,
+    pub(super) polygons: Vec<Polygon>,
+    pub(super) corners: Vec<Vec3>,
+    pub(super) links: Vec<Link>,
+    grids: Vec<HeightGrid>,
+    heights: Vec<u16>,
+    /// Cost of a metre of each area; 0 for areas that cannot be entered.
+    pub(super) costs: [f32; AREAS_MAX],
+    vertices: usize,
+    /// Increases when something changes that old paths do not know.
+    pub(super) version: u32,
+}
+
+/// Edge at the side of a tile.
+struct SideEdge {
+    polygon: u32,
+    edge: u8,
+    /// Ends along the side, the lower one first, and their heights.
+    from: f32,
+    to: f32,
+    from_z: f32,
+    to_z: f32,
+}
+
+impl NavigationMesh {
+    /// Bakes a mesh. The tiles are baked as tasks, with the same result on any number of threads.
+    ///
+    /// # Errors
+    /// Returns an error if a setting is out of range or a tile is too complex. The message names
+    /// the tile.
+    pub fn bake(
+        mut source: BakeSource,
+        settings: BakeSettings,
+        pool: &TaskPool,
+    ) -> Result<NavigationMesh, Error> {
+        let Some((low, high)) = source.bounds() else {
+            return Err(error!("there are no triangles to bake a navigation mesh from"));
+        };
+        let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
+        source.sort(&layout).map_err(Error::new)?;
+        let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
+        let (source, layout_of) = (&source, &layout);
+        pool.tasks(source.len())?.each_slice(
+            pool.task("navigation"),
+            &mut tiles,
+            |first, piece| {
+                for (tile, mesh) in (first..).zip(piece) {
+                    if !source.triangles_of(tile).is_empty() {
+                        let baked = bake_tile(source, layout_of, tile, &[]);
+                        *mesh = baked.map_err(|message| located(layout_of, tile, &message))?.mesh;
+                    }
+                }
+                Ok(())
+            },
+        )?;
+        NavigationMesh::from_tiles(layout, &tiles)
+    }
+
+    fn from_tiles(layout: TileLayout, tiles: &[TileMesh]) -> Result<NavigationMesh, Error> {
+        let count: usize = tiles.iter().map(|tile| tile.polygons.len()).sum();
+        if count > MESH_POLYGONS_MAX {
+            return Err(error!(
+                "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most \
+                 (MESH_POLYGONS_MAX): increase 'cell_size'"
+            ));
+        }
+        let mut mesh = NavigationMesh {
+            layout,
+            tiles: Vec::with_capacity(tiles.len() + 1),
+            polygons: Vec::with_capacity(count),
+            corners: Vec::with_capacity(count * 5),
+            links: Vec::with_capacity(count * 4),
+            grids: Vec::new(),
+            heights: Vec::new(),
+            costs: [1.0; AREAS_MAX],
+            vertices: tiles.iter().map(|tile| tile.vertices.len()).sum(),
+            version: 0,
+        };
+        mesh.costs[0] = 0.0;
+        for (index, tile) in tiles.iter().enumerate() {
+            mesh.push_tile(index, tile);
+        }
+        mesh.tiles.push(mesh.polygons.len() as u32);
+        mesh.link(tiles);
+        Ok(mesh)
+    }
+
+    fn push_tile(&mut self, index: usize, tile: &TileMesh) {
+        self.tiles.push(self.polygons.len() as u32);
+        let first_grid = self.grids.len() as u32;
+        let first_height = self.heights.len() as u32;
+        self.grids.extend(
+            tile.grids.iter().map(|grid| HeightGrid { first: grid.first + first_height, ..*grid }),
+        );
+        self.heights.extend_from_slice(&tile.heights);
+        for polygon in &tile.polygons {
+            let first_corner = self.corners.len() as u32;
+            let (mut low, mut high) = (Vec3::MAX, Vec3::MIN);
+            for corner in polygon.corners() {
+                let corner = self.layout.vertex(index, tile.vertices[usize::from(*corner)]);
+                (low, high) = (low.min(corner), high.max(corner));
+                self.corners.push(corner);
+            }
+            self.polygons.push(Polygon {
+                first_corner,
+                first_link: 0,
+                links: 0,
+                count: polygon.count,
+                area: polygon.area,
+                tile: index as u32,
+                grid: polygon.heights.map_or(u32::MAX, |grid| first_grid + u32::from(grid)),
+                is_obstructed: false,
+                low,
+                high,
+            });
+        }
+    }
+
+    /// Adds the links of all polygons: those within a tile, and those to adjacent tiles.
+    fn link(&mut self, tiles: &[TileMesh]) {
+        let across = self.links_across(tiles);
+        let mut next = 0;
+        for (index, tile) in tiles.iter().enumerate() {
+            let first = self.tiles[index];
+            for (at, polygon) in (first..).zip(&tile.polygons) {
+                let first_link = self.links.len() as u32;
+                for edge in 0..polygon.count {
+                    let near = polygon.neighbors[usize::from(edge)];
+                    if near < TILE_SIDE {
+                        let (right, left) = self.edge(at, edge);
+                        let target = first + u32::from(near);
+                        self.links.push(Link { target, edge, left, right });
+                    }
+                }
+                while let Some((_, link)) = across.get(next).filter(|(from, _)| *from == at) {
+                    self.links.push(*link);
+                    next += 1;
+                }
+                let polygon = &mut self.polygons[at as usize];
+                polygon.first_link = first_link;
+                polygon.links = (self.links.len() as u32 - first_link) as u16;
+            }
+        }
+    }
+
+    /// Returns the links between tiles with the polygons that they leave, sorted by these.
+    fn links_across(&self, tiles: &[TileMesh]) -> Vec<(u32, Link)> {
+        let mut links = Vec::new();
+        let (columns, rows) = (self.layout.tiles_x, self.layout.tiles_y);
+        for index in 0..tiles.len() {
+            if index % columns + 1 < columns {
+                self.link_sides(tiles, (index, 2), (index + 1, 0), &mut links);
+            }
+            if index / columns + 1 < rows {
+                self.link_sides(tiles, (index, 1), (index + columns, 3), &mut links);
+            }
+        }
+        links.sort_by_key(|(from, link)| (*from, link.edge, link.target));
+        links
+    }
+
+    fn side_edges(&self, tiles: &[TileMesh], (tile, side): (usize, u16)) -> Vec<SideEdge> {
+        let axis = usize::from(side % 2 == 1);
+        // Along a vertical side (left or right) edges extend in y.
+        let along = 1 - axis;
+        let mut edges = Vec::new();
+        for (at, polygon) in (self.tiles[tile]..).zip(&tiles[tile].polygons) {
+            for edge in 0..polygon.count {
+                if polygon.neighbors[usize::from(edge)] == TILE_SIDE + side {
+                    let (a, b) = self.edge(at, edge);
+                    let (a, b) = if a[along] <= b[along] { (a, b) } else { (b, a) };
+                    let (from, to) = (a[along], b[along]);
+                    edges.push(SideEdge { polygon: at, edge, from, to, from_z: a.z, to_z: b.z });
+                }
+            }
+        }
+        edges
+    }
+
+    fn link_sides(
+        &self,
+        tiles: &[TileMesh],
+        low: (usize, u16),
+        high: (usize, u16),
+        links: &mut Vec<(u32, Link)>,
+    ) {
+        let along = if low.1 == 2 { 1 } else { 0 };
+        let reach = self.layout.settings.step + self.layout.settings.cell_height * 2.0;
+        let beyond = self.side_edges(tiles, high);
+        for a in self.side_edges(tiles, low) {
+            for b in &beyond {
+                let (from, to) = (a.from.max(b.from), a.to.min(b.to));
+                if to - from < self.layout.settings.cell_size * 0.5 {
+                    continue;
+                }
+                let z = |edge: &SideEdge, at: f32| {
+                    let part = (at - edge.from) / (edge.to - edge.from);
+                    edge.from_z + (edge.to_z - edge.from_z) * part
+                };
+                let apart = (z(&a, from) - z(b, from)).abs().min((z(&a, to) - z(b, to)).abs());
+                if apart > reach {
+                    continue;
+                }
+                let point = |edge: &SideEdge, at: f32| {
+                    let corner = self.edge(edge.polygon, edge.edge).0;
+                    let mut point = corner;
+                    point[along] = at;
+                    point.z = z(edge, at);
+                    point
+                };
+                // Leaving to the right, the upper end is on the left; leaving upwards, the right
+                // hand is to the right.
+                let (start, end) = (point(&a, from), point(&a, to));
+                let (left, right) = if along == 1 { (end, start) } else { (start, end) };
+                links.push((a.polygon, Link { target: b.polygon, edge: a.edge, left, right }));
+                let (start, end) = (point(b, from), point(b, to));
+                let (left, right) = if along == 1 { (start, end) } else { (end, start) };
+                links.push((b.polygon, Link { target: a.polygon, edge: b.edge, left, right }));
+            }
+        }
+    }
+
+    /// Returns the ends of an edge.
+    pub(super) fn edge(&self, polygon: u32, edge: u8) -> (Vec3, Vec3) {
+        let corners = self.corners(polygon);
+        let edge = usize::from(edge);
+        (corners[edge], corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }])
+    }
+
+    /// Returns the number of polygons.
+    pub fn num_polygons(&self) -> usize {
+        self.polygons.len()
+    }
+
+    /// Returns the number of vertices.
+    pub fn num_vertices(&self) -> usize {
+        self.vertices
+    }
+
+    /// Returns the settings of the bake.
+    pub fn settings(&self) -> &BakeSettings {
+        &self.layout.settings
+    }
+
+    /// Returns the corners of a polygon.
+    pub fn corners(&self, polygon: u32) -> &[Vec3] {
+        let polygon = &self.polygons[polygon as usize];
+        let first = polygon.first_corner as usize;
+        &self.corners[first..first + usize::from(polygon.count)]
+    }
+
+    pub(super) fn links(&self, polygon: u32) -> &[Link] {
+        let polygon = &self.polygons[polygon as usize];
+        let first = polygon.first_link as usize;
+        &self.links[first..first + usize::from(polygon.links)]
+    }
+
+    /// Iterates over the polygons that can be entered from a polygon, one for each common edge.
+    pub fn neighbors(&self, polygon: u32) -> impl Iterator<Item = u32> {
+        self.links(polygon).iter().map(|link| link.target)
+    }
+
+    /// Returns true if agents cannot enter a polygon.
+    pub fn is_obstructed(&self, polygon: u32) -> bool {
+        self.polygons[polygon as usize].is_obstructed
+    }
+
+    /// Closes a polygon for searches, or opens it again.
+    pub fn set_obstructed(&mut self, polygon: u32, is_obstructed: bool) {
+        let known = &mut self.polygons[polygon as usize].is_obstructed;
+        if *known != is_obstructed {
+            *known = is_obstructed;
+            self.version += 1;
+        }
+    }
+
+    /// Returns true if a search may enter a polygon.
+    pub(super) fn is_open(&self, polygon: u32) -> bool {
+        let polygon = &self.polygons[polygon as usize];
+        !polygon.is_obstructed && self.costs[usize::from(polygon.area)] > 0.0
+    }
+
+    /// Returns the height of the ground of a polygon at a position.
+    pub fn height(&self, polygon: u32, position: Vec2) -> f32 {
+        let of = &self.polygons[polygon as usize];
+        if let Some(grid) = self.grids.get(of.grid as usize) {
+            return self.grid_height(grid, of.tile as usize, position);
+        }
+        let mut corners = [[0.0; 3]; super::bake::CORNERS_OF_POLYGON_MAX];
+        for (to, corner) in corners.iter_mut().zip(self.corners(polygon)) {
+            *to = corner.to_array();
+        }
+        fan_height(&corners[..usize::from(of.count)], position.x, position.y)
+    }
+
+    fn grid_height(&self, grid: &HeightGrid, tile: usize, position: Vec2) -> f32 {
+        let origin = self.layout.vertex(tile, [grid.x, grid.y, 0]);
+        let step = self.layout.settings.cell_size * HeightGrid::STEP as f32;
+        let part = |at: f32, origin: f32, count: u16| {
+            let at = ((at - origin) / step).clamp(0.0, f32::from(count - 1));
+            let cell = (at as usize).min(usize::from(count).saturating_sub(2));
+            (cell, at - cell as f32)
+        };
+        let (column, x) = part(position.x, origin.x, grid.columns);
+        let (row, y) = part(position.y, origin.y, grid.rows);
+        let sample = |dx: usize, dy: usize| {
+            let column = (column + dx).min(usize::from(grid.columns) - 1);
+            let row = (row + dy).min(usize::from(grid.rows) - 1);
+            let at = grid.first as usize + row * usize::from(grid.columns) + column;
+            f32::from(self.heights[at])
+        };
+        let low = sample(0, 0) + (sample(1, 0) - sample(0, 0)) * x;
+        let high = sample(0, 1) + (sample(1, 1) - sample(0, 1)) * x;
+        origin.z + (low + (high - low) * y) * self.layout.settings.cell_height
+    }
+
+    /// Returns the point of a polygon that is nearest to a position from above, with the
+    /// height of the ground there.
+    pub fn constrain(&self, polygon: u32, position: Vec3) -> Vec3 {
+        let flat = nearest_in_polygon(self.corners(polygon), position.truncate());
+        flat.extend(self.height(polygon, flat))
+    }
+
+    /// Returns the polygon whose ground is nearest to a position, within a distance to the side and
+    /// a distance up and down.
+    pub fn nearest(&self, position: Vec3, side: f32, up: f32) -> Option<NearestPolygon> {
+        if !position.is_finite() {
+            return None;
+        }
+        let reach = Vec3::new(side, side, up);
+        let (low, high) = (position - reach, position + reach);
+        let (columns, rows) = self.layout.tiles_in(low, high);
+        let mut best: Option<(f32, NearestPolygon)> = None;
+        for row in rows {
+            for column in columns.clone() {
+                let tile = row * self.layout.tiles_x + column;
+                for polygon in self.tiles[tile]..self.tiles[tile + 1] {
+                    let of = &self.polygons[polygon as usize];
+                    let apart = low.cmpgt(of.high + Vec3::Z * up).any()
+                        || high.cmplt(of.low - Vec3::Z * up).any();
+                    if apart {
+                        continue;
+                    }
+                    let point = self.constrain(polygon, position);
+                    let away = point - position;
+                    if away.x.abs() > side || away.y.abs() > side || away.z.abs() > up {
+                        continue;
+                    }
+                    let distance = away.length_squared();
+                    if best.is_none_or(|(known, _)| distance < known) {
+                        best = Some((distance, NearestPolygon { polygon, position: point }));
+                    }
+                }
+            }
+        }
+        best.map(|(_, nearest)| nearest)
+    }
+
+    /// Calls `write` with the numbers that make up the state of the mesh.
+    pub fn write_state(&self, mut write: impl FnMut(u64)) {
+        write(self.polygons.len() as u64);
+        write(u64::from(self.version));
+        for (at, polygon) in (0..).zip(&self.polygons) {
+            if polygon.is_obstructed {
+                write(at);
+            }
+        }
+    }
+
+    /// Returns a point on the mesh: uniform over the area of all polygons that can be entered.
+    /// `random` gives numbers from 0 to 1.
+    pub fn random_point(&self, mut random: impl FnMut() -> f64) -> Option<NearestPolygon> {
+        let mut sum = 0.0;
+        let mut chosen = None;
+        for polygon in 0..self.polygons.len() as u32 {
+            if !self.is_open(polygon) {
+                continue;
+            }
+            let area = f64::from(area(self.corners(polygon)));
+            sum += area;
+            if random() * sum < area {
+                chosen = Some(polygon);
+            }
+        }
+        let polygon = chosen?;
+        let corners = self.corners(polygon);
+        let mut wanted = random() * f64::from(area(corners));
+        let (mut x, mut y) = (random() as f32, random() as f32);
+        if x + y > 1.0 {
+            (x, y) = (1.0 - x, 1.0 - y);
+        }
+        let mut point = corners[0];
+        for pair in corners[1..].windows(2) {
+            point = corners[0] + (pair[0] - corners[0]) * x + (pair[1] - corners[0]) * y;
+            wanted -= f64::from(area(&[corners[0], pair[0], pair[1]]));
+            if wanted <= 0.0 {
+                break;
+            }
+        }
+        let position = point.truncate().extend(self.height(polygon, point.truncate()));
+        Some(NearestPolygon { polygon, position })
+    }
+}
+
+fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {
+    let size = layout.settings.tile_cells as f32 * layout.settings.cell_size;
+    let (x, y) = ((tile % layout.tiles_x) as f32, (tile / layout.tiles_x) as f32);
+    let (x, y) = (layout.low.x + x * size, layout.low.y + y * size);
+    error!("baking failed in the tile from ({x:.1}, {y:.1}) on: {message}")
+}
+
+/// Returns the area of a polygon from above.
+fn area(corners: &[Vec3]) -> f32 {
+    let mut sum = 0.0;
+    for pair in corners[1..].windows(2) {
+        let (a, b) = (pair[0] - corners[0], pair[1] - corners[0]);
+        sum += a.x * b.y - a.y * b.x;
+    }
+    sum * 0.5
+}
+
+/// Returns the point of a convex counter-clockwise polygon that is nearest to a point.
+pub(super) fn nearest_in_polygon(corners: &[Vec3], point: Vec2) -> Vec2 {
+    let (mut best, mut is_inside) = ((f32::MAX, point), true);
+    let mut a = corners[corners.len() - 1].truncate();
+    for corner in corners {
+        let b = corner.truncate();
+        if (b - a).perp_dot(point - a) < 0.0 {
+            is_inside = false;
+            let near = nearest_on_segment(a, b, point);
+            let distance = near.distance_squared(point);
+            if distance < best.0 {
+                best = (distance, near);
+            }
+        }
+        a = b;
+    }
+    if is_inside { point } else { best.1 }
+}
+
+pub(super) fn nearest_on_segment(a: Vec2, b: Vec2, point: Vec2) -> Vec2 {
+    let along = b - a;
+    let length = along.length_squared();
+    if length <= 0.0 {
+        return a;
+    }
+    a + along * ((point - a).dot(along) / length).clamp(0.0, 1.0)
+}

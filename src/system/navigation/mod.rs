@@ -1,0 +1,34 @@
+//! Navigation: meshes baked from triangles, grids, searches for paths, and agents that follow them.
+//! Knows no worlds, units or scripts; those give it triangles and positions.
+
+pub mod agents;
+pub mod bake;
+pub mod grid;
+pub mod mesh;
+pub mod search;
+mod steering;
+mod velocity;
+
+#[cfg(test)]
+mod agent_tests;
+#[cfg(test)]
+mod tests;
+
+use engine_foundation::Handle;
+
+/// Maximum number of meshes.
+pub const MESHES_MAX: usize = 64;
+/// Maximum number of grids.
+pub const GRIDS_MAX: usize = 256;
+
+/// Handle of a mesh.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NavigationMeshId(pub Handle);
+
+/// Handle of a grid.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NavigationGridId(pub Handle);
+
+/// Handle of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AgentId(pub Handle);

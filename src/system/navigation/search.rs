@@ -1,0 +1,480 @@
+//! Searches in a mesh: A* over polygons, string pulling, and rays. The marks of a search are in a
+//! `Searcher`, so that several searches can use the same mesh at once.
+//!
+//! A node is a polygon with the point at which the search entered it: the point of the portal that
+//! is nearest to the straight way to the destination. The open list is a binary heap; equal costs
+//! are ordered by the index of the polygon, so that results do not depend on anything else.
+
+use super::mesh::{Link, NavigationMesh, NearestPolygon};
+use engine_foundation::{Vec2, Vec3};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Default number of polygons that a search may visit.
+pub const SEARCH_NODES_DEFAULT: usize = 65_536;
+/// Maximum number of polygons that a ray crosses.
+const RAY_POLYGONS_MAX: usize = 4096;
+/// Maximum number of walls along which a point slides in one step.
+const SLIDES_MAX: usize = 3;
+/// Distance that is kept from walls, in metres.
+const WALL_DISTANCE: f32 = 1e-3;
+/// Distance behind an edge, in metres, at which a ray still ends on it.
+const GRAZE: f32 = 1e-4;
+/// Distance between two exits of a polygon, in metres, that count as one: a corner.
+const CORNER_SLACK: f32 = 1e-3;
+/// Marks the start of a search, which no link leads to.
+const NO_LINK: u32 = u32::MAX;
+
+/// Reason why a path does not reach its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PartialReason {
+    /// No way leads to the destination.
+    Unreachable,
+    /// The search visited as many polygons as it may.
+    Budget,
+}
+
+impl PartialReason {
+    /// Returns the name for scripts.
+    pub fn name(self) -> &'static str {
+        match self {
+            PartialReason::Unreachable => "unreachable",
+            PartialReason::Budget => "budget",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Node {
+    /// Number of the search that visited the node last, and its progress.
+    stamp: u32,
+    is_closed: bool,
+    /// Polygon and link by which it was entered.
+    parent: u32,
+    link: u32,
+    cost: f32,
+    entry: Vec3,
+}
+
+/// Marks and open list of searches.
+#[derive(Debug, Default)]
+pub struct Searcher {
+    nodes: Vec<Node>,
+    heap: BinaryHeap<Reverse<u64>>,
+    stamp: u32,
+    /// Polygons that the last search finished, in order.
+    visited: Vec<u32>,
+}
+
+/// Polygons from a start to a destination, with the links between them.
+#[derive(Clone, Debug, Default)]
+pub struct PolygonPath {
+    pub polygons: Vec<u32>,
+    /// Links as indices into the mesh: one less than polygons.
+    links: Vec<u32>,
+    /// Why the path ends before the destination; `None` if it does not.
+    pub partial: Option<PartialReason>,
+}
+
+impl Searcher {
+    fn begin(&mut self, mesh: &NavigationMesh) {
+        if self.nodes.len() != mesh.polygons.len() || self.stamp == u32::MAX {
+            self.nodes.clear();
+            self.nodes.resize(mesh.polygons.len(), Node::default());
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.heap.clear();
+        self.visited.clear();
+    }
+
+    /// Returns the polygons that the last search finished, in order.
+    pub fn visited(&self) -> &[u32] {
+        &self.visited
+    }
+
+    /// Searches for a path. If the destination cannot be reached, the path leads to the polygon
+    /// from which it is nearest.
+    pub fn search(
+        &mut self,
+        mesh: &NavigationMesh,
+        start: NearestPolygon,
+        destination: NearestPolygon,
+        nodes_max: usize,
+        path: &mut PolygonPath,
+    ) {
+        self.begin(mesh);
+        let least = mesh.costs.iter().copied().filter(|cost| *cost > 0.0).fold(f32::MAX, f32::min);
+        let first = Node {
+            stamp: self.stamp,
+            is_closed: false,
+            parent: start.polygon,
+            link: NO_LINK,
+            cost: 0.0,
+            entry: start.position,
+        };
+        self.nodes[start.polygon as usize] = first;
+        let far = start.position.distance(destination.position) * least;
+        self.heap.push(Reverse(key(far, start.polygon)));
+        let mut best = (far, start.polygon);
+        let mut reason = PartialReason::Unreachable;
+        while let Some(Reverse(top)) = self.heap.pop() {
+            let polygon = top as u32;
+            if self.nodes[polygon as usize].is_closed {
+                continue;
+            }
+            self.nodes[polygon as usize].is_closed = true;
+            if polygon == destination.polygon {
+                self.visited.push(polygon);
+                return self.trace(polygon, None, path);
+            }
+            if self.visited.len() >= nodes_max {
+                reason = PartialReason::Budget;
+                break;
+            }
+            self.visited.push(polygon);
+            self.expand(mesh, polygon, destination, least, &mut best);
+        }
+        self.trace(best.1, Some(reason), path);
+    }
+
+    fn expand(
+        &mut self,
+        mesh: &NavigationMesh,
+        polygon: u32,
+        destination: NearestPolygon,
+        least: f32,
+        best: &mut (f32, u32),
+    ) {
+        let node = self.nodes[polygon as usize];
+        let of = &mesh.polygons[polygon as usize];
+        let cost_here = mesh.costs[usize::from(of.area)];
+        for (at, link) in (of.first_link..).zip(mesh.links(polygon)) {
+            let target = link.target;
+            if target == node.parent || !mesh.is_open(target) {
+                continue;
+            }
+            let known = self.nodes[target as usize];
+            let is_known = known.stamp == self.stamp;
+            if is_known && known.is_closed {
+                continue;
+            }
+            let entry = crossing(node.entry, destination.position, link);
+            let mut cost = node.cost + node.entry.distance(entry) * cost_here;
+            let mut rest = entry.distance(destination.position) * least;
+            if target == destination.polygon {
+                let area = mesh.polygons[target as usize].area;
+                cost += entry.distance(destination.position) * mesh.costs[usize::from(area)];
+                rest = 0.0;
+            }
+            if is_known && known.cost <= cost {
+                continue;
+            }
+            self.nodes[target as usize] = Node {
+                stamp: self.stamp,
+                is_closed: false,
+                parent: polygon,
+                link: at,
+                cost,
+                entry,
+            };
+            self.heap.push(Reverse(key(cost + rest, target)));
+            if rest < best.0 {
+                *best = (rest, target);
+            }
+        }
+    }
+
+    fn trace(&self, end: u32, partial: Option<PartialReason>, path: &mut PolygonPath) {
+        path.polygons.clear();
+        path.links.clear();
+        path.partial = partial;
+        let mut at = end;
+        loop {
+            path.polygons.push(at);
+            let node = &self.nodes[at as usize];
+            if node.link == NO_LINK {
+                break;
+            }
+            path.links.push(node.link);
+            at = node.parent;
+        }
+        path.polygons.reverse();
+        path.links.reverse();
+    }
+}
+
+/// Returns the order of a node in the open list: by cost, then by index.
+fn key(cost: f32, polygon: u32) -> u64 {
+    // The bits of numbers that are not negative have the order of the numbers.
+    u64::from(cost.max(0.0).to_bits()) << 32 | u64::from(polygon)
+}
+
+/// Returns the point of a portal that is nearest to the straight way between two points.
+fn crossing(from: Vec3, to: Vec3, link: &Link) -> Vec3 {
+    let along = link.left - link.right;
+    let way = (to - from).truncate();
+    let across = way.perp_dot(along.truncate());
+    if across.abs() < 1e-12 {
+        return (link.left + link.right) * 0.5;
+    }
+    let part = (link.right - from).truncate().perp_dot(way) / across;
+    link.right + along * part.clamp(0.0, 1.0)
+}
+
+/// Path as points, and the polygon in which each lies.
+#[derive(Clone, Debug, Default)]
+pub struct PointPath {
+    pub points: Vec<Vec3>,
+    pub polygons: Vec<u32>,
+}
+
+impl PolygonPath {
+    /// Makes a path from polygons that are neighbours.
+    ///
+    /// # Errors
+    /// Returns the index of the first polygon that is no neighbour of the one before.
+    pub fn from_polygons(mesh: &NavigationMesh, polygons: &[u32]) -> Result<PolygonPath, usize> {
+        let mut links = Vec::with_capacity(polygons.len());
+        for (at, pair) in polygons.windows(2).enumerate() {
+            let first = mesh.polygons[pair[0] as usize].first_link;
+            let found = mesh.links(pair[0]).iter().position(|link| link.target == pair[1]);
+            links.push(first + found.ok_or(at + 1)? as u32);
+        }
+        Ok(PolygonPath { polygons: polygons.to_vec(), links, partial: None })
+    }
+
+    /// Removes polygons from the beginning that have been walked through.
+    pub fn drop_first(&mut self, count: usize) {
+        self.polygons.drain(..count);
+        self.links.drain(..count.min(self.links.len()));
+    }
+
+    /// Adds a polygon before the path, if one of the first `ahead` polygons is its neighbour.
+    pub fn rejoin(&mut self, mesh: &NavigationMesh, polygon: u32, ahead: usize) -> bool {
+        let first = mesh.polygons[polygon as usize].first_link;
+        let links = mesh.links(polygon);
+        let ahead = ahead.min(self.polygons.len());
+        let found = (0..ahead).rev().find_map(|at| {
+            let link = links.iter().position(|link| link.target == self.polygons[at]);
+            link.map(|link| (at, first + link as u32))
+        });
+        let Some((at, link)) = found else { return false };
+        self.drop_first(at);
+        self.polygons.insert(0, polygon);
+        self.links.insert(0, link);
+        true
+    }
+
+    /// Returns the shortest way through the polygons, at most `corners_max` points after the start.
+    pub fn funnel(
+        &self,
+        mesh: &NavigationMesh,
+        start: Vec3,
+        destination: Vec3,
+        corners_max: usize,
+        path: &mut PointPath,
+    ) {
+        path.points.clear();
+        path.polygons.clear();
+        path.push(start, self.polygons[0]);
+        self.corners(mesh, start, destination, |point, polygon| {
+            path.push(point, polygon);
+            path.points.len() <= corners_max
+        });
+    }
+
+    /// Calls `each` with the corners of the shortest way through the polygons and with the
+    /// destination, until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata,
+    /// "Euclidean Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second
+    /// argument is the polygon that the way enters at the point.
+    pub fn corners(
+        &self,
+        mesh: &NavigationMesh,
+        start: Vec3,
+        destination: Vec3,
+        mut each: impl FnMut(Vec3, u32) -> bool,
+    ) {
+        let portal = |at: usize| match self.links.get(at) {
+            Some(link) => {
+                let link = &mesh.links[*link as usize];
+                (link.left, link.right)
+            }
+            None => (destination, destination),
+        };
+        let last = self.polygons.len() - 1;
+        let (mut apex, mut left, mut right) = (start, start, start);
+        let (mut left_at, mut right_at) = (0, 0);
+        let mut at = 0;
+        while at <= self.links.len() {
+            let (next_left, next_right) = portal(at);
+            let mut corner = None;
+            if turn(apex, right, next_right) >= 0.0 {
+                if is_same(apex, right) || turn(apex, left, next_right) < 0.0 {
+                    (right, right_at) = (next_right, at + 1);
+                } else {
+                    corner = Some((left, left_at));
+                }
+            }
+            if corner.is_none() && turn(apex, left, next_left) <= 0.0 {
+                if is_same(apex, left) || turn(apex, right, next_left) > 0.0 {
+                    (left, left_at) = (next_left, at + 1);
+                } else {
+                    corner = Some((right, right_at));
+                }
+            }
+            at += 1;
+            if let Some((point, portal)) = corner {
+                if !each(point, self.polygons[portal.min(last)]) {
+                    return;
+                }
+                (apex, left, right) = (point, point, point);
+                (left_at, right_at) = (portal, portal);
+                at = portal;
+            }
+        }
+        each(destination, self.polygons[last]);
+    }
+}
+
+impl PointPath {
+    fn push(&mut self, point: Vec3, polygon: u32) {
+        if self.points.last().is_none_or(|last| !is_same(*last, point)) || self.points.len() == 1 {
+            self.points.push(point);
+            self.polygons.push(polygon);
+        }
+    }
+
+    /// Returns the length of the path in metres.
+    pub fn length(&self) -> f32 {
+        self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    }
+}
+
+/// Returns twice the area of a triangle from above, positive if it is counter-clockwise.
+fn turn(a: Vec3, b: Vec3, c: Vec3) -> f32 {
+    (b - a).truncate().perp_dot((c - a).truncate())
+}
+
+fn is_same(a: Vec3, b: Vec3) -> bool {
+    a.truncate().distance_squared(b.truncate()) < 1e-6
+}
+
+/// End of a ray on a mesh.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RayEnd {
+    pub polygon: u32,
+    pub position: Vec3,
+    /// Direction away from the wall that was hit; `None` if the ray reached its end.
+    pub wall: Option<Vec2>,
+}
+
+impl NavigationMesh {
+    /// Follows a straight line from a point of a polygon until it meets a wall, or an obstructed
+    /// polygon.
+    pub fn raycast(&self, start: NearestPolygon, to: Vec3) -> RayEnd {
+        let (from, to) = (start.position.truncate(), to.truncate());
+        let mut polygon = start.polygon;
+        let mut before = u32::MAX;
+        for _ in 0..RAY_POLYGONS_MAX {
+            let (wall, link) = self.exits(polygon, before, from, to);
+            let Some(part) = wall.map(|(part, _)| part).or(link.map(|(part, _)| part)) else {
+                return self.ray_end(polygon, to, None);
+            };
+            // Through a corner, a ray leaves by the edge that leads on.
+            let slack = CORNER_SLACK / (to - from).length().max(CORNER_SLACK);
+            match (wall, link) {
+                (_, Some((open, target))) if open <= part + slack => {
+                    (before, polygon) = (polygon, target);
+                }
+                (Some((part, edge)), _) => {
+                    let (a, b) = self.edge(polygon, edge);
+                    let along = (b - a).truncate();
+                    let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
+                    return self.ray_end(polygon, from + (to - from) * part, Some(inward));
+                }
+                _ => return self.ray_end(polygon, to, None),
+            }
+        }
+        self.ray_end(polygon, from, None)
+    }
+
+    /// Moves a point of a polygon by a distance, and along the walls that it meets.
+    pub fn slide(&self, start: NearestPolygon, by: Vec2) -> NearestPolygon {
+        let (mut at, mut by) = (start, by);
+        for _ in 0..SLIDES_MAX {
+            let to = at.position + by.extend(0.0);
+            let end = self.raycast(at, to);
+            let moved = (end.position - at.position).truncate();
+            at = NearestPolygon { polygon: end.polygon, position: end.position };
+            let Some(wall) = end.wall else { return at };
+            // A little away from the wall, so that the next step does not begin behind it.
+            let away = at.position + wall.extend(0.0) * WALL_DISTANCE;
+            at.position = self.constrain(at.polygon, away);
+            let rest = by - moved;
+            by = rest - wall * rest.dot(wall).min(0.0);
+            if by.length_squared() < WALL_DISTANCE * WALL_DISTANCE {
+                break;
+            }
+        }
+        at
+    }
+
+    fn ray_end(&self, polygon: u32, at: Vec2, wall: Option<Vec2>) -> RayEnd {
+        RayEnd { polygon, position: at.extend(self.height(polygon, at)), wall }
+    }
+
+    /// Returns the parts of a segment at which it leaves a polygon: through a wall, with the edge,
+    /// and through a link, with the polygon behind it. Both are `None` if it ends inside.
+    fn exits(
+        &self,
+        polygon: u32,
+        before: u32,
+        from: Vec2,
+        to: Vec2,
+    ) -> (Option<(f32, u8)>, Option<(f32, u32)>) {
+        let corners = self.corners(polygon);
+        let way = to - from;
+        let (mut wall, mut open): (Option<(f32, u8)>, Option<(f32, u32)>) = (None, None);
+        for edge in 0..corners.len() {
+            let a = corners[edge].truncate();
+            let b = corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }].truncate();
+            let along = b - a;
+            // A ray along an edge does not leave through it.
+            if along.perp_dot(to - a) >= -GRAZE * along.length() {
+                continue;
+            }
+            let across = along.perp_dot(way);
+            if across >= 0.0 {
+                continue;
+            }
+            let part = (along.perp_dot(a - from) / across).clamp(0.0, 1.0);
+            let at = from + way * part;
+            let next = self.links(polygon).iter().find(|link| {
+                usize::from(link.edge) == edge
+                    && link.target != before
+                    && self.is_open(link.target)
+                    && is_on_portal(link, at)
+            });
+            match next {
+                Some(link) if open.is_none_or(|(known, _)| part < known) => {
+                    open = Some((part, link.target));
+                }
+                None if wall.is_none_or(|(known, _)| part < known) => {
+                    wall = Some((part, edge as u8));
+                }
+                _ => {}
+            }
+        }
+        (wall, open)
+    }
+}
+
+/// Returns true if a point on the edge of a link is within its portal.
+fn is_on_portal(link: &Link, at: Vec2) -> bool {
+    let (left, right) = (link.left.truncate(), link.right.truncate());
+    let along = left - right;
+    let part = (at - right).dot(along);
+    let slack = 1e-3 * along.length();
+    part >= -slack && part <= along.length_squared() + slack
+}

@@ -1,0 +1,161 @@
+//! Tests of meshes and searches in small scenes.
+
+use crate::bake::{BakeSettings, BakeSource};
+use crate::mesh::{NavigationMesh, NearestPolygon};
+use crate::search::{PartialReason, PointPath, PolygonPath, Searcher};
+use engine_foundation::random::Random;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Vec2, Vec3};
+
+pub(crate) fn push_box(
+    vertices: &mut Vec<Vec3>,
+    triangles: &mut Vec<[u32; 3]>,
+    low: Vec3,
+    high: Vec3,
+) {
+    let first = vertices.len() as u32;
+    for i in 0..8 {
+        let pick = |bit: u32, axis: usize| if i & bit == 0 { low[axis] } else { high[axis] };
+        vertices.push(Vec3::new(pick(1, 0), pick(2, 1), pick(4, 2)));
+    }
+    for [a, b, c, d] in
+        [[4, 5, 7, 6], [0, 2, 3, 1], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+    {
+        triangles.push([first + a, first + b, first + c]);
+        triangles.push([first + a, first + c, first + d]);
+    }
+}
+
+/// Boxes of a scene: a floor with a wall that has a gap at its upper end, and stairs to a terrace.
+const SCENE: [([f32; 3], [f32; 3]); 6] = [
+    ([0.0, 0.0, -1.0], [40.0, 40.0, 0.0]),
+    ([19.5, 0.0, 0.0], [20.5, 34.0, 3.0]),
+    ([30.0, 30.0, 0.0], [40.0, 40.0, 2.0]),
+    ([28.5, 30.0, 0.0], [30.0, 40.0, 1.5]),
+    ([27.0, 30.0, 0.0], [28.5, 40.0, 1.0]),
+    ([25.5, 30.0, 0.0], [27.0, 40.0, 0.5]),
+];
+
+pub(crate) fn scene(tile_cells: u32, threads: usize) -> NavigationMesh {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    for (low, high) in SCENE {
+        push_box(&mut vertices, &mut triangles, low.into(), high.into());
+    }
+    let source = BakeSource::new(vertices, triangles).unwrap();
+    let settings = BakeSettings { tile_cells, region_min: 1.0, step: 0.6, ..BakeSettings::DEFAULT };
+    NavigationMesh::bake(source, settings, &TaskPool::new(Some(threads))).unwrap()
+}
+
+fn near(mesh: &NavigationMesh, x: f32, y: f32, z: f32) -> NearestPolygon {
+    mesh.nearest(Vec3::new(x, y, z), 2.0, 1.0).unwrap_or_else(|| panic!("no ground at {x}, {y}"))
+}
+
+fn path(
+    mesh: &NavigationMesh,
+    from: NearestPolygon,
+    to: NearestPolygon,
+) -> (PolygonPath, PointPath) {
+    let (mut path, mut points) = (PolygonPath::default(), PointPath::default());
+    Searcher::default().search(mesh, from, to, 100_000, &mut path);
+    let end = *path.polygons.last().unwrap();
+    path.funnel(mesh, from.position, mesh.constrain(end, to.position), 1000, &mut points);
+    (path, points)
+}
+
+#[test]
+fn a_path_leads_around_a_wall() {
+    for tile_cells in [16, 48, 512] {
+        let mesh = scene(tile_cells, 1);
+        let (polygons, points) =
+            path(&mesh, near(&mesh, 5.0, 5.0, 0.0), near(&mesh, 35.0, 5.0, 0.0));
+        assert_eq!(polygons.partial, None, "{tile_cells}");
+        let length = points.length();
+        // Around the end of the wall, with a margin for the radius.
+        assert!((66.0..70.0).contains(&length), "{tile_cells}: {length} {:?}", points.points);
+        assert!(points.points.iter().all(|point| point.is_finite()));
+    }
+}
+
+#[test]
+fn a_path_climbs_stairs() {
+    for tile_cells in [16, 48, 512] {
+        let mesh = scene(tile_cells, 1);
+        let (polygons, points) =
+            path(&mesh, near(&mesh, 24.0, 35.0, 0.0), near(&mesh, 35.0, 35.0, 2.0));
+        assert_eq!(polygons.partial, None, "{tile_cells}");
+        assert!(points.points.last().unwrap().z > 1.8, "{:?}", points.points);
+    }
+}
+
+#[test]
+fn an_obstructed_passage_gives_a_partial_path() {
+    let mut mesh = scene(48, 1);
+    let (from, to) = (near(&mesh, 5.0, 5.0, 0.0), near(&mesh, 35.0, 5.0, 0.0));
+    for polygon in 0..mesh.num_polygons() as u32 {
+        let corners = mesh.corners(polygon);
+        let low = corners.iter().fold(f32::MAX, |low, corner| low.min(corner.x));
+        let high = corners.iter().fold(f32::MIN, |high, corner| high.max(corner.x));
+        if low <= 20.0 && high >= 20.0 {
+            mesh.set_obstructed(polygon, true);
+        }
+    }
+    let (polygons, _) = path(&mesh, from, to);
+    assert_eq!(polygons.partial, Some(PartialReason::Unreachable));
+    let mut short = PolygonPath::default();
+    Searcher::default().search(&mesh, from, to, 1, &mut short);
+    assert_eq!(short.partial, Some(PartialReason::Budget));
+}
+
+#[test]
+fn rays_end_at_walls_and_reach_free_points() {
+    for tile_cells in [16, 48, 512] {
+        let mesh = scene(tile_cells, 1);
+        let end = mesh.raycast(near(&mesh, 5.0, 5.0, 0.0), Vec3::new(35.0, 5.0, 0.0));
+        assert!((18.0..19.2).contains(&end.position.x), "{tile_cells}: {end:?}");
+        assert_eq!(end.wall.map(|wall| wall.x < -0.9), Some(true), "{end:?}");
+        let end = mesh.raycast(near(&mesh, 5.0, 5.0, 0.0), Vec3::new(15.0, 35.0, 0.0));
+        assert_eq!(end.wall, None, "{tile_cells}");
+        assert!(end.position.truncate().distance(Vec2::new(15.0, 35.0)) < 1e-3);
+    }
+}
+
+#[test]
+fn no_path_crosses_a_wall_of_the_mesh() {
+    let mesh = scene(16, 1);
+    let mut random = Random::seed(3);
+    for _ in 0..500 {
+        let from = mesh.random_point(|| random.next_f64()).unwrap();
+        let to = mesh.random_point(|| random.next_f64()).unwrap();
+        let (polygons, points) = path(&mesh, from, to);
+        if polygons.partial.is_some() {
+            continue;
+        }
+        for (pair, polygon) in points.points.windows(2).zip(&points.polygons) {
+            // Corners of the path touch walls: the ray is shortened, and moved inwards.
+            let (a, b) = (pair[0].lerp(pair[1], 0.01), pair[0].lerp(pair[1], 0.99));
+            let start = NearestPolygon { polygon: *polygon, position: pair[0] };
+            let inside = mesh.raycast(start, a).polygon;
+            let end = mesh.raycast(NearestPolygon { polygon: inside, position: a }, b);
+            let missing = end.position.truncate().distance(b.truncate());
+            assert!(missing < 0.05, "{from:?} {to:?}: {missing} {points:?}");
+        }
+    }
+}
+
+#[test]
+fn meshes_are_equal_on_any_number_of_threads() {
+    let text = |threads: usize| format!("{:?}", scene(16, threads));
+    let one = text(1);
+    for threads in [2, 4, 8] {
+        assert!(text(threads) == one, "{threads}");
+    }
+}
+
+#[test]
+fn positions_off_the_mesh_find_no_polygon() {
+    let mesh = scene(48, 1);
+    assert_eq!(mesh.nearest(Vec3::new(f32::NAN, 0.0, 0.0), 2.0, 2.0), None);
+    assert_eq!(mesh.nearest(Vec3::new(-900.0, 0.0, 0.0), 2.0, 2.0), None);
+    assert_eq!(mesh.nearest(Vec3::new(5.0, 5.0, 90.0), 2.0, 2.0), None);
+    assert_eq!(mesh.nearest(Vec3::new(1e30, -1e30, 0.0), 2.0, 2.0), None);
+}

@@ -1,0 +1,232 @@
+//! Velocities that avoid others: optimal reciprocal collision avoidance (J. van den Berg, S. Guy,
+//! M. Lin and D. Manocha, "Reciprocal n-body Collision Avoidance", 2011). Each neighbour and each
+//! wall forbids a half-plane of velocities; the nearest allowed velocity to the desired one is
+//! found by a linear program of two dimensions.
+
+use engine_foundation::Vec2;
+
+/// Maximum number of half-planes for one agent.
+pub(super) const HALF_PLANES_MAX: usize = 24;
+const PARALLEL: f32 = 1e-5;
+
+/// Half-plane of allowed velocities, to the left of a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HalfPlane {
+    pub point: Vec2,
+    /// Unit vector along the line.
+    pub direction: Vec2,
+}
+
+/// Body that is avoided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Body {
+    pub position: Vec2,
+    pub velocity: Vec2,
+    pub radius: f32,
+}
+
+/// Returns the velocities with which a body avoids another for `horizon` seconds. `share` is the
+/// part of the change that it makes itself, 0 to 1. `step` is the duration of an update.
+pub(super) fn avoid(own: Body, other: Body, horizon: f32, share: f32, step: f32) -> HalfPlane {
+    let position = other.position - own.position;
+    let velocity = own.velocity - other.velocity;
+    let distance = position.length_squared();
+    let radius = own.radius + other.radius;
+    let (direction, change);
+    if distance > radius * radius {
+        // The part of the velocity obstacle that is nearest: its round front or one of its legs.
+        let from_front = velocity - position / horizon;
+        let length = from_front.length_squared();
+        let along = from_front.dot(position);
+        if along < 0.0 && along * along > radius * radius * length {
+            let length = length.sqrt();
+            let unit = from_front / length;
+            direction = Vec2::new(unit.y, -unit.x);
+            change = unit * (radius / horizon - length);
+        } else {
+            let leg = (distance - radius * radius).sqrt();
+            let unit = if position.perp_dot(from_front) > 0.0 {
+                Vec2::new(
+                    position.x * leg - position.y * radius,
+                    position.x * radius + position.y * leg,
+                ) / distance
+            } else {
+                -Vec2::new(
+                    position.x * leg + position.y * radius,
+                    -position.x * radius + position.y * leg,
+                ) / distance
+            };
+            direction = unit;
+            change = unit * velocity.dot(unit) - velocity;
+        }
+    } else {
+        // They overlap already: separate within this update.
+        let from_front = velocity - position / step;
+        let length = from_front.length();
+        let unit = if length > 0.0 { from_front / length } else { Vec2::X };
+        direction = Vec2::new(unit.y, -unit.x);
+        change = unit * (radius / step - length);
+    }
+    HalfPlane { point: own.velocity + change * share, direction }
+}
+
+/// Returns the velocities that do not cross a wall within `horizon` seconds. `away` is the unit
+/// vector from the wall.
+pub(super) fn wall(away: Vec2, distance: f32, horizon: f32) -> HalfPlane {
+    HalfPlane { point: away * (-distance / horizon), direction: Vec2::new(away.y, -away.x) }
+}
+
+/// Returns the allowed velocity that is nearest to the desired one. The first `hard` half-planes
+/// are kept in any case; if the others leave nothing, they are violated as little as possible.
+pub(super) fn solve(planes: &[HalfPlane], hard: usize, speed: f32, desired: Vec2) -> Vec2 {
+    let mut result = Vec2::ZERO;
+    let failed = solve_plane(planes, speed, desired, false, &mut result);
+    if failed < planes.len() {
+        relax(planes, hard, failed, speed, &mut result);
+    }
+    result
+}
+
+/// Finds the best point on one line within the half-planes before it.
+fn solve_line(
+    planes: &[HalfPlane],
+    at: usize,
+    speed: f32,
+    desired: Vec2,
+    is_direction: bool,
+    result: &mut Vec2,
+) -> bool {
+    let line = planes[at];
+    let along = line.point.dot(line.direction);
+    let square = along * along + speed * speed - line.point.length_squared();
+    if square < 0.0 {
+        return false;
+    }
+    let root = square.sqrt();
+    let (mut low, mut high) = (-along - root, -along + root);
+    for other in &planes[..at] {
+        let across = line.direction.perp_dot(other.direction);
+        let offset = other.direction.perp_dot(line.point - other.point);
+        if across.abs() <= PARALLEL {
+            if offset < 0.0 {
+                return false;
+            }
+            continue;
+        }
+        let part = offset / across;
+        if across >= 0.0 {
+            high = high.min(part);
+        } else {
+            low = low.max(part);
+        }
+        if low > high {
+            return false;
+        }
+    }
+    let part = if is_direction {
+        if desired.dot(line.direction) > 0.0 { high } else { low }
+    } else {
+        line.direction.dot(desired - line.point).clamp(low, high)
+    };
+    *result = line.point + line.direction * part;
+    true
+}
+
+/// Returns the index of the first half-plane that cannot be kept, or their number.
+fn solve_plane(
+    planes: &[HalfPlane],
+    speed: f32,
+    desired: Vec2,
+    is_direction: bool,
+    result: &mut Vec2,
+) -> usize {
+    *result = if is_direction {
+        desired * speed
+    } else if desired.length_squared() > speed * speed {
+        desired.normalize_or_zero() * speed
+    } else {
+        desired
+    };
+    for at in 0..planes.len() {
+        if planes[at].direction.perp_dot(planes[at].point - *result) > 0.0 {
+            let before = *result;
+            if !solve_line(planes, at, speed, desired, is_direction, result) {
+                *result = before;
+                return at;
+            }
+        }
+    }
+    planes.len()
+}
+
+/// Violates the half-planes from `failed` on as little as possible.
+fn relax(planes: &[HalfPlane], hard: usize, failed: usize, speed: f32, result: &mut Vec2) {
+    let mut worst = 0.0;
+    let mut projected = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
+    for at in failed..planes.len() {
+        let plane = planes[at];
+        if plane.direction.perp_dot(plane.point - *result) <= worst {
+            continue;
+        }
+        let mut count = hard.min(at);
+        projected[..count].copy_from_slice(&planes[..count]);
+        for other in &planes[count..at] {
+            let across = plane.direction.perp_dot(other.direction);
+            let point = if across.abs() <= PARALLEL {
+                if plane.direction.dot(other.direction) > 0.0 {
+                    continue;
+                }
+                (plane.point + other.point) * 0.5
+            } else {
+                let part = other.direction.perp_dot(plane.point - other.point) / across;
+                plane.point + plane.direction * part
+            };
+            let direction = (other.direction - plane.direction).normalize_or_zero();
+            projected[count] = HalfPlane { point, direction };
+            count += 1;
+        }
+        let before = *result;
+        let wanted = Vec2::new(-plane.direction.y, plane.direction.x);
+        if solve_plane(&projected[..count], speed, wanted, true, result) < count {
+            *result = before;
+        }
+        worst = plane.direction.perp_dot(plane.point - *result);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(x: f32, y: f32, vx: f32, vy: f32) -> Body {
+        Body { position: Vec2::new(x, y), velocity: Vec2::new(vx, vy), radius: 0.5 }
+    }
+
+    #[test]
+    fn two_that_meet_step_aside_and_share_the_change() {
+        let (a, b) = (body(0.0, 0.0, 1.0, 0.0), body(3.0, 0.1, -1.0, 0.0));
+        let plane = [avoid(a, b, 2.0, 0.5, 0.1)];
+        let new = solve(&plane, 0, 2.0, a.velocity);
+        assert!(new.y < -0.05, "{new}");
+        let all = [avoid(a, b, 2.0, 1.0, 0.1)];
+        assert!(solve(&all, 0, 2.0, a.velocity).y < new.y);
+    }
+
+    #[test]
+    fn velocities_without_conflict_are_kept() {
+        let (a, b) = (body(0.0, 0.0, 1.0, 0.0), body(3.0, 0.0, 1.0, 0.0));
+        let plane = [avoid(a, b, 2.0, 0.5, 0.1)];
+        assert_eq!(solve(&plane, 0, 2.0, a.velocity), a.velocity);
+    }
+
+    #[test]
+    fn walls_are_kept_when_others_leave_no_room() {
+        let own = body(0.0, 0.0, 0.0, 0.0);
+        let mut planes = vec![wall(Vec2::X, 0.0, 0.3)];
+        for y in [-0.6, 0.6] {
+            planes.push(avoid(own, body(0.5, y, -2.0, 0.0), 2.0, 1.0, 0.1));
+        }
+        let new = solve(&planes, 1, 2.0, Vec2::new(-2.0, 0.0));
+        assert!(new.x >= -1e-4, "{new}");
+    }
+}

@@ -1,0 +1,69 @@
+//! Triangles of static bodies, for baking.
+
+use super::Simulation;
+use engine_foundation::Vec3;
+use rapier3d::prelude as rapier;
+use rapier3d::prelude::Pose;
+
+/// Parts of a circle into which round shapes are divided.
+const PARTS: u32 = 16;
+
+impl Simulation {
+    /// Calls `each` with the triangles of all static bodies that block others. They face outwards.
+    /// The second argument is the number of the convex solid that they bound, from 1, and 0 for
+    /// triangles of a mesh. Planes have no end, and are left out.
+    pub fn static_triangles(&self, mut each: impl FnMut([Vec3; 3], u32)) {
+        let mut solids = 0;
+        for (_, body) in self.world.bodies.iter() {
+            if body.body_type() != rapier::RigidBodyType::Fixed {
+                continue;
+            }
+            for handle in body.colliders() {
+                let Some(collider) = self.collider(*handle) else { continue };
+                if collider.is_sensor() || !collider.is_enabled() {
+                    continue;
+                }
+                let pose = *body.position()
+                    * collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
+                shape(collider.shape(), &pose, &mut solids, &mut each);
+            }
+        }
+    }
+}
+
+fn shape(
+    of: &dyn rapier::Shape,
+    pose: &Pose,
+    solids: &mut u32,
+    each: &mut dyn FnMut([Vec3; 3], u32),
+) {
+    let triangles = if let Some(cuboid) = of.as_cuboid() {
+        cuboid.to_trimesh()
+    } else if let Some(ball) = of.as_ball() {
+        ball.to_trimesh(PARTS, PARTS / 2)
+    } else if let Some(capsule) = of.as_capsule() {
+        capsule.to_trimesh(PARTS, PARTS / 2)
+    } else if let Some(cylinder) = of.as_cylinder() {
+        cylinder.to_trimesh(PARTS)
+    } else if let Some(hull) = of.as_convex_polyhedron() {
+        hull.to_trimesh()
+    } else if let Some(mesh) = of.as_trimesh() {
+        let points = mesh.vertices();
+        for triangle in mesh.indices() {
+            each(triangle.map(|index| *pose * points[index as usize]), 0);
+        }
+        return;
+    } else if let Some(compound) = of.as_compound() {
+        for (local, part) in compound.shapes() {
+            shape(&**part, &(*pose * *local), solids, each);
+        }
+        return;
+    } else {
+        return;
+    };
+    let (points, indices) = triangles;
+    *solids += 1;
+    for triangle in indices {
+        each(triangle.map(|index| *pose * points[index as usize]), *solids);
+    }
+}
