@@ -20,6 +20,12 @@ local REFUSED = {
   { "Unit.is_ragdoll", Unit.is_ragdoll, "x" },
   { "Unit.ragdoll_bones", Unit.ragdoll_bones, "x" },
   { "Unit.ragdoll_side", Unit.ragdoll_side, "x" },
+  { "Unit.has_skeleton", Unit.has_skeleton, "x" },
+  { "Unit.skeleton_layer", Unit.skeleton_layer, "x" },
+  { "Unit.skeleton_skin", Unit.skeleton_skin, "x" },
+  { "Unit.skeleton_skins", Unit.skeleton_skins, "x" },
+  { "Unit.skeleton_slots", Unit.skeleton_slots, "x" },
+  { "Unit.skeleton_tint", Unit.skeleton_tint, "x" },
   { "World.animation_events", World.animation_events, "x" },
   { "World.main_camera", World.main_camera, "x" },
 }

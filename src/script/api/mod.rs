@@ -113,6 +113,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::state_machine::UNIT,
     &unit::animation_events::UNIT,
     &unit::skeleton::UNIT,
+    &unit::sprite_skeleton::UNIT,
     &unit::animation_events::WORLD,
     &unit::components::UNIT,
     &unit::meshes::UNIT,
