@@ -86,6 +86,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.mp3", file!("tests/sound/tone.mp3"), 30),
         ("a.mixer", file!("examples/arcade/main.mixer"), 99),
         ("a.model", file!("tests/lua/models/big.model"), 69),
+        ("a.skeleton", file!("tests/lua/skeletons/puppet.skeleton"), 400),
         ("a.gltf", file!("tests/lua/models/chest.gltf"), 60),
         ("a.glb", file!("examples/playground/models/drum.glb"), 30),
         ("a.animation", ANIMATION.into(), 120),

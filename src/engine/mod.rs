@@ -29,6 +29,7 @@ mod respawn;
 mod screenshots;
 mod skeleton_draw;
 mod sprite_draws;
+mod sprite_skeleton_draws;
 mod state_hash;
 #[cfg(test)]
 mod tests;

@@ -174,9 +174,12 @@ impl Worlds {
     /// Sends the poses of meshes that skins move, for characters whose poses changed.
     fn send_palettes(&mut self, assets: &Assets) {
         let Worlds { animations, scenes, units, .. } = self;
-        let RenderScenes { meshes, worlds, .. } = scenes;
+        let RenderScenes { meshes, skeletons, worlds, .. } = scenes;
         animations.take_changed(|character| {
             let row = character.unit.row();
+            if character.model.cutout.is_some() {
+                skeletons.note_posed(row);
+            }
             let Some(world) = units.slots.at(row as usize).map(|unit| unit.world) else { return };
             for slot in meshes.of_unit(row) {
                 let mesh = meshes.slots.at(slot).expect("lists hold living meshes");
@@ -314,13 +317,14 @@ impl Engine {
                 log::error(&error.to_string());
             }
         }
+        self.worlds.send_palettes(&self.assets);
         // These calls may create meshes and surfaces.
+        self.worlds.send_skeletons(&mut self.assets);
         self.worlds.send_sprite_changes(&mut self.assets);
         self.worlds.send_tilemaps(&mut self.assets, &packet.views);
         self.assets.models.flush(&mut packet.meshes);
         self.assets.materials.flush_surfaces(&mut packet.surfaces);
         self.worlds.send_mesh_changes(&self.assets);
-        self.worlds.send_palettes(&self.assets);
         self.worlds.send_default_environments();
         self.worlds.send_lights();
         packet.ended_scenes.append(&mut self.worlds.scenes.ended);

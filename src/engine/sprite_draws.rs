@@ -15,7 +15,7 @@ use engine_models::MeshNumber;
 use engine_textures::{SHOWN_AS_PLACEHOLDER, SceneTexture, TextureNumber};
 use engine_tilemaps::TilemapId;
 use engine_world::instance_table::flag;
-use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpriteSettings};
+use engine_world::sprite::{SequenceNumber, SpriteAlpha, SpritePlacement, SpriteSettings};
 use std::collections::HashMap;
 
 /// Alpha value from which on a texel of a masked sprite is opaque.
@@ -102,7 +102,7 @@ fn square() -> MeshFrame {
 }
 
 /// Returns the part of the texture that a sprite shows, as encoded in draws.
-fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
+pub(super) fn part_of(settings: &SpriteSettings, placed: &SceneTexture) -> [u16; 4] {
     let ([left, top, width, height], [all_width, all_height]) = (placed.part, placed.size);
     let [x, y, part_width, part_height] = settings.part;
     let part = match part_width > 0.0 {
@@ -130,6 +130,9 @@ impl Worlds {
         for (_, sprite) in self.scenes.sprites.table.slots.iter() {
             each(sprite.draw, sprite.unit, SpriteOrTilemap::Sprite(sprite.picture));
         }
+        self.skeleton_owners(|draw, row, texture| {
+            each(draw, row, SpriteOrTilemap::Sprite(texture));
+        });
         for map in self.scenes.maps.iter() {
             for piece in &map.pieces {
                 each(piece.draw, map.unit.row(), SpriteOrTilemap::Map(map.map));
@@ -146,6 +149,7 @@ impl Worlds {
 
     /// Places the textures of all changed sprites, before textures are sent to the renderer.
     pub(super) fn assign_scene_textures(&mut self, assets: &mut Assets) {
+        self.assign_skeleton_textures(assets);
         let version = assets.textures.version();
         if std::mem::replace(&mut assets.sprites.version, version) != version {
             self.reassign_scene_textures(assets);
@@ -176,6 +180,9 @@ impl Worlds {
         for slot in stale {
             self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
+        self.scenes
+            .skeletons
+            .mark_stale(|it| it.rig.parts.iter().any(|part| is_drawn(part.texture)));
         for map in self.scenes.maps.iter_mut().filter(|map| map.sets.iter().any(|it| is_drawn(*it)))
         {
             map.pieces.iter_mut().for_each(|piece| piece.stale = true);
@@ -199,7 +206,7 @@ impl Worlds {
                 frame.poses.push(pose);
                 continue;
             }
-            let surface = assets.sprite_surface(&settings, &placed);
+            let surface = assets.picture_surface(&settings.placement, settings.alpha, &placed);
             let mesh = assets.sprite_mesh();
             let bit = |set: bool, bit: u32| if set { bit } else { 0 };
             let visible = flags & flag::ANY_HIDDEN == 0;
@@ -240,6 +247,7 @@ impl Worlds {
         for slot in slots {
             self.scenes.sprites.table.record_change(slot, flag::NEW);
         }
+        self.scenes.skeletons.forget_material(material.0);
         for map in self.scenes.maps.iter_mut().filter(|map| map.placement.material == has) {
             map.set_material(None);
         }
@@ -277,10 +285,16 @@ impl Assets {
         placed
     }
 
-    fn sprite_surface(&mut self, settings: &SpriteSettings, placed: &SceneTexture) -> SurfaceSlot {
+    /// Returns the surface of a picture.
+    pub(super) fn picture_surface(
+        &mut self,
+        placement: &SpritePlacement,
+        alpha: SpriteAlpha,
+        placed: &SceneTexture,
+    ) -> SurfaceSlot {
         let SceneTexture { slot, sampling, .. } = *placed;
-        let (lit, mask) = (settings.placement.lit, settings.alpha == SpriteAlpha::Mask);
-        let material_slot = self.material_slot(settings.placement.material);
+        let (lit, mask) = (placement.lit, alpha == SpriteAlpha::Mask);
+        let material_slot = self.material_slot(placement.material);
         let key = SurfaceKey { slot, sampling, lit, mask, material_slot };
         self.sprites.surface(&mut self.materials, key)
     }
@@ -290,7 +304,7 @@ impl Assets {
         self.materials.slots().get(material?).map(|material| material.slot)
     }
 
-    fn sprite_mesh(&mut self) -> MeshSlot {
+    pub(super) fn sprite_mesh(&mut self) -> MeshSlot {
         let known = self.sprites.square;
         let number = known.unwrap_or_else(|| {
             let added = self.models.add_game_mesh(square());

@@ -11,6 +11,7 @@ use engine_world::WorldId;
 use engine_world::animation::{AnimatedModel, BoundMachine, ClipFiles};
 use engine_world::component_table::{COMPONENTS, ComponentHost, ComponentView};
 use engine_world::scene_graph::NodePose;
+use engine_world::sprite_skeleton::SpriteRig;
 use engine_world::unit::UnitId;
 use engine_world::unit_resource::{UnitReader, UnitResource};
 use engine_world::unit_template::{ResolvedResource, ResourceReference};
@@ -132,6 +133,12 @@ impl Worlds {
             ResourceReference::Animation(model) => {
                 let model = assets.model(model)?;
                 self.animations.model(&model).map(ResolvedResource::Animation)
+            }
+            ResourceReference::Skeleton(model) => {
+                let model = assets.model(model)?;
+                let (textures, store) = (&mut assets.textures, &mut assets.store);
+                let rig = SpriteRig::new(&model, |texture| textures.find(store, texture))?;
+                Ok(ResolvedResource::Skeleton(Arc::new(rig)))
             }
             ResourceReference::StateMachine { machine, model } => {
                 let model = assets.model(model)?;

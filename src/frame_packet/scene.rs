@@ -124,6 +124,9 @@ pub struct DrawMesh {
     /// Order among draws whose order and distance are equal; a higher number is drawn later. The
     /// parts of a draw's mesh are then drawn one after the other.
     pub sequence: u32,
+    /// Draw whose distance is used for sorting in place of that of this draw, if it has an order
+    /// and the other one exists: the parts of a character stay together.
+    pub sorted_with: Option<DrawSlot>,
 }
 
 /// Returns true if a draw with a distance range ([`DrawMesh::range`]) is shown at a distance from
@@ -150,6 +153,7 @@ impl DrawMesh {
         part: DrawMesh::WHOLE_TEXTURE,
         order: None,
         sequence: 0,
+        sorted_with: None,
     };
 
     /// The part that covers a whole texture.

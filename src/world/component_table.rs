@@ -13,6 +13,7 @@ use super::physics::{PHYSICS, PhysicsTables};
 use super::render_scenes::RenderScenes;
 use super::sound_component::{SOUND, UnitVoices};
 use super::sprite_component::SPRITE;
+use super::sprite_skeleton_component::SKELETON;
 use super::tilemap_component::TILEMAP;
 use super::unit::{UnitId, Units};
 use super::unit_resource::ComponentSource;
@@ -33,7 +34,7 @@ use engine_tilemaps::Tilemaps;
 /// All components of the engine. The components of a unit are spawned in this order, and ended in
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components = Components(&[
-    &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &ANIMATION,
+    &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &SKELETON, &ANIMATION,
 ]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.

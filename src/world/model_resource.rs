@@ -4,6 +4,8 @@
 
 use crate::animation::{ANIMATION, compile_clips, scale_animation};
 use crate::physics::from_extras;
+use crate::skeleton_file::{compile_skeleton, is_skeleton};
+use crate::sprite_skeleton_component::SKELETON;
 use engine_animation::read_clip;
 use engine_foundation::Error;
 use engine_foundation::error;
@@ -20,9 +22,14 @@ use engine_textures::resource::{ImportSettings, build, decode};
 /// The resource kind of models.
 pub static MODEL: ResourceKind = ResourceKind {
     name: kind_names::MODEL,
-    doc: "A glTF file: nodes, meshes, materials, lights, cameras; or settings for a glTF file of \
-            the same name",
-    extensions: &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)],
+    doc: "A glTF file: nodes, meshes, materials, lights, cameras; settings for a glTF file of the \
+          same name; or a two-dimensional skeleton of bones and pictures",
+    extensions: &[
+        ("model", SourceForm::Own),
+        ("skeleton", SourceForm::Own),
+        ("glb", SourceForm::Raw),
+        ("gltf", SourceForm::Raw),
+    ],
     version: VERSION,
     framed: true,
     reload: &[ReloadStep::Models, ReloadStep::CollisionShapes, ReloadStep::UnitResources],
@@ -36,10 +43,15 @@ pub static MODEL: ResourceKind = ResourceKind {
 
 /// Name of the component `animation` in units of models with a node of that name.
 const ANIMATION_RENAMED: &str = "model.animation";
+/// Name of the component `skeleton` in units of models with a bone of that name.
+const SKELETON_RENAMED: &str = "model.skeleton";
 
 const KEYS: [&str; 2] = ["source", "scale"];
 
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
+    if is_skeleton(&compiling.path) {
+        return compile_skeleton(compiling).map(|model| model.write(&[]));
+    }
     let mut scale = 1.0;
     if compiling.form == SourceForm::Own {
         scale = settings(compiling)?;
@@ -213,6 +225,12 @@ pub fn tree(model: &Model) -> SjsonTree {
         let fields = vec![("component", text(ANIMATION.name)), ("model", text(&model.name))];
         parts.push((name.to_string(), object(fields)));
     }
+    if data.cutout.is_some() {
+        let taken = data.nodes.iter().any(|node| node.name == SKELETON.name);
+        let name = if taken { SKELETON_RENAMED } else { SKELETON.name };
+        let fields = vec![("component", text(SKELETON.name)), ("model", text(&model.name))];
+        parts.push((name.to_string(), object(fields)));
+    }
     let mut visited = std::collections::HashSet::new();
     own.retain(|(key, _)| visited.insert(key.clone()));
     object(vec![
@@ -227,7 +245,10 @@ fn has_animation(data: &ModelData) -> bool {
     let has_targets = |node: &ModelNode| {
         node.mesh.is_some_and(|mesh| !data.meshes[mesh as usize].targets.is_empty())
     };
-    !data.skins.is_empty() || !data.clips.is_empty() || data.nodes.iter().any(has_targets)
+    data.cutout.is_some()
+        || !data.skins.is_empty()
+        || !data.clips.is_empty()
+        || data.nodes.iter().any(has_targets)
 }
 
 fn camera_fields(camera: &CameraData) -> Vec<(&'static str, SjsonTree)> {
@@ -332,7 +353,7 @@ mod tests {
     #[test]
     fn the_version_of_models_follows_that_of_clips() {
         // Models contain compiled clips: if the version of clips changes, raise that of models.
-        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (7, 4));
+        assert_eq!((VERSION, engine_animation::CLIP_VERSION), (8, 4));
     }
 
     #[test]

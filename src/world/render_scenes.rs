@@ -11,6 +11,7 @@ use super::light::Lights;
 use super::mesh::{MeshInstance, Meshes};
 use super::particles_component::UnitEffects;
 use super::sprite::Sprites;
+use super::sprite_skeleton::SpriteSkeletons;
 use super::tilemap::TilemapInstances;
 use engine_foundation::error;
 use engine_foundation::{Error, Handle};
@@ -25,6 +26,7 @@ pub struct RenderScenes {
     pub meshes: Meshes,
     pub lights: Lights,
     pub sprites: Sprites,
+    pub skeletons: SpriteSkeletons,
     pub maps: TilemapInstances,
     pub cameras: UnitCameras,
     /// Particle effects of units' components.

@@ -171,17 +171,13 @@ fn frame_name(sheet: &str, frame: &str) -> String {
 /// Function that stores a resolved resource in an entry of the template.
 pub(super) type SetResource = fn(&mut UnitTemplate, usize, &ResolvedResource);
 
-/// Reads the fields that tile maps have, too. `set_material` stores the material in the entry with
-/// that index.
-pub(super) fn placement(
+/// Reads the fields of the placement that skeletons have, too: tint, layer, light, material and
+/// range. `set_material` stores the material in the entry with that index.
+pub(super) fn appearance(
     fields: ComponentFields,
     builder: &mut TemplateBuilder,
     (entry, set_material): (usize, SetResource),
 ) -> Result<SpritePlacement, Error> {
-    let pixels_per_metre = fields.number("pixels_per_metre");
-    if pixels_per_metre <= 0.0 {
-        return Err(error!("'pixels_per_metre' must be above 0, got {pixels_per_metre}"));
-    }
     let layer = fields.number("layer");
     check_layer(f64::from(layer)).map_err(|message| error!("'layer' {message}"))?;
     let lit = fields.boolean("lit");
@@ -200,15 +196,31 @@ pub(super) fn placement(
     Ok(SpritePlacement {
         tint: fields.color(TINT_COLOR)?.to_bytes(),
         layer: layer as i32,
+        lit,
+        range: range(fields)?,
+        ..SpritePlacement::DEFAULT
+    })
+}
+
+/// Reads the fields that tile maps have, too. `set_material` stores the material in the entry with
+/// that index.
+pub(super) fn placement(
+    fields: ComponentFields,
+    builder: &mut TemplateBuilder,
+    material: (usize, SetResource),
+) -> Result<SpritePlacement, Error> {
+    let pixels_per_metre = fields.number("pixels_per_metre");
+    if pixels_per_metre <= 0.0 {
+        return Err(error!("'pixels_per_metre' must be above 0, got {pixels_per_metre}"));
+    }
+    Ok(SpritePlacement {
         pixels_per_metre,
         plane: match text(fields.tree, "plane") {
             Some(plane) if plane == PLANES[1] => SpritePlane::Flat,
             Some(_) => SpritePlane::Upright,
             None => SpritePlane::OfWorld,
         },
-        lit,
-        material: None,
-        range: range(fields)?,
+        ..appearance(fields, builder, material)?
     })
 }
 
@@ -392,6 +404,7 @@ mod tests {
     fn resolve(reference: &ResourceReference) -> Result<ResolvedResource, Error> {
         match reference {
             ResourceReference::Mesh { model, .. }
+            | ResourceReference::Skeleton(model)
             | ResourceReference::Animation(model)
             | ResourceReference::StateMachine { model, .. }
             | ResourceReference::Clip { model, .. }

@@ -12,6 +12,7 @@ use super::particles_component::ParticlesComponent;
 use super::physics::PhysicsTemplate;
 use super::sound_component::SoundComponent;
 use super::sprite::{SequenceNumber, SpriteComponent};
+use super::sprite_skeleton::{SkeletonComponent, SpriteRig};
 use super::tilemap_component::TilemapComponent;
 use super::unit_resource::{ComponentSource, UnitResource};
 use engine_foundation::error;
@@ -30,6 +31,8 @@ pub struct UnitTemplate {
     pub maps: Vec<TilemapComponent>,
     pub effects: Vec<ParticlesComponent>,
     pub sounds: Vec<SoundComponent>,
+    /// `None` without a component `skeleton`.
+    pub skeleton: Option<SkeletonComponent>,
     /// `None` without a component `animation`.
     pub animation: Option<AnimationComponent>,
     /// Physics objects; `None` without a component `physics`.
@@ -45,6 +48,8 @@ pub enum ResourceReference {
     Mesh { model: String, mesh: Option<String> },
     /// The skeleton, clips and skins of a model.
     Animation(String),
+    /// The pictures of a two-dimensional model.
+    Skeleton(String),
     /// A state machine, for the clips of a model.
     StateMachine { machine: String, model: String },
     /// A clip for characters with a model, of the model or of another file.
@@ -73,6 +78,7 @@ pub enum ResolvedResource {
         material_slots: usize,
     },
     Animation(Arc<AnimatedModel>),
+    Skeleton(Arc<SpriteRig>),
     StateMachine(Arc<BoundMachine>),
     /// A clip, which the model has in its table now.
     Clip,
@@ -100,6 +106,13 @@ impl ResolvedResource {
         match self {
             ResolvedResource::Animation(model) => model.clone(),
             other => panic!("the animation of a model was resolved as {other:?}"),
+        }
+    }
+
+    pub fn skeleton(&self) -> Arc<SpriteRig> {
+        match self {
+            ResolvedResource::Skeleton(rig) => rig.clone(),
+            other => panic!("the pictures of a model were resolved as {other:?}"),
         }
     }
 

@@ -36,6 +36,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "docs/menus.md",
     "docs/models.md",
     "docs/animation.md",
+    "docs/skeletons.md",
     "docs/navigation.md",
     "docs/particles.md",
     "docs/performance.md",
@@ -62,6 +63,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
     "examples/crowd/README.md",
     "examples/playground/README.md",
     "examples/plaza/README.md",
+    "examples/puppet/README.md",
     "game_template/README.md",
 ];
 
@@ -72,6 +74,7 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/ragdoll.png",
+    "docs/pictures/skeletons.png",
     "docs/pictures/template.png",
     "docs/pictures/tools.png",
     "docs/pictures/tower.png",
@@ -79,6 +82,7 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "examples/crowd/picture.png",
     "examples/playground/picture.png",
     "examples/plaza/picture.png",
+    "examples/puppet/picture.png",
     "tests/golden/gui_images.png",
     "tests/golden/gui_lines.png",
     "tests/golden/gui_masks.png",

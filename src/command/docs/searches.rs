@@ -71,6 +71,7 @@ pub const SEARCHES: &[(&str, &[&str])] = &[
     ("Tilemap", &["tilemap", "tile map"]),
     ("docs/tilemaps.md", &["tiled", "ldtk", "tile maps"]),
     ("docs/models.md", &["gltf", "fbx", "import blender", "3d model"]),
+    ("docs/skeletons.md", &["cutout", "2d skeleton", "bones 2d", "skins", "dragonbones"]),
     ("Mesh.new", &["procedural mesh", "custom mesh"]),
     ("docs/sprites.md#animation", &["animation", "sprite animation", "anim8"]),
     ("Sprite.set_flip", &["flip sprite", "mirror"]),

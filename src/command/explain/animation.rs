@@ -12,7 +12,10 @@ pub fn of_animation(name: &str, bytes: &[u8]) -> Result<String, Error> {
 /// Returns the description of the clips of a model from its compiled form.
 pub fn of_model(name: &str, bytes: &[u8]) -> Result<String, Error> {
     let model = ModelData::read(bytes)?;
-    let mut text = String::new();
+    let mut text = model.cutout.as_ref().map_or_else(String::new, |cutout| {
+        let bones: Vec<&str> = model.nodes.iter().map(|node| node.name.as_str()).collect();
+        format!("skeleton {name}\n{}", cutout.describe(&bones))
+    });
     for clip in &model.clips {
         let described = read_clip(&clip.bytes)?.describe();
         text += &format!("clip {name}#{}\n{described}", clip.name);

@@ -119,6 +119,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &unit::animation_events::UNIT,
     &unit::animation_merging::UNIT,
     &unit::skeleton::UNIT,
+    &unit::sprite_skeleton::UNIT,
     &unit::animation_events::WORLD,
     &unit::components::UNIT,
     &unit::meshes::UNIT,

@@ -74,14 +74,7 @@ pub struct AnimationFile {
 /// Fails with the file and the line if the syntax, a key or a value is not valid.
 pub fn parse_animation_file(bytes: &[u8], path: &str) -> Result<AnimationFile, Error> {
     let document = sjson::parse_bytes(bytes).map_err(|error| Error::new(error.in_file(path)))?;
-    let mut file = AnimationFile {
-        source: None,
-        clip: None,
-        skeleton: None,
-        additive: None,
-        retarget: Vec::new(),
-        settings: ClipSettings::DEFAULT,
-    };
+    let mut file = AnimationFile::default();
     let reader = Reader { path };
     for entry in document.root().entries().into_iter().flatten() {
         reader.entry(&mut file, &entry)?;
@@ -100,6 +93,47 @@ pub fn parse_animation_file(bytes: &[u8], path: &str) -> Result<AnimationFile, E
         (file.source, file.clip) = (Some(source), Some(clip));
     }
     Ok(file)
+}
+
+/// Settings that a clip in another file can have, too.
+pub const CLIP_SETTING_KEYS: [&str; 11] = [
+    "loop",
+    "tolerance",
+    "shell",
+    "joints",
+    "root_motion",
+    "root_bone",
+    "beats",
+    "events",
+    "additive",
+    "range",
+    "jump_seconds",
+];
+
+/// Reads a setting of a clip in another file: one of [`CLIP_SETTING_KEYS`]. `path` is named in
+/// errors.
+///
+/// # Errors
+/// Fails with the file and the line if the value is not valid.
+pub fn read_clip_setting(
+    path: &str,
+    file: &mut AnimationFile,
+    entry: &ObjectEntry,
+) -> Result<(), Error> {
+    Reader { path }.entry(file, entry)
+}
+
+impl Default for AnimationFile {
+    fn default() -> AnimationFile {
+        AnimationFile {
+            source: None,
+            clip: None,
+            skeleton: None,
+            additive: None,
+            retarget: Vec::new(),
+            settings: ClipSettings::DEFAULT,
+        }
+    }
 }
 
 struct Reader<'a> {

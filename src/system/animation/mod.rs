@@ -41,7 +41,9 @@ pub use animation_data::{ANIMATION_VERSION, AnimationData};
 pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
 pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
-pub use clip_settings::{AdditiveSettings, AnimationFile, parse_animation_file};
+pub use clip_settings::{
+    AdditiveSettings, AnimationFile, CLIP_SETTING_KEYS, parse_animation_file, read_clip_setting,
+};
 pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
 pub use palette::{ModelMatrix, model_matrices, palette};
 pub use player::ClipPlayer;

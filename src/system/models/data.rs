@@ -2,6 +2,7 @@
 //! the game reads it when it loads the model. All data is in the engine's space: z up, y ahead,
 //! metres. Knows no files and no glTF.
 
+use super::cutout::CutoutData;
 use super::validate::check;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
@@ -10,9 +11,10 @@ use engine_foundation::{Error, Mat4, Quat};
 use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex, SurfaceAlphaMode};
 use engine_frame_packet::texture::{AxisWrap, SamplerSettings, WrapMode};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Version of the compiled form. A change of this number recompiles every model.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 const MAGIC: [u8; 4] = *b"MODL";
 /// Stored in place of an index that is absent.
 const NONE: u32 = u32::MAX;
@@ -45,6 +47,8 @@ pub struct ModelData {
     pub animations: Vec<AnimationData>,
     /// Animations in the compiled form of the system of animation.
     pub clips: Vec<ClipData>,
+    /// Pictures of the bones of a two-dimensional model.
+    pub cutout: Option<Arc<CutoutData>>,
     /// Custom properties of the scene: an object, or `None` if the file has none.
     pub extras: Option<SjsonTree>,
     /// Names that two nodes of the file share. A reference to such a name is ambiguous.
@@ -165,6 +169,8 @@ pub enum ChannelTarget {
     Rotation,
     Scale,
     Weights,
+    /// A value of a slot of a cut-out skeleton; the number of the node is that of the value.
+    Slot,
 }
 
 /// Interpolation between two keys.
@@ -302,6 +308,10 @@ impl ModelData {
             writer.text(&clip.name);
             writer.bytes(&clip.bytes);
         });
+        writer.u8(u8::from(self.cutout.is_some()));
+        if let Some(cutout) = &self.cutout {
+            cutout.write(&mut writer);
+        }
         write_tree(&mut writer, self.extras.as_ref());
         writer.list(&self.duplicate_names, |writer, name| writer.text(name));
         writer.list(&self.warnings, |writer, message| writer.text(message));
@@ -352,6 +362,9 @@ impl ModelData {
             let name = reader.text()?.to_string();
             Ok(ClipData { name, bytes: reader.bytes()?.to_vec() })
         })?;
+        if reader.flag()? {
+            model.cutout = Some(Arc::new(CutoutData::read(reader)?));
+        }
         model.extras = tree(reader)?;
         model.duplicate_names = reader.list(|reader| reader.text().map(str::to_string))?;
         model.warnings = reader.list(|reader| reader.text().map(str::to_string))?;

@@ -6,6 +6,7 @@
 //! A mesh has a name: `models/barrel/Lid` is the mesh `Lid` of the model `models/barrel`. If a
 //! model has one mesh, the model's name `models/barrel` means that mesh.
 
+pub mod cutout;
 pub mod data;
 pub mod geometry;
 mod gltf;

@@ -46,6 +46,9 @@ pub fn check(model: &ModelData) -> Result<(), Error> {
     }
     require(model.lights.iter().all(is_light), "a light")?;
     require(model.skins.iter().all(|skin| is_skin(skin, model.nodes.len())), "a skin")?;
+    if let Some(cutout) = &model.cutout {
+        cutout.check(model)?;
+    }
     let mut channels = model.animations.iter().flat_map(|clip| &clip.channels);
     require(channels.all(|channel| is_channel(channel, model)), "an animation")
 }
@@ -175,8 +178,14 @@ fn is_skin(skin: &SkinData, nodes: usize) -> bool {
 
 fn is_channel(channel: &AnimationChannel, model: &ModelData) -> bool {
     let AnimationChannel { node, track, between, times, values } = channel;
+    let values_of_slots =
+        || model.cutout.as_ref().map_or(0, |cutout| cutout.part_value(cutout.slots.len()));
+    if *track == ChannelTarget::Slot {
+        return (*node as usize) < values_of_slots() && finite(values) && finite(times);
+    }
     let Some(node) = model.nodes.get(*node as usize) else { return false };
     let width = match track {
+        ChannelTarget::Slot => 1,
         ChannelTarget::Position | ChannelTarget::Scale => 3,
         ChannelTarget::Rotation => 4,
         ChannelTarget::Weights => {

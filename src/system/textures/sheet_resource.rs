@@ -101,6 +101,69 @@ pub struct SheetSource {
     pub tags: Vec<SheetTag>,
 }
 
+/// Frames and tags of a sheet without its pictures.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SheetFrames {
+    /// Name and duration in milliseconds of each frame.
+    pub frames: Vec<(String, f64)>,
+    pub tags: Vec<SheetTag>,
+}
+
+/// Reads the frames and tags of a sheet for the compiler of another resource. All files that it
+/// reads, and those whose later creation would change the result, are recorded in the context.
+///
+/// # Errors
+/// Returns an error that names the file that is missing or invalid.
+pub fn read_frames(compiling: &mut CompileContext, name: &str) -> Result<SheetFrames, Error> {
+    let own = (std::mem::take(&mut compiling.bytes), compiling.path.clone(), compiling.form);
+    let read = open_source(compiling, name).and_then(|()| source_frames(compiling));
+    (compiling.bytes, compiling.path, compiling.form) = own;
+    read
+}
+
+/// Replaces the source of the context by that of a sheet.
+fn open_source(compiling: &mut CompileContext, name: &str) -> Result<(), Error> {
+    for (ending, form) in SHEET.extensions {
+        let path = format!("{name}.{ending}");
+        if let Ok(bytes) = compiling.read(&path) {
+            (compiling.bytes, compiling.path, compiling.form) = (bytes, path, *form);
+            return Ok(());
+        }
+    }
+    Err(error!(
+        "there is no sheet '{name}': its file would be {name}.sheet, {name}.aseprite or {name}.ase"
+    ))
+}
+
+fn source_frames(compiling: &mut CompileContext) -> Result<SheetFrames, Error> {
+    let (frames, tags) = if compiling.form == SourceForm::Raw {
+        let source = aseprite::read(&compiling.bytes)
+            .map_err(|fault| error!("{}: {}", compiling.path, fault.message))?;
+        (source.frames.into_iter().map(|(name, time, _)| (name, time)).collect(), source.tags)
+    } else {
+        let document = sjson::parse_bytes(&compiling.bytes)
+            .map_err(|fault| Error::new(fault.in_file(&compiling.path)))?;
+        match sheet_slicing::read(compiling, &document)?.0 {
+            SheetSlices::Aseprite(path) => {
+                let bytes = compiling.read(&path)?;
+                let source =
+                    aseprite::read(&bytes).map_err(|fault| error!("{path}: {}", fault.message))?;
+                let frames = source.frames.into_iter().map(|(name, time, _)| (name, time));
+                (frames.collect(), source.tags)
+            }
+            SheetSlices::Picture { rectangles, tags, .. } => {
+                let frames = rectangles.into_iter().map(|it| (it.name, it.milliseconds));
+                (frames.collect(), tags)
+            }
+        }
+    };
+    let frames: Vec<(String, f64)> = frames;
+    check_size(&compiling.path, frames.len(), 0)?;
+    check_names(frames.iter().map(|(name, time)| (&name[..], *time)), &tags)
+        .map_err(|message| error!("{}: {message}", compiling.path))?;
+    Ok(SheetFrames { frames, tags })
+}
+
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     if compiling.form == SourceForm::Raw {
         let source = aseprite::read(&compiling.bytes)

@@ -2,6 +2,7 @@
 
 use super::model_clips::skeleton_of;
 use super::morph::{MeshMorphs, morphs_of};
+use super::slot_values::values_of;
 use crate::scene_graph::NodePose;
 use engine_animation::{
     BoneTransform, Clip, ClipPlayer, ModelMatrix, Pose, Skeleton, additive_rest, read_clip,
@@ -10,6 +11,7 @@ use engine_foundation::hash::murmur64a;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::Model;
+use engine_models::cutout::CutoutData;
 use engine_models::data::SkinData;
 use std::sync::Arc;
 
@@ -27,6 +29,8 @@ pub struct AnimatedModel {
     pub skins: Vec<Skin>,
     /// Morph targets of the meshes, in the order of their numbers.
     pub morphs: Vec<MeshMorphs>,
+    /// Slots and pictures of a two-dimensional model. Their values are in `morphs`.
+    pub cutout: Option<Arc<CutoutData>>,
 }
 
 /// File that a clip is from.
@@ -98,7 +102,11 @@ impl AnimatedModel {
             skeleton,
             clips,
             skins: model.data.skins.iter().map(Skin::read).collect(),
-            morphs: morphs_of(model),
+            morphs: match &model.data.cutout {
+                Some(cutout) => values_of(cutout),
+                None => morphs_of(model),
+            },
+            cutout: model.data.cutout.clone(),
         })
     }
 
@@ -147,7 +155,7 @@ impl AnimatedModel {
 }
 
 impl Skin {
-    fn read(data: &SkinData) -> Skin {
+    pub(crate) fn read(data: &SkinData) -> Skin {
         // Without matrices, meshes are bound where their joints have no transform (glTF 2.0,
         // 3.7.3).
         let bind = |index: usize| match data.inverse_bind.get(index) {

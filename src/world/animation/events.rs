@@ -176,7 +176,7 @@ impl AnimationEvents {
 }
 
 /// Lists the resources of a cue as references of a resource that is compiled.
-pub(super) fn refer_to_cue(compiling: &mut CompileContext, cue: &EventCue) {
+pub(crate) fn refer_to_cue(compiling: &mut CompileContext, cue: &EventCue) {
     if let Some(sound) = &cue.sound {
         compiling.refer(kind_names::SOUND, sound);
     }

@@ -122,6 +122,8 @@ fn source_tracks(channel: &AnimationChannel, morphs: &[MorphRange]) -> Vec<Sourc
         ChannelTarget::Position => single(TrackProperty::Position, 3).into_iter().collect(),
         ChannelTarget::Rotation => single(TrackProperty::Rotation, 4).into_iter().collect(),
         ChannelTarget::Scale => single(TrackProperty::Scale, 3).into_iter().collect(),
+        // Values of slots are animated like weights; their number is that of the channel's node.
+        ChannelTarget::Slot => single(TrackProperty::Weight, 1).into_iter().collect(),
         ChannelTarget::Weights => {
             let range = morphs.iter().find(|range| u32::from(range.node) == channel.node);
             let Some(MorphRange { first, count, .. }) = range.copied() else { return Vec::new() };

@@ -5,7 +5,8 @@ use super::animated_model::AnimatedModel;
 use super::character::Character;
 use super::model_clips::{MorphRange, morph_ranges};
 use super::playing_clip::PlayingClip;
-use engine_animation::{Clip, WeightEvaluator};
+use super::slot_values::carry_parts;
+use engine_animation::WeightEvaluator;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::{MeshNumber, Model};
@@ -13,6 +14,9 @@ use std::collections::HashMap;
 
 /// Maximum absolute weight of a morph target.
 pub const MORPH_WEIGHT_MAX: f32 = 1000.0;
+
+/// Share of a clip from which on it chooses the values that cannot be mixed.
+const CHOICE_SHARE: f32 = 0.5;
 
 /// Morph targets of a mesh of a model.
 #[derive(Clone, PartialEq, Debug)]
@@ -97,6 +101,10 @@ impl MorphWeights {
                 weights.current[target] = weight;
             }
         }
+        if let (Some(before), Some(after)) = (&old.cutout, &new.cutout) {
+            carry_parts((&self.base, before), (&mut weights.base, after));
+            weights.current.clone_from(&weights.base);
+        }
         weights
     }
 
@@ -110,7 +118,9 @@ impl MorphWeights {
 impl AnimatedModel {
     /// Returns the names of the morph targets of all meshes, in the order of their numbers.
     pub fn morph_names(&self) -> impl Iterator<Item = &str> {
-        self.morphs.iter().flat_map(|it| it.names.iter().map(String::as_str))
+        // The values of slots are no morph targets of meshes.
+        let morphs = self.morphs.iter().filter(|_| self.cutout.is_none());
+        morphs.flat_map(|it| it.names.iter().map(String::as_str))
     }
 
     /// Returns the numbers of the morph targets with a name: one, or one of each mesh that has it.
@@ -122,7 +132,7 @@ impl AnimatedModel {
         let found: Vec<u16> = named.map(|(_, number)| number).collect();
         match found.is_empty() {
             false => Ok(found),
-            true if self.morphs.is_empty() => {
+            true if self.morphs.is_empty() || self.cutout.is_some() => {
                 Err(error!("the model '{}' has no morph targets", self.name))
             }
             true => Err(error!(
@@ -203,9 +213,15 @@ impl MorphScratch {
                 _ => &self.below,
             };
             it.player.sample_weights(reference, &mut self.sampled);
-            let rows = weights.iter_mut().zip(&self.sampled).zip(reference);
+            let is_added = it.is_added(model);
+            let mixed = model.mixed_weights().min(weights.len());
+            if !is_added && share >= CHOICE_SHARE {
+                let chosen = weights[mixed..].iter_mut().zip(self.sampled.iter().skip(mixed));
+                chosen.for_each(|(weight, sampled)| *weight = *sampled);
+            }
+            let rows = weights[..mixed].iter_mut().zip(&self.sampled).zip(reference);
             for ((weight, sampled), reference) in rows {
-                *weight += match it.is_added(model) {
+                *weight += match is_added {
                     true => (sampled - reference) * share,
                     false => (sampled - *weight) * share,
                 };

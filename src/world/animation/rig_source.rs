@@ -2,6 +2,7 @@
 //! glTF file, found by the name of the model or by the path of its file.
 
 use crate::model_resource::{apply_scale, read_settings};
+use crate::skeleton_file::{is_skeleton, read_rig};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::{AnimationData, ModelData};
@@ -9,7 +10,7 @@ use engine_models::import_animations;
 use engine_resource::resource_kind::CompileContext;
 
 /// Endings of model files.
-const ENDINGS: [&str; 2] = ["glb", "gltf"];
+const ENDINGS: [&str; 3] = ["glb", "gltf", "skeleton"];
 /// Maximum number of animations that a message names.
 const ANIMATIONS_SHOWN: usize = 8;
 
@@ -30,7 +31,10 @@ impl RigSource {
     pub fn read(compiling: &mut CompileContext, name: &str) -> Result<RigSource, Error> {
         let own = (std::mem::take(&mut compiling.bytes), compiling.path.clone());
         let read = open(compiling, name).and_then(|scale| {
-            let mut model = import_animations(compiling)?;
+            let mut model = match is_skeleton(&compiling.path) {
+                true => read_rig(compiling)?,
+                false => import_animations(compiling)?,
+            };
             apply_scale(&mut model, scale);
             Ok(RigSource { path: compiling.path.clone(), model })
         });
@@ -97,7 +101,7 @@ fn open(compiling: &mut CompileContext, name: &str) -> Result<f32, Error> {
         }
     }
     Err(error!(
-        "there is no model '{stem}': its file would be {stem}.glb or {stem}.gltf (name another one \
-         by source = \"models/orc\")"
+        "there is no model '{stem}': its file would be {stem}.glb, {stem}.gltf or {stem}.skeleton \
+         (name another one by source = \"models/orc\")"
     ))
 }

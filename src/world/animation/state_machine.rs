@@ -237,7 +237,8 @@ impl CharacterMachine {
             let mask = bound.masks.get(usize::from(mask));
             mask.and_then(|mask| mask.find_weight(bones(target))).unwrap_or(1.0)
         };
-        evaluator.evaluate(output, base, mask, weights, |sample, base, sampled| {
+        let mixed = model.mixed_weights();
+        evaluator.evaluate(output, (base, mixed), mask, weights, |sample, base, sampled| {
             match players.player(sample) {
                 Some(player) => player.sample_weights(base, sampled),
                 None => {

@@ -14,6 +14,7 @@ pub(super) mod ragdoll;
 pub(super) mod resource;
 pub(super) mod root_motion;
 pub(super) mod skeleton;
+pub(super) mod sprite_skeleton;
 pub(super) mod sprites;
 pub(super) mod state_machine;
 

@@ -4,7 +4,7 @@
 use super::culling::{cull, intersects_planes, planes};
 use super::draw_resources::{DrawPart, DrawResources, NONE, PipelineClass};
 use super::lights::{self, SceneUniform, ViewLights, is_perspective};
-use super::retained_scene::{RetainedScene, state};
+use super::retained_scene::{DrawOrder, RetainedScene, state};
 use super::shadow_depth_range;
 use super::shadows::{CascadeInputs, SunCascades};
 use super::{SceneStatistics, first_particle};
@@ -331,12 +331,18 @@ impl DrawPlans {
                     continue;
                 }
                 if library.batch(item.batch).class.has(PipelineClass::BLEND) {
-                    let ahead = (scene.spheres.center(*slot as usize) - eye).dot(ahead);
+                    let distance =
+                        |slot: u32| (scene.spheres.center(slot as usize) - eye).dot(ahead);
                     let kind = TransparentKind::Item { slot: *slot, item };
                     self.far.push(match scene.orders.get(slot) {
-                        None => TransparentDraw { order: 0, ahead, sequence: (0, 0), kind },
-                        Some((order, sequence)) => {
-                            let ahead = rounded_distance(ahead);
+                        None => {
+                            let ahead = distance(*slot);
+                            TransparentDraw { order: 0, ahead, sequence: (0, 0), kind }
+                        }
+                        Some(DrawOrder { order, sequence, sorted_with }) => {
+                            let exists = scene.exists(*sorted_with);
+                            let other = if exists { *sorted_with } else { *slot };
+                            let ahead = rounded_distance(distance(other));
                             let sequence = (*sequence, part);
                             TransparentDraw { order: *order, ahead, sequence, kind }
                         }

@@ -63,6 +63,15 @@ pub mod state {
     pub const DEFORMED: u8 = 32;
 }
 
+/// Sorting of a draw that has an order.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DrawOrder {
+    pub order: i32,
+    pub sequence: u32,
+    /// Slot of the draw whose distance counts.
+    pub sorted_with: u32,
+}
+
 /// A scene.
 pub struct RetainedScene {
     pub spheres: Spheres,
@@ -81,8 +90,8 @@ pub struct RetainedScene {
     /// Ranges of `data` that have changed since they were copied.
     pub changed: DirtyRanges,
     pub deformations: Deformations,
-    /// Order and sequence of the draws that have an order.
-    pub orders: NumberMap<u32, (i32, u32)>,
+    /// Order, sequence and sorting distance of the draws that have an order.
+    pub orders: NumberMap<u32, DrawOrder>,
     wanted: Vec<BatchLookup>,
     /// The surfaces of draws that do not have exactly one.
     surfaces: NumberMap<u32, Box<[u32]>>,
@@ -180,7 +189,8 @@ impl RetainedScene {
         self.particles = count as u32;
     }
 
-    fn exists(&self, slot: u32) -> bool {
+    /// Returns true if a draw exists.
+    pub fn exists(&self, slot: u32) -> bool {
         self.states.get(slot as usize).is_some_and(|bits| bits & state::EXISTS != 0)
     }
 
@@ -238,7 +248,11 @@ impl RetainedScene {
         }
         self.wanted[index] = BatchLookup { mesh: draw.mesh.0, surface };
         match draw.order {
-            Some(order) => self.orders.insert(slot, (order, draw.sequence)),
+            Some(order) => {
+                let (sequence, other) = (draw.sequence, draw.sorted_with);
+                let sorted_with = other.map_or(slot, |DrawSlot(other)| other);
+                self.orders.insert(slot, DrawOrder { order, sequence, sorted_with })
+            }
             None => self.orders.remove(&slot),
         };
         self.data[index] = DrawData::of(draw);

@@ -1,0 +1,125 @@
+//! The block `bones` of a `.skeleton` file: bones become the nodes of a model, parents first.
+
+use super::fields::{Block, COORDINATE_MAX};
+use engine_animation::BONES_MAX;
+use engine_foundation::deterministic_math::sin_cos;
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error};
+use engine_models::data::ModelNode;
+use std::collections::HashMap;
+
+const BONE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
+/// Name of the first node of every unit.
+const ROOT: &str = "root";
+
+/// Units and plane of the file.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Plane {
+    /// Metres in a texel.
+    pub texel: f32,
+    /// True if the skeleton is in the plane of x and z, and false for that of x and y.
+    pub upright: bool,
+}
+
+impl Plane {
+    /// Returns a position in texels as one in metres.
+    pub fn position(self, [x, y]: [f32; 2]) -> [f32; 3] {
+        let (x, y) = (x * self.texel, y * self.texel);
+        if self.upright { [x, 0.0, y] } else { [x, y, 0.0] }
+    }
+
+    /// Returns the quaternion of an angle in degrees, counterclockwise.
+    pub fn rotation(self, degrees: f32) -> [f32; 4] {
+        let (sine, cosine) = sin_cos(degrees.to_radians() * 0.5);
+        if self.upright { [0.0, -sine, 0.0, cosine] } else { [0.0, 0.0, sine, cosine] }
+    }
+
+    pub fn scale(self, [x, y]: [f32; 2]) -> [f32; 3] {
+        if self.upright { [x, 1.0, y] } else { [x, y, 1.0] }
+    }
+}
+
+/// A bone of the file.
+struct Bone<'a> {
+    name: &'a str,
+    parent: Option<usize>,
+    node: ModelNode,
+    line: usize,
+}
+
+/// Reads the bones as nodes, in the order of the file as far as parents precede children.
+///
+/// # Errors
+/// Returns an error if there are none or too many, if a parent does not exist, or if bones are
+/// parents of each other in a circle.
+pub fn read(root: &Block, plane: Plane) -> Result<Vec<ModelNode>, Error> {
+    let entries = root.named("bones", (BONES_MAX, "BONES_MAX"))?;
+    let indices: HashMap<&str, usize> = entries.iter().map(|it| it.key).zip(0..).collect();
+    let mut bones = Vec::with_capacity(entries.len());
+    for entry in &entries {
+        let block =
+            Block::open(root.path, format!("bone '{}'", entry.key), entry.value, &BONE_KEYS)?;
+        if entry.key == ROOT {
+            return Err(block.error_at(
+                entry.value,
+                "has the name of the first node of every unit, which no animation moves: name it \
+                 \"hip\" or \"body\"",
+            ));
+        }
+        let parent = match block.text("parent")? {
+            None => None,
+            Some(name) => Some(*indices.get(name).ok_or_else(|| {
+                let near = hint(name, entries.iter().map(|it| it.key));
+                block.error_at(
+                    entry.value,
+                    &format!("has the parent '{name}', which does not exist{near}"),
+                )
+            })?),
+        };
+        let node = ModelNode {
+            name: entry.key.to_string(),
+            parent: None,
+            position: plane.position(block.pair("position", COORDINATE_MAX)?.unwrap_or([0.0; 2])),
+            rotation: plane.rotation(block.angle("rotation")?.unwrap_or(0.0)),
+            scale: plane.scale(block.scale("scale")?.unwrap_or([1.0; 2])),
+            mesh: None,
+            camera: None,
+            light: None,
+            skin: None,
+            extras: None,
+        };
+        bones.push(Bone { name: entry.key, parent, node, line: entry.line() });
+    }
+    sort(root.path, &bones)
+}
+
+/// Returns the nodes, parents before children.
+fn sort(path: &str, bones: &[Bone]) -> Result<Vec<ModelNode>, Error> {
+    let mut nodes: Vec<ModelNode> = Vec::with_capacity(bones.len());
+    let mut locations: Vec<Option<u32>> = vec![None; bones.len()];
+    for start in 0..bones.len() {
+        // The bones from this one up to the nearest that is a node already.
+        let mut chain = Vec::new();
+        let mut next = Some(start);
+        while let Some(bone) = next.filter(|bone| locations[*bone].is_none()) {
+            if chain.contains(&bone) {
+                let names: Vec<&str> =
+                    chain.iter().rev().take(8).rev().map(|bone| bones[*bone].name).collect();
+                return Err(error!(
+                    "{path}:{}: the bones are parents of each other in a circle: {} → {}",
+                    bones[bone].line,
+                    names.join(" → "),
+                    bones[bone].name
+                ));
+            }
+            chain.push(bone);
+            next = bones[bone].parent;
+        }
+        for bone in chain.into_iter().rev() {
+            locations[bone] = Some(nodes.len() as u32);
+            let parent = bones[bone].parent.and_then(|parent| locations[parent]);
+            nodes.push(ModelNode { parent, ..bones[bone].node.clone() });
+        }
+    }
+    Ok(nodes)
+}

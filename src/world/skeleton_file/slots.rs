@@ -1,0 +1,378 @@
+//! The blocks `slots` and `skins` of a `.skeleton` file: the pictures of the bones.
+
+use super::SkeletonSource;
+use super::bones::Plane;
+use super::fields::{Block, COORDINATE_MAX};
+use super::sheets::Sheets;
+use super::skin_mesh::{self, PartShape};
+use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
+use engine_foundation::suggest::hint;
+use engine_foundation::{Error, error};
+use engine_models::cutout::{
+    CutoutData, CutoutPart, CutoutSkin, CutoutSlot, SKELETON_PARTS_MAX, SKELETON_SKINS_MAX,
+    SKELETON_SLOTS_MAX,
+};
+use engine_models::data::ModelData;
+use engine_resource::resource_kind::{CompileContext, kind_names};
+
+const PART_KEYS: [&str; 9] =
+    ["texture", "sheet", "frame", "position", "rotation", "scale", "pivot", "size", "mesh"];
+const SLOT_KEYS: [&str; 13] = [
+    "bone", "color", "part", "parts", "texture", "sheet", "frame", "position", "rotation", "scale",
+    "pivot", "size", "mesh",
+];
+const SKIN_PARTS: (usize, &str) = (SKELETON_PARTS_MAX, "SKELETON_PARTS_MAX");
+
+/// Keys of the transform of a part.
+const MOVING_KEYS: [&str; 5] = ["position", "rotation", "scale", "pivot", "size"];
+
+/// A part that is read.
+struct PartOutline<'k> {
+    /// Description for messages.
+    subject: String,
+    /// Name of its mesh, if it has one.
+    title: String,
+    bone: u16,
+    keys: &'k [&'k str],
+    /// The part that it replaces in a skin: fields that are left out are those of this part.
+    usual: Option<&'k CutoutPart>,
+}
+
+/// Reader of the slots and skins of a file.
+pub struct SlotReader<'a, 'c, 's> {
+    pub path: &'a str,
+    pub compiling: &'c mut CompileContext<'s>,
+    pub sheets: &'c mut Sheets,
+    pub plane: Plane,
+    /// Sheet of parts that name a frame and no sheet.
+    pub usual_sheet: Option<&'a str>,
+    pub model: &'c mut ModelData,
+    count: usize,
+}
+
+impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
+    pub fn new(
+        path: &'a str,
+        compiling: &'c mut CompileContext<'s>,
+        sheets: &'c mut Sheets,
+        (plane, usual_sheet): (Plane, Option<&'a str>),
+        model: &'c mut ModelData,
+    ) -> SlotReader<'a, 'c, 's> {
+        SlotReader { path, compiling, sheets, plane, usual_sheet, model, count: 0 }
+    }
+
+    /// Reads the slots and the skins.
+    ///
+    /// # Errors
+    /// Returns an error that names the line and the slot.
+    pub fn read(
+        &mut self,
+        root: &Block<'a>,
+        source: &mut SkeletonSource,
+    ) -> Result<CutoutData, Error> {
+        let mut data = CutoutData {
+            pixels_per_metre: 1.0 / self.plane.texel,
+            upright: self.plane.upright,
+            slots: Vec::new(),
+            skins: Vec::new(),
+        };
+        for entry in root.named("slots", (SKELETON_SLOTS_MAX, "SKELETON_SLOTS_MAX"))? {
+            let slot = self.slot(&entry, source)?;
+            data.slots.push(slot);
+        }
+        if data.slots.is_empty() {
+            return Err(error!(
+                "{}: the skeleton has no slots, which show its pictures: slots = {{ head = {{ \
+                 texture = \"units/head\" }} }}, or sheet = \"units/hero\"",
+                self.path
+            ));
+        }
+        for entry in root.named("skins", (SKELETON_SKINS_MAX, "SKELETON_SKINS_MAX"))? {
+            let skin = self.skin(&entry, &data)?;
+            data.skins.push(skin);
+        }
+        Ok(data)
+    }
+
+    fn slot(
+        &mut self,
+        entry: &ObjectEntry<'a>,
+        source: &mut SkeletonSource,
+    ) -> Result<CutoutSlot, Error> {
+        let name = entry.key;
+        let block = Block::open(self.path, format!("slot '{name}'"), entry.value, &SLOT_KEYS)?;
+        let bone_name = block.text("bone")?.unwrap_or(name);
+        let bone = self.model.nodes.iter().position(|node| node.name == bone_name);
+        let bone = bone.ok_or_else(|| {
+            let near = hint(bone_name, self.model.nodes.iter().map(|node| node.name.as_str()));
+            let remedy = if near.is_empty() { ": name one by bone = \"…\"" } else { "" };
+            let message = format!("has no bone '{bone_name}'{near}{remedy}");
+            block.error_at(entry.value, &message)
+        })?;
+        let mut slot = CutoutSlot {
+            name: name.to_string(),
+            bone: bone as u16,
+            color: block.color("color")?.unwrap_or([1.0; 4]),
+            part: 0,
+            parts: Vec::new(),
+        };
+        for part in block.named("parts", SKIN_PARTS)? {
+            self.part(&mut slot, (part.key, part.value), &PART_KEYS)?;
+        }
+        if let Some(sheet) = block.resource("sheet")?.filter(|_| entry.value.get("frame").is_none())
+        {
+            self.frames(&block, &mut slot, sheet)?;
+            source.frame_slots.push((name.to_string(), sheet.to_string()));
+        } else if PART_KEYS.iter().any(|key| entry.value.get(key).is_some()) {
+            // A slot with a single part has its fields beside its own.
+            self.part(&mut slot, (name, entry.value), &SLOT_KEYS)?;
+        }
+        if slot.parts.is_empty() {
+            return Err(block.error_at(
+                entry.value,
+                "has no picture: add texture = \"units/head\", or parts = { … }",
+            ));
+        }
+        slot.part = match block.text("part")? {
+            None => 1,
+            Some(part) => find_part(&block, &slot, part)?,
+        };
+        Ok(slot)
+    }
+
+    /// Adds the frames of a sheet as parts.
+    fn frames(&mut self, block: &Block, slot: &mut CutoutSlot, sheet: &str) -> Result<(), Error> {
+        if block.value.get("texture").is_some() || block.value.get("mesh").is_some() {
+            return Err(block.error_at(
+                block.value,
+                "shows the frames of a sheet: leave out 'texture' and 'mesh'",
+            ));
+        }
+        self.compiling.refer(kind_names::SHEET, sheet);
+        let usual = self.transform(block, None)?;
+        let found = self.sheets.read(self.compiling, sheet);
+        let found = found.map_err(|fault| {
+            block.error_at(block.value, &format!("has no frames: {}", fault.message))
+        })?;
+        let frames: Vec<String> = found.frames.iter().map(|(frame, _)| frame.clone()).collect();
+        for frame in frames {
+            let texture = format!("{sheet}/{frame}");
+            self.push(block, slot, CutoutPart { name: frame, texture, ..usual.clone() })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a part to a slot.
+    fn part(
+        &mut self,
+        slot: &mut CutoutSlot,
+        (name, value): (&str, SjsonValue<'a>),
+        keys: &[&str],
+    ) -> Result<(), Error> {
+        let subject = format!("part '{name}' of slot '{}'", slot.name);
+        let title = format!("{}/{name}", slot.name);
+        let outline = PartOutline { subject, title, bone: slot.bone, keys, usual: None };
+        let part = self.read_part(&outline, (name, value))?;
+        let block = Block { path: self.path, subject: format!("slot '{}'", slot.name), value };
+        self.push(&block, slot, part)
+    }
+
+    fn push(
+        &mut self,
+        block: &Block,
+        slot: &mut CutoutSlot,
+        part: CutoutPart,
+    ) -> Result<(), Error> {
+        if slot.parts.iter().any(|known| known.name == part.name) {
+            let message = format!("has two parts '{}': rename one", part.name);
+            return Err(block.error_at(block.value, &message));
+        }
+        self.count_part(block)?;
+        slot.parts.push(part);
+        Ok(())
+    }
+
+    fn count_part(&mut self, block: &Block) -> Result<(), Error> {
+        self.count += 1;
+        match self.count > SKELETON_PARTS_MAX {
+            true => Err(block.error_at(
+                block.value,
+                &format!(
+                    "has a part too many: a skeleton has at most {SKELETON_PARTS_MAX} with those \
+                     of its skins (SKELETON_PARTS_MAX)"
+                ),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads a part. A text is the name of its texture.
+    fn read_part(
+        &mut self,
+        outline: &PartOutline,
+        (name, value): (&str, SjsonValue<'a>),
+    ) -> Result<CutoutPart, Error> {
+        let PartOutline { subject, title, bone, keys, usual } = outline;
+        if value.kind() == ValueKind::String {
+            let texture = value.as_str().unwrap_or_default();
+            let block = Block { path: self.path, subject: subject.clone(), value };
+            if texture.is_empty() || texture.contains('\0') {
+                return Err(block.error_at(value, "names no texture: use \"units/head\""));
+            }
+            self.compiling.refer(kind_names::TEXTURE, texture);
+            let known = usual.cloned().unwrap_or_else(plain_part);
+            return Ok(CutoutPart {
+                name: name.to_string(),
+                texture: texture.to_string(),
+                ..known
+            });
+        }
+        let block = Block::open(self.path, subject.clone(), value, keys)?;
+        let texture = self.texture(&block, *usual)?;
+        let mut part = self.transform(&block, *usual)?;
+        (part.name, part.texture) = (name.to_string(), texture);
+        if let Some(mesh) = value.get("mesh") {
+            let mesh =
+                Block::open(self.path, format!("the mesh of {subject}"), mesh, &skin_mesh::KEYS)?;
+            let shape = PartShape { title, part: &part, bone: *bone, plane: self.plane };
+            part.mesh = Some(skin_mesh::add(self.model, &mesh, &shape)?);
+        } else if part.mesh.is_some() && MOVING_KEYS.iter().any(|key| value.get(key).is_some()) {
+            return Err(block.error_at(
+                value,
+                "moves a part with a mesh: write its 'mesh' again, or leave out its transform",
+            ));
+        }
+        Ok(part)
+    }
+
+    /// Returns the name of the texture of a part.
+    fn texture(&mut self, block: &Block, usual: Option<&CutoutPart>) -> Result<String, Error> {
+        let texture = block.resource("texture")?;
+        let (sheet, frame) = (block.resource("sheet")?, block.resource("frame")?);
+        match (texture, sheet.or(self.usual_sheet), frame) {
+            (Some(_), _, Some(_)) => Err(block.error_at(
+                block.value,
+                "has a texture and a frame of a sheet: take one of them out",
+            )),
+            (Some(texture), _, None) => {
+                self.compiling.refer(kind_names::TEXTURE, texture);
+                Ok(texture.to_string())
+            }
+            (None, Some(sheet), Some(frame)) => {
+                self.compiling.refer(kind_names::SHEET, sheet);
+                let frames = self.sheets.read(self.compiling, sheet);
+                let frames = frames.map_err(|fault| {
+                    block.error_at(block.value, &format!("has no frame: {}", fault.message))
+                })?;
+                if !frames.frames.iter().any(|(known, _)| known == frame) {
+                    let near = hint(frame, frames.frames.iter().map(|(known, _)| known.as_str()));
+                    let message =
+                        format!("has the frame '{frame}', which the sheet '{sheet}' lacks{near}");
+                    return Err(block.error_at(block.value, &message));
+                }
+                Ok(format!("{sheet}/{frame}"))
+            }
+            (None, None, Some(_)) => Err(block
+                .error_at(block.value, "has a frame and no sheet: add sheet = \"units/puppet\"")),
+            (None, _, None) => usual.map(|part| part.texture.clone()).ok_or_else(|| {
+                block.error_at(block.value, "has no picture: add texture = \"units/head\"")
+            }),
+        }
+    }
+
+    /// Reads the transform of a part: its fields, or those of another part.
+    fn transform(&self, block: &Block, usual: Option<&CutoutPart>) -> Result<CutoutPart, Error> {
+        let known = usual.cloned().unwrap_or_else(plain_part);
+        let metres = |pair: [f32; 2]| pair.map(|number| number * self.plane.texel);
+        let size = block.pair("size", COORDINATE_MAX)?;
+        if let Some([width, height]) = size.filter(|size| size.iter().any(|side| *side <= 0.0)) {
+            let message = format!("has the size [{width}, {height}]: both must be above 0 texels");
+            return Err(block.error_at(block.value, &message));
+        }
+        Ok(CutoutPart {
+            position: block.pair("position", COORDINATE_MAX)?.map_or(known.position, metres),
+            rotation: block.angle("rotation")?.map_or(known.rotation, f32::to_radians),
+            scale: block.scale("scale")?.unwrap_or(known.scale),
+            pivot: block.pair("pivot", COORDINATE_MAX)?.unwrap_or(known.pivot),
+            size: size.map_or(known.size, metres),
+            ..known
+        })
+    }
+
+    /// Reads a skin: blocks of slots with the parts that it replaces.
+    fn skin(&mut self, entry: &ObjectEntry<'a>, data: &CutoutData) -> Result<CutoutSkin, Error> {
+        let skin = entry.key;
+        let block = Block::open(self.path, format!("skin '{skin}'"), entry.value, &[])?;
+        let mut parts: Vec<(u16, u16, CutoutPart)> = Vec::new();
+        for of_slot in block.entries()? {
+            let name = of_slot.key;
+            let slot = data.slot(name).ok_or_else(|| {
+                let near = hint(name, data.slots.iter().map(|slot| slot.name.as_str()));
+                block.error_at(of_slot.value, &format!("has no slot '{name}'{near}"))
+            })?;
+            let known = &data.slots[slot];
+            let subject = format!("skin '{skin}' in slot '{name}'");
+            // A text replaces the only part of the slot.
+            let named: Vec<(&str, SjsonValue)> = match (of_slot.value.as_str(), &known.parts[..]) {
+                (Some(_), [only]) => vec![(only.name.as_str(), of_slot.value)],
+                (Some(_), _) => {
+                    let block = Block { path: self.path, subject, value: of_slot.value };
+                    let message = "names one texture, and the slot has several parts: write a \
+                                   block with their names";
+                    return Err(block.error_at(of_slot.value, message));
+                }
+                (None, _) => {
+                    let block = Block::open(self.path, subject.clone(), of_slot.value, &[])?;
+                    block.entries()?.iter().map(|part| (part.key, part.value)).collect()
+                }
+            };
+            for (part, value) in named {
+                let block = Block { path: self.path, subject: format!("skin '{skin}'"), value };
+                let index = find_part(&block, known, part)? - 1;
+                let usual = &known.parts[usize::from(index)];
+                self.count_part(&block)?;
+                let outline = PartOutline {
+                    subject: format!("part '{part}' of slot '{name}' in skin '{skin}'"),
+                    title: format!("{skin}/{name}/{part}"),
+                    bone: known.bone,
+                    keys: &PART_KEYS,
+                    usual: Some(usual),
+                };
+                let replaced = self.read_part(&outline, (part, value))?;
+                parts.push((slot as u16, index, replaced));
+            }
+        }
+        parts.sort_by_key(|(slot, part, _)| (*slot, *part));
+        Ok(CutoutSkin { name: skin.to_string(), parts })
+    }
+}
+
+/// A part without a picture, at its bone.
+fn plain_part() -> CutoutPart {
+    CutoutPart {
+        name: String::new(),
+        texture: String::new(),
+        position: [0.0; 2],
+        rotation: 0.0,
+        scale: [1.0; 2],
+        pivot: [0.5; 2],
+        size: [0.0; 2],
+        mesh: None,
+    }
+}
+
+/// Returns the index of a part from 1, or 0 for an empty name.
+///
+/// # Errors
+/// Returns an error that suggests a similar name.
+pub fn find_part(block: &Block, slot: &CutoutSlot, part: &str) -> Result<u16, Error> {
+    if part.is_empty() {
+        return Ok(0);
+    }
+    let found = slot.parts.iter().position(|known| known.name == part);
+    found.map(|index| index as u16 + 1).ok_or_else(|| {
+        let near = hint(part, slot.parts.iter().map(|known| known.name.as_str()));
+        let message = format!("has the part '{part}', which slot '{}' lacks{near}", slot.name);
+        block.error_at(block.value, &message)
+    })
+}
