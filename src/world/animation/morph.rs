@@ -6,7 +6,7 @@ use super::character::Character;
 use super::model_clips::{MorphRange, morph_ranges};
 use super::playing_clip::PlayingClip;
 use super::slot_values::carry_parts;
-use engine_animation::WeightEvaluator;
+use engine_animation::{Clip, WeightEvaluator};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::{MeshNumber, Model};
