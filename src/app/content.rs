@@ -26,7 +26,7 @@ const CACHE: &str = ".engine/references";
 pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
     let project = Project::open(folder)?;
     let mut arguments = ScriptArguments { by_kind: BY_KIND.to_vec(), ..ScriptArguments::default() };
-    for (function, positions) in resource_arguments::named() {
+    for (function, positions) in resource_arguments::kinds_by_function() {
         let positions = positions.iter().map(|at| (at.index, at.kinds.to_vec())).collect();
         arguments.named.insert(function, positions);
     }

@@ -57,8 +57,8 @@ fn pose_of<'a>(
         it.model.cutout.as_ref().is_some_and(|cutout| Arc::ptr_eq(cutout, &rig.cutout))
     };
     match character.filter(is_current) {
-        Some(character) if !character.matrices.is_empty() => {
-            let (matrices, values) = (&character.matrices[..], character.slot_values());
+        Some(character) if !character.matrices().is_empty() => {
+            let (matrices, values) = (character.matrices(), character.slot_values());
             SkeletonPose { root, matrices, values }
         }
         Some(character) => {

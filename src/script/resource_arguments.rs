@@ -97,7 +97,7 @@ impl ResourceArguments {
 }
 
 /// Returns the arguments of the API that name existing resources, by function.
-pub fn named() -> HashMap<String, Vec<ArgumentKinds>> {
+pub fn kinds_by_function() -> HashMap<String, Vec<ArgumentKinds>> {
     ResourceArguments::new(&ApiModel::new()).named
 }
 

@@ -331,6 +331,18 @@ impl<R: ReturnValue> ReturnValue for Option<R> {
     }
 }
 
+/// Two optional results: `Option::unzip` makes them of an optional pair.
+impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
+    const TYPES: &'static [ApiType] = {
+        assert!(A::TYPES.len() == 1 && B::TYPES.len() == 1, "nil stands in for one result");
+        &[A::TYPES[0].or_nil(), B::TYPES[0].or_nil()]
+    };
+    unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
+        // SAFETY: as the caller promised.
+        unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
+    }
+}
+
 /// Two numbers.
 impl ReturnValue for (f64, f64) {
     const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number); 2];

@@ -292,13 +292,14 @@ fn flow(
     name: TextArgument,
     column: Integer,
     row: Integer,
-) -> Result<Option<(WholeNumber, WholeNumber)>, Error> {
+) -> Result<(Option<WholeNumber>, Option<WholeNumber>), Error> {
     let grid = of(engine, grid);
     let next = way(grid, name, column, row)?;
-    Ok(next.map(|(_, cell)| {
+    let position = next.map(|(_, cell)| {
         let (column, row) = grid.column_and_row(cell);
         (WholeNumber(column as f64 + 1.0), WholeNumber(row as f64 + 1.0))
-    }))
+    });
+    Ok(position.unzip())
 }
 
 fn distance(

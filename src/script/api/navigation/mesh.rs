@@ -347,13 +347,13 @@ fn find_nearest_polygon(
     mesh: NavigationMeshId,
     position: Vec3,
     distance: Option<f64>,
-) -> Result<Option<(f64, Vec3)>, Error> {
+) -> Result<(Option<f64>, Option<Vec3>), Error> {
     let distance = distance.unwrap_or(5.0);
     if !(0.0..=1000.0).contains(&distance) {
         return Err(error!("argument #3 'distance' must be 0 to 1000 metres, got {distance}"));
     }
     let nearest = of(engine, mesh).nearest(position, distance as f32, distance as f32);
-    Ok(nearest.map(|nearest| (f64::from(nearest.polygon) + 1.0, nearest.position)))
+    Ok(nearest.map(|nearest| (f64::from(nearest.polygon) + 1.0, nearest.position)).unzip())
 }
 
 fn constrain_to_polygon(
