@@ -184,7 +184,8 @@ pub fn compile(
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
     let mut plan = plan(&input, tracks);
-    let measure = Measure::new(&input, settings.shell);
+    let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
+    let measure = Measure::new(&input, settings.shell, rows as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;

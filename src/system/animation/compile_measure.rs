@@ -22,10 +22,12 @@ pub struct Measure<'a> {
 }
 
 impl Measure<'_> {
-    pub fn new<'a>(input: &'a Input<'a>, shell: f32) -> Measure<'a> {
+    /// `rate` is the number of rows per second.
+    pub fn new<'a>(input: &'a Input<'a>, shell: f32, rate: f32) -> Measure<'a> {
         let seconds = input.source.seconds;
-        let count = (seconds * SAMPLES_PER_SECOND).ceil() as u32;
-        let time = |index: u32| (index as f32 / SAMPLES_PER_SECOND).min(seconds);
+        let rate = if rate > SAMPLES_PER_SECOND { rate } else { SAMPLES_PER_SECOND };
+        let count = (seconds * rate).ceil() as u32;
+        let time = |index: u32| (index as f32 / rate).min(seconds);
         let mut measure = Measure {
             input,
             shell,

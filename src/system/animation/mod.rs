@@ -35,6 +35,8 @@ mod root_motion;
 mod row_fit;
 mod row_layout;
 mod row_plan;
+#[cfg(test)]
+mod row_tests;
 mod row_track;
 mod skeleton;
 mod skeleton_data;

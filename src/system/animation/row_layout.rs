@@ -255,6 +255,10 @@ pub(super) fn select_all<const N: usize>(
     values: [Lanes; N],
     mask: LaneMask,
 ) {
+    if mask == [TRACKED; 4] {
+        *target = values;
+        return;
+    }
     for (target, value) in target.iter_mut().zip(values) {
         *target = target.select(value, mask);
     }

@@ -254,6 +254,9 @@ impl Rows {
         if count < 2 {
             return Ok(Rows::none());
         }
+        if values.iter().flatten().flatten().any(|value| value.abs() > STEPS_MAX) {
+            return Err(error!("a key has more than {STEPS_MAX} steps (STEPS_MAX)"));
+        }
         let mut writer = BitWriter::default();
         for (track, values) in tracks.iter().zip(values) {
             let start = &values[0][..track.components()];
@@ -325,9 +328,11 @@ impl TrackBlock {
             }
             TrackBlock { slope, widths }
         };
-        let candidates = (0..SLOPES.len() as u32).map(candidate);
+        // Without an extrapolation, differences always have few enough bits.
+        let fits = |it: &TrackBlock| it.widths.iter().all(|bits| *bits <= BITS_MAX);
+        let candidates = (0..SLOPES.len() as u32).map(candidate).filter(fits);
         let best = candidates.min_by_key(|it| it.widths.iter().sum::<u32>());
-        best.expect("there are four candidates")
+        best.unwrap_or_else(|| candidate(2))
     }
 }
 
