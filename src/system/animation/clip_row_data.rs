@@ -140,8 +140,15 @@ fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error
     let byte = reader.u8()?;
     let property = read_property(byte & !HAS_REAL)?;
     let has_real = byte & HAS_REAL != 0;
-    let mut track =
-        RowTrack { bone, property, has_real, mean: [0; 3], origin: Vec3::ZERO, step: Vec3::ZERO };
+    let mut track = RowTrack {
+        bone,
+        property,
+        has_real,
+        mean: [0; 3],
+        origin: Vec3::ZERO,
+        step: Vec3::ZERO,
+        step_codes: [0; 3],
+    };
     let valid = if property == TrackProperty::Rotation {
         let codes = [reader.u8()?, reader.u8()?, reader.u8()?];
         let equal = codes.iter().all(|code| *code == codes[0]);

@@ -190,12 +190,6 @@ impl ClipPlayer {
         self.time
     }
 
-    /// Returns the offset of the next key in the stream.
-    #[cfg(test)]
-    pub(crate) fn next_key(&self) -> usize {
-        self.offset
-    }
-
     /// Returns the number of the second of the two rows around the current time.
     #[cfg(test)]
     pub(crate) fn row(&self) -> u32 {

@@ -116,7 +116,6 @@ fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
         return None;
     }
     let values = values_at_rows(keys.source, input.source.seconds, count);
-    let rows_of_tick = (count - 1) as f32 / f32::from(LAST_TICK);
     // Rows at the keys of a source that interpolates linearly are as exact as rows can be.
     let linear = keys.source.interpolation == SourceInterpolation::Linear;
     let has_keys = linear && keys.source.times.len() == values.len();
@@ -169,7 +168,7 @@ fn row_fit<'a>(
     }
     let is_track =
         |track: &Track, bone| is_rotation(track.property) && usize::from(track.bone) == bone;
-    let mut exact = Vec::new();
+    let mut exact: Vec<Vec<ExactBone>> = Vec::new();
     // Differences are added to other poses, so that their errors cannot be corrected.
     if !input.features.additive {
         let count = curves.first().map_or(0, |curve| curve.row_count());
@@ -183,7 +182,6 @@ fn row_fit<'a>(
             let bone = usize::from(track.bone);
             let values = values_at_rows(track, input.source.seconds, count);
             for (exact, value) in exact.iter_mut().zip(values) {
-                let exact: &mut Vec<ExactBone> = exact;
                 match track.property {
                     TrackProperty::Rotation => exact[bone].rotation = Quat::from_vec4(value),
                     TrackProperty::Position => {
