@@ -1,14 +1,17 @@
-//! Compiled form of a clip: its tracks, the keys of all tracks in the order in which they are
-//! needed, and the jump frames.
+//! Compiled form of a clip: constant tracks, tracks with a key in every row of regular times
+//! (row_track.rs), and tracks with keys at times of their own, in the order in which they are
+//! needed, with their jump frames.
 //!
-//! A key is a track number of 15 bits with the sign of a rotation's real part, a time in ticks, and
+//! A key of the last kind is a track number of 15 bits with the sign of a rotation's real part, a time in ticks, and
 //! three components. The first two keys of each track come first. Key i of a track is needed at the
 //! time of key i - 1, because the player interpolates between two keys.
 
 use super::clip_events::ClipEvent;
+use super::constant_track::Constants;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
 use super::rigid_transform::RigidTransform;
 use super::root_motion::RootTrack;
+use super::row_track::Rows;
 use super::source::TrackProperty;
 use engine_foundation::{Vec3, Vec4};
 
@@ -41,7 +44,7 @@ impl Track {
         (self.bits, self.step_size) = (bits, self.range.step_size(bits));
     }
 
-    fn key_bytes(&self) -> usize {
+    pub(super) fn key_bytes(&self) -> usize {
         4 + self.property.stored_components() * self.bits.bytes_per_component()
     }
 }
@@ -85,9 +88,13 @@ pub struct Clip {
     pub seconds: f32,
     pub(crate) bones: u16,
     pub(crate) features: ClipFeatures,
-    /// Sorted by property and bone.
+    pub(super) constants: Constants,
+    pub(super) rows: Rows,
+    /// Tracks with keys at times of their own, sorted by property and bone.
     pub(crate) tracks: Vec<Track>,
     pub(crate) stream: Vec<u8>,
+    /// Ticks between jump frames, and between saved states of rows.
+    pub(super) jump_ticks: u16,
     /// The first one has tick 0.
     pub(crate) jump_frames: Vec<JumpFrame>,
 }
@@ -96,6 +103,12 @@ pub struct Clip {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct ClipStats {
     pub tracks: usize,
+    /// Tracks with one value.
+    pub constant_tracks: usize,
+    /// Tracks with a key in every row.
+    pub row_tracks: usize,
+    /// Number of rows.
+    pub rows: usize,
     pub keys: usize,
     pub stream_bytes: usize,
     pub jump_frames: usize,
@@ -110,7 +123,10 @@ impl Clip {
 
     /// Returns the bones that have keys, sorted.
     pub fn animated_bones(&self) -> Vec<u16> {
-        let mut bones: Vec<u16> = self.tracks.iter().map(|track| track.bone).collect();
+        let constants = self.constants.tracks.iter().map(|track| track.bone);
+        let rows = self.rows.tracks.iter().map(|track| track.bone);
+        let own = self.tracks.iter().map(|track| track.bone);
+        let mut bones: Vec<u16> = constants.chain(rows).chain(own).collect();
         bones.sort_unstable();
         bones.dedup();
         bones
@@ -127,11 +143,15 @@ impl Clip {
         while let Some((_, next)) = self.key_at(offset) {
             (keys, offset) = (keys + 1, next);
         }
+        let (constants, rows) = (self.constants.tracks.len(), &self.rows);
         ClipStats {
-            tracks: self.tracks.len(),
-            keys,
-            stream_bytes: self.stream.len(),
-            jump_frames: self.jump_frames.len(),
+            tracks: self.tracks.len() + constants + rows.tracks.len(),
+            constant_tracks: constants,
+            row_tracks: rows.tracks.len(),
+            rows: rows.count as usize,
+            keys: keys + constants + rows.tracks.len() * rows.count as usize,
+            stream_bytes: self.stream.len() + rows.stream.len(),
+            jump_frames: self.jump_frames.len().max(rows.states.len()),
             root_keys: self
                 .features
                 .root

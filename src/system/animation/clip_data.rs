@@ -6,20 +6,25 @@ use super::clip::{
     Track,
 };
 use super::clip_events::{BEATS_MAX, ClipEvent, EVENTS_MAX, EventCue, sort_and_check};
+use super::clip_row_data::{check_properties, read_regular, write_regular};
+use super::constant_track::Constants;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::RootTrack;
+use super::row_track::Rows;
 use super::skeleton::BONES_MAX;
 use super::source::TrackProperty;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 const MAGIC: [u8; 4] = *b"CLIP";
+/// Minimum number of ticks between jump frames.
+pub const JUMP_TICKS_MIN: u16 = 64;
 /// Maximum size of a component of a position in metres, of a scale, and of a weight.
 pub const VALUE_MAX: f32 = 1e6;
 
-const PROPERTIES: [TrackProperty; 4] =
+pub(super) const PROPERTIES: [TrackProperty; 4] =
     [TrackProperty::Rotation, TrackProperty::Position, TrackProperty::Scale, TrackProperty::Weight];
 
 impl Clip {
@@ -28,6 +33,7 @@ impl Clip {
         let mut writer = BlobWriter::default();
         write_float(&mut writer, &self.seconds);
         writer.u32(u32::from(self.bones));
+        write_regular(&mut writer, self);
         writer.list(&self.tracks, |writer, track| {
             writer.u32(u32::from(track.bone));
             writer.u8(PROPERTIES.iter().position(|it| *it == track.property).unwrap_or(0) as u8);
@@ -39,21 +45,18 @@ impl Clip {
             extent.to_array().iter().for_each(|value| write_float(writer, value));
         });
         writer.bytes(&self.stream);
-        writer.list(&self.jump_frames, |writer, frame| {
-            writer.u32(u32::from(frame.tick));
-            writer.u32(frame.offset);
-            let mut keys = Vec::new();
-            for key in frame.keys.as_flattened() {
-                append_key(&mut keys, &self.tracks[usize::from(key.track)], *key);
-            }
-            writer.bytes(&keys);
-        });
+        let mut keys = Vec::new();
+        for key in self.jump_frames.first().map_or(&[][..], |frame| frame.keys.as_flattened()) {
+            append_key(&mut keys, &self.tracks[usize::from(key.track)], *key);
+        }
+        writer.bytes(&keys);
+        writer.u32(u32::from(self.jump_ticks));
         self.features.write(&mut writer);
         writer.into_frame(MAGIC, VERSION)
     }
 }
 
-fn write_float(writer: &mut BlobWriter, value: &f32) {
+pub(super) fn write_float(writer: &mut BlobWriter, value: &f32) {
     writer.u32(value.to_bits());
 }
 
@@ -152,6 +155,7 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
         return Err(error!("it is damaged: the clip has {bones} bones"));
     }
     let bones = bones as u16;
+    let (constants, row_parts) = read_regular(&mut reader, bones, seconds)?;
     let tracks = reader.list(|reader| read_track(reader, bones))?;
     let sorted =
         |pair: &[Track]| (pair[0].property, pair[0].bone) < (pair[1].property, pair[1].bone);
@@ -159,15 +163,15 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
         return Err(error!("it is damaged: the tracks of the clip are not sorted"));
     }
     let stream = reader.bytes()?.to_vec();
-    let features = ClipFeatures::default();
-    let mut clip = Clip { seconds, bones, features, tracks, stream, jump_frames: Vec::new() };
-    clip.jump_frames = reader.list(|reader| {
-        let (tick, offset) = (read_tick(reader)?, reader.u32()?);
-        let keys = reader.bytes()?.to_vec();
-        Ok(JumpFrame { tick, offset, keys: jump_keys(&clip, keys)? })
-    })?;
-    check_jump_frames(&clip)?;
-    check_stream(&clip)?;
+    let first = reader.bytes()?.to_vec();
+    let jump_ticks = read_tick(&mut reader)?.max(JUMP_TICKS_MIN);
+    let (features, rows) = (ClipFeatures::default(), row_parts.into_rows(jump_ticks)?);
+    let jump_frames = Vec::new();
+    let mut clip =
+        Clip { seconds, bones, features, constants, rows, tracks, stream, jump_ticks, jump_frames };
+    let keys = first_keys(&clip, first)?;
+    clip.save_jump_frames(keys)?;
+    check_properties(&clip)?;
     clip.features = ClipFeatures::read(&mut reader, seconds)?;
     match reader.is_done() {
         true => Ok(clip),
@@ -175,7 +179,7 @@ pub fn read(bytes: &[u8]) -> Result<Clip, Error> {
     }
 }
 
-fn damaged(subject: &str) -> Error {
+pub(super) fn damaged(subject: &str) -> Error {
     error!("it is damaged: {subject} is not valid")
 }
 
@@ -207,68 +211,73 @@ fn read_track(reader: &mut BlobReader, bones: u16) -> Result<Track, Error> {
     Ok(Track { bone: bone as u16, property, bits, step, range, step_size })
 }
 
-/// Reads the keys of a jump frame: two for each track, in the order of the tracks.
-fn jump_keys(clip: &Clip, keys: Vec<u8>) -> Result<Vec<[Key; 2]>, Error> {
-    let holder = Clip {
-        seconds: clip.seconds,
-        bones: clip.bones,
-        features: ClipFeatures::default(),
-        tracks: clip.tracks.clone(),
-        stream: keys,
-        jump_frames: Vec::new(),
-    };
+/// Reads the first keys: two for each track, in the order of the tracks.
+fn first_keys(clip: &Clip, keys: Vec<u8>) -> Result<Vec<[Key; 2]>, Error> {
+    let holder = Clip { tracks: clip.tracks.clone(), stream: keys, ..Clip::empty(clip.bones) };
     let mut pairs = Vec::with_capacity(holder.tracks.len());
     let mut offset = 0;
     for track in 0..holder.tracks.len() {
         let mut next = || {
-            let (key, end) = holder.key_at(offset).ok_or_else(|| damaged("a jump frame"))?;
+            let (key, end) = holder.key_at(offset).ok_or_else(|| damaged("a first key"))?;
             offset = end;
             match usize::from(key.track) == track {
                 true => Ok(key),
-                false => Err(damaged("the order of a jump frame")),
+                false => Err(damaged("the order of the first keys")),
             }
         };
         let pair = [next()?, next()?];
         if pair[0].tick > pair[1].tick {
-            return Err(damaged("the times of a jump frame"));
+            return Err(damaged("the times of the first keys"));
         }
         pairs.push(pair);
     }
     match offset == holder.stream.len() {
         true => Ok(pairs),
-        false => Err(damaged("the size of a jump frame")),
+        false => Err(damaged("the size of the first keys")),
     }
 }
 
-fn check_jump_frames(clip: &Clip) -> Result<(), Error> {
-    let first = clip.jump_frames.first().ok_or_else(|| damaged("the list of jump frames"))?;
-    let sorted = clip.jump_frames.windows(2).all(|pair| pair[0].tick < pair[1].tick);
-    if first.tick != 0 || first.offset != 0 || !sorted {
-        return Err(damaged("the order of the jump frames"));
+impl Clip {
+    /// Clip without tracks and length.
+    pub(super) fn empty(bones: u16) -> Clip {
+        Clip {
+            seconds: 0.0,
+            bones,
+            features: ClipFeatures::default(),
+            constants: Constants::default(),
+            rows: Rows::none(),
+            tracks: Vec::new(),
+            stream: Vec::new(),
+            jump_ticks: JUMP_TICKS_MIN,
+            jump_frames: Vec::new(),
+        }
     }
-    Ok(())
-}
 
-/// Checks that the keys of each track are in order, and that jump frames start at keys.
-fn check_stream(clip: &Clip) -> Result<(), Error> {
-    let mut ends: Vec<u16> = clip.jump_frames[0].keys.iter().map(|pair| pair[1].tick).collect();
-    let mut offset = 0;
-    let mut due = 0;
-    let mut starts = clip.jump_frames.iter().map(|frame| frame.offset as usize).peekable();
-    loop {
-        while starts.next_if_eq(&offset).is_some() {}
-        if offset == clip.stream.len() {
-            break;
+    /// Reads the stream once: checks that the keys of each track are in order, and saves a jump
+    /// frame after each `jump_ticks`, if at least as many keys as tracks were read since the last
+    /// one. So jump frames are never much larger than the stream.
+    pub(super) fn save_jump_frames(&mut self, mut keys: Vec<[Key; 2]>) -> Result<(), Error> {
+        let mut frames = vec![JumpFrame { tick: 0, offset: 0, keys: keys.clone() }];
+        let (mut offset, mut due, mut count) = (0, 0, 0);
+        let mut next_jump = u32::from(self.jump_ticks);
+        while offset < self.stream.len() {
+            let (key, next) = self.key_at(offset).ok_or_else(|| damaged("a key of the clip"))?;
+            let pair = &keys[usize::from(key.track)];
+            let end = pair[1].tick;
+            if key.tick < end || end < due {
+                return Err(damaged("the order of the keys"));
+            }
+            // A jump frame has the state in which all keys that are due at its time were read.
+            if u32::from(end) > next_jump && end > due && count >= keys.len() {
+                let tick = (u32::from(end) - 1) as u16;
+                frames.push(JumpFrame { tick, offset: offset as u32, keys: keys.clone() });
+                (next_jump, count) = (u32::from(end) + u32::from(self.jump_ticks), 0);
+            }
+            let pair = &mut keys[usize::from(key.track)];
+            *pair = [pair[1], key];
+            (due, offset, count) = (end, next, count + 1);
         }
-        let (key, next) = clip.key_at(offset).ok_or_else(|| damaged("a key of the clip"))?;
-        let end = &mut ends[usize::from(key.track)];
-        if key.tick < *end || *end < due {
-            return Err(damaged("the order of the keys"));
-        }
-        (due, *end, offset) = (*end, key.tick, next);
-    }
-    match starts.next() {
-        None => Ok(()),
-        Some(_) => Err(damaged("the offset of a jump frame")),
+        self.jump_frames = frames;
+        Ok(())
     }
 }

@@ -44,9 +44,16 @@ impl Clip {
                 self.bone_count()
             ),
         });
+        let (constant, regular) = (stats.constant_tracks, stats.row_tracks);
+        if constant + regular > 0 {
+            line(format!(
+                "of these, {constant} are constant, and {regular} have keys in {} regular rows",
+                stats.rows
+            ));
+        }
         let bytes = self.byte_count();
         line(format!(
-            "keys: {} of {} in the source, {} bytes in the stream, {} jump frames",
+            "keys: {} of {} in the source, {} bytes in the stream, {} points for jumps",
             stats.keys,
             self.source_keys(),
             stats.stream_bytes,

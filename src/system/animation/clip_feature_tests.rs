@@ -2,8 +2,10 @@
 //! weights.
 
 use super::compile::source_pose;
+use super::constant_track::{ConstantTrack, Constants};
+use super::row_track::RowTrack;
 use super::*;
-use engine_foundation::{Quat, Vec3};
+use engine_foundation::{Quat, Vec3, Vec4};
 
 const UP: Vec3 = Vec3::Z;
 
@@ -451,8 +453,8 @@ fn single_joints_can_have_their_own_tolerance() {
     let coarse = with(vec![]).unwrap();
     let fine = with(vec![("hips".to_string(), 1e-4), ("leg".to_string(), 1e-4)]).unwrap();
     assert!(coarse.error_ratio <= 1.0 && fine.error_ratio <= 1.0, "{}", fine.error_ratio);
-    let keys = (fine.clip.stats().keys, coarse.clip.stats().keys);
-    assert!(keys.0 > keys.1 * 2, "{keys:?}");
+    let bytes = (fine.clip.stats().stream_bytes, coarse.clip.stats().stream_bytes);
+    assert!(bytes.0 > bytes.1 * 2, "{bytes:?}");
     let error = with(vec![("hops".to_string(), 1e-4)]).unwrap_err().to_string();
     assert!(error.contains("joint 'hops' does not exist in the skeleton, did you mean 'hips'?"));
     let error = with(vec![("hips".to_string(), 0.0)]).unwrap_err().to_string();
@@ -491,10 +493,43 @@ fn damaged_features_are_refused() {
         |clip| clip.features.root.as_mut().unwrap().positions[0].1.x = 1e30,
         "a position of the root track is not valid",
     );
-    check(|clip| clip.tracks[0].range.extent.x = 1e30, "the range of a track is not valid");
+    check_regular_data();
+}
+
+/// Constant tracks and rows.
+fn check_regular_data() {
+    let skeleton = skeleton();
+    let clip = compile(&walk(&skeleton), &skeleton, &settings(RootMotion::None)).unwrap().clip;
+    let check = |change: fn(&mut Clip), wanted: &str| {
+        let mut changed = clip.clone();
+        change(&mut changed);
+        let error = read_clip(&changed.write()).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains(wanted), "{error}");
+    };
+    let range = "the range of a track is not valid";
+    check(|clip| clip.rows.tracks[0].step_codes[1] = 161, "the step of a rotation is not valid");
+    check(|clip| clip.rows.tracks[0].mean = [30000; 3], range);
+    check(|clip| clip.rows.tracks.last_mut().unwrap().origin.x = 1e30, range);
+    check(|clip| clip.rows.tracks[0].property = TrackProperty::Weight, "the property of a track");
+    check(|clip| clip.rows.tracks.reverse(), "the order of the tracks is not valid");
+    check(|clip| clip.rows.count = 1, "the clip has 1 rows");
+    check(|clip| clip.rows.count += 1, "a row of the clip is not valid");
+    check(|clip| clip.seconds = 0.0, "is not valid");
     check(
-        |clip| clip.tracks[0].range.mean = Quat::from_xyzw(0.0, 0.0, 0.0, 0.0),
-        "the range of a track is not valid",
+        |clip| {
+            let RowTrack { bone, property, .. } = clip.rows.tracks[0];
+            let value = Vec4::new(0.0, 0.0, 0.0, 1.0);
+            clip.constants = Constants::new(vec![ConstantTrack { bone, property, value }]);
+        },
+        "a bone with two tracks of a property is not valid",
+    );
+    check(
+        |clip| {
+            let (bone, property) = (0, TrackProperty::Rotation);
+            let value = Vec4::new(0.0, 0.0, 0.0, 0.5);
+            clip.constants = Constants::new(vec![ConstantTrack { bone, property, value }]);
+        },
+        "the value of a constant track is not valid",
     );
 }
 
@@ -512,11 +547,11 @@ fn reverse_playback_loads_jump_frames_only_at_keys() {
     let clip = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap().clip;
     let mut player = ClipPlayer::new(&clip, &skeleton);
     player.seek(&clip, 2.9);
-    let end = player.next_key();
+    let end = player.row();
     assert_eq!(clip.stats().keys, 4, "{:?}", clip.stats());
     for (time, same) in [(2.5, true), (2.1, true), (1.9, false), (1.2, false), (0.5, false)] {
         player.seek(&clip, time);
-        assert_eq!(player.next_key() == end, same, "{time}");
+        assert_eq!(player.row() == end, same, "{time}");
         let mut pose = Pose::default();
         player.sample(&Pose::rest(&skeleton), &mut pose);
         let mut fresh = ClipPlayer::new(&clip, &skeleton);

@@ -1,14 +1,17 @@
 //! Retargeting of compiled clips: a clip of one skeleton becomes one of another skeleton. Keys are
-//! fractions of the range of their track, so that the ranges change and the keys do not.
+//! fractions of the range of their track, or steps of a size, so that the ranges and the sizes
+//! change and the keys do not.
 
-use super::clip::{Clip, JumpFrame, Key, Track};
+use super::clip::{Clip, Key, Track};
 use super::clip_data::{VALUE_MAX, append_key};
+use super::constant_track::{ConstantTrack, Constants};
 use super::retarget::{BoneChange, bone_map, no_counterpart, size_ratio};
 use super::root_motion::RootTrack;
+use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
 use super::skeleton::Skeleton;
 use super::source::TrackProperty;
-use engine_foundation::{Error, error};
-use std::collections::BTreeSet;
+use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Clip {
     /// Returns this clip of the skeleton `theirs` as a clip of the skeleton `ours`, as
@@ -31,88 +34,204 @@ impl Clip {
                 theirs.bone_count()
             ));
         }
-        let size = size_ratio(theirs, ours);
-        let kept = self.retargeted_tracks((theirs, ours), names, size)?;
+        let mut retarget = Retarget::new(self, (theirs, ours), names)?;
+        let constants = retarget.constants();
+        let rows = retarget.rows()?;
+        let kept = retarget.tracks();
+        retarget.finish()?;
+        let mut clip = Clip {
+            seconds: self.seconds,
+            features: self.features.clone(),
+            constants,
+            rows,
+            tracks: kept.iter().map(|(_, track)| *track).collect(),
+            jump_ticks: self.jump_ticks,
+            ..Clip::empty(ours.bone_count() as u16)
+        };
+        if let Some(RootTrack { positions, .. }) = &mut clip.features.root {
+            positions.iter_mut().for_each(|(_, position)| *position *= retarget.size);
+        }
         let mut numbers = vec![None; self.tracks.len()];
         for (new, (old, _)) in kept.iter().enumerate() {
             numbers[*old] = Some(new as u16);
         }
-        let mut clip = Clip {
-            seconds: self.seconds,
-            bones: ours.bone_count() as u16,
-            features: self.features.clone(),
-            tracks: kept.iter().map(|(_, track)| *track).collect(),
-            stream: Vec::new(),
-            jump_frames: Vec::with_capacity(self.jump_frames.len()),
-        };
-        if let Some(RootTrack { positions, .. }) = &mut clip.features.root {
-            positions.iter_mut().for_each(|(_, position)| *position *= size);
-        }
-        let mut frames = self.jump_frames.iter().peekable();
         let mut offset = 0;
-        loop {
-            while let Some(frame) = frames.next_if(|frame| frame.offset as usize <= offset) {
-                let pair = |(new, (old, _)): (usize, &(usize, Track))| {
-                    frame.keys[*old].map(|key| Key { track: new as u16, ..key })
-                };
-                let keys = kept.iter().enumerate().map(pair).collect();
-                let offset = clip.stream.len() as u32;
-                clip.jump_frames.push(JumpFrame { tick: frame.tick, offset, keys });
-            }
-            let Some((key, next)) = self.key_at(offset) else { break };
+        while let Some((key, next)) = self.key_at(offset) {
             if let Some(track) = numbers[usize::from(key.track)] {
                 let stored = clip.tracks[usize::from(track)];
                 append_key(&mut clip.stream, &stored, Key { track, ..key });
             }
             offset = next;
         }
+        let first = |(new, (old, _)): (usize, &(usize, Track))| {
+            self.jump_frames[0].keys[*old].map(|key| Key { track: new as u16, ..key })
+        };
+        clip.save_jump_frames(kept.iter().enumerate().map(first).collect())?;
         Ok(clip)
     }
+}
 
-    /// Returns the tracks of bones with a counterpart, with their previous numbers, in the order of
-    /// a clip.
-    fn retargeted_tracks(
-        &self,
-        (theirs, ours): (&Skeleton, &Skeleton),
+/// Retargeting of a clip: the tracks that have counterparts so far.
+struct Retarget<'a> {
+    clip: &'a Clip,
+    theirs: &'a Skeleton,
+    ours: &'a Skeleton,
+    /// Ratio of the sizes of the skeletons.
+    size: f32,
+    map: BTreeMap<u16, u16>,
+    used: BTreeSet<(TrackProperty, u16)>,
+    /// First animated bone without a counterpart.
+    unknown: Option<u16>,
+    /// Track with values that are too large.
+    too_large: Option<(TrackProperty, u16)>,
+}
+
+impl<'a> Retarget<'a> {
+    fn new(
+        clip: &'a Clip,
+        (theirs, ours): (&'a Skeleton, &'a Skeleton),
         names: &[(String, String)],
-        size: f32,
-    ) -> Result<Vec<(usize, Track)>, Error> {
-        let map = bone_map(theirs, ours, names)?;
-        let mut used = BTreeSet::new();
+    ) -> Result<Retarget<'a>, Error> {
+        Ok(Retarget {
+            clip,
+            theirs,
+            ours,
+            size: size_ratio(theirs, ours),
+            map: bone_map(theirs, ours, names)?,
+            used: BTreeSet::new(),
+            unknown: None,
+            too_large: None,
+        })
+    }
+
+    /// Returns the counterpart of a bone that has no other track of the property, and the change.
+    fn counterpart(&mut self, property: TrackProperty, bone: u16) -> Option<(u16, BoneChange)> {
+        let Some(counterpart) = self.map.get(&bone).copied() else {
+            self.unknown = self.unknown.or(Some(bone));
+            return None;
+        };
+        let change = || BoneChange::new((self.theirs, bone), (self.ours, counterpart), self.size);
+        self.used.insert((property, counterpart)).then(|| (counterpart, change()))
+    }
+
+    /// Notes a track whose values are too large.
+    fn check(&mut self, property: TrackProperty, bone: u16, size: f32) {
+        if size.is_nan() || size > VALUE_MAX {
+            self.too_large = self.too_large.or(Some((property, bone)));
+        }
+    }
+
+    fn constants(&mut self) -> Constants {
+        let mut kept = Vec::new();
+        for track in &self.clip.constants.tracks {
+            let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
+                continue;
+            };
+            let value = track.value;
+            let vector = value.truncate();
+            let value = match track.property {
+                TrackProperty::Rotation | TrackProperty::Scale if self.clip.is_additive() => value,
+                TrackProperty::Rotation => {
+                    Vec4::from((change.turn * Quat::from_vec4(value)).normalize())
+                }
+                TrackProperty::Position if self.clip.is_additive() => {
+                    (vector * change.ratio).extend(0.0)
+                }
+                TrackProperty::Position => change.position(vector).extend(0.0),
+                TrackProperty::Scale => (vector * change.scale).extend(0.0),
+                TrackProperty::Weight => value,
+            };
+            self.check(track.property, bone, value.abs().max_element());
+            kept.push(ConstantTrack { bone, value, ..*track });
+        }
+        kept.sort_by_key(|track| (track.property, track.bone));
+        Constants::new(kept)
+    }
+
+    fn rows(&mut self) -> Result<Rows, Error> {
+        let rows = &self.clip.rows;
+        let mut kept: Vec<(RowTrack, Vec<RowValue>)> = Vec::new();
+        for (track, values) in rows.tracks.iter().zip(rows.values()) {
+            let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
+                continue;
+            };
+            let mut changed = RowTrack { bone, ..*track };
+            let additive = self.clip.is_additive();
+            let mut values = values;
+            match track.property {
+                TrackProperty::Rotation if additive => {}
+                TrackProperty::Rotation => changed.turn(change.turn, &mut values),
+                TrackProperty::Position => {
+                    changed.origin = match additive {
+                        true => track.origin * change.ratio,
+                        false => change.position(track.origin),
+                    };
+                    changed.step *= change.ratio;
+                }
+                TrackProperty::Scale if additive => {}
+                TrackProperty::Scale | TrackProperty::Weight => {
+                    changed.origin *= change.scale;
+                    changed.step *= change.scale;
+                }
+            }
+            let reach = |value: &RowValue| {
+                let numbers = Vec3::new(value[0] as f32, value[1] as f32, value[2] as f32);
+                (changed.origin + changed.step * numbers).abs().max_element()
+            };
+            let mut most = changed.step.abs().max_element() * STEPS_MAX as f32 / 8.0;
+            values.iter().for_each(|value| most = most.max(reach(value)));
+            if track.property != TrackProperty::Rotation {
+                self.check(track.property, bone, most);
+            }
+            kept.push((changed, values));
+        }
+        if self.too_large.is_some() {
+            return Ok(Rows::none());
+        }
+        kept.sort_by_key(|(track, _)| (track.property, track.bone));
+        let (tracks, values): (Vec<_>, Vec<_>) = kept.into_iter().unzip();
+        Rows::encode(tracks, &values, rows.state_rows)
+    }
+
+    /// Returns the tracks with keys of their own, with their previous numbers, in the order of a
+    /// clip.
+    fn tracks(&mut self) -> Vec<(usize, Track)> {
         let mut kept: Vec<(usize, Track)> = Vec::new();
-        let mut unknown = None;
-        for (number, track) in self.tracks.iter().enumerate() {
+        for (number, track) in self.clip.tracks.iter().enumerate() {
             if track.property == TrackProperty::Weight {
                 continue;
             }
-            let Some(counterpart) = map.get(&track.bone).copied() else {
-                unknown = unknown.or(Some(&theirs.names()[usize::from(track.bone)]));
+            let Some((bone, change)) = self.counterpart(track.property, track.bone) else {
                 continue;
             };
-            if !used.insert((track.property, counterpart)) {
-                continue;
-            }
-            let change = BoneChange::new((theirs, track.bone), (ours, counterpart), size);
-            let track = self.retargeted_track(track, counterpart, &change);
+            let track = self.clip.retargeted_track(track, bone, &change);
             let range = &track.range;
             let size = range.least.abs().max_element().max(range.extent.abs().max_element());
-            if size.is_nan() || size > VALUE_MAX {
-                return Err(error!(
-                    "the {:?} of '{}' would be above {VALUE_MAX} (VALUE_MAX): the skeletons differ \
-                     too much in size",
-                    track.property,
-                    ours.names()[usize::from(counterpart)]
-                ));
-            }
+            self.check(track.property, bone, size);
             kept.push((number, track));
         }
-        if let (Some(name), true) = (unknown, kept.is_empty()) {
-            return Err(no_counterpart(name, ours));
-        }
         kept.sort_by_key(|(_, track)| (track.property, track.bone));
-        Ok(kept)
+        kept
     }
 
+    fn finish(&self) -> Result<(), Error> {
+        if let Some((property, bone)) = self.too_large {
+            return Err(error!(
+                "the {property:?} of '{}' would be above {VALUE_MAX} (VALUE_MAX): the skeletons \
+                 differ too much in size",
+                self.ours.names()[usize::from(bone)]
+            ));
+        }
+        match self.unknown {
+            Some(bone) if self.used.is_empty() => {
+                Err(no_counterpart(&self.theirs.names()[usize::from(bone)], self.ours))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Clip {
     fn retargeted_track(&self, track: &Track, bone: u16, change: &BoneChange) -> Track {
         let mut changed = Track { bone, ..*track };
         let range = &mut changed.range;

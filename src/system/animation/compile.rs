@@ -1,21 +1,23 @@
-//! Compilation of an animation: samples of its curves are reduced to keys within a tolerance, the
-//! keys are quantized, and the stream is sorted by the time at which each key is needed.
+//! Compilation of an animation: samples of its curves are reduced to rows and keys within a
+//! tolerance (row_plan.rs chooses), and quantized; the stream is sorted by the time at which each
+//! key is needed.
 //!
 //! The error of a clip is measured as in Nicholas Frechette's Animation Compression Library: as the
 //! displacement, in the space of the model, of points at a distance from each bone.
 
 use super::additive::{self, AdditiveReference};
-use super::clip::{
-    CLIP_SECONDS_MAX, Clip, ClipFeatures, JumpFrame, Key, LAST_TICK, MORPH_TARGETS_MAX, Track,
-};
-use super::clip_data::{VALUE_MAX, append_key};
+use super::clip::{CLIP_SECONDS_MAX, Clip, ClipFeatures, Key, LAST_TICK, MORPH_TARGETS_MAX, Track};
+use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
+use super::clip_row_data::state_rows;
+use super::compile_measure::Measure;
+use super::constant_track::Constants;
 use super::key_reduction::{MORPH_REACH, TrackSample, displacement, keys};
-use super::palette::{ModelMatrix, model_matrices};
-use super::player::ClipPlayer;
 use super::pose::Pose;
 use super::quantization::{KeyBits, TrackRange};
 use super::root_motion::{RootMotion, extract};
+use super::row_fit::RowCurve;
+use super::row_plan::{Plan, plan};
 use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
@@ -23,9 +25,11 @@ use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Quat, Vec3, Vec4, error};
 
 /// Samples per second of curves between their keys.
-const SAMPLES_PER_SECOND: f32 = 60.0;
+pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
 /// Rounds in which the tolerance of tracks is adjusted until the clip is within its tolerance.
-const ROUNDS_MAX: usize = 8;
+const ROUNDS_MAX: usize = 24;
+/// Rounds in which the tolerance of tracks also grows.
+const SEARCH_ROUNDS: usize = 8;
 
 /// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
 pub const TRACK_KEYS_MAX: usize = 1 << 18;
@@ -37,7 +41,7 @@ pub struct ClipSettings {
     pub tolerance: f32,
     /// Distance in metres from each bone at which the displacement is measured.
     pub shell: f32,
-    /// Seconds between jump frames.
+    /// Seconds between saved states, from which a player reads after a jump.
     pub jump_seconds: f32,
     /// Largest displacement in metres of single bones, by name.
     pub joints: Vec<(String, f32)>,
@@ -57,11 +61,11 @@ pub struct ClipSettings {
 }
 
 impl ClipSettings {
-    /// 0.1 mm at a distance of 3 cm, and a jump frame every two seconds.
+    /// 0.1 mm at a distance of 3 cm, and a saved state every half second.
     pub const DEFAULT: ClipSettings = ClipSettings {
         tolerance: 1e-4,
         shell: 0.03,
-        jump_seconds: 2.0,
+        jump_seconds: 0.5,
         joints: Vec::new(),
         looping: false,
         root_motion: RootMotion::None,
@@ -85,27 +89,32 @@ pub struct CompiledClip {
 }
 
 /// Source of a compilation after its settings were applied.
-struct Input<'a> {
-    source: SourceClip,
-    skeleton: &'a Skeleton,
+pub(super) struct Input<'a> {
+    pub source: SourceClip,
+    pub skeleton: &'a Skeleton,
     /// Transforms of bones without tracks.
-    base: Vec<BoneTransform>,
-    features: ClipFeatures,
+    pub base: Vec<BoneTransform>,
+    pub features: ClipFeatures,
     /// Largest displacement of each bone in metres.
-    tolerances: Vec<f32>,
-    scales: BoneScales,
+    pub tolerances: Vec<f32>,
+    /// The least of it among each bone and its descendants.
+    pub strictest: Vec<f32>,
+    pub scales: BoneScales,
 }
 
 /// Sizes of bones in model space, in the rest pose.
-struct BoneScales {
+pub(super) struct BoneScales {
     /// Metres for each unit of the space of each bone's parent. A character from a file in
     /// centimetres has a root bone with a scale of 0.01.
-    parents: Vec<f32>,
+    pub parents: Vec<f32>,
     /// Metres for each unit of each bone's space.
-    own: Vec<f32>,
+    pub own: Vec<f32>,
     /// Distance in metres from each bone at which its rotation has a visible effect: that of its
     /// farthest descendant, and at least the shell.
-    reaches: Vec<f32>,
+    pub reaches: Vec<f32>,
+    /// Distances of the farthest child from each axis of the bone, and at least the shell.
+    pub arms: Vec<Vec3>,
+    pub shell: f32,
 }
 
 /// Minimum scale of a bone for the measurement of errors.
@@ -118,6 +127,8 @@ impl BoneScales {
             parents: vec![1.0; count],
             own: vec![1.0; count],
             reaches: vec![shell; count],
+            arms: vec![Vec3::splat(shell); count],
+            shell,
         };
         for (bone, parent) in skeleton.parents().iter().enumerate() {
             let above = parent.map_or(1.0, |parent| scales.own[usize::from(parent)]);
@@ -129,8 +140,12 @@ impl BoneScales {
             if let Some(parent) = skeleton.parents()[bone] {
                 let length = skeleton.rest()[bone].position.length() * scales.parents[bone];
                 let reach = length + scales.reaches[bone];
-                let parent = &mut scales.reaches[usize::from(parent)];
-                *parent = parent.max(reach);
+                let parent = usize::from(parent);
+                scales.reaches[parent] = scales.reaches[parent].max(reach);
+                let at = skeleton.rest()[bone].position * scales.parents[bone];
+                let arms = (Vec3::splat(at.length_squared()) - at * at).max(Vec3::ZERO);
+                let arms = Vec3::new(arms.x.sqrt(), arms.y.sqrt(), arms.z.sqrt());
+                scales.arms[parent] = scales.arms[parent].max(arms);
             }
         }
         scales
@@ -138,15 +153,15 @@ impl BoneScales {
 }
 
 /// Samples of a track and the keys that were chosen.
-struct TrackKeys<'a> {
-    source: &'a SourceTrack,
-    track: Track,
+pub(super) struct TrackKeys<'a> {
+    pub source: &'a SourceTrack,
+    pub track: Track,
     /// Distance from the bone in metres at which errors are measured.
-    reach: f32,
+    pub reach: f32,
     /// Largest displacement: in metres, or in units of the parent's space for positions.
-    tolerance: f32,
-    samples: Vec<TrackSample>,
-    kept: Vec<usize>,
+    pub tolerance: f32,
+    pub samples: Vec<TrackSample>,
+    pub kept: Vec<usize>,
 }
 
 /// Compiles an animation for a skeleton: cuts it, extracts the root motion, subtracts the reference
@@ -168,27 +183,39 @@ pub fn compile(
         tracks.extend(sample_track(track, &input));
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
+    let mut plan = plan(&input, tracks);
+    let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
+    let measure = Measure::new(&input, settings.shell, rows as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;
-    let mut best: Option<CompiledClip> = None;
-    for _ in 0..ROUNDS_MAX {
-        for keys in &mut tracks {
-            keys.choose(factor);
-        }
-        let mut clip = assemble(&input, &tracks, settings.jump_seconds);
-        let (error, error_ratio) = measure(&input, &clip, settings.shell);
+    let mut best: Option<(usize, CompiledClip)> = None;
+    for round in 0..ROUNDS_MAX {
+        plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
+        plan.fit.quantize();
+        let mut clip = assemble(&input, &plan, settings.jump_seconds)?;
+        let (error, ratios) = measure.clip(&clip);
+        let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
         // Differences that are too large to measure are the largest number.
         clip.features.error = error.min(f32::MAX);
-        if best.as_ref().is_none_or(|best| error_ratio < best.error_ratio) {
-            best = Some(CompiledClip { clip, error, error_ratio });
+        let bytes = clip.stream.len() + clip.rows.stream.len();
+        let is_better = best.as_ref().is_none_or(|(least, best)| match error_ratio <= 1.0 {
+            true => best.error_ratio > 1.0 || bytes < *least,
+            false => error_ratio < best.error_ratio,
+        });
+        if is_better {
+            best = Some((bytes, CompiledClip { clip, error, error_ratio }));
         }
-        if error_ratio <= 1.0 {
+        let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
+        if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
             break;
         }
-        factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
+        if error_ratio > 1.0 {
+            factor *= (0.9 / error_ratio).clamp(0.1, 0.9);
+        }
+        plan.fit.adjust(&ratios, round < SEARCH_ROUNDS);
     }
-    Ok(best.expect("there is at least one round"))
+    Ok(best.expect("there is at least one round").1)
 }
 
 /// Applies the settings to the source.
@@ -234,7 +261,14 @@ fn prepare<'a>(
     let error = 0.0;
     let features = ClipFeatures { looping, additive, root, beats, events, error, source_keys };
     let scales = BoneScales::new(skeleton, settings.shell);
-    Ok(Input { source: clip, skeleton, base, features, tolerances, scales })
+    let mut strictest = tolerances.clone();
+    for bone in (0..strictest.len()).rev() {
+        if let Some(parent) = skeleton.parents()[bone] {
+            let parent = usize::from(parent);
+            strictest[parent] = strictest[parent].min(strictest[bone]);
+        }
+    }
+    Ok(Input { source: clip, skeleton, base, features, tolerances, strictest, scales })
 }
 
 /// Checks the settings that are numbers.
@@ -384,14 +418,14 @@ fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<
 
 impl Input<'_> {
     /// Returns the tolerance of weights: that of the strictest bone.
-    fn weight_tolerance(&self) -> f32 {
+    pub fn weight_tolerance(&self) -> f32 {
         self.tolerances.iter().copied().fold(f32::INFINITY, f32::min)
     }
 }
 
 impl TrackKeys<'_> {
     /// Chooses the bits and the keys for a part of the tolerance.
-    fn choose(&mut self, factor: f32) {
+    pub fn choose(&mut self, factor: f32) {
         let (reach, tolerance) = (self.reach, self.tolerance * factor);
         for bits in KeyBits::ALL {
             self.track.set_bits(bits);
@@ -430,96 +464,40 @@ impl TrackKeys<'_> {
     }
 }
 
-/// Sorts the keys of all tracks by the time at which they are needed, and adds the jump frames.
-fn assemble(input: &Input, tracks: &[TrackKeys], jump_seconds: f32) -> Clip {
+/// Sorts the keys of all tracks by the time at which they are needed, and adds the rows and the
+/// saved states.
+fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error> {
     let seconds = input.source.seconds;
+    let tracks = &plan.keyed;
+    let most = f32::from(LAST_TICK);
+    let jump_ticks = match seconds > 0.0 {
+        true => (jump_seconds / seconds * most).clamp(JUMP_TICKS_MIN.into(), most) as u16,
+        false => LAST_TICK,
+    };
+    let count = plan.fit.curves.first().map_or(0, RowCurve::row_count);
     let mut clip = Clip {
         seconds,
-        bones: input.skeleton.bone_count() as u16,
         features: input.features.clone(),
+        constants: Constants::new(plan.constants.clone()),
+        rows: plan.fit.rows(state_rows(count, jump_ticks))?,
         tracks: tracks.iter().map(|keys| keys.track).collect(),
-        stream: Vec::new(),
-        jump_frames: Vec::new(),
+        jump_ticks,
+        ..Clip::empty(input.skeleton.bone_count() as u16)
     };
     let stored: Vec<Vec<Key>> =
         tracks.iter().enumerate().map(|(number, keys)| keys.stored(number as u16)).collect();
-    let mut active: Vec<[Key; 2]> = stored.iter().map(|keys| [keys[0], keys[1]]).collect();
+    let first: Vec<[Key; 2]> = stored.iter().map(|keys| [keys[0], keys[1]]).collect();
     let mut due: Vec<(u16, u16, usize)> = Vec::new();
     for (number, keys) in stored.iter().enumerate() {
         due.extend((2..keys.len()).map(|index| (keys[index - 1].tick, number as u16, index)));
     }
     due.sort_unstable();
-    let interval = match seconds > 0.0 {
-        true => (jump_seconds / seconds * f32::from(LAST_TICK)).clamp(64.0, 65535.0) as u32,
-        false => u32::from(LAST_TICK),
-    };
-    clip.jump_frames.push(JumpFrame { tick: 0, offset: 0, keys: active.clone() });
-    let mut next_jump = interval;
-    for (tick, number, index) in due {
-        // A jump frame has the state in which all keys that are due at its time were read.
-        while u32::from(tick) > next_jump {
-            let offset = clip.stream.len() as u32;
-            let (tick, keys) = (next_jump as u16, active.clone());
-            clip.jump_frames.push(JumpFrame { tick, offset, keys });
-            next_jump += interval;
-        }
+    for (_, number, index) in due {
         let key = stored[usize::from(number)][index];
         append_key(&mut clip.stream, &clip.tracks[usize::from(number)], key);
-        let pair = &mut active[usize::from(number)];
-        *pair = [pair[1], key];
     }
-    clip
-}
-
-/// Returns the largest displacement in metres of points around the bones, between the curves and
-/// the compiled clip, and the largest ratio of a displacement to its tolerance. Additive clips are
-/// measured on the rest pose.
-fn measure(input: &Input, clip: &Clip, shell: f32) -> (f32, f32) {
-    let Input { source, skeleton, .. } = input;
-    let base = Pose::new(&input.base);
-    let (mut exact, mut played) = (base.clone(), Pose::default());
-    let (mut wanted, mut shown) = (Vec::new(), Vec::new());
-    let (mut exact_weights, mut played_weights) = (Vec::new(), Vec::new());
-    let mut player = ClipPlayer::new(clip, skeleton);
-    let count = (source.seconds * SAMPLES_PER_SECOND).ceil() as u32;
-    let (mut worst, mut worst_ratio): (f32, f32) = (0.0, 0.0);
-    let mut add = |displacement: f32, tolerance: f32| {
-        worst = worst.max(displacement);
-        worst_ratio = worst_ratio.max(displacement / tolerance);
-    };
-    for index in 0..=count {
-        let time = (index as f32 / SAMPLES_PER_SECOND).min(source.seconds);
-        pose_of_curves(source, &input.base, time, &mut exact);
-        player.seek(clip, time);
-        player.sample(&base, &mut played);
-        if clip.is_additive() {
-            for pose in [&mut exact, &mut played] {
-                let difference = std::mem::replace(pose, Pose::rest(skeleton));
-                pose.add_difference(&difference, 1.0, None);
-            }
-        }
-        model_matrices(skeleton, &exact, &mut wanted);
-        model_matrices(skeleton, &played, &mut shown);
-        for (bone, (wanted, shown)) in wanted.iter().zip(&shown).enumerate() {
-            let shell = shell / input.scales.own[bone];
-            add(shell_displacement(wanted, shown, shell), input.tolerances[bone]);
-        }
-        source_weights(source, time, &mut exact_weights);
-        player.sample_weights(&[], &mut played_weights);
-        for (wanted, shown) in exact_weights.iter().zip(&played_weights) {
-            add((wanted - shown).abs() * MORPH_REACH, input.weight_tolerance());
-        }
-    }
-    (worst, worst_ratio)
-}
-
-fn shell_displacement(wanted: &ModelMatrix, shown: &ModelMatrix, shell: f32) -> f32 {
-    let points = [[shell, 0.0, 0.0], [0.0, shell, 0.0], [0.0, 0.0, shell]];
-    let distance = |point: [f32; 3]| {
-        let (a, b) = (wanted.transform_point(point), shown.transform_point(point));
-        (Vec3::from_array(a) - Vec3::from_array(b)).length()
-    };
-    points.into_iter().map(distance).fold(0.0, f32::max)
+    clip.save_jump_frames(first)?;
+    Ok(clip)
 }
 
 /// Writes the pose of the curves at a time in seconds. Bones without tracks have their rest
@@ -528,7 +506,12 @@ pub fn source_pose(source: &SourceClip, skeleton: &Skeleton, time: f32, pose: &m
     pose_of_curves(source, skeleton.rest(), time, pose);
 }
 
-fn pose_of_curves(source: &SourceClip, base: &[BoneTransform], time: f32, pose: &mut Pose) {
+pub(super) fn pose_of_curves(
+    source: &SourceClip,
+    base: &[BoneTransform],
+    time: f32,
+    pose: &mut Pose,
+) {
     *pose = Pose::new(&source_transforms(source, base, time));
 }
 

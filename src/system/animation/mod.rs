@@ -7,6 +7,7 @@
 
 mod additive;
 mod animation_data;
+mod bit_stream;
 mod clip;
 mod clip_data;
 mod clip_describe;
@@ -14,8 +15,11 @@ mod clip_events;
 #[cfg(test)]
 mod clip_feature_tests;
 mod clip_retarget;
+mod clip_row_data;
 mod clip_settings;
 mod compile;
+mod compile_measure;
+mod constant_track;
 pub mod constraints;
 mod key_reduction;
 mod lanes;
@@ -28,6 +32,12 @@ pub mod ragdoll;
 mod retarget;
 mod rigid_transform;
 mod root_motion;
+mod row_fit;
+mod row_layout;
+mod row_plan;
+#[cfg(test)]
+mod row_tests;
+mod row_track;
 mod skeleton;
 mod skeleton_data;
 mod source;

@@ -1,7 +1,7 @@
 //! Model-space matrices of bones, and the palette of matrices for skinning.
 
 use super::lanes::{Lanes, transpose};
-use super::pose::{Pose, PoseGroup, normalize};
+use super::pose::{Pose, PoseGroup};
 use super::skeleton::Skeleton;
 
 /// Affine matrix: three rows of four numbers, 48 bytes. The last column is the translation.
@@ -41,9 +41,8 @@ impl ModelMatrix {
         let [x, y, z] = inner.0;
         let [first, second, third] = self.0;
         let row = |row: Lanes| {
-            let [a, b, c, translation] = row.0;
-            let turned = Lanes::splat(a) * x + Lanes::splat(b) * y + Lanes::splat(c) * z;
-            turned + Lanes([0.0, 0.0, 0.0, translation])
+            let (a, b, c) = (row.splat_lane::<0>(), row.splat_lane::<1>(), row.splat_lane::<2>());
+            a * x + b * y + (c * z + row.last())
         };
         ModelMatrix([row(first), row(second), row(third)])
     }
@@ -58,20 +57,20 @@ impl ModelMatrix {
 }
 
 /// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
+///
+/// Bones are combined with their parents in the order of their depth: a processor combines several
+/// at the same time if none waits for the one before it.
 pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<ModelMatrix>) {
-    let count = skeleton.bone_count().min(pose.groups.len() * 4);
+    let count = skeleton.bone_count();
+    matrices.resize(pose.groups.len() * 4, ModelMatrix::IDENTITY);
+    let (fours, _) = matrices.as_chunks_mut::<4>();
+    for (group, four) in pose.groups.iter().zip(fours) {
+        *four = local_matrices(group);
+    }
     matrices.resize(count, ModelMatrix::IDENTITY);
-    let matrices = &mut matrices[..count];
-    let mut bone = 0;
-    for (group, parents) in pose.groups.iter().zip(skeleton.parents().chunks(4)) {
-        let local = local_matrices(group);
-        for (parent, local) in parents.iter().zip(&local) {
-            matrices[bone] = match parent {
-                Some(parent) => matrices[usize::from(*parent)].concatenate(local),
-                None => *local,
-            };
-            bone += 1;
-        }
+    for (bone, parent) in skeleton.by_depth() {
+        let (bone, parent) = (usize::from(*bone), usize::from(*parent));
+        matrices[bone] = matrices[parent].concatenate(&matrices[bone]);
     }
 }
 
@@ -88,8 +87,11 @@ pub fn palette(
 /// Returns the matrices of four bones relative to their parents.
 #[inline(always)]
 pub(crate) fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
-    let [x, y, z, w] = normalize(group.rotation);
-    let (x2, y2, z2) = (x + x, y + y, z + z);
+    let [x, y, z, w] = group.rotation;
+    let square = x * x + y * y + z * z + w * w;
+    // The rotation of a quaternion of any length. One without length is no rotation.
+    let two = square.if_below(Lanes::splat(1e-12), Lanes::ZERO, Lanes::splat(2.0) / square);
+    let (x2, y2, z2) = (x * two, y * two, z * two);
     let (xx, xy, xz) = (x * x2, x * y2, x * z2);
     let (yy, yz, zz) = (y * y2, y * z2, z * z2);
     let (wx, wy, wz) = (w * x2, w * y2, w * z2);

@@ -1,13 +1,17 @@
-//! Player of a clip: the two keys around the current time for each track (the active list), and a
-//! cursor into the stream of keys. Until the next key is due, only the active list is accessed.
+//! Player of a clip: the two keys around the current time for each track (the active list), and
+//! cursors into the rows and the stream of keys. Until the next row or key is due, only the active
+//! list is accessed.
 
 use super::additive::additive_rest;
 use super::clip::{Clip, Key};
+use super::constant_track::ConstantLayout;
 use super::lanes::Lanes;
 use super::pose::{Pose, PoseGroup};
+use super::row_layout::{RowLayout, RowState};
 use super::skeleton::Skeleton;
 use super::source::TrackProperty;
 use engine_foundation::Vec4;
+use std::sync::Arc;
 
 /// Bits of a group whose four bones have tracks.
 const ALL_LANES: u8 = 0b1111;
@@ -79,13 +83,21 @@ struct TrackSlot {
 
 /// Player of one clip. The clip is passed to each call and must always be the same.
 ///
-/// Forward playback reads each key once. Reverse playback has no stream of its own: as long as the
-/// time is within the current keys, only the active list is accessed; each time that it passes the
-/// start of a key, the nearest earlier jump frame is loaded (two keys for each track) and the keys
+/// Forward playback reads each row and each key once. Reverse playback has no stream of its own: as
+/// long as the time is within the current rows and keys, only the active list is accessed; each
+/// time that it passes the start of one, the nearest earlier saved state is loaded and the rows
 /// after it are read, on average half of those in [`super::ClipSettings::jump_seconds`]: the cost
-/// of a seek for each key. More jump frames make reverse playback cheaper and the clip larger.
+/// of a seek for each row. More saved states make reverse playback cheaper. The compiled form is
+/// not larger: the states are computed when it is read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ClipPlayer {
+    /// The two rows around the current time; empty if the clip has no rows.
+    rows: RowState,
+    /// Time between the rows: 0 at the first, 1 at the second.
+    row_part: f32,
+    rows_per_second: f32,
+    row_layout: Arc<RowLayout>,
+    constants: Arc<ConstantLayout>,
     rotations: Vec<ActiveGroup<4>>,
     positions: Vec<ActiveGroup<3>>,
     scales: Vec<ActiveGroup<3>>,
@@ -128,6 +140,14 @@ impl ClipPlayer {
             rate: Lanes::ZERO,
         });
         let mut player = ClipPlayer {
+            rows: clip.rows.states.first().cloned().unwrap_or_default(),
+            row_part: 0.0,
+            rows_per_second: match clip.rows.count {
+                0 => 0.0,
+                count => (count - 1) as f32 / clip.seconds,
+            },
+            row_layout: clip.rows.layout.clone(),
+            constants: clip.constants.layout.clone(),
             rotations: active_groups(clip, TrackProperty::Rotation, &rest, |it| it.rotation),
             positions: active_groups(clip, TrackProperty::Position, &rest, |it| it.position),
             scales: active_groups(clip, TrackProperty::Scale, &rest, |it| it.scale),
@@ -170,17 +190,20 @@ impl ClipPlayer {
         self.time
     }
 
-    /// Returns the offset of the next key in the stream.
+    /// Returns the number of the second of the two rows around the current time.
     #[cfg(test)]
-    pub(crate) fn next_key(&self) -> usize {
-        self.offset
+    pub(crate) fn row(&self) -> u32 {
+        self.rows.row
     }
 
-    /// Moves to a time in seconds, limited to the clip; NaN is 0. Forward in time, only the keys
-    /// between are read. Backward beyond the start of a current key, the nearest earlier jump frame
-    /// is loaded first. The result depends on the time alone.
+    /// Moves to a time in seconds, limited to the clip; NaN is 0. Forward in time, only the rows
+    /// and keys between are read. Backward beyond the start of a current key, the nearest earlier
+    /// saved state is loaded first. The result depends on the time alone.
     pub fn seek(&mut self, clip: &Clip, time: f32) {
         let time = if time > 0.0 { time.min(clip.seconds) } else { 0.0 };
+        if clip.rows.count > 0 {
+            self.seek_row(clip, time);
+        }
         let tick_seconds = self.tick_seconds;
         let reached = |tick: u16| f32::from(tick) * tick_seconds <= time;
         if time < self.valid_from || time >= self.next_due {
@@ -196,12 +219,36 @@ impl ClipPlayer {
         self.time = time;
     }
 
+    /// Moves to the two rows around a time.
+    #[inline]
+    fn seek_row(&mut self, clip: &Clip, time: f32) {
+        let rows = &clip.rows;
+        let position = time * self.rows_per_second;
+        // Numbers of rows are small enough for exact conversions.
+        let before = (position as u32).min(rows.count - 2);
+        self.row_part = (position - before as f32).min(1.0);
+        let wanted = before + 1;
+        if wanted == self.rows.row {
+            return;
+        }
+        let nearest = (before / rows.state_rows) as usize;
+        let state = &rows.states[nearest];
+        if wanted < self.rows.row || state.row > self.rows.row {
+            self.rows.load(state);
+        }
+        while self.rows.row < wanted {
+            self.rows.read_row(rows);
+        }
+    }
+
     /// Writes the pose at the current time. Rotations are not normalized. Bones without a track are
     /// as in `base`: the pose below the clip, or [`super::additive_rest`] for additive clips.
     pub fn sample(&self, base: &Pose, pose: &mut Pose) {
         let time = Lanes::splat(self.time);
         pose.groups.clear();
         pose.groups.extend_from_slice(&base.groups);
+        self.constants.write(&mut pose.groups);
+        self.rows.sample(&self.row_layout, self.row_part, &mut pose.groups);
         for active in &self.rotations {
             active.write(time, &mut pose.groups[active.group as usize].rotation);
         }

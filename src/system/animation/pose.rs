@@ -173,8 +173,9 @@ impl BlendSum {
 pub fn normalize(rotation: [Lanes; 4]) -> [Lanes; 4] {
     let [x, y, z, w] = rotation;
     let square = x * x + y * y + z * z + w * w;
-    let real = square.zip(w, |square, w| if square < 1e-12 { 1e-3 } else { w });
-    let square = square.zip(square, |square, _| if square < 1e-12 { 1e-6 } else { square });
+    let tiny = Lanes::splat(1e-12);
+    let real = square.if_below(tiny, Lanes::splat(1e-3), w);
+    let square = square.if_below(tiny, Lanes::splat(1e-6), square);
     let factor = Lanes::ONE / square.sqrt();
     [x * factor, y * factor, z * factor, real * factor]
 }

@@ -39,6 +39,9 @@ impl Pose {
         for (index, (group, other)) in self.groups.iter_mut().zip(&other.groups).enumerate() {
             let masked = mask.and_then(|mask| mask.get(index)).copied();
             let part = masked.map_or(whole, |masked| masked * whole);
+            if part == Lanes::ZERO {
+                continue;
+            }
             let sign = dot(&group.rotation, &other.rotation).sign();
             let rotation = other.rotation.map(|lanes| lanes * sign);
             group.rotation = normalize(mix(normalize(group.rotation), rotation, part));
@@ -78,6 +81,9 @@ impl Pose {
         {
             let masked = mask.and_then(|mask| mask.get(index)).copied();
             let part = masked.map_or(whole, |masked| masked * whole);
+            if part == Lanes::ZERO {
+                continue;
+            }
             let sign = difference.rotation[3].sign();
             let turned = difference.rotation.map(|lanes| lanes * sign);
             let turned = normalize(mix(identity, turned, part));

@@ -117,6 +117,16 @@ fn product(a: Quat, b: Vec4) -> Vec4 {
     Vec4::from_array(sum.0)
 }
 
+/// Returns the product of two rotations, of which `b` is applied first.
+pub fn rotation_product(a: Quat, b: Vec4) -> Vec4 {
+    product(a, b)
+}
+
+/// Returns a rotation relative to another one.
+pub fn conjugate_product(a: Quat, b: Vec4) -> Vec4 {
+    product(a.conjugate(), b)
+}
+
 /// Returns the components that are stored for a value, and the sign of the real part.
 fn stored_components(property: TrackProperty, mean: Quat, value: Vec4) -> (Vec3, bool) {
     match property {

@@ -25,6 +25,8 @@ pub struct Skeleton {
     names: Vec<String>,
     parents: Vec<Option<u16>>,
     rest: Vec<BoneTransform>,
+    /// Bones with parents, and the parents, in the order of their depth.
+    by_depth: Vec<(u16, u16)>,
 }
 
 impl Skeleton {
@@ -37,7 +39,9 @@ impl Skeleton {
                 bones.len()
             ));
         }
-        let mut skeleton = Skeleton { names: vec![], parents: vec![], rest: vec![] };
+        let mut skeleton =
+            Skeleton { names: vec![], parents: vec![], rest: vec![], by_depth: vec![] };
+        let mut depths: Vec<u16> = Vec::with_capacity(bones.len());
         for (index, (name, parent, rest)) in bones.into_iter().enumerate() {
             if parent.is_some_and(|parent| usize::from(parent) >= index) {
                 return Err(error!("bone '{name}' comes before its parent"));
@@ -47,10 +51,16 @@ impl Skeleton {
             if !finite || rest.rotation.length_squared() < 0.5 {
                 return Err(error!("bone '{name}' has a rest transform that is not valid"));
             }
+            let above = parent.map(|parent| depths[usize::from(parent)]);
+            depths.push(above.map_or(0, |depth| depth + 1));
+            if let Some(parent) = parent {
+                skeleton.by_depth.push((index as u16, parent));
+            }
             skeleton.names.push(name);
             skeleton.parents.push(parent);
             skeleton.rest.push(BoneTransform { rotation: rest.rotation.normalize(), ..rest });
         }
+        skeleton.by_depth.sort_by_key(|(bone, _)| depths[usize::from(*bone)]);
         Ok(skeleton)
     }
 
@@ -76,6 +86,11 @@ impl Skeleton {
 
     pub fn parents(&self) -> &[Option<u16>] {
         &self.parents
+    }
+
+    /// Returns the bones that have a parent, with it, in the order of their depth.
+    pub(crate) fn by_depth(&self) -> &[(u16, u16)] {
+        &self.by_depth
     }
 
     pub fn rest(&self) -> &[BoneTransform] {

@@ -62,14 +62,19 @@ impl PoseEvaluator {
         sample: &mut impl FnMut(usize, &Sample, &mut Pose),
     ) {
         let first = layer.samples.0 as usize;
-        self.sum.clear();
-        for (index, it) in samples.iter().enumerate() {
-            if it.mode == SampleMode::Mean {
-                sample(first + index, it, &mut self.sampled);
-                self.sum.add(&self.sampled, it.weight);
-            }
-        }
         let weight = layer.weight * layer.coverage;
+        let means = || samples.iter().enumerate().filter(|(_, it)| it.mode == SampleMode::Mean);
+        if means().count() == 1 {
+            // The mean of one pose is that pose.
+            means().for_each(|(index, it)| sample(first + index, it, &mut self.mean));
+            pose.blend_towards(&self.mean, weight, mask);
+            return;
+        }
+        self.sum.clear();
+        for (index, it) in means() {
+            sample(first + index, it, &mut self.sampled);
+            self.sum.add(&self.sampled, it.weight);
+        }
         if mask.is_none() && weight >= 1.0 {
             self.sum.finish(pose);
         } else {

@@ -1,0 +1,197 @@
+//! Constant tracks and rows of a clip as bytes: written by the compiler, and read with a check of
+//! everything that a player relies on.
+
+use super::bit_stream::PADDING;
+use super::clip::{Clip, LAST_TICK};
+use super::clip_data::{PROPERTIES, VALUE_MAX, damaged, write_float};
+use super::constant_track::{ConstantTrack, Constants};
+use super::row_track::{RowTrack, Rows, STEP_CODE_MAX, STEPS_MAX};
+use super::source::TrackProperty;
+use engine_foundation::blob::{BlobReader, BlobWriter};
+use engine_foundation::{Error, Vec3, Vec4, error};
+
+/// Flag of a track whose real part is stored, beside the index of its property.
+const HAS_REAL: u8 = 1 << 7;
+
+/// Rows before their states are computed.
+pub struct RowParts {
+    count: u32,
+    tracks: Vec<RowTrack>,
+    stream: Vec<u8>,
+}
+
+impl RowParts {
+    /// Creates the rows, with a saved state after each `jump_ticks`.
+    ///
+    /// # Errors
+    /// Fails if the stream is damaged.
+    pub fn into_rows(self, jump_ticks: u16) -> Result<Rows, Error> {
+        let interval = state_rows(self.count, jump_ticks);
+        Rows::new(self.count, self.tracks, self.stream, interval)
+    }
+}
+
+/// Returns the rows between saved states.
+pub fn state_rows(count: u32, jump_ticks: u16) -> u32 {
+    (count.saturating_sub(1) * u32::from(jump_ticks) / u32::from(LAST_TICK)).max(1)
+}
+
+fn property_index(property: TrackProperty) -> u8 {
+    PROPERTIES.iter().position(|it| *it == property).unwrap_or(0) as u8
+}
+
+fn write_vector(writer: &mut BlobWriter, vector: Vec3) {
+    vector.to_array().iter().for_each(|value| write_float(writer, value));
+}
+
+fn write_bone(writer: &mut BlobWriter, bone: u16) {
+    bone.to_le_bytes().into_iter().for_each(|byte| writer.u8(byte));
+}
+
+/// Writes the constant tracks and the rows of a clip.
+pub fn write_regular(writer: &mut BlobWriter, clip: &Clip) {
+    writer.list(&clip.constants.tracks, |writer, track| {
+        write_bone(writer, track.bone);
+        writer.u8(property_index(track.property));
+        let numbers = if track.property == TrackProperty::Rotation { 4 } else { 3 };
+        track.value.to_array()[..numbers].iter().for_each(|value| write_float(writer, value));
+    });
+    let rows = &clip.rows;
+    writer.u32(rows.count);
+    writer.list(&rows.tracks, |writer, track| {
+        write_bone(writer, track.bone);
+        let flag = if track.has_real { HAS_REAL } else { 0 };
+        writer.u8(property_index(track.property) | flag);
+        if track.property != TrackProperty::Rotation {
+            write_vector(writer, track.origin);
+            write_vector(writer, track.step);
+            return;
+        }
+        track.step_codes.into_iter().for_each(|code| writer.u8(code));
+        for part in track.mean {
+            write_bone(writer, part as u16);
+        }
+    });
+    writer.bytes(&rows.stream[..rows.stream.len().saturating_sub(PADDING)]);
+}
+
+fn read_word(reader: &mut BlobReader) -> Result<u16, Error> {
+    Ok(u16::from_le_bytes([reader.u8()?, reader.u8()?]))
+}
+
+fn read_bone(reader: &mut BlobReader, bones: u16) -> Result<u16, Error> {
+    let bone = read_word(reader)?;
+    match bone < bones {
+        true => Ok(bone),
+        false => Err(error!("it is damaged: a track of the clip names bone {bone} of {bones}")),
+    }
+}
+
+/// Reads the index of a property that is not a weight.
+fn read_property(byte: u8) -> Result<TrackProperty, Error> {
+    let property = PROPERTIES.get(usize::from(byte)).copied();
+    property
+        .filter(|property| *property != TrackProperty::Weight)
+        .ok_or_else(|| damaged("the property of a track"))
+}
+
+fn read_vector(reader: &mut BlobReader) -> Result<Vec3, Error> {
+    Ok(Vec3::new(reader.finite()?, reader.finite()?, reader.finite()?))
+}
+
+/// Reads what [`write_regular`] wrote.
+///
+/// # Errors
+/// Fails if a track is damaged.
+pub fn read_regular(
+    reader: &mut BlobReader,
+    bones: u16,
+    seconds: f32,
+) -> Result<(Constants, RowParts), Error> {
+    let constants = reader.list(|reader| {
+        let bone = read_bone(reader, bones)?;
+        let property = read_property(reader.u8()?)?;
+        let value = read_vector(reader)?;
+        let rotates = property == TrackProperty::Rotation;
+        let value = value.extend(if rotates { reader.finite()? } else { 0.0 });
+        let valid = match rotates {
+            true => (0.9..1.1).contains(&value.length_squared()),
+            false => value.abs().max_element() <= VALUE_MAX,
+        };
+        match valid {
+            true => Ok(ConstantTrack { bone, property, value }),
+            false => Err(damaged("the value of a constant track")),
+        }
+    })?;
+    let count = reader.u32()?;
+    if count > 0 && !(count as f32 / seconds).is_finite() {
+        return Err(damaged("the number of rows"));
+    }
+    let tracks = reader.list(|reader| read_row_track(reader, bones))?;
+    let mut stream = reader.bytes()?.to_vec();
+    if count > 0 {
+        stream.extend([0; PADDING]);
+    }
+    Ok((Constants::new(constants), RowParts { count, tracks, stream }))
+}
+
+fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error> {
+    let bone = read_bone(reader, bones)?;
+    let byte = reader.u8()?;
+    let property = read_property(byte & !HAS_REAL)?;
+    let has_real = byte & HAS_REAL != 0;
+    let mut track = RowTrack {
+        bone,
+        property,
+        has_real,
+        mean: [0; 3],
+        origin: Vec3::ZERO,
+        step: Vec3::ZERO,
+        step_codes: [0; 3],
+    };
+    let valid = if property == TrackProperty::Rotation {
+        let codes = [reader.u8()?, reader.u8()?, reader.u8()?];
+        let equal = codes.iter().all(|code| *code == codes[0]);
+        if codes.iter().any(|code| *code > STEP_CODE_MAX) || (has_real && !equal) {
+            return Err(damaged("the step of a rotation"));
+        }
+        track.set_step_codes(codes);
+        for part in &mut track.mean {
+            *part = read_word(reader)? as i16;
+        }
+        let mean = Vec4::from(track.mean_rotation()).length_squared();
+        (0.9..1.1).contains(&mean)
+    } else {
+        (track.origin, track.step) = (read_vector(reader)?, read_vector(reader)?);
+        let reach = track.origin.abs() + track.step.abs() * STEPS_MAX as f32;
+        !has_real && reach.max_element() <= VALUE_MAX * 8.0
+    };
+    match valid {
+        true => Ok(track),
+        false => Err(damaged("the range of a track")),
+    }
+}
+
+/// Checks that the tracks of each kind are sorted, and that no bone has two tracks of a property.
+///
+/// # Errors
+/// Fails if it does.
+pub fn check_properties(clip: &Clip) -> Result<(), Error> {
+    let constants: Vec<_> =
+        clip.constants.tracks.iter().map(|track| (track.property, track.bone)).collect();
+    let rows: Vec<_> = clip.rows.tracks.iter().map(|track| (track.property, track.bone)).collect();
+    for list in [&constants, &rows] {
+        if !list.windows(2).all(|pair| pair[0] < pair[1]) {
+            return Err(damaged("the order of the tracks"));
+        }
+    }
+    let own = clip.tracks.iter().map(|track| (track.property, track.bone));
+    let mut all: Vec<_> = constants.into_iter().chain(rows).chain(own).collect();
+    let count = all.len();
+    all.sort_unstable();
+    all.dedup();
+    match all.len() == count {
+        true => Ok(()),
+        false => Err(damaged("a bone with two tracks of a property")),
+    }
+}

@@ -1,0 +1,70 @@
+//! Operations on four numbers, one after another, for processors without vector instructions of
+//! their own here, and to compare with them.
+
+use super::Lanes;
+
+#[inline(always)]
+fn zip(a: Lanes, b: Lanes, operation: impl Fn(f32, f32) -> f32) -> Lanes {
+    Lanes(std::array::from_fn(|lane| operation(a.0[lane], b.0[lane])))
+}
+
+#[inline(always)]
+pub fn add(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| a + b)
+}
+
+#[inline(always)]
+pub fn subtract(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| a - b)
+}
+
+#[inline(always)]
+pub fn multiply(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| a * b)
+}
+
+#[inline(always)]
+pub fn divide(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| a / b)
+}
+
+#[inline(always)]
+pub fn most(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| if a > b { a } else { b })
+}
+
+#[inline(always)]
+pub fn least(a: Lanes, b: Lanes) -> Lanes {
+    zip(a, b, |a, b| if a < b { a } else { b })
+}
+
+#[inline(always)]
+pub fn sqrt(lanes: Lanes) -> Lanes {
+    Lanes(lanes.0.map(f32::sqrt))
+}
+
+#[inline(always)]
+pub fn select(lanes: Lanes, other: Lanes, mask: [u32; 4]) -> Lanes {
+    Lanes(std::array::from_fn(|lane| {
+        let (own, other) = (lanes.0[lane].to_bits(), other.0[lane].to_bits());
+        f32::from_bits((own & !mask[lane]) | (other & mask[lane]))
+    }))
+}
+
+#[inline(always)]
+pub fn if_below(lanes: Lanes, limit: Lanes, chosen: Lanes, other: Lanes) -> Lanes {
+    Lanes(std::array::from_fn(|lane| match lanes.0[lane] < limit.0[lane] {
+        true => chosen.0[lane],
+        false => other.0[lane],
+    }))
+}
+
+#[inline(always)]
+pub fn splat_lane<const LANE: i32>(lanes: Lanes) -> Lanes {
+    Lanes([lanes.0[LANE as usize]; 4])
+}
+
+#[inline(always)]
+pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
+    std::array::from_fn(|column| Lanes(std::array::from_fn(|row| rows[row].0[column])))
+}

@@ -1,0 +1,224 @@
+//! Choice of the form of each track: one value, a key in every row, or keys at times of its own;
+//! and of the number of rows.
+
+use super::clip::Track;
+use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
+use super::constant_track::ConstantTrack;
+use super::key_reduction::displacement;
+use super::row_fit::{ExactBone, RowCurve, RowFit};
+use super::row_track::ROWS_MAX;
+use super::skeleton::BoneTransform;
+use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
+use engine_foundation::{Quat, Vec3, Vec4};
+
+/// Keys of the source from which their rate counts.
+const RATE_KEYS_MIN: usize = 4;
+/// Rows per second without such keys, and the most.
+const RATE_DEFAULT: f32 = 30.0;
+const RATE_MAX: f32 = 120.0;
+/// Divisors of the rate of the source that are tried.
+const DIVISORS: [u32; 4] = [1, 2, 3, 4];
+/// Part of the tolerance that the interpolation between rows takes at most.
+const INTERPOLATION_PART: f32 = 0.4;
+/// Part of the tolerance that a constant value takes at most.
+const CONSTANT_PART: f32 = 0.1;
+/// Part of the tolerance for the estimate of the sizes of keys.
+const ESTIMATE_PART: f32 = 0.5;
+/// Bytes of a track with keys of its own, without its keys beyond the first two.
+const KEYED_HEAD: usize = 47;
+
+/// Forms of the tracks of a clip.
+pub struct Plan<'a> {
+    pub constants: Vec<ConstantTrack>,
+    pub keyed: Vec<TrackKeys<'a>>,
+    pub fit: RowFit<'a>,
+}
+
+/// Chooses the forms of tracks, which are sorted by property and bone.
+pub fn plan<'a>(input: &'a Input, mut tracks: Vec<TrackKeys<'a>>) -> Plan<'a> {
+    let mut constants = Vec::new();
+    tracks.retain(|keys| match keys.constant() {
+        Some(value) => {
+            let (bone, property) = (keys.track.bone, keys.track.property);
+            constants.push(ConstantTrack { bone, property, value });
+            false
+        }
+        None => true,
+    });
+    let keyed_bytes: Vec<usize> = tracks
+        .iter_mut()
+        .map(|keys| {
+            keys.choose(ESTIMATE_PART);
+            KEYED_HEAD + keys.kept.len() * keys.track.key_bytes()
+        })
+        .collect();
+    let mut best: Option<(usize, Vec<Option<RowCurve>>)> = None;
+    for divisor in DIVISORS {
+        let Some(count) = row_count(input, &tracks, divisor) else { break };
+        let curves: Vec<Option<RowCurve>> = tracks
+            .iter()
+            .zip(&keyed_bytes)
+            .map(|(keys, bytes)| {
+                row_curve(input, keys, count).filter(|it| it.byte_count() < *bytes)
+            })
+            .collect();
+        let bytes = |(curve, keyed): (&Option<RowCurve>, &usize)| match curve {
+            Some(curve) => curve.byte_count(),
+            None => *keyed,
+        };
+        let total = curves.iter().zip(&keyed_bytes).map(bytes).sum();
+        if best.as_ref().is_none_or(|best| total < best.0) {
+            best = Some((total, curves));
+        }
+    }
+    let curves = best.map_or_else(Vec::new, |best| best.1);
+    let mut kept = curves.iter().map(Option::is_none).collect::<Vec<bool>>().into_iter();
+    tracks.retain(|_| kept.next().unwrap_or(true));
+    let curves: Vec<RowCurve> = curves.into_iter().flatten().collect();
+    let fit = row_fit(input, &constants, &tracks, curves);
+    Plan { constants, keyed: tracks, fit }
+}
+
+/// Returns the number of rows for a part of the rate of the source's keys.
+fn row_count(input: &Input, tracks: &[TrackKeys], divisor: u32) -> Option<u32> {
+    let rate = |keys: &TrackKeys| {
+        let times = &keys.source.times;
+        let seconds = times[times.len() - 1] - times[0];
+        (times.len() >= RATE_KEYS_MIN).then(|| (times.len() - 1) as f32 / seconds)
+    };
+    let mut rates: Vec<f32> = tracks.iter().filter_map(rate).collect();
+    rates.sort_by(f32::total_cmp);
+    let rate = rates.get(rates.len() / 2).copied().unwrap_or(RATE_DEFAULT).min(RATE_MAX);
+    let intervals = (rate * input.source.seconds / divisor as f32).round();
+    (intervals >= 1.0 && intervals < ROWS_MAX as f32).then(|| intervals as u32 + 1)
+}
+
+/// Returns the values of a track at the rows. Rotations take the shorter arc to the previous one.
+fn values_at_rows(source: &SourceTrack, seconds: f32, count: u32) -> Vec<Vec4> {
+    let mut previous = Vec4::W;
+    let value = |row: u32| {
+        let value = Vec4::from_array(source.sample(row_time(seconds, count, row)));
+        let flips = source.property == TrackProperty::Rotation && previous.dot(value) < 0.0;
+        previous = if flips { -value } else { value };
+        previous
+    };
+    (0..count).map(value).collect()
+}
+
+fn row_time(seconds: f32, count: u32, row: u32) -> f32 {
+    seconds * (row as f32 / (count - 1) as f32)
+}
+
+/// Returns the curve of a track in rows, if the interpolation between rows is exact enough.
+fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
+    let (bone, property) = (keys.track.bone, keys.track.property);
+    if keys.track.step || property == TrackProperty::Weight {
+        return None;
+    }
+    let values = values_at_rows(keys.source, input.source.seconds, count);
+    // Rows at the keys of a source that interpolates linearly are as exact as rows can be.
+    let linear = keys.source.interpolation == SourceInterpolation::Linear;
+    let has_keys = linear && keys.source.times.len() == values.len();
+    if !has_keys && !follows(input, keys, &values) {
+        return None;
+    }
+    let (reach, tolerance) = match property {
+        TrackProperty::Rotation => {
+            let bone = usize::from(bone);
+            (input.scales.arms[bone], keys.tolerance.min(input.strictest[bone]))
+        }
+        TrackProperty::Scale => (Vec3::splat(keys.reach), keys.tolerance),
+        TrackProperty::Position | TrackProperty::Weight => (Vec3::ONE, keys.tolerance),
+    };
+    let mut curve = RowCurve::new((property, bone), values, tolerance, reach);
+    curve.quantize_exact();
+    Some(curve)
+}
+
+/// Returns true if the interpolation between rows follows the source.
+fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4]) -> bool {
+    let seconds = input.source.seconds;
+    let rate = (values.len() - 1) as f32 / seconds;
+    let count = (seconds * SAMPLES_PER_SECOND) as u32;
+    let regular = (0..count).map(|index| index as f32 / SAMPLES_PER_SECOND);
+    let times = keys.source.times.iter().copied().filter(|time| (0.0..=seconds).contains(time));
+    regular.chain(times).all(|time| {
+        let position = time * rate;
+        let before = (position as usize).min(values.len() - 2);
+        let (from, to) = (values[before], values[before + 1]);
+        let shown = from + (to - from) * (position - before as f32);
+        let exact = Vec4::from_array(keys.source.sample(time));
+        let error = displacement(keys.track.property, keys.reach, exact, shown);
+        error <= keys.tolerance * INTERPOLATION_PART
+    })
+}
+
+/// Creates the fit of the rows, with the rotations of all bones.
+fn row_fit<'a>(
+    input: &'a Input,
+    constants: &[ConstantTrack],
+    keyed: &[TrackKeys],
+    curves: Vec<RowCurve>,
+) -> RowFit<'a> {
+    let parents = input.skeleton.parents();
+    let mut played = vec![None; parents.len()];
+    let is_rotation = |property| property == TrackProperty::Rotation;
+    for track in constants.iter().filter(|track| is_rotation(track.property)) {
+        played[usize::from(track.bone)] = Some(Quat::from_vec4(track.value));
+    }
+    let is_track =
+        |track: &Track, bone| is_rotation(track.property) && usize::from(track.bone) == bone;
+    let mut exact: Vec<Vec<ExactBone>> = Vec::new();
+    // Differences are added to other poses, so that their errors cannot be corrected.
+    if !input.features.additive {
+        let count = curves.first().map_or(0, |curve| curve.row_count());
+        let rest = |(base, scale): (&BoneTransform, &f32)| ExactBone {
+            rotation: base.rotation,
+            position: base.position * *scale,
+        };
+        let scales = &input.scales.parents;
+        exact = vec![input.base.iter().zip(scales).map(rest).collect(); count as usize];
+        for track in &input.source.tracks {
+            let bone = usize::from(track.bone);
+            let values = values_at_rows(track, input.source.seconds, count);
+            for (exact, value) in exact.iter_mut().zip(values) {
+                match track.property {
+                    TrackProperty::Rotation => exact[bone].rotation = Quat::from_vec4(value),
+                    TrackProperty::Position => {
+                        exact[bone].position = value.truncate() * scales[bone];
+                    }
+                    TrackProperty::Scale | TrackProperty::Weight => {}
+                }
+            }
+        }
+        for (bone, played) in played.iter_mut().enumerate() {
+            // A track that keeps the rest transform is not stored.
+            let keyed = keyed.iter().any(|keys| is_track(&keys.track, bone));
+            if played.is_none() && !keyed {
+                *played = Some(input.base[bone].rotation);
+            }
+        }
+    }
+    RowFit {
+        curves,
+        parents,
+        scales: &input.scales.parents,
+        exact,
+        played,
+        shell: input.scales.shell,
+    }
+}
+
+impl TrackKeys<'_> {
+    /// Returns the value of a track that has one, other than a weight.
+    fn constant(&self) -> Option<Vec4> {
+        let property = self.track.property;
+        let first = self.samples.first()?.value;
+        let limit = self.tolerance * CONSTANT_PART;
+        let keeps = |value: Vec4| {
+            let error = |value, other| displacement(property, self.reach, value, other);
+            self.samples.iter().all(|sample| error(sample.value, value) <= limit)
+        };
+        (property != TrackProperty::Weight && keeps(first)).then_some(first)
+    }
+}

@@ -1,0 +1,201 @@
+//! Tests of rows: their numbers, saved states and damaged streams; and of whole clips of recorded
+//! motion, which are stored as rows.
+
+use super::bit_stream::PADDING;
+use super::compile::source_pose;
+use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
+use super::*;
+use engine_foundation::random::Random;
+use engine_foundation::{Quat, Vec3};
+
+fn row_track(bone: u16, property: TrackProperty, has_real: bool) -> RowTrack {
+    let mut track = RowTrack {
+        bone,
+        property,
+        has_real,
+        mean: [0; 3],
+        origin: Vec3::ZERO,
+        step: Vec3::splat(0.001),
+        step_codes: [0; 3],
+    };
+    if property == TrackProperty::Rotation {
+        track.set_rotation_steps(Vec3::new(1e-3, 2e-3, 1e-4));
+    }
+    track
+}
+
+fn number(random: &mut Random, most: i64) -> i32 {
+    random.range_i64(-most, most) as i32
+}
+
+/// Tracks of several groups, with smooth numbers and noise of any size.
+fn tracks(count: usize, noise: i64) -> (Vec<RowTrack>, Vec<Vec<RowValue>>) {
+    let tracks = vec![
+        row_track(0, TrackProperty::Rotation, false),
+        row_track(1, TrackProperty::Rotation, true),
+        row_track(6, TrackProperty::Rotation, false),
+        row_track(3, TrackProperty::Position, false),
+        row_track(3, TrackProperty::Scale, false),
+    ];
+    let mut random = Random::seed(noise as u64);
+    let values = tracks.iter().map(|track| {
+        let components = track.components();
+        let value = |row: usize| {
+            let mut value = [0; 4];
+            for (axis, number) in value.iter_mut().enumerate().take(components) {
+                let smooth = (row * row * (axis + 1)) as i32 / 40;
+                *number = smooth + self::number(&mut random, noise);
+            }
+            value
+        };
+        (0..count).map(value).collect()
+    });
+    let values = values.collect();
+    (tracks, values)
+}
+
+#[test]
+fn rows_have_the_numbers_that_were_encoded() {
+    for (count, noise) in [(2, 0), (3, 5), (17, 1), (18, 100), (19, 0), (100, 7), (90, 200_000)] {
+        let (tracks, values) = tracks(count, noise);
+        let rows = Rows::encode(tracks, &values, 10).unwrap();
+        assert_eq!(rows.values(), values, "{count} rows");
+        let again = Rows::new(rows.count, rows.tracks.clone(), rows.stream.clone(), 10).unwrap();
+        assert_eq!(again, rows);
+    }
+    let (tracks, values) = tracks(200, 0);
+    let smooth = Rows::encode(tracks, &values, 10).unwrap();
+    assert!(smooth.stream.len() < 200 * 16 * 3 / 8, "{}", smooth.stream.len());
+}
+
+#[test]
+fn numbers_beyond_the_limit_are_refused() {
+    let (tracks, mut values) = tracks(20, 3);
+    for sign in [1, -1] {
+        values[0][7][1] = STEPS_MAX * sign;
+        values[0][8][1] = -STEPS_MAX * sign;
+        let rows = Rows::encode(tracks.clone(), &values, 4).unwrap();
+        assert_eq!(rows.values(), values);
+    }
+    values[0][7][1] = STEPS_MAX + 1;
+    let error = Rows::encode(tracks, &values, 4).unwrap_err().to_string();
+    assert!(error.contains("more than 2097152 steps (STEPS_MAX)"), "{error}");
+}
+
+#[test]
+fn damaged_rows_are_refused_or_have_valid_numbers() {
+    let (tracks, values) = tracks(60, 9);
+    let rows = Rows::encode(tracks.clone(), &values, 8).unwrap();
+    for length in 0..rows.stream.len() - PADDING {
+        let mut cut = rows.stream[..length].to_vec();
+        cut.extend([0; PADDING]);
+        assert!(Rows::new(60, tracks.clone(), cut, 8).is_err(), "{length}");
+    }
+    let mut accepted = 0;
+    for bit in 0..(rows.stream.len() - PADDING) * 8 {
+        let mut changed = rows.stream.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        if let Ok(rows) = Rows::new(60, tracks.clone(), changed, 8) {
+            accepted += 1;
+            let most = rows.values().iter().flatten().flatten().map(|it| it.abs()).max();
+            assert!(most.is_some_and(|most| most <= STEPS_MAX));
+        }
+    }
+    assert!(accepted > 0, "a changed difference is still a valid one");
+    let mut padded = rows.stream.clone();
+    padded.extend([0; 2]);
+    assert!(Rows::new(60, tracks.clone(), padded, 8).is_err());
+    let mut filled = rows.stream.clone();
+    *filled.last_mut().unwrap() = 1;
+    assert!(Rows::new(60, tracks.clone(), filled, 8).is_err());
+    assert!(Rows::new(1, tracks.clone(), rows.stream.clone(), 8).is_err());
+    assert!(Rows::new(u32::MAX, tracks, rows.stream, 8).is_err());
+}
+
+/// A chain of bones that bend and shake, with a full turn of the first.
+fn recording(seconds: u32) -> (Skeleton, SourceClip) {
+    let bone = |index: u16| {
+        let position = Vec3::new(0.02, if index == 0 { 1.0 } else { 0.25 }, 0.0);
+        let rest = BoneTransform { position, ..BoneTransform::IDENTITY };
+        (format!("bone_{index}"), index.checked_sub(1), rest)
+    };
+    let skeleton = Skeleton::new((0..9).map(bone).collect()).unwrap();
+    let times: Vec<f32> = (0..=seconds * 30).map(|key| key as f32 / 30.0).collect();
+    let mut random = Random::seed(3);
+    let mut tracks = Vec::new();
+    for bone in 0..9_u16 {
+        let mut value = |time: &f32| {
+            let shake = Vec3::from_array([(); 3].map(|()| number(&mut random, 1000) as f32 * 5e-7));
+            let bend = Vec3::new(0.3, 0.1 * f32::from(bone), 0.2) * (time * 2.0).sin() + shake;
+            let turn = Quat::from_rotation_y(if bone == 0 { time * 3.0 } else { 0.0 });
+            (turn * Quat::from_scaled_axis(bend)).to_array()
+        };
+        tracks.push(SourceTrack {
+            bone,
+            property: TrackProperty::Rotation,
+            interpolation: SourceInterpolation::Linear,
+            times: times.clone(),
+            values: times.iter().map(&mut value).collect(),
+        });
+    }
+    (skeleton, SourceClip { seconds: seconds as f32, tracks })
+}
+
+#[test]
+fn recorded_motion_becomes_rows_within_the_tolerance() {
+    let (skeleton, source) = recording(4);
+    let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT).unwrap();
+    let clip = &compiled.clip;
+    assert_eq!((clip.stats().rows, clip.stats().row_tracks), (121, 9));
+    assert!(compiled.error_ratio <= 1.0, "{}", compiled.error);
+    let turning = clip.rows.tracks.iter().filter(|track| track.has_real);
+    assert_eq!(turning.count(), 1, "only the first bone turns around");
+    let rate = clip.byte_count() as f32 / 9.0 / 4.0;
+    assert!(rate < 80.0, "{rate} bytes for each bone and second");
+    // Every row and every middle between two rows.
+    let mut player = ClipPlayer::new(clip, &skeleton);
+    let (mut shown, mut exact) = (Pose::default(), Pose::default());
+    let (mut shown_matrices, mut exact_matrices) = (Vec::new(), Vec::new());
+    for half in 0..=240 {
+        let time = half as f32 / 60.0;
+        player.seek(clip, time);
+        player.sample(&Pose::rest(&skeleton), &mut shown);
+        source_pose(&source, &skeleton, time, &mut exact);
+        model_matrices(&skeleton, &shown, &mut shown_matrices);
+        model_matrices(&skeleton, &exact, &mut exact_matrices);
+        for (shown, exact) in shown_matrices.iter().zip(&exact_matrices) {
+            for point in [[0.03, 0.0, 0.0], [0.0, 0.03, 0.0], [0.0, 0.0, 0.03]] {
+                let (a, b) = (shown.transform_point(point), exact.transform_point(point));
+                let distance = (Vec3::from_array(a) - Vec3::from_array(b)).length();
+                assert!(distance < 1.02e-4, "{distance} at {time}");
+            }
+        }
+    }
+}
+
+#[test]
+fn jumps_within_rows_have_the_bits_of_playback() {
+    let (skeleton, source) = recording(3);
+    let settings = ClipSettings { jump_seconds: 0.3, ..ClipSettings::DEFAULT };
+    let clip = compile(&source, &skeleton, &settings).unwrap().clip;
+    assert!(clip.stats().jump_frames >= 9);
+    let rest = Pose::rest(&skeleton);
+    let mut playing = ClipPlayer::new(&clip, &skeleton);
+    let steps: Vec<f32> = (0..=400).map(|step| step as f32 * 0.0077).collect();
+    let played: Vec<Pose> = steps
+        .iter()
+        .map(|time| {
+            let mut pose = Pose::default();
+            playing.seek(&clip, *time);
+            playing.sample(&rest, &mut pose);
+            pose
+        })
+        .collect();
+    let mut jumping = ClipPlayer::new(&clip, &skeleton);
+    let mut pose = Pose::default();
+    for index in (0..=400).map(|index| index * 173 % 401).chain((0..=400).rev()) {
+        jumping.seek(&clip, steps[index]);
+        jumping.sample(&rest, &mut pose);
+        assert_eq!(pose, played[index], "at {}", steps[index]);
+    }
+}
