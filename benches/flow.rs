@@ -149,7 +149,7 @@ fn nodes() -> Vec<Row> {
     let mut graphs = Graphs::new(&chain(CHAIN));
     let owner = graphs.owner();
     let id = graphs.flow.create(graphs.program, owner).expect("there is room");
-    let mut event = |graphs: &mut Graphs| {
+    let event = |graphs: &mut Graphs| {
         graphs.flow.raise(id, EventKind::Custom, "go", &[], 0);
         black_box(graphs.flow.run(&mut NoHost));
     };

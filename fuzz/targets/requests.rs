@@ -98,6 +98,7 @@ mod broker {
                 }),
                 outputs: vec![folder.join("a.png"), folder.join("nowhere/b.png")],
                 appends: Some(folder.clone()),
+                sources: Some(folder.clone()),
                 drops: true,
             };
             let shown = folder.display().to_string();
