@@ -585,10 +585,7 @@ const FAMILIAR_NAMES: &[FamiliarName] = &[
     ),
     row("docs/first_game.md", "tutorial, getting started, first game, hello world, example"),
     row("docs/faq.md", "faq, questions, help, why"),
-    row(
-        "docs/faq.md#what-does-not-exist-yet",
-        "multiplayer, networking, network",
-    ),
+    row("docs/faq.md#what-does-not-exist-yet", "multiplayer, networking, network"),
 ];
 
 #[cfg(test)]
