@@ -94,8 +94,6 @@ impl Engine {
                 frame.system("scene_graph", parts, move |(units, scenes)| {
                     units.update_scene(world, pool).map(|()| scenes.note_moved(&units.moved))
                 });
-            }
-            if steps.scene_graph {
                 frame.system("sprites", (units.read(), scenes.write()), move |(units, scenes)| {
                     let has = |row: u32| units.is_in(row, world);
                     scenes.sprites.play(delta, has);
@@ -113,15 +111,21 @@ impl Engine {
         self.worlds.viewers = viewers;
         done?;
         if steps.scene_graph {
-            self.worlds.animations.count_update();
-            self.play_event_cues();
-            self.worlds.draw_skeletons(&self.game, world)?;
+            self.finish_animations(world)?;
         }
         if particles && steps.scene_graph {
             self.worlds.particles.end_finished(world.0, frame_index);
             self.worlds.report_refused_particles();
         }
         physics.map_or(Ok(()), |physics| self.worlds.draw_physics(&self.game, physics))
+    }
+
+    /// Plays the sounds and effects of a world's animations, and draws its skeletons if they are
+    /// shown.
+    fn finish_animations(&mut self, world: WorldId) -> Result<(), Error> {
+        self.worlds.animations.count_update();
+        self.play_event_cues();
+        self.worlds.draw_skeletons(&self.game, world)
     }
 }
 

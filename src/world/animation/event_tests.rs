@@ -182,8 +182,8 @@ fn machines_that_do_not_fit_a_reloaded_model_have_no_ragdolls() {
     stage.step(0.1);
     let ragdolls = |stage: &Stage| stage.character().machine.as_ref().unwrap().ragdolls().0.len();
     assert_eq!(ragdolls(&stage), 1);
-    let mut data = engine_models::data::ModelData::default();
-    data.nodes = vec![super::tests::node("hip", None)];
+    let nodes = vec![super::tests::node("hip", None)];
+    let data = engine_models::data::ModelData { nodes, ..Default::default() };
     let model = Model { name: "rig".to_string(), data, meshes: vec![], materials: vec![] };
     let model = Arc::new(AnimatedModel::read(&model).unwrap());
     let nodes = bone_nodes(&model, &stage.units, stage.unit);

@@ -1,5 +1,5 @@
-//! Poses of glTF animations compared with those of a straightforward evaluator, which reads the file,
-//! interpolates each sampler as the specification says (glTF 2.0, appendix C), and multiplies
+//! Poses of glTF animations compared with those of a straightforward evaluator, which reads the
+//! file, interpolates each sampler as the specification says (glTF 2.0, appendix C), and multiplies
 //! matrices of 64-bit numbers. It shares no code with the importer, the compiler or the players.
 //!
 //! `ENGINE_REFERENCE_MODELS` names a folder with more models, such as those of the Khronos Group.

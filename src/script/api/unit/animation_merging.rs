@@ -62,7 +62,7 @@ pub static UNIT: ModuleRows = more(
              `AnimationCurves.sample` returns values at other times.",
         )
         .pure()
-        .returns(&["true if it is animated", "value, or nil"]),
+        .returns(&["animated", "value"]),
     ],
 );
 

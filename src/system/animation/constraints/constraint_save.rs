@@ -95,7 +95,7 @@ mod tests {
         let mut feet = FootPlacementState::FLAT;
         (feet.pelvis, feet.feet[1], feet.normals[2]) = (0.125, -0.5, Vec3::X);
         let mut written = vec![3.0];
-        written.extend((0..3 * 2 * 3 + 9).map(|_| f64::from(count())));
+        written.extend((0..3 * 2 * 3 + 9).map(|_| count()));
         written.extend([0.0, 0.0, 0.0, 1.0, 0.01].map(|it: f32| f64::from(it)));
         written.push(0.0);
         written.extend([0.0; 9]);
