@@ -79,6 +79,7 @@ const LUA_MENTIONS_ALLOWED: &[(&str, &str)] = &[
     ("src/resource/project.rs", "finds scripts, which are .lua files"),
     ("src/resource/nearby_game.rs", "finds the script that games start with, and those of others"),
     ("src/resource/resource_kind.rs", "the name of the kind of scripts"),
+    ("src/system/flow/resource.rs", "an input's text is no name of the kind of scripts"),
     ("src/engine/error_overlay.rs", "finds the stacks in reports by their headings"),
     ("src/world/component.rs", "a game's own components are resources of the kind of scripts"),
     ("src/resource/settings.rs", "keys and words that people write in settings.sjson"),

@@ -9,8 +9,8 @@ local ipairs, pairs, error, format = ipairs, pairs, error, string.format
 local ORDERS = {
   -- (dt) In each frame, before the game's `update`.
   frame_update = {
-    "flow", "console", "actions", "user_settings", "alarms", "respawns", "components", "levels", "timers",
-    "tweens",
+    "flow", "console", "actions", "user_settings", "alarms", "respawns", "components", "levels",
+    "timers", "tweens",
   },
   -- () In each frame, after the game's `render`, so that it is drawn on top.
   frame_render = { "debug_ui", "graphs", "console" },

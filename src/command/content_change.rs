@@ -1,5 +1,5 @@
-//! `engine mv`, `cp`, `replace`, `rm` and `undo`: operations on resources. Each shows its plan, asks
-//! about what is not certain, and is applied as one change.
+//! `engine mv`, `cp`, `replace`, `rm` and `undo`: operations on resources. Each shows its plan,
+//! asks about what is not certain, and is applied as one change.
 
 use super::git;
 use super::merge::ReportFormat;

@@ -151,7 +151,8 @@ pub fn to_html(names: [&str; 2], changes: &[Change]) -> String {
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Differences</title>\n<style>\n\
          body { font: 14px sans-serif; margin: 2em }\n\
          table { border-collapse: collapse; width: 100%; table-layout: fixed }\n\
-         td, th { border: 1px solid #ccc; padding: 4px 8px; vertical-align: top; text-align: left }\n\
+         td, th { border: 1px solid #ccc; padding: 4px 8px; vertical-align: top;\n\
+         text-align: left }\n\
          pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }\n\
          .old { background: #ffecec } .new { background: #eaffea }\n</style>\n",
     );

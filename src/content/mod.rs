@@ -3,8 +3,8 @@
 
 pub mod changes;
 pub mod diff;
+#[cfg(test)]
+mod game_for_tests;
 pub mod merge;
 pub mod operations;
 pub mod references;
-#[cfg(test)]
-mod test_game;

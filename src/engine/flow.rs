@@ -1,6 +1,6 @@
 //! Flow in the engine: the graphs of units and levels, their programs, and the events that systems
 //! send to them. The graphs themselves are the system `engine_flow`; functions of scripts are
-//! called by the prelude (lua/world/flow.lua).
+//! called by the prelude (lua/flow/flow.lua).
 
 use super::{Engine, Worlds};
 use engine_flow::{

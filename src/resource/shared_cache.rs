@@ -3,8 +3,9 @@
 //! compiled is stored. Nothing in the cache is trusted: data is hashed and validated when it is
 //! fetched, and the compile compares the contents of all files that were read for it.
 //!
-//! The folder has the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant, where
-//! KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its content.
+//! The folder has the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant,
+//! where KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its
+//! content.
 
 mod sha256;
 

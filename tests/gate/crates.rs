@@ -18,6 +18,7 @@ pub const LAYERS: &[&[&str]] = &[
         "input",
         "materials",
         "animation",
+        "flow",
         "models",
         "navigation",
         "particles",

@@ -2,7 +2,7 @@
 
 use super::journal::STEPS_LEFT;
 use super::*;
-use crate::test_game::TestGame;
+use crate::game_for_tests::TestGame;
 use engine_foundation::atomic_file::disk_simulation::SimulationGuard;
 use std::fs;
 use std::io::ErrorKind;

@@ -204,8 +204,8 @@ impl<'a, 'o> Merger<'a, 'o> {
         self.push(text);
     }
 
-    /// Merges an object, or a list whose items have identities. One side may not have it: then it is
-    /// written as the other side has it, except for objects that were moved.
+    /// Merges an object, or a list whose items have identities. One side may not have it: then it
+    /// is written as the other side has it, except for objects that were moved.
     fn container(
         &mut self,
         base: Option<SourceValue<'a>>,

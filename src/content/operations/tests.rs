@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::changes::{apply, undo};
-use crate::test_game::TestGame;
+use crate::game_for_tests::TestGame;
 use std::fs;
 
 const FILES: &[(&str, &str)] = &[

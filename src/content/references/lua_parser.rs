@@ -139,7 +139,8 @@ impl<'a> Script<'a> {
         is_function.then(|| format!("{module}.{function}"))
     }
 
-    /// Returns the first token of an argument, counted from 0. `at` is the first token of the first.
+    /// Returns the first token of an argument, counted from 0. `at` is the first token of the
+    /// first.
     fn argument(&self, at: usize, position: usize) -> Option<usize> {
         let (mut depth, mut count, mut at) = (0usize, 0, at);
         loop {

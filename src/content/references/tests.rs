@@ -1,7 +1,7 @@
 //! Tests of parsers, resolution and questions, in small games.
 
 use super::*;
-use crate::test_game::{TestGame, kinds};
+use crate::game_for_tests::{TestGame, kinds};
 use std::fs;
 
 fn graph(files: &[(&str, &str)]) -> (TestGame, ContentGraph) {
@@ -31,7 +31,8 @@ fn values_of_sjson_name_resources_with_locations() {
         ("main.lua", ""),
         (
             "units/a.unit",
-            "// x\nmodel = \"models/a\"\ncomponents = {\n  mesh = { material = \"m\" }\n  lid = { look = \"models/a\" }\n}\n",
+            "// x\nmodel = \"models/a\"\ncomponents = {\n  mesh = { material = \"m\" }\n  \
+             lid = { look = \"models/a\" }\n}\n",
         ),
         ("models/a.glb", "glTF"),
         ("m.material", "textures = { color = \"t\" }"),

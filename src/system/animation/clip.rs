@@ -2,9 +2,9 @@
 //! (row_track.rs), and tracks with keys at times of their own, in the order in which they are
 //! needed, with their jump frames.
 //!
-//! A key of the last kind is a track number of 15 bits with the sign of a rotation's real part, a time in ticks, and
-//! three components. The first two keys of each track come first. Key i of a track is needed at the
-//! time of key i - 1, because the player interpolates between two keys.
+//! A key of the last kind is a track number of 15 bits with the sign of a rotation's real part, a
+//! time in ticks, and three components. The first two keys of each track come first. Key i of a
+//! track is needed at the time of key i - 1, because the player interpolates between two keys.
 
 use super::clip_events::ClipEvent;
 use super::constant_track::Constants;

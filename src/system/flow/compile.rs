@@ -9,7 +9,7 @@ use super::node_type::Catalogue;
 use super::op::Op;
 use super::pins::{GraphLoader, cases, curves};
 use super::program::{
-    CONSTANT, EntryPoint, EventKind, HEADER_WORDS, NodeInfo, OWNER_SLOTS, Program, ProgramVariable,
+    CONSTANT, EntryPoint, EventKind, HEADER_LENGTH, NodeInfo, OWNER_SLOTS, Program, ProgramVariable,
     WireInfo,
 };
 use super::source::{GraphSource, Problem};
@@ -238,12 +238,12 @@ fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Pr
             return Err(Problem::error(&node.path, "", message));
         }
         layout.offsets.push(at);
-        at += (HEADER_WORDS + node.inputs.len()) as u32;
+        at += (HEADER_LENGTH + node.inputs.len()) as u32;
         first_slots.push(slots);
         slots += node.outputs.len() as u32 + state_slots(node.op);
     }
     layout.program.slots = slots;
-    layout.program.words = vec![0; at as usize];
+    layout.program.code = vec![0; at as usize];
     for wire in flat.wires {
         layout.program.wires.push(WireInfo {
             from: wire.from,
@@ -276,20 +276,20 @@ impl Layout {
         };
         let mut lists = Vec::with_capacity(node.targets.len());
         for targets in &node.targets {
-            let words = targets
+            let entries = targets
                 .iter()
                 .flat_map(|target| [self.offsets[target.node as usize], target.input, target.wire]);
-            let words: Vec<u32> = words.collect();
-            lists.push(if words.is_empty() { 0 } else { self.push_list(targets.len(), words) });
+            let entries: Vec<u32> = entries.collect();
+            lists.push(if entries.is_empty() { 0 } else { self.push_list(targets.len(), entries) });
         }
-        let events = self.program.words.len() as u32;
-        self.program.words.extend(lists);
+        let events = self.program.code.len() as u32;
+        self.program.code.extend(lists);
         let counts = (node.inputs.len() as u32) << 16 | (node.targets.len() as u32) << 24;
         let header =
             [node.op as u32 | counts, index as u32, first_slots[index], payload, pull_list, events];
-        self.program.words[at..at + HEADER_WORDS].copy_from_slice(&header);
+        self.program.code[at..at + HEADER_LENGTH].copy_from_slice(&header);
         for (input, operand) in node.inputs.iter().enumerate() {
-            self.program.words[at + HEADER_WORDS + input] = match operand {
+            self.program.code[at + HEADER_LENGTH + input] = match operand {
                 Operand::Constant(at) => at | CONSTANT,
                 Operand::Slot(slot) => *slot,
                 Operand::Output(node, output) => first_slots[*node as usize] + output,
@@ -307,11 +307,11 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends a count and words; returns their offset. The word 0 is an empty list.
-    fn push_list(&mut self, count: usize, words: Vec<u32>) -> u32 {
-        let at = self.program.words.len() as u32;
-        self.program.words.push(count as u32);
-        self.program.words.extend(words);
+    /// Appends a count and entries; returns their offset. The offset 0 is an empty list.
+    fn push_list(&mut self, count: usize, entries: Vec<u32>) -> u32 {
+        let at = self.program.code.len() as u32;
+        self.program.code.push(count as u32);
+        self.program.code.extend(entries);
         at
     }
 

@@ -114,7 +114,7 @@ fn node_tree(node: &NodeType) -> SjsonTree {
     let origin = match &node.origin {
         NodeOrigin::BuiltIn => "built_in",
         NodeOrigin::Function => "engine",
-        NodeOrigin::Lua(_) => "lua",
+        NodeOrigin::Script(_) => "script",
     };
     let mut entries = vec![
         ("type".to_string(), json::text(&node.name)),
@@ -129,7 +129,7 @@ fn node_tree(node: &NodeType) -> SjsonTree {
         ("inputs".to_string(), pins(&node.inputs)),
         ("outputs".to_string(), pins(&node.outputs)),
     ];
-    if let NodeOrigin::Lua(file) = &node.origin {
+    if let NodeOrigin::Script(file) = &node.origin {
         entries.push(("file".to_string(), json::text(file)));
     }
     SjsonTree::Object(entries)

@@ -39,8 +39,8 @@ pub enum NodeOrigin {
     BuiltIn,
     /// A function of the engine.
     Function,
-    /// A node that is written in Lua, with its file.
-    Lua(String),
+    /// A node that a script of the game defines, with its file.
+    Script(String),
 }
 
 /// Default of an input without a value in the graph.
@@ -180,10 +180,10 @@ impl Catalogue {
         }
     }
 
-    /// Removes the types that are written in Lua.
-    pub fn remove_lua(&mut self) {
+    /// Removes the types that scripts of the game define.
+    pub fn remove_scripted(&mut self) {
         self.changes += 1;
-        self.types.retain(|node| !matches!(node.origin, NodeOrigin::Lua(_)));
+        self.types.retain(|node| !matches!(node.origin, NodeOrigin::Script(_)));
         let names = self.types.iter().enumerate().map(|(at, node)| (node.name.clone(), at));
         self.by_name = names.collect();
     }

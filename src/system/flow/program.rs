@@ -1,4 +1,4 @@
-//! A compiled graph: one block of words that every instance shares. A node is addressed by the
+//! A compiled graph: one block of numbers that every instance shares. A node is addressed by the
 //! offset of its record from the start of the block, and nothing in the block is an address, so
 //! that it can be copied. Names are kept next to the block, for tools and for errors.
 
@@ -7,8 +7,8 @@ use super::op::Op;
 use super::pins::CurvePoints;
 use super::value::FlowType;
 
-/// Words of a node's record before its inputs.
-pub const HEADER_WORDS: usize = 6;
+/// Length of a node's record before its inputs, in numbers of 32 bits.
+pub const HEADER_LENGTH: usize = 6;
 /// Marks an operand as the index of a constant. Other operands are slots of the instance.
 pub const CONSTANT: u32 = 1 << 31;
 
@@ -111,7 +111,7 @@ pub struct ProgramVariable {
 pub struct Program {
     /// Name of the graph, with its kind: `units/barrel.unit`.
     pub name: String,
-    pub words: Vec<u32>,
+    pub code: Vec<u32>,
     pub constants: Vec<Literal>,
     /// Number of slots of an instance.
     pub slots: u32,
@@ -134,7 +134,7 @@ pub struct Program {
 /// Sizes of a program in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProgramSize {
-    /// The words and the constants, which all instances share.
+    /// The code and the constants, which all instances share.
     pub program: usize,
     /// The slots of an instance.
     pub instance: usize,
@@ -143,7 +143,7 @@ pub struct ProgramSize {
 /// A view of a node's record.
 #[derive(Clone, Copy)]
 pub struct NodeRecord<'a> {
-    words: &'a [u32],
+    code: &'a [u32],
     at: usize,
 }
 
@@ -164,7 +164,7 @@ const fn operations() -> [Op; super::op::OPS] {
 impl<'a> NodeRecord<'a> {
     #[inline(always)]
     fn word(self, index: usize) -> u32 {
-        self.words[self.at + index]
+        self.code[self.at + index]
     }
 
     #[inline(always)]
@@ -205,22 +205,22 @@ impl<'a> NodeRecord<'a> {
     #[inline(always)]
     pub fn pulls(self) -> &'a [u32] {
         let at = self.word(4) as usize;
-        let count = self.words[at] as usize;
-        &self.words[at + 1..at + 1 + count]
+        let count = self.code[at] as usize;
+        &self.code[at + 1..at + 1 + count]
     }
 
     /// Returns the operand of an input.
     #[inline(always)]
     pub fn operand(self, input: usize) -> u32 {
-        self.word(HEADER_WORDS + input)
+        self.word(HEADER_LENGTH + input)
     }
 
     /// Returns the targets of an event output: offset of the node, input, wire.
     #[inline(always)]
     pub fn targets(self, output: usize) -> &'a [[u32; 3]] {
-        let at = self.words[self.word(5) as usize + output] as usize;
-        let count = self.words[at] as usize;
-        self.words[at + 1..at + 1 + count * 3].as_chunks().0
+        let at = self.code[self.word(5) as usize + output] as usize;
+        let count = self.code[at] as usize;
+        self.code[at + 1..at + 1 + count * 3].as_chunks().0
     }
 }
 
@@ -228,14 +228,14 @@ impl Program {
     /// Returns the record of a node.
     #[inline(always)]
     pub fn node(&self, offset: u32) -> NodeRecord<'_> {
-        NodeRecord { words: &self.words, at: offset as usize }
+        NodeRecord { code: &self.code, at: offset as usize }
     }
 
     /// Returns the exact sizes in bytes.
     pub fn size(&self) -> ProgramSize {
         let slot = size_of::<super::value::Slot>();
         ProgramSize {
-            program: self.words.len() * 4 + self.constants.len() * slot,
+            program: self.code.len() * 4 + self.constants.len() * slot,
             instance: self.slots as usize * slot,
         }
     }

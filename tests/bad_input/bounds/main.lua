@@ -50,6 +50,7 @@ local fixtures = require("fixtures")
 local given = require("functions")
 local ordinary = require("ordinary")
 local exceeding = require("exceeding")
+local exceptions = require("exceptions")
 
 local only, seed, rounds
 local argv = { Application.argv() }
@@ -172,7 +173,7 @@ end
 
 local function note_limits(entry, problem)
   for _, limit in ipairs(entry.limits) do
-    local words = exceeding.words[entry.name] or exceeding.words[limit] or limit
+    local words = exceptions.words[entry.name] or exceptions.words[limit] or limit
     if problem:find(words, 1, true) then
       named[entry.name] = named[entry.name] or {}
       named[entry.name][limit] = true
@@ -469,8 +470,8 @@ local function finish()
     local known = named[path] or {}
     local walked = not rounds and not only and not path:find("^Pad[2-8]%.")
     for _, limit in ipairs(limits_of(bound)) do
-      if walked and not known[limit] and not exceeding.untried[limit]
-        and not exceeding.untried[path]
+      if walked and not known[limit] and not exceptions.untried[limit]
+        and not exceptions.untried[path]
       then
         say(format("walk: unnamed %s %s: %s", path, limit, last_problems[path] or "not tried"))
       end

@@ -228,7 +228,8 @@ impl ContentGraph {
         out
     }
 
-    /// Returns the graph as JSON: `resources` with sizes and files, and `references` with locations.
+    /// Returns the graph as JSON: `resources` with sizes and files, and `references` with
+    /// locations.
     pub fn to_json(&self) -> SjsonTree {
         let text = |text: &str| SjsonTree::String(text.to_string());
         let resources = self.nodes.iter().map(|node| {

@@ -169,8 +169,8 @@ impl<'g> Resolver<'g> {
 }
 
 impl ContentGraph {
-    /// Returns the path from the game's folder that a relative path of a file names, if it is a file
-    /// of the target.
+    /// Returns the path from the game's folder that a relative path of a file names, if it is a
+    /// file of the target.
     pub fn relative_target(
         &self,
         file: &super::FileNode,

@@ -1,4 +1,4 @@
-//! The native part of Flow, for the prelude (lua/world/flow.lua): graphs of units and levels, the
+//! The native part of Flow, for the prelude (lua/flow/flow.lua): graphs of units and levels, the
 //! events that they get, and the functions that their nodes call. Values are passed one by one, so
 //! that a call allocates nothing.
 

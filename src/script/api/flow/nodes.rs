@@ -177,10 +177,10 @@ fn node_type(
         inputs.insert(0, Pin::new("in", FlowType::Event));
         outputs.insert(0, Pin::new("out", FlowType::Event));
     }
-    let words = function.name.replace('_', " ");
+    let title = function.name.replace('_', " ");
     NodeType {
         name: path,
-        title: words[..1].to_uppercase() + &words[1..],
+        title: title[..1].to_uppercase() + &title[1..],
         category: function.module.clone(),
         doc: first_sentence(&function.doc),
         kind: if is_query { NodeKind::Query } else { NodeKind::Action },
@@ -215,7 +215,7 @@ pub(super) fn add_functions(engine: &mut Engine) {
 }
 
 pub(super) fn remove_nodes(engine: &mut Engine) {
-    engine.worlds.flow.get_mut().catalogue.remove_lua();
+    engine.worlds.flow.get_mut().catalogue.remove_scripted();
 }
 
 fn field<'a>(fields: &'a ScriptValue, name: &str) -> Option<&'a ScriptValue> {
@@ -346,14 +346,14 @@ pub(super) fn add_node(
         return Err(error!("the node '{name}' has two outputs '{}'", pair[0]));
     }
     let title = text(&fields, "title").map_err(at)?;
-    let words = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
+    let default_title = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
     let origin = match file.as_str() {
         "" => NodeOrigin::Function,
-        file => NodeOrigin::Lua(file.to_string()),
+        file => NodeOrigin::Script(file.to_string()),
     };
     let node = NodeType {
         name: name.to_string(),
-        title: title.unwrap_or(words),
+        title: title.unwrap_or(default_title),
         category: text(&fields, "category").map_err(at)?.unwrap_or_else(|| "Game".to_string()),
         doc: text(&fields, "doc").map_err(at)?.unwrap_or_default(),
         kind: if is_query { NodeKind::Query } else { NodeKind::Action },
@@ -367,7 +367,7 @@ pub(super) fn add_node(
     };
     let catalogue = &mut engine.worlds.flow.get_mut().catalogue;
     if catalogue.find(name).is_some_and(|known| {
-        !matches!(known.origin, NodeOrigin::Lua(_)) && !file.as_str().is_empty()
+        !matches!(known.origin, NodeOrigin::Script(_)) && !file.as_str().is_empty()
     }) {
         return Err(error!("the node '{name}' has the name of a node of the engine: rename it"));
     }

@@ -19,8 +19,9 @@ const CHOICE_PART: f32 = 0.5;
 impl WeightEvaluator {
     /// Writes the weights of a character into `weights`. `mixed` is the number of those that are
     /// mixed; further ones are those of the sample with the largest weight. `mask` returns the
-    /// weight of a target in a mask of the machine. `sample` is called for each sample with the weights of targets that the
-    /// clip does not animate, and writes the weights of the clip into its last argument.
+    /// weight of a target in a mask of the machine. `sample` is called for each sample with the
+    /// weights of targets that the clip does not animate, and writes the weights of the clip into
+    /// its last argument.
     pub fn evaluate(
         &mut self,
         output: &StateMachineOutput,
