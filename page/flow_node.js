@@ -11,7 +11,7 @@ const KIND_NAMES = {
   action: "action",
   query: "query",
   graph: "subgraph",
-  lua: "Lua",
+  script: "Lua",
 };
 const [TITLE_WIDTH, LABEL_WIDTH, VALUE_WIDTH, LAST_WIDTH, NOTE_WIDTH] = [150, 88, 84, 78, 260];
 const CUT_MAX = 5000;

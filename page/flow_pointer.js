@@ -34,6 +34,8 @@ export class FlowPointer {
   down(event) {
     if (event.target.closest(CONTROLS)) return;
     this.hover(null);
+    // A fast movement leaves the drawing before the first event about it.
+    this.canvas.element.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);
     if (this.fingers.size === 2) {
       this.abort();
@@ -122,7 +124,6 @@ export class FlowPointer {
       if (Math.hypot(dx, dy) < CLICK) return;
       act.moved = true;
       clearTimeout(this.timer);
-      canvas.element.setPointerCapture(event.pointerId);
       this.begin(act);
     }
     this.drag(act, event, dx, dy);

@@ -78,7 +78,7 @@ export class Catalogue {
   kind(row) {
     if (!row) return "unknown";
     if (row.kind === "event" || row.kind === "graph") return row.kind;
-    if (row.origin === "lua") return "lua";
+    if (row.origin === "script") return "script";
     return row.kind;
   }
 }
