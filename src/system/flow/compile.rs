@@ -9,8 +9,8 @@ use super::node_type::Catalogue;
 use super::op::Op;
 use super::pins::{GraphLoader, cases, curves};
 use super::program::{
-    CONSTANT, EntryPoint, EventKind, HEADER_LENGTH, NodeInfo, OWNER_SLOTS, Program, ProgramVariable,
-    WireInfo,
+    CONSTANT, EntryPoint, EventKind, HEADER_LENGTH, NodeInfo, OWNER_SLOTS, Program,
+    ProgramVariable, WireInfo,
 };
 use super::source::{GraphSource, Problem};
 use super::value::Slot;
