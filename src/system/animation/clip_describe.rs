@@ -18,7 +18,11 @@ impl Clip {
             (TrackProperty::Scale, "scales"),
             (TrackProperty::Weight, "morph targets"),
         ];
-        let count = |property| self.tracks.iter().filter(|it| it.property == property).count();
+        let constants = self.constants.tracks.iter().map(|track| track.property);
+        let rows = self.rows.tracks.iter().map(|track| track.property);
+        let own = self.tracks.iter().map(|track| track.property);
+        let all: Vec<TrackProperty> = constants.chain(rows).chain(own).collect();
+        let count = |property| all.iter().filter(|it| **it == property).count();
         let counts = nouns.into_iter().map(|(property, noun)| (count(property), noun));
         counts
             .filter(|(count, _)| *count > 0)

@@ -6,6 +6,7 @@
 //! displacement, in the space of the model, of points at a distance from each bone.
 
 use super::additive::{self, AdditiveReference};
+use super::bone_scales::BoneScales;
 use super::clip::{CLIP_SECONDS_MAX, Clip, ClipFeatures, Key, LAST_TICK, MORPH_TARGETS_MAX, Track};
 use super::clip_data::{JUMP_TICKS_MIN, VALUE_MAX, append_key};
 use super::clip_events::{ClipEvent, sort_and_check};
@@ -100,56 +101,6 @@ pub(super) struct Input<'a> {
     /// The least of it among each bone and its descendants.
     pub strictest: Vec<f32>,
     pub scales: BoneScales,
-}
-
-/// Sizes of bones in model space, in the rest pose.
-pub(super) struct BoneScales {
-    /// Metres for each unit of the space of each bone's parent. A character from a file in
-    /// centimetres has a root bone with a scale of 0.01.
-    pub parents: Vec<f32>,
-    /// Metres for each unit of each bone's space.
-    pub own: Vec<f32>,
-    /// Distance in metres from each bone at which its rotation has a visible effect: that of its
-    /// farthest descendant, and at least the shell.
-    pub reaches: Vec<f32>,
-    /// Distances of the farthest child from each axis of the bone, and at least the shell.
-    pub arms: Vec<Vec3>,
-    pub shell: f32,
-}
-
-/// Minimum scale of a bone for the measurement of errors.
-const BONE_SCALE_MIN: f32 = 1e-4;
-
-impl BoneScales {
-    fn new(skeleton: &Skeleton, shell: f32) -> BoneScales {
-        let count = skeleton.bone_count();
-        let mut scales = BoneScales {
-            parents: vec![1.0; count],
-            own: vec![1.0; count],
-            reaches: vec![shell; count],
-            arms: vec![Vec3::splat(shell); count],
-            shell,
-        };
-        for (bone, parent) in skeleton.parents().iter().enumerate() {
-            let above = parent.map_or(1.0, |parent| scales.own[usize::from(parent)]);
-            let own = above * skeleton.rest()[bone].scale.abs().max_element();
-            scales.parents[bone] = above;
-            scales.own[bone] = own.clamp(BONE_SCALE_MIN, 1.0 / BONE_SCALE_MIN);
-        }
-        for bone in (0..count).rev() {
-            if let Some(parent) = skeleton.parents()[bone] {
-                let length = skeleton.rest()[bone].position.length() * scales.parents[bone];
-                let reach = length + scales.reaches[bone];
-                let parent = usize::from(parent);
-                scales.reaches[parent] = scales.reaches[parent].max(reach);
-                let at = skeleton.rest()[bone].position * scales.parents[bone];
-                let arms = (Vec3::splat(at.length_squared()) - at * at).max(Vec3::ZERO);
-                let arms = Vec3::new(arms.x.sqrt(), arms.y.sqrt(), arms.z.sqrt());
-                scales.arms[parent] = scales.arms[parent].max(arms);
-            }
-        }
-        scales
-    }
 }
 
 /// Samples of a track and the keys that were chosen.
@@ -260,7 +211,7 @@ fn prepare<'a>(
     let source_keys = source.tracks.iter().map(|track| track.times.len() as u32).sum();
     let error = 0.0;
     let features = ClipFeatures { looping, additive, root, beats, events, error, source_keys };
-    let scales = BoneScales::new(skeleton, settings.shell);
+    let scales = BoneScales::new(skeleton, &clip, settings.shell);
     let mut strictest = tolerances.clone();
     for bone in (0..strictest.len()).rev() {
         if let Some(parent) = skeleton.parents()[bone] {

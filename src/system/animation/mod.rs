@@ -8,6 +8,7 @@
 mod additive;
 mod animation_data;
 mod bit_stream;
+mod bone_scales;
 mod clip;
 mod clip_data;
 mod clip_describe;

@@ -10,7 +10,7 @@ use engine_foundation::{Error, Quat, Vec3, Vec4};
 /// Least real part, relative to the mean, of rotations whose real part is not stored.
 const REAL_MIN: f32 = 0.35;
 /// Limits of the part of the tolerance that the error of one track takes.
-const SHARE: (f32, f32) = (0.05, 8.0);
+const SHARE: (f32, f32) = (0.02, 8.0);
 /// Part of the tolerance of the first round.
 const FIRST_SHARE: f32 = 0.5;
 
@@ -50,7 +50,8 @@ impl RowCurve {
             exact.iter().for_each(|value| sum += *value);
             track.set_mean(Quat::from_vec4(sum.normalize_or(Vec4::W)));
             let mean = track.mean_rotation();
-            let real = |value: &Vec4| conjugate_product(mean, *value).w.abs();
+            // A real part that changes its sign between two rows is as bad as a small one.
+            let real = |value: &Vec4| conjugate_product(mean, *value).w;
             let least = exact.iter().map(real).fold(1.0, f32::min);
             track.has_real = least < REAL_MIN;
         } else {

@@ -231,8 +231,12 @@ impl Rows {
         let mut state = RowState::new(&self.layout);
         state.load_start(self);
         for row in 0..self.count {
-            for (values, (group, lane)) in values.iter_mut().zip(self.layout.slots()) {
-                values.push(state.numbers(group, lane));
+            let tracks = self.tracks.iter().zip(self.layout.slots());
+            for (values, (track, (group, lane))) in values.iter_mut().zip(tracks) {
+                let mut numbers = state.numbers(group, lane);
+                // A real part that is not stored is no number of steps.
+                numbers[track.components()..].fill(0);
+                values.push(numbers);
             }
             if row + 1 < self.count {
                 state.read_row(self);

@@ -76,7 +76,8 @@ impl SourceTrack {
         }
     }
 
-    fn value(&self, key: usize) -> Vec4 {
+    /// Returns the value of a key, without its tangents.
+    pub(crate) fn value(&self, key: usize) -> Vec4 {
         Vec4::from_array(match self.interpolation {
             SourceInterpolation::Cubic => self.values[key * 3 + 1],
             _ => self.values[key],
