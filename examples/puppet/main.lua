@@ -17,7 +17,7 @@ function init()
   })
   World.spawn_unit(world, "units/ground", Vector3(0, 0, 0))
   for i = -2, 2 do
-    World.spawn_unit(world, "units/torch", Vector3(i * 2.2, 0.6, 0))
+    World.spawn_unit(world, "units/torch", Vector3(i * 2.2, -0.05, 0))
   end
   puppet = Puppet.new(world, Vector3(-2, 0, 0))
   Input.set_actions({
@@ -36,6 +36,7 @@ function update(dt)
   Puppet.look_at(puppet, Camera.screen_to_world(camera, Mouse.axis("cursor")))
   Puppet.update(puppet, dt)
   World.update(world, dt)
+  Application.hash(puppet.x, puppet.y, puppet.steps, puppet.hits)
 end
 
 function render()

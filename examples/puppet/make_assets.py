@@ -155,10 +155,11 @@ def flame(phase):
     def shape(size, rise):
         sway = math.sin(phase * math.tau) * 3
         tip = 16 + sway + math.sin(phase * math.tau * 2) * 2
-        return capsule(16, 14, size, tip, 14 + rise, 1.5)
+        return capsule(16, 82, size, tip, 82 + rise, 1.5)
 
     pulse = math.cos(phase * math.tau) * 2
-    return 32, 56, [
+    return 32, 124, [
+        (box(13, 0, 19, 78, 2), (118, 80, 52), 2), (box(11, 62, 21, 80, 3), (84, 60, 48), 2),
         (shape(10, 30 + pulse), (232, 98, 42), 0), (shape(7, 21 + pulse), (250, 176, 58), 0),
         (shape(4, 12 + pulse), (255, 240, 180), 0),
     ]

@@ -31,8 +31,8 @@ Unit.set_skeleton_tint(red, Color(255, 150, 140))
 Unit.set_skeleton_part_tint(red, "cape", Color(90, 220, 90))
 Unit.set_skeleton_tint(ghost, Color(110, 255, 255, 255))
 Unit.animation_set_constraint_target(gazer, "look", Vector3(5, 4, 0))
-World.spawn_unit(world, "units/torch", Vector3(-4.3, 0.4, 0))
-World.spawn_unit(world, "units/torch", Vector3(2.2, 0.4, 0))
+World.spawn_unit(world, "units/torch", Vector3(-4.3, -0.2, 0))
+World.spawn_unit(world, "units/torch", Vector3(2.2, -0.2, 0))
 
 local frame = 0
 function update(dt)
