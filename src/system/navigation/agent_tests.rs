@@ -121,7 +121,7 @@ fn agents_walk_through_a_gap_and_never_through_its_wall() {
             settings,
         );
     }
-    for _ in 0..4000 {
+    for _ in 0..2400 {
         crowd.update();
         for at in 0..30 {
             let position = crowd.position(at);
@@ -156,4 +156,48 @@ fn the_end_of_a_mesh_ends_the_ways_of_its_agents() {
     crowd.update();
     crowd.agents.lose_mesh(crowd.id);
     assert_eq!(crowd.agents.slots.get(crowd.handles[0]).unwrap().state, AgentState::Lost);
+}
+
+#[test]
+fn agents_on_a_small_circle_turn_around_each_other() {
+    for count in 3..=30 {
+        let mut crowd = Crowd::new(square(20.0), 1);
+        for i in 0..count {
+            let angle = i as f32 / count as f32 * std::f32::consts::TAU;
+            let (sin, cos) = engine_foundation::deterministic_math::sin_cos(angle);
+            let at = Vec3::new(cos, sin, 0.0) * 6.0;
+            crowd.send(at, -at, AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT });
+        }
+        let (mut least, mut longest): (f32, f32) = (f32::MAX, 0.0);
+        let mut frames = 0;
+        while crowd.arrived() < count && frames < 1200 {
+            crowd.update();
+            frames += 1;
+            for a in 0..count {
+                let agent = crowd.agents.slots.get(crowd.handles[a]).unwrap();
+                longest = longest.max(agent.stuck_seconds);
+                for b in 0..a {
+                    least = least.min(crowd.position(a).distance(crowd.position(b)));
+                }
+            }
+        }
+        assert_eq!(crowd.arrived(), count);
+        assert!(least > 0.7 && longest < 6.0, "{count}: {least} {longest}");
+    }
+}
+
+#[test]
+fn agents_do_not_slow_down_at_the_corners_of_walls() {
+    let mut crowd = Crowd::new(scene(48, 1), 1);
+    crowd.send(Vec3::new(5.0, 5.0, 0.0), Vec3::new(35.0, 5.0, 0.0), AgentSettings::DEFAULT);
+    crowd.update();
+    let length = crowd.agents.slots.get(crowd.handles[0]).unwrap().remaining_distance(&crowd.mesh);
+    let mut frames = 1;
+    while crowd.arrived() < 1 && frames < 3000 {
+        crowd.update();
+        frames += 1;
+    }
+    // One second to start, to turn twice, and to stop.
+    let ideal = length / AgentSettings::DEFAULT.speed;
+    assert!(frames as f32 * STEP < ideal + 1.0, "{} {ideal}", frames as f32 * STEP);
 }

@@ -20,6 +20,12 @@ const PATH_LOOKAHEAD: usize = 32;
 const ARRIVAL_RADII: f32 = 0.25;
 /// Seconds without progress after which an agent counts as stuck, and gets a new path.
 const STUCK_SECONDS: f32 = 0.75;
+/// Duration of the average of [`Agent::blocked`].
+const BLOCKED_SECONDS: f32 = 0.5;
+/// Factor of the hash that decides who makes room.
+const TURN_HASH: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Time for which an agent that is stuck makes room.
+const YIELD_SECONDS: f32 = 0.6;
 /// Part of the wanted speed below which an agent makes no progress.
 const STUCK_SPEED: f32 = 0.1;
 /// Distance from others at which an agent has arrived although they stand on its target, in radii.
@@ -106,6 +112,12 @@ pub struct Agent {
     request: u64,
     /// Seconds without progress.
     pub stuck_seconds: f32,
+    /// Seconds without progress after which it asks for a new path.
+    repair_seconds: f32,
+    /// Part of its speed that others take from it, 0 to 1, as a moving average.
+    pub(super) blocked: f32,
+    /// Seconds for which it backs off, so that others who block it can pass.
+    pub(super) yield_seconds: f32,
 }
 
 /// Counts of the last update, and the longest times without progress.
@@ -165,6 +177,9 @@ impl Agents {
             version: 0,
             request: 0,
             stuck_seconds: 0.0,
+            repair_seconds: STUCK_SECONDS,
+            blocked: 0.0,
+            yield_seconds: 0.0,
         })
     }
 
@@ -177,6 +192,7 @@ impl Agents {
             agent.request = request;
             agent.state = AgentState::Waiting;
             agent.stuck_seconds = 0.0;
+            agent.repair_seconds = STUCK_SECONDS;
         }
     }
 
@@ -256,13 +272,23 @@ impl Agents {
         for at in 0..self.rows.len() {
             let row = self.rows[at] as usize;
             let agent = self.slots.at_mut(row).expect("it was listed");
-            let Some(destination) = agent.destination else { continue };
+            if agent.destination.is_none() {
+                continue;
+            }
             let is_under_way = matches!(agent.state, AgentState::Moving | AgentState::Partial);
             let is_outdated = agent.version != mesh.version && is_under_way;
-            let is_stuck = agent.state == AgentState::Moving && agent.stuck_seconds > STUCK_SECONDS;
+            let is_moving = agent.state == AgentState::Moving;
+            let is_stuck = is_moving && agent.stuck_seconds > agent.repair_seconds;
+            if is_stuck {
+                agent.repair_seconds += STUCK_SECONDS;
+                // Half of those who block each other back off, another half each time.
+                let turn = agent.request.wrapping_add(row as u64).wrapping_mul(TURN_HASH);
+                agent.yield_seconds = if turn >> 63 == 0 { YIELD_SECONDS } else { 0.0 };
+            }
             if is_outdated || is_stuck {
-                let handle = self.slots.handle_at(row).expect("it was listed");
-                self.set_destination(handle, destination);
+                self.requests += 1;
+                agent.request = self.requests;
+                agent.state = AgentState::Waiting;
             }
         }
     }
@@ -310,6 +336,8 @@ impl Agent {
         self.desired = Vec2::ZERO;
         self.partial = None;
         self.stuck_seconds = 0.0;
+        self.blocked = 0.0;
+        self.yield_seconds = 0.0;
     }
 
     /// Returns the point that the agent walks to: its destination, or the nearest reachable point.
@@ -360,8 +388,15 @@ impl Agent {
         let moved = (self.at.position - before).truncate();
         let wanted = self.desired.length();
         let toward = moved.dot(self.desired.normalize_or_zero());
+        let part = if wanted > 0.0 { toward / (wanted * step).max(1e-6) } else { 1.0 };
+        let blocked = (1.0 - part).clamp(0.0, 1.0) - self.blocked;
+        self.blocked += blocked * (step / BLOCKED_SECONDS).min(1.0);
+        self.yield_seconds = (self.yield_seconds - step).max(0.0);
         let is_still = wanted > 0.0 && toward < self.settings.speed * STUCK_SPEED * step;
         self.stuck_seconds = if is_still { self.stuck_seconds + step } else { 0.0 };
+        if !is_still {
+            self.repair_seconds = STUCK_SECONDS;
+        }
         let left = self.end.truncate().distance(self.at.position.truncate());
         let is_last = self.path.polygons.len() <= 1;
         let radius = self.settings.radius;
@@ -405,5 +440,7 @@ impl Agent {
         write(self.state as u8 as f32);
         write(self.path.polygons.len() as f32);
         write(self.stuck_seconds);
+        write(self.blocked);
+        write(self.yield_seconds);
     }
 }

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod bake;
 pub mod grid;
 pub mod mesh;
+pub mod rays;
 pub mod search;
 mod steering;
 mod velocity;

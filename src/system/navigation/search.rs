@@ -1,4 +1,4 @@
-//! Searches in a mesh: A* over polygons, string pulling, and rays. The marks of a search are in a
+//! Searches in a mesh: A* over polygons, and string pulling. The marks of a search are in a
 //! `Searcher`, so that several searches can use the same mesh at once.
 //!
 //! A node is a polygon with the point at which the search entered it: the point of the portal that
@@ -6,22 +6,12 @@
 //! are ordered by the index of the polygon, so that results do not depend on anything else.
 
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
-use engine_foundation::{Vec2, Vec3};
+use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Default number of polygons that a search may visit.
 pub const SEARCH_NODES_DEFAULT: usize = 65_536;
-/// Maximum number of polygons that a ray crosses.
-const RAY_POLYGONS_MAX: usize = 4096;
-/// Maximum number of walls along which a point slides in one step.
-const SLIDES_MAX: usize = 3;
-/// Distance that is kept from walls, in metres.
-const WALL_DISTANCE: f32 = 1e-3;
-/// Distance behind an edge, in metres, at which a ray still ends on it.
-const GRAZE: f32 = 1e-4;
-/// Distance between two exits of a polygon, in metres, that count as one: a corner.
-const CORNER_SLACK: f32 = 1e-3;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
@@ -358,123 +348,4 @@ fn turn(a: Vec3, b: Vec3, c: Vec3) -> f32 {
 
 fn is_same(a: Vec3, b: Vec3) -> bool {
     a.truncate().distance_squared(b.truncate()) < 1e-6
-}
-
-/// End of a ray on a mesh.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct RayEnd {
-    pub polygon: u32,
-    pub position: Vec3,
-    /// Direction away from the wall that was hit; `None` if the ray reached its end.
-    pub wall: Option<Vec2>,
-}
-
-impl NavigationMesh {
-    /// Follows a straight line from a point of a polygon until it meets a wall, or an obstructed
-    /// polygon.
-    pub fn raycast(&self, start: NearestPolygon, to: Vec3) -> RayEnd {
-        let (from, to) = (start.position.truncate(), to.truncate());
-        let mut polygon = start.polygon;
-        let mut before = u32::MAX;
-        for _ in 0..RAY_POLYGONS_MAX {
-            let (wall, link) = self.exits(polygon, before, from, to);
-            let Some(part) = wall.map(|(part, _)| part).or(link.map(|(part, _)| part)) else {
-                return self.ray_end(polygon, to, None);
-            };
-            // Through a corner, a ray leaves by the edge that leads on.
-            let slack = CORNER_SLACK / (to - from).length().max(CORNER_SLACK);
-            match (wall, link) {
-                (_, Some((open, target))) if open <= part + slack => {
-                    (before, polygon) = (polygon, target);
-                }
-                (Some((part, edge)), _) => {
-                    let (a, b) = self.edge(polygon, edge);
-                    let along = (b - a).truncate();
-                    let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
-                    return self.ray_end(polygon, from + (to - from) * part, Some(inward));
-                }
-                _ => return self.ray_end(polygon, to, None),
-            }
-        }
-        self.ray_end(polygon, from, None)
-    }
-
-    /// Moves a point of a polygon by a distance, and along the walls that it meets.
-    pub fn slide(&self, start: NearestPolygon, by: Vec2) -> NearestPolygon {
-        let (mut at, mut by) = (start, by);
-        for _ in 0..SLIDES_MAX {
-            let to = at.position + by.extend(0.0);
-            let end = self.raycast(at, to);
-            let moved = (end.position - at.position).truncate();
-            at = NearestPolygon { polygon: end.polygon, position: end.position };
-            let Some(wall) = end.wall else { return at };
-            // A little away from the wall, so that the next step does not begin behind it.
-            let away = at.position + wall.extend(0.0) * WALL_DISTANCE;
-            at.position = self.constrain(at.polygon, away);
-            let rest = by - moved;
-            by = rest - wall * rest.dot(wall).min(0.0);
-            if by.length_squared() < WALL_DISTANCE * WALL_DISTANCE {
-                break;
-            }
-        }
-        at
-    }
-
-    fn ray_end(&self, polygon: u32, at: Vec2, wall: Option<Vec2>) -> RayEnd {
-        RayEnd { polygon, position: at.extend(self.height(polygon, at)), wall }
-    }
-
-    /// Returns the parts of a segment at which it leaves a polygon: through a wall, with the edge,
-    /// and through a link, with the polygon behind it. Both are `None` if it ends inside.
-    fn exits(
-        &self,
-        polygon: u32,
-        before: u32,
-        from: Vec2,
-        to: Vec2,
-    ) -> (Option<(f32, u8)>, Option<(f32, u32)>) {
-        let corners = self.corners(polygon);
-        let way = to - from;
-        let (mut wall, mut open): (Option<(f32, u8)>, Option<(f32, u32)>) = (None, None);
-        for edge in 0..corners.len() {
-            let a = corners[edge].truncate();
-            let b = corners[if edge + 1 == corners.len() { 0 } else { edge + 1 }].truncate();
-            let along = b - a;
-            // A ray along an edge does not leave through it.
-            if along.perp_dot(to - a) >= -GRAZE * along.length() {
-                continue;
-            }
-            let across = along.perp_dot(way);
-            if across >= 0.0 {
-                continue;
-            }
-            let part = (along.perp_dot(a - from) / across).clamp(0.0, 1.0);
-            let at = from + way * part;
-            let next = self.links(polygon).iter().find(|link| {
-                usize::from(link.edge) == edge
-                    && link.target != before
-                    && self.is_open(link.target)
-                    && is_on_portal(link, at)
-            });
-            match next {
-                Some(link) if open.is_none_or(|(known, _)| part < known) => {
-                    open = Some((part, link.target));
-                }
-                None if wall.is_none_or(|(known, _)| part < known) => {
-                    wall = Some((part, edge as u8));
-                }
-                _ => {}
-            }
-        }
-        (wall, open)
-    }
-}
-
-/// Returns true if a point on the edge of a link is within its portal.
-fn is_on_portal(link: &Link, at: Vec2) -> bool {
-    let (left, right) = (link.left.truncate(), link.right.truncate());
-    let along = left - right;
-    let part = (at - right).dot(along);
-    let slack = 1e-3 * along.length();
-    part >= -slack && part <= along.length_squared() + slack
 }

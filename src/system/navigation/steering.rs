@@ -4,6 +4,7 @@
 use super::agents::{Agent, AgentState};
 use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
+use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 
 /// Number of others that an agent avoids.
@@ -19,6 +20,14 @@ const WALL_HORIZON: f32 = 0.25;
 const STOREY: f32 = 1.5;
 /// Part of an overlap that is undone in an update.
 const PUSH: f32 = 0.4;
+/// Angle by which an agent turns to the right, in radians, if others block its way completely.
+const KEEP_RIGHT: f32 = 1.4;
+/// Part of its speed with which an agent backs off.
+const YIELD_SPEED: f32 = 0.5;
+/// Cosine of the angle between the ways of two agents above which they walk together.
+const TOGETHER: f32 = 0.5;
+/// Cosine of the angle to another above which it is in front.
+const AHEAD: f32 = 0.1;
 
 /// Decision of an agent in an update.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +46,8 @@ struct Other {
     height: f32,
     priority: u8,
     avoids: bool,
+    /// Direction in which it wants to go.
+    heading: Vec2,
 }
 
 /// Agents of a mesh at the beginning of an update, sorted into cells.
@@ -66,6 +77,7 @@ impl Snapshot {
                 height: agent.at.position.z,
                 priority: agent.settings.priority,
                 avoids: agent.settings.avoids,
+                heading: agent.desired.normalize_or_zero(),
             });
         }
         self.cell = reach * 2.0;
@@ -137,6 +149,20 @@ impl Snapshot {
         }
         count
     }
+
+    /// Returns true if an agent and one of those in front of it are in each other's way.
+    fn meets(&self, at: usize, desired: Vec2, near: &[(f32, u32)]) -> bool {
+        let own = &self.others[at].body;
+        let heading = desired.normalize_or_zero();
+        near.iter().any(|(distance, other)| {
+            let other = &self.others[*other as usize];
+            let least = distance.sqrt() * AHEAD;
+            let to_other = other.body.position - own.position;
+            to_other.dot(heading) > least
+                && -to_other.dot(other.heading) > least
+                && other.heading.dot(heading) < TOGETHER
+        })
+    }
 }
 
 /// Decides about an agent, which is number `at` of the snapshot.
@@ -156,7 +182,14 @@ pub(super) fn steer(
     if near == 0 && is_still {
         return Steering::default();
     }
-    let walls = push_walls(mesh, agent, &mut planes);
+    let wanted = match agent.blocked > 0.0 && snapshot.meets(at, desired, &found[..near]) {
+        true if agent.yield_seconds > 0.0 => desired * -YIELD_SPEED,
+        // Agents that block each other on all sides all keep to the right, and turn around the
+        // middle instead of waiting for each other.
+        true => turned(desired, -KEEP_RIGHT * agent.blocked),
+        false => desired,
+    };
+    let walls = push_walls(mesh, agent, wanted, &mut planes);
     let mut count = walls;
     let mut push = Vec2::ZERO;
     for (distance, other) in &found[..near] {
@@ -181,8 +214,13 @@ pub(super) fn steer(
             count += 1;
         }
     }
-    let velocity = solve(&planes[..count], walls, agent.settings.speed, desired);
+    let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
     Steering { desired, velocity, push, is_last_corner }
+}
+
+fn turned(vector: Vec2, angle: f32) -> Vec2 {
+    let (sin, cos) = sin_cos(angle);
+    Vec2::new(cos, sin).rotate(vector)
 }
 
 /// Returns a direction that differs between agents.
@@ -232,12 +270,13 @@ fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize) -> (Vec2, bool) {
 fn push_walls(
     mesh: &NavigationMesh,
     agent: &Agent,
+    desired: Vec2,
     planes: &mut [HalfPlane; HALF_PLANES_MAX],
 ) -> usize {
     let position = agent.at.position.truncate();
     let reach = agent.settings.radius + agent.settings.speed * WALL_HORIZON;
     let mut polygons = [agent.at.polygon; WALL_POLYGONS_MAX];
-    let mut found = [(0.0f32, Vec2::ZERO); WALLS_MAX];
+    let mut found = [(0.0f32, Vec2::ZERO, Vec2::ZERO); WALLS_MAX];
     let (mut known, mut next, mut count) = (1, 0, 0);
     while next < known {
         let polygon = polygons[next];
@@ -257,25 +296,22 @@ fn push_walls(
                 continue;
             }
             let (a, b) = mesh.edge(polygon, edge);
-            let on = nearest_on_segment(a.truncate(), b.truncate(), position);
-            let distance = on.distance_squared(position);
-            if distance >= reach * reach {
-                continue;
-            }
-            let along = (b - a).truncate();
-            let inward = Vec2::new(-along.y, along.x).normalize_or_zero();
-            let away = if distance > 1e-6 { (position - on).normalize_or_zero() } else { inward };
-            let entry = (distance, away);
+            let (a, b) = (a.truncate() - position, b.truncate() - position);
+            let distance = nearest_on_segment(a, b, Vec2::ZERO).length_squared();
             let slot = found[..count].partition_point(|known| known.0 <= distance);
-            if slot < WALLS_MAX {
+            if distance < reach * reach && slot < WALLS_MAX {
                 count = (count + 1).min(WALLS_MAX);
                 found.copy_within(slot..count - 1, slot + 1);
-                found[slot] = entry;
+                found[slot] = (distance, a, b);
             }
         }
     }
-    for (plane, (distance, away)) in planes.iter_mut().zip(&found[..count]) {
-        *plane = wall(*away, distance.sqrt(), WALL_HORIZON);
+    let mut walls = 0;
+    for (_, a, b) in &found[..count] {
+        if let Some(plane) = wall(*a, *b, WALL_HORIZON, desired) {
+            planes[walls] = plane;
+            walls += 1;
+        }
     }
-    count
+    walls
 }

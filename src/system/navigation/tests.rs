@@ -121,23 +121,54 @@ fn rays_end_at_walls_and_reach_free_points() {
 
 #[test]
 fn no_path_crosses_a_wall_of_the_mesh() {
-    let mesh = scene(16, 1);
-    let mut random = Random::seed(3);
-    for _ in 0..500 {
-        let from = mesh.random_point(|| random.next_f64()).unwrap();
-        let to = mesh.random_point(|| random.next_f64()).unwrap();
-        let (polygons, points) = path(&mesh, from, to);
-        if polygons.partial.is_some() {
-            continue;
+    for tile_cells in [16, 20, 48] {
+        let mesh = scene(tile_cells, 1);
+        let mut random = Random::seed(3);
+        for _ in 0..500 {
+            let from = mesh.random_point(|| random.next_f64()).unwrap();
+            let to = mesh.random_point(|| random.next_f64()).unwrap();
+            let (polygons, points) = path(&mesh, from, to);
+            if polygons.partial.is_none() {
+                check_path(&mesh, &points);
+            }
         }
-        for (pair, polygon) in points.points.windows(2).zip(&points.polygons) {
-            // Corners of the path touch walls: the ray is shortened, and moved inwards.
-            let (a, b) = (pair[0].lerp(pair[1], 0.01), pair[0].lerp(pair[1], 0.99));
-            let start = NearestPolygon { polygon: *polygon, position: pair[0] };
-            let inside = mesh.raycast(start, a).polygon;
-            let end = mesh.raycast(NearestPolygon { polygon: inside, position: a }, b);
-            let missing = end.position.truncate().distance(b.truncate());
-            assert!(missing < 0.05, "{from:?} {to:?}: {missing} {points:?}");
+    }
+}
+
+/// Fails if a straight way between two corners of a path is not free.
+fn check_path(mesh: &NavigationMesh, path: &PointPath) {
+    for (pair, polygon) in path.points.windows(2).zip(&path.polygons) {
+        // Corners of the path touch walls: the ray is shortened, and moved inwards.
+        let (a, b) = (pair[0].lerp(pair[1], 0.01), pair[0].lerp(pair[1], 0.99));
+        let start = NearestPolygon { polygon: *polygon, position: pair[0] };
+        let inside = mesh.raycast(start, a).polygon;
+        let end = mesh.raycast(NearestPolygon { polygon: inside, position: a }, b);
+        let missing = end.position.truncate().distance(b.truncate());
+        assert!(missing < 0.05, "{missing} {path:?}");
+    }
+}
+
+#[test]
+fn a_ray_from_a_corner_of_polygons_goes_on_in_any_direction() {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    push_box(&mut vertices, &mut triangles, Vec3::ZERO, Vec3::new(30.0, 30.0, 1.0));
+    let source = BakeSource::new(vertices, triangles).unwrap();
+    let settings = BakeSettings { tile_cells: 16, ..BakeSettings::DEFAULT };
+    let mesh = NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap();
+    let middle = Vec2::splat(15.0);
+    for polygon in 0..mesh.num_polygons() as u32 {
+        for &corner in mesh.corners(polygon) {
+            if corner.truncate().distance(middle) > 8.0 {
+                continue;
+            }
+            for i in 0..64 {
+                let angle = i as f32 / 64.0 * std::f32::consts::TAU;
+                let (sin, cos) = engine_foundation::deterministic_math::sin_cos(angle);
+                let to = corner + Vec3::new(cos, sin, 0.0) * 5.0;
+                let end = mesh.raycast(NearestPolygon { polygon, position: corner }, to);
+                assert_eq!(end.wall, None, "{corner} {angle}");
+                assert!(end.position.distance(to) < 1e-3, "{corner} {angle}");
+            }
         }
     }
 }

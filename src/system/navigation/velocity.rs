@@ -3,11 +3,14 @@
 //! wall forbids a half-plane of velocities; the nearest allowed velocity to the desired one is
 //! found by a linear program of two dimensions.
 
+use super::mesh::nearest_on_segment;
 use engine_foundation::Vec2;
 
 /// Maximum number of half-planes for one agent.
 pub(super) const HALF_PLANES_MAX: usize = 24;
 const PARALLEL: f32 = 1e-5;
+/// Distance behind a wall, in metres, that still counts as in front of it.
+const WALL_SLACK: f32 = 1e-3;
 
 /// Half-plane of allowed velocities, to the left of a line.
 #[derive(Clone, Copy, Debug)]
@@ -70,10 +73,38 @@ pub(super) fn avoid(own: Body, other: Body, horizon: f32, share: f32, step: f32)
     HalfPlane { point: own.velocity + change * share, direction }
 }
 
-/// Returns the velocities that do not cross a wall within `horizon` seconds. `away` is the unit
-/// vector from the wall.
-pub(super) fn wall(away: Vec2, distance: f32, horizon: f32) -> HalfPlane {
-    HalfPlane { point: away * (-distance / horizon), direction: Vec2::new(away.y, -away.x) }
+/// Returns the velocities that do not cross a wall from `a` to `b` within `horizon` seconds, seen
+/// from the origin, which is to the left of the wall: those that stop before it or, nearer to the
+/// desired velocity, those that pass one of its ends. Returns `None` if the wall cannot be crossed
+/// from there.
+pub(super) fn wall(a: Vec2, b: Vec2, horizon: f32, desired: Vec2) -> Option<HalfPlane> {
+    let along = (b - a).normalize_or_zero();
+    let inward = Vec2::new(-along.y, along.x);
+    let before = -a.dot(inward);
+    let nearest = nearest_on_segment(a, b, Vec2::ZERO);
+    let is_end = nearest == a || nearest == b;
+    if before < -WALL_SLACK || is_end && before <= WALL_SLACK {
+        return None;
+    }
+    let (away, distance) = match is_end {
+        true => (-nearest.normalize_or_zero(), nearest.length()),
+        false => (inward, before.max(0.0)),
+    };
+    let stop =
+        HalfPlane { point: away * (-distance / horizon), direction: Vec2::new(away.y, -away.x) };
+    // How far the desired velocity is on the wrong side: of the way to the wall, and of its ends.
+    let too_fast = -desired.dot(away) - distance / horizon;
+    if too_fast <= 0.0 {
+        return Some(stop);
+    }
+    let (to_a, to_b) = (a.normalize_or_zero(), b.normalize_or_zero());
+    let (past_a, past_b) = (to_a.perp_dot(desired), desired.perp_dot(to_b));
+    let least = past_a.min(past_b);
+    if least >= too_fast {
+        return Some(stop);
+    }
+    let direction = if past_a <= past_b { -to_a } else { to_b };
+    Some(HalfPlane { point: Vec2::ZERO, direction })
 }
 
 /// Returns the allowed velocity that is nearest to the desired one. The first `hard` half-planes
@@ -222,11 +253,26 @@ mod tests {
     #[test]
     fn walls_are_kept_when_others_leave_no_room() {
         let own = body(0.0, 0.0, 0.0, 0.0);
-        let mut planes = vec![wall(Vec2::X, 0.0, 0.3)];
+        let (a, b) = (Vec2::new(0.0, 9.0), Vec2::new(0.0, -9.0));
+        let mut planes = vec![wall(a, b, 0.3, Vec2::new(-2.0, 0.0)).unwrap()];
         for y in [-0.6, 0.6] {
             planes.push(avoid(own, body(0.5, y, -2.0, 0.0), 2.0, 1.0, 0.1));
         }
         let new = solve(&planes, 1, 2.0, Vec2::new(-2.0, 0.0));
         assert!(new.x >= -1e-4, "{new}");
+    }
+
+    #[test]
+    fn walls_do_not_slow_down_those_who_pass_their_ends() {
+        let (a, b) = (Vec2::new(-4.0, -0.1), Vec2::new(0.2, -0.1));
+        let past = Vec2::new(4.0, -1.9);
+        let plane = [wall(a, b, 0.3, past).unwrap()];
+        assert!(solve(&plane, 1, 9.0, past).distance(past) < 1e-3);
+        let (b, into) = (Vec2::new(4.0, -0.1), Vec2::new(0.0, -4.0));
+        let plane = [wall(a, b, 0.3, into).unwrap()];
+        assert!(solve(&plane, 1, 9.0, into).y > -0.4);
+        // From behind, and from beyond an end, it is no wall.
+        assert!(wall(b, a, 0.3, into).is_none());
+        assert!(wall(Vec2::new(-4.0, 0.1), Vec2::new(-0.2, 0.1), 0.3, into).is_none());
     }
 }
