@@ -4,7 +4,7 @@ import { make, setText } from "./dom.js";
 import { FlowCanvas } from "./flow_canvas.js";
 import { FlowCommands } from "./flow_commands.js";
 import { askConflicts, askName, askUnsaved } from "./flow_dialogs.js";
-import { moveBy } from "./flow_edit.js";
+import { freePlace, moveBy } from "./flow_edit.js";
 import { FlowEditor } from "./flow_editor.js";
 import { FlowLive } from "./flow_live.js";
 import { nodeItems, openPalette, pinItems } from "./flow_palette.js";
@@ -13,6 +13,13 @@ import { FlowSide } from "./flow_side.js";
 import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
 import { resourceNames } from "./flow_values.js";
 
+// Distance of a new node from the one that it is wired to, in pixels.
+const GAP = 4 * GRID;
+// So many pins of other nodes come before new nodes in the list for a wire.
+const KNOWN_MAX = 100;
+const NO_GRAPHS =
+  "The game has no graphs yet. The button Graphs makes one: for a unit or a level, or a file " +
+  "that many of them use.";
 const LAST = "flow-graph";
 const WIDE = "flow-wide";
 const narrow = matchMedia("(max-width: 820px)");
@@ -107,7 +114,8 @@ class FlowView {
     const { editor, canvas } = this;
     return {
       palette: (x, y) => this.palette(x, y),
-      connect: (node, pin, side, x, y) => this.connect(node, pin, side, x, y),
+      connect: (node, pin, side, x, y, isDropped) =>
+        this.connect({ node, pin, side, x, y, isDropped }),
       wire: (end, target, detach) => this.wire(end, target, detach),
       move: (keys, x, y) => moveBy(editor, keys, x, y),
       menu: (x, y) => this.commands.menu(x, y),
@@ -148,7 +156,7 @@ class FlowView {
   addNode(item, [x, y], wiring = () => []) {
     const { editor } = this;
     const id = editor.newId();
-    const place = [Math.round(x / GRID), Math.round(y / GRID)];
+    const place = freePlace(editor, item.row, [x / GRID, y / GRID]);
     const changes = [
       [["nodes", id], { type: item.type }],
       [["positions", id], place],
@@ -160,8 +168,9 @@ class FlowView {
     this.canvas.focusNode(id);
   }
 
-  // Lists pins and types of nodes that can be wired to a pin.
-  connect(node, pin, side, x, y) {
+  // Lists pins and types of nodes that can be wired to a pin. A wire that was dropped makes a new
+  // node where it was dropped, others next to their node.
+  connect({ node, pin, side, x, y, isDropped }) {
     const { editor, canvas } = this;
     const isOutput = side === "output";
     const isEvent = pin.type === "event";
@@ -174,12 +183,16 @@ class FlowView {
         editor.change("add a wire", wiring(item.box.id, item.pin.name));
         return;
       }
-      const [px, py] = canvas.point(x, y);
+      const box = editor.layout().nodes.get(node);
+      const pinY = box.y + (box.shape.pins[side].get(pin.name)?.y ?? 0);
+      const near = [isOutput ? box.x + WIDTH + GAP : box.x - GAP, pinY];
+      const [px, py] = isDropped ? canvas.point(x, y) : near;
       const at = [isOutput ? px : px - WIDTH, py - HEAD - ROW / 2];
       this.addNode(item, at, (id) => (item.partner ? wiring(id, item.partner.name) : []));
     };
     const fresh = nodeItems(editor.catalogue, pin, isOutput);
-    const items = [...fresh, ...pinItems(editor, node, pin, isOutput)];
+    const known = pinItems(editor, node, pin, isOutput, isDropped);
+    const items = isDropped ? [...fresh, ...known] : [...known.slice(0, KNOWN_MAX), ...fresh];
     const title = `Wire ${pin.name} (${pin.type}) ${isOutput ? "to" : "from"}`;
     openPalette({ title, items, x, y, chosen });
   }
@@ -322,7 +335,10 @@ class FlowView {
       const last = sessionStorage.getItem(LAST);
       const found = graphs.find((one) => one.graph === last) ?? graphs[0];
       if (found) await this.openGraph(found.graph);
-      else this.editor.note("The game has no graphs yet: Graphs, New graph…");
+      else {
+        this.editor.note("The game has no graphs yet.");
+        this.canvas.explain(NO_GRAPHS);
+      }
     } catch (error) {
       this.failed(error);
     }

@@ -3,6 +3,7 @@
 
 import { make, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
+import { FlowLift } from "./flow_lift.js";
 import { FlowNode } from "./flow_node.js";
 import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
 import { FlowWires } from "./flow_wires.js";
@@ -17,8 +18,10 @@ const MARGIN = 200;
 const BUILT_MAX = 8;
 // So many nodes have elements although they are not near.
 const NODES_KEPT = 700;
-// After a change of the scale, the graph is drawn sharply again.
+// After a change of the scale, the graph is drawn sharply again: when the view rests, or at these
+// ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
+const [SHARP_LEAST, SHARP_MOST] = [0.5, 3];
 const LIVE_MILLISECONDS = 450;
 
 // A pin can be met up to this distance outside of its node.
@@ -55,6 +58,7 @@ export class FlowCanvas {
     const ground = make("div", { class: "flow-ground", "aria-hidden": "true" });
     this.world = make("div", { class: "flow-world" });
     this.world.append(ground, this.frames.element, this.wires.svg, this.layer);
+    this.lift = new FlowLift(this);
     this.marquee = make("div", { class: "marquee", hidden: true });
     this.percent = make("span", { class: "figures" });
     this.empty = make("p", { class: "note flow-empty", hidden: true });
@@ -68,12 +72,38 @@ export class FlowCanvas {
         "aria-label": `Graph. ${HELP}`,
       },
       this.world,
+      this.lift.border,
+      this.lift.moved,
       this.marquee,
       this.empty,
     );
-    this.soon = this.scheduler();
+    this.frame = this.scheduler();
     new ResizeObserver(() => this.resized()).observe(this.element);
     editor.watch((what) => this.took(what));
+  }
+
+  // Draws everything in the next frame.
+  soon() {
+    this.isStale = true;
+    this.frame();
+  }
+
+  // Draws what is dragged in the next frame.
+  dragged() {
+    this.isStale ||= !this.lift.isActive;
+    this.frame();
+  }
+
+  // True if all that is visible was near at the last drawing.
+  get isDrawn() {
+    const [now, drawn] = [this.rect(0), this.drawnRect];
+    return (
+      drawn &&
+      now.left >= drawn.left &&
+      now.top >= drawn.top &&
+      now.right <= drawn.right &&
+      now.bottom <= drawn.bottom
+    );
   }
 
   // Returns a function that schedules one drawing for the next frame.
@@ -81,7 +111,8 @@ export class FlowCanvas {
     let asked = false;
     const turn = () => {
       asked = false;
-      this.draw();
+      if (this.isStale || !this.isDrawn) this.draw();
+      else this.drawMovement();
     };
     return () => {
       if (asked) return;
@@ -104,6 +135,7 @@ export class FlowCanvas {
   }
 
   opened() {
+    this.lift.end();
     for (const one of this.nodes.values()) one.element.remove();
     this.nodes.clear();
     this.wires.clear();
@@ -112,6 +144,12 @@ export class FlowCanvas {
     Object.assign(this, { values: {}, counts: {}, active: null, fitted: false });
     this.collectProblems();
     setText(this.empty, "The graph is empty: press Space, or double-click here, for a first node.");
+  }
+
+  // Shows a text on the empty drawing.
+  explain(text) {
+    setText(this.empty, text);
+    this.empty.hidden = false;
   }
 
   resized() {
@@ -176,18 +214,31 @@ export class FlowCanvas {
   }
 
   draw() {
-    const { editor, view } = this;
+    const { editor } = this;
+    this.isStale = false;
     if (!editor.model || !this.size?.[0]) return;
     const layout = editor.layout();
     if (!this.fitted && layout.nodes.size) this.fit(null);
     this.fitted = true;
     if (this.empty.hidden !== layout.nodes.size > 0) this.empty.hidden = layout.nodes.size > 0;
     this.drawView();
+    this.lift.move();
     const rect = this.rect(MARGIN);
+    this.drawnRect = rect;
     this.frames.draw(layout);
     this.drawNodes(layout, rect);
     const place = (box) => this.place(box);
     this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+  }
+
+  // Draws only what the view and a drag have moved.
+  drawMovement() {
+    const layout = this.editor.layout();
+    this.drawView();
+    this.lift.move();
+    if (!this.lift.isActive) return;
+    this.frames.draw(layout);
+    this.wires.drawLifted(layout, (box) => this.place(box));
   }
 
   // Moves what is drawn. The browser does that without drawing it again, apart from the scale.
@@ -200,7 +251,7 @@ export class FlowCanvas {
     this.world.style.transform = transform;
     // While the scale changes, nodes keep the form that they have.
     const isFar = this.isZooming ? this.isFar : view.zoom < FAR;
-    if (this.isFar !== isFar) this.world.classList.toggle("far", isFar);
+    if (this.isFar !== isFar) this.element.classList.toggle("far", isFar);
     this.isFar = isFar;
     setText(this.percent, `${Math.round(view.zoom * 100)} %`);
   }
@@ -209,10 +260,7 @@ export class FlowCanvas {
   settle() {
     this.drawnZoom = this.view.zoom;
     this.isZooming = false;
-    this.world.style.willChange = "auto";
-    requestAnimationFrame(() => {
-      this.world.style.willChange = "transform";
-    });
+    this.world.classList.remove("zooming");
     this.transform = "";
     this.soon();
   }
@@ -221,8 +269,8 @@ export class FlowCanvas {
     let budget = this.isZooming ? 0 : BUILT_MAX;
     const added = [];
     for (const box of layout.nodes.values()) {
-      const [x, y] = this.place(box);
       let one = this.nodes.get(box.id);
+      const [x, y] = this.place(box);
       const isNear =
         x < rect.right &&
         x + WIDTH > rect.left &&
@@ -238,18 +286,21 @@ export class FlowCanvas {
       one.update(box, isNear && !this.isFar && (budget > 0 || wasBuilt === false));
       if (!wasBuilt && one.built) budget -= 1;
       if (isNear && !this.isFar && !one.built && !this.isZooming) this.soon();
-      // Hundreds of transforms would cost the browser much more than positions do.
-      const place = `${x} ${y}`;
-      if (one.place !== place) {
-        one.place = place;
-        one.element.style.left = `${x}px`;
-        one.element.style.top = `${y}px`;
-      }
+      this.put(one, ...(one.isLifted ? [box.x, box.y] : [x, y]));
       one.isNear = isNear;
       if (isNear && one.marks !== this.marks) this.mark(one);
     }
     this.removeNodes(layout);
     if (added.length) this.layer.append(...added);
+  }
+
+  // Hundreds of transforms would cost the browser much more than positions do.
+  put(one, x, y) {
+    const place = `${x} ${y}`;
+    if (one.place === place) return;
+    one.place = place;
+    one.element.style.left = `${x}px`;
+    one.element.style.top = `${y}px`;
   }
 
   // Removes the elements of removed nodes. Nodes that are far away keep theirs up to a number,
@@ -297,12 +348,15 @@ export class FlowCanvas {
 
   // A new scale is drawn sharply when the view rests.
   moving() {
-    if (this.view.zoom !== this.drawnZoom) {
+    const ratio = this.view.zoom / this.drawnZoom;
+    if (ratio < SHARP_LEAST || ratio > SHARP_MOST) this.settle();
+    else if (ratio !== 1) {
       this.isZooming = true;
+      this.world.classList.add("zooming");
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }
-    this.soon();
+    this.frame();
   }
 
   // Shows all of some nodes, or the whole graph.

@@ -72,7 +72,10 @@ export class FlowCommands {
         title: "Group",
         keys: ["G"],
         needs: "nodes",
-        run: () => canvas.frames.edit(this.shown(addGroup(editor))),
+        run: () => {
+          const key = addGroup(editor);
+          if (key) canvas.frames.edit(this.shown(key));
+        },
       },
       {
         title: "Edit the text",
@@ -139,7 +142,10 @@ export class FlowCommands {
         title: "Find uses of the type",
         keys: ["U"],
         needs: "nodes",
-        run: () => side.find(editor.model.get("nodes", one(), "type"), true),
+        run: () => {
+          this.showSide();
+          side.find(editor.model.get("nodes", one(), "type"), "type");
+        },
       },
       { title: "Find…", keys: ["Ctrl+F", "/"], run: () => this.find() },
       null,
@@ -219,7 +225,9 @@ export class FlowCommands {
     if (event.altKey) return;
     if (isText) {
       if (event.key === "Escape") this.leavePins();
-      else if (event.key === "s" && (event.ctrlKey || event.metaKey)) this.editor.save();
+      else if (event.key === "Tab") {
+        if (!this.nextValue(target, event.shiftKey)) return;
+      } else if (event.key === "s" && (event.ctrlKey || event.metaKey)) this.editor.save();
       else return;
       event.preventDefault();
       return;
@@ -297,6 +305,21 @@ export class FlowCommands {
     editor.select(keys);
   }
 
+  // Goes from a value that is edited to the next one of the node, or back. Returns false inside of
+  // a value with several parts.
+  nextValue(target, isBack) {
+    const editing = target.closest(".editing");
+    const view = this.canvas.nodes.get(this.focusedNode());
+    if (!editing || !view) return false;
+    const parts = [...editing.querySelectorAll("input, select, textarea, button")];
+    if (parts.length && target !== parts.at(isBack ? 0 : -1)) return false;
+    const all = [...view.body.querySelectorAll("button.value, .editing")];
+    const next = all[all.indexOf(editing) + (isBack ? -1 : 1)];
+    if (next) view.edit(next.closest("[data-row]").dataset.row);
+    else this.leavePins();
+    return true;
+  }
+
   enterPins(id) {
     const box = this.editor.layout().nodes.get(id);
     this.canvas.reveal(box);
@@ -356,7 +379,7 @@ export class FlowCommands {
     const box = this.editor.layout().nodes.get(node);
     const one = (side === "output" ? box.outputs : box.inputs).find((it) => it.name === name);
     const { x, y } = pin.getBoundingClientRect();
-    this.actions.connect(node, one, side, x, y + 20);
+    this.actions.connect(node, one, side, x, y + 20, false);
   }
 
   // The point of the page where a command acts: the menu's, or the middle of the drawing.

@@ -2,7 +2,7 @@
 // groups, renaming, usages. Independent of the DOM.
 
 import { copy } from "./flow_model.js";
-import { WIDTH, GRID, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import { WIDTH, GRID, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
 
 const MARK = "engine_flow";
 const PASTED_MAX = 5000;
@@ -31,6 +31,26 @@ export function removal(editor, ids) {
     }
   }
   return changes;
+}
+
+// Returns the nearest position below a point, in units of the grid, where a new node of a type
+// covers no other one.
+export function freePlace(editor, row, [x, y]) {
+  const { height } = shapeOf(row?.settings ?? [], row?.inputs ?? [], row?.outputs ?? []);
+  const boxes = [...editor.layout().nodes.values()];
+  let [left, top] = [Math.round(x), Math.round(y)];
+  for (;;) {
+    const [x1, y1] = [left * GRID, top * GRID];
+    const covered = boxes.find(
+      (box) =>
+        box.x < x1 + WIDTH &&
+        box.x + WIDTH > x1 &&
+        box.y < y1 + height &&
+        box.y + box.shape.height > y1,
+    );
+    if (!covered) return [left, top];
+    top = Math.ceil((covered.y + covered.shape.height) / GRID) + 1;
+  }
 }
 
 // Removes the selection: nodes, comments, groups (not their nodes), or a wire.
@@ -219,10 +239,24 @@ export function addComment(editor, at) {
   return `c:${id}`;
 }
 
-// Makes the selected nodes a group. Returns its key, or null.
+// Makes the selected nodes a group. If one group is selected, too, they are added to it, or removed
+// if they are in it. Returns the key of a new group, or null.
 export function addGroup(editor) {
   const ids = editor.chosen;
+  const groups = [...editor.selection].filter((key) => key.startsWith("g:"));
   if (!ids.length) return null;
+  if (groups.length === 1) {
+    const path = ["groups", groups[0].slice(2), "nodes"];
+    const isMember = (id) => editor.model.get(...path, id) !== undefined;
+    const isRemoval = ids.every(isMember);
+    const value = isRemoval ? undefined : true;
+    const label = isRemoval ? "remove from the group" : "add to the group";
+    editor.change(
+      label,
+      ids.map((id) => [[...path, id], value]),
+    );
+    return null;
+  }
   const id = editor.newId("groups", "g");
   const nodes = Object.fromEntries(ids.map((one) => [one, true]));
   editor.change("add a group", [[["groups", id], { title: "", nodes }]]);

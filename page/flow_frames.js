@@ -23,7 +23,32 @@ export class FlowFrames {
     this.boxes.clear();
   }
 
-  // Returns the rectangle of a comment or of a group's nodes, in pixels, or null.
+  // Moves the frames that move with dragged nodes to the layer of the drag.
+  lift(keys, moveInto) {
+    for (const [key, box] of this.boxes) {
+      box.isLifted = this.isDragged(key, keys);
+      if (box.isLifted) moveInto(box.element);
+    }
+  }
+
+  lower(moveInto) {
+    for (const box of this.boxes.values()) {
+      if (box.isLifted) moveInto(box.element);
+      box.isLifted = false;
+    }
+  }
+
+  // A comment moves by itself, a group with all of its nodes.
+  isDragged(key, keys) {
+    if (key.startsWith("c:")) return keys.has(key);
+    const members = Object.keys(
+      this.canvas.editor.model.get("groups", key.slice(2), "nodes") ?? {},
+    );
+    return members.length > 0 && members.every((id) => keys.has(id));
+  }
+
+  // Returns the rectangle of a comment or of a group's nodes, in pixels, or null. A group does not
+  // grow with single nodes that are dragged: that would draw all around it again and again.
   rect(key, layout) {
     const { editor } = this.canvas;
     const drag = editor.drag;
@@ -44,12 +69,13 @@ export class FlowFrames {
     const members = Object.keys(group?.nodes ?? {});
     const boxes = members.map((id) => layout.nodes.get(id)).filter(Boolean);
     if (!boxes.length) return null;
-    const places = boxes.map((box) => this.canvas.place(box));
-    const left = Math.min(...places.map(([x]) => x)) - PAD;
-    const top = Math.min(...places.map(([, y]) => y)) - PAD - TITLE;
-    const right = Math.max(...places.map(([x]) => x)) + WIDTH + PAD;
-    const bottom = Math.max(...boxes.map((box, at) => places[at][1] + box.shape.height)) + PAD;
-    return { x: left, y: top, width: right - left, height: bottom - top };
+    const left = Math.min(...boxes.map((box) => box.x)) - PAD;
+    const top = Math.min(...boxes.map((box) => box.y)) - PAD - TITLE;
+    const right = Math.max(...boxes.map((box) => box.x)) + WIDTH + PAD;
+    const bottom = Math.max(...boxes.map((box) => box.y + box.shape.height)) + PAD;
+    const isDragged = drag && this.isDragged(key, drag.keys);
+    const [x, y] = isDragged ? [left + drag.x, top + drag.y] : [left, top];
+    return { x, y, width: right - left, height: bottom - top };
   }
 
   // Returns the frame at a point of the graph, or null.
@@ -113,6 +139,10 @@ export class FlowFrames {
     const color = COLOR.test(data?.color) ? data.color : "";
     const isSelected = editor.selection.has(key);
     const rect = this.rect(key, layout);
+    if (rect && box.isLifted) {
+      rect.x -= editor.drag.x;
+      rect.y -= editor.drag.y;
+    }
     const shown = JSON.stringify([rect, text, color, isSelected]);
     if (box.shown === shown) return;
     box.shown = shown;

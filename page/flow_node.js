@@ -4,7 +4,7 @@
 
 import { make, setText } from "./dom.js";
 import { literalText, wireOf } from "./flow_types.js";
-import { makeSetting, makeValue, showText } from "./flow_values.js";
+import { colorParts, makeSetting, makeValue, showText } from "./flow_values.js";
 
 const KIND_NAMES = {
   event: "event",
@@ -71,10 +71,11 @@ export class FlowNode {
   // Creates the content again if the node has changed. Rows are created only when `near` is true.
   update(box, near) {
     const { editor } = this.host;
+    // Positions are not part of the signature.
+    this.box = box;
     if (this.signature !== box.signature) {
       const quiet = editor.quiet === this.id;
       this.signature = box.signature;
-      this.box = box;
       if (!quiet) this.built = false;
       this.updateHead(box);
     }
@@ -186,8 +187,7 @@ export class FlowNode {
     }
     const shown = this.shown(literalText(value), standard, `${this.name}: ${pin.name}`);
     if (pin.type === "color") {
-      const color = /^#[0-9a-f]{6}/i.exec(literalText(value ?? pin.default));
-      if (color) shown.style.setProperty("--swatch", color[0]);
+      shown.style.setProperty("--swatch", colorParts(value ?? pin.default)[0]);
       shown.classList.add("swatch");
     }
     return [shown];
@@ -204,12 +204,14 @@ export class FlowNode {
       },
       cut(text || standard, VALUE_WIDTH, "11px"),
     );
-    button.addEventListener("click", () => this.edit(button.closest("[data-row]").dataset.row));
+    const edit = () => this.edit(button.closest("[data-row]").dataset.row, true);
+    button.addEventListener("click", edit);
     return button;
   }
 
-  // Replaces the text of a value by its control, until that loses the focus.
-  edit(name) {
+  // Replaces the text of a value by its control, until that loses the focus. A press on the text is
+  // also one on the control: it toggles a box, and opens a list.
+  edit(name, isPressed = false) {
     const row = this.rowNamed(name);
     const shown = row?.querySelector("button.value");
     if (!shown) return;
@@ -228,7 +230,10 @@ export class FlowNode {
     });
     first.focus({ preventScroll: true });
     first.select?.();
-    if (first.type === "checkbox") first.click();
+    if (isPressed && first.type === "checkbox") first.click();
+    if (isPressed && first.matches("select") && navigator.userActivation?.isActive) {
+      first.showPicker?.();
+    }
   }
 
   commit(path, label) {

@@ -7,9 +7,10 @@ const ROWS_MAX = 150;
 const GAP = 8;
 let lists = 0;
 
-// Returns how well an entry fits all words, or -1. Smaller is better.
+// Returns how well an entry fits all words, or -1. Smaller is better. Between names that fit
+// equally, the rank of an entry decides.
 export function fit(item, words) {
-  let sum = 0;
+  let sum = (item.rank ?? 0) * 0.1;
   const name = item.name.toLowerCase();
   const path = `${item.group ?? ""} ${item.type ?? ""}`.toLowerCase();
   const doc = (item.doc ?? "").toLowerCase();
@@ -191,12 +192,28 @@ export function openMenu(title, entries, x, y) {
   rows()[0]?.focus();
 }
 
+const RANK_LAST = 9;
+const ORIGINS = ["built_in", "script", "engine"];
+const FITS = ["same", "converted", "checked"];
+
+// Returns the rank of a type of nodes: pins of the same type come before conversions, then nodes of
+// the language and of the game before functions of the engine.
+function rankOf(catalogue, row, pin, partner, isOutput) {
+  const ends = isOutput ? [pin?.type, partner?.type] : [partner?.type, pin?.type];
+  const fits = partner ? FITS.indexOf(catalogue.wire(...ends)) : 0;
+  // Nodes that are written for graphs, such as "unit.effect", have small names.
+  const isFunction = /^[A-Z]/.test(row.type) ? 1 : 0;
+  return fits * 4 + ORIGINS.indexOf(row.origin) + isFunction;
+}
+
 // Returns the items of types of nodes. With a pin, only those that can be wired to it.
 export function nodeItems(catalogue, pin = null, isOutput = false) {
   const items = [];
   for (const row of catalogue.nodes.values()) {
     const partners = pin ? catalogue.partners(row, pin, isOutput) : [];
     if (pin && partners.length === 0 && !row.dynamic) continue;
+    // The first pin of the same type is the best one.
+    const partner = partners.find((one) => one.type === pin.type) ?? partners[0] ?? null;
     items.push({
       name: row.name,
       type: row.type,
@@ -204,18 +221,22 @@ export function nodeItems(catalogue, pin = null, isOutput = false) {
       doc: row.doc || row.type,
       color: catalogue.kind(row),
       row,
-      // The first pin of the same type is the best one.
-      partner: partners.find((one) => one.type === pin.type) ?? partners[0] ?? null,
+      partner,
+      rank: rankOf(catalogue, row, pin, partner, isOutput),
     });
   }
   const key = (item) => `${item.group} ${item.name}`;
-  return items.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return items.sort((a, b) => a.rank - b.rank || (key(a) < key(b) ? -1 : 1));
 }
 
-// Returns the items of existing pins that can be wired to a pin of a node.
-export function pinItems(editor, id, pin, isOutput) {
+// Returns the items of existing pins that can be wired to a pin of a node, the nearest first. Where
+// a new node is more likely, they come after all nodes.
+export function pinItems(editor, id, pin, isOutput, isLast) {
   const items = [];
-  for (const box of editor.layout().nodes.values()) {
+  const { nodes } = editor.layout();
+  const own = nodes.get(id);
+  const distance = (box) => Math.hypot(box.x - own.x, box.y - own.y);
+  for (const box of [...nodes.values()].sort((a, b) => distance(a) - distance(b))) {
     if (box.id === id) continue;
     for (const one of isOutput ? box.inputs : box.outputs) {
       const [from, to] = isOutput ? [pin.type, one.type] : [one.type, pin.type];
@@ -230,6 +251,7 @@ export function pinItems(editor, id, pin, isOutput) {
         color,
         box,
         pin: one,
+        rank: isLast ? RANK_LAST : 0,
       });
     }
   }

@@ -16,7 +16,8 @@ const TIP_MILLISECONDS = 450;
 const CONTROLS = "input, select, textarea, button";
 
 export class FlowPointer {
-  // `actions` has `connect(wire, x, y)`, `palette(x, y)`, `menu(x, y)`, `pinMenu(...)`.
+  // `actions` has `connect(node, pin, side, x, y, isDropped)`, `wire`, `move`, `enter`,
+  // `palette(x, y)` and `menu(x, y)`.
   constructor(canvas, actions) {
     Object.assign(this, { canvas, actions, editor: canvas.editor, fingers: new Map(), act: null });
     const { element } = canvas;
@@ -133,6 +134,7 @@ export class FlowPointer {
     if (act.kind === "move") {
       if (act.drop) this.editor.select([...this.editor.selection]);
       this.editor.drag = { keys: this.moving(), x: 0, y: 0 };
+      this.canvas.lift.begin(this.editor.drag.keys);
     } else if (act.kind === "resize") {
       this.editor.drag = { keys: new Set(), resized: act.key, x: 0, y: 0 };
     } else if (act.kind === "marquee") {
@@ -171,7 +173,7 @@ export class FlowPointer {
       act.last = [event.clientX, event.clientY];
     } else if (act.kind === "move" || act.kind === "resize") {
       Object.assign(editor.drag, { x: dx / zoom, y: dy / zoom });
-      canvas.soon();
+      canvas.dragged();
     } else if (act.kind === "marquee") {
       this.dragMarquee(act, event);
     } else if (act.kind === "wire") {
@@ -195,6 +197,11 @@ export class FlowPointer {
         (box) => box.x < x2 && box.x + WIDTH > x1 && box.y < y2 && box.y + box.shape.height > y1,
       )
       .map((box) => box.id);
+    for (const key of canvas.frames.boxes.keys()) {
+      const box = key.startsWith("c:") && canvas.frames.rect(key, editor.layout());
+      if (!box || box.x < x1 || box.y < y1) continue;
+      if (box.x + box.width <= x2 && box.y + box.height <= y2) inside.push(key);
+    }
     const keys = new Set([...act.before, ...inside]);
     if (keys.size !== editor.selection.size || inside.some((id) => !editor.selection.has(id))) {
       editor.select(keys);
@@ -328,8 +335,9 @@ export class FlowPointer {
     const { editor } = this;
     const { drag } = editor;
     editor.drag = null;
+    this.canvas.lift.end();
     if (!act.moved) {
-      if (act.row) this.canvas.nodes.get(act.only)?.edit(act.row);
+      if (act.row) this.canvas.nodes.get(act.only)?.edit(act.row, true);
       if (act.drop) editor.select([...editor.selection].filter((key) => key !== act.drop));
       else if (act.only && editor.selection.size > 1) editor.select([act.only]);
       return;
@@ -362,7 +370,7 @@ export class FlowPointer {
     } else if (act.detached) {
       editor.change("remove a wire", detach);
     } else {
-      actions.connect(end.node, end.pin, end.side, event.clientX, event.clientY);
+      actions.connect(end.node, end.pin, end.side, event.clientX, event.clientY, true);
     }
   }
 
@@ -376,6 +384,7 @@ export class FlowPointer {
     clearTimeout(this.timer);
     this.act = null;
     this.editor.drag = null;
+    this.canvas.lift.end();
     this.hint(null);
     this.canvas.marquee.hidden = true;
     this.canvas.wires.drag(null);

@@ -14,6 +14,10 @@ const BLOCKS = [
   ["outputs", "Outputs of the graph", "output"],
 ];
 
+const NOBODY =
+  "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
+  "it when they are spawned again: restart the game.";
+
 const button = (title, run, more = {}) => make("button", { onclick: run, ...more }, title);
 
 export class FlowSide {
@@ -155,7 +159,7 @@ export class FlowSide {
       make(
         "p",
         { class: "others" },
-        button("Find this type", () => this.find(String(node.type), true)),
+        button("Find this type", () => this.find(String(node.type), "type")),
       ),
     ];
   }
@@ -188,10 +192,14 @@ export class FlowSide {
     const { editor } = this;
     const count = Object.keys(editor.model.block("nodes")).length;
     const { size } = editor;
+    const uses = () => this.find(editor.graph.replace(/\.flow$/, ""), "graph");
     const bytes = size ? `${size.static} bytes for all, ${size.dynamic} for each instance` : "";
     return [
       make("h2", {}, editor.graph),
       make("p", { class: "facts" }, `${count} nodes${bytes ? `: ${bytes}` : ""}`),
+      editor.kind === "flow"
+        ? make("p", { class: "others" }, button("Find graphs that use this one", uses))
+        : null,
       make("p", { class: "doc" }, "Select a node to see what it does. Space adds a node."),
     ];
   }
@@ -258,6 +266,17 @@ export class FlowSide {
       editor.change(`value of ${name}`, [[[block, name, "value"], next]], {
         join: `${block} ${name}`,
       });
+    const doc = make("input", {
+      type: "text",
+      "aria-label": `Description of ${name}`,
+      placeholder: "what it is for",
+      value: typeof value.doc === "string" ? value.doc : "",
+    });
+    doc.addEventListener("input", () => {
+      const next = doc.value === "" ? undefined : doc.value;
+      const join = `${block} ${name} doc`;
+      editor.change(`description of ${name}`, [[[block, name, "doc"], next]], { join });
+    });
     const label = `First value of ${name}`;
     const control = isWritten
       ? makeValue({ editor, pin, value: value.value, label, commit, pick: this.pick })
@@ -272,7 +291,8 @@ export class FlowSide {
         type,
         button("×", remove, { "aria-label": `Remove ${name}` }),
       ),
-      control,
+      control && make("div", { class: "line" }, make("span", {}, "first"), control),
+      doc,
       block === "variables"
         ? button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
             disabled: !uses.length,
@@ -320,7 +340,8 @@ export class FlowSide {
     });
     this.lost = make("p", { class: "facts" });
     this.problem = make("p", { class: "error", hidden: true });
-    this.stops = make("p", { class: "facts" });
+    this.stops = make("ul", { class: "flow-stops", "aria-label": "Breakpoints" });
+    this.shownStops = null;
     const name = make("input", {
       type: "text",
       "aria-label": "Name of a custom event",
@@ -333,7 +354,9 @@ export class FlowSide {
     return [
       select,
       this.problem,
+      live.instances.length ? null : make("p", { class: "note" }, NOBODY),
       live.instance === null ? null : make("div", { class: "line" }, name, send),
+      make("h3", {}, "Breakpoints"),
       this.stops,
       make("h3", {}, "Events"),
       this.lost,
@@ -345,8 +368,7 @@ export class FlowSide {
   drawHistory() {
     if (this.page !== "Live" || !this.history) return;
     const { live, history } = this;
-    const stops = [...this.canvas.stops];
-    setText(this.stops, stops.length ? `Breakpoints: ${stops.join(", ")}` : "No breakpoints (F9).");
+    this.drawStops();
     setText(this.lost, live.lost ? `${live.lost} older events are not kept` : "");
     this.problem.hidden = !live.problem;
     setText(this.problem, live.problem ?? "");
@@ -354,6 +376,28 @@ export class FlowSide {
     const isAtEnd = scrollTop + clientHeight >= scrollHeight - 30;
     history.setCount(live.history.length);
     if (isAtEnd) history.show(live.history.length - 1);
+  }
+
+  // Lists the breakpoints: a button that shows the node, and one that removes it.
+  drawStops() {
+    const { live, editor, canvas } = this;
+    const key = [...canvas.stops].join(" ");
+    if (this.shownStops === key) return;
+    this.shownStops = key;
+    const toggle = (id) =>
+      live.toggleStop(id).catch((error) => editor.note(error.message, "error"));
+    const row = (id) => {
+      const { row: type, node } = editor.layout().nodes.get(id) ?? {};
+      const name = type?.name ?? node?.type ?? "removed";
+      return make(
+        "li",
+        { class: "line" },
+        button(`${name} (${id})`, () => canvas.jump(id), { class: "grow" }),
+        button("×", () => toggle(id), { "aria-label": `Remove the breakpoint at ${id}` }),
+      );
+    };
+    const none = make("li", { class: "note" }, "None. F9 stops the game before the chosen node.");
+    this.stops.replaceChildren(...(key ? [...canvas.stops].map(row) : [none]));
   }
 
   historyRow(at) {
@@ -372,8 +416,8 @@ export class FlowSide {
     if (node) this.canvas.jump(node);
   }
 
-  // Finds a text in the nodes of all graphs. With `exact`, it is the type of nodes.
-  async find(text, exact = false) {
+  // Finds a text in the nodes of all graphs. With `field`, this field of the nodes is the text.
+  async find(text, field = null) {
     if (!text.trim()) return;
     this.query.value = text;
     if (this.page !== "Find") this.show("Find");
@@ -388,7 +432,7 @@ export class FlowSide {
           : (await this.editor.ask("flow_open", { graph })).source;
         const tree = JSON.parse(source);
         for (const [id, hit] of findText(tree, text.trim())) {
-          if (exact && tree.nodes[id].type !== text) continue;
+          if (field && tree.nodes[id][field] !== text) continue;
           rows.push([graph, id, hit]);
         }
       }

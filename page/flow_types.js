@@ -17,7 +17,7 @@ const LITERALS = new Set([
   "rotation",
   "color",
   "resource",
-  "unit",
+  "any",
 ]);
 
 // Splits "NODE.PIN". Ids of nodes have no dots, pins may.
@@ -63,7 +63,8 @@ export class Catalogue {
 
   // Returns true if an input of this type and graph can have a literal.
   literal(pin, units) {
-    return pin.type === "unit" ? units.length > 0 : LITERALS.has(pin.type);
+    const isNamed = pin.type === "unit" || pin.type === "handle";
+    return isNamed ? units.length > 0 : LITERALS.has(pin.type);
   }
 
   // Returns the pins of a node of this type with which a pin of the other side can be wired.

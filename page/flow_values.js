@@ -74,17 +74,18 @@ function checkInput(label, value, standard, commit) {
 }
 
 const hex = (part) =>
-  Math.round(Math.min(1, Math.max(0, part)) * 255)
+  Math.round(Math.min(255, Math.max(0, part || 0)))
     .toString(16)
     .padStart(2, "0");
 
-// Returns "#rrggbb" and the opacity of a color in any of its forms.
-function colorParts(value) {
+// Returns "#rrggbb" and the opacity, up to 1, of a color in any of its forms.
+export function colorParts(value) {
   if (Array.isArray(value)) {
     const [r, g, b, a] = value.map(Number);
-    return [`#${hex(r)}${hex(g)}${hex(b)}`, a ?? 1];
+    return [`#${hex(r)}${hex(g)}${hex(b)}`, (a ?? 255) / 255];
   }
-  const match = /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(String(value ?? ""));
+  const long = String(value ?? "").replace(/^#(\w)(\w)(\w)$/, "#$1$1$2$2$3$3");
+  const match = /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(long);
   if (!match) return ["#ffffff", 1];
   return [`#${match[1]}`, match[2] ? Number.parseInt(match[2], 16) / 255 : 1];
 }
@@ -102,11 +103,23 @@ function colorInput(label, value, standard, commit) {
   });
   const send = () => {
     const part = share.valueAsNumber;
-    commit(part < 1 ? `${input.value}${hex(part)}` : input.value);
+    commit(part < 1 ? `${input.value}${hex(part * 255)}` : input.value);
   };
   input.addEventListener("input", send);
   share.addEventListener("input", send);
   return make("span", { class: "parts" }, input, share);
+}
+
+// A number, true, false, or any other text.
+function anyInput(label, value, standard, commit) {
+  const input = textInput(label, literalText(value), { placeholder: literalText(standard) });
+  input.addEventListener("input", () => {
+    const text = input.value;
+    if (text === "") commit(undefined);
+    else if (text === "true" || text === "false") commit(text === "true");
+    else commit(/^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text);
+  });
+  return input;
 }
 
 // A text, with a button that lists what could be named here.
@@ -155,7 +168,10 @@ export function makeValue({ editor, pin, value, label, commit, pick }) {
       const names = () => resourceNames(editor, pin.resource);
       return namedInput(label, value, standard, commit, listed(names));
     }
+    case "any":
+      return anyInput(label, value, standard, commit);
     case "unit":
+    case "handle":
       return namedInput(
         label,
         value,

@@ -4,7 +4,7 @@
 import { WIDTH } from "./flow_types.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const REACH_MAX = 160;
+const [REACH_MIN, REACH_MAX] = [32, 160];
 // How far a click may be from a wire, in pixels of the screen.
 const NEAR = 7;
 const SAMPLES = 24;
@@ -20,7 +20,7 @@ function svg(tag, attributes) {
 function bend(x1, x2, y1, y2) {
   const across = Math.abs(x2 - x1);
   const back = x2 < x1 ? Math.min(REACH_MAX, across + Math.abs(y2 - y1) * 0.2) : 0;
-  const reach = Math.max(32, Math.min(REACH_MAX, across * 0.5), back);
+  const reach = Math.max(REACH_MIN, Math.min(REACH_MAX, across * 0.5), back);
   return [x1 + reach, x2 - reach];
 }
 
@@ -43,21 +43,57 @@ function distance([x1, y1, x2, y2], x, y) {
   return best;
 }
 
+// Returns an element for wires.
+export const makeWires = () => svg("svg", { class: "flow-wires", "aria-hidden": "true" });
+
 export class FlowWires {
   constructor() {
-    this.svg = svg("svg", { class: "flow-wires", "aria-hidden": "true" });
+    this.svg = makeWires();
     this.paths = new Map();
+    this.lifted = [];
     this.dragged = svg("path", { class: "dragged" });
     this.lit = new Map();
   }
 
-  // Draws the wires that touch a rectangle. `place(id)` returns a node's current position.
+  // Moves the wires of nodes that are dragged: those between them to `inner`, where they keep their
+  // positions, and those to other nodes to `outer`.
+  lift(layout, keys, inner, outer) {
+    for (const wire of layout.wires) {
+      const one = this.paths.get(wire.key);
+      const ends = Number(keys.has(wire.from)) + Number(keys.has(wire.to));
+      if (!one || ends === 0) continue;
+      one.isInner = ends === 2;
+      (one.isInner ? inner : outer).append(one.path);
+      this.lifted.push([wire.key, one]);
+    }
+  }
+
+  lower() {
+    for (const [key, one] of this.lifted) {
+      one.isInner = false;
+      if (this.paths.get(key) === one) this.svg.append(one.path);
+      else one.path.remove();
+    }
+    this.lifted = [];
+  }
+
+  // Draws the wires between dragged nodes and others.
+  drawLifted(layout, place) {
+    for (const [key, one] of this.lifted) {
+      const wire = layout.byKey.get(key);
+      const ends = wire && !one.isInner && this.ends(wire, layout.nodes, place);
+      if (ends) this.bendTo(one, ends);
+    }
+  }
+
+  // Draws the wires that touch a rectangle. `place(box)` returns a node's current position.
   draw(layout, rect, place, selected, problems) {
     const { nodes, wires } = layout;
     const seen = new Set();
     const added = [];
     for (const wire of wires) {
-      const ends = this.ends(wire, nodes, place);
+      let one = this.paths.get(wire.key);
+      const ends = this.ends(wire, nodes, one?.isInner ? (box) => [box.x, box.y] : place);
       if (!ends) {
         this.paths.get(wire.key)?.path.remove();
         this.paths.delete(wire.key);
@@ -65,7 +101,6 @@ export class FlowWires {
       }
       const [x1, y1, x2, y2] = ends;
       const reach = x2 < x1 ? REACH_MAX : 0;
-      let one = this.paths.get(wire.key);
       const isNear =
         Math.min(x1, x2) - reach < rect.right &&
         Math.max(x1, x2) + reach > rect.left &&
@@ -78,12 +113,7 @@ export class FlowWires {
         this.paths.set(wire.key, one);
         added.push(one.path);
       }
-      const d = `${x1} ${y1} ${x2} ${y2}`;
-      if (one.d !== d) {
-        one.d = d;
-        one.ends = ends;
-        one.path.setAttribute("d", curve(x1, y1, x2, y2));
-      }
+      this.bendTo(one, ends);
       const name = this.nameOf(wire, selected, problems);
       if (one.name !== name) {
         one.name = name;
@@ -99,6 +129,14 @@ export class FlowWires {
       this.paths.delete(key);
     }
     if (added.length) this.svg.append(...added);
+  }
+
+  bendTo(one, ends) {
+    const d = ends.join(" ");
+    if (one.d === d) return;
+    one.d = d;
+    one.ends = ends;
+    one.path.setAttribute("d", curve(...ends));
   }
 
   nameOf(wire, selected, problems) {
@@ -122,6 +160,10 @@ export class FlowWires {
   at(x, y, zoom) {
     let [best, found] = [NEAR / zoom, null];
     for (const [key, { ends }] of this.paths) {
+      const [left, right] = ends[0] < ends[2] ? [ends[0], ends[2]] : [ends[2], ends[0]];
+      const reach = best + (ends[2] < ends[0] ? REACH_MAX : REACH_MIN);
+      if (x < left - reach || x > right + reach) continue;
+      if (y < Math.min(ends[1], ends[3]) - best || y > Math.max(ends[1], ends[3]) + best) continue;
       const near = distance(ends, x, y);
       if (near < best) [best, found] = [near, key];
     }

@@ -45,6 +45,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/flow_editor.js", SCRIPT, "flow_editor.js";
     "/flow_frames.js", SCRIPT, "flow_frames.js";
     "/flow_layout.js", SCRIPT, "flow_layout.js";
+    "/flow_lift.js", SCRIPT, "flow_lift.js";
     "/flow_live.js", SCRIPT, "flow_live.js";
     "/flow_model.js", SCRIPT, "flow_model.js";
     "/flow_node.js", SCRIPT, "flow_node.js";
