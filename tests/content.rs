@@ -10,6 +10,8 @@ mod git;
 mod index;
 #[path = "content/reload.rs"]
 mod reload;
+#[path = "content/scripts.rs"]
+mod scripts;
 
 use crate::game_folder::GameFolder;
 

@@ -119,6 +119,27 @@ function core.tool_eval(text, as_data)
   return answer(chunk())
 end
 
+-- The function of the script of `engine script`.
+local visit_content
+
+-- Loads a script of `engine script`, which returns a function. Returns a table with `problem` if it
+-- does not.
+function core.load_content_script(text, name)
+  local chunk, problem = core.load_line(text, name)
+  if not chunk then return { problem = problem } end
+  visit_content = chunk()
+  if type(visit_content) ~= "function" then
+    return { problem = name .. ": it must return a function, which gets each resource" }
+  end
+  return {}
+end
+
+-- Calls the script for a resource, and returns the data that the resource has afterwards.
+function core.visit_content(resource)
+  visit_content(resource)
+  return { data = resource.data }
+end
+
 -- Collects the fields of a value, including those of its metatable, without running game code.
 local function gather(value, start, found)
   local depth = 0

@@ -5,6 +5,7 @@ use crate::resource_kinds::KINDS;
 use engine_content::references::{ContentGraph, GraphOptions, Problem, ScriptArguments, Target};
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
+use engine_foundation::own_folder;
 use engine_platform as platform;
 use engine_resource::glob::Glob;
 use engine_resource::project::Project;
@@ -19,8 +20,8 @@ use std::path::Path;
 /// Functions whose first argument is the kind of the resource that the second names.
 const BY_KIND: [&str; 2] = ["Application.data", "Application.can_get"];
 
-/// File in the game's folder with the references of the last time.
-const CACHE: &str = ".engine/references";
+/// File in the engine's own folder with the references of the last time.
+const CACHE: &str = "references";
 
 /// Reads the graph of a game's folder.
 pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
@@ -35,12 +36,13 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
         resource.kind == kind_names::LUA && project.script(&resource.name).is_ok()
     };
     let is_external = |resource: &ResourceName| is_built_in(resource) || is_module(resource);
-    let cache = folder.join(CACHE);
+    // A folder that cannot be written is read anew each time.
+    let cache = own_folder::create(folder).ok().map(|own| own.join(CACHE));
     let options = GraphOptions {
         kinds: KINDS,
         arguments: &arguments,
         is_external: &is_external,
-        cache: Some(&cache),
+        cache: cache.as_deref(),
     };
     ContentGraph::read(folder, options)
 }
@@ -66,6 +68,11 @@ pub fn missing(graph: &ContentGraph) -> Vec<Problem> {
         !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &problem.name)))
     });
     missing
+}
+
+/// Returns the name of the script that starts a game.
+pub fn boot_script(graph: &ContentGraph) -> Result<String, Error> {
+    Ok(Settings::read(&graph.root, platform::NAME)?.text("boot_script").to_string())
 }
 
 /// Returns the resources that cannot be reached from the roots of the game.

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Name of the engine's own folder inside a game's folder.
-pub const FOLDER: &str = ".engine";
+pub use engine_foundation::own_folder::NAME as FOLDER;
 
 /// Returns the name of the data that is compiled for this platform from the variants of a platform.
 pub fn data_name(source_platform: &str) -> String {

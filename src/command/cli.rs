@@ -31,6 +31,7 @@ enum Command {
     Report(crate::report::Args),
     Rm(crate::content_change::RemoveArgs),
     Run(Box<crate::run::Args>),
+    Script(crate::script::Args),
     Test(Box<crate::test::Args>),
     Undo(crate::content_change::UndoArgs),
 }
@@ -114,6 +115,7 @@ fn command() -> i32 {
         Command::Report(args) => crate::report::main(args),
         Command::Rm(args) => crate::content_change::main_remove(args),
         Command::Run(args) => crate::run::main(*args),
+        Command::Script(args) => crate::script::main(args),
         Command::Test(args) => crate::test::main(*args),
         Command::Undo(args) => crate::content_change::main_undo(args),
     }

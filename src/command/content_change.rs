@@ -6,7 +6,8 @@ use super::merge::ReportFormat;
 use engine_app::{content, exit};
 use engine_content::changes::{self, ChangeSet};
 use engine_content::operations::{
-    Followers, OperationPlan, PlannedReference, plan_copy, plan_move, plan_remove, plan_replace,
+    Followers, OperationPlan, PlannedReference, check_found_by_name, plan_copy, plan_move,
+    plan_remove, plan_replace,
 };
 use engine_content::references::ContentGraph;
 use engine_foundation::Error;
@@ -99,7 +100,7 @@ pub struct RemoveArgs {
     flags: ChangeFlags,
 }
 
-/// Take back the last mv, cp, replace or rm
+/// Take back the last mv, cp, replace, rm or script
 #[derive(clap::Args)]
 pub struct UndoArgs {
     /// The game's folder
@@ -120,7 +121,12 @@ fn followers(users: &[String]) -> Followers<'_> {
 
 pub fn main_move(args: MoveArgs) -> i32 {
     let MoveArgs { folder, from, to, flags } = args;
-    operate(&folder, &flags, |graph| plan_move(graph, &from, &to))
+    let plan = |graph: &ContentGraph| {
+        let plan = plan_move(graph, &from, &to)?;
+        check_found_by_name(graph, &plan, &content::boot_script(graph)?)?;
+        Ok(plan)
+    };
+    operate(&folder, &flags, plan)
 }
 
 pub fn main_copy(args: CopyArgs) -> i32 {
@@ -145,6 +151,9 @@ pub fn main_remove(args: RemoveArgs) -> i32 {
                 lines.join("\n")
             ));
         }
+        if !force {
+            check_found_by_name(graph, &plan, &content::boot_script(graph)?)?;
+        }
         Ok(plan)
     };
     operate(&folder, &flags, plan)
@@ -159,8 +168,10 @@ pub fn main_undo(args: UndoArgs) -> i32 {
         return exit::SUCCESS;
     }
     match changes::undo(&args.folder) {
-        Ok(Some(title)) => {
-            engine_foundation::print_line!("undone: {title}");
+        Ok(Some(undone)) => {
+            // The files have moved already; the index of git has the same contents as before.
+            stage_moves(&args.folder, &git_entries(&args.folder, &undone.moves));
+            engine_foundation::print_line!("undone: {}", undone.title);
             exit::SUCCESS
         }
         Ok(None) => {
@@ -201,7 +212,7 @@ fn run(
     for problem in &graph.problems {
         engine_foundation::error_line!("warning: {problem}");
     }
-    let plan = plan(&graph)?;
+    let mut plan = plan(&graph)?;
     if flags.output == ReportFormat::Text {
         print_plan(&plan);
     }
@@ -210,14 +221,14 @@ fn run(
         let with_likely = match flags.likely {
             Some(answer) => answer == Answer::Yes,
             None if plan.likely.is_empty() || is_removal => false,
-            None => ask(&plan)?,
+            None => ask(&mut plan)?,
         };
         let set = plan.changes(&graph, with_likely)?;
-        let staged = git_entries(folder, &plan);
+        let staged = git_entries(folder, &plan.moves);
         changes::apply(folder, &set)?;
         stage_moves(folder, &staged);
         if flags.output == ReportFormat::Text {
-            print_done(&set);
+            print_done(folder, &set);
         }
     }
     if flags.output == ReportFormat::Json {
@@ -247,6 +258,9 @@ fn print_plan(plan: &OperationPlan) {
     for path in &plan.removed {
         engine_foundation::print_line!("remove {path}");
     }
+    if !plan.removed.is_empty() && !plan.references.is_empty() {
+        engine_foundation::print_line!("names that are missing then:");
+    }
     for reference in plan.references.iter().chain(&plan.likely) {
         engine_foundation::print_line!("{}", line(reference));
     }
@@ -255,31 +269,55 @@ fn print_plan(plan: &OperationPlan) {
     }
 }
 
-fn print_done(set: &ChangeSet) {
+fn print_done(folder: &Path, set: &ChangeSet) {
     let count = set.changes.len();
     let files = if count == 1 { "file" } else { "files" };
-    engine_foundation::print_line!("{count} {files} changed: engine undo takes it back");
+    let folder = folder.display();
+    engine_foundation::print_line!("{count} {files} changed: `engine undo {folder}` takes it back");
 }
 
-/// Asks whether likely references follow.
-fn ask(plan: &OperationPlan) -> Result<bool, Error> {
-    let count = plan.likely.len();
+/// Asks whether likely references follow, all or each. Leaves those in the plan that do.
+fn ask(plan: &mut OperationPlan) -> Result<bool, Error> {
+    let references = match plan.likely.len() {
+        1 => "1 reference is".to_string(),
+        count => format!("{count} references are"),
+    };
     if !std::io::stdin().is_terminal() {
         return Err(engine_foundation::error!(
-            "{count} references are only likely: say --likely yes or --likely no. Nothing was \
-             changed"
+            "{references} only likely: say --likely yes or --likely no. Nothing was changed"
         ));
     }
+    let question = format!("{references} only likely: change them, too? [y]es, [n]o, [e]ach: ");
+    match answer(&question, "yne")? {
+        'y' => Ok(true),
+        'n' => Ok(false),
+        _ => {
+            let mut likely = Vec::new();
+            for reference in std::mem::take(&mut plan.likely) {
+                if answer(&format!("{}? [y/n] ", line(&reference)), "yn")? == 'y' {
+                    likely.push(reference);
+                }
+            }
+            plan.likely = likely;
+            Ok(true)
+        }
+    }
+}
+
+/// Asks until an answer begins with one of some letters.
+fn answer(question: &str, letters: &str) -> Result<char, Error> {
     loop {
-        terminal::print(&format!("change the {count} likely references, too? [y/n] "));
+        terminal::print(question);
         let mut line = String::new();
-        match (std::io::stdin().lock().read_line(&mut line), line.trim()) {
-            (Ok(0) | Err(_), _) => {
+        match std::io::stdin().lock().read_line(&mut line) {
+            Ok(0) | Err(_) => {
                 return Err(engine_foundation::error!("the input has ended: nothing was changed"));
             }
-            (_, "y" | "yes") => return Ok(true),
-            (_, "n" | "no") => return Ok(false),
-            _ => {}
+            Ok(_) => {}
+        }
+        let letter = line.trim().chars().next().map(|letter| letter.to_ascii_lowercase());
+        if let Some(letter) = letter.filter(|letter| letters.contains(*letter)) {
+            return Ok(letter);
         }
     }
 }
@@ -288,8 +326,8 @@ fn ask(plan: &OperationPlan) -> Result<bool, Error> {
 type GitEntry = (String, String, String);
 
 /// Returns the entries of git's index of the files that move. Empty outside of a work tree.
-fn git_entries(folder: &Path, plan: &OperationPlan) -> Vec<GitEntry> {
-    if plan.moves.is_empty() || git::work_tree(folder).is_none() {
+fn git_entries(folder: &Path, moves: &[(String, String)]) -> Vec<GitEntry> {
+    if moves.is_empty() || git::work_tree(folder).is_none() {
         return Vec::new();
     }
     // The paths are relative to the folder, as git prints them there.
@@ -302,7 +340,7 @@ fn git_entries(folder: &Path, plan: &OperationPlan) -> Vec<GitEntry> {
         let mode_and_object = format!("{} {}", fields.next()?, fields.next()?);
         Some((mode_and_object, from.clone(), to.clone()))
     };
-    plan.moves.iter().filter_map(entry).collect()
+    moves.iter().filter_map(entry).collect()
 }
 
 /// Stages moves as renames: the content that was staged before stays the same.

@@ -5,8 +5,11 @@ use engine_content::references::{ContentGraph, Problem, ReferenceUse, Target};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal;
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// A file that shows that a folder is a game.
+const MAIN_SCRIPT: &str = "main.lua";
 
 /// Show who uses what in a game: the uses of a resource, names that are missing, resources that
 /// nothing uses
@@ -15,20 +18,20 @@ use std::path::PathBuf;
 /// if a name is missing; with --unused or --cycles, also if there are unused resources or cycles.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The game's folder
+    /// The game's folder; may be left out in front of a resource if it is the current folder
     #[arg(default_value = ".")]
     folder: PathBuf,
     /// A resource (textures/wall.texture; the type may be left out if only one resource has the
-    /// name), or a file
+    /// name), a file, or a folder: then what is inside counts as one
     resource: Option<String>,
     /// List what the resource uses
-    #[arg(long, requires = "resource")]
+    #[arg(long)]
     uses: bool,
     /// List what uses the resource
-    #[arg(long, requires = "resource")]
+    #[arg(long)]
     used_by: bool,
     /// List everything that the resource uses, also indirectly, with sizes
-    #[arg(long, requires = "resource")]
+    #[arg(long)]
     all: bool,
     /// List the names that no resource or file has
     #[arg(long)]
@@ -44,6 +47,13 @@ pub struct Args {
     output: GraphFormat,
 }
 
+impl Args {
+    /// Returns true if no list of problems was chosen.
+    fn is_all(&self) -> bool {
+        !self.missing && !self.unused && !self.cycles
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum GraphFormat {
     Text,
@@ -51,7 +61,19 @@ enum GraphFormat {
     Dot,
 }
 
-pub fn main(args: Args) -> i32 {
+pub fn main(mut args: Args) -> i32 {
+    // `engine deps textures/wall` in the game's folder.
+    if args.resource.is_none() && !args.folder.is_dir() && Path::new(MAIN_SCRIPT).exists() {
+        args.resource = Some(args.folder.display().to_string());
+        args.folder = PathBuf::from(".");
+    }
+    if args.resource.is_none() && (args.uses || args.used_by || args.all) {
+        engine_foundation::error_line!(
+            "error: --uses, --used-by and --all need a resource: engine deps {} RESOURCE",
+            args.folder.display()
+        );
+        return exit::USAGE;
+    }
     show(&args).unwrap_or_else(|message| {
         engine_foundation::error_line!("error: {message}");
         exit::FAILED
@@ -90,19 +112,35 @@ pub fn size_text(bytes: u64) -> String {
     }
 }
 
-fn of_resource(graph: &ContentGraph, name: &str, args: &Args) -> Result<i32, String> {
-    let target = graph.find(name)?;
+/// A use, and the resource on its other side.
+type Use<'g> = (&'g Target, ReferenceUse);
+
+fn of_resource<'g>(graph: &'g ContentGraph, name: &str, args: &Args) -> Result<i32, String> {
+    let targets = graph.find_all(name)?;
+    let title = match &targets[..] {
+        [target] => target.to_string(),
+        _ => format!("{}/ with {} resources and files", name.trim_end_matches('/'), targets.len()),
+    };
+    let inside: BTreeSet<&Target> = targets.iter().collect();
     // Without a flag, both directions.
     let is_both = !args.uses && !args.used_by && !args.all;
-    let uses = if args.uses || is_both { graph.uses(&target) } else { Vec::new() };
-    let used_by = if args.used_by || is_both { graph.used_by(&target) } else { Vec::new() };
-    let all = match args.all {
-        true => graph.reachable([&target].into_iter()).into_iter().collect(),
+    let arrows = |is_wanted: bool, of: fn(&'g ContentGraph, &Target) -> Vec<Use<'g>>| {
+        let from = targets.iter().filter(|_| is_wanted);
+        let all = from.flat_map(|target| of(graph, target).into_iter().map(move |it| (target, it)));
+        // Inside of a folder, uses are of no interest.
+        let is_alone = targets.len() == 1;
+        all.filter(|(_, it)| is_alone || !inside.contains(it.0)).collect::<Vec<_>>()
+    };
+    let uses = arrows(args.uses || is_both, ContentGraph::uses);
+    let used_by = arrows(args.used_by || is_both, ContentGraph::used_by);
+    let all: Vec<&Target> = match args.all {
+        true => graph.reachable(targets.iter()).into_iter().collect(),
         false => Vec::new(),
     };
+    let bytes: u64 = targets.iter().map(|target| graph.size_of(target)).sum();
     if args.output == GraphFormat::Json {
-        let arrow = |(to, at): &(&Target, ReferenceUse)| graph.use_json(&target, to, *at);
-        let back = |(from, at): &(&Target, ReferenceUse)| graph.use_json(from, &target, *at);
+        let arrow = |(from, (to, at)): &(&Target, Use)| graph.use_json(from, to, *at);
+        let back = |(to, (from, at)): &(&Target, Use)| graph.use_json(from, to, *at);
         let sized = |it: &&Target| {
             let bytes = SjsonTree::Number(graph.size_of(it) as f64);
             let name = text(&it.to_string());
@@ -110,29 +148,29 @@ fn of_resource(graph: &ContentGraph, name: &str, args: &Args) -> Result<i32, Str
         };
         print_json(vec![
             ("version".into(), SjsonTree::Number(1.0)),
-            ("name".into(), text(&target.to_string())),
-            ("bytes".into(), SjsonTree::Number(graph.size_of(&target) as f64)),
+            ("name".into(), text(&title)),
+            ("bytes".into(), SjsonTree::Number(bytes as f64)),
             ("uses".into(), SjsonTree::Array(uses.iter().map(arrow).collect())),
             ("used_by".into(), SjsonTree::Array(used_by.iter().map(back).collect())),
             ("all".into(), SjsonTree::Array(all.iter().map(sized).collect())),
         ]);
         return Ok(exit::SUCCESS);
     }
-    let size = size_text(graph.size_of(&target));
-    engine_foundation::print_line!("{target}, {size}");
-    for file in graph.files_of(&target) {
+    engine_foundation::print_line!("{title}, {}", size_text(bytes));
+    for file in targets.iter().flat_map(|target| graph.files_of(target)) {
         engine_foundation::print_line!("  {}", graph.files[*file].path);
     }
     if args.uses || is_both {
-        print_uses(graph, "Uses", &uses);
+        print_uses(graph, "Uses", uses.iter().map(|row| row.1));
     }
     if args.used_by || is_both {
-        print_uses(graph, "Used by", &used_by);
+        print_uses(graph, "Used by", used_by.iter().map(|row| row.1));
     }
     if args.all {
         let bytes: u64 = all.iter().map(|it| graph.size_of(it)).sum();
         let total = size_text(bytes);
-        engine_foundation::print_line!("\nAll that it uses, {} with {total}:", all.len());
+        let count = all.len();
+        engine_foundation::print_line!("\nWith all that it uses: {count}, of {total}");
         for it in all {
             engine_foundation::print_line!("  {it}  {}", size_text(graph.size_of(it)));
         }
@@ -140,14 +178,14 @@ fn of_resource(graph: &ContentGraph, name: &str, args: &Args) -> Result<i32, Str
     Ok(exit::SUCCESS)
 }
 
-fn print_uses(graph: &ContentGraph, title: &str, uses: &[(&Target, ReferenceUse)]) {
+fn print_uses<'g>(graph: &ContentGraph, title: &str, uses: impl Iterator<Item = Use<'g>>) {
     let mut by_target: BTreeMap<&Target, Vec<String>> = BTreeMap::new();
     for (target, at) in uses {
-        let certainty = match graph.reference(*at).certainty {
+        let certainty = match graph.reference(at).certainty {
             engine_content::references::Certainty::Certain => String::new(),
             other => format!(" ({})", other.name()),
         };
-        by_target.entry(target).or_default().push(graph.location(*at) + &certainty);
+        by_target.entry(target).or_default().push(graph.location(at) + &certainty);
     }
     engine_foundation::print_line!("\n{title}: {}", by_target.len());
     for (target, locations) in by_target {
@@ -156,7 +194,7 @@ fn print_uses(graph: &ContentGraph, title: &str, uses: &[(&Target, ReferenceUse)
 }
 
 fn of_game(graph: &ContentGraph, args: &Args) -> Result<i32, String> {
-    let is_all = !args.missing && !args.unused && !args.cycles;
+    let is_all = args.is_all();
     let missing = if args.missing || is_all { content::missing(graph) } else { Vec::new() };
     let unused = match args.unused || is_all {
         true => content::unused(graph).map_err(|error| error.to_string())?,
@@ -182,22 +220,28 @@ fn print_game(
         engine_foundation::print_line!("{}: {}", problem.location, problem.message());
     }
     for target in unused {
+        let files = graph.files_of(target);
+        let path = files.first().map_or("", |file| &graph.files[*file].path[..]);
+        let more = match files.len() {
+            0 | 1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
         let size = size_text(graph.size_of(target));
-        engine_foundation::print_line!("unused: {target}, {size}");
+        engine_foundation::print_line!("unused: {target}, {size} ({path}{more})");
     }
     for cycle in cycles {
         let names: Vec<String> = cycle.iter().map(|it| it.to_string()).collect();
         engine_foundation::print_line!("cycle: {}", names.join(", "));
     }
     let bytes: u64 = unused.iter().map(|target| graph.size_of(target)).sum();
-    let cycles = if args.cycles { format!(", {} cycles", cycles.len()) } else { String::new() };
-    engine_foundation::print_line!(
-        "{} resources and files, {} missing names, {} unused with {}{cycles}",
-        graph.targets().count(),
-        missing.len(),
-        unused.len(),
-        size_text(bytes)
-    );
+    let is_all = args.is_all();
+    let parts = [
+        (is_all || args.missing, format!(", {} missing names", missing.len())),
+        (is_all || args.unused, format!(", {} unused with {}", unused.len(), size_text(bytes))),
+        (args.cycles, format!(", {} cycles", cycles.len())),
+    ];
+    let parts: String = parts.into_iter().filter(|part| part.0).map(|part| part.1).collect();
+    engine_foundation::print_line!("{} resources and files{parts}", graph.targets().count());
 }
 
 fn print_game_json(

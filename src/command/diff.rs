@@ -85,7 +85,8 @@ fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
     })
 }
 
-fn print_change(change: &Change) {
+/// Prints a change: the path, then the old and the new text.
+pub fn print_change(change: &Change) {
     let path = if change.path.is_empty() { "the file" } else { &change.path };
     let order = if change.kind == ChangeKind::Order { ": another order" } else { "" };
     let head = format!("{path}{order}\n");

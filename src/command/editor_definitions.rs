@@ -3,15 +3,14 @@
 
 use engine_foundation::file_access::{is_file, read_text, readers};
 use engine_foundation::log;
+use engine_foundation::own_folder::{self, NAME as FOLDER};
 use engine_resource::settings;
 use engine_script::docgen;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-/// The engine's folder in a game's folder. It contains a .gitignore that excludes it from Git.
-const FOLDER: &str = ".engine";
 /// Subfolder of the definitions.
 const DEFINITIONS: &str = "definitions";
 /// File that identifies the engine that wrote the definitions. It is written together with them, so
@@ -57,16 +56,7 @@ fn write(
     if current() {
         return Ok(());
     }
-    // A link could lead out of the game's folder, and a game must not make the engine write there.
-    if fs::symlink_metadata(&own).is_ok_and(|found| found.is_symlink()) {
-        return Err(io::Error::other(format!("{FOLDER} is a link: remove it")));
-    }
-    fs::create_dir_all(&own)?;
-    match File::create_new(own.join(".gitignore")) {
-        Ok(mut file) => file.write_all(b"*\n")?,
-        Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(reason) => return Err(reason),
-    }
+    own_folder::create(folder)?;
     let temporary = own.join(format!("{DEFINITIONS}.{}.new", std::process::id()));
     let old = own.join(format!("{DEFINITIONS}.{}.old", std::process::id()));
     let replace_folder = || {

@@ -17,6 +17,7 @@ pub mod merge;
 pub mod new;
 pub mod report;
 pub mod run;
+pub mod script;
 pub mod test;
 mod thread_flags;
 mod variant_flags;

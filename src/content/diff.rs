@@ -131,17 +131,18 @@ fn path_text(path: &[String]) -> String {
 
 /// Returns the changes as JSON: a list of objects with path, kind, old, new and line.
 pub fn to_json(changes: &[Change]) -> String {
-    let text = |text: &str| SjsonTree::String(text.to_string());
-    let row = |change: &Change| {
-        SjsonTree::Object(vec![
-            ("path".to_string(), text(&change.path)),
-            ("kind".to_string(), text(change.kind.name())),
-            ("old".to_string(), text(&change.old)),
-            ("new".to_string(), text(&change.new)),
-            ("line".to_string(), SjsonTree::Number(change.line as f64)),
-        ])
-    };
-    json::write_indented(&SjsonTree::Array(changes.iter().map(row).collect()))
+    json::write_indented(&SjsonTree::Array(changes.iter().map(change_tree).collect()))
+}
+
+/// Returns a change as JSON.
+pub fn change_tree(change: &Change) -> SjsonTree {
+    json::object([
+        ("path", json::text(&change.path)),
+        ("kind", json::text(change.kind.name())),
+        ("old", json::text(&change.old)),
+        ("new", json::text(&change.new)),
+        ("line", SjsonTree::Number(change.line as f64)),
+    ])
 }
 
 /// Returns the changes as an HTML page with two columns. `names` are the names of the versions.

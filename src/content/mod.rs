@@ -6,5 +6,6 @@ pub mod diff;
 #[cfg(test)]
 mod game_for_tests;
 pub mod merge;
+pub mod model;
 pub mod operations;
 pub mod references;

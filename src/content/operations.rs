@@ -4,17 +4,22 @@
 
 use crate::changes::{ChangeSet, FileChange, content_hash};
 use crate::references::{
-    Certainty, ContentGraph, NameForm, ReferenceUse, Renames, Target, is_golden, patched,
+    Certainty, ContentGraph, NameForm, ReferenceUse, Renames, Target, is_found_by_name, patched,
 };
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::TextSpan;
-use engine_resource::resource_name::{PATH_BYTES_MAX, ResourceName, SourceName, is_inside};
+use engine_resource::resource_kind::kind_names;
+use engine_resource::resource_name::ResourceName;
+use engine_resource::settings;
 use std::collections::{BTreeMap, BTreeSet};
 
+mod destinations;
 #[cfg(test)]
 mod tests;
+
+use destinations::{check_destinations, renames, sidecars};
 
 /// A reference in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,7 +193,7 @@ pub fn plan_replace(
 /// empty new texts.
 pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Error> {
     let mut plan = OperationPlan { title: format!("rm {name}"), ..OperationPlan::default() };
-    let targets = targets_of(graph, name)?;
+    let targets = graph.find_all(name).map_err(Error::new)?;
     for target in &targets {
         let files = graph.files_of(target).iter().map(|file| graph.files[*file].path.clone());
         plan.removed.extend(files);
@@ -219,6 +224,37 @@ pub fn plan_remove(graph: &ContentGraph, name: &str) -> Result<OperationPlan, Er
     plan.references.sort_by_key(|it| it.at);
     plan.likely.sort_by_key(|it| it.at);
     Ok(plan)
+}
+
+/// Refuses to move or remove what the engine finds by its name. The script that starts the game may
+/// move if the settings name it, because that name follows.
+pub fn check_found_by_name(
+    graph: &ContentGraph,
+    plan: &OperationPlan,
+    boot_script: &str,
+) -> Result<(), Error> {
+    let follows = |target: &Target| {
+        matches!(target, Target::Resource(old) if plan.renames.resources.contains_key(old))
+            && plan.references.iter().any(|planned| {
+                let is_boot = planned.old == boot_script && !planned.new.is_empty();
+                is_boot && graph.files[planned.at.file].path == settings::FILE
+            })
+    };
+    let leaving = plan.moves.iter().map(|(from, _)| from).chain(&plan.removed);
+    for path in leaving {
+        let Some(target) = graph.target_of(path) else { continue };
+        if !is_found_by_name(&target, boot_script) || follows(&target) {
+            continue;
+        }
+        return Err(match &target {
+            Target::Resource(resource) if resource.kind == kind_names::LUA => error!(
+                "'{target}' starts the game: set 'boot_script' in settings.sjson to its name, \
+                 which then follows"
+            ),
+            _ => error!("'{target}' is found by its name: the engine would not find it elsewhere"),
+        });
+    }
+    Ok(())
 }
 
 /// Adds the references that follow the renames of a plan.
@@ -351,189 +387,7 @@ fn follows(graph: &ContentGraph, followers: Followers, at: ReferenceUse) -> bool
 fn check_listed(graph: &ContentGraph, followers: Followers) -> Result<(), Error> {
     let Followers::Listed(names) = followers else { return Ok(()) };
     for name in names {
-        targets_of(graph, name)?;
-    }
-    Ok(())
-}
-
-/// Returns the resources and files that a name on the command line means: one, or all of a folder.
-fn targets_of(graph: &ContentGraph, name: &str) -> Result<Vec<Target>, Error> {
-    let folder = format!("{}/", name.trim_end_matches('/'));
-    let inside: BTreeSet<Target> = graph
-        .files
-        .iter()
-        .filter(|file| file.path.starts_with(&folder))
-        .map(|file| match &file.resource {
-            Some(resource) => Target::Resource(resource.clone()),
-            None => Target::File(file.path.clone()),
-        })
-        .collect();
-    match graph.find(name) {
-        Ok(target) if !name.ends_with('/') => Ok(vec![target]),
-        _ if !inside.is_empty() => Ok(inside.into_iter().collect()),
-        found => found.map(|target| vec![target]).map_err(Error::new),
-    }
-}
-
-/// Returns the new names and paths of a move or a copy.
-fn renames(graph: &ContentGraph, from: &str, to: &str) -> Result<Renames, Error> {
-    let to = to.trim();
-    if !is_inside(to) || to.is_empty() || to.split('/').any(|part| part.starts_with('.')) {
-        return Err(error!("'{to}' is not a path in the game's folder"));
-    }
-    let is_folder = |path: &str| {
-        let start = format!("{}/", path.trim_end_matches('/'));
-        graph.files.iter().any(|file| file.path.starts_with(&start))
-    };
-    let target = graph.find(from).ok().filter(|_| !from.ends_with('/'));
-    let into_folder = to.ends_with('/') || is_folder(to);
-    let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_string();
-    match target {
-        None if is_folder(from) => {
-            let from = from.trim_end_matches('/');
-            let to = match into_folder {
-                true => format!("{}/{}", to.trim_end_matches('/'), last(from)),
-                false => to.to_string(),
-            };
-            if to == from || to.starts_with(&format!("{from}/")) {
-                return Err(error!("'{from}' cannot be moved into itself"));
-            }
-            Ok(of_folder(graph, from, &to))
-        }
-        None => Err(Error::new(graph.find(from).err().unwrap_or_default())),
-        Some(Target::File(path)) => {
-            let to = match into_folder {
-                true => format!("{}/{}", to.trim_end_matches('/'), last(&path)),
-                false => to.to_string(),
-            };
-            let mut renames = Renames::default();
-            renames.files.insert(path, to);
-            Ok(renames)
-        }
-        Some(Target::Resource(old)) => {
-            let name = match into_folder {
-                true => format!("{}/{}", to.trim_end_matches('/'), last(&old.name)),
-                false => without_kind(graph, to, &old)?,
-            };
-            of_resource(graph, &old, &name)
-        }
-    }
-}
-
-/// Returns a name without the ending of a file. An ending of another type is refused.
-fn without_kind(graph: &ContentGraph, to: &str, old: &ResourceName) -> Result<String, Error> {
-    let base = last_start(to);
-    let Some((stem, ending)) = to[base..].split_once('.') else { return Ok(to.to_string()) };
-    let ending = ending.rsplit('.').next().unwrap_or_default();
-    let kind = graph.kinds.by_extension(ending).map(|(kind, _)| kind.name);
-    match kind {
-        Some(kind) if kind == old.kind => Ok(format!("{}{stem}", &to[..base])),
-        _ => Err(error!(
-            "'{to}' is no name for a {}: give it without an ending, because all files of the \
-             resource keep theirs",
-            old.kind
-        )),
-    }
-}
-
-fn last_start(path: &str) -> usize {
-    path.rfind('/').map_or(0, |at| at + 1)
-}
-
-fn of_resource(graph: &ContentGraph, old: &ResourceName, name: &str) -> Result<Renames, Error> {
-    let mut renames = Renames::default();
-    let new = ResourceName::new(&old.kind, name);
-    if new == *old {
-        return Err(error!("'{old}' has this name already"));
-    }
-    let target = Target::Resource(old.clone());
-    let paths: Vec<String> =
-        graph.files_of(&target).iter().map(|file| graph.files[*file].path.clone()).collect();
-    for path in paths.iter().cloned().chain(sidecars(graph, &paths)) {
-        // A path is the old name, and then properties and endings.
-        let rest = &path[old.name.len()..];
-        renames.files.insert(path.clone(), format!("{name}{rest}"));
-    }
-    renames.resources.insert(old.clone(), new);
-    add_resources(graph, &mut renames);
-    Ok(renames)
-}
-
-fn of_folder(graph: &ContentGraph, from: &str, to: &str) -> Renames {
-    let mut renames = Renames::default();
-    let start = format!("{from}/");
-    for file in graph.files.iter().filter(|file| file.path.starts_with(&start)) {
-        renames.files.insert(file.path.clone(), format!("{to}/{}", &file.path[start.len()..]));
-    }
-    add_resources(graph, &mut renames);
-    renames
-}
-
-/// Adds the names of resources whose files have new paths.
-fn add_resources(graph: &ContentGraph, renames: &mut Renames) {
-    for (from, to) in &renames.files {
-        let of = |path: &str| SourceName::of(path, &graph.kinds).and_then(Result::ok);
-        if let (Some(old), Some(new)) = (of(from), of(to))
-            && !is_golden(from)
-        {
-            renames.resources.insert(old.resource, new.resource);
-        }
-    }
-}
-
-/// Returns the files that belong to files: the pictures of a suite, and the bytes of a `.gltf` that
-/// only it names.
-fn sidecars(graph: &ContentGraph, paths: &[String]) -> Vec<String> {
-    let mut found = Vec::new();
-    for path in paths {
-        if let Some(stem) = path.strip_suffix(".lua") {
-            let start = format!("{stem}.golden/");
-            let pictures = graph.files.iter().filter(|file| file.path.starts_with(&start));
-            found.extend(pictures.map(|file| file.path.clone()));
-        }
-        if let Some(stem) = path.strip_suffix(".gltf")
-            && let Ok(target) = graph.find(&format!("{stem}.bin"))
-            && graph.used_by(&target).iter().all(|(_, at)| graph.files[at.file].path == *path)
-        {
-            found.push(format!("{stem}.bin"));
-        }
-    }
-    found
-}
-
-/// Refuses new paths that are too long, exist, or differ from others in case alone.
-fn check_destinations(
-    graph: &ContentGraph,
-    files: &[(String, String)],
-    is_move: bool,
-) -> Result<(), Error> {
-    let leaving: BTreeSet<&String> =
-        files.iter().filter(|_| is_move).map(|(from, _)| from).collect();
-    let staying = graph.files.iter().filter(|file| !leaving.contains(&file.path));
-    let mut by_lower: BTreeMap<String, &str> =
-        staying.map(|file| (file.path.to_lowercase(), &file.path[..])).collect();
-    for (from, to) in files {
-        if to.len() > PATH_BYTES_MAX {
-            return Err(error!("{to}: the path is longer than {PATH_BYTES_MAX} bytes"));
-        }
-        if let Some(Err(message)) = SourceName::of(to, &graph.kinds) {
-            return Err(Error::new(message));
-        }
-        match by_lower.insert(to.to_lowercase(), to) {
-            Some(other) if other == to => {
-                return Err(error!("{to}: the file exists already: choose another name"));
-            }
-            Some(other) => {
-                return Err(error!(
-                    "'{other}' and '{to}' would differ in upper and lower case alone: choose \
-                     another name"
-                ));
-            }
-            None => {}
-        }
-        if from == to {
-            return Err(error!("'{from}' has this name already"));
-        }
+        graph.find_all(name).map_err(Error::new)?;
     }
     Ok(())
 }

@@ -114,6 +114,34 @@ pub fn object<const N: usize>(entries: [(&str, SjsonTree); N]) -> SjsonTree {
     SjsonTree::Object(entries.into_iter().map(|(key, value)| (key.to_string(), value)).collect())
 }
 
+/// Reads base64 text (RFC 4648) with its padding. Returns `None` if it is not valid.
+pub fn bytes_of_base64(text: &str) -> Option<Vec<u8>> {
+    let (fours, rest) = text.as_bytes().as_chunks::<4>();
+    let mut bytes = Vec::with_capacity(fours.len() * 3);
+    for (index, four) in fours.iter().enumerate() {
+        let is_last = index + 1 == fours.len();
+        let padding = four.iter().rev().take_while(|letter| **letter == b'=').count();
+        if padding > 2 || padding > 0 && !is_last {
+            return None;
+        }
+        let mut bits = 0;
+        for letter in &four[..4 - padding] {
+            let value = match letter {
+                b'A'..=b'Z' => letter - b'A',
+                b'a'..=b'z' => letter - b'a' + 26,
+                b'0'..=b'9' => letter - b'0' + 52,
+                b'+' => 62,
+                b'/' => 63,
+                _ => return None,
+            };
+            bits = bits << 6 | u32::from(value);
+        }
+        bits <<= 6 * padding;
+        bytes.extend_from_slice(&bits.to_be_bytes()[1..4 - padding]);
+    }
+    rest.is_empty().then_some(bytes)
+}
+
 /// Returns bytes as base64 text (RFC 4648).
 pub fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -182,8 +210,13 @@ mod tests {
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
             assert_eq!(base64(bytes.as_bytes()), wanted);
+            assert_eq!(bytes_of_base64(wanted).as_deref(), Some(bytes.as_bytes()));
         }
         assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
+        assert_eq!(bytes_of_base64("+//+"), Some(vec![0xfb, 0xff, 0xfe]));
+        for invalid in ["Z", "Zg=", "Zg==Zg==", "Z===", "Z g=", "Zg-_"] {
+            assert_eq!(bytes_of_base64(invalid), None, "{invalid}");
+        }
     }
 
     #[test]

@@ -18,6 +18,7 @@ pub mod log_file;
 pub mod memory;
 pub mod noise;
 pub mod output_file;
+pub mod own_folder;
 pub mod panic;
 pub mod profile;
 pub mod random;

@@ -46,6 +46,8 @@ pub struct CacheStats {
 /// A folder with compiled data of several machines.
 pub struct SharedCache {
     folder: PathBuf,
+    /// Keys of entries that were refused. They are stored again.
+    refused: Mutex<HashSet<String>>,
 }
 
 /// Outcome of a look into the cache.
@@ -67,9 +69,10 @@ impl SharedCache {
     /// Returns an error if there is no such folder, or if it cannot be written.
     pub fn open(folder: &Path) -> Result<SharedCache, Error> {
         let shown = folder.display();
-        file_access::list(folder, "")
-            .map_err(|refusal| error!("the shared cache '{shown}' cannot be read: {refusal}"))?;
-        Ok(SharedCache { folder: folder.to_path_buf() })
+        file_access::list(folder, "").map_err(|refusal| {
+            error!("the shared cache '{shown}' cannot be read: {refusal}. It must exist: create it")
+        })?;
+        Ok(SharedCache { folder: folder.to_path_buf(), refused: Mutex::default() })
     }
 
     /// Fetches the data of variants that are new or changed here, and adds them to the index of
@@ -167,13 +170,13 @@ impl SharedCache {
         let Ok(record) = file_access::read(&self.folder, &path, &readers::INDEX) else {
             return Lookup::Miss;
         };
-        let Some(mut entry) = checked_entry(&record, kind, name, variant) else {
+        let entry = checked_entry(&record, kind, name, variant)
+            .filter(|entry| entry.files[0].content == stamp.content);
+        let found = entry.and_then(|entry| Some((self.data(&record, &entry, kind)?, entry)));
+        let Some((data, mut entry)) = found else {
+            panic::lock(&self.refused).insert(key);
             return Lookup::Refused;
         };
-        if entry.files[0].content != stamp.content {
-            return Lookup::Refused;
-        }
-        let Some(data) = self.data(&record, &entry, kind) else { return Lookup::Refused };
         if write(&target.data.join(&entry.data), &data).is_err() {
             return Lookup::Miss;
         }
@@ -208,6 +211,7 @@ impl SharedCache {
         let known: HashSet<String> =
             known.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
         let sources = Sources::new(target.root, target.kinds);
+        let refused = panic::lock(&self.refused);
         let mut stored = 0;
         for entry in &index.entries {
             let Some(kind) = target.kinds.by_name(&entry.resource.kind) else { continue };
@@ -224,7 +228,8 @@ impl SharedCache {
             };
             let key = input.key(&bytes);
             // A source that was saved meanwhile is not the one that was compiled.
-            if known.contains(&key) || stamp.content != source.content {
+            let is_known = known.contains(&key) && !refused.contains(&key);
+            if is_known || stamp.content != source.content {
                 continue;
             }
             let Ok(data) = read_data(&target.data, &entry.data) else { continue };

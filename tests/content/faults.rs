@@ -40,7 +40,7 @@ fn a_shared_texture_is_split_before_it_is_changed() {
     assert_eq!(
         out,
         "copy textures/wood.png -> textures/old.png\n  materials/old.material:1: 'textures/wood' -> \
-         'textures/old'\n2 files changed: engine undo takes it back\n"
+         'textures/old'\n2 files changed: `engine undo .` takes it back\n"
     );
     assert!(text(&game, "materials/old.material").contains("textures/old"));
     assert!(text(&game, "materials/wood.material").contains("textures/wood"));
@@ -70,7 +70,7 @@ fn a_renamed_resource_keeps_its_users() {
     game.write("sounds/hit.sound", "play = \"sounds/hit_1\"\n");
     let (code, _, errors) = game.engine(&["mv", ".", "sounds/hit", "sounds/thud"]);
     assert_eq!(code, 1);
-    assert!(errors.contains("1 references are only likely: say --likely yes"), "{errors}");
+    assert!(errors.contains("1 reference is only likely: say --likely yes"), "{errors}");
     let arguments = ["mv", ".", "sounds/hit", "sounds/thud", "--likely", "yes"];
     assert_eq!(game.engine(&arguments).0, 0);
     assert!(text(&game, "main.lua").contains("\"sounds/thud\""));
@@ -88,6 +88,31 @@ fn dead_resources_are_listed() {
     game.write("settings.sjson", "content = { roots = [\"levels/*\" \"textures/dead.png\"] }\n");
     let (code, out, _) = game.engine(&["deps", ".", "--unused"]);
     assert_eq!((code, out.lines().count()), (0, 1), "{out}");
+}
+
+#[test]
+fn the_script_that_starts_a_game_moves_with_its_setting() {
+    let game = game("boot");
+    game.write("settings.sjson", "boot_script = \"main\"   // the first\n");
+    assert_eq!(game.engine(&["mv", ".", "main", "boot/start", "--likely", "no"]).0, 0);
+    assert_eq!(text(&game, "settings.sjson"), "boot_script = \"boot.start\"   // the first\n");
+    let (code, _, errors) = game.engine(&["mv", ".", "settings.sjson", "old.sjson"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("'settings.sjson' is found by its name"), "{errors}");
+}
+
+#[test]
+fn a_folder_is_asked_as_one() {
+    let game = game("folder");
+    let (code, out, errors) = game.engine(&["deps", ".", "units/"]);
+    assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(out.contains("\nUsed by: 1\n  levels/yard.level  levels/yard.level:2\n"), "{out}");
+    assert!(out.contains("\n  materials/wood.material  units/box.unit:4\n"), "{out}");
+    // In the game's folder, a resource is enough.
+    let (code, out, _) = game.engine(&["deps", "textures/wood", "--used-by"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("\nUsed by: 1\n  materials/wood.material"), "{out}");
+    assert_eq!(game.engine(&["deps", ".", "--all"]).0, 2);
 }
 
 #[test]
@@ -122,7 +147,17 @@ fn wrong_commands_get_error_messages() {
         error(&["deps", ".", "units/bax"]),
         "error: there is no resource or file 'units/bax', did you mean 'units/box'?\n"
     );
-    assert!(error(&["deps", "nowhere"]).contains("there is no folder 'nowhere'"));
+    assert!(error(&["deps", "nowhere", "x"]).contains("there is no folder 'nowhere'"));
+    assert_eq!(
+        error(&["deps", ".", "box"]),
+        "error: there is no resource or file 'box', did you mean 'units/box.unit'?\n"
+    );
+    assert_eq!(
+        error(&["mv", ".", "main", "start"]),
+        "error: 'main.lua' starts the game: set 'boot_script' in settings.sjson to its name, which \
+         then follows\n"
+    );
+    assert!(error(&["rm", ".", "main"]).contains("starts the game"));
     assert!(error(&["mv", ".", "units/box", "../box"]).contains("is not a path in the game's"));
     assert_eq!(game.engine(&["undo", "."]).1, "there is nothing to undo\n");
 }

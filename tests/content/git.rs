@@ -179,6 +179,10 @@ fn renames_and_changes_come_together() {
     assert_eq!(code, 0, "{errors}");
     let status = repository.git("status --short");
     assert_eq!(status, "R  levels/yard.level -> levels/garden.level\n");
+    // An undo takes back what is staged, too.
+    assert_eq!(repository.0.engine(&["undo", "."]).0, 0);
+    assert_eq!(repository.git("status --short"), "");
+    assert_eq!(repository.0.engine(&["mv", ".", "levels/yard", "levels/garden"]).0, 0);
     repository.0.write("levels/garden.level", level("box", "[7, 0, 0]", ""));
     repository.commit("moved");
     repository.git("merge -q edit");

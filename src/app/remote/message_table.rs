@@ -2,7 +2,7 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, eval, flow_messages, foreign_window, inspect, profiler,
+    IncomingCall, Refusal, animation, data_messages, eval, flow_messages, foreign_window, inspect, profiler,
     resources, screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
@@ -94,10 +94,10 @@ const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
 /// Returns all messages.
 fn messages() -> impl Iterator<Item = &'static MessageRow> {
-    MESSAGES.iter().chain(flow_messages::MESSAGES)
+    MESSAGES.iter().chain(flow_messages::MESSAGES).chain(data_messages::MESSAGES)
 }
 
-/// All messages, apart from those about graphs.
+/// All messages, apart from those about graphs and data.
 static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "help",

@@ -4,6 +4,8 @@
 //! point of the frame, within a time limit.
 
 mod animation;
+mod data;
+mod data_messages;
 mod eval;
 mod flow;
 mod flow_messages;
@@ -22,6 +24,7 @@ mod subscriptions;
 mod units;
 
 use super::App;
+use data::OpenSources;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, json};
@@ -157,6 +160,8 @@ struct RemoteState {
     /// frame.
     may_redraw: bool,
     window_request: Option<ForeignWindowRequest>,
+    /// Sources that tools edit.
+    data: OpenSources,
     /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
     lines: u64,
     log_stamps: LogStamps,
@@ -209,6 +214,7 @@ impl RemoteTools {
             needs_redraw: false,
             may_redraw,
             window_request: None,
+            data: OpenSources::default(),
             lines: NOT_FOLLOWED,
             log_stamps: LogStamps::default(),
         };
@@ -238,7 +244,8 @@ impl RemoteTools {
                     });
                 }
                 ClientEventKind::Left => {
-                    self.clients.retain(|client| client.peer.number != peer.number)
+                    self.clients.retain(|client| client.peer.number != peer.number);
+                    self.state.data.remove_client(peer.number);
                 }
                 ClientEventKind::Message(message, _) => self.handle(app, &peer, message),
             }
@@ -399,6 +406,7 @@ impl App {
             tools.answer_waiting();
         }
         tools.handle_events(self);
+        tools.state.data.send(&tools.clients);
         if self.vm.engine().worlds.flow.get().stopped_node().is_some() {
             // The events of graphs wait at a breakpoint.
             tools.state.paused = true;

@@ -13,6 +13,7 @@ use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
 use engine_foundation::output_file;
+use engine_foundation::own_folder;
 use engine_foundation::sjson::{self, SjsonTree, SjsonValue};
 use engine_resource::resource_name::is_inside;
 use std::collections::HashMap;
@@ -25,7 +26,6 @@ pub const RECORDS_MAX: usize = 20;
 /// Maximum number of files in one change.
 const STEPS_MAX: usize = 1_000_000;
 
-const HOME: &str = ".engine";
 const CURRENT: &str = ".engine/change";
 const RECORDS: &str = ".engine/undo";
 const JOURNAL: &str = "journal";
@@ -209,7 +209,7 @@ fn check_path(root: &Path, path: &str) -> Result<(), Error> {
 
 /// Writes the contents and the journal. The journal is the commit: it is complete or missing.
 fn stage(root: &Path, folder: &Path, set: &ChangeSet) -> io::Result<Journal> {
-    create_folders(root, HOME)?;
+    own_folder::create(root)?;
     create_folders(root, CURRENT)?;
     let (title, steps) = (set.title.clone(), Vec::new());
     let mut journal = Journal { title, steps, contents: Vec::new() };
@@ -436,22 +436,35 @@ pub fn undoable(root: &Path) -> Option<String> {
     read_journal(&newest(root)?).ok().map(|journal| journal.title)
 }
 
-/// Takes back the last finished change. Returns its title, or `None` if there is none.
+/// A change that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoneChange {
+    pub title: String,
+    /// Files that moved back, with the path that they had until then and the one that they have now.
+    pub moves: Vec<(String, String)>,
+}
+
+/// Takes back the last finished change. Returns it, or `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if a file has changed since: then nothing is taken back.
-pub fn undo(root: &Path) -> Result<Option<String>, Error> {
+pub fn undo(root: &Path) -> Result<Option<UndoneChange>, Error> {
     recover(root)?;
     let Some(folder) = newest(root) else { return Ok(None) };
     output_file::check_no_links(root, Path::new(RECORDS))
         .map_err(|reason| error!("{RECORDS}: {reason}"))?;
     let journal = read_journal(&folder)?;
-    apply(root, &inverse(root, &folder, &journal)?)?;
+    let set = inverse(root, &folder, &journal)?;
+    apply(root, &set)?;
     // The inverse change is not one that the next undo should take back.
     for record in [newest(root), Some(folder)].into_iter().flatten() {
         fs::remove_dir_all(&record).map_err(|reason| error!("{}: {reason}", record.display()))?;
     }
-    Ok(Some(journal.title))
+    let moves = set.changes.into_iter().filter_map(|change| match change {
+        FileChange::Move { from, to, .. } => Some((from, to)),
+        _ => None,
+    });
+    Ok(Some(UndoneChange { title: journal.title, moves: moves.collect() }))
 }
 
 /// Returns the change that takes a finished change back.

@@ -6,7 +6,7 @@ mod journal;
 #[cfg(test)]
 mod tests;
 
-pub use journal::{RECORDS_MAX, apply, recover, undo, undoable};
+pub use journal::{RECORDS_MAX, UndoneChange, apply, recover, undo, undoable};
 
 use engine_foundation::hash::murmur64a;
 

@@ -46,7 +46,11 @@ fn a_change_is_applied_and_undone_as_one() {
     assert_eq!(game.files(), after());
     assert!(!game.root.join("a").exists(), "an empty folder is removed");
     assert_eq!(undoable(&game.root).as_deref(), Some("mv a d"));
-    assert_eq!(undo(&game.root).unwrap().as_deref(), Some("mv a d"));
+    let undone = undo(&game.root).unwrap().unwrap();
+    assert_eq!(undone.title, "mv a d");
+    let back = [("d/y.lua", "a/y.lua"), ("d/e/x.lua", "a/x.lua")];
+    let moves: Vec<_> = undone.moves.iter().map(|(from, to)| (&from[..], &to[..])).collect();
+    assert!(back.iter().all(|row| moves.contains(row)) && moves.len() == 2, "{moves:?}");
     assert_eq!(game.files(), before);
     assert_eq!(undo(&game.root).unwrap(), None);
 }

@@ -98,6 +98,9 @@ pub struct MergeOptions<'a> {
     pub is_json: bool,
 }
 
+/// Minimum size of a text that is parsed at the same time as the others.
+const PARALLEL_BYTES_MIN: usize = 256 << 10;
+
 /// Merges three versions of a text.
 pub fn merge(texts: MergeTexts, options: MergeOptions) -> Merged {
     let MergeTexts { base, left, right } = texts;
@@ -127,7 +130,17 @@ fn parse_all(base: &str, left: &str, right: &str) -> Result<[Document; 3], Strin
     let parse = |side: &str, text: &str| {
         sjson::parse(text).map_err(|error| format!("the {side} version has an error: {error}"))
     };
-    Ok([parse("base", base)?, parse("left", left)?, parse("right", right)?])
+    if left.len() < PARALLEL_BYTES_MIN {
+        return Ok([parse("base", base)?, parse("left", left)?, parse("right", right)?]);
+    }
+    std::thread::scope(|scope| {
+        let sides = [("base", base), ("left", left)];
+        let running = sides.map(|(side, text)| scope.spawn(move || parse(side, text)));
+        let right = parse("right", right);
+        let [base, left] = running
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok([base?, left?, right?])
+    })
 }
 
 /// Merges parsed files. Fails if the result would be damaged: then the caller merges by lines.

@@ -214,8 +214,9 @@ fn check_properties(texts: [&str; 3]) -> bool {
     assert_eq!(merged([base, base, left]).text, left);
     assert_eq!(merged([base, left, left]).text, left);
     assert_eq!(merged([base, base, base]).text, base);
-    // Merging again adds nothing.
-    if there.overrides.is_empty() {
+    // Merging again adds nothing. Where items are compared by content, a second merge may compare
+    // others than the first one.
+    if there.overrides.is_empty() && there.without_ids.is_empty() {
         let again = merged([base, &there.text, right]);
         assert!(is_by_lines(&again) || tree_of(&again.text) == tree, "{texts:?}");
     }

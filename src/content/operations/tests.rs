@@ -157,6 +157,14 @@ fn impossible_operations_are_refused() {
         refused("a", "b"),
         "'B.lua' and 'b.lua' would differ in upper and lower case alone: choose another name"
     );
+    let game = TestGame::new(&[("a.lua", ""), ("Units/b.lua", "")]);
+    let graph = game.graph();
+    let refused = |from: &str, to: &str| plan_move(&graph, from, to).unwrap_err().message;
+    assert_eq!(
+        refused("a", "units/a"),
+        "'Units' and 'units' would differ in upper and lower case alone: choose another name"
+    );
+    assert!(refused("a", "my scripts/a").contains("has a character that names in scripts"));
     // Only the case of a name changes.
     let plan = plan_move(&graph, "a", "A").unwrap();
     assert_eq!(plan.moves, [("a.lua".to_string(), "A.lua".to_string())]);

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 mod queries;
 mod resolve;
 
-pub use queries::{Problem, neighbours_text};
+pub use queries::{Problem, is_found_by_name, neighbours_text};
 use resolve::Resolver;
 
 /// Kinds whose resources contain resources of another kind: the part, then the container.

@@ -511,12 +511,15 @@ fn comment_length(text: &str) -> Option<usize> {
 }
 
 fn parts(document: &Document, value: SjsonValue) -> Vec<TextSpan> {
-    let span = |node: usize| document.nodes[node].span;
+    let span = |node: u32| document.nodes[node as usize].span.range();
     match value.data() {
         NodeData::Array(nodes) => nodes.iter().map(|node| span(*node)).collect(),
         NodeData::Object(fields) => fields
             .iter()
-            .map(|field| TextSpan { start: field.key_span.start, end: span(field.node).end })
+            .map(|field| TextSpan {
+                start: field.key_span.range().start,
+                end: span(field.node).end,
+            })
             .collect(),
         _ => Vec::new(),
     }

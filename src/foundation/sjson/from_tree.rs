@@ -1,13 +1,13 @@
 //! Documents from trees: values without a text, for code that checks compiled data against the
 //! rules of its source.
 
-use super::{Document, DocumentNode, NodeData, NodeField, SjsonTree, TextSpan};
+use super::{Document, DocumentNode, NodeData, NodeField, NodeSpan, SjsonTree};
 use crate::Error;
 use crate::error;
 use std::collections::HashSet;
 
 /// The position of all values without a text.
-const NOWHERE: TextSpan = TextSpan { start: 0, end: 0 };
+const NOWHERE: NodeSpan = NodeSpan { start: 0, end: 0 };
 
 impl Document {
     /// Creates a document from a tree's values. It has no text, so every value is in line 1, column
@@ -17,18 +17,18 @@ impl Document {
     /// Returns an error if an object has a key twice, which a text cannot have.
     pub fn from_tree(tree: &SjsonTree) -> Result<Document, Error> {
         let mut nodes = Vec::new();
-        let root = add(&mut nodes, tree)?;
+        let root = add(&mut nodes, tree)? as usize;
         Ok(Document { text: String::new(), nodes, root, bare_root: false, lines: vec![0] })
     }
 }
 
 /// Adds a value after its children, and returns its index among the nodes.
-fn add(nodes: &mut Vec<DocumentNode>, tree: &SjsonTree) -> Result<usize, Error> {
+fn add(nodes: &mut Vec<DocumentNode>, tree: &SjsonTree) -> Result<u32, Error> {
     let data = match tree {
         SjsonTree::Null => NodeData::Null,
         SjsonTree::Bool(value) => NodeData::Bool(*value),
         SjsonTree::Number(number) => NodeData::Number(*number),
-        SjsonTree::String(text) => NodeData::String(text.clone()),
+        SjsonTree::String(text) => NodeData::String(text.as_str().into()),
         SjsonTree::Array(items) => {
             let items = items.iter().map(|item| add(nodes, item));
             NodeData::Array(items.collect::<Result<_, Error>>()?)
@@ -39,13 +39,14 @@ fn add(nodes: &mut Vec<DocumentNode>, tree: &SjsonTree) -> Result<usize, Error> 
                 if !known.insert(key) {
                     return Err(error!("it is damaged: the key '{key}' appears twice"));
                 }
-                Ok(NodeField { key: key.clone(), key_span: NOWHERE, node: add(nodes, value)? })
+                let (key, key_span) = (key.as_str().into(), NOWHERE);
+                Ok(NodeField { key, key_span, node: add(nodes, value)? })
             });
             NodeData::Object(fields.collect::<Result<_, Error>>()?)
         }
     };
     nodes.push(DocumentNode { span: NOWHERE, data });
-    Ok(nodes.len() - 1)
+    Ok(nodes.len() as u32 - 1)
 }
 
 #[cfg(test)]

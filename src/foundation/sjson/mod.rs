@@ -175,8 +175,25 @@ pub struct TextSpan {
 /// A value in the text. Children precede their parents in `Document::nodes`.
 #[derive(Clone, Debug)]
 struct DocumentNode {
-    span: TextSpan,
+    span: NodeSpan,
     data: NodeData,
+}
+
+/// A [`TextSpan`] in half the memory: a text has at most [`TEXT_BYTES_MAX`] bytes.
+#[derive(Clone, Copy, Debug)]
+struct NodeSpan {
+    start: u32,
+    end: u32,
+}
+
+impl NodeSpan {
+    fn new(start: usize, end: usize) -> NodeSpan {
+        NodeSpan { start: start as u32, end: end as u32 }
+    }
+
+    fn range(self) -> TextSpan {
+        TextSpan { start: self.start as usize, end: self.end as usize }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -184,16 +201,16 @@ enum NodeData {
     Null,
     Bool(bool),
     Number(f64),
-    String(String),
-    Array(Vec<usize>),
-    Object(Vec<NodeField>),
+    String(Box<str>),
+    Array(Box<[u32]>),
+    Object(Box<[NodeField]>),
 }
 
 #[derive(Clone, Debug)]
 struct NodeField {
-    key: String,
-    key_span: TextSpan,
-    node: usize,
+    key: Box<str>,
+    key_span: NodeSpan,
+    node: u32,
 }
 
 /// A parsed text: the text itself and its values, each with its position in the text.
@@ -287,7 +304,7 @@ impl<'a> SjsonValue<'a> {
 
     /// Returns the position of the value in the text, including quotes and brackets.
     pub fn span(self) -> TextSpan {
-        self.document.nodes[self.node].span
+        self.document.nodes[self.node].span.range()
     }
 
     /// Returns the line where the value starts, from 1.
@@ -356,7 +373,7 @@ impl<'a> SjsonValue<'a> {
     pub fn items(self) -> Option<impl ExactSizeIterator<Item = SjsonValue<'a>>> {
         let document = self.document;
         match self.data() {
-            NodeData::Array(nodes) => Some(nodes.iter().map(|node| document.value(*node))),
+            NodeData::Array(nodes) => Some(nodes.iter().map(|node| document.value(*node as usize))),
             _ => None,
         }
     }
@@ -367,23 +384,23 @@ impl<'a> SjsonValue<'a> {
         match self.data() {
             NodeData::Object(fields) => Some(fields.iter().map(|field| ObjectEntry {
                 key: &field.key,
-                key_span: field.key_span,
-                value: document.value(field.node),
+                key_span: field.key_span.range(),
+                value: document.value(field.node as usize),
             })),
             _ => None,
         }
     }
 
     pub fn to_tree(self) -> SjsonTree {
-        let tree = |node: &usize| self.document.value(*node).to_tree();
+        let tree = |node: &u32| self.document.value(*node as usize).to_tree();
         match self.data() {
             NodeData::Null => SjsonTree::Null,
             NodeData::Bool(value) => SjsonTree::Bool(*value),
             NodeData::Number(value) => SjsonTree::Number(*value),
-            NodeData::String(value) => SjsonTree::String(value.clone()),
+            NodeData::String(value) => SjsonTree::String(value.to_string()),
             NodeData::Array(nodes) => SjsonTree::Array(nodes.iter().map(tree).collect()),
             NodeData::Object(fields) => {
-                let entry = |field: &NodeField| (field.key.clone(), tree(&field.node));
+                let entry = |field: &NodeField| (field.key.to_string(), tree(&field.node));
                 SjsonTree::Object(fields.iter().map(entry).collect())
             }
         }
@@ -392,12 +409,12 @@ impl<'a> SjsonValue<'a> {
     fn step(self, step: PathStep) -> Option<SjsonValue<'a>> {
         let node = match (self.data(), step) {
             (NodeData::Object(fields), PathStep::Key(key)) => {
-                fields.iter().find(|field| field.key == key)?.node
+                fields.iter().find(|field| &*field.key == key)?.node
             }
             (NodeData::Array(nodes), PathStep::Item(index)) => *nodes.get(index)?,
             _ => return None,
         };
-        Some(self.document.value(node))
+        Some(self.document.value(node as usize))
     }
 }
 

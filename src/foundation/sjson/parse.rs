@@ -2,7 +2,7 @@
 //! and a remedy. Does not interpret the values.
 
 use super::{
-    Document, DocumentNode, NESTING_MAX, NodeData, NodeField, SyntaxError, TEXT_BYTES_MAX, TextSpan,
+    Document, DocumentNode, NESTING_MAX, NodeData, NodeField, NodeSpan, SyntaxError, TEXT_BYTES_MAX,
 };
 use super::{column_of, write::number_text};
 use std::borrow::Cow;
@@ -34,8 +34,7 @@ pub fn parse(text: &str) -> Result<Document, SyntaxError> {
     let bare_root = parser.skip_to_bare_root()?;
     let root = if bare_root {
         let fields = parser.fields(None)?;
-        let span = TextSpan { start: parser.start, end: text.len() };
-        parser.push(span, NodeData::Object(fields))
+        parser.push(NodeSpan::new(parser.start, text.len()), NodeData::Object(fields))
     } else {
         parser.value()?
     };
@@ -47,10 +46,11 @@ pub fn parse(text: &str) -> Result<Document, SyntaxError> {
         ));
     }
     let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    parser.nodes.shrink_to_fit();
     Ok(Document {
         text: text.to_string(),
         nodes: parser.nodes,
-        root,
+        root: root as usize,
         bare_root,
         lines: [0].into_iter().chain(breaks.map(|(i, _)| i + 1)).collect(),
     })
@@ -68,6 +68,11 @@ fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
 
 /// Maximum number of characters of a word that a message shows.
 const WORD_CHARACTERS_MAX: usize = 60;
+
+/// Maximum number of fields of an object whose keys are compared with each other.
+const SMALL_OBJECT_FIELDS_MAX: usize = 12;
+/// Number of digits that every whole number of this length keeps as a number.
+const EXACT_DIGITS_MAX: usize = 15;
 
 /// Shortens a long word for a message.
 fn shortened(word: &str) -> Cow<'_, str> {
@@ -122,13 +127,13 @@ impl<'a> Parser<'a> {
         self.starts_with("//") || self.starts_with("/*")
     }
 
-    fn push(&mut self, span: TextSpan, data: NodeData) -> usize {
+    fn push(&mut self, span: NodeSpan, data: NodeData) -> u32 {
         self.nodes.push(DocumentNode { span, data });
-        self.nodes.len() - 1
+        self.nodes.len() as u32 - 1
     }
 
-    fn span_from(&self, start: usize) -> TextSpan {
-        TextSpan { start, end: self.at }
+    fn span_from(&self, start: usize) -> NodeSpan {
+        NodeSpan::new(start, self.at)
     }
 
     /// Skips white space and comments.
@@ -168,7 +173,7 @@ impl<'a> Parser<'a> {
         Ok(!single)
     }
 
-    fn value(&mut self) -> Parsed<usize> {
+    fn value(&mut self) -> Parsed<u32> {
         let start = self.at;
         let data = match self.peek() {
             Some(b'{') => {
@@ -176,7 +181,7 @@ impl<'a> Parser<'a> {
                 NodeData::Object(self.fields(Some(start))?)
             }
             Some(b'[') => NodeData::Array(self.items()?),
-            Some(b'"') => NodeData::String(self.string()?),
+            Some(b'"') => NodeData::String(self.string()?.into()),
             Some(b'-' | b'0'..=b'9') => NodeData::Number(self.number()?),
             _ => self.literal()?,
         };
@@ -195,7 +200,7 @@ impl<'a> Parser<'a> {
 
     /// Parses the entries of an object, up to and including the brace that closes the one at
     /// `open`. If the file itself is the object, parses up to the end of the text.
-    fn fields(&mut self, open: Option<usize>) -> Parsed<Vec<NodeField>> {
+    fn fields(&mut self, open: Option<usize>) -> Parsed<Box<[NodeField]>> {
         self.enter(open.unwrap_or(self.at))?;
         let mut fields = Vec::new();
         let mut comma_may_follow = false;
@@ -221,10 +226,10 @@ impl<'a> Parser<'a> {
         }
         self.depth -= 1;
         self.refuse_duplicates(&fields)?;
-        Ok(fields)
+        Ok(fields.into())
     }
 
-    fn items(&mut self) -> Parsed<Vec<usize>> {
+    fn items(&mut self) -> Parsed<Box<[u32]>> {
         let open = self.at;
         self.at += 1;
         self.enter(open)?;
@@ -251,7 +256,7 @@ impl<'a> Parser<'a> {
         }
         self.at += 1;
         self.depth -= 1;
-        Ok(items)
+        Ok(items.into())
     }
 
     fn wrong_close<T>(&self, close: u8, open: Option<usize>) -> Parsed<T> {
@@ -280,12 +285,12 @@ impl<'a> Parser<'a> {
 
     fn field(&mut self) -> Parsed<NodeField> {
         let start = self.at;
-        let key = match self.peek() {
-            Some(b'"') => self.string()?,
-            _ => self.word().to_string(),
+        let key: Box<str> = match self.peek() {
+            Some(b'"') => self.string()?.into(),
+            _ => self.word().into(),
         };
         let key_span = self.span_from(start);
-        if key_span.start == key_span.end {
+        if self.at == start {
             return self.unexpected("a key");
         }
         self.skip()?;
@@ -305,6 +310,14 @@ impl<'a> Parser<'a> {
     }
 
     fn refuse_duplicates(&self, fields: &[NodeField]) -> Parsed<()> {
+        // Most objects are small, and comparing all is faster than sorting.
+        let is_small = fields.len() <= SMALL_OBJECT_FIELDS_MAX;
+        let mut pairs = fields.iter().enumerate().flat_map(|(at, field)| {
+            fields[..at].iter().map(move |earlier| (&earlier.key, &field.key))
+        });
+        if is_small && !pairs.any(|(one, other)| one == other) {
+            return Ok(());
+        }
         let mut sorted: Vec<&NodeField> = fields.iter().collect();
         sorted.sort_by_key(|field| (&field.key, field.key_span.start));
         let twice = sorted.windows(2).filter(|pair| pair[0].key == pair[1].key);
@@ -312,7 +325,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         };
         let line = |field: &NodeField| {
-            syntax_error_at(self.text, field.key_span.start, String::new()).line
+            syntax_error_at(self.text, field.key_span.range().start, String::new()).line
         };
         let message = format!(
             "key '{}' is given twice, in line {} and in line {}: remove one",
@@ -320,7 +333,7 @@ impl<'a> Parser<'a> {
             line(pair[0]),
             line(pair[1])
         );
-        self.syntax_error_from(pair[1].key_span.start, message)
+        self.syntax_error_from(pair[1].key_span.range().start, message)
     }
 
     /// Reads the characters that a key, number or literal may contain. The result may be empty.
@@ -373,7 +386,8 @@ impl<'a> Parser<'a> {
             let message = format!("number {word} is too large: the largest is about 1.8e308");
             return self.syntax_error_from(start, message);
         }
-        let whole = !word.contains(['.', 'e', 'E']);
+        let is_short = word.len() <= EXACT_DIGITS_MAX && !word.starts_with(['0', '-']);
+        let whole = !is_short && !word.contains(['.', 'e', 'E']);
         // All digits, or as few as lead to that number: so the writer has them.
         if whole && format!("{value:.0}") != word && number_text(value) != word {
             let message = format!(

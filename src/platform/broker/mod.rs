@@ -31,8 +31,8 @@ pub struct BrokerDuties {
     /// A folder in which the process may append to one file that is not hidden: the first one that
     /// it requests, until [`end_appends`].
     pub appends: Option<PathBuf>,
-    /// A folder in which the process may replace sources with graphs, which tools edit: files that
-    /// are not hidden and have one of the endings in [`SOURCE_ENDINGS`].
+    /// A folder in which the process may replace sources that tools edit: files that are not hidden
+    /// and have one of the endings in [`SOURCE_ENDINGS`]. Scripts and settings are not among them.
     pub sources: Option<PathBuf>,
     /// True if the process may read the user's regular files, except hidden ones. The player may
     /// drop any of them on a window.
@@ -40,7 +40,28 @@ pub struct BrokerDuties {
 }
 
 /// Endings of the sources that tools edit.
-pub const SOURCE_ENDINGS: [&str; 3] = ["flow", "unit", "level"];
+pub const SOURCE_ENDINGS: [&str; 20] = [
+    "animation",
+    "config",
+    "flow",
+    "font",
+    "json",
+    "level",
+    "material",
+    "mixer",
+    "model",
+    "package",
+    "particles",
+    "physics_properties",
+    "sheet",
+    "skeleton",
+    "sound",
+    "state_machine",
+    "strings",
+    "texture",
+    "tilemap",
+    "unit",
+];
 
 /// The kinds of requests, as the first byte. It is followed by an address, a path, or the number of
 /// an output.

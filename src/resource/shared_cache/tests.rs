@@ -143,6 +143,11 @@ fn a_poisoned_cache_is_refused() {
         let (stats, compiled) = second.compile(&cache);
         assert_eq!((stats.hits, stats.refused, compiled), (0, 2, 2), "{name}");
         assert_eq!(second.data(), first.data());
+        // It is stored again: the next machine finds it.
+        let third = Scratch::new(&format!("poison-{name}-third"));
+        files(&third);
+        let (stats, compiled) = third.compile(&cache);
+        assert_eq!((stats.hits, stats.refused, compiled), (2, 0, 0), "{name}");
     };
     poison("cas", &|_| b"EVIL".to_vec());
     check("data");

@@ -7,13 +7,12 @@ use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
+use engine_foundation::own_folder::{self, NAME as FOLDER};
 use engine_foundation::sjson::SjsonTree;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-/// The engine's folder in a game's folder. Its `.gitignore` makes Git ignore it.
-const FOLDER: &str = ".engine";
 const NAME: &str = "session.json";
 
 /// Address, token and process of a running game.
@@ -50,18 +49,7 @@ impl EndpointFile {
 
     /// Writes the file atomically, so that a reader never sees half of it.
     pub fn write(&self, game: &Path) -> io::Result<()> {
-        let own = game.join(FOLDER);
-        // A symbolic link could lead out of the game's folder, and a game must not make the engine
-        // write there.
-        if fs::symlink_metadata(&own).is_ok_and(|found| found.is_symlink()) {
-            return Err(io::Error::other(format!("{FOLDER} is a link: remove it")));
-        }
-        fs::create_dir_all(&own)?;
-        match File::create_new(own.join(".gitignore")) {
-            Ok(mut file) => file.write_all(b"*\n")?,
-            Err(reason) if reason.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(reason) => return Err(reason),
-        }
+        let own = own_folder::create(game)?;
         private_file::write(&own, NAME, &self.text())
     }
 

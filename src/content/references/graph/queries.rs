@@ -130,15 +130,12 @@ impl ContentGraph {
     /// Returns the roots of a game: its settings, the script that starts it, its packages and
     /// suites, the resources that the engine finds by name, and those that settings declare.
     pub fn roots(&self, declared: &[Glob], boot_script: &str) -> Vec<Target> {
-        let boot = boot_script.replace('.', "/");
         let is_root = |node: &&super::Node| match &node.target {
-            Target::File(path) => path == engine_resource::settings::FILE,
-            Target::Resource(ResourceName { kind, name }) => {
+            target if is_found_by_name(target, boot_script) => true,
+            Target::File(_) => false,
+            Target::Resource(ResourceName { kind, .. }) => {
                 let mut paths = node.files.iter().map(|file| &self.files[*file].path);
-                (kind == kind_names::LUA && (*name == boot || *name == format!("{boot}/init")))
-                    || kind == kind_names::PACKAGE
-                    || (kind == kind_names::PHYSICS_PROPERTIES && name == "global")
-                    || (kind == kind_names::MIXER && name == "main")
+                kind == kind_names::PACKAGE
                     || paths.any(|path| {
                         SUITES.iter().any(|end| path.ends_with(end))
                             || declared.iter().any(|glob| glob.matches(path))
@@ -177,6 +174,15 @@ impl ContentGraph {
         cycles
     }
 
+    /// Returns the resource of a file, or the file if it is none.
+    pub fn target_of(&self, path: &str) -> Option<Target> {
+        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        Some(match &self.files[at].resource {
+            Some(resource) => Target::Resource(resource.clone()),
+            None => Target::File(path.to_string()),
+        })
+    }
+
     /// Finds the target that a text on a command line means: `textures/wall.texture`, a name that
     /// only one resource has, or the path of a file.
     pub fn find(&self, text: &str) -> Result<Target, String> {
@@ -187,11 +193,8 @@ impl ContentGraph {
                 return Ok(target);
             }
         }
-        if let Ok(at) = self.files.binary_search_by(|file| file.path.as_str().cmp(text)) {
-            return Ok(match &self.files[at].resource {
-                Some(resource) => Target::Resource(resource.clone()),
-                None => Target::File(text.to_string()),
-            });
+        if let Some(target) = self.target_of(text) {
+            return Ok(target);
         }
         let resources = || {
             self.targets().filter_map(|target| match target {
@@ -210,11 +213,37 @@ impl ContentGraph {
                 return Err(format!("'{text}' is the name of several resources: {names}"));
             }
         }
+        let is_last = |name: &str| name.rsplit('/').next() == Some(text);
+        let last: Vec<String> = resources()
+            .filter(|resource| is_last(&resource.name))
+            .map(|resource| format!("'{resource}'"))
+            .take(NEAR_MAX)
+            .collect();
+        if !last.is_empty() {
+            let last = last.join(" or ");
+            return Err(format!("there is no resource or file '{text}', did you mean {last}?"));
+        }
         let full: Vec<String> = resources().map(ResourceName::to_string).collect();
         let stems = resources().map(|resource| resource.name.as_str());
         let near = suggest::nearest(text, full.iter().map(String::as_str).chain(stems));
         let hint = near.map_or(String::new(), |near| format!(", did you mean '{near}'?"));
         Err(format!("there is no resource or file '{text}'{hint}"))
+    }
+
+    /// Finds the targets that a text on a command line means: one, or all of a folder.
+    pub fn find_all(&self, text: &str) -> Result<Vec<Target>, String> {
+        let folder = format!("{}/", text.trim_end_matches('/'));
+        let from = self.files.partition_point(|file| file.path < folder);
+        let inside: BTreeSet<Target> = self.files[from..]
+            .iter()
+            .take_while(|file| file.path.starts_with(&folder))
+            .filter_map(|file| self.target_of(&file.path))
+            .collect();
+        match self.find(text) {
+            Ok(target) if !text.ends_with('/') => Ok(vec![target]),
+            _ if !inside.is_empty() => Ok(inside.into_iter().collect()),
+            found => found.map(|target| vec![target]),
+        }
     }
 
     /// Returns the graph in the language of Graphviz.
@@ -272,6 +301,21 @@ impl ContentGraph {
     fn arrows(&self) -> BTreeSet<(&Target, &Target)> {
         let target = |id: u32| &self.nodes[id as usize].target;
         self.edges.iter().map(|edge| (target(edge.from), target(edge.to))).collect()
+    }
+}
+
+/// Returns true for what the engine finds by its name, without a reference: the settings, the
+/// script that starts the game, the mixer `main` and the physics properties `global`.
+pub fn is_found_by_name(target: &Target, boot_script: &str) -> bool {
+    let boot = boot_script.replace('.', "/");
+    match target {
+        Target::File(path) => path == engine_resource::settings::FILE,
+        Target::Resource(ResourceName { kind, name }) => match &kind[..] {
+            kind_names::LUA => *name == boot || name.strip_suffix("/init") == Some(&boot[..]),
+            kind_names::PHYSICS_PROPERTIES => name == "global",
+            kind_names::MIXER => name == "main",
+            _ => false,
+        },
     }
 }
 

@@ -1,0 +1,86 @@
+//! `engine script`: a Lua file that changes the data of many resources.
+
+use super::{PICTURE, game};
+use crate::game_folder::GameFolder;
+use std::fs;
+
+fn text(game: &GameFolder, path: &str) -> String {
+    fs::read_to_string(game.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+const LAMP: &str = "components = {\n  light = { type = \"omni\" intensity = 2 }   // warm\n  list = \
+                    { data = [] empty = {} }\n}\n";
+const BRIGHTER: &str = "return function(resource)\n  local components = resource.kind == 'unit' and \
+                        resource.data.components or {}\n  for _, component in pairs(components) \
+                        do\n    if component.intensity then component.intensity = \
+                        component.intensity * 2.5 end\n  end\nend\n";
+
+#[test]
+fn a_script_changes_the_data_of_all_resources() {
+    let game = game("script");
+    game.write("units/lamp.unit", LAMP);
+    game.write("brighter.lua", BRIGHTER);
+    let (code, out, errors) = game.engine(&["script", "brighter.lua", ".", "--preview"]);
+    assert_eq!((code, errors.as_str()), (0, ""), "{out}");
+    assert_eq!(
+        out,
+        "units/lamp.unit\ncomponents.light.intensity\n  - 2\n  + 5\n1 file would change\n"
+    );
+    assert_eq!(text(&game, "units/lamp.unit"), LAMP, "a preview changes nothing");
+    let (code, out, errors) = game.engine(&["script", "brighter.lua"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(out.ends_with("1 file changed: `engine undo .` takes it back\n"), "{out}");
+    assert_eq!(text(&game, "units/lamp.unit"), LAMP.replace("= 2 ", "= 5 "));
+    assert_eq!(game.engine(&["undo"]).1, "undone: script brighter.lua\n");
+    assert_eq!(text(&game, "units/lamp.unit"), LAMP);
+}
+
+#[test]
+fn a_script_gets_sizes_of_pictures_and_adds_sources() {
+    let game = game("script_new");
+    game.write("textures/leaf.png", PICTURE);
+    game.write(
+        "mips.lua",
+        "return function(resource)\n  if resource.kind == 'texture' and resource.name:find('leaf') \
+         then\n    assert(resource.width > 1 and resource.height > 1 and not resource.data)\n    \
+         assert(resource.files[1] == 'textures/leaf.png')\n    resource.data = { filter = \
+         'nearest' }\n  end\nend\n",
+    );
+    let (code, out, errors) = game.engine(&["script", "mips.lua", ".", "--output", "json"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    assert!(out.contains("\"path\": \"textures/leaf.texture\""), "{out}");
+    assert_eq!(text(&game, "textures/leaf.texture"), "filter = \"nearest\"\n");
+    assert_eq!(game.engine(&["undo"]).0, 0);
+    assert!(!game.join("textures/leaf.texture").exists());
+}
+
+#[test]
+fn a_script_with_an_error_changes_nothing() {
+    let game = game("script_error");
+    game.write("units/lamp.unit", LAMP);
+    game.write("units/broken.unit", "x = [\n");
+    let fails = |script: &str, wanted: &str| {
+        game.write("s.lua", script);
+        let (code, out, errors) = game.engine(&["script", "s.lua"]);
+        assert_eq!(code, 1, "{script}: {out}{errors}");
+        assert!(errors.contains(wanted), "{script}: {errors}");
+        assert_eq!(text(&game, "units/lamp.unit"), LAMP);
+    };
+    fails("return function(", "s.lua:1");
+    fails("return 5", "s.lua: it must return a function, which gets each resource");
+    fails("return function(r) r.data.components.x.y = 1 end", "s.lua:1");
+    fails("return function(r) r.data = nil end", "the script removed the data: use `engine rm`");
+    fails("return function(r) r.data = { 1, a = 2 } end", "a list or have names as keys");
+    fails("return function(r) r.data = { r.name } end", "must stay a list or an object");
+    fails("return function(r) io.open('/etc/passwd') end", "io");
+    fails("return function(r) while true do end end", "seconds of CPU time");
+    let (code, _, errors) = game.engine(&["script", "none.lua"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("'none.lua' cannot be read"), "{errors}");
+    // A source with an error is left out, and the others go on.
+    game.write("s.lua", BRIGHTER);
+    let (code, out, errors) = game.engine(&["script", "s.lua"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!((out + &errors).contains("left out: units/broken.unit:1:5"), "{errors}");
+    assert!(text(&game, "units/lamp.unit").contains("= 5 "));
+}
