@@ -5,7 +5,6 @@ pub mod browser;
 mod console;
 mod data;
 #[cfg(target_os = "linux")]
-mod flow_sources;
 mod foreign_window;
 mod hostile_clients;
 mod inspection;
