@@ -52,6 +52,7 @@ class FlowView {
     const foot = make("div", { class: "flow-foot" }, this.status, this.canvas.percent);
     panel.append(this.bar, this.stopped, this.body, foot);
     panel.classList.add("flow-panel");
+    panel.addEventListener("keydown", (event) => this.commands.panelKey(event));
     editor.watch((what, detail) => this.took(what, detail));
     connection.on(
       "open",
@@ -100,12 +101,15 @@ class FlowView {
       this.wide,
     );
     this.stopText = make("span", { class: "grow" });
+    this.stepButtons = [
+      button("Show", "Show the node", () => this.showPaused()),
+      button("Step", "Run one node (F10)", run("Step: run one node")),
+    ];
     this.stopped = make(
       "div",
       { class: "bar flow-stopped", role: "alert", hidden: true },
       this.stopText,
-      button("Show", "Show the node", () => this.showPaused()),
-      button("Step", "Run one node (F10)", run("Step: run one node")),
+      ...this.stepButtons,
       button("Resume", "Resume the game (F8)", run("Resume")),
     );
   }
@@ -313,10 +317,12 @@ class FlowView {
 
   liveChanged(what) {
     if (what === "paused") {
-      const { paused } = this.live;
-      this.stopped.hidden = !paused;
-      const at = paused ? `Paused before ${paused.node} of ${paused.graph}` : "";
+      const { paused, isWaiting } = this.live;
+      this.stopped.hidden = !paused && !isWaiting;
+      const ended = "The event has ended. The game is still paused.";
+      const at = paused ? `Paused before ${paused.node} of ${paused.graph}` : ended;
       setText(this.stopText, at);
+      for (const one of this.stepButtons) one.disabled = !paused;
       if (this.live.pausedNode) this.canvas.jump(this.live.pausedNode);
     }
     if (this.side.page !== "Live") return;

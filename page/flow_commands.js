@@ -15,6 +15,9 @@ import { extract, extractable, inline } from "./flow_subgraphs.js";
 import { GRID, WIDTH } from "./flow_types.js";
 
 const STEP = 40;
+// Keys that also act in the panel and the bar: always, and where no text is edited.
+const ALWAYS = ["Ctrl+S", "Ctrl+F", "F8", "F10"];
+const HISTORY = ["Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+Y"];
 // What the keyboard can reach in a node.
 const STOPS = "button, .editing";
 
@@ -156,7 +159,7 @@ export class FlowCommands {
       null,
       { title: "Breakpoint", keys: ["F9"], needs: "nodes", run: () => live.toggleStop(one()) },
       { title: "Step: run one node", keys: ["F10"], needs: "paused", run: () => live.step() },
-      { title: "Resume", keys: ["F8"], needs: "paused", run: () => live.resume() },
+      { title: "Resume", keys: ["F8"], needs: "halted", run: () => live.resume() },
       { title: "Save", keys: ["Ctrl+S"], run: () => editor.save() },
     ];
   }
@@ -184,6 +187,8 @@ export class FlowCommands {
         return this.pin() !== null;
       case "paused":
         return this.live.paused !== null;
+      case "halted":
+        return this.live.paused !== null || this.live.isWaiting;
       default:
         return true;
     }
@@ -242,6 +247,17 @@ export class FlowCommands {
     }
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  // Keys outside of the drawing: those that act on the graph as a whole.
+  panelKey(event) {
+    const { target } = event;
+    const isText = target.matches("input:not([type=checkbox]), textarea, select");
+    const name = keyName(event);
+    if (this.canvas.element.contains(target) || event.altKey) return;
+    if (!(isText ? ALWAYS : [...ALWAYS, ...HISTORY]).includes(name)) return;
+    event.preventDefault();
+    this.run(this.byKey.get(name));
   }
 
   focusedNode() {

@@ -19,7 +19,7 @@ export class FlowLive {
 
   clear() {
     Object.assign(this, { instances: [], instance: null, prefix: "", after: 0, history: [] });
-    Object.assign(this, { paused: null, problem: null, lost: 0 });
+    Object.assign(this, { paused: null, problem: null, lost: 0, isWaiting: false });
     Object.assign(this.canvas, { values: {}, counts: {}, paused: null, stops: new Set() });
   }
 
@@ -55,6 +55,7 @@ export class FlowLive {
       if (this.instance !== null && !this.current()) this.choose(null);
       if (JSON.stringify(instances) !== before) this.changed("instances");
       if (this.instance === null) await this.look();
+      if (this.isWaiting) this.setWaiting((await editor.ask("status")).paused === true);
     } catch {
       // The connection reports its own end.
     }
@@ -184,6 +185,7 @@ export class FlowLive {
     this.problem = problem;
     this.paused = paused;
     if (JSON.stringify([paused, problem]) === before) return;
+    if (paused) this.isWaiting = false;
     this.pausedNode = paused && paused.graph === this.program ? this.own(paused.node) : null;
     this.canvas.paused = this.pausedNode;
     this.canvas.refresh();
@@ -202,11 +204,20 @@ export class FlowLive {
   async step() {
     const answer = await this.editor.ask("flow_step");
     this.setPaused(answer.paused ?? null, this.problem);
+    this.setWaiting(!answer.paused);
+  }
+
+  // After the last step of an event, no node is stopped, but the game is still paused.
+  setWaiting(isWaiting) {
+    if (this.isWaiting === isWaiting) return;
+    this.isWaiting = isWaiting;
+    this.changed("paused");
   }
 
   async resume() {
     await this.editor.ask("flow_resume");
     this.setPaused(null, this.problem);
+    this.setWaiting(false);
   }
 
   async send(name) {

@@ -107,8 +107,13 @@ export class FlowSide {
       Live: () => this.drawLive(),
       Find: () => [make("div", { class: "line" }, this.query, this.findButton()), this.found],
     };
+    const hadFocus = this.content.contains(document.activeElement);
     if (!this.editor.model) this.content.replaceChildren();
     else this.content.replaceChildren(...drawings[this.page]().filter(Boolean));
+    // The control with the focus may be gone: the panel has it then.
+    if (hadFocus && !this.content.contains(document.activeElement)) {
+      this.content.focus({ preventScroll: true });
+    }
   }
 
   findButton() {
@@ -258,6 +263,7 @@ export class FlowSide {
     const use = () => {
       editor.select(uses);
       this.canvas.fit(uses);
+      this.canvas.focusNode(uses[0]);
       this.show("Node");
     };
     const pin = { type: value.type, name };

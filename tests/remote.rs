@@ -12,6 +12,7 @@ mod page_address;
 mod page_animation;
 mod page_escaping;
 mod page_flow;
+mod page_flow_edit;
 mod page_layout;
 mod page_log;
 mod page_profile;

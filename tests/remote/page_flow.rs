@@ -28,7 +28,7 @@ const GRAPH: &str = "flow = {
 }
 ";
 
-fn start(name: &str) -> GameProcess {
+pub(super) fn start(name: &str) -> GameProcess {
     let unit = format!("{TOWER}{GRAPH}");
     let files = [("main.lua", MAIN), ("barrel.unit", unit.as_str())];
     let game = GameProcess::start_with(name, &files, &[]);
@@ -116,9 +116,9 @@ fn instances_of_subgraphs_have_the_path_of_their_nodes() {
 }
 
 /// The drawing of the graph.
-const CANVAS: &str = "document.querySelector('.flow-canvas')";
+pub(super) const CANVAS: &str = "document.querySelector('.flow-canvas')";
 
-fn open_view(browser: &mut Browser, game: &GameProcess) {
+pub(super) fn open_view(browser: &mut Browser, game: &GameProcess) {
     browser.open(&game.session.address());
     browser.value("document.getElementById('tab-flow').click()");
     browser.wait_for("document.querySelectorAll('.flow-node').length === 4");
@@ -127,23 +127,24 @@ fn open_view(browser: &mut Browser, game: &GameProcess) {
 }
 
 /// Presses Ctrl and a letter.
-fn control(browser: &mut Browser, letter: &str) {
+pub(super) fn control(browser: &mut Browser, letter: &str) {
     browser.press(letter, &format!("Key{}", letter.to_uppercase()), 2.0, "");
 }
 
-/// Presses, drags and releases the mouse between two elements.
-fn drag(browser: &mut Browser, from: &str, to: &str) {
+/// Presses the mouse on an element, moves it to others, and releases it on the last one.
+pub(super) fn drag(browser: &mut Browser, from: &str, path: &[&str]) {
     let number = |value: f64| SjsonTree::Number(value);
     let button = || ("button", json::text("left"));
     browser.mouse("mouseMoved", from, vec![]);
     browser.mouse("mousePressed", from, vec![button(), ("clickCount", number(1.0))]);
-    for selector in [from, "#flow-page", to, to] {
+    for selector in path {
         browser.mouse("mouseMoved", selector, vec![button(), ("buttons", number(1.0))]);
     }
-    browser.mouse("mouseReleased", to, vec![button(), ("clickCount", number(1.0))]);
+    let last = path.last().unwrap_or(&from);
+    browser.mouse("mouseReleased", last, vec![button(), ("clickCount", number(1.0))]);
 }
 
-fn note(text: &str) -> String {
+pub(super) fn note(text: &str) -> String {
     format!("document.querySelector('.flow-note').innerText.includes({text:?})")
 }
 
@@ -167,11 +168,8 @@ fn graph_is_built_saved_and_undone_on_the_page() {
     browser.value("document.querySelector('.flow-canvas').focus()");
     browser.press("0", "Digit0", 0.0, "");
     browser.wait_for(&format!("document.querySelector('[data-node={id}] .pin') !== null"));
-    drag(
-        &mut browser,
-        "[data-node=n1] [data-pin=out]",
-        &format!("[data-node={id}] .pin[data-side=input]"),
-    );
+    let pin = format!("[data-node={id}] .pin[data-side=input]");
+    drag(&mut browser, "[data-node=n1] [data-pin=out]", &["#flow-page", &pin, &pin]);
     browser.wait_for("document.querySelectorAll('.flow-wires path').length === 4");
     for _ in 0..2 {
         control(&mut browser, "z");
@@ -211,7 +209,7 @@ fn graph_is_built_saved_and_undone_on_the_page() {
 }
 
 /// True if no two nodes overlap.
-const APART: &str = "(() => { const all = [...document.querySelectorAll('.flow-node')]\
+pub(super) const APART: &str = "(() => { const all = [...document.querySelectorAll('.flow-node')]\
     .map(it => it.getBoundingClientRect()); return all.every((a, i) => all.every((b, j) => \
     i === j || a.right <= b.left || b.right <= a.left || a.bottom <= b.top || \
     b.bottom <= a.top)) })()";
@@ -320,6 +318,9 @@ fn page_watches_an_instance_and_stops_it() {
          document.querySelector('[data-node=n2] .count').textContent.startsWith('×')",
     );
     browser.wait_for("document.querySelectorAll('.flow-page [role=treeitem]').length > 0");
+    // An event of the history leads to its node.
+    browser.value("[...document.querySelectorAll('.flow-page [role=treeitem]')].at(-1).click()");
+    browser.wait_for("document.querySelector('.flow-node.selected') !== null");
     browser.wait_for(
         "[...document.querySelectorAll('[data-node=n4] .last')].some(it => it.textContent === '1')",
     );
@@ -332,9 +333,16 @@ fn page_watches_an_instance_and_stops_it() {
     browser.wait_for("document.querySelector('.flow-stopped').hidden === false");
     browser.wait_for("document.querySelector('.flow-stopped').innerText.includes('n2')");
     browser.wait_for("document.querySelector('[data-node=n2]').classList.contains('paused')");
-    browser.value("document.querySelector('[data-node=n2]').focus()");
-    browser.press("F9", "F9", 0.0, "");
+    assert_eq!(eval(&mut client, "Unit.flow_variable(barrel, 'hits')"), "1");
+    // A step runs the node. Breakpoints are listed, and removed there.
+    browser.press("F10", "F10", 0.0, "");
+    let end = std::time::Instant::now() + super::WAIT_MAX;
+    while eval(&mut client, "Unit.flow_variable(barrel, 'hits')") != "2" {
+        assert!(std::time::Instant::now() < end, "the step ran no node");
+    }
+    browser.value("document.querySelector('.flow-stops [aria-label^=Remove]').click()");
     browser.wait_for(&note("no breakpoint at n2"));
+    browser.value("document.querySelector('[data-node=n2]').focus()");
     browser.press("F8", "F8", 0.0, "");
     browser.wait_for("document.querySelector('.flow-stopped').hidden === true");
     browser.wait_for("document.getElementById('state').innerText === 'running'");
