@@ -320,10 +320,14 @@ class FlowView {
       const { paused, isWaiting } = this.live;
       this.stopped.hidden = !paused && !isWaiting;
       const ended = "The event has ended. The game is still paused.";
-      const at = paused ? `Paused before ${paused.node} of ${paused.graph}` : ended;
+      const { pausedNode } = this.live;
+      const box = pausedNode && this.editor.layout().nodes.get(pausedNode);
+      const name = box?.row?.name;
+      const node = paused && (name ? `${name} (${paused.node})` : paused.node);
+      const at = paused ? `Paused before ${node} of ${paused.graph}` : ended;
       setText(this.stopText, at);
       for (const one of this.stepButtons) one.disabled = !paused;
-      if (this.live.pausedNode) this.canvas.jump(this.live.pausedNode);
+      if (box) this.canvas.jump(pausedNode);
     }
     if (this.side.page !== "Live") return;
     if (what === "instances") this.side.draw();

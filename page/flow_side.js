@@ -406,12 +406,20 @@ export class FlowSide {
     this.stops.replaceChildren(...(key ? [...canvas.stops].map(row) : [none]));
   }
 
+  // Names a node of the watched instance for people: its type, or its path in a subgraph.
+  nodeName(path) {
+    const { live, editor } = this;
+    const isOwn = path.startsWith(live.prefix);
+    const box = isOwn && editor.layout().nodes.get(path.slice(live.prefix.length));
+    return box?.row?.name ?? path;
+  }
+
   historyRow(at) {
     const one = this.live.history[at];
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
-    const source = from === "" ? "outside" : `${from}.${pin}`;
-    const target = toPin ? `${to}.${toPin}` : to;
+    const source = from === "" ? "outside" : `${this.nodeName(from)}.${pin}`;
+    const target = toPin ? `${this.nodeName(to)}.${toPin}` : this.nodeName(to);
     const parts = [make("small", {}, String(frame)), ` ${source} → ${target}`];
     return { depth: 0, selected: false, parts, data: { node: this.live.own(to) ?? "" } };
   }
