@@ -36,7 +36,7 @@ impl Navigation {
     /// Calls `write` with every object and a function that hashes its state.
     pub(super) fn each_state(&self, mut write: impl FnMut(Handle, &dyn Fn(&mut StateHash))) {
         for (handle, mesh) in self.meshes.iter() {
-            write(handle, &|hash| mesh.write_state(|number| hash.write_u64(number)));
+            write(handle, &|hash| mesh.write_state(&mut |number| hash.write_u64(number)));
         }
         for (handle, grid) in self.grids.iter() {
             write(handle, &|hash| grid.write_state(|number| hash.write_u64(number)));
@@ -101,13 +101,16 @@ impl Engine {
         })
     }
 
-    /// Advances the agents of a mesh.
+    /// Builds tiles again whose volumes have changed, and advances the agents of a mesh.
     ///
     /// # Errors
-    /// Returns an error if the system cannot start another thread.
+    /// Returns an error if a tile is too complex, or the system cannot start another thread.
     pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
-        let of = meshes.get(mesh.0).expect("the handle was checked where it came in");
+        let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
+        if let Some(renumbering) = of.rebuild(&self.devices.tasks)? {
+            agents.renumber(mesh.0, of, &renumbering);
+        }
         agents.update(mesh.0, of, step, &self.devices.tasks)?;
         counter!("navigation/searches") += u64::from(agents.statistics.searches);
         counter!("navigation/nodes") += u64::from(agents.statistics.nodes);

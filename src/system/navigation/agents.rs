@@ -6,6 +6,7 @@
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::{PartialReason, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use super::steering::{self, Snapshot};
+use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Slots, Vec2, Vec3};
@@ -26,6 +27,8 @@ const BLOCKED_SECONDS: f32 = 0.5;
 const TURN_HASH: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Time for which an agent that is stuck makes room.
 const YIELD_SECONDS: f32 = 0.6;
+/// Distances within which ground is searched for agents whose ground is gone, in metres.
+const GROUND_DISTANCES: [f32; 4] = [0.5, 4.0, 32.0, 256.0];
 /// Part of the wanted speed below which an agent makes no progress.
 const STUCK_SPEED: f32 = 0.1;
 /// Distance from others at which an agent has arrived although they stand on its target, in radii.
@@ -62,7 +65,7 @@ pub enum AgentState {
     Arrived,
     /// It is at the end of a path that does not reach its destination.
     Partial,
-    /// Its mesh was destroyed.
+    /// Its mesh was destroyed, or has no ground near it any more.
     Lost,
 }
 
@@ -225,6 +228,35 @@ impl Agents {
         }
     }
 
+    /// Gives the agents of a mesh the numbers that polygons have after tiles were built again.
+    /// Agents whose ground is gone are put on the nearest ground; those without any are lost.
+    pub fn renumber(&mut self, id: Handle, mesh: &NavigationMesh, renumbering: &Renumbering) {
+        let agents = self.slots.iter_mut().filter(|(_, agent)| agent.mesh == id);
+        for (_, agent) in agents.filter(|(_, agent)| agent.state != AgentState::Lost) {
+            let moved = |known: NearestPolygon| match renumbering.polygon(known.polygon) {
+                Some(polygon) => Some(NearestPolygon { polygon, ..known }),
+                None => nearest_ground(mesh, known.position),
+            };
+            let Some(at) = moved(agent.at) else {
+                agent.stop(AgentState::Lost);
+                agent.destination = None;
+                agent.velocity = Vec2::ZERO;
+                continue;
+            };
+            agent.at = at;
+            agent.destination = agent.destination.and_then(moved);
+            agent.path.renumber(mesh, renumbering);
+            if agent.path.polygons.first() != Some(&at.polygon) {
+                agent.path = PolygonPath::default();
+            }
+            // The way of those who were under way is searched again. Until then they follow what is
+            // left of it.
+            if agent.state == AgentState::Moving && agent.path.polygons.is_empty() {
+                agent.state = AgentState::Waiting;
+            }
+        }
+    }
+
     /// Advances the agents of a mesh by `step` seconds.
     ///
     /// # Errors
@@ -237,7 +269,10 @@ impl Agents {
         pool: &TaskPool,
     ) -> Result<(), Error> {
         self.rows.clear();
-        let of_mesh = self.slots.iter().filter(|(_, agent)| agent.mesh == id);
+        let of_mesh = self
+            .slots
+            .iter()
+            .filter(|(_, agent)| agent.mesh == id && agent.state != AgentState::Lost);
         self.rows.extend(of_mesh.map(|(handle, _)| handle.index() as u32));
         self.repair_paths(mesh);
         self.answer_searches(mesh);
@@ -443,4 +478,12 @@ impl Agent {
         write(self.blocked);
         write(self.yield_seconds);
     }
+}
+
+/// Returns the ground that is nearest to a position from which it was taken away.
+fn nearest_ground(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
+    let height = mesh.settings().height;
+    GROUND_DISTANCES
+        .into_iter()
+        .find_map(|distance| mesh.nearest(position, distance, distance.min(height)))
 }

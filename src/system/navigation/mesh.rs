@@ -4,6 +4,7 @@
 use super::bake::{
     AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TileLayout, TileMesh, bake_tile, fan_height,
 };
+use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error};
 
@@ -25,8 +26,8 @@ pub(super) struct Polygon {
     /// Heights of uneven ground, as an index into the grids; `u32::MAX` if it is even.
     pub grid: u32,
     pub is_obstructed: bool,
-    low: Vec3,
-    high: Vec3,
+    pub low: Vec3,
+    pub high: Vec3,
 }
 
 /// Way from a polygon into another, through a part of an edge.
@@ -49,9 +50,9 @@ pub struct NearestPolygon {
 /// Mesh of walkable polygons.
 #[derive(Debug)]
 pub struct NavigationMesh {
-    layout: TileLayout,
+    pub(super) layout: TileLayout,
     /// First polygon of each tile, and the number of all polygons at the end.
-    tiles: Vec<u32>,
+    pub(super) tiles: Vec<u32>,
     pub(super) polygons: Vec<Polygon>,
     pub(super) corners: Vec<Vec3>,
     pub(super) links: Vec<Link>,
@@ -62,6 +63,10 @@ pub struct NavigationMesh {
     vertices: usize,
     /// Increases when something changes that old paths do not know.
     pub(super) version: u32,
+    /// Triangles from which tiles are baked again.
+    pub(super) source: BakeSource,
+    pub(super) tile_meshes: Vec<TileMesh>,
+    pub(super) volumes: Volumes,
 }
 
 /// Edge at the side of a tile.
@@ -92,50 +97,65 @@ impl NavigationMesh {
         let layout = TileLayout::new(settings, low, high).map_err(Error::new)?;
         source.sort(&layout).map_err(Error::new)?;
         let mut tiles: Vec<TileMesh> = vec![TileMesh::default(); layout.count()];
-        let (source, layout_of) = (&source, &layout);
-        pool.tasks(source.len())?.each_slice(
+        let (source_of, layout_of) = (&source, &layout);
+        pool.tasks(source_of.len())?.each_slice(
             pool.task("navigation"),
             &mut tiles,
             |first, piece| {
                 for (tile, mesh) in (first..).zip(piece) {
-                    if !source.triangles_of(tile).is_empty() {
-                        let baked = bake_tile(source, layout_of, tile, &[]);
+                    if !source_of.triangles_of(tile).is_empty() {
+                        let baked = bake_tile(source_of, layout_of, tile, &[]);
                         *mesh = baked.map_err(|message| located(layout_of, tile, &message))?.mesh;
                     }
                 }
                 Ok(())
             },
         )?;
-        NavigationMesh::from_tiles(layout, &tiles)
+        let mut mesh = NavigationMesh {
+            layout,
+            tiles: Vec::new(),
+            polygons: Vec::new(),
+            corners: Vec::new(),
+            links: Vec::new(),
+            grids: Vec::new(),
+            heights: Vec::new(),
+            costs: [1.0; AREAS_MAX],
+            vertices: 0,
+            version: 0,
+            source,
+            tile_meshes: tiles,
+            volumes: Volumes::default(),
+        };
+        mesh.costs[0] = 0.0;
+        mesh.assemble()?;
+        Ok(mesh)
     }
 
-    fn from_tiles(layout: TileLayout, tiles: &[TileMesh]) -> Result<NavigationMesh, Error> {
+    /// Puts the meshes of the tiles together.
+    pub(super) fn assemble(&mut self) -> Result<(), Error> {
+        let tiles = std::mem::take(&mut self.tile_meshes);
         let count: usize = tiles.iter().map(|tile| tile.polygons.len()).sum();
         if count > MESH_POLYGONS_MAX {
+            self.tile_meshes = tiles;
             return Err(error!(
                 "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most \
                  (MESH_POLYGONS_MAX): increase 'cell_size'"
             ));
         }
-        let mut mesh = NavigationMesh {
-            layout,
-            tiles: Vec::with_capacity(tiles.len() + 1),
-            polygons: Vec::with_capacity(count),
-            corners: Vec::with_capacity(count * 5),
-            links: Vec::with_capacity(count * 4),
-            grids: Vec::new(),
-            heights: Vec::new(),
-            costs: [1.0; AREAS_MAX],
-            vertices: tiles.iter().map(|tile| tile.vertices.len()).sum(),
-            version: 0,
-        };
-        mesh.costs[0] = 0.0;
+        self.tiles.clear();
+        self.polygons.clear();
+        self.corners.clear();
+        self.links.clear();
+        self.grids.clear();
+        self.heights.clear();
+        self.vertices = tiles.iter().map(|tile| tile.vertices.len()).sum();
         for (index, tile) in tiles.iter().enumerate() {
-            mesh.push_tile(index, tile);
+            self.push_tile(index, tile);
         }
-        mesh.tiles.push(mesh.polygons.len() as u32);
-        mesh.link(tiles);
-        Ok(mesh)
+        self.tiles.push(self.polygons.len() as u32);
+        self.link(&tiles);
+        self.tile_meshes = tiles;
+        Ok(())
     }
 
     fn push_tile(&mut self, index: usize, tile: &TileMesh) {
@@ -410,7 +430,7 @@ impl NavigationMesh {
     }
 
     /// Calls `write` with the numbers that make up the state of the mesh.
-    pub fn write_state(&self, mut write: impl FnMut(u64)) {
+    pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         write(self.polygons.len() as u64);
         write(u64::from(self.version));
         for (at, polygon) in (0..).zip(&self.polygons) {
@@ -418,6 +438,10 @@ impl NavigationMesh {
                 write(at);
             }
         }
+        for cost in self.costs {
+            write(u64::from(cost.to_bits()));
+        }
+        self.volumes.write_state(write);
     }
 
     /// Returns a point on the mesh: uniform over the area of all polygons that can be entered.
@@ -455,7 +479,7 @@ impl NavigationMesh {
     }
 }
 
-fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {
+pub(super) fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {
     let size = layout.settings.tile_cells as f32 * layout.settings.cell_size;
     let (x, y) = ((tile % layout.tiles_x) as f32, (tile / layout.tiles_x) as f32);
     let (x, y) = (layout.low.x + x * size, layout.low.y + y * size);

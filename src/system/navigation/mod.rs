@@ -9,11 +9,14 @@ pub mod rays;
 pub mod search;
 mod steering;
 mod velocity;
+pub mod volumes;
 
 #[cfg(test)]
 mod agent_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod volume_tests;
 
 use engine_foundation::Handle;
 

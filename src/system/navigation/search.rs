@@ -6,6 +6,7 @@
 //! are ordered by the index of the polygon, so that results do not depend on anything else.
 
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
+use super::volumes::Renumbering;
 use engine_foundation::Vec3;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -232,6 +233,19 @@ impl PolygonPath {
             links.push(first + found.ok_or(at + 1)? as u32);
         }
         Ok(PolygonPath { polygons: polygons.to_vec(), links, partial: None })
+    }
+
+    /// Gives polygons the numbers that they have now. The path ends before the first one whose tile
+    /// was built again; it is empty if that is the first of all.
+    pub(super) fn renumber(&mut self, mesh: &NavigationMesh, renumbering: &Renumbering) {
+        let known = self.polygons.iter().map_while(|polygon| renumbering.polygon(*polygon));
+        let polygons: Vec<u32> = known.collect();
+        let partial = self.partial;
+        let path = match PolygonPath::from_polygons(mesh, &polygons) {
+            Ok(path) => path,
+            Err(at) => PolygonPath::from_polygons(mesh, &polygons[..at]).unwrap_or_default(),
+        };
+        *self = PolygonPath { partial, ..path };
     }
 
     /// Removes polygons from the beginning that have been walked through.

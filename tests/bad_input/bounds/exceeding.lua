@@ -246,6 +246,13 @@ M.calls = {
     NavigationGrid.destroy(grid)
     error(problem, 0)
   end,
+  ["NavigationMesh.add_box"] = filled(4097, function()
+    return NavigationMesh.add_box(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0),
+      Vector3(1, 1, 1))
+  end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),
+  ["NavigationMesh.add_cylinder"] = filled(4097, function()
+    return NavigationMesh.add_cylinder(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0), 1, 1)
+  end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),
   ["NavigationMesh.create_from_triangles"] = filled(65, function()
     return NavigationMesh.create_from_triangles({ 0, 0, 0, 1, 0, 0, 0, 1, 0 }, { 1, 2, 3 })
   end, NavigationMesh.destroy),

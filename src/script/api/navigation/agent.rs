@@ -89,7 +89,7 @@ Agent.destroy(agent)"#,
             &[AGENT_ARG],
             "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"arrived\", \"partial\" \
              (at the end of a path that does not reach the destination) or \"lost\" (its mesh was \
-             destroyed).",
+             destroyed, or has no ground near it any more).",
         )
         .pure(),
         func(

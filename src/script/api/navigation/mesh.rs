@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts at
 //! the end of this file.
 
-use super::read_numbers;
+use super::{read_numbers, volumes};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -141,6 +141,80 @@ NavigationMesh.destroy(mesh)"#,
         )
         .pure(),
         func(
+            "polygon_area",
+            volumes::polygon_area,
+            &[MESH_ARG, POLYGON_ARG],
+            "Returns the area of a polygon: 1 unless a volume gives it another.",
+        )
+        .pure(),
+        func(
+            "area_cost",
+            volumes::area_cost,
+            &[MESH_ARG, volumes::AREA_ARG],
+            "Returns the cost of a metre of an area; 0 if it is closed.",
+        )
+        .pure(),
+        func(
+            "set_area_cost",
+            volumes::set_area_cost,
+            &[MESH_ARG, volumes::AREA_ARG, ("cost", "0.01 to 1000; 1 by default, 0 closes it")],
+            "Sets the cost of a metre of an area. Paths lead around expensive areas if the way \
+             around them costs less.",
+        ),
+        func(
+            "add_box",
+            volumes::add_box,
+            &[
+                MESH_ARG,
+                volumes::VOLUME_AREA_ARG,
+                ("center", "its middle"),
+                ("size", "the lengths of its sides, in metres"),
+                (
+                    "angle",
+                    "by how much it is turned around the vertical axis, in radians; 0 by \
+                           default",
+                ),
+            ],
+            "Adds an obstacle, or ground with another area, in the form of a box. \
+             `NavigationMesh.update` changes the mesh; polygons have other numbers afterwards.",
+        )
+        .returns(&["volume number of the volume"]),
+        func(
+            "add_cylinder",
+            volumes::add_cylinder,
+            &[
+                MESH_ARG,
+                volumes::VOLUME_AREA_ARG,
+                ("position", "the middle of its lower end"),
+                ("radius", "in metres"),
+                ("height", "in metres"),
+            ],
+            "Adds an obstacle, or ground with another area, in the form of an upright cylinder, as \
+             `NavigationMesh.add_box` does.",
+        )
+        .returns(&["volume number of the volume"]),
+        func(
+            "remove_volume",
+            volumes::remove_volume,
+            &[MESH_ARG, ("volume", "the number of a volume of this mesh")],
+            "Removes an obstacle or an area. `NavigationMesh.update` changes the mesh.",
+        ),
+        func(
+            "num_volumes",
+            volumes::num_volumes,
+            &[MESH_ARG],
+            "Returns the number of obstacles and areas.",
+        )
+        .pure(),
+        func(
+            "num_waiting_tiles",
+            volumes::num_waiting_tiles,
+            &[MESH_ARG],
+            "Returns the number of tiles that the next calls of `NavigationMesh.update` build \
+             again.",
+        )
+        .pure(),
+        func(
             "raycast",
             raycast,
             &[MESH_ARG, ("from", "a point on the ground"), ("to", "another point")],
@@ -159,7 +233,8 @@ NavigationMesh.destroy(mesh)"#,
             "update",
             update,
             &[MESH_ARG, ("dt", "seconds, at most 1")],
-            "Moves the agents of a mesh. Call it once a frame.",
+            "Changes the mesh where volumes were added or removed, in at most 8 tiles, and moves \
+             its agents. Call it once a frame.",
         ),
     ],
 );
@@ -310,7 +385,11 @@ fn num_vertices(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
 }
 
 /// Returns the index of a polygon by its number.
-fn polygon(mesh: &NavigationMesh, number: Integer, argument: &str) -> Result<u32, Error> {
+pub(super) fn polygon(
+    mesh: &NavigationMesh,
+    number: Integer,
+    argument: &str,
+) -> Result<u32, Error> {
     let count = mesh.num_polygons();
     if !(1..=count as i64).contains(&number.0) {
         return Err(error!(

@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod grid;
 pub mod mesh;
+mod volumes;
 
 use crate::value::ScriptValue;
 use engine_foundation::{Error, error, suggest};

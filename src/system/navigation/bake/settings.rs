@@ -194,13 +194,13 @@ impl TileLayout {
     }
 
     /// Returns the size of a tile in cells with its border.
-    pub(super) fn columns_of(&self, tile: usize) -> (usize, usize) {
+    pub fn columns_of(&self, tile: usize) -> (usize, usize) {
         let (width, depth) = self.inner_columns(tile);
         (width + self.cells.border * 2, depth + self.cells.border * 2)
     }
 
     /// Returns the first column of a tile's border, in cells from the corner of the layout.
-    pub(super) fn corner(&self, tile: usize) -> [i32; 2] {
+    pub fn corner(&self, tile: usize) -> [i32; 2] {
         let (x, y) = (tile % self.tiles_x, tile / self.tiles_x);
         let size = self.settings.tile_cells as usize;
         let border = self.cells.border as i32;

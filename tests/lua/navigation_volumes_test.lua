@@ -1,0 +1,109 @@
+-- Suite of the volumes of navigation meshes: obstacles, and areas with costs.
+
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+local LEFT, RIGHT = Vector3(5, 15, 0), Vector3(25, 15, 0)
+
+describe("a volume of a navigation mesh", function()
+  local mesh
+
+  before_each(function()
+    local points = { 0, 0, 0, 30, 0, 0, 30, 30, 0, 0, 30, 0 }
+    mesh = NavigationMesh.create_from_triangles(points, { 1, 2, 3, 1, 3, 4 }, { region_min = 1 })
+  end)
+  after_each(function() NavigationMesh.destroy(mesh) end)
+
+  local function rebuild()
+    repeat NavigationMesh.update(mesh, 0) until NavigationMesh.num_waiting_tiles(mesh) == 0
+  end
+
+  local function length()
+    local path, reason = NavigationMesh.find_path(mesh, LEFT, RIGHT)
+    local sum = 0
+    for i = 2, #path do sum = sum + Vector3.distance(path[i - 1], path[i]) end
+    return sum, reason
+  end
+
+  it("is an obstacle with area 0", function()
+    assert.is_true(length() < 20.1)
+    local volume = NavigationMesh.add_box(mesh, 0, Vector3(15, 7, 1), Vector3(2, 26, 2))
+    assert.equals(1, NavigationMesh.num_volumes(mesh))
+    assert.is_true(NavigationMesh.num_waiting_tiles(mesh) > 0)
+    rebuild()
+    local around, reason = length()
+    assert.is_nil(reason)
+    assert.is_true(around > 21, "length " .. around)
+    local pillar = NavigationMesh.add_cylinder(mesh, 0, Vector3(15, 24, 0), 8, 2)
+    rebuild()
+    local _, closed = length()
+    assert.equals("unreachable", closed)
+    NavigationMesh.remove_volume(mesh, volume)
+    NavigationMesh.remove_volume(mesh, pillar)
+    rebuild()
+    assert.equals(0, NavigationMesh.num_volumes(mesh))
+    assert.is_true(length() < 20.1)
+  end)
+
+  it("is turned around the vertical axis", function()
+    NavigationMesh.add_box(mesh, 0, Vector3(15, 15, 0), Vector3(20, 1, 2), math.pi / 2)
+    rebuild()
+    assert.is_not_nil(NavigationMesh.raycast(mesh, LEFT, RIGHT))
+    assert.is_nil(NavigationMesh.raycast(mesh, Vector3(5, 5, 0), Vector3(5, 25, 0)))
+  end)
+
+  it("gives ground an area with a cost", function()
+    NavigationMesh.add_box(mesh, 7, Vector3(15, 15, 0), Vector3(6, 16, 2))
+    rebuild()
+    local polygon = NavigationMesh.find_polygon(mesh, Vector3(15, 15, 0))
+    assert.equals(7, NavigationMesh.polygon_area(mesh, polygon))
+    assert.equals(1, NavigationMesh.polygon_area(mesh, NavigationMesh.find_polygon(mesh, LEFT)))
+    assert.equals(1, NavigationMesh.area_cost(mesh, 7))
+    assert.is_true(length() < 20.5)
+    NavigationMesh.set_area_cost(mesh, 7, 9)
+    assert.equals(9, NavigationMesh.area_cost(mesh, 7))
+    assert.is_true(length() > 21.5)
+    NavigationMesh.set_area_cost(mesh, 7, 0)
+    local _, reason = NavigationMesh.find_path(mesh, LEFT, Vector3(15, 15, 0))
+    assert.equals("unreachable", reason)
+  end)
+
+  it("sends agents around it", function()
+    local agent = Agent.create(mesh, LEFT, { speed = 5 })
+    Agent.set_destination(agent, RIGHT)
+    for frame = 1, 600 do
+      if frame == 30 then NavigationMesh.add_cylinder(mesh, 0, Vector3(16, 15.1, 0), 3, 2) end
+      NavigationMesh.update(mesh, 1 / 60)
+      local apart = Vector3.distance(Agent.position(agent), Vector3(16, 15.1, 0))
+      assert.is_true(frame < 40 or apart > 3.3, "apart " .. apart)
+    end
+    assert.equals("arrived", Agent.state(agent))
+    NavigationMesh.add_box(mesh, 0, Vector3(15, 15, 0), Vector3(900, 900, 9))
+    rebuild()
+    assert.equals(0, NavigationMesh.num_polygons(mesh))
+    assert.equals("lost", Agent.state(agent))
+    Agent.destroy(agent)
+  end)
+
+  it("refuses wrong arguments", function()
+    local box, cylinder = NavigationMesh.add_box, NavigationMesh.add_cylinder
+    local one = Vector3(1, 1, 1)
+    assert.matches("'area' must be 0 to 63, got 64", error_of(box, mesh, 64, LEFT, one))
+    assert.matches("'size' must be above 0", error_of(box, mesh, 0, LEFT, Vector3(1, 0, 1)))
+    assert.matches("'center' must be", error_of(box, mesh, 0, Vector3(0, 0 / 0, 0), one))
+    assert.matches("'angle' must be", error_of(box, mesh, 0, LEFT, one, math.huge))
+    assert.matches("'area' must be 0 to 63", error_of(cylinder, mesh, -1, LEFT, 1, 1))
+    assert.matches("'radius' must be above 0", error_of(cylinder, mesh, 0, LEFT, 0, 1))
+    assert.matches("'height' must be above 0", error_of(cylinder, mesh, 0, LEFT, 1, 1e9))
+    assert.matches("the mesh has no volume 5", error_of(NavigationMesh.remove_volume, mesh, 5))
+    assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.set_area_cost, mesh, 0, 1))
+    assert.matches("'cost' must be 0, or", error_of(NavigationMesh.set_area_cost, mesh, 1, 1e9))
+    assert.matches("'area' must be 1 to 63", error_of(NavigationMesh.area_cost, mesh, 64))
+    assert.matches("has no polygon", error_of(NavigationMesh.polygon_area, mesh, 0))
+    assert.matches("must be", error_of(NavigationMesh.num_volumes, 1))
+    assert.matches("must be", error_of(NavigationMesh.num_waiting_tiles, "mesh"))
+  end)
+end)
