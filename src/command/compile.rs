@@ -49,10 +49,10 @@ pub struct Args {
     /// Leave resources that nothing uses out of the bundle, and list them
     #[arg(long, requires = "bundle")]
     reachable: bool,
-    /// A folder with compiled data of several machines: what it has is not compiled here, and what
-    /// is compiled here is stored there
-    #[arg(long, value_name = "FOLDER")]
-    cache: Option<PathBuf>,
+    /// Compiled data of several machines, in a folder or on a server (http://host:port/path): what
+    /// it has is not compiled here, and what is compiled here is stored there
+    #[arg(long, value_name = "FOLDER|URL")]
+    cache: Option<String>,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -215,7 +215,8 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
             ConfinementPlan::to_compile(&args.folder, args.out())
         }
     };
-    plan.with_folder(args.cache.as_deref()).begin();
+    let cache = args.cache.as_ref().filter(|place| !place.contains("://"));
+    plan.with_folder(cache.map(Path::new)).begin();
     confinement::forbid_programs(false);
     confinement::check_outputs()
 }

@@ -251,6 +251,10 @@ pub fn check_found_by_name(
                 "'{target}' starts the game: set 'boot_script' in settings.sjson to its name, \
                  which then follows"
             ),
+            _ if !plan.removed.is_empty() => error!(
+                "'{target}' is used by the engine, which finds it by its name\nNothing was \
+                 removed: use --force"
+            ),
             _ => error!("'{target}' is found by its name: the engine would not find it elsewhere"),
         });
     }

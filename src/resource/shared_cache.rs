@@ -1,12 +1,14 @@
 //! The shared cache of compiled data: a folder that several machines use, for example on a network
-//! drive. Before a compile, data for sources that are new here is fetched; after it, what was
-//! compiled is stored. Nothing in the cache is trusted: data is hashed and validated when it is
-//! fetched, and the compile compares the contents of all files that were read for it.
+//! drive, or a server that speaks HTTP. Before a compile, data for sources that are new here is
+//! fetched; after it, what was compiled is stored. Nothing in the cache is trusted: data is hashed
+//! and validated when it is fetched, and the compile compares the contents of all files that were
+//! read for it.
 //!
-//! The folder has the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant,
+//! Both have the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant,
 //! where KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its
 //! content.
 
+mod http;
 mod sha256;
 
 use super::compile::{CompileTarget, data_files, read_data, read_index, refuse_links};
@@ -18,11 +20,14 @@ use super::settings::Settings;
 use super::source_reader::Sources;
 use engine_foundation::atomic_file::write_whole;
 use engine_foundation::error;
-use engine_foundation::file_access::{self, FileState, readers};
+use engine_foundation::file_access::readers::{self, ReaderRow};
+use engine_foundation::file_access::{self, FileState};
 use engine_foundation::hash::murmur64a;
 use engine_foundation::{Error, panic};
+use http::HttpCache;
 use sha256::hex_of;
 use std::collections::{BTreeSet, HashSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,11 +48,19 @@ pub struct CacheStats {
     pub stored: usize,
 }
 
-/// A folder with compiled data of several machines.
+/// Compiled data of several machines.
 pub struct SharedCache {
-    folder: PathBuf,
-    /// Keys of entries that were refused. They are stored again.
-    refused: Mutex<HashSet<String>>,
+    home: CacheHome,
+    /// Keys of entries that the cache does not have, or that were refused. They are stored.
+    lacking: Mutex<HashSet<String>>,
+    /// The reason why the server was not asked any more.
+    failure: Mutex<Option<String>>,
+}
+
+/// The place of a cache.
+enum CacheHome {
+    Folder(PathBuf),
+    Server(HttpCache),
 }
 
 /// Outcome of a look into the cache.
@@ -63,16 +76,64 @@ enum Lookup {
 type WantedVariant<'a> = (&'a ResourceName, &'a ScannedVariant, Option<u64>);
 
 impl SharedCache {
-    /// Opens a folder, which must exist.
+    /// Opens a folder, which must exist, or a server: `http://host:port/path`. A server is asked
+    /// later; if it does not answer, the cache has nothing.
     ///
     /// # Errors
-    /// Returns an error if there is no such folder, or if it cannot be written.
-    pub fn open(folder: &Path) -> Result<SharedCache, Error> {
-        let shown = folder.display();
+    /// Returns an error if there is no such folder, or if the address is not valid.
+    pub fn open(place: &str) -> Result<SharedCache, Error> {
+        let (lacking, failure) = (Mutex::default(), Mutex::default());
+        if place.contains("://") {
+            let home = CacheHome::Server(HttpCache::parse(place)?);
+            return Ok(SharedCache { home, lacking, failure });
+        }
+        let (folder, shown) = (Path::new(place), place);
         file_access::list(folder, "").map_err(|refusal| {
             error!("the shared cache '{shown}' cannot be read: {refusal}. It must exist: create it")
         })?;
-        Ok(SharedCache { folder: folder.to_path_buf(), refused: Mutex::default() })
+        Ok(SharedCache { home: CacheHome::Folder(folder.to_path_buf()), lacking, failure })
+    }
+
+    /// Returns the reason why the server was not asked any more, if there is one.
+    pub fn failure(&self) -> Option<String> {
+        panic::lock(&self.failure).clone()
+    }
+
+    /// Reads a file of the cache. A cache that cannot be read has none.
+    fn read(&self, path: &str, reader: &'static ReaderRow) -> Option<Vec<u8>> {
+        match &self.home {
+            CacheHome::Folder(folder) => file_access::read(folder, path, reader).ok(),
+            CacheHome::Server(_) if self.failure().is_some() => None,
+            CacheHome::Server(server) => {
+                server.get(path, reader.bytes_max).unwrap_or_else(|reason| {
+                    self.note_failure(server, &reason);
+                    None
+                })
+            }
+        }
+    }
+
+    /// The first failure ends the use of a server: waiting for each file would take longer than
+    /// compiling.
+    fn note_failure(&self, server: &HttpCache, reason: &io::Error) {
+        let message = format!("{}: {reason}", server.shown());
+        panic::lock(&self.failure).get_or_insert(message);
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<(), Error> {
+        match &self.home {
+            CacheHome::Folder(folder) => write(&folder.join(path), bytes),
+            CacheHome::Server(server) => server
+                .put(path, bytes)
+                .map_err(|reason| error!("{} cannot be written: {reason}", server.shown())),
+        }
+    }
+
+    /// Returns the keys that need not be stored, or `None` if only lacking ones are stored.
+    fn known_keys(&self) -> Option<HashSet<String>> {
+        let CacheHome::Folder(folder) = &self.home else { return None };
+        let entries = file_access::list(folder, "ac").map_or(Vec::new(), |found| found.entries);
+        Some(entries.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect())
     }
 
     /// Fetches the data of variants that are new or changed here, and adds them to the index of
@@ -166,15 +227,15 @@ impl SharedCache {
             return Lookup::Known;
         }
         let key = key(target.release, kind, name, variant, &bytes);
-        let path = format!("ac/{key}");
-        let Ok(record) = file_access::read(&self.folder, &path, &readers::INDEX) else {
+        let Some(record) = self.read(&format!("ac/{key}"), &readers::INDEX) else {
+            panic::lock(&self.lacking).insert(key);
             return Lookup::Miss;
         };
         let entry = checked_entry(&record, kind, name, variant)
             .filter(|entry| entry.files[0].content == stamp.content);
         let found = entry.and_then(|entry| Some((self.data(&record, &entry, kind)?, entry)));
         let Some((data, mut entry)) = found else {
-            panic::lock(&self.refused).insert(key);
+            panic::lock(&self.lacking).insert(key);
             return Lookup::Refused;
         };
         if write(&target.data.join(&entry.data), &data).is_err() {
@@ -192,9 +253,7 @@ impl SharedCache {
     fn data(&self, record: &[u8], entry: &IndexEntry, kind: &ResourceKind) -> Option<Vec<u8>> {
         let hash = std::str::from_utf8(record.get(..HASH_DIGITS)?).ok()?;
         let is_hash = hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let path = format!("cas/{hash}");
-        let data = file_access::read(&self.folder, &path, &readers::COMPILED);
-        let data = data.ok().filter(|_| is_hash)?;
+        let data = is_hash.then(|| self.read(&format!("cas/{hash}"), &readers::COMPILED))??;
         let is_same = hex_of(&data) == hash && murmur64a(&data, 0) == entry.data_content;
         (is_same && (kind.validate)(&data).is_ok()).then_some(data)
     }
@@ -204,14 +263,12 @@ impl SharedCache {
     /// # Errors
     /// Returns an error if the cache cannot be written. The compiled data is complete anyway.
     pub fn store(&self, target: &CompileTarget, index: &ResourceIndex) -> Result<usize, Error> {
-        let known = match file_access::list(&self.folder, "ac") {
-            Ok(listing) => listing.entries,
-            Err(_) => Vec::new(),
-        };
-        let known: HashSet<String> =
-            known.into_iter().filter_map(|entry| entry.name.into_string().ok()).collect();
+        if let Some(reason) = self.failure() {
+            return Err(Error::new(reason));
+        }
+        let known = self.known_keys();
         let sources = Sources::new(target.root, target.kinds);
-        let refused = panic::lock(&self.refused);
+        let lacking = panic::lock(&self.lacking);
         let mut stored = 0;
         for entry in &index.entries {
             let Some(kind) = target.kinds.by_name(&entry.resource.kind) else { continue };
@@ -228,7 +285,8 @@ impl SharedCache {
             };
             let key = input.key(&bytes);
             // A source that was saved meanwhile is not the one that was compiled.
-            let is_known = known.contains(&key) && !refused.contains(&key);
+            let is_known =
+                !lacking.contains(&key) && known.as_ref().is_none_or(|known| known.contains(&key));
             if is_known || stamp.content != source.content {
                 continue;
             }
@@ -239,9 +297,9 @@ impl SharedCache {
             let hash = hex_of(&data);
             let one = ResourceIndex { entries: vec![entry.clone()], ..ResourceIndex::default() };
             // The data first: an entry never names data that is not there.
-            write(&self.folder.join("cas").join(&hash), &data)?;
+            self.write(&format!("cas/{hash}"), &data)?;
             let record = [hash.as_bytes(), &one.to_bytes()].concat();
-            write(&self.folder.join("ac").join(&key), &record)?;
+            self.write(&format!("ac/{key}"), &record)?;
             stored += 1;
         }
         Ok(stored)

@@ -8,12 +8,18 @@ fn text(game: &GameFolder, path: &str) -> String {
     fs::read_to_string(game.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-const LAMP: &str = "components = {\n  light = { type = \"omni\" intensity = 2 }   // warm\n  list = \
-                    { data = [] empty = {} }\n}\n";
-const BRIGHTER: &str = "return function(resource)\n  local components = resource.kind == 'unit' and \
-                        resource.data.components or {}\n  for _, component in pairs(components) \
-                        do\n    if component.intensity then component.intensity = \
-                        component.intensity * 2.5 end\n  end\nend\n";
+const LAMP: &str = "components = {
+  light = { type = \"omni\" intensity = 2 }   // warm
+  list = { data = [] empty = {} }
+}
+";
+const BRIGHTER: &str = "return function(resource)
+  local components = resource.kind == 'unit' and resource.data.components or {}
+  for _, component in pairs(components) do
+    if component.intensity then component.intensity = component.intensity * 2.5 end
+  end
+end
+";
 
 #[test]
 fn a_script_changes_the_data_of_all_resources() {

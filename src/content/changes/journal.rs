@@ -440,7 +440,7 @@ pub fn undoable(root: &Path) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoneChange {
     pub title: String,
-    /// Files that moved back, with the path that they had until then and the one that they have now.
+    /// Files that moved back: the path until then, and the one that they have now.
     pub moves: Vec<(String, String)>,
 }
 

@@ -215,9 +215,17 @@ fn models_differ_by_operations() {
     assert_eq!(from.difference(&to).unwrap(), []);
 }
 
-const LEVEL: &str = "// The level.\nunits = {   // all of them\n  box = { unit = \"units/box\" position \
-                     = [0, 1.50, 0] }   // the first\n}\nrows = [\n  // A\n  { id = \"a\" v = 1 }\n  \
-                     { id = \"b\" v = 0x10 }\n]\n#odd = null\n";
+const LEVEL: &str = "// The level.
+units = {   // all of them
+  box = { unit = \"units/box\" position = [0, 1.50, 0] }   // the first
+}
+rows = [
+  // A
+  { id = \"a\" v = 1 }
+  { id = \"b\" v = 0x10 }
+]
+#odd = null
+";
 
 fn loaded(text: &str) -> Model {
     let mut model = Model::new();

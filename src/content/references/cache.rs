@@ -61,10 +61,10 @@ impl ReferenceCache {
         self.0.len()
     }
 
-    /// Returns the references of a file whose content has not changed.
-    pub fn find(&self, path: &str, state: FileState) -> Option<&[Reference]> {
-        let (known, references) = self.0.get(path)?;
-        (*known == state && state.changed != 0).then_some(references)
+    /// Takes the references of a file whose content has not changed out of the cache.
+    pub fn take(&mut self, path: &str, state: FileState) -> Option<Vec<Reference>> {
+        let (known, references) = self.0.remove(path)?;
+        (known == state && state.changed != 0).then_some(references)
     }
 }
 

@@ -117,6 +117,7 @@ impl ContentGraph {
         let found = folder_scan::files(root)?;
         let mut problems = found.problems;
         let known = options.cache.map(ReferenceCache::read).unwrap_or_default();
+        let known_files = known.len();
         let names: Vec<Option<SourceName>> = found
             .files
             .iter()
@@ -130,10 +131,10 @@ impl ContentGraph {
                 None => None,
             })
             .collect();
-        let parsed = parse_all(root, &found.files, &names, &known, options);
+        let parsed = parse_all(root, &found.files, &names, known, options);
         let mut files = Vec::with_capacity(found.files.len());
         let is_changed =
-            parsed.iter().any(|(_, is_cached)| !is_cached) || parsed.len() != known.len();
+            parsed.iter().any(|(_, is_cached)| !is_cached) || parsed.len() != known_files;
         for ((file, name), (parsed, _)) in found.files.into_iter().zip(names).zip(parsed) {
             let (references, problem) = match parsed {
                 Ok(references) => (references, None),
@@ -228,32 +229,32 @@ fn parse_all(
     root: &Path,
     files: &[ScannedFile],
     names: &[Option<SourceName>],
-    known: &ReferenceCache,
+    mut known: ReferenceCache,
     options: GraphOptions,
 ) -> Vec<Parsed> {
+    let mut parsed: Vec<Option<Parsed>> =
+        files.iter().map(|file| Some((Ok(known.take(&file.path, file.state)?), true))).collect();
+    let new: Vec<usize> = (0..files.len()).filter(|at| parsed[*at].is_none()).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
-    let length = files.len().div_ceil(threads).max(1);
-    let parse = |(file, name): (&ScannedFile, &Option<SourceName>)| -> Parsed {
-        match known.find(&file.path, file.state) {
-            Some(references) => (Ok(references.to_vec()), true),
-            None => (parse_file(root, &file.path, name.as_ref(), options), false),
-        }
+    let length = new.len().div_ceil(threads).max(1);
+    let parse = |at: &usize| -> (usize, Parsed) {
+        let (file, name) = (&files[*at], names[*at].as_ref());
+        (*at, (parse_file(root, &file.path, name, options), false))
     };
-    let chunks = files.chunks(length).zip(names.chunks(length));
     std::thread::scope(|scope| {
         let parse = &parse;
-        let running: Vec<_> = chunks
-            .map(|(files, names)| {
-                scope.spawn(move || files.iter().zip(names).map(parse).collect::<Vec<_>>())
-            })
+        let running: Vec<_> = new
+            .chunks(length)
+            .map(|chunk| scope.spawn(move || chunk.iter().map(parse).collect::<Vec<_>>()))
             .collect();
-        running
-            .into_iter()
-            .flat_map(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-            .collect()
-    })
+        for thread in running {
+            let found = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            for (at, result) in found {
+                parsed[at] = Some(result);
+            }
+        }
+    });
+    parsed.into_iter().flatten().collect()
 }
 
 /// Parses the references of a file by its kind and ending.

@@ -4,7 +4,10 @@ use super::super::compile::compile;
 use super::super::resource_kind::{ResourceKinds, SourceForm};
 use super::*;
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 
 thread_local! {
     /// Number of sources that this thread has compiled.
@@ -53,6 +56,10 @@ impl Scratch {
 
     /// Compiles with a cache. Returns its numbers, and the number of compiled sources.
     fn compile(&self, cache: &Scratch) -> (CacheStats, usize) {
+        self.compile_with(&SharedCache::open(cache.0.to_str().unwrap()).unwrap())
+    }
+
+    fn compile_with(&self, cache: &SharedCache) -> (CacheStats, usize) {
         let target = CompileTarget {
             root: &self.0,
             data: self.0.join(".engine/data/linux"),
@@ -63,12 +70,12 @@ impl Scratch {
             threads: 1,
         };
         fs::create_dir_all(&target.data).unwrap();
-        let cache = SharedCache::open(&cache.0).unwrap();
         let mut stats = cache.fetch(&target).unwrap();
         COMPILED.set(0);
         let compiled = compile(&target, &|_, _| {}).unwrap();
         assert_eq!(compiled.problems, [] as [String; 0]);
-        stats.stored = cache.store(&target, &compiled.index).unwrap();
+        // A server that does not answer is a warning of the command.
+        stats.stored = cache.store(&target, &compiled.index).unwrap_or_default();
         (stats, COMPILED.get())
     }
 
@@ -161,6 +168,91 @@ fn a_poisoned_cache_is_refused() {
 
 #[test]
 fn a_missing_cache_is_an_error_that_names_it() {
-    let message = SharedCache::open(Path::new("/nowhere/cache")).err().unwrap().message;
+    let message = SharedCache::open("/nowhere/cache").err().unwrap().message;
     assert!(message.starts_with("the shared cache '/nowhere/cache' cannot be read"), "{message}");
+}
+
+/// A server with files by path, for some requests. Returns its address.
+fn serve(requests: usize, mut files: HashMap<String, Vec<u8>>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/engine", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let mut left = requests;
+        while left > 0 {
+            let Ok((stream, _)) = listener.accept() else { return };
+            let mut stream = BufReader::new(stream);
+            // One connection serves several requests.
+            while left > 0 {
+                let Some((method, path, body)) = request(&mut stream) else { break };
+                left -= 1;
+                let (status, body) = match (&method[..], files.get(&path)) {
+                    ("GET", Some(found)) => ("200 OK", found.clone()),
+                    ("GET", None) => ("404 Not Found", Vec::new()),
+                    _ => {
+                        files.insert(path, body);
+                        ("201 Created", Vec::new())
+                    }
+                };
+                let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", body.len());
+                let stream = stream.get_mut();
+                stream.write_all(&[head.as_bytes(), &body[..]].concat()).unwrap();
+            }
+        }
+    });
+    address
+}
+
+fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, String, Vec<u8>)> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok().filter(|length| *length > 0)?;
+    let mut words = line.split(' ').map(str::to_string);
+    let (method, path) = (words.next()?, words.next()?);
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        stream.read_line(&mut header).ok()?;
+        match header.trim_end().split_once(": ") {
+            Some(("Content-Length", value)) => length = value.parse().ok()?,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).ok()?;
+    Some((method, path, body))
+}
+
+#[test]
+fn a_server_is_a_cache_too() {
+    let address = serve(100, HashMap::new());
+    let (first, second) = (Scratch::new("http-one"), Scratch::new("http-two"));
+    files(&first);
+    files(&second);
+    let (stats, compiled) = first.compile_with(&SharedCache::open(&address).unwrap());
+    assert_eq!((stats.hits, stats.misses, stats.stored, compiled), (0, 2, 2, 2));
+    let cache = SharedCache::open(&address).unwrap();
+    let (stats, compiled) = second.compile_with(&cache);
+    assert_eq!((stats.hits, stats.misses, stats.stored, compiled), (2, 0, 0, 0));
+    assert_eq!(second.data(), first.data());
+    assert_eq!(cache.failure(), None);
+}
+
+#[test]
+fn a_server_that_does_not_answer_has_nothing() {
+    // The port is free again, and nobody listens.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let cache = SharedCache::open(&format!("http://127.0.0.1:{port}")).unwrap();
+    let machine = Scratch::new("http-offline");
+    files(&machine);
+    let (stats, compiled) = machine.compile_with(&cache);
+    assert_eq!((stats.hits, stats.misses, stats.stored, compiled), (0, 2, 0, 2));
+    let failure = cache.failure().unwrap();
+    assert!(failure.starts_with(&format!("http://127.0.0.1:{port}: ")), "{failure}");
+    // One that ends in the middle of the work, too.
+    let cache = SharedCache::open(&serve(1, HashMap::new())).unwrap();
+    let machine = Scratch::new("http-ends");
+    files(&machine);
+    let (stats, compiled) = machine.compile_with(&cache);
+    assert_eq!((stats.hits, stats.misses, compiled), (0, 2, 2));
+    assert!(cache.failure().is_some());
 }
