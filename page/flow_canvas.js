@@ -21,7 +21,7 @@ const NODES_KEPT = 700;
 // After a change of the scale, the graph is drawn sharply again: when the view rests, or at these
 // ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
-const [SHARP_LEAST, SHARP_MOST] = [0.5, 3];
+const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
 const LIVE_MILLISECONDS = 450;
 
 // A pin can be met up to this distance outside of its node.
@@ -349,10 +349,12 @@ export class FlowCanvas {
   // A new scale is drawn sharply when the view rests.
   moving() {
     const ratio = this.view.zoom / this.drawnZoom;
-    if (ratio < SHARP_LEAST || ratio > SHARP_MOST) this.settle();
-    else if (ratio !== 1) {
+    if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
-      this.world.classList.add("zooming");
+      const isScaled = ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
+      this.world.classList.toggle("zooming", isScaled);
+      // Nodes keep their form until the view rests.
+      if (!isScaled) this.drawnZoom = this.view.zoom;
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }
