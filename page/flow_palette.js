@@ -40,6 +40,17 @@ function open(element, x, y, closed) {
   const outside = (event) => {
     if (!element.contains(event.target)) element.hidePopover();
   };
+  // The tap that opened the element ends as a click on what is under the finger now.
+  let isPressed = false;
+  element.addEventListener("pointerdown", () => {
+    isPressed = true;
+  });
+  const click = (event) => {
+    if (isPressed || event.detail === 0) return;
+    event.stopPropagation();
+    event.preventDefault();
+  };
+  element.addEventListener("click", click, true);
   element.popover = "manual";
   document.body.append(element);
   element.showPopover();

@@ -60,6 +60,9 @@ fn wires_offer_only_nodes_that_fit_and_new_nodes_have_room() {
     control(&mut browser, "z");
     browser.wait_for(&count(".flow-node", 4));
     // A click on a pin lists existing pins first, and a new node is put next to its node.
+    browser.value(&format!("{CANVAS}.focus()"));
+    browser.press("0", "Digit0", 0.0, "");
+    std::thread::sleep(std::time::Duration::from_millis(400));
     let pin = "[data-node=n4] [data-pin=result]";
     drag(&mut browser, pin, &[]);
     browser.wait_for(&format!("{OPTION} !== null && {OPTION}.innerText.includes('existing')"));
