@@ -6,6 +6,7 @@
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::{PartialReason, PolygonPath, SEARCH_NODES_DEFAULT, Searcher};
 use super::steering::{self, Snapshot};
+use super::traversal::Traversal;
 use super::volumes::Renumbering;
 use engine_foundation::handle::{Handle, HandleKind};
 use engine_foundation::tasks::TaskPool;
@@ -61,6 +62,8 @@ pub enum AgentState {
     /// Its search waits for its turn.
     Waiting,
     Moving,
+    /// It is on a link, between two points that no ground joins.
+    Linking,
     /// It is at its destination, or as near as others let it.
     Arrived,
     /// It is at the end of a path that does not reach its destination.
@@ -71,10 +74,11 @@ pub enum AgentState {
 
 impl AgentState {
     /// All states.
-    pub const ALL: [AgentState; 6] = [
+    pub const ALL: [AgentState; 7] = [
         AgentState::Idle,
         AgentState::Waiting,
         AgentState::Moving,
+        AgentState::Linking,
         AgentState::Arrived,
         AgentState::Partial,
         AgentState::Lost,
@@ -86,6 +90,7 @@ impl AgentState {
             AgentState::Idle => "idle",
             AgentState::Waiting => "waiting",
             AgentState::Moving => "moving",
+            AgentState::Linking => "linking",
             AgentState::Arrived => "arrived",
             AgentState::Partial => "partial",
             AgentState::Lost => "lost",
@@ -110,7 +115,7 @@ pub struct Agent {
     /// Why the path ends before the destination.
     pub partial: Option<PartialReason>,
     /// Version of the mesh that the path was searched on.
-    version: u32,
+    pub(super) version: u32,
     /// Order of waiting searches.
     request: u64,
     /// Seconds without progress.
@@ -121,6 +126,8 @@ pub struct Agent {
     pub(super) blocked: f32,
     /// Seconds for which it backs off, so that others who block it can pass.
     pub(super) yield_seconds: f32,
+    /// Link that it is on.
+    pub(super) traversal: Option<Traversal>,
 }
 
 /// Counts of the last update, and the longest times without progress.
@@ -183,6 +190,7 @@ impl Agents {
             repair_seconds: STUCK_SECONDS,
             blocked: 0.0,
             yield_seconds: 0.0,
+            traversal: None,
         })
     }
 
@@ -193,7 +201,10 @@ impl Agents {
         if let Some(agent) = self.slots.get_mut(agent) {
             agent.destination = Some(destination);
             agent.request = request;
-            agent.state = AgentState::Waiting;
+            match agent.traversal {
+                Some(_) => agent.search_after_link(),
+                None => agent.state = AgentState::Waiting,
+            }
             agent.stuck_seconds = 0.0;
             agent.repair_seconds = STUCK_SECONDS;
         }
@@ -202,7 +213,10 @@ impl Agents {
     /// Ends the way of an agent, which stops.
     pub fn cancel(&mut self, agent: Handle) {
         if let Some(agent) = self.slots.get_mut(agent) {
-            agent.stop(AgentState::Idle);
+            // An agent on a link stops at the end of the link.
+            if agent.traversal.is_none() {
+                agent.stop(AgentState::Idle);
+            }
             agent.destination = None;
         }
     }
@@ -212,6 +226,9 @@ impl Agents {
         let Some(known) = self.slots.get_mut(agent) else { return };
         known.at = at;
         known.velocity = Vec2::ZERO;
+        if known.traversal.take().is_some() {
+            known.stop(AgentState::Idle);
+        }
         let destination = known.destination;
         match destination {
             Some(destination) => self.set_destination(agent, destination),
@@ -222,9 +239,7 @@ impl Agents {
     /// Ends the ways of the agents of a mesh that no longer exists.
     pub fn lose_mesh(&mut self, mesh: Handle) {
         for (_, agent) in self.slots.iter_mut().filter(|(_, agent)| agent.mesh == mesh) {
-            agent.stop(AgentState::Lost);
-            agent.destination = None;
-            agent.velocity = Vec2::ZERO;
+            agent.lose();
         }
     }
 
@@ -237,10 +252,16 @@ impl Agents {
                 Some(polygon) => Some(NearestPolygon { polygon, ..known }),
                 None => nearest_ground(mesh, known.position),
             };
+            if agent.traversal.is_some() {
+                if !agent.renumber_link(renumbering, |end| nearest_ground(mesh, end)) {
+                    agent.lose();
+                }
+                agent.destination = agent.destination.and_then(moved);
+                agent.path = PolygonPath::default();
+                continue;
+            }
             let Some(at) = moved(agent.at) else {
-                agent.stop(AgentState::Lost);
-                agent.destination = None;
-                agent.velocity = Vec2::ZERO;
+                agent.lose();
                 continue;
             };
             agent.at = at;
@@ -365,7 +386,14 @@ impl Agents {
 }
 
 impl Agent {
-    fn stop(&mut self, state: AgentState) {
+    fn lose(&mut self) {
+        self.stop(AgentState::Lost);
+        self.destination = None;
+        self.velocity = Vec2::ZERO;
+        self.traversal = None;
+    }
+
+    pub(super) fn stop(&mut self, state: AgentState) {
         self.state = state;
         self.path = PolygonPath::default();
         self.desired = Vec2::ZERO;
@@ -407,6 +435,9 @@ impl Agent {
 
     fn apply(&mut self, mesh: &NavigationMesh, result: steering::Steering, step: f32) {
         self.desired = result.desired;
+        if let Some(traversal) = self.traversal {
+            return self.follow_link(traversal, step);
+        }
         let before = self.at.position;
         let change = result.velocity - self.velocity;
         let most = self.settings.acceleration * step;
@@ -417,6 +448,10 @@ impl Agent {
             self.at = mesh.slide(self.at, by);
             self.follow_path(mesh);
         }
+        if self.state != AgentState::Moving {
+            return;
+        }
+        self.enter_link(mesh, step);
         if self.state != AgentState::Moving {
             return;
         }
@@ -477,6 +512,7 @@ impl Agent {
         write(self.stuck_seconds);
         write(self.blocked);
         write(self.yield_seconds);
+        write(self.traversal.map_or(-1.0, |traversal| traversal.part));
     }
 }
 

@@ -4,6 +4,7 @@
 use super::bake::{
     AREAS_MAX, BakeSettings, BakeSource, HeightGrid, TileLayout, TileMesh, bake_tile, fan_height,
 };
+use super::jumps::{Jumps, NO_JUMP};
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error};
@@ -30,7 +31,7 @@ pub(super) struct Polygon {
     pub high: Vec3,
 }
 
-/// Way from a polygon into another, through a part of an edge.
+/// Way from a polygon into another, through a part of an edge or by a jump.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Link {
     pub target: u32,
@@ -38,6 +39,8 @@ pub(super) struct Link {
     /// Ends of the common part of the edge, when leaving the polygon.
     pub left: Vec3,
     pub right: Vec3,
+    /// Jump by which the way leads, as an index; [`NO_JUMP`] if it leads through an edge.
+    pub jump: u32,
 }
 
 /// Polygon with the nearest point on it.
@@ -67,6 +70,7 @@ pub struct NavigationMesh {
     pub(super) source: BakeSource,
     pub(super) tile_meshes: Vec<TileMesh>,
     pub(super) volumes: Volumes,
+    pub(super) jumps: Jumps,
 }
 
 /// Edge at the side of a tile.
@@ -125,6 +129,7 @@ impl NavigationMesh {
             source,
             tile_meshes: tiles,
             volumes: Volumes::default(),
+            jumps: Jumps::default(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;
@@ -153,6 +158,7 @@ impl NavigationMesh {
             self.push_tile(index, tile);
         }
         self.tiles.push(self.polygons.len() as u32);
+        self.resolve_jumps();
         self.link(&tiles);
         self.tile_meshes = tiles;
         Ok(())
@@ -202,13 +208,14 @@ impl NavigationMesh {
                     if near < TILE_SIDE {
                         let (right, left) = self.edge(at, edge);
                         let target = first + u32::from(near);
-                        self.links.push(Link { target, edge, left, right });
+                        self.links.push(Link { target, edge, left, right, jump: NO_JUMP });
                     }
                 }
                 while let Some((_, link)) = across.get(next).filter(|(from, _)| *from == at) {
                     self.links.push(*link);
                     next += 1;
                 }
+                self.links.extend(self.jumps.ways(at));
                 let polygon = &mut self.polygons[at as usize];
                 polygon.first_link = first_link;
                 polygon.links = (self.links.len() as u32 - first_link) as u16;
@@ -285,10 +292,12 @@ impl NavigationMesh {
                 // hand is to the right.
                 let (start, end) = (point(&a, from), point(&a, to));
                 let (left, right) = if along == 1 { (end, start) } else { (start, end) };
-                links.push((a.polygon, Link { target: b.polygon, edge: a.edge, left, right }));
+                let (target, edge) = (b.polygon, a.edge);
+                links.push((a.polygon, Link { target, edge, left, right, jump: NO_JUMP }));
                 let (start, end) = (point(b, from), point(b, to));
                 let (left, right) = if along == 1 { (start, end) } else { (end, start) };
-                links.push((b.polygon, Link { target: a.polygon, edge: b.edge, left, right }));
+                let (target, edge) = (a.polygon, b.edge);
+                links.push((b.polygon, Link { target, edge, left, right, jump: NO_JUMP }));
             }
         }
     }
@@ -442,6 +451,7 @@ impl NavigationMesh {
             write(u64::from(cost.to_bits()));
         }
         self.volumes.write_state(write);
+        self.jumps.write_state(write);
     }
 
     /// Returns a point on the mesh: uniform over the area of all polygons that can be entered.

@@ -4,15 +4,19 @@
 pub mod agents;
 pub mod bake;
 pub mod grid;
+pub mod jumps;
 pub mod mesh;
 pub mod rays;
 pub mod search;
 mod steering;
+mod traversal;
 mod velocity;
 pub mod volumes;
 
 #[cfg(test)]
 mod agent_tests;
+#[cfg(test)]
+mod jump_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

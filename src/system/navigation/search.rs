@@ -5,6 +5,7 @@
 //! is nearest to the straight way to the destination. The open list is a binary heap; equal costs
 //! are ordered by the index of the polygon, so that results do not depend on anything else.
 
+use super::jumps::Jump;
 use super::mesh::{Link, NavigationMesh, NearestPolygon};
 use super::volumes::Renumbering;
 use engine_foundation::Vec3;
@@ -95,7 +96,8 @@ impl Searcher {
         path: &mut PolygonPath,
     ) {
         self.begin(mesh);
-        let least = mesh.costs.iter().copied().filter(|cost| *cost > 0.0).fold(f32::MAX, f32::min);
+        let areas = mesh.costs.iter().copied().filter(|cost| *cost > 0.0);
+        let least = areas.fold(mesh.jumps.least, f32::min);
         let first = Node {
             stamp: self.stamp,
             is_closed: false,
@@ -150,8 +152,14 @@ impl Searcher {
             if is_known && known.is_closed {
                 continue;
             }
-            let entry = crossing(node.entry, destination.position, link);
-            let mut cost = node.cost + node.entry.distance(entry) * cost_here;
+            let (entry, mut cost) = match mesh.jump(link) {
+                Some(jump) => (jump.end, node.entry.distance(jump.start) * cost_here + jump.cost),
+                None => {
+                    let entry = crossing(node.entry, destination.position, link);
+                    (entry, node.entry.distance(entry) * cost_here)
+                }
+            };
+            cost += node.cost;
             let mut rest = entry.distance(destination.position) * least;
             if target == destination.polygon {
                 let area = mesh.polygons[target as usize].area;
@@ -288,10 +296,9 @@ impl PolygonPath {
         });
     }
 
-    /// Calls `each` with the corners of the shortest way through the polygons and with the
-    /// destination, until it returns false: the funnel algorithm (D. T. Lee and F. P. Preparata,
-    /// "Euclidean Shortest Paths in the Presence of Rectilinear Barriers", 1984). The second
-    /// argument is the polygon that the way enters at the point.
+    /// Calls `each` with the corners of the shortest way through the polygons, with both ends of
+    /// its jumps, and with the destination, until it returns false. The second argument is the
+    /// polygon that the way enters at the point.
     pub fn corners(
         &self,
         mesh: &NavigationMesh,
@@ -299,18 +306,47 @@ impl PolygonPath {
         destination: Vec3,
         mut each: impl FnMut(Vec3, u32) -> bool,
     ) {
-        let portal = |at: usize| match self.links.get(at) {
+        let (mut first, mut start) = (0, start);
+        for (at, link) in self.links.iter().enumerate() {
+            let Some(jump) = mesh.jump(&mesh.links[*link as usize]) else { continue };
+            if !self.funnel_part(mesh, first..at, (start, jump.start), &mut each)
+                || !each(jump.end, self.polygons[at + 1])
+            {
+                return;
+            }
+            (first, start) = (at + 1, jump.end);
+        }
+        self.funnel_part(mesh, first..self.links.len(), (start, destination), &mut each);
+    }
+
+    /// Returns the jump with which the path goes on in its first polygon.
+    pub(super) fn next_jump<'a>(&self, mesh: &'a NavigationMesh) -> Option<&'a Jump> {
+        mesh.jump(&mesh.links[*self.links.first()? as usize])
+    }
+
+    /// Calls `each` with the corners of the part of a path without jumps: the funnel algorithm
+    /// (D. T. Lee and F. P. Preparata, "Euclidean Shortest Paths in the Presence of Rectilinear
+    /// Barriers", 1984). `part` has its links, as indices. Returns false if `each` has.
+    fn funnel_part(
+        &self,
+        mesh: &NavigationMesh,
+        part: std::ops::Range<usize>,
+        (start, destination): (Vec3, Vec3),
+        each: &mut impl FnMut(Vec3, u32) -> bool,
+    ) -> bool {
+        let (links, polygons) = (&self.links[part.clone()], &self.polygons[part.start..=part.end]);
+        let portal = |at: usize| match links.get(at) {
             Some(link) => {
                 let link = &mesh.links[*link as usize];
                 (link.left, link.right)
             }
             None => (destination, destination),
         };
-        let last = self.polygons.len() - 1;
+        let last = polygons.len() - 1;
         let (mut apex, mut left, mut right) = (start, start, start);
         let (mut left_at, mut right_at) = (0, 0);
         let mut at = 0;
-        while at <= self.links.len() {
+        while at <= links.len() {
             let (next_left, next_right) = portal(at);
             let mut corner = None;
             if turn(apex, right, next_right) >= 0.0 {
@@ -329,15 +365,15 @@ impl PolygonPath {
             }
             at += 1;
             if let Some((point, portal)) = corner {
-                if !each(point, self.polygons[portal.min(last)]) {
-                    return;
+                if !each(point, polygons[portal.min(last)]) {
+                    return false;
                 }
                 (apex, left, right) = (point, point, point);
                 (left_at, right_at) = (portal, portal);
                 at = portal;
             }
         }
-        each(destination, self.polygons[last]);
+        each(destination, polygons[last])
     }
 }
 

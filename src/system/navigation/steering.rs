@@ -2,6 +2,7 @@
 //! walls.
 
 use super::agents::{Agent, AgentState};
+use super::jumps::NO_JUMP;
 use super::mesh::{NavigationMesh, nearest_on_segment};
 use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
 use engine_foundation::deterministic_math::sin_cos;
@@ -173,6 +174,9 @@ pub(super) fn steer(
     at: usize,
     step: f32,
 ) -> Steering {
+    if agent.state == AgentState::Linking {
+        return Steering::default();
+    }
     let (desired, is_last_corner) = direction(mesh, agent, at);
     let own = snapshot.others[at];
     let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
@@ -282,7 +286,8 @@ fn push_walls(
         let polygon = polygons[next];
         next += 1;
         let (mut open, links) = (0u32, mesh.links(polygon));
-        for link in links.iter().filter(|link| mesh.is_open(link.target)) {
+        let ways = links.iter().filter(|link| link.jump == NO_JUMP);
+        for link in ways.filter(|link| mesh.is_open(link.target)) {
             open |= 1 << link.edge;
             let on = nearest_on_segment(link.left.truncate(), link.right.truncate(), position);
             let is_near = on.distance_squared(position) < reach * reach;

@@ -121,13 +121,13 @@ impl NavigationMesh {
         }
     }
 
-    /// Builds some of the waiting tiles again. Returns how polygons are numbered now, if there were
-    /// any.
+    /// Builds some of the waiting tiles again, and joins the ends of links. Returns how polygons
+    /// are numbered now, if there was anything to do.
     ///
     /// # Errors
     /// Returns an error if a tile is too complex; it is left as it is. The message names the tile.
     pub fn rebuild(&mut self, pool: &TaskPool) -> Result<Option<Renumbering>, Error> {
-        if self.volumes.waiting.is_empty() {
+        if self.volumes.waiting.is_empty() && !self.jumps.has_changed {
             return Ok(None);
         }
         let mut jobs = Vec::new();

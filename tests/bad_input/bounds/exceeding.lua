@@ -253,6 +253,9 @@ M.calls = {
   ["NavigationMesh.add_cylinder"] = filled(4097, function()
     return NavigationMesh.add_cylinder(fixtures.get("NavigationMesh"), 0, Vector3(99, 0, 0), 1, 1)
   end, function(volume) NavigationMesh.remove_volume(fixtures.get("NavigationMesh"), volume) end),
+  ["NavigationMesh.add_link"] = filled(4097, function()
+    return NavigationMesh.add_link(fixtures.get("NavigationMesh"), ORIGIN, ALONG)
+  end, function(link) NavigationMesh.remove_link(fixtures.get("NavigationMesh"), link) end),
   ["NavigationMesh.create_from_triangles"] = filled(65, function()
     return NavigationMesh.create_from_triangles({ 0, 0, 0, 1, 0, 0, 0, 1, 0 }, { 1, 2, 3 })
   end, NavigationMesh.destroy),

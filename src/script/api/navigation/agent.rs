@@ -5,6 +5,7 @@ use super::read_numbers;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
+use crate::return_value::WholeNumber;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::agents::{AGENTS_MAX, Agent, AgentSettings, AgentState};
@@ -87,8 +88,9 @@ Agent.destroy(agent)"#,
             "state",
             state,
             &[AGENT_ARG],
-            "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"arrived\", \"partial\" \
-             (at the end of a path that does not reach the destination) or \"lost\" (its mesh was \
+            "Returns \"idle\", \"waiting\" (for its path), \"moving\", \"linking\" (on a \
+             link), \"arrived\", \"partial\" (at the end of a path that does not reach the \
+             destination) or \"lost\" (its mesh was \
              destroyed, or has no ground near it any more).",
         )
         .pure(),
@@ -116,6 +118,22 @@ Agent.destroy(agent)"#,
             set_priority,
             &[AGENT_ARG, ("priority", "0 to 255")],
             "Sets its priority. Agents make way for others of higher priority.",
+        ),
+        func(
+            "link",
+            link,
+            &[AGENT_ARG],
+            "Returns the number and the name of the link that it is on; nil if it is on none. The \
+             name is nil if the link has none, or was removed.",
+        )
+        .returns(&["link number of the link", "name its name"])
+        .pure(),
+        func(
+            "finish_link",
+            finish_link,
+            &[AGENT_ARG],
+            "Puts an agent at the end of the link that it is on. It goes on from there. Call it \
+             when a door is open or an animation has ended, for links that are `manual`.",
         ),
         func(
             "stuck_seconds",
@@ -264,6 +282,23 @@ fn set_priority(engine: &mut Engine, agent: AgentId, priority: Integer) -> Resul
 
 fn stuck_seconds(engine: &mut Engine, agent: AgentId) -> f64 {
     of(engine, agent).stuck_seconds.into()
+}
+
+fn link(engine: &mut Engine, agent: AgentId) -> (Option<WholeNumber>, Option<String>) {
+    let of = of(engine, agent);
+    let Some(number) = of.link() else { return (None, None) };
+    let mesh = engine.worlds.navigation.meshes.get(of.mesh);
+    let name = mesh.and_then(|mesh| mesh.link_of(number)).map(|link| link.name.clone());
+    (Some(WholeNumber(f64::from(number))), name.filter(|name| !name.is_empty()))
+}
+
+fn finish_link(engine: &mut Engine, agent: AgentId) -> Result<(), Error> {
+    if !of_mut(engine, agent).leave_link() {
+        return Err(error!(
+            "argument #1 'agent': it is on no link: call this while Agent.state is \"linking\""
+        ));
+    }
+    Ok(())
 }
 
 fn agent_path(engine: &mut Engine, agent: AgentId) -> ScriptValue {

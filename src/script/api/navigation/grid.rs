@@ -1,6 +1,6 @@
 //! The Lua module `NavigationGrid`: paths and flow fields on a grid of cells.
 
-use super::mesh::numbers;
+use super::creation::numbers;
 use super::read_numbers;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle, TextArgument};

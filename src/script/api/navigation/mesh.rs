@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts at
 //! the end of this file.
 
-use super::{read_numbers, volumes};
+use super::{creation, links, volumes};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -10,11 +10,9 @@ use crate::return_value::ManyResults;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
-use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
-use engine_world::WorldId;
 
 const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
 const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
@@ -43,14 +41,14 @@ NavigationMesh.destroy(mesh)"#,
     &[
         func(
             "create",
-            create,
+            creation::create,
             &[("world", "a world whose level has been spawned"), OPTIONS_ARG],
             "Bakes a mesh from the static actors of a world, except triggers and planes. The bake \
              takes milliseconds for each thousand square metres, on every core.",
         ),
         func(
             "create_from_triangles",
-            create_from_triangles,
+            creation::create_from_triangles,
             &[
                 ("points", "coordinates of the corners: { x1, y1, z1, x2, y2, z2, … }"),
                 (
@@ -200,6 +198,39 @@ NavigationMesh.destroy(mesh)"#,
             "Removes an obstacle or an area. `NavigationMesh.update` changes the mesh.",
         ),
         func(
+            "add_link",
+            links::add_link,
+            &[
+                MESH_ARG,
+                ("from", "the point on the ground at which the link begins"),
+                ("to", "the point on the ground at which it ends"),
+                (
+                    "options",
+                    "a table with `name`, `cost` (in metres of ground; the distance by default), \
+                     `one_way` and `manual` (true: agents wait at its start until \
+                     `Agent.finish_link`)",
+                ),
+            ],
+            "Adds a way between two points that no ground joins: a jump, a ladder, a teleporter. \
+             Paths use it after the next `NavigationMesh.update`, if there is ground at both ends.",
+        )
+        .returns(&["link number of the link"]),
+        func(
+            "remove_link",
+            links::remove_link,
+            &[MESH_ARG, links::LINK_ARG],
+            "Removes a link. `NavigationMesh.update` changes the mesh. Agents on the link reach \
+             its end.",
+        ),
+        func(
+            "is_link_usable",
+            links::is_link_usable,
+            &[MESH_ARG, links::LINK_ARG],
+            "Returns true if paths can use a link: there is ground at both of its ends, and \
+             `NavigationMesh.update` was called since the link was added.",
+        )
+        .pure(),
+        func(
             "num_volumes",
             volumes::num_volumes,
             &[MESH_ARG],
@@ -268,101 +299,6 @@ pub static CORE: ModuleRows = module(
 pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
     let found = engine.worlds.navigation.meshes.get(mesh.0);
     found.expect("the handle was checked where it came in")
-}
-
-fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
-    const NAMES: [&str; 11] = [
-        "radius",
-        "height",
-        "step",
-        "slope",
-        "cell_size",
-        "cell_height",
-        "tile_cells",
-        "edge_error",
-        "height_error",
-        "region_min",
-        "region_merge",
-    ];
-    let mut settings = BakeSettings::DEFAULT;
-    read_numbers(options, &NAMES, |name, number| {
-        *match name {
-            "radius" => &mut settings.radius,
-            "height" => &mut settings.height,
-            "step" => &mut settings.step,
-            "slope" => &mut settings.slope,
-            "cell_size" => &mut settings.cell_size,
-            "cell_height" => &mut settings.cell_height,
-            "edge_error" => &mut settings.edge_error,
-            "height_error" => &mut settings.height_error,
-            "region_min" => &mut settings.region_min,
-            "region_merge" => &mut settings.region_merge,
-            _ => {
-                settings.tile_cells = number.clamp(0.0, 1e6) as u32;
-                return true;
-            }
-        } = number;
-        true
-    })?;
-    settings.check().map_err(|message| error!("option {message}"))?;
-    Ok(settings)
-}
-
-fn create(
-    engine: &mut Engine,
-    world: WorldId,
-    options: Option<ScriptValue>,
-) -> Result<NavigationMeshId, Error> {
-    let settings = settings(options)?;
-    engine.bake_world(world, settings)
-}
-
-/// Returns the numbers of a list.
-pub(super) fn numbers(value: ScriptValue, argument: &str) -> Result<Vec<f64>, Error> {
-    let wrong = || error!("argument {argument} must be a list of numbers");
-    match value {
-        ScriptValue::List(items) => {
-            let number = |item: ScriptValue| match item {
-                ScriptValue::Number(number) => Ok(number),
-                _ => Err(wrong()),
-            };
-            items.into_iter().map(number).collect()
-        }
-        ScriptValue::Table(entries) if entries.is_empty() => Ok(Vec::new()),
-        _ => Err(wrong()),
-    }
-}
-
-fn create_from_triangles(
-    engine: &mut Engine,
-    points: ScriptValue,
-    triangles: ScriptValue,
-    options: Option<ScriptValue>,
-) -> Result<NavigationMeshId, Error> {
-    let settings = settings(options)?;
-    let points = numbers(points, "#1 'points'")?;
-    let corners = numbers(triangles, "#2 'triangles'")?;
-    if !points.len().is_multiple_of(3) || !corners.len().is_multiple_of(3) {
-        return Err(error!(
-            "'points' has {} numbers and 'triangles' has {}: both need three for each",
-            points.len(),
-            corners.len()
-        ));
-    }
-    let count = points.len() / 3;
-    let points =
-        points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
-    let corner = |number: f64| {
-        let is_known =
-            number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
-        is_known.then(|| number as u32 - 1).ok_or_else(|| {
-            error!("argument #2 'triangles': {number} is no corner, there are corners 1 to {count}")
-        })
-    };
-    let corners = corners.into_iter().map(corner).collect::<Result<Vec<u32>, Error>>()?;
-    let triangles = corners.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
-    let source = BakeSource::new(points.collect(), triangles).map_err(Error::new)?;
-    engine.bake_mesh(source, settings)
 }
 
 fn destroy(engine: &mut Engine, mesh: NavigationMeshId) {

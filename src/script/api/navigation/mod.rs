@@ -2,7 +2,9 @@
 //! `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
+mod creation;
 pub mod grid;
+mod links;
 pub mod mesh;
 mod volumes;
 

@@ -18,7 +18,7 @@ pub(super) const VOLUME_AREA_ARG: (&str, &str) =
 /// Largest coordinate and length, in metres.
 const LENGTH_MAX: f32 = 1e6;
 
-fn of_mut(engine: &mut Engine, mesh: NavigationMeshId) -> &mut NavigationMesh {
+pub(super) fn of_mut(engine: &mut Engine, mesh: NavigationMeshId) -> &mut NavigationMesh {
     let found = engine.worlds.navigation.meshes.get_mut(mesh.0);
     found.expect("the handle was checked where it came in")
 }
@@ -38,7 +38,7 @@ fn length(number: f64, argument: &str) -> Result<f32, Error> {
     Ok(number as f32)
 }
 
-fn position(position: Vec3, argument: &str) -> Result<Vec3, Error> {
+pub(super) fn position(position: Vec3, argument: &str) -> Result<Vec3, Error> {
     if !(position.is_finite() && position.abs().max_element() <= LENGTH_MAX) {
         return Err(error!(
             "argument {argument} must be at most {LENGTH_MAX} metres from the origin along each \

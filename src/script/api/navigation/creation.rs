@@ -1,0 +1,104 @@
+//! Creation of navigation meshes: options of the bake, and lists of triangles.
+
+use super::read_numbers;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Vec3, error};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::bake::{BakeSettings, BakeSource};
+use engine_runtime::Engine;
+use engine_world::WorldId;
+
+fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
+    const NAMES: [&str; 11] = [
+        "radius",
+        "height",
+        "step",
+        "slope",
+        "cell_size",
+        "cell_height",
+        "tile_cells",
+        "edge_error",
+        "height_error",
+        "region_min",
+        "region_merge",
+    ];
+    let mut settings = BakeSettings::DEFAULT;
+    read_numbers(options, &NAMES, |name, number| {
+        *match name {
+            "radius" => &mut settings.radius,
+            "height" => &mut settings.height,
+            "step" => &mut settings.step,
+            "slope" => &mut settings.slope,
+            "cell_size" => &mut settings.cell_size,
+            "cell_height" => &mut settings.cell_height,
+            "edge_error" => &mut settings.edge_error,
+            "height_error" => &mut settings.height_error,
+            "region_min" => &mut settings.region_min,
+            "region_merge" => &mut settings.region_merge,
+            _ => {
+                settings.tile_cells = number.clamp(0.0, 1e6) as u32;
+                return true;
+            }
+        } = number;
+        true
+    })?;
+    settings.check().map_err(|message| error!("option {message}"))?;
+    Ok(settings)
+}
+
+pub(super) fn create(
+    engine: &mut Engine,
+    world: WorldId,
+    options: Option<ScriptValue>,
+) -> Result<NavigationMeshId, Error> {
+    let settings = settings(options)?;
+    engine.bake_world(world, settings)
+}
+
+/// Returns the numbers of a list.
+pub(super) fn numbers(value: ScriptValue, argument: &str) -> Result<Vec<f64>, Error> {
+    let wrong = || error!("argument {argument} must be a list of numbers");
+    match value {
+        ScriptValue::List(items) => {
+            let number = |item: ScriptValue| match item {
+                ScriptValue::Number(number) => Ok(number),
+                _ => Err(wrong()),
+            };
+            items.into_iter().map(number).collect()
+        }
+        ScriptValue::Table(entries) if entries.is_empty() => Ok(Vec::new()),
+        _ => Err(wrong()),
+    }
+}
+
+pub(super) fn create_from_triangles(
+    engine: &mut Engine,
+    points: ScriptValue,
+    triangles: ScriptValue,
+    options: Option<ScriptValue>,
+) -> Result<NavigationMeshId, Error> {
+    let settings = settings(options)?;
+    let points = numbers(points, "#1 'points'")?;
+    let corners = numbers(triangles, "#2 'triangles'")?;
+    if !points.len().is_multiple_of(3) || !corners.len().is_multiple_of(3) {
+        return Err(error!(
+            "'points' has {} numbers and 'triangles' has {}: both need three for each",
+            points.len(),
+            corners.len()
+        ));
+    }
+    let count = points.len() / 3;
+    let points =
+        points.chunks_exact(3).map(|at| Vec3::new(at[0] as f32, at[1] as f32, at[2] as f32));
+    let corner = |number: f64| {
+        let is_known =
+            number >= 1.0 && number <= count as f64 && f64::from(number as u32) == number;
+        is_known.then(|| number as u32 - 1).ok_or_else(|| {
+            error!("argument #2 'triangles': {number} is no corner, there are corners 1 to {count}")
+        })
+    };
+    let corners = corners.into_iter().map(corner).collect::<Result<Vec<u32>, Error>>()?;
+    let triangles = corners.chunks_exact(3).map(|at| [at[0], at[1], at[2]]).collect();
+    let source = BakeSource::new(points.collect(), triangles).map_err(Error::new)?;
+    engine.bake_mesh(source, settings)
+}

@@ -1,0 +1,94 @@
+//! Functions of `NavigationMesh` about links between points that no ground joins.
+
+use super::mesh::of;
+use super::volumes::{of_mut, position};
+use crate::argument::Integer;
+use crate::return_value::WholeNumber;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Vec3, error, suggest};
+use engine_navigation::NavigationMeshId;
+use engine_navigation::jumps::{JumpSettings, LINK_NAME_MAX, LINKS_MAX};
+use engine_runtime::Engine;
+
+pub(super) const LINK_ARG: (&str, &str) = ("link", "the number of a link of this mesh");
+
+const NAMES: [&str; 4] = ["name", "cost", "one_way", "manual"];
+/// Highest cost of a link, in metres.
+const COST_MAX: f64 = 1e6;
+
+fn read_options(options: Option<ScriptValue>, link: &mut JumpSettings) -> Result<(), Error> {
+    let fields = match options {
+        None | Some(ScriptValue::Nil) => return Ok(()),
+        Some(ScriptValue::Table(fields)) => fields,
+        _ => {
+            return Err(error!("argument 'options' must be a table, such as {{ one_way = true }}"));
+        }
+    };
+    for (name, value) in fields {
+        match (name.as_str(), value) {
+            ("name", ScriptValue::Text(text)) if text.len() <= LINK_NAME_MAX => link.name = text,
+            ("name", _) => {
+                return Err(error!(
+                    "option 'name' must be a string of at most {LINK_NAME_MAX} bytes \
+                     (LINK_NAME_MAX)"
+                ));
+            }
+            ("cost", ScriptValue::Number(cost)) if (0.0..=COST_MAX).contains(&cost) => {
+                link.cost = cost as f32;
+            }
+            ("cost", _) => return Err(error!("option 'cost' must be a number, 0 to {COST_MAX}")),
+            ("one_way", ScriptValue::Boolean(is_one_way)) => link.is_two_way = !is_one_way,
+            ("manual", ScriptValue::Boolean(is_manual)) => link.is_manual = is_manual,
+            ("one_way" | "manual", _) => {
+                return Err(error!("option '{name}' must be true or false"));
+            }
+            _ => {
+                let hint = suggest::hint(&name, NAMES);
+                return Err(error!("unknown option '{name}'{hint}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn add_link(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    from: Vec3,
+    to: Vec3,
+    options: Option<ScriptValue>,
+) -> Result<WholeNumber, Error> {
+    let (from, to) = (position(from, "#2 'from'")?, position(to, "#3 'to'")?);
+    let cost = from.distance(to);
+    let name = String::new();
+    let mut link = JumpSettings { name, from, to, cost, is_two_way: true, is_manual: false };
+    read_options(options, &mut link)?;
+    let number = of_mut(engine, mesh).add_link(link);
+    number
+        .map(|number| WholeNumber(f64::from(number)))
+        .ok_or_else(|| error!("the mesh has {LINKS_MAX} links (LINKS_MAX): remove one first"))
+}
+
+fn unknown(number: Integer) -> Error {
+    error!("argument #2 'link': the mesh has no link {}", number.0)
+}
+
+pub(super) fn remove_link(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+) -> Result<(), Error> {
+    let mesh = of_mut(engine, mesh);
+    let is_known = u32::try_from(number.0).is_ok_and(|number| mesh.remove_link(number));
+    if is_known { Ok(()) } else { Err(unknown(number)) }
+}
+
+pub(super) fn is_link_usable(
+    engine: &mut Engine,
+    mesh: NavigationMeshId,
+    number: Integer,
+) -> Result<bool, Error> {
+    let mesh = of(engine, mesh);
+    let known = u32::try_from(number.0).ok().filter(|number| mesh.link_of(*number).is_some());
+    Ok(mesh.is_link_usable(known.ok_or_else(|| unknown(number))?))
+}

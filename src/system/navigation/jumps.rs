@@ -1,0 +1,159 @@
+//! Links between two points of a mesh that no ground joins: jumps, ladders, doors, teleporters.
+//! They are ways of a search like those through edges. A link without ground at one of its ends is
+//! kept, and is used when there is ground.
+
+use super::mesh::{Link, NavigationMesh, NearestPolygon};
+use engine_foundation::Vec3;
+use std::collections::BTreeMap;
+
+/// Maximum number of links of a mesh.
+pub const LINKS_MAX: usize = 4096;
+/// Maximum length of the name of a link, in bytes.
+pub const LINK_NAME_MAX: usize = 64;
+/// Edge of ways that begin inside a polygon.
+const NO_EDGE: u8 = u8::MAX;
+/// Marks ways through edges.
+pub(super) const NO_JUMP: u32 = u32::MAX;
+
+/// Link between two points.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JumpSettings {
+    /// Name for scripts; empty if it has none.
+    pub name: String,
+    pub from: Vec3,
+    pub to: Vec3,
+    /// Cost of using it, in metres of ordinary ground.
+    pub cost: f32,
+    /// False if it leads from `from` to `to` only.
+    pub is_two_way: bool,
+    /// True if agents wait at its start until a script says that they are at its end.
+    pub is_manual: bool,
+}
+
+/// Use of a link in one direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Jump {
+    pub number: u32,
+    pub start: Vec3,
+    pub end: Vec3,
+    pub cost: f32,
+    pub is_manual: bool,
+    polygon: u32,
+    target: u32,
+}
+
+/// Links of a mesh.
+#[derive(Debug)]
+pub(super) struct Jumps {
+    links: BTreeMap<u32, JumpSettings>,
+    last: u32,
+    /// True if links were added or removed since the mesh was put together.
+    pub has_changed: bool,
+    /// Directions of links whose ends have ground, by the polygon of their start.
+    pub usable: Vec<Jump>,
+    /// Least cost of a link for each metre between its ends, at most 1.
+    pub least: f32,
+}
+
+impl Default for Jumps {
+    fn default() -> Jumps {
+        Jumps {
+            links: BTreeMap::new(),
+            last: 0,
+            has_changed: false,
+            usable: Vec::new(),
+            least: 1.0,
+        }
+    }
+}
+
+impl Jumps {
+    pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
+        for (number, link) in &self.links {
+            write(u64::from(*number) << 2 | u64::from(link.is_two_way) << 1);
+            let points = link.from.to_array().into_iter().chain(link.to.to_array());
+            points.for_each(|number| write(u64::from(number.to_bits())));
+            write(u64::from(link.cost.to_bits()) << 1 | u64::from(link.is_manual));
+        }
+    }
+
+    /// Returns the ways that begin in a polygon.
+    pub fn ways(&self, polygon: u32) -> impl Iterator<Item = Link> {
+        let first = self.usable.partition_point(|jump| jump.polygon < polygon);
+        let of = self.usable[first..].iter().take_while(move |jump| jump.polygon == polygon);
+        (first as u32..).zip(of).map(|(at, jump)| Link {
+            target: jump.target,
+            edge: NO_EDGE,
+            left: jump.start,
+            right: jump.start,
+            jump: at,
+        })
+    }
+}
+
+impl NavigationMesh {
+    /// Adds a link, which the next call of [`NavigationMesh::rebuild`] makes usable. Returns its
+    /// number; `None` if there are too many.
+    pub fn add_link(&mut self, link: JumpSettings) -> Option<u32> {
+        if self.jumps.links.len() >= LINKS_MAX {
+            return None;
+        }
+        self.jumps.last += 1;
+        self.jumps.links.insert(self.jumps.last, link);
+        self.jumps.has_changed = true;
+        Some(self.jumps.last)
+    }
+
+    /// Removes a link. Returns false if there is none with this number.
+    pub fn remove_link(&mut self, number: u32) -> bool {
+        let is_known = self.jumps.links.remove(&number).is_some();
+        self.jumps.has_changed |= is_known;
+        is_known
+    }
+
+    /// Returns a link.
+    pub fn link_of(&self, number: u32) -> Option<&JumpSettings> {
+        self.jumps.links.get(&number)
+    }
+
+    /// Returns true if searches can use a link: both of its ends have ground.
+    pub fn is_link_usable(&self, number: u32) -> bool {
+        self.jumps.usable.iter().any(|jump| jump.number == number)
+    }
+
+    /// Finds the polygons of all links.
+    pub(super) fn resolve_jumps(&mut self) {
+        let mut usable = Vec::new();
+        let mut least: f32 = 1.0;
+        let (side, up) =
+            (self.settings().radius + self.settings().cell_size, self.settings().height);
+        for (number, link) in &self.jumps.links {
+            let ends = [link.from, link.to].map(|end| self.nearest(end, side, up));
+            let [Some(from), Some(to)] = ends else { continue };
+            let JumpSettings { cost, is_manual, .. } = *link;
+            least = least.min(cost / from.position.distance(to.position).max(1e-3));
+            let way = |from: NearestPolygon, to: NearestPolygon| Jump {
+                number: *number,
+                start: from.position,
+                end: to.position,
+                cost,
+                is_manual,
+                polygon: from.polygon,
+                target: to.polygon,
+            };
+            usable.push(way(from, to));
+            if link.is_two_way {
+                usable.push(way(to, from));
+            }
+        }
+        usable.sort_by_key(|jump| (jump.polygon, jump.number));
+        self.jumps.usable = usable;
+        self.jumps.least = least;
+        self.jumps.has_changed = false;
+    }
+
+    /// Returns the jump of a way; `None` if it leads through an edge.
+    pub(super) fn jump(&self, link: &Link) -> Option<&Jump> {
+        self.jumps.usable.get(link.jump as usize)
+    }
+}

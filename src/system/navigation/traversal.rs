@@ -1,0 +1,114 @@
+//! Agents on links: a jump of their own along an arc, or a wait until a script has moved them.
+
+use super::agents::{Agent, AgentState};
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::search::PolygonPath;
+use super::volumes::Renumbering;
+use engine_foundation::Vec3;
+
+/// Height of an arc for each metre of its length.
+const ARC_HEIGHT: f32 = 0.2;
+/// Distance from the start of a link at which an agent is on it, in radii.
+const START_RADII: f32 = 0.5;
+/// Version of the mesh of paths that have to be searched again.
+const OUTDATED: u32 = u32::MAX;
+
+/// Use of a link by an agent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Traversal {
+    pub number: u32,
+    start: Vec3,
+    end: NearestPolygon,
+    is_manual: bool,
+    /// Part of the way, 0 to 1, and its change in a second.
+    pub part: f32,
+    rate: f32,
+}
+
+impl Agent {
+    /// Returns the number of the link that the agent is on.
+    pub fn link(&self) -> Option<u32> {
+        self.traversal.map(|traversal| traversal.number)
+    }
+
+    /// Enters the link that comes next on the path, if its start is reached.
+    pub(super) fn enter_link(&mut self, mesh: &NavigationMesh, step: f32) {
+        let Some(jump) = self.path.next_jump(mesh) else { return };
+        let flat = self.at.position.truncate().distance(jump.start.truncate());
+        let reach = (self.settings.radius * START_RADII).max(self.settings.speed * step);
+        if flat > reach || !mesh.is_open(self.path.polygons[1]) {
+            return;
+        }
+        let length = self.at.position.distance(jump.end);
+        let end = NearestPolygon { polygon: self.path.polygons[1], position: jump.end };
+        self.traversal = Some(Traversal {
+            number: jump.number,
+            start: self.at.position,
+            end,
+            is_manual: jump.is_manual,
+            part: 0.0,
+            rate: self.settings.speed.max(0.1) / length.max(1e-3),
+        });
+        self.state = AgentState::Linking;
+        self.stuck_seconds = 0.0;
+    }
+
+    /// Moves an agent along its link.
+    pub(super) fn follow_link(&mut self, traversal: Traversal, step: f32) {
+        if traversal.is_manual {
+            self.velocity = Default::default();
+            return;
+        }
+        let part = traversal.part + traversal.rate * step;
+        if part >= 1.0 {
+            self.leave_link();
+            return;
+        }
+        let (start, end) = (traversal.start, traversal.end.position);
+        let arc =
+            start.truncate().distance(end.truncate()) * ARC_HEIGHT * 4.0 * part * (1.0 - part);
+        self.at.position = start.lerp(end, part) + Vec3::Z * arc;
+        self.velocity = (end - start).truncate() * traversal.rate;
+        self.traversal = Some(Traversal { part, ..traversal });
+    }
+
+    /// Puts an agent at the end of its link, from which it goes on. Returns false if it is on none.
+    pub fn leave_link(&mut self) -> bool {
+        let Some(traversal) = self.traversal.take() else { return false };
+        self.at = traversal.end;
+        if self.destination.is_none() {
+            self.stop(AgentState::Idle);
+        } else if self.path.polygons.get(1) == Some(&self.at.polygon) {
+            self.path.drop_first(1);
+            self.state = AgentState::Moving;
+        } else {
+            self.path = PolygonPath::default();
+            self.state = AgentState::Waiting;
+        }
+        true
+    }
+
+    /// Has the way of an agent on a link searched when it has left the link.
+    pub(super) fn search_after_link(&mut self) {
+        self.version = OUTDATED;
+    }
+
+    /// Gives the polygons of a link their new numbers. Returns false if its end has no ground any
+    /// more.
+    pub(super) fn renumber_link(
+        &mut self,
+        renumbering: &Renumbering,
+        nearest: impl Fn(Vec3) -> Option<NearestPolygon>,
+    ) -> bool {
+        let Some(traversal) = &mut self.traversal else { return true };
+        let end = traversal.end;
+        let moved = match renumbering.polygon(end.polygon) {
+            Some(polygon) => Some(NearestPolygon { polygon, ..end }),
+            None => nearest(end.position),
+        };
+        let Some(moved) = moved else { return false };
+        traversal.end = moved;
+        self.at.polygon = renumbering.polygon(self.at.polygon).unwrap_or(moved.polygon);
+        true
+    }
+}
