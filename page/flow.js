@@ -27,6 +27,8 @@ const narrow = matchMedia("(max-width: 820px)");
 class FlowView {
   constructor(panel, connection) {
     this.editor = new FlowEditor(connection);
+    // The graphs that were open before.
+    this.trail = [];
     const { editor } = this;
     const failed = (error) => editor.note(error.message, "error");
     const pick = (title, names, choose, near) => this.pick(title, names, choose, near);
@@ -123,6 +125,8 @@ class FlowView {
       wire: (end, target, detach) => this.wire(end, target, detach),
       move: (keys, x, y) => moveBy(editor, keys, x, y),
       menu: (x, y) => this.commands.menu(x, y),
+      back: () => this.openGraph(this.trail.pop(), true),
+      hasBack: () => this.trail.length > 0,
       enter: (id) => {
         const name = editor.model.get("nodes", id, "graph");
         if (editor.model.get("nodes", id, "type") === "graph" && typeof name === "string") {
@@ -256,8 +260,10 @@ class FlowView {
     await this.openGraph(graph);
   }
 
-  async openGraph(graph) {
+  // Opens a graph. The one before can be returned to, unless this is a return.
+  async openGraph(graph, isReturn = false) {
     const { editor } = this;
+    const before = editor.graph;
     if (editor.model?.unsaved && graph !== editor.graph) {
       const answer = await askUnsaved(editor.graph);
       if (answer === "") return false;
@@ -265,6 +271,7 @@ class FlowView {
       if (answer === "save" && editor.model.unsaved) return false;
     }
     await editor.open(graph);
+    if (before && before !== graph && !isReturn) this.trail.push(before);
     sessionStorage.setItem(LAST, graph);
     return true;
   }

@@ -405,11 +405,11 @@ export class FlowCanvas {
     this.settle();
   }
 
-  // Focuses a node, whose element may not exist yet.
+  // Focuses a node, comment or group, whose element may not exist yet.
   focusNode(id) {
     this.active = id;
     this.draw();
-    const one = this.nodes.get(id);
+    const one = this.nodes.get(id) ?? this.frames.boxes.get(id);
     one?.element.focus({ preventScroll: true });
   }
 

@@ -12,7 +12,7 @@ import {
 import { autoLayout } from "./flow_layout.js";
 import { openMenu } from "./flow_palette.js";
 import { extract, extractable, inline } from "./flow_subgraphs.js";
-import { GRID, WIDTH } from "./flow_types.js";
+import { GRID, HEAD, WIDTH } from "./flow_types.js";
 
 const STEP = 40;
 // Keys that also act in the panel and the bar: always, and where no text is edited.
@@ -48,7 +48,7 @@ export class FlowCommands {
     const { element } = this.canvas;
     element.addEventListener("keydown", (event) => this.key(event));
     element.addEventListener("focusin", () => {
-      this.canvas.active = this.focusedNode() ?? this.canvas.active;
+      this.canvas.active = this.focusedKey() ?? this.canvas.active;
     });
     for (const type of ["copy", "cut", "paste"]) {
       element.addEventListener(type, (event) => this.clipboard(type, event));
@@ -142,6 +142,12 @@ export class FlowCommands {
         run: () => actions.enter(one()),
       },
       {
+        title: "Back to the graph before",
+        keys: ["B"],
+        needs: "back",
+        run: () => actions.back(),
+      },
+      {
         title: "Find uses of the type",
         keys: ["U"],
         needs: "nodes",
@@ -167,10 +173,11 @@ export class FlowCommands {
   fits(command) {
     const { editor } = this;
     const count = editor.chosen.length;
-    const active = this.focusedNode() !== null;
+    const focused = this.focusedKey();
+    const active = focused !== null;
     switch (command.needs) {
       case "nodes":
-        return count > 0 || active;
+        return count > 0 || this.focusedNode() !== null;
       case "two":
         return count > 1;
       case "any":
@@ -178,7 +185,7 @@ export class FlowCommands {
       case "removable":
         return editor.selection.size > 0 || editor.wire !== null || active;
       case "frame":
-        return [...editor.selection][0]?.includes(":") ?? false;
+        return ([...editor.selection][0] ?? focused)?.includes(":") ?? false;
       case "graph":
         return (
           editor.model.get("nodes", editor.chosen[0] ?? this.canvas.active, "type") === "graph"
@@ -187,6 +194,8 @@ export class FlowCommands {
         return this.pin() !== null;
       case "paused":
         return this.live.paused !== null;
+      case "back":
+        return this.actions.hasBack();
       case "halted":
         return this.live.paused !== null || this.live.isWaiting;
       default:
@@ -197,7 +206,7 @@ export class FlowCommands {
   async run(command, at) {
     if (!this.editor.model || !this.fits(command)) return;
     // A command on no selection acts on the focused node.
-    const focused = this.focusedNode();
+    const focused = this.focusedKey();
     if (!this.editor.selection.size && focused && command.needs !== "removable") {
       this.editor.select([focused]);
     }
@@ -260,6 +269,12 @@ export class FlowCommands {
     this.run(this.byKey.get(name));
   }
 
+  // The focused node, comment or group, as a key of the selection.
+  focusedKey() {
+    const frame = document.activeElement?.closest?.(".flow-frame")?.dataset.frame;
+    return frame ?? this.focusedNode();
+  }
+
   focusedNode() {
     return document.activeElement?.closest?.(".flow-node")?.dataset.node ?? null;
   }
@@ -281,12 +296,13 @@ export class FlowCommands {
     const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     const arrow = arrows[event.key];
     const node = this.focusedNode();
+    const key = this.focusedKey();
     const isPin = node !== null && document.activeElement.closest(".rows") !== null;
     if (arrow && (event.ctrlKey || event.metaKey)) {
       const [x, y] = arrow;
-      if (!editor.selection.size && node) editor.select([node]);
+      if (!editor.selection.size && key) editor.select([key]);
       const far = event.shiftKey ? 4 : 1;
-      moveBy(editor, editor.selection, x * far, y * far, "move by keys");
+      moveBy(editor, this.pointer.moving(), x * far, y * far, "move by keys");
       return true;
     }
     if (arrow && event.shiftKey) {
@@ -294,8 +310,8 @@ export class FlowCommands {
       return true;
     }
     if (arrow && isPin) return this.walkPins(node, arrow);
-    if (arrow) return this.walkNodes(node, arrow);
-    if (event.key === "Enter" && !event.ctrlKey) return this.enterKey(event, node, isPin);
+    if (arrow) return this.walkNodes(key, arrow);
+    if (event.key === "Enter" && !event.ctrlKey) return this.enterKey(event, key, isPin);
     if (event.key === "Escape") {
       if (isPin) this.leavePins();
       else if (editor.selection.size || editor.wire) editor.select([]);
@@ -305,19 +321,20 @@ export class FlowCommands {
     return false;
   }
 
-  enterKey(event, node, isPin) {
+  enterKey(event, key, isPin) {
     if (isPin && document.activeElement.matches(".pin")) this.wirePin();
     else if (isPin) document.activeElement.click();
-    else if (node && event.shiftKey) this.toggle(node);
-    else if (node) this.enterPins(node);
+    else if (key && event.shiftKey) this.toggle(key);
+    else if (key?.includes(":")) this.canvas.frames.edit(key);
+    else if (key) this.enterPins(key);
     else if (this.editor.wire === null) this.walkNodes(null, [1, 0]);
     return true;
   }
 
-  toggle(node) {
+  toggle(key) {
     const { editor } = this;
     const keys = new Set(editor.selection);
-    if (!keys.delete(node)) keys.add(node);
+    if (!keys.delete(key)) keys.add(key);
     editor.select(keys);
   }
 
@@ -360,31 +377,47 @@ export class FlowCommands {
     return true;
   }
 
-  // Focuses the nearest node in a direction.
+  // Returns what the arrow keys can reach: nodes, and the titles of comments and groups.
+  places() {
+    const { editor, canvas } = this;
+    const layout = editor.layout();
+    const places = [...layout.nodes.values()].map(({ id, x, y, shape }) => ({
+      key: id,
+      x,
+      y,
+      shape,
+    }));
+    for (const key of canvas.frames.boxes.keys()) {
+      const rect = canvas.frames.rect(key, layout);
+      if (rect) places.push({ key, x: rect.x, y: rect.y, shape: { height: HEAD } });
+    }
+    return places;
+  }
+
+  // Focuses the nearest node, comment or group in a direction.
   walkNodes(from, [dx, dy]) {
     const { editor, canvas } = this;
-    const boxes = [...editor.layout().nodes.values()];
-    if (!boxes.length) return true;
-    const start = editor.layout().nodes.get(from ?? canvas.active);
+    const places = this.places();
+    const start = places.find((one) => one.key === (from ?? canvas.active));
     let best = null;
     let least = Infinity;
-    const center = (box) => [box.x + WIDTH / 2, box.y + box.shape.height / 2];
+    const center = (one) => [one.x + WIDTH / 2, one.y + one.shape.height / 2];
     const rect = canvas.rect(0);
     const [sx, sy] = start ? center(start) : [rect.left, (rect.top + rect.bottom) / 2];
-    for (const box of boxes) {
-      if (box === start) continue;
-      const [x, y] = center(box);
+    for (const one of places) {
+      if (one === start) continue;
+      const [x, y] = center(one);
       const along = (x - sx) * dx + (y - sy) * dy;
       const aside = Math.abs((x - sx) * dy) + Math.abs((y - sy) * dx);
       if (start && along <= 0) continue;
       const score = start ? along + aside * 2 : Math.hypot(x - sx, y - sy);
-      if (score < least) [best, least] = [box, score];
+      if (score < least) [best, least] = [one, score];
     }
     const found = from === null && start ? start : best;
     if (!found) return true;
-    editor.select([found.id]);
+    editor.select([found.key]);
     canvas.reveal(found);
-    canvas.focusNode(found.id);
+    canvas.focusNode(found.key);
     return true;
   }
 
@@ -422,7 +455,7 @@ export class FlowCommands {
       this.unset(pin);
       return;
     }
-    const focused = this.focusedNode();
+    const focused = this.focusedKey();
     if (!editor.selection.size && !editor.wire && focused) editor.select([focused]);
     removeSelection(editor);
     this.canvas.element.focus({ preventScroll: true });
@@ -459,7 +492,7 @@ export class FlowCommands {
   }
 
   selectFocused() {
-    const focused = this.focusedNode();
+    const focused = this.focusedKey();
     if (!this.editor.selection.size && focused) this.editor.select([focused]);
   }
 

@@ -43,10 +43,10 @@ export function freePlace(editor, row, [x, y]) {
     const [x1, y1] = [left * GRID, top * GRID];
     const covered = boxes.find(
       (box) =>
-        box.x < x1 + WIDTH &&
-        box.x + WIDTH > x1 &&
-        box.y < y1 + height &&
-        box.y + box.shape.height > y1,
+        box.x < x1 + WIDTH + GRID &&
+        box.x + WIDTH + GRID > x1 &&
+        box.y < y1 + height + GRID &&
+        box.y + box.shape.height + GRID > y1,
     );
     if (!covered) return [left, top];
     top = Math.ceil((covered.y + covered.shape.height) / GRID) + 1;

@@ -176,7 +176,7 @@ export class FlowFrames {
       hasEnded = true;
       area.remove();
       if (isKept) editor.change(`text of a ${block.slice(0, -1)}`, [[path, area.value]]);
-      this.canvas.element.focus({ preventScroll: true });
+      box.element.focus({ preventScroll: true });
     };
     area.addEventListener("blur", () => end(true));
     area.addEventListener("keydown", (event) => {

@@ -24,6 +24,8 @@ export class FlowLive {
   }
 
   async opened() {
+    // A subgraph is watched in the same instance as the graph around it.
+    this.wanted = this.instance;
     this.clear();
     this.changed("instances");
     this.changed("events");
@@ -53,6 +55,9 @@ export class FlowLive {
       const before = JSON.stringify(this.instances);
       this.instances = instances;
       if (this.instance !== null && !this.current()) this.choose(null);
+      const wanted = instances.find((one) => one.instance === this.wanted);
+      this.wanted = null;
+      if (wanted && this.instance === null) this.choose(wanted);
       if (JSON.stringify(instances) !== before) this.changed("instances");
       if (this.instance === null) await this.look();
       if (this.isWaiting) this.setWaiting((await editor.ask("status")).paused === true);

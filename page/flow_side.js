@@ -190,7 +190,32 @@ export class FlowSide {
     });
     const isGroup = block === "groups";
     const title = make("h2", {}, isGroup ? "Group" : "Comment");
-    return [title, text, isGroup ? make("label", { class: "line" }, color, "color") : null];
+    if (isGroup) return [title, text, make("label", { class: "line" }, color, "color")];
+    return [title, text, this.sizeOf(path)];
+  }
+
+  // The width and height of a comment, in units of the grid.
+  sizeOf(path) {
+    const { editor } = this;
+    const least = [4, 2];
+    const inputs = ["Width", "Height"].map((name, at) => {
+      const size = editor.model.get(...path, "size") ?? [16, 8];
+      const input = make("input", {
+        type: "number",
+        "aria-label": `${name} of the comment`,
+        min: least[at],
+        step: 1,
+        value: size[at],
+      });
+      input.addEventListener("input", () => {
+        const next = [...(editor.model.get(...path, "size") ?? size)];
+        next[at] = Math.round(input.valueAsNumber);
+        if (!(next[at] >= least[at])) return;
+        editor.change("size of a comment", [[[...path, "size"], next]], { join: path.join(" ") });
+      });
+      return input;
+    });
+    return make("label", { class: "line" }, "size", ...inputs);
   }
 
   drawGraph() {

@@ -220,6 +220,69 @@ fn variables_are_renamed_with_all_their_uses() {
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 
+#[test]
+fn comments_are_edited_with_the_keyboard() {
+    let Some(mut browser) = Browser::start("flow-comment-browser") else { return };
+    let game = start("flow-comment");
+    browser.resize(1500.0, 900.0, 1.0);
+    open_view(&mut browser, &game);
+    browser.value("document.querySelector('[data-node=n1]').focus()");
+    browser.press("c", "KeyC", 0.0, "");
+    browser.wait_for("document.activeElement.matches('.flow-frame textarea')");
+    browser.write("Why");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for("document.activeElement.matches('.flow-frame')");
+    // It moves with what is on it.
+    browser.press("ArrowRight", "ArrowRight", 2.0, "");
+    browser.wait_for("document.querySelector('[data-node=n1]').style.left === '16px'");
+    browser.wait_for("document.querySelector('.flow-frame').style.left === '0px'");
+    let label = "document.activeElement.getAttribute('aria-label')";
+    browser.press("ArrowDown", "ArrowDown", 0.0, "");
+    browser.wait_for(&format!("{label}.startsWith('Custom event')"));
+    browser.press("ArrowUp", "ArrowUp", 0.0, "");
+    browser.wait_for(&format!("{label} === 'Comment: Why, selected'"));
+    browser.press("Delete", "Delete", 0.0, "");
+    browser.wait_for(&count(".flow-frame", 0));
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
+fn subgraphs_are_entered_and_left_in_the_same_instance() {
+    let Some(mut browser) = Browser::start("flow-enter-browser") else { return };
+    let game = start("flow-enter");
+    browser.resize(1500.0, 900.0, 1.0);
+    open_view(&mut browser, &game);
+    browser.value("document.querySelector('[data-page=Live]').click()");
+    browser.wait_for("document.querySelector('.flow-side select').options.length === 2");
+    browser.value(
+        "(() => { const it = document.querySelector('.flow-side select'); it.value = '0'; \
+         it.dispatchEvent(new Event('change')) })()",
+    );
+    for id in ["n2", "n3", "n4"] {
+        toggle(&mut browser, id);
+    }
+    browser.press("e", "KeyE", 0.0, "");
+    browser.wait_for("document.activeElement.closest('dialog[open]') !== null");
+    browser.write("counting");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for(&count(".flow-node", 2));
+    control(&mut browser, "s");
+    browser.wait_for(&note("saved"));
+    let shows = |name: &str| {
+        format!(
+            "document.querySelector('.graph-name').textContent === '{name}' && \
+             document.querySelector('.flow-side select')?.value === '0'"
+        )
+    };
+    browser.wait_for(&shows("barrel.unit"));
+    browser.press("Enter", "Enter", 2.0, "\r");
+    browser.wait_for(&shows("counting.flow"));
+    browser.value(&format!("{CANVAS}.focus()"));
+    browser.press("b", "KeyB", 0.0, "");
+    browser.wait_for(&shows("barrel.unit"));
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
 /// Sends an event of fingers at points of the page.
 fn touch(browser: &mut Browser, event_type: &str, points: &[(f64, f64)]) {
     let point = |(at, (x, y)): (usize, &(f64, f64))| {
