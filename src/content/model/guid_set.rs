@@ -12,31 +12,32 @@ const FEW_MAX: usize = 64;
 pub struct GuidSet {
     /// Empty if there were more than [`FEW_MAX`] members.
     few: Vec<Guid>,
-    many: BTreeSet<Guid>,
+    many: Option<Box<BTreeSet<Guid>>>,
 }
 
 impl GuidSet {
     /// Returns the members in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = &Guid> {
-        self.few.iter().chain(&self.many)
+        self.few.iter().chain(self.many.iter().flat_map(|many| many.iter()))
     }
 
     pub fn len(&self) -> usize {
-        self.few.len() + self.many.len()
+        self.few.len() + self.many.as_ref().map_or(0, |many| many.len())
     }
 
     pub fn is_empty(&self) -> bool {
-        self.few.is_empty() && self.many.is_empty()
+        self.len() == 0
     }
 
     pub fn contains(&self, member: Guid) -> bool {
-        self.few.binary_search(&member).is_ok() || self.many.contains(&member)
+        self.few.binary_search(&member).is_ok()
+            || self.many.as_ref().is_some_and(|many| many.contains(&member))
     }
 
     /// Adds a member. Returns false if it was there.
     pub fn insert(&mut self, member: Guid) -> bool {
-        if !self.many.is_empty() {
-            return self.many.insert(member);
+        if let Some(many) = &mut self.many {
+            return many.insert(member);
         }
         let Err(at) = self.few.binary_search(&member) else { return false };
         if self.few.len() < FEW_MAX {
@@ -46,8 +47,9 @@ impl GuidSet {
             self.few.insert(at, member);
             return true;
         }
-        self.many = std::mem::take(&mut self.few).into_iter().collect();
-        self.many.insert(member)
+        let all = std::mem::take(&mut self.few).into_iter().chain([member]);
+        self.many = Some(Box::new(all.collect()));
+        true
     }
 
     /// Removes a member. Returns false if it was not there.
@@ -57,7 +59,7 @@ impl GuidSet {
                 self.few.remove(at);
                 true
             }
-            Err(_) => self.many.remove(&member),
+            Err(_) => self.many.as_mut().is_some_and(|many| many.remove(&member)),
         }
     }
 }

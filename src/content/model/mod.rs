@@ -221,6 +221,10 @@ impl Model {
         match entries.binary_search_by_key(&key, |entry| entry.0) {
             Ok(at) => std::mem::replace(&mut entries[at].1, value),
             Err(at) => {
+                // Objects are many and small: half of a doubled array would be empty.
+                if entries.len() == entries.capacity() {
+                    entries.reserve_exact(entries.len() / 4 + 1);
+                }
                 entries.insert(at, (key, value));
                 Value::Null
             }
