@@ -1,16 +1,41 @@
 //! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a
 //! world.
 
-use super::{Engine, Worlds};
+use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error};
 use engine_navigation::agents::Agents;
 use engine_navigation::bake::{BakeSettings, BakeSource};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::outline::LineKind;
 use engine_navigation::search::Searcher;
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
+use engine_world::debug_lines::{DebugLine, LINES_MAX};
+
+/// Colours of areas in turn, from area 1.
+const AREA_COLORS: [[u8; 4]; 6] = [
+    [80, 160, 220, 255],
+    [90, 200, 120, 255],
+    [220, 180, 60, 255],
+    [190, 110, 220, 255],
+    [230, 130, 80, 255],
+    [90, 210, 210, 255],
+];
+
+fn color(kind: LineKind) -> [u8; 4] {
+    match kind {
+        LineKind::Edge(area) => AREA_COLORS[(usize::from(area) + 5) % AREA_COLORS.len()],
+        LineKind::Wall => [255, 255, 255, 255],
+        LineKind::Closed => [235, 60, 60, 255],
+        LineKind::Link => [255, 220, 0, 255],
+        LineKind::Agent => [255, 255, 255, 255],
+        LineKind::Path => [255, 150, 0, 255],
+        LineKind::Velocity => [60, 255, 60, 255],
+        LineKind::Desired => [160, 160, 160, 255],
+    }
+}
 
 /// Meshes, grids and agents.
 pub struct Navigation {
@@ -115,7 +140,35 @@ impl Engine {
         counter!("navigation/searches") += u64::from(agents.statistics.searches);
         counter!("navigation/nodes") += u64::from(agents.statistics.nodes);
         counter!("navigation/waiting") += u64::from(agents.statistics.waiting);
+        counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
         Ok(())
+    }
+
+    /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do
+    /// not fit in. Shows nothing in a release.
+    ///
+    /// # Errors
+    /// Returns an error if too many lines are shown already.
+    pub fn show_mesh(&mut self, mesh: NavigationMeshId) -> Result<usize, Error> {
+        if self.game.build == BuildMode::Release {
+            return Ok(0);
+        }
+        let Worlds { navigation, lines, .. } = &mut self.worlds;
+        let of = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+        let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
+        let mut left_out = 0;
+        let mut each = |from, to, kind| {
+            if shown.len() < room {
+                shown.push(DebugLine { from, to, color: color(kind) });
+            } else {
+                left_out += 1;
+            }
+        };
+        // Agents are few, and first.
+        navigation.agents.outline(mesh.0, of, &mut each);
+        of.outline(&mut each);
+        lines.show(None, &shown, -1.0).map_err(Error::new)?;
+        Ok(left_out)
     }
 }

@@ -6,6 +6,7 @@ pub mod bake;
 pub mod grid;
 pub mod jumps;
 pub mod mesh;
+pub mod outline;
 pub mod rays;
 pub mod search;
 mod steering;

@@ -3,6 +3,7 @@
 use crate::agents::{AgentSettings, AgentState, Agents};
 use crate::bake::{AreaShape, BakeSettings, BakeSource};
 use crate::mesh::{NavigationMesh, NearestPolygon};
+use crate::outline::LineKind;
 use crate::search::{PointPath, PolygonPath, Searcher};
 use crate::tests::{push_box, scene};
 use engine_foundation::handle::{HandleKind, Slots};
@@ -180,4 +181,33 @@ fn agents_below_an_obstacle_are_put_next_to_it_or_lost() {
     assert!(aside.at.position.truncate().distance(Vec2::splat(15.0)) > 2.3);
     let lost = cover(&mut mesh, 1000.0);
     assert_eq!((lost.state, mesh.num_polygons()), (AgentState::Lost, 0));
+}
+
+#[test]
+fn outlines_show_walls_areas_closed_polygons_and_agents() {
+    let (mut mesh, pool) = (floor(1), TaskPool::new(Some(1)));
+    mesh.add_volume(wall([12.0, 6.0], [18.0, 24.0]), 5).unwrap();
+    rebuild(&mut mesh, &pool);
+    let polygon = near(&mesh, 3.0, 3.0).polygon;
+    mesh.set_obstructed(polygon, true);
+    let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
+    let mut agents = Agents::default();
+    let agent = agents.add(id, near(&mesh, 25.0, 15.0), AgentSettings::DEFAULT).unwrap();
+    agents.set_destination(agent, near(&mesh, 25.0, 25.0));
+    (0..30).for_each(|_| agents.update(id, &mesh, 1.0 / 60.0, &pool).unwrap());
+    let (mut kinds, mut walls) = (Vec::new(), 0.0);
+    let mut each = |from: Vec3, to: Vec3, kind| {
+        kinds.push(kind);
+        walls += if kind == LineKind::Wall { from.distance(to) } else { 0.0 };
+    };
+    mesh.outline(&mut each);
+    agents.outline(id, &mesh, &mut each);
+    let closed = mesh.corners(polygon).len();
+    assert_eq!(kinds.iter().filter(|kind| **kind == LineKind::Closed).count(), closed);
+    // The outline of the floor, without the edges of the closed polygon.
+    assert!(walls > 80.0 && walls < 4.0 * 28.9, "{walls}");
+    for kind in [LineKind::Edge(1), LineKind::Edge(5), LineKind::Path, LineKind::Velocity] {
+        assert!(kinds.contains(&kind), "{kind:?}");
+    }
+    assert_eq!(agents.count(id), 1);
 }

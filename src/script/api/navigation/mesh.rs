@@ -231,6 +231,16 @@ NavigationMesh.destroy(mesh)"#,
         )
         .pure(),
         func(
+            "draw",
+            draw,
+            &[MESH_ARG],
+            "Shows a mesh and its agents as lines for one frame: walls are white, closed polygons \
+             red, links yellow, paths orange, velocities green, and other edges have the colour of \
+             their area. Returns the number of lines that do not fit in. Shows nothing in a \
+             release.",
+        ),
+        func("num_agents", num_agents, &[MESH_ARG], "Returns the number of its agents.").pure(),
+        func(
             "num_volumes",
             volumes::num_volumes,
             &[MESH_ARG],
@@ -467,6 +477,14 @@ fn update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Result<(), Er
         return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
     }
     engine.update_agents(mesh, dt as f32)
+}
+
+fn draw(engine: &mut Engine, mesh: NavigationMeshId) -> Result<u64, Error> {
+    Ok(engine.show_mesh(mesh)? as u64)
+}
+
+fn num_agents(engine: &mut Engine, mesh: NavigationMeshId) -> u64 {
+    engine.worlds.navigation.agents.count(mesh.0) as u64
 }
 
 /// Returns the coordinates of points as one list.

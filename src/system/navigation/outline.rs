@@ -1,0 +1,102 @@
+//! Lines that show a mesh and its agents to a developer.
+
+use super::agents::{Agent, AgentState, Agents};
+use super::jumps::NO_JUMP;
+use super::mesh::NavigationMesh;
+use engine_foundation::deterministic_math::sin_cos;
+use engine_foundation::{Handle, Vec3};
+
+/// Height of lines above the ground, in metres.
+const LIFT: f32 = 0.05;
+/// Parts of the arc of a link, and of the circle of an agent.
+const ARC_PARTS: u16 = 8;
+const CIRCLE_PARTS: u16 = 12;
+
+/// Meaning of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LineKind {
+    /// Edge between two polygons, with the area of the first.
+    Edge(u8),
+    /// Edge at which the mesh ends.
+    Wall,
+    /// Edge of a closed polygon.
+    Closed,
+    Link,
+    /// Outline of an agent, and the rest of its path.
+    Agent,
+    Path,
+    /// Velocity of an agent, and the velocity that it would have without others.
+    Velocity,
+    Desired,
+}
+
+impl NavigationMesh {
+    /// Calls `each` with the edges of the polygons and with the links.
+    pub fn outline(&self, each: &mut dyn FnMut(Vec3, Vec3, LineKind)) {
+        let lift = Vec3::Z * LIFT;
+        for polygon in 0..self.polygons.len() as u32 {
+            let ways = self.links(polygon).iter().filter(|link| link.jump == NO_JUMP);
+            let open = ways.fold(0u32, |open, link| open | 1 << link.edge);
+            let kind = match self.is_open(polygon) {
+                true => LineKind::Edge(self.area(polygon)),
+                false => LineKind::Closed,
+            };
+            for edge in 0..self.polygons[polygon as usize].count {
+                let (a, b) = self.edge(polygon, edge);
+                let is_wall = open & 1 << edge == 0 && kind != LineKind::Closed;
+                each(a + lift, b + lift, if is_wall { LineKind::Wall } else { kind });
+            }
+        }
+        for jump in &self.jumps.usable {
+            let length = jump.start.truncate().distance(jump.end.truncate());
+            let point = |at: u16| {
+                let part = f32::from(at) / f32::from(ARC_PARTS);
+                jump.start.lerp(jump.end, part) + Vec3::Z * (length * part * (1.0 - part))
+            };
+            for at in 0..ARC_PARTS {
+                each(point(at) + lift, point(at + 1) + lift, LineKind::Link);
+            }
+        }
+    }
+}
+
+impl Agents {
+    /// Calls `each` with the outlines, paths and velocities of the agents of a mesh.
+    pub fn outline(
+        &self,
+        id: Handle,
+        mesh: &NavigationMesh,
+        each: &mut dyn FnMut(Vec3, Vec3, LineKind),
+    ) {
+        let of_mesh = self.slots.iter().filter(|(_, agent)| agent.mesh == id);
+        for (_, agent) in of_mesh.filter(|(_, agent)| agent.state != AgentState::Lost) {
+            outline_agent(agent, mesh, each);
+        }
+    }
+
+    /// Returns the number of agents of a mesh.
+    pub fn count(&self, id: Handle) -> usize {
+        self.slots.iter().filter(|(_, agent)| agent.mesh == id).count()
+    }
+}
+
+fn outline_agent(agent: &Agent, mesh: &NavigationMesh, each: &mut dyn FnMut(Vec3, Vec3, LineKind)) {
+    let lift = Vec3::Z * LIFT;
+    let position = agent.at.position + lift;
+    let rim = |at: u16| {
+        let angle = f32::from(at) / f32::from(CIRCLE_PARTS) * std::f32::consts::TAU;
+        let (sin, cos) = sin_cos(angle);
+        position + Vec3::new(cos, sin, 0.0) * agent.settings.radius
+    };
+    for at in 0..CIRCLE_PARTS {
+        each(rim(at), rim(at + 1), LineKind::Agent);
+    }
+    let (mut corners, mut before) = (Vec::new(), position);
+    agent.corners(mesh, &mut corners);
+    for corner in corners {
+        each(before, corner + lift, LineKind::Path);
+        before = corner + lift;
+    }
+    each(position, position + agent.velocity.extend(0.0), LineKind::Velocity);
+    each(position, position + agent.desired.extend(0.0), LineKind::Desired);
+}
