@@ -171,7 +171,15 @@ fn saves_keep_bytes_and_merge_with_the_file() {
 fn hostile_messages_about_data_are_refused() {
     let game = start("data-refused");
     let mut client = game.connect();
-    for name in ["../x.config", "/etc/passwd", "main.lua", ".engine/x.config", "none.config", ""] {
+    for name in [
+        "../x.config",
+        "/etc/passwd",
+        "main.lua",
+        ".engine/x.config",
+        "none.config",
+        "",
+        "a//x.config",
+    ] {
         ask_refused(&mut client, "data_open", vec![path(name)]);
     }
     let message = ask_refused(&mut client, "data_save", vec![path(PATH)]);

@@ -16,7 +16,7 @@ use engine_foundation::sjson::{self, Document, SjsonTree};
 use engine_platform::broker;
 use engine_remote::Bytes;
 use engine_resource::resource_kind::SourceForm;
-use engine_resource::resource_name::SourceName;
+use engine_resource::resource_name::{SourceName, is_inside};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -85,8 +85,11 @@ fn refuse(message: impl Into<String>) -> Refusal {
     Refusal::of(message)
 }
 
-/// Returns true if a file is a source in SJSON or JSON.
+/// Returns true if a file is a source in SJSON or JSON, and the path is its only one.
 fn is_data(path: &str) -> bool {
+    if !is_inside(path) || path.split('/').any(str::is_empty) {
+        return false;
+    }
     let name = SourceName::of(path, &KINDS).and_then(Result::ok);
     name.is_some_and(|name| name.form == SourceForm::Own && has_text_format(&name.resource.kind))
 }

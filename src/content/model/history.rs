@@ -2,6 +2,10 @@
 
 use super::{Model, Operation};
 
+/// Maximum number of operations that can be undone. Beyond it, the older half of the steps is
+/// forgotten.
+pub const UNDO_OPERATIONS_MAX: usize = 2_000_000;
+
 /// The steps that can be undone, and those that can be done again.
 #[derive(Clone, Debug, Default)]
 pub struct History {
@@ -24,7 +28,18 @@ impl Stack {
     }
 
     fn begin(&mut self) {
+        if self.operations.len() > UNDO_OPERATIONS_MAX {
+            self.forget_older_half();
+        }
         self.starts.push(self.operations.len());
+    }
+
+    fn forget_older_half(&mut self) {
+        let half = self.starts.len().div_ceil(2);
+        let end = self.starts.get(half).copied().unwrap_or(self.operations.len());
+        self.operations.drain(..end);
+        self.starts.drain(..half);
+        self.starts.iter_mut().for_each(|start| *start -= end);
     }
 }
 

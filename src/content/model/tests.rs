@@ -1,5 +1,6 @@
 //! Tests of the data model: operations and their inverses, undo, replicas, integrity, SJSON.
 
+use super::history::UNDO_OPERATIONS_MAX;
 use super::*;
 use engine_foundation::json;
 use engine_foundation::sjson::parse;
@@ -100,6 +101,25 @@ fn steps_are_undone_and_done_again() {
     history.begin();
     history.apply(&mut model, operation(9.0));
     assert!(history.redo(&mut model).is_none());
+}
+
+#[test]
+fn a_history_that_is_too_long_forgets_its_older_half() {
+    let mut model = Model::new();
+    let key = model.key("x").unwrap();
+    let mut history = History::default();
+    for at in 0..UNDO_OPERATIONS_MAX + 2 {
+        history.begin();
+        let change = Change::Set(Value::Number((at + 1) as f64));
+        history.apply(&mut model, Operation { object: Guid::ROOT, key, change });
+    }
+    let steps = history.len();
+    assert!(steps < UNDO_OPERATIONS_MAX / 2 + 10 && steps > UNDO_OPERATIONS_MAX / 2 - 10);
+    while history.undo(&mut model).is_some() {}
+    assert_eq!(
+        *model.value(Guid::ROOT, key),
+        Value::Number((UNDO_OPERATIONS_MAX + 2 - steps) as f64)
+    );
 }
 
 #[test]
