@@ -87,7 +87,7 @@ fn rig(seed: u64) -> Rig {
     let clip = |index: usize| {
         let source = motion(&skeleton, seed * 10 + index as u64, 1.0 + 0.7 * index as f32);
         let settings = ClipSettings {
-            looping: index < 3,
+            looping: Some(index < 3),
             root_motion: RootMotion::Xy,
             beats: vec![0.0, source.seconds * 0.5],
             ..ClipSettings::DEFAULT

@@ -43,6 +43,22 @@ fn resources_and_bones_of_events_are_checked() {
 }
 
 #[test]
+fn root_motion_in_place_is_a_warning() {
+    // The hip of "Bow" does not move.
+    let files = [
+        MAIN,
+        ("column.gltf", COLUMN),
+        ("bow.animation", "source = \"column#Bow\" root_motion = \"xy\""),
+        ("rise.animation", "source = \"column#Rise\" root_motion = \"all\""),
+    ];
+    let (code, output) = run_check("root-motion", &files);
+    assert_eq!(code, Some(0), "{output}");
+    let wanted = "bow.animation: it has 'root_motion', and its root bone stays in place: remove";
+    assert!(output.contains(wanted), "{output}");
+    assert!(!output.contains("rise.animation"), "{output}");
+}
+
+#[test]
 fn explain_describes_a_state_machine() {
     let machine = "skeleton = \"column\" variables = { spare = 1 }\n\
                    layers = [ { name = \"body\" states = {\n  \

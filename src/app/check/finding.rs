@@ -15,6 +15,8 @@ pub enum CheckRule {
     Name,
     /// A part of a model that is left out, or drawn otherwise than intended.
     Model,
+    /// A clip whose settings contradict its motion.
+    Animation,
     /// A tile of a map that no tile set has.
     Tilemap,
     /// A finding of the lint of scripts.
@@ -38,6 +40,7 @@ impl CheckRule {
             CheckRule::Variant => "variant",
             CheckRule::Name => "name",
             CheckRule::Model => "model",
+            CheckRule::Animation => "animation",
             CheckRule::Tilemap => "tilemap",
             CheckRule::Script => "script",
             CheckRule::Spawn => "spawn",

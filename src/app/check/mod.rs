@@ -2,6 +2,7 @@
 //! nowhere, and spawns every unit, model and level. Reads the game's folder, and writes only
 //! compiled data. The lint of scripts is in src/script/lint/, the output in src/command/check/.
 
+mod animations;
 mod finding;
 mod models;
 mod names;
@@ -23,8 +24,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// Returns the findings in compiled resources: missing references, missing base variants, names
-/// that are easily confused, tiles that no tile set has, and warnings of models. `created` has the
-/// resources that scripts create.
+/// that are easily confused, tiles that no tile set has, and warnings of models and clips.
+/// `created` has the resources that scripts create.
 pub fn check_resources(
     root: &Path,
     platforms: &[CheckedPlatform],
@@ -39,7 +40,8 @@ pub fn check_resources(
             .into_iter()
             .chain(names::confusable(&platform.store))
             .chain(tilemaps::unknown_tiles(&platform.store))
-            .chain(models::warnings(&platform.store));
+            .chain(models::warnings(&platform.store))
+            .chain(animations::warnings(&platform.store));
         findings.extend(others.map(|finding| platform.locate(finding)));
     }
     unique(findings)

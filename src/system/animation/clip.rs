@@ -68,7 +68,8 @@ pub struct JumpFrame {
 /// Properties of a clip in addition to its keys.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClipFeatures {
-    pub looping: bool,
+    /// See [`super::ClipSettings::looping`].
+    pub looping: Option<bool>,
     /// True if poses of the clip are differences that are added to another pose.
     pub additive: bool,
     pub root: Option<RootTrack>,

@@ -17,12 +17,15 @@ use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::{Error, Quat, Vec3, error};
 
 /// Version of the compiled form. A change of this number recompiles every clip.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 const MAGIC: [u8; 4] = *b"CLIP";
 /// Minimum number of ticks between jump frames.
 pub const JUMP_TICKS_MIN: u16 = 64;
 /// Maximum size of a component of a position in metres, of a scale, and of a weight.
 pub const VALUE_MAX: f32 = 1e6;
+
+/// Settings of the repetition of a clip, by their numbers in the compiled form.
+const LOOPS: [Option<bool>; 3] = [None, Some(false), Some(true)];
 
 pub(super) const PROPERTIES: [TrackProperty; 4] =
     [TrackProperty::Rotation, TrackProperty::Position, TrackProperty::Scale, TrackProperty::Weight];
@@ -62,7 +65,7 @@ pub(super) fn write_float(writer: &mut BlobWriter, value: &f32) {
 
 impl ClipFeatures {
     fn write(&self, writer: &mut BlobWriter) {
-        writer.u8(u8::from(self.looping));
+        writer.u8(LOOPS.iter().position(|it| *it == self.looping).unwrap_or(0) as u8);
         writer.u8(u8::from(self.additive));
         writer.u8(u8::from(self.root.is_some()));
         if let Some(RootTrack { positions, rotations }) = &self.root {
@@ -86,7 +89,7 @@ impl ClipFeatures {
     }
 
     fn read(reader: &mut BlobReader, seconds: f32) -> Result<ClipFeatures, Error> {
-        let (looping, additive) = (reader.flag()?, reader.flag()?);
+        let (looping, additive) = (reader.choice(&LOOPS)?, reader.flag()?);
         let root = if reader.flag()? { Some(read_root(reader)?) } else { None };
         let mut beats = reader.list_at_most((BEATS_MAX, "BEATS_MAX"), BlobReader::finite)?;
         let mut events = reader.list_at_most((EVENTS_MAX, "EVENTS_MAX"), |reader| {

@@ -35,7 +35,11 @@ impl Clip {
         let mut text = String::new();
         let mut line = |line: String| writeln!(text, "  {line}").expect("texts can grow");
         let additive = if self.is_additive() { ", additive" } else { "" };
-        let looping = if self.is_looping() { ", loops" } else { "" };
+        let looping = match (self.is_looping(), self.repeats_in_states()) {
+            (true, _) => ", loops",
+            (false, true) => "",
+            (false, false) => ", plays once",
+        };
         line(format!("length: {:.3} s{looping}{additive}", self.seconds));
         let kinds = self.track_counts();
         let stats = self.stats();
@@ -77,6 +81,7 @@ impl Clip {
                 "root motion: {x:.3}, {y:.3}, {z:.3} m and {turned:.1} degrees, {} keys",
                 stats.root_keys
             ));
+            self.root_warning().into_iter().for_each(|warning| line(format!("warning: {warning}")));
         }
         let more = |count: usize| match count.saturating_sub(LISTED_MAX) {
             0 => String::new(),

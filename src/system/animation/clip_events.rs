@@ -106,7 +106,12 @@ pub struct ClipStep {
 impl Clip {
     /// Returns true if the start of the clip follows its end.
     pub fn is_looping(&self) -> bool {
-        self.features.looping
+        self.features.looping == Some(true)
+    }
+
+    /// Returns true if a state of a state machine that does not say otherwise repeats the clip.
+    pub fn repeats_in_states(&self) -> bool {
+        self.features.looping != Some(false)
     }
 
     /// Returns the times of the beats in seconds, ascending.
@@ -123,7 +128,7 @@ impl Clip {
     /// start and end. A negative change plays in reverse. A number that is not finite changes
     /// nothing.
     pub fn step(&self, time: f32, change: f32) -> ClipStep {
-        self.step_with(time, change, self.features.looping)
+        self.step_with(time, change, self.is_looping())
     }
 
     /// Adds a number of seconds to a time, as [`Clip::step`] does, with or without a loop.

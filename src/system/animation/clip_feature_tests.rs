@@ -63,7 +63,7 @@ fn walk(skeleton: &Skeleton) -> SourceClip {
 }
 
 fn settings(root_motion: RootMotion) -> ClipSettings {
-    ClipSettings { root_motion, looping: true, ..ClipSettings::DEFAULT }
+    ClipSettings { root_motion, looping: Some(true), ..ClipSettings::DEFAULT }
 }
 
 /// The position of the foot in model space.
@@ -218,15 +218,39 @@ fn clips_without_movement_or_length_have_finite_root_motion() {
     assert!(clip.root_delta(0.0, 0.0, 5).position.length() < 1e-6);
     let still = SourceClip { seconds: 2.0, tracks: vec![] };
     let clip = compile(&still, &skeleton, &settings(RootMotion::All)).unwrap().clip;
-    assert!(!clip.has_root_motion());
+    assert!(clip.root_warning().is_some(), "no bone moves");
     assert_eq!(clip.root_delta(0.0, 2.0, 9), RigidTransform::IDENTITY);
+}
+
+#[test]
+fn root_motion_that_moves_nothing_is_a_warning() {
+    let skeleton = skeleton();
+    let warning = |looping: Option<bool>, root: RootMotion, middle: f32, end: f32| {
+        // The bone above has a scale of 0.01.
+        let x = |metres: f32| [metres * 100.0, 0.0, 0.0, 0.0];
+        let keys = [(0.0, x(0.0)), (0.5, x(middle)), (1.0, x(end))];
+        let tracks = vec![track(1, TrackProperty::Position, &keys)];
+        let source = SourceClip { seconds: 1.0, tracks };
+        let settings = ClipSettings { looping, ..settings(root) };
+        let clip = compile(&source, &skeleton, &settings).unwrap().clip;
+        let read = read_clip(&clip.write()).unwrap();
+        assert_eq!(read, clip);
+        assert_eq!(read.is_looping(), looping == Some(true));
+        assert_eq!(read.repeats_in_states(), looping != Some(false));
+        read.root_warning().is_some()
+    };
+    assert!(!warning(Some(true), RootMotion::Xy, 0.7, 1.4));
+    assert!(!warning(Some(true), RootMotion::None, 0.0, 0.0), "no root motion was asked for");
+    assert!(warning(Some(true), RootMotion::Xy, 0.05, 0.0), "it sways and returns");
+    assert!(!warning(Some(false), RootMotion::Xy, 0.5, 0.0), "it goes and comes back once");
+    assert!(warning(None, RootMotion::All, 0.004, 0.0));
 }
 
 fn eventful() -> Clip {
     let skeleton = skeleton();
     let events = vec![event("end", 1.0), event("start", 0.0), event("middle", 0.5)];
     let beats = vec![0.5, 0.0];
-    let settings = ClipSettings { events, beats, looping: true, ..ClipSettings::DEFAULT };
+    let settings = ClipSettings { events, beats, looping: Some(true), ..ClipSettings::DEFAULT };
     let clip = compile(&walk(&skeleton), &skeleton, &settings).unwrap().clip;
     read_clip(&clip.write()).unwrap()
 }

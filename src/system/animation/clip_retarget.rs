@@ -311,7 +311,7 @@ mod tests {
         let settings = ClipSettings {
             jump_seconds: 0.4,
             tolerance: 1e-5,
-            looping: true,
+            looping: Some(true),
             ..ClipSettings::DEFAULT
         };
         let compiled = compile(&source(4), &theirs, &settings).unwrap().clip;

@@ -150,8 +150,8 @@ impl Reader<'_> {
             "root_bone" => settings.root_bone = Some(self.text(entry)?),
             "loop" => {
                 let flag = entry.value.as_bool();
-                settings.looping =
-                    flag.ok_or_else(|| self.error(entry, "'loop' must be true or false"))?;
+                let flag = flag.ok_or_else(|| self.error(entry, "'loop' must be true or false"))?;
+                settings.looping = Some(flag);
             }
             "tolerance" => settings.tolerance = self.number(entry, 1e-6, 1.0)?,
             "shell" => settings.shell = self.number(entry, 1e-6, 1000.0)?,
@@ -381,7 +381,7 @@ mod tests {
             shell: 0.05,
             jump_seconds: 0.5,
             joints: vec![(name("left_hand"), 0.00005), (name("Right Hand"), 0.001)],
-            looping: true,
+            looping: Some(true),
             root_motion: RootMotion::XyYaw,
             root_bone: text("hips"),
             range: Some([0.5, 1.5]),

@@ -23,7 +23,7 @@ use super::skeleton::{BoneTransform, Skeleton};
 use super::source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 use super::source_range::cut;
 use engine_foundation::suggest::hint;
-use engine_foundation::{Error, Quat, Vec3, Vec4, error};
+use engine_foundation::{Error, Quat, Vec4, error};
 
 /// Samples per second of curves between their keys.
 pub(super) const SAMPLES_PER_SECOND: f32 = 60.0;
@@ -46,8 +46,9 @@ pub struct ClipSettings {
     pub jump_seconds: f32,
     /// Largest displacement in metres of single bones, by name.
     pub joints: Vec<(String, f32)>,
-    /// True if the start of the clip follows its end.
-    pub looping: bool,
+    /// True if the start of the clip follows its end, and false if it keeps its last pose. `None`:
+    /// states of state machines repeat it, and other players do not.
+    pub looping: Option<bool>,
     pub root_motion: RootMotion,
     /// Bone whose movement is the root motion. `None` chooses the first bone that has a position
     /// track and no animated parents.
@@ -68,7 +69,7 @@ impl ClipSettings {
         shell: 0.03,
         jump_seconds: 0.5,
         joints: Vec::new(),
-        looping: false,
+        looping: None,
         root_motion: RootMotion::None,
         root_bone: None,
         range: None,

@@ -1,7 +1,7 @@
 //! Root motion: the movement of a character's root bone, which the compiler moves from the pose
 //! into a small track of the clip. Units and movers follow it.
 
-use super::clip::LAST_TICK;
+use super::clip::{Clip, LAST_TICK};
 use super::compile::sample_ticks;
 use super::key_reduction::{TrackSample, keys};
 use super::rigid_transform::RigidTransform;
@@ -12,6 +12,9 @@ use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4, error};
 
 /// Distance from the root in metres at which the error of its rotation is measured.
 const TURN_REACH: f32 = 1.0;
+
+/// Movement in metres, and rotation in radians, below which a root stays in place.
+const IN_PLACE: (f32, f32) = (0.01, 0.02);
 
 /// Part of the root bone's movement that leaves the pose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -83,6 +86,46 @@ impl RootTrack {
     }
 }
 
+impl RootTrack {
+    /// Returns the track of a root bone that does not move.
+    fn still() -> RootTrack {
+        RootTrack { positions: vec![(0, Vec3::ZERO)], rotations: vec![(0, Quat::IDENTITY)] }
+    }
+
+    /// Returns true if nothing moves: if the clip loops, from its start to its end; otherwise, at
+    /// any time.
+    fn is_in_place(&self, loops: bool) -> bool {
+        let (far, turned) = IN_PLACE;
+        let start = self.at(0.0);
+        let start_turn = Vec4::from(start.rotation);
+        let is_near = |tick: u16| {
+            let it = self.at(f32::from(tick));
+            let turn = Vec4::from(it.rotation);
+            // The chord of the half angle, for the nearer of the two signs.
+            let half = (turn - start_turn).length().min((turn + start_turn).length());
+            (it.position - start.position).length() < far && 2.0 * half < turned
+        };
+        match loops {
+            true => is_near(LAST_TICK),
+            false => {
+                let rotations = self.rotations.iter().map(|key| key.0);
+                self.positions.iter().map(|key| key.0).chain(rotations).all(is_near)
+            }
+        }
+    }
+}
+
+impl Clip {
+    /// Returns a warning if the clip was compiled with root motion, and moves nothing.
+    pub fn root_warning(&self) -> Option<&'static str> {
+        let root = self.features.root.as_ref()?;
+        root.is_in_place(self.is_looping()).then_some(
+            "it has 'root_motion', and its root bone stays in place: remove 'root_motion' and \
+             move the unit in a script, or name the bone that moves as 'root_bone'",
+        )
+    }
+}
+
 /// Returns the values of the two keys around a time, and the part of the way between them.
 fn interval<T: Copy>(keys: &[(u16, T)], tick: f32) -> (T, T, f32) {
     let next = keys.partition_point(|key| f32::from(key.0) <= tick).max(1);
@@ -130,8 +173,11 @@ pub fn extract(
         source.tracks.iter().find(|track| track.bone == bone && track.property == property)
     };
     let (positions, rotations) = (track(TrackProperty::Position), track(TrackProperty::Rotation));
-    if mode == RootMotion::None || positions.is_none() && rotations.is_none() {
+    if mode == RootMotion::None {
         return Ok((source.clone(), None));
+    }
+    if positions.is_none() && rotations.is_none() {
+        return Ok((source.clone(), Some(RootTrack::still())));
     }
     let root = root_bone_of(bone, skeleton)?;
     let mut ticks: Vec<u16> = Vec::new();

@@ -6,12 +6,14 @@ use super::model_clips::{morph_ranges, skeleton_of, source_clip};
 use super::rig_source::RigSource;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, Skeleton, SourceClip,
-    compile as compile_clip, parse_animation_file, retarget,
+    compile as compile_clip, parse_animation_file, read_clip as read_clip_data, retarget,
 };
 use engine_foundation::{Error, error};
+use engine_models::data::ModelData;
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
 use engine_resource::resource_name::is_inside;
+use std::ops::Deref;
 
 /// Character between the name of a model and that of a clip.
 pub const CLIP_SEPARATOR: char = '#';
@@ -64,6 +66,32 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
         refer_to_cue(compiling, &event.cue);
     }
     Ok(data.write())
+}
+
+/// Returns the warnings of the clips of a resource: an animation, or a model. Other kinds have none,
+/// and are not read.
+///
+/// # Errors
+/// Fails if the data cannot be read.
+pub fn clip_warnings<T: Deref<Target = [u8]>>(
+    kind: &str,
+    read: impl FnOnce() -> Result<T, Error>,
+) -> Result<Vec<String>, Error> {
+    match kind {
+        kind_names::ANIMATION => {
+            let clip = AnimationData::read(&read()?)?.clip;
+            Ok(clip.root_warning().into_iter().map(str::to_string).collect())
+        }
+        kind_names::MODEL => {
+            let mut warnings = Vec::new();
+            for it in ModelData::read(&read()?)?.clips {
+                let warning = read_clip_data(&it.bytes)?.root_warning();
+                warnings.extend(warning.map(|text| format!("clip '{}': {text}", it.name)));
+            }
+            Ok(warnings)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// Skeleton that a clip is compiled for, and the names of bones that differ.

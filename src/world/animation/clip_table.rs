@@ -214,6 +214,10 @@ impl Animations {
 fn read_animation(name: &str, bytes: &[u8], model: &AnimatedModel) -> Result<Clip, Error> {
     let data = AnimationData::read(bytes)
         .map_err(|error| error!("the data of '{name}': {}", error.message))?;
+    // The checks of a game read the warnings from the data of all animations.
+    for warning in data.clip.root_warning().into_iter().filter(|_| !log::holds_data_warnings()) {
+        log::warning(&format!("animation '{name}': {warning}"));
+    }
     data.fit(&model.skeleton)
 }
 

@@ -22,7 +22,7 @@ fn marked(shared: &AnimatedModel, name: &str, distance: f32, times: &[f32]) -> N
         ClipEvent { name, time: *time, cue }
     };
     let events = times.iter().map(event).collect();
-    let settings = ClipSettings { looping: true, events, ..ClipSettings::DEFAULT };
+    let settings = ClipSettings { looping: Some(true), events, ..ClipSettings::DEFAULT };
     let source = SourceClip { seconds: 1.0, tracks: vec![track] };
     let clip = compile(&source, &shared.skeleton, &settings).unwrap().clip;
     NamedClip::new(name, clip, ClipOrigin::Own)

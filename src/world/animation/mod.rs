@@ -46,7 +46,7 @@ use super::physics::PhysicsTables;
 use super::scene_graph::NodePose;
 use super::unit::{UnitId, Units};
 pub use animated_model::{AnimatedModel, ClipOrigin, NamedClip, Skin};
-pub use animation_resource::{ANIMATION_FILE, refer_clip};
+pub use animation_resource::{ANIMATION_FILE, clip_warnings, refer_clip};
 pub use bone_mode::BoneMode;
 pub use character::{Character, LAYERS_MAX};
 use character::{PoseContext, PoseScratch};

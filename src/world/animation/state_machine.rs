@@ -78,7 +78,7 @@ impl BoundMachine {
             let clip = &named.clip;
             ClipInfo {
                 seconds: clip.seconds,
-                loops: clip.is_looping(),
+                loops: clip.repeats_in_states(),
                 beats: clip.beats().to_vec(),
                 events: clip.events().iter().map(|it| (it.time, it.name.clone())).collect(),
                 additive: clip.is_additive(),

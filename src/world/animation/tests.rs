@@ -475,7 +475,7 @@ pub(super) fn roaming() -> AnimatedModel {
             track(TrackProperty::Rotation, vec![[0.0, 0.0, 0.0, 1.0], turn]),
         ];
         let settings =
-            ClipSettings { looping: true, root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
+            ClipSettings { looping: Some(true), root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
         let source = SourceClip { seconds: 1.0, tracks };
         let clip = compile(&source, &shared.skeleton, &settings).unwrap().clip;
         shared.clips.push(Arc::new(NamedClip::new(name, clip, ClipOrigin::Own)));

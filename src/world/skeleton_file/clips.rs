@@ -85,15 +85,12 @@ fn add_tags(path: &str, sheets: &Sheets, source: &mut SkeletonSource) -> Result<
                         ));
                     }
                     let mut clip = SkeletonClip::new(&tag.name);
-                    clip.file.settings.looping = shown.loops;
-                    clip.has_loop = true;
+                    clip.file.settings.looping = Some(shown.loops);
                     source.clips.push(clip);
                     source.clips.last_mut().expect("it was added")
                 }
             };
-            if !clip.has_loop {
-                (clip.file.settings.looping, clip.has_loop) = (shown.loops, true);
-            }
+            clip.file.settings.looping.get_or_insert(shown.loops);
             let is_keyed =
                 |it: &AnimationChannel| it.track == ChannelTarget::Slot && it.node == value;
             if !clip.animation.channels.iter().any(is_keyed) {
@@ -136,7 +133,6 @@ impl<'a> ClipReader<'_, 'a> {
         let mut clip = SkeletonClip::new(name);
         for setting in block.entries()?.iter().filter(|it| !CLIP_KEYS.contains(&it.key)) {
             read_clip_setting(self.path, &mut clip.file, setting)?;
-            clip.has_loop |= setting.key == "loop";
         }
         let channels = &mut clip.animation.channels;
         for bone in block.named("bones", (engine_animation::BONES_MAX, "BONES_MAX"))? {
@@ -322,9 +318,7 @@ impl<'a> ClipReader<'_, 'a> {
             )
         })?;
         let shown = frames_of(frames, found);
-        if !into.has_loop {
-            (into.file.settings.looping, into.has_loop) = (shown.loops, true);
-        }
+        into.file.settings.looping.get_or_insert(shown.loops);
         into.animation.channels.push(tag_channel(self.cutout.part_value(slot) as u32, &shown));
         Ok(())
     }
@@ -333,6 +327,6 @@ impl<'a> ClipReader<'_, 'a> {
 impl SkeletonClip {
     fn new(name: &str) -> SkeletonClip {
         let animation = AnimationData { name: name.to_string(), channels: Vec::new() };
-        SkeletonClip { animation, file: AnimationFile::default(), has_loop: false }
+        SkeletonClip { animation, file: AnimationFile::default() }
     }
 }

@@ -54,8 +54,6 @@ pub struct SkeletonClip {
     pub animation: AnimationData,
     /// Settings as in an `.animation` file.
     pub file: AnimationFile,
-    /// True if the file or a tag says whether it loops.
-    has_loop: bool,
 }
 
 /// Returns true if a path is that of a `.skeleton` file.

@@ -14,7 +14,7 @@
 //!         move = { blend = [ { clip = "walk" weight = "match(speed, 2)" } … ] speed = 0.5 }
 //!         step = { blend_space = { x = "vx" y = "vy"
 //!             points = [ { clip = "left" at = [-1 0] } … ] } }
-//!         jump = { clip = "jump" loop = false on_end = "move" }
+//!         jump = { clip = "jump" on_end = "move" }
 //!         lean = { clip = "lean" time = "lean" }
 //!         tired = { clip = "breathe" additive = true weight = "lean" }
 //!         idle = { random = [ { clip = "a" weight = 2 } … ] }   // or { to = "state" }

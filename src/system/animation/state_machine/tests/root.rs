@@ -27,7 +27,7 @@ fn walking(distance: f32, seconds: f32, angle: f32) -> Clip {
         track(TrackProperty::Rotation, [[0.0, 0.0, 0.0, 1.0], turned]),
     ];
     let settings =
-        ClipSettings { looping: true, root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
+        ClipSettings { looping: Some(true), root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
     compile(&SourceClip { seconds, tracks }, &skeleton, &settings).unwrap().clip
 }
 

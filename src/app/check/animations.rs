@@ -1,0 +1,20 @@
+//! Warnings of clips: root motion that moves nothing.
+
+use super::finding::{CheckFinding, CheckRule};
+use engine_resource::store::ResourceStore;
+use engine_world::animation::clip_warnings;
+
+/// Returns the warnings of all animation files, and of the clips of skeleton files.
+pub fn warnings(store: &ResourceStore) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    for entry in &store.index().entries {
+        // Data that cannot be read is reported where it is used.
+        let found = clip_warnings(&entry.resource.kind, || store.read_variant(entry));
+        for warning in found.into_iter().flatten() {
+            let text = format!("{}: {warning}", entry.files[0].path);
+            let finding = CheckFinding::warning(CheckRule::Animation, text);
+            findings.push(CheckFinding { variant: entry.properties.to_string(), ..finding });
+        }
+    }
+    findings
+}
