@@ -53,6 +53,8 @@ pub struct SharedCache {
     home: CacheHome,
     /// Keys of entries that the cache does not have, or that were refused. They are stored.
     lacking: Mutex<HashSet<String>>,
+    /// Variants that were fetched, by resource and properties. They are not stored again.
+    fetched: Mutex<HashSet<(ResourceName, String)>>,
     /// The reason why the server was not asked any more.
     failure: Mutex<Option<String>>,
 }
@@ -82,16 +84,17 @@ impl SharedCache {
     /// # Errors
     /// Returns an error if there is no such folder, or if the address is not valid.
     pub fn open(place: &str) -> Result<SharedCache, Error> {
-        let (lacking, failure) = (Mutex::default(), Mutex::default());
+        let (lacking, fetched, failure) = (Mutex::default(), Mutex::default(), Mutex::default());
         if place.contains("://") {
             let home = CacheHome::Server(HttpCache::parse(place)?);
-            return Ok(SharedCache { home, lacking, failure });
+            return Ok(SharedCache { home, lacking, fetched, failure });
         }
         let (folder, shown) = (Path::new(place), place);
         file_access::list(folder, "").map_err(|refusal| {
             error!("the shared cache '{shown}' cannot be read: {refusal}. It must exist: create it")
         })?;
-        Ok(SharedCache { home: CacheHome::Folder(folder.to_path_buf()), lacking, failure })
+        let home = CacheHome::Folder(folder.to_path_buf());
+        Ok(SharedCache { home, lacking, fetched, failure })
     }
 
     /// Returns the reason why the server was not asked any more, if there is one.
@@ -245,6 +248,7 @@ impl SharedCache {
         for stamp in &mut entry.files {
             stamp.state = FileState { size: u64::MAX, ..FileState::default() };
         }
+        panic::lock(&self.fetched).insert((name.clone(), variant.properties.to_string()));
         Lookup::Hit(Box::new(entry))
     }
 
@@ -268,10 +272,14 @@ impl SharedCache {
         }
         let known = self.known_keys();
         let sources = Sources::new(target.root, target.kinds);
-        let lacking = panic::lock(&self.lacking);
+        let (lacking, fetched) = (panic::lock(&self.lacking), panic::lock(&self.fetched));
         let mut stored = 0;
         for entry in &index.entries {
             let Some(kind) = target.kinds.by_name(&entry.resource.kind) else { continue };
+            let variant = (entry.resource.clone(), entry.properties.to_string());
+            if fetched.contains(&variant) {
+                continue;
+            }
             let source = &entry.files[0];
             let Ok((bytes, stamp)) = sources.job().read(&source.path) else { continue };
             let form = entry.form;
@@ -279,7 +287,7 @@ impl SharedCache {
                 release: target.release,
                 kind,
                 name: &entry.resource,
-                properties: entry.properties.to_string(),
+                properties: variant.1,
                 form: form as u8,
                 path: &source.path,
             };

@@ -341,7 +341,8 @@ fn put(root: &Path, folder: &Path, index: usize, path: &str, bytes: &[u8]) -> io
     file.write_all(bytes)?;
     drop(file);
     if let Ok(before) = fs::symlink_metadata(&target) {
-        fs::set_permissions(&staged, before.permissions())?;
+        // A confined process may change the permissions of files that it has open.
+        file_access::open_named(&staged)?.set_permissions(before.permissions())?;
     }
     create_folders(root, path.rsplit_once('/').map_or("", |(folder, _)| folder))?;
     tick()?;
