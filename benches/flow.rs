@@ -4,7 +4,7 @@
 //!
 //! Times are CPU time of one thread, the median of 60 rounds after 20 rounds of warm-up.
 
-use crate::run::Run;
+use crate::run::{Run, launch, start};
 use crate::table::{Group, Row, median, row};
 use engine::foundation::sjson::parse;
 use engine::foundation::{Handle, HandleKind, Slots};
@@ -31,6 +31,13 @@ pub fn run(run: &mut Run) {
         workload: "Each node adds the sum of two variables to a third one: one action and one \
                    query whose values come from wires.",
         rows: nodes(),
+    });
+    run.part("lua", || Group {
+        name: "flow lua",
+        title: "an event that runs a chain of 1,000 nodes in Lua",
+        workload: "Each node gets a number from the node before it, and returns another one; then \
+                   the same with nodes that have neither inputs nor outputs.",
+        rows: lua_nodes(),
     });
     run.part("instances", || Group {
         name: "flow instances",
@@ -162,6 +169,66 @@ fn nodes() -> Vec<Row> {
         row("the same while a tool records", nanoseconds(recorded), "ns", None),
         row("100 events a frame, recorded", (recorded - plain) / 10.0 * 1e3, "ms", Some(0.33)),
     ]
+}
+
+/// Returns the source of a chain of nodes in Lua. With values, each gets the result of the one
+/// before it.
+fn lua_chain(kind: &str, values: bool) -> String {
+    let mut nodes = String::from("go = { type = \"event.custom\" name = \"go\" } ");
+    let mut events = String::from("\"go.out > n0.in\" = true ");
+    for at in 0..CHAIN {
+        let inputs = match at.checked_sub(1).filter(|_| values) {
+            Some(before) => format!("inputs = {{ a = {{ wire = \"n{before}.result\" }} }}"),
+            None => String::new(),
+        };
+        nodes += &format!("n{at} = {{ type = \"bench.{kind}\" {inputs} }} ");
+        if at + 1 < CHAIN {
+            events += &format!("\"n{at}.out > n{}.in\" = true ", at + 1);
+        }
+    }
+    format!("flow = {{ nodes = {{ {nodes} }} events = {{ {events} }} }}")
+}
+
+fn lua_nodes() -> Vec<Row> {
+    const MAIN: &str = "function init()\n  local world = Application.main_world()\n  \
+        World.spawn_unit(world, \"units/values\")\n  \
+        World.spawn_unit(world, \"units/empty\")\nend\n";
+    const NODES: &str = "return {\n  values = {\n    \
+        inputs = { { name = \"a\", type = \"number\", default = 1 } },\n    \
+        outputs = { { name = \"result\", type = \"number\" } },\n    \
+        run = function(a) return a + 1 end,\n  },\n  empty = { run = function() end },\n}\n";
+    let folder = std::env::temp_dir().join(format!("engine-bench-flow-{}", std::process::id()));
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().expect("it is in the folder"))
+            .expect("there is room");
+        std::fs::write(path, text).expect("there is room");
+    };
+    write("main.lua", MAIN);
+    write("nodes/bench.lua", NODES);
+    write("units/values.unit", &lua_chain("values", true));
+    write("units/empty.unit", &lua_chain("empty", false));
+    let mut app = start(launch(&folder));
+    let mut rows = Vec::new();
+    for (unit, title, most) in [
+        ("values", "a node in Lua with an input and an output", Some(150.0)),
+        ("empty", "a node in Lua without values", Some(150.0)),
+    ] {
+        let flow = app.vm().engine().worlds.flow.get();
+        let program = flow.find_program(&format!("units/{unit}.unit")).expect("it runs");
+        let id = flow.instances_of(program)[0];
+        let seconds = measure(|| {
+            let flow = app.vm().engine().worlds.flow.get_mut();
+            flow.raise(id, EventKind::Custom, "go", &[], 0);
+            let ran = app.vm().call_core("run_flow_events", &[], 10.0);
+            ran.unwrap_or_else(|report| panic!("{report}"));
+        });
+        assert_eq!(app.vm().engine().worlds.flow.get().last_error(), "");
+        rows.push(row(title, seconds * 1e9 / CHAIN as f64, "ns", most));
+    }
+    drop(app);
+    std::fs::remove_dir_all(&folder).expect("the folder of the run can be removed");
+    rows
 }
 
 fn instances() -> Vec<Row> {

@@ -11,6 +11,7 @@ mod confinement;
 mod content;
 mod examples;
 mod explain;
+mod flow;
 mod game_folder;
 mod golden;
 mod hot_reload;

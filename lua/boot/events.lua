@@ -19,13 +19,13 @@ local ORDERS = {
   world_update = { "levels", "components", "animation_events", "flow" },
   -- (world) `Application.release_world` was called for an existing world. "update_check" raises if
   -- the world cannot be released now.
-  world_release = { "update_check", "units", "components" },
+  world_release = { "update_check", "flow", "units", "components" },
   -- (world) The world was released: its handle is stale.
   world_released = { "physics_queries", "levels" },
   -- (world, unit) A unit is being destroyed. Its components are notified.
-  unit_end = { "components", "data" },
+  unit_end = { "components", "flow", "data" },
   -- (world, unit) A unit is being destroyed whose components cannot be notified, after an error.
-  unit_abandoned = { "components", "data" },
+  unit_abandoned = { "components", "flow", "data" },
   -- () Resources were replaced by newer versions.
   resources_changed = { "units", "collision_filters", "localizers", "sprites" },
   -- () Scripts were reloaded, or a reload was tried.

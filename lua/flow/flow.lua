@@ -4,14 +4,14 @@
 local core = ...
 
 local type, ipairs, next, error, tostring = type, ipairs, next, error, tostring
-local xpcall, pcall, unpack = xpcall, core.pcall, unpack
+local xpcall, pcall, unpack, select = xpcall, core.pcall, unpack, select
 local format, match, find = string.format, string.match, string.find
 local running, create, resume, status =
   coroutine.running, coroutine.create, coroutine.resume, coroutine.status
 local sort, check = table.sort, core.user_data.check
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local value_of, store = core.flow_value, core.flow_store
-local run, fail = core.flow_run, core.flow_fail
+local step, fail = core.flow_step, core.flow_fail
 local count, has = core.flow_count, core.flow_has
 local globals = core.globals
 
@@ -35,8 +35,8 @@ local CUSTOM, LEVEL_LOADED = 1, 2
 local nodes, files = {}, {}
 -- True if the game has modules with nodes.
 local game_nodes = false
--- Functions of node types by the number that `flow_run` returns: { call =, inputs =, outputs =,
--- events =, name = }.
+-- Functions of node types by the number that `flow_step` returns: { fn =, threaded =, inputs =,
+-- outputs =, count =, events =, name = }.
 local functions = {}
 -- Event outputs of the node that runs: its chosen bits, and its names.
 local chosen, choices
@@ -131,14 +131,18 @@ local function function_of(number)
   local known = functions[number]
   if known then return known end
   local found = core.flow_function(number)
+  -- The file of the node was removed or changed, and the graph could not be compiled again.
+  if not found then return nil end
   local name = found[1]
   local node = nodes[name]
-  local call
-  if not node then
+  local fn
+  if node then
+    fn = node.run
+  else
     local module, key = match(name, "^([%w_]+)%.([%w_]+)$")
-    call = core.module(module)[key]
+    fn = core.module(module)[key]
   end
-  known = { name = name, call = call, node = node, inputs = found[2], outputs = found[3],
+  known = { name = name, fn = fn, inputs = found[2], outputs = found[3], count = #found[3],
     events = found[4] }
   functions[number] = known
   return known
@@ -171,65 +175,81 @@ local function handler(problem)
   return core.debug.traceback(tostring(problem), 2)
 end
 
--- Stores the results of a function. Returns the bits of the event outputs that continue, or nil and
--- a message.
-local function finish(known, ok, a, b, c, d, e, f)
-  if not ok then return nil, a end
-  local outputs = known.outputs
-  local n = #outputs
-  for i = 1, n do
-    local value
-    if i == 1 then value = a elseif i == 2 then value = b elseif i == 3 then value = c
-    elseif i == 4 then value = d elseif i == 5 then value = e else value = f end
-    if i > 6 then break end
-    local message = store(value, outputs[i])
-    if message then return nil, format("result %d %s", i, message) end
-  end
-  return chosen
-end
+-- Types of results that a step takes; `step` has two of them.
+local PLAIN = { number = true, boolean = true, ["nil"] = true }
 
--- Calls a function without arguments that are nil at the end.
-local function invoke(known, fn, n, ...)
-  if running() then
-    return finish(known, xpcall(call_in_thread, handler, fn, ...))
+-- Stores the results of a function. Returns a message if one of them is no value of a graph.
+local function store_all(known, ...)
+  for i = 1, known.count do
+    local message = store((select(i, ...)), known.outputs[i])
+    if message then return format("result %d %s", i, message) end
   end
-  return finish(known, xpcall(fn, handler, ...))
 end
 
 -- Calls the callback for an event out of a graph.
 local function call_back()
   local event = core.flow_callback()
   local value = value_of(1)
-  if not core.has_callback("on_flow_event") then return 0 end
-  local ok, problem = xpcall(globals.on_flow_event, handler, event[1], event[2], value)
-  if not ok then return nil, problem end
-  return 0
+  if core.has_callback("on_flow_event") then globals.on_flow_event(event[1], event[2], value) end
 end
 
-local function call_node(number)
-  if number == -1 then return call_back() end
-  local known = function_of(number)
-  local fn = known.node and known.node.run or known.call
-  if not fn then return nil, format("there is no function '%s'", known.name) end
-  local before, names = chosen, choices
+-- Continues after a call with the results of its function.
+local function complete(known, a, b, ...)
+  if known.count <= 2 and PLAIN[type(a)] and PLAIN[type(b)] then return step(chosen, a, b) end
+  local message = store_all(known, a, b, ...)
+  if not message then return step(chosen) end
+  fail(message)
+  return step(-1)
+end
+
+-- Calls the function of a node with `n` inputs, or with all of them if `n` is -1. Returns the next
+-- step.
+local function call_node(known, fn, n, a, b, c, d)
   chosen, choices = 1, known.events
-  local bits, problem = invoke(known, fn, arguments(known.inputs))
-  chosen, choices = before, names
-  return bits, problem
+  if n == 0 then return complete(known, fn()) end
+  if n == 1 then return complete(known, fn(a)) end
+  if n == 2 then return complete(known, fn(a, b)) end
+  if n == 3 then return complete(known, fn(a, b, c)) end
+  if n == 4 then return complete(known, fn(a, b, c, d)) end
+  return complete(known, fn(select(2, arguments(known.inputs))))
 end
 
--- Runs the events that wait, with the functions that their nodes call.
-local function run_events()
-  local number = run(-1)
+-- Calls functions of nodes until no event waits. In a coroutine of the game, each function runs in
+-- a coroutine of its own, because one that waits must not stop the others.
+local function run_all(in_thread)
+  local number, n, a, b, c, d = step(-1)
   while number ~= 0 do
-    local bits, problem = call_node(number)
-    if bits then
-      number = run(bits)
+    if number == -1 then
+      call_back()
+      number, n, a, b, c, d = step(0)
     else
-      fail(tostring(problem))
-      number = run(-1)
+      local known = functions[number] or function_of(number)
+      if not known then
+        fail("its node type does not exist any more")
+        number, n, a, b, c, d = step(-1)
+      elseif in_thread then
+        local fn = known.fn
+        number, n, a, b, c, d = call_node(known, function(...) return call_in_thread(fn, ...) end,
+          n, a, b, c, d)
+      else
+        number, n, a, b, c, d = call_node(known, known.fn, n, a, b, c, d)
+      end
     end
   end
+end
+
+-- Runs the events that wait, with the functions that their nodes call. An error ends the event of
+-- its node, and the others go on.
+local function run_events()
+  local in_thread = running() ~= nil
+  local bits, names = chosen, choices
+  while true do
+    local ok, problem = xpcall(run_all, handler, in_thread)
+    if ok then break end
+    -- An error outside of a call is one of this file.
+    if not fail(tostring(problem)) then error(problem, 0) end
+  end
+  chosen, choices = bits, names
 end
 
 core.run_flow_events = run_events
@@ -258,6 +278,19 @@ function core.end_graph(owner)
   core.flow_end(owner)
 end
 
+-- Ends the graphs of a level and of the levels in it.
+local function end_level_graphs(level)
+  if not Level.alive(level) then return end
+  core.end_graph(level)
+  for _, below in ipairs(core.nested_levels(level)) do end_level_graphs(below) end
+end
+
+-- The graphs of units end with their units, after those of the levels.
+core.on("world_release", "flow", function(world)
+  if count() == 0 then return end
+  for _, level in ipairs(core.levels(world)) do end_level_graphs(level) end
+end)
+
 -- Creates and starts the graph of a level and of the levels in it.
 function core.start_level_graph(level)
   if core.flow_level_has_graph(level) then
@@ -278,17 +311,31 @@ function core.level_graph_loaded(level)
   run_events()
 end
 
+-- Input actions of graphs that the game does not have, after they were reported.
+local missing_actions = {}
+
+-- Sends the changes of input actions to the graphs of a world.
+local function send_actions(world)
+  local names = core.flow_action_names(world)
+  for i = 1, #names do
+    local name = names[i]
+    if core.has_action(name) then
+      if Input.pressed(name) then core.flow_raise_action(world, name, true) end
+      if Input.released(name) then core.flow_raise_action(world, name, false) end
+    elseif not missing_actions[name] then
+      missing_actions[name] = true
+      local near = core.suggest(name, Input.actions())
+      core.log("error", format("a graph has a node event.input for the action '%s', and there is no"
+        .. " such action%s", name, near and ", did you mean '" .. near .. "'?"
+          or " (Input.set_actions and input.actions in settings.sjson set them)"))
+    end
+  end
+end
+
 core.on("world_update", "flow", function(world, dt)
   if count() == 0 then return end
   core.flow_update(world, dt)
-  local names = core.flow_action_names(world)
-  for i = 1, #names do
-    if Input.pressed(names[i]) then
-      core.flow_raise_action(world, names[i], true)
-    elseif Input.released(names[i]) then
-      core.flow_raise_action(world, names[i], false)
-    end
-  end
+  send_actions(world)
   run_events()
 end)
 

@@ -6,7 +6,9 @@ local World, Unit, Level = core.module("World"), core.module("Unit"), core.modul
 local Light, Mesh, Actor = core.module("Light"), core.module("Mesh"), core.module("Actor")
 local Sound = core.module("Sound")
 local Vector3 = core.module("Vector3")
-local format, type, error = string.format, type, error
+local Material = core.module("Material")
+local format, type, error, ipairs = string.format, type, error, ipairs
+local istype = core.ffi.istype
 
 local function unit_pin(name)
   return { name = name or "unit", type = "unit", default = "self" }
@@ -19,6 +21,66 @@ local function node_of(unit, name)
 end
 
 local NODE = { name = "node", type = "text", default = "", doc = "a node of the unit; its root" }
+
+-- Materials that were created for single meshes: by unit, then by mesh and index.
+local own_materials = {}
+
+local function set_material_value(unit, mesh_name, variable, value, index)
+  local mesh = Unit.mesh(unit, mesh_name)
+  local of_unit = own_materials[unit] or {}
+  local key = format("%.0f:%d", mesh, index)
+  local material = of_unit[key]
+  if not material then
+    local shared = Mesh.material(mesh, index)
+    if not shared then
+      error(format("the mesh '%s' has no material %d, and is plain white", mesh_name, index), 0)
+    end
+    material = Material.new(Material.name(shared))
+    Mesh.set_material(mesh, index, material)
+    of_unit[key], own_materials[unit] = material, of_unit
+  end
+  if type(value) == "number" then
+    Material.set_scalar(material, variable, value)
+  elseif istype(core.ctypes.Vector3, value) then
+    Material.set_vector3(material, variable, value)
+  elseif istype(core.ctypes.Color, value) then
+    Material.set_color(material, variable, value)
+  else
+    error(format("'value' must be a number, a vector or a color, got %s", core.describe(value)), 0)
+  end
+end
+
+local function end_materials(_, unit)
+  local of_unit = own_materials[unit]
+  if not of_unit then return end
+  own_materials[unit] = nil
+  for _, key in ipairs(core.names(of_unit)) do
+    if Material.alive(of_unit[key]) then Material.destroy(of_unit[key]) end
+  end
+end
+
+core.on("unit_end", "flow", end_materials)
+core.on("unit_abandoned", "flow", end_materials)
+
+-- Returns the first actor of a unit that forces move.
+local function dynamic_actor(unit)
+  for i = 1, Unit.num_actors(unit) do
+    local actor = Unit.actor(unit, i)
+    if actor and Actor.is_dynamic(actor) then return actor end
+  end
+end
+
+local function replace(resource, unit)
+  local position, rotation = Unit.world_position(unit, 1), Unit.world_rotation(unit, 1)
+  local world, before = Unit.world(unit), dynamic_actor(unit)
+  local velocity = before and Actor.velocity(before)
+  -- The old bodies must not push the new ones away.
+  World.destroy_unit(world, unit)
+  local spawned = World.spawn_unit(world, resource, position, rotation)
+  local after = Unit.alive(spawned) and dynamic_actor(spawned)
+  if velocity and after then Actor.set_velocity(after, velocity) end
+  return spawned
+end
 
 core.add_flow_nodes("unit.", {
   position = {
@@ -138,6 +200,41 @@ core.add_flow_nodes("unit.", {
       local found = Unit.actor(unit, actor ~= "" and actor or 1)
       Actor.add_impulse(found, impulse)
     end,
+  },
+  set_tint = {
+    title = "Set tint", category = "Unit",
+    doc = "Multiplies the colors of a mesh of a unit with a color.",
+    inputs = {
+      unit_pin(), { name = "mesh", type = "text" }, { name = "color", type = "color" },
+    },
+    run = function(unit, mesh, color) Mesh.set_tint(Unit.mesh(unit, mesh), color) end,
+  },
+  set_material_value = {
+    title = "Set material value", category = "Unit",
+    doc = "Sets a variable of a material of one mesh, to a number, a vector or a color. Other units"
+      .. " keep theirs.",
+    inputs = {
+      unit_pin(), { name = "mesh", type = "text" }, { name = "variable", type = "text" },
+      { name = "value", type = "any" },
+      { name = "material", type = "number", default = 1, doc = "its index in the mesh" },
+    },
+    run = set_material_value,
+  },
+  replace = {
+    title = "Replace unit", category = "Unit",
+    doc = "Spawns another unit in place of a unit, such as its broken form, with its speed. The"
+      .. " unit is destroyed; if it is the unit of the graph, the chain ends here.",
+    inputs = { { name = "resource", type = "resource", resource = "unit" }, unit_pin() },
+    outputs = { { name = "unit", type = "unit" } },
+    run = replace,
+  },
+  set_animation_variable = {
+    title = "Set animation variable", category = "Unit",
+    doc = "Sets a variable of the state machine of a unit.",
+    inputs = {
+      unit_pin(), { name = "variable", type = "text" }, { name = "value", type = "number" },
+    },
+    run = function(unit, variable, value) Unit.animation_set_variable(unit, variable, value) end,
   },
   animation_event = {
     title = "Send animation event", category = "Unit",

@@ -273,6 +273,12 @@ local function action_of(where, name)
   return action
 end
 
+-- Returns true if the game has an action.
+function core.has_action(name)
+  ensure_actions()
+  return actions[name] ~= nil
+end
+
 -- Updates all actions. Called once per frame, before any code of the game.
 core.on("frame_update", "actions", function()
   if not actions then

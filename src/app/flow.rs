@@ -12,8 +12,13 @@ use engine_foundation::{Error, error, log};
 use engine_resource::data_resources::read_tree;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use engine_world::unit_resource::changed_graph;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use engine_flow::difference_svg;
 
 /// Kinds of resources that can have a graph.
 pub const GRAPH_KINDS: [&str; 3] = [kind_names::FLOW, kind_names::UNIT, kind_names::LEVEL];
@@ -31,6 +36,8 @@ pub struct GraphFile {
     pub tree: SjsonTree,
     /// Names of the units of a level.
     pub units: Vec<String>,
+    /// The graph that a unit inherits, which the graph of the file changes.
+    pub inherited: Option<SjsonTree>,
 }
 
 impl GraphFile {
@@ -109,31 +116,51 @@ impl App {
             }
             _ => Vec::new(),
         };
+        let inherited = self.inherited_graph(&resource, &tree);
         let graph = match resource.kind.as_str() {
             kind_names::FLOW => Some(tree),
             _ => tree.get("flow").cloned(),
         };
         let tree = graph.filter(|graph| matches!(graph, SjsonTree::Object(_)));
         let tree = tree.unwrap_or(SjsonTree::Object(Vec::new()));
-        Ok(GraphFile { resource, path, text, tree, units })
+        Ok(GraphFile { resource, path, text, tree, units, inherited })
+    }
+
+    /// Returns the graph that the unit of a file inherits; `None` for a shared graph, which a graph
+    /// in the file replaces.
+    fn inherited_graph(&mut self, resource: &ResourceName, tree: &SjsonTree) -> Option<SjsonTree> {
+        let SjsonTree::String(base) = tree.get("inherit")? else { return None };
+        if resource.kind != kind_names::UNIT {
+            return None;
+        }
+        let engine = self.vm.engine();
+        let base = engine.worlds.unit_resource(&mut engine.assets, base).ok()?;
+        base.flow.clone().filter(|graph| matches!(graph, SjsonTree::Object(_)))
     }
 
     /// Returns the empty source of a `.flow` file that does not exist, or `None` for other names.
     pub fn new_graph(&mut self, name: &str) -> Option<GraphFile> {
         let resource = ResourceName::parse(name).filter(is_new_name)?;
-        if self.vm.engine().assets.store.path(&resource).is_some() {
+        // A file with an error may be in no index yet.
+        let is_free = |folder: PathBuf| match fs::symlink_metadata(folder.join(name)) {
+            Err(reason) => reason.kind() == ErrorKind::NotFound,
+            Ok(_) => false,
+        };
+        let is_known = self.vm.engine().assets.store.path(&resource).is_some();
+        if is_known || !self.game_folder().is_some_and(is_free) {
             return None;
         }
         let tree = SjsonTree::Object(Vec::new());
         let (path, text, units) = (name.to_string(), String::new(), Vec::new());
-        Some(GraphFile { resource, path, text, tree, units })
+        Some(GraphFile { resource, path, text, tree, units, inherited: None })
     }
 
     /// Validates a source as if it were saved in a file.
     pub fn validate_graph(&mut self, file: &GraphFile, tree: &SjsonTree) -> Validated {
         self.ready_flow();
         let engine = self.vm.engine();
-        let (source, problems) = GraphSource::read(tree);
+        let whole = file.inherited.as_ref().map(|base| changed_graph(base, tree));
+        let (source, problems) = GraphSource::read(whole.as_ref().unwrap_or(tree));
         let source = Arc::new(source);
         let store = &mut engine.assets.store;
         let mut load = |name: &str| -> Result<Arc<GraphSource>, String> {

@@ -64,6 +64,9 @@ fn apply_changed(engine: &mut Engine, saved: &Settings) -> Result<Vec<&'static S
     if any("collector.") {
         apply_collection(&engine.game.settings, &mut engine.frame);
     }
+    if any("limits.flow_nodes") {
+        engine.worlds.flow.get_mut().nodes_max = saved.number("limits.flow_nodes") as u32;
+    }
     if any("sound.mixed_voices") {
         engine.devices.sounds.voices.mixed_max = saved.number("sound.mixed_voices") as usize;
     }

@@ -410,7 +410,12 @@ impl App {
     fn call(&mut self, name: &str, arguments: &[ScriptValue], seconds: f64) -> CallOutcome {
         doing!("When calling:", name);
         self.reseed_string_ids(Some(name));
-        self.vm.call_core(name, arguments, seconds)
+        let mut outcome = self.vm.call_core(name, arguments, seconds);
+        // Only an error that cannot be caught leaves the call of a node unfinished.
+        if let Err(report) = &mut outcome {
+            report.contexts.extend(self.vm.engine().worlds.flow.calling_context());
+        }
+        outcome
     }
 
     /// Reseeds string ids before a callback of the game, or before its boot script. Earlier code
@@ -459,6 +464,7 @@ fn window_options(
 fn apply_settings(engine: &mut Engine) -> Result<(), Error> {
     let (settings, frame) = (&engine.game.settings, &mut engine.frame);
     apply_collection(settings, frame);
+    engine.worlds.flow.get_mut().nodes_max = settings.number("limits.flow_nodes") as u32;
     apply_priorities(settings, &mut engine.devices.tasks)?;
     apply_time_step(settings, frame)
 }

@@ -2,11 +2,13 @@
 
 use super::merge::ReportFormat;
 use engine_app::exit;
+use engine_app::flow::difference_svg;
 use engine_content::diff::{self, Change, ChangeKind};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
-use engine_foundation::sjson::{self, Document};
+use engine_foundation::sjson::{self, Document, SjsonTree};
 use engine_foundation::terminal::{self, StyledText};
+use engine_resource::resource_kind::kind_names;
 use std::path::{Path, PathBuf};
 
 /// Show the differences between two versions of an SJSON or JSON file, by path
@@ -18,6 +20,9 @@ pub struct Args {
     /// Write a page with two columns
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Draw the two versions of a graph of Flow as a picture (SVG)
+    #[arg(long, value_name = "FILE", conflicts_with = "html")]
+    svg: Option<PathBuf>,
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     output: ReportFormat,
@@ -74,6 +79,10 @@ fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
         let text = diff::to_html([&names[0], &names[1]], &changes);
         output_file::write(page, text.as_bytes())
             .map_err(|reason| format!("'{}' cannot be written: {reason}", page.display()))?;
+    } else if let Some(picture) = &args.svg {
+        let text = difference_svg(&graph_of(old)?, &graph_of(new)?);
+        output_file::write(picture, text.as_bytes())
+            .map_err(|reason| format!("'{}' cannot be written: {reason}", picture.display()))?;
     } else if args.output == ReportFormat::Json {
         terminal::print(&format!("{}\n", diff::to_json(&changes)));
     } else {
@@ -83,6 +92,24 @@ fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
         true => exit::FAILED,
         false => exit::SUCCESS,
     })
+}
+
+/// Returns the graph in a file: its block `flow`, or the whole file; empty if it has none.
+fn graph_of(path: &Path) -> Result<SjsonTree, String> {
+    let tree = parse(path)?.to_tree();
+    match tree.get("flow") {
+        Some(SjsonTree::String(shared)) => Err(format!(
+            "'{}' uses the graph '{shared}': compare the versions of that file",
+            path.display()
+        )),
+        Some(graph) => Ok(graph.clone()),
+        // The keys of a unit or a level without a graph are no graph.
+        None if ["events", "variables", "positions"].iter().any(|key| tree.get(key).is_some()) => {
+            Ok(tree)
+        }
+        None if path.extension().is_some_and(|ending| ending == kind_names::FLOW) => Ok(tree),
+        None => Ok(SjsonTree::Object(Vec::new())),
+    }
 }
 
 /// Prints a change: the path, then the old and the new text.

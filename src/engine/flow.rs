@@ -84,6 +84,12 @@ impl FlowGraphs {
     pub fn get_mut(&mut self) -> &mut Flow {
         self.flow.as_mut().expect("no event runs while functions of the engine ask")
     }
+
+    /// Returns the node whose function is being called, as a line of the context of an error.
+    pub fn calling_context(&self) -> Option<String> {
+        let (graph, node) = self.flow.as_ref()?.calling_node()?;
+        Some(format!("When running node: {node} of graph {graph}"))
+    }
 }
 
 /// The engine while events run.
@@ -130,6 +136,10 @@ pub struct OwnedGraph {
     pub source: Arc<GraphSource>,
     /// Names of the units of the level, for the graph of a level.
     pub units: Option<Vec<String>>,
+    /// Name of the `.flow` file that a unit or a level uses.
+    pub shared: Option<String>,
+    /// Problems of the form of a graph together with the inherited one: each file has none.
+    pub problems: Vec<Problem>,
 }
 
 /// Returns the graph of a resource, read once.
@@ -190,11 +200,13 @@ impl Engine {
                     Some(_) => format!("{name}.{kind}"),
                     None => format!("{shared}.{}", kind_names::FLOW),
                 };
-                OwnedGraph { name, source, units }
+                let (shared, problems) = (Some(shared.clone()), Vec::new());
+                OwnedGraph { name, source, units, shared, problems }
             }
             tree => {
-                let source = Arc::new(GraphSource::read(tree).0);
-                OwnedGraph { name: format!("{name}.{kind}"), source, units }
+                let (source, problems) = GraphSource::read(tree);
+                let (name, source) = (format!("{name}.{kind}"), Arc::new(source));
+                OwnedGraph { name, source, units, shared: None, problems }
             }
         }))
     }
@@ -207,6 +219,9 @@ impl Engine {
         &mut self,
         graph: &OwnedGraph,
     ) -> Result<(Program, Vec<Problem>), Vec<Problem>> {
+        if !graph.problems.is_empty() {
+            return Err(graph.problems.clone());
+        }
         let Worlds { flow: graphs, .. } = &mut self.worlds;
         let flow = graphs.flow.as_ref().expect("no event runs");
         let (sources, store) = (&mut graphs.sources, &mut self.assets.store);
@@ -216,7 +231,9 @@ impl Engine {
         };
         let mut load = |name: &str| load_source(sources, store, name);
         let source = graph.source.clone();
-        let compiled = compile(&graph.name, source, &flow.catalogue, owner, &mut load)?;
+        let mut compiled = compile(&graph.name, source, &flow.catalogue, owner, &mut load)?;
+        // The program depends on the file, even if it is not named after it.
+        compiled.program.graphs.extend(graph.shared.clone());
         Ok((compiled.program, compiled.warnings))
     }
 
@@ -367,16 +384,31 @@ impl Engine {
         for (name, index) in programs {
             let uses = |graph: &String| names.contains(&format!("{graph}.{}", kind_names::FLOW));
             let is_changed = names.contains(&name)
-                || self.worlds.flow.get().program(index).graphs.iter().any(uses);
+                || self.worlds.flow.get().program(index).graphs.iter().any(uses)
+                || self.inherits_from(&name, &names);
             if is_changed {
                 self.reload_program(&name, index);
             }
         }
     }
 
+    /// Returns true if a graph is the one of a unit that inherits from a unit among `names`.
+    fn inherits_from(&mut self, graph: &str, names: &HashSet<String>) -> bool {
+        let Some((unit, kind_names::UNIT)) = graph.rsplit_once('.') else { return false };
+        match self.worlds.unit_resource(&mut self.assets, unit) {
+            Ok(unit) => {
+                let kind = kind_names::UNIT;
+                unit.bases.iter().any(|base| names.contains(&format!("{base}.{kind}")))
+            }
+            // A broken file was reported when it was saved.
+            Err(_) => false,
+        }
+    }
+
     /// Compiles all loaded graphs again, because node types have changed.
     pub fn recompile_flow(&mut self) {
         self.worlds.flow.failed.clear();
+        self.worlds.flow.get_mut().relink_functions();
         for (name, index) in self.worlds.flow.get().program_names() {
             self.reload_program(&name, index);
         }
@@ -386,11 +418,11 @@ impl Engine {
         let Some((resource, kind)) = name.rsplit_once('.') else { return };
         let graph = match self.flow_graph(kind, resource) {
             Ok(Some(graph)) => graph,
-            // A unit or a level without a graph keeps the old one until it is spawned again.
-            _ => return,
+            Ok(None) => return self.report_old_graphs(name, index),
+            Err(_) => return,
         };
         if graph.name != name {
-            return;
+            return self.report_old_graphs(name, index);
         }
         match self.compile_flow(&graph) {
             Ok((program, _)) => {
@@ -407,6 +439,17 @@ impl Engine {
                 report(name, &problems);
                 log::info(&format!("{name}: the graphs that run keep the previous version"));
             }
+        }
+    }
+
+    /// Reports the instances of a graph whose file has no graph of this name any more.
+    fn report_old_graphs(&self, name: &str, index: u32) {
+        let count = self.worlds.flow.get().instances_of(index).len();
+        if count > 0 {
+            log::info(&format!(
+                "{name}: {count} graphs keep the previous version until they are spawned again, \
+                 because the file has another graph, or none"
+            ));
         }
     }
 

@@ -48,6 +48,7 @@ impl Worlds {
     fn update_scene(&mut self, devices: &Devices, world: WorldId) -> Result<(), Error> {
         self.units.update_scene(world, &devices.tasks)?;
         self.scenes.note_moved(&self.units.moved);
+        self.physics.note_late_moves(&self.units.moved);
         Ok(())
     }
 

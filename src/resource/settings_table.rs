@@ -124,6 +124,14 @@ pub const SETTINGS: &[Setting] = &[
     )
     .live(),
     setting(
+        "limits.flow_nodes",
+        SettingType::Number(100.0, 10_000_000.0),
+        "10000",
+        "The maximum number of nodes of a graph that run for one event. More is an error, which ends \
+         the event.",
+    )
+    .live(),
+    setting(
         "collector.milliseconds",
         SettingType::Number(0.05, 1000.0),
         "1",

@@ -282,7 +282,7 @@ fn check<'a>(
             return Err((value, format!("unknown key '{key}'{hint}")));
         }
         if key == "flow" {
-            check_flow(value)?;
+            check_flow(value, false)?;
             continue;
         }
         let Some(entries) = value.entries() else {

@@ -50,9 +50,9 @@ pub fn compile_flow(compiling: &mut CompileContext, mut tree: SjsonTree) -> Sjso
     tree
 }
 
-/// Checks the form of a graph.
-pub fn check_flow(value: SjsonValue) -> Result<(), UnitError> {
-    flow::check_block(value).map_err(|(line, message)| {
+/// Checks the form of a graph. `changes` is true if it can change an inherited one.
+pub fn check_flow(value: SjsonValue, changes: bool) -> Result<(), UnitError> {
+    flow::check_block(value, changes).map_err(|(line, message)| {
         // The error is shown at the line of a value: the one of the entry that has the problem.
         (entry_at(value, line).unwrap_or(value), message)
     })
@@ -112,7 +112,7 @@ fn check<'a>(root: SjsonValue<'a>, named: &mut Vec<(String, String)>) -> Result<
                 return Err((value, message.into()));
             }
             "data" => {}
-            "flow" => check_flow(value)?,
+            "flow" => check_flow(value, root.get("inherit").is_some())?,
             _ => {
                 let hint = suggest::hint(key, KEYS);
                 return Err((value, format!("unknown key '{key}'{hint}")));

@@ -6,6 +6,7 @@
 mod inheritance;
 mod reader;
 
+pub use inheritance::changed_graph;
 pub use reader::{INHERIT_MAX, UnitReader, is_built_in_unit};
 
 use super::component;

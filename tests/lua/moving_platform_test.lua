@@ -84,6 +84,20 @@ describe("a mover on a platform", function()
     stays(Vector3(0, 0, 0))
   end)
 
+  it("goes with it if it moves after the update and before the picture", function()
+    local eye = World.spawn_unit(world, "core/units/camera")
+    local camera = Unit.camera(eye, 1)
+    for _ = 1, 20 do
+      World.update(world, STEP)
+      Unit.set_local_position(platform, 1, Unit.local_position(platform, 1) + Vector3(0, 0, 0.04))
+      Application.render_world(world, camera)
+      test.frames(1)
+    end
+    World.update(world, STEP)
+    near(Unit.local_position(platform, 1), Actor.position(Unit.actor(platform, 1)), 0.001)
+    near(Vector3(1, 0.5, 5.8) + TOP, Mover.position(mover), 0.02)
+  end)
+
   it("goes sideways with it", function()
     stays(Vector3(3, -1, 0))
     stays(Vector3(-3, 2, 1))

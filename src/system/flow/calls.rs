@@ -6,8 +6,11 @@ use super::program::CONSTANT;
 use super::queries::check;
 use super::runtime::{Flow, PendingCall};
 use super::task;
-use super::value::{FlowType, Slot};
-use engine_foundation::{log, suggest};
+use super::value::{FlowType, Slot, Tag};
+use engine_foundation::{Handle, HandleKind, log, suggest};
+
+/// Numbers of scripts from here on are handles where a graph expects no type.
+const HANDLE_MIN: f64 = (1u64 << 40) as f64;
 
 impl Flow {
     /// Returns the node whose function has to be called, and its instance.
@@ -92,21 +95,52 @@ impl Flow {
         }
     }
 
-    /// Ends the event whose function failed.
-    pub fn fail_call(&mut self, message: &str) {
-        match self.pending_node() {
-            Some((id, node)) => {
-                self.pending = None;
-                self.fail_task(id, node, message);
+    /// Stores results of a function that are numbers, booleans or nothing, as scripts have them:
+    /// objects are numbers, too.
+    pub fn complete_plain_call(&mut self, results: [Slot; 2], continued: u32) {
+        let mut values = results;
+        let pending = self.pending_node();
+        let found = pending.and_then(|(id, node)| Some((self.instances.get(id)?, node)));
+        let Some((instance, node)) = found else { return self.complete_call(&[], continued) };
+        let program = &self.programs[instance.program as usize].program;
+        let outputs = &program.nodes[program.node(node).info()].outputs;
+        let mut wrong = None;
+        for (value, (name, kind)) in values.iter_mut().zip(outputs) {
+            if value.tag != Tag::Number {
+                continue;
             }
-            None => {
-                if self.pending.take().is_some() {
-                    self.errors += 1;
-                    self.last_error = format!("on_flow_event: {message}");
-                    log::error(&self.last_error);
+            let number = value.as_number();
+            if *kind == FlowType::Number {
+                if !number.is_finite() {
+                    wrong = Some(format!("the output '{name}' must be a finite number"));
                 }
+            } else if (kind.is_handle() || number >= HANDLE_MIN)
+                && let Some(handle) = Handle::from_number(number)
+                && HandleKind::of(handle).is_some()
+            {
+                *value = Slot::handle(handle);
             }
         }
+        match wrong {
+            Some(message) => _ = self.fail_call(&message),
+            None => self.complete_call(&values, continued),
+        }
+    }
+
+    /// Ends the event whose function failed. Returns false if none was being called.
+    pub fn fail_call(&mut self, message: &str) -> bool {
+        let node = self.pending_node();
+        let was_called = self.pending.take().is_some();
+        match node {
+            Some((id, node)) => self.fail_task(id, node, message),
+            None if was_called => {
+                self.errors += 1;
+                self.last_error = format!("on_flow_event: {message}");
+                log::error(&self.last_error);
+            }
+            None => {}
+        }
+        was_called
     }
 
     /// Sets a variable.

@@ -19,6 +19,7 @@ mod literal;
 mod merge;
 mod node_type;
 mod op;
+mod picture;
 mod pins;
 mod program;
 mod queries;
@@ -49,6 +50,7 @@ pub use node_type::{
     Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
 };
 pub use op::Op;
+pub use picture::difference_svg;
 pub use pins::{GraphLoader, NodePins, pins_of};
 pub use program::{EventKind, Program, ProgramSize};
 pub use queries::FlowHost;

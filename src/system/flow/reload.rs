@@ -4,6 +4,7 @@
 use super::instance::InstanceId;
 use super::program::{OWNER_SLOTS, Program};
 use super::runtime::Flow;
+use super::task::NO_FUNCTION;
 use super::value::Slot;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -57,6 +58,22 @@ fn state_map(from: &Program, to: &Program) -> StateMap {
 }
 
 impl Flow {
+    /// Returns the indices in the catalogue of a program's functions; `NO_FUNCTION` for those that
+    /// do not exist.
+    pub(super) fn function_indices(&self, program: &Program) -> Box<[u32]> {
+        let index = |name: &String| self.catalogue.index_of(name);
+        let indices = program.functions.iter().map(index);
+        indices.map(|at| at.map_or(NO_FUNCTION, |at| at as u32)).collect()
+    }
+
+    /// Looks up the functions of all programs again, because node types were removed or added: a
+    /// program that cannot be compiled again continues with the functions that still exist.
+    pub fn relink_functions(&mut self) {
+        for at in 0..self.programs.len() {
+            self.programs[at].functions = self.function_indices(&self.programs[at].program);
+        }
+    }
+
     /// Replaces a program: its instances continue with the new one. Returns the nodes and variables
     /// whose state was dropped. An event that is running in one of the instances ends.
     pub fn replace_program(

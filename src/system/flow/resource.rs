@@ -20,18 +20,19 @@ pub static FLOW: ResourceKind = ResourceKind {
     compile,
     validate: |bytes| {
         let document = read_document(bytes)?;
-        check_block(document.root()).map_err(|(_, message)| Error::new(message))
+        check_block(document.root(), false).map_err(|(_, message)| Error::new(message))
     },
 };
 
 /// Keys that only editors use.
 const EDITOR_KEYS: [&str; 3] = ["positions", "comments", "groups"];
 
-/// Checks the form of a graph, or the name of one: the key `flow` of a unit or a level.
+/// Checks the form of a graph, or the name of one: the key `flow` of a unit or a level. `changes`
+/// is true for a unit that inherits, whose graph can change single entries of the inherited one.
 ///
 /// # Errors
 /// Returns the line, from 1, and the message.
-pub fn check_block(value: SjsonValue) -> Result<(), (usize, String)> {
+pub fn check_block(value: SjsonValue, changes: bool) -> Result<(), (usize, String)> {
     if value.as_str().is_some() {
         return Ok(());
     }
@@ -39,7 +40,11 @@ pub fn check_block(value: SjsonValue) -> Result<(), (usize, String)> {
         let message = "'flow' must be a block with a graph, or the name of a graph";
         return Err((value.line(), message.to_string()));
     }
-    let (_, problems) = GraphSource::read(&value.to_tree());
+    let tree = value.to_tree();
+    let (_, problems) = match changes {
+        true => GraphSource::read_changes(&tree),
+        false => GraphSource::read(&tree),
+    };
     match problems.first() {
         Some(problem) => Err((line_of(value, problem), problem.text())),
         None => Ok(()),
@@ -63,7 +68,7 @@ pub fn refer(compiling: &mut CompileContext, tree: &SjsonTree) {
     if let SjsonTree::String(name) = tree {
         return compiling.refer(kind_names::FLOW, name);
     }
-    let (graph, _) = GraphSource::read(tree);
+    let (graph, _) = GraphSource::read_changes(tree);
     for node in &graph.nodes {
         if let Some(name) = node.text_setting("graph") {
             compiling.refer(kind_names::FLOW, name);
@@ -93,7 +98,8 @@ fn refer_file(compiling: &mut CompileContext, name: &str) {
 fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     let document = sjson::parse_bytes(&compiling.bytes)
         .map_err(|error| Error::new(error.in_file(&compiling.path)))?;
-    check_block(document.root()).map_err(|(line, message)| compiling.error_at(line, &message))?;
+    let checked = check_block(document.root(), false);
+    checked.map_err(|(line, message)| compiling.error_at(line, &message))?;
     let tree = without_editor_keys(document.to_tree());
     refer(compiling, &tree);
     Ok(write_tree(&tree))

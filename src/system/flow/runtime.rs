@@ -84,7 +84,7 @@ pub(super) struct LoadedProgram {
     /// Native functions, by the program's functions.
     natives: Box<[u32]>,
     /// Indices of the functions in the catalogue.
-    functions: Box<[u32]>,
+    pub functions: Box<[u32]>,
     pub timelines: Vec<u32>,
     /// True if updates visit all instances.
     pub visited: bool,
@@ -202,8 +202,7 @@ impl Flow {
         }
         let natives =
             program.functions.iter().map(|name| native(name).unwrap_or(NO_FUNCTION)).collect();
-        let index = |name: &String| self.catalogue.index_of(name).unwrap_or(0) as u32;
-        let functions = program.functions.iter().map(index).collect();
+        let functions = self.function_indices(&program);
         let timelines: Vec<u32> = program
             .nodes
             .iter()
@@ -296,9 +295,7 @@ impl Flow {
         if self.of_owner.get(&instance.owner) == Some(&id) {
             self.of_owner.remove(&instance.owner);
         }
-        if instance.active {
-            self.active.retain(|active| *active != id);
-        }
+        // The next update removes it from the active instances.
         let loaded = &mut self.programs[instance.program as usize];
         loaded.instances -= 1;
         if loaded.pool.len() < POOLED_MAX && instance.slots.len() == loaded.template.len() {

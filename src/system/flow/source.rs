@@ -162,7 +162,17 @@ impl GraphSource {
 
     /// Reads a graph, with the problems of its form. Entries with problems are left out.
     pub fn read(tree: &SjsonTree) -> (GraphSource, Vec<Problem>) {
-        let mut reader = SourceReader::default();
+        GraphSource::read_as(tree, false)
+    }
+
+    /// Reads the changes of an inherited graph: entries may lack their types, and `null` removes
+    /// what is inherited.
+    pub fn read_changes(tree: &SjsonTree) -> (GraphSource, Vec<Problem>) {
+        GraphSource::read_as(tree, true)
+    }
+
+    fn read_as(tree: &SjsonTree, changes: bool) -> (GraphSource, Vec<Problem>) {
+        let mut reader = SourceReader { changes, ..SourceReader::default() };
         let SjsonTree::Object(entries) = tree else {
             let message = "a graph must be a block: { nodes = { … } events = { … } }";
             return (reader.graph, vec![Problem::error("", "", message)]);
@@ -170,7 +180,7 @@ impl GraphSource {
         for (key, value) in entries {
             reader.entry(key, value);
         }
-        let SourceReader { mut graph, problems } = reader;
+        let SourceReader { mut graph, problems, .. } = reader;
         graph.nodes.sort_by(|a, b| natural_order(&a.id, &b.id));
         graph.variables.sort_by(|a, b| a.name.cmp(&b.name));
         graph.inputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -213,6 +223,8 @@ fn split_end(text: &str) -> Option<(&str, &str)> {
 struct SourceReader {
     graph: GraphSource,
     problems: Vec<Problem>,
+    /// True if the tree changes a graph that is inherited.
+    changes: bool,
 }
 
 impl SourceReader {
@@ -243,6 +255,9 @@ impl SourceReader {
             ));
         }
         for (name, value) in entries {
+            if self.changes && *value == SjsonTree::Null {
+                continue;
+            }
             match key {
                 "nodes" => self.node(name, value),
                 "events" => self.wire(name, value),
@@ -283,6 +298,9 @@ impl SourceReader {
                 ("note", _) => {}
                 ("inputs", SjsonTree::Object(inputs)) => {
                     for (name, value) in inputs {
+                        if self.changes && *value == SjsonTree::Null {
+                            continue;
+                        }
                         match input(value) {
                             Ok(source) => node.inputs.push((name.clone(), source)),
                             Err(message) => self.problems.push(Problem::error(id, name, message)),
@@ -298,7 +316,7 @@ impl SourceReader {
         }
         node.inputs.sort_by(|a, b| a.0.cmp(&b.0));
         node.settings.sort_by(|a, b| a.0.cmp(&b.0));
-        if node.kind.is_empty() {
+        if node.kind.is_empty() && !self.changes {
             if !fields.iter().any(|(field, _)| field == "type") {
                 let message = "has no type: type = \"event.spawned\"";
                 self.problems.push(error(message.to_string()));
@@ -331,8 +349,14 @@ impl SourceReader {
         }
     }
 
+    /// Returns true if an entry only changes a part of an inherited one.
+    fn is_change(&self, value: &SjsonTree) -> bool {
+        self.changes && matches!(value, SjsonTree::Object(_)) && value.get("type").is_none()
+    }
+
     fn variable(&mut self, name: &str, value: &SjsonTree) {
         match (is_id(name), declared_type(value)) {
+            (true, Err(_)) if self.is_change(value) => {}
             (false, _) => self.problem(format!(
                 "'{name}' is not the name of a variable: use letters, digits and '_'"
             )),
@@ -355,6 +379,7 @@ impl SourceReader {
                 ));
             }
             Ok(kind) => kind,
+            Err(_) if self.is_change(value) => return,
             Err(message) => return self.problem(format!("'{name}' in '{block}': {message}")),
         };
         let default = match value.get("value") {

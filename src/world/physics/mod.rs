@@ -91,6 +91,8 @@ struct UnitBodies {
     mover: Option<MoverId>,
     joints: Vec<JointId>,
     ragdoll: Option<Box<RagdollBodies>>,
+    /// True if the row is in the list of late moves.
+    moved_late: bool,
 }
 
 /// All physics objects of all worlds.
@@ -109,6 +111,8 @@ pub struct PhysicsTables {
     pub properties: Option<Arc<PhysicsProperties>>,
     /// Reusable buffer for the moved bodies of a step.
     moved: Vec<engine_physics::MovedBody>,
+    /// Rows of units that moved after the last update of their world.
+    late_moves: Vec<u32>,
 }
 
 /// Packs an actor's handle into the owner number of a body, with the unit's handle in the upper
@@ -140,6 +144,7 @@ impl Default for PhysicsTables {
             solids: HashMap::new(),
             properties: None,
             moved: Vec::new(),
+            late_moves: Vec::new(),
         }
     }
 }
@@ -284,6 +289,7 @@ impl PhysicsTables {
             mover: None,
             joints: Vec::new(),
             ragdoll: None,
+            moved_late: false,
         }));
     }
 

@@ -61,13 +61,43 @@ impl PhysicsTables {
         Error { message, ..error }
     }
 
+    /// Records units that moved after the update of their world, in the order of the moves: the
+    /// next update follows them.
+    pub fn note_late_moves(&mut self, rows: &[u32]) {
+        for row in rows {
+            let parts = self.parts.get_mut(*row as usize).and_then(Option::as_deref_mut);
+            if let Some(parts) = parts.filter(|parts| !parts.moved_late) {
+                parts.moved_late = true;
+                self.late_moves.push(*row);
+            }
+        }
+    }
+
+    /// Removes and returns the recorded units of a physics world.
+    fn take_late_moves(&mut self, physics: PhysicsWorldId) -> Vec<u32> {
+        let PhysicsTables { late_moves, parts, .. } = self;
+        let mut taken = Vec::new();
+        late_moves.retain(|row| {
+            let parts = parts.get_mut(*row as usize).and_then(Option::as_deref_mut);
+            // A row without the mark was reused for another unit.
+            let Some(parts) = parts.filter(|parts| parts.moved_late) else { return false };
+            if parts.physics == physics {
+                parts.moved_late = false;
+                taken.push(*row);
+            }
+            parts.moved_late
+        });
+        taken
+    }
+
     /// Moves bodies to the nodes that scripts moved.
     fn follow_nodes(&mut self, physics: PhysicsWorldId, units: &mut Units) -> Result<(), Error> {
+        let mut rows = self.take_late_moves(physics);
         let own = |row: &u32| {
             let parts = self.parts.get(*row as usize).and_then(Option::as_deref);
             parts.is_some_and(|parts| parts.physics == physics)
         };
-        let rows: Vec<u32> = units.scene.moved_units().filter(own).collect();
+        rows.extend(units.scene.moved_units().filter(own));
         for row in rows {
             let count = self.parts[row as usize].as_ref().map_or(0, |parts| parts.actors.len());
             for index in 0..count {

@@ -20,7 +20,7 @@ pub(super) fn check_merged(merged: &SjsonTree) -> Result<(), Error> {
 /// Refuses a file that removes an entry that it does not inherit, because a misspelled name would
 /// otherwise have no effect.
 pub(super) fn check_taken(base: &SjsonTree, over: &SjsonTree) -> Result<(), Error> {
-    for block in ["components", "data"] {
+    for block in ["components", "data", "flow"] {
         let over = over.get(block).unwrap_or(&SjsonTree::Null);
         if let Some((path, near)) = not_taken(block, base.get(block), over) {
             return Err(engine_foundation::error!(
@@ -53,9 +53,41 @@ fn not_taken(path: &str, base: Option<&SjsonTree>, over: &SjsonTree) -> Option<(
     })
 }
 
-/// Removes the components and the fields of components that are overridden with `null`.
+/// Returns an inherited graph with the changes of a file.
+pub fn changed_graph(base: &SjsonTree, changes: &SjsonTree) -> SjsonTree {
+    let mut graph = base.clone();
+    merge(&mut graph, changes);
+    take_away_of_graph(&mut graph);
+    graph
+}
+
+/// Removes the nodes, wires, variables, pins and values of inputs that are overridden with `null`.
+fn take_away_of_graph(graph: &mut SjsonTree) {
+    let SjsonTree::Object(blocks) = graph else { return };
+    for (_, block) in blocks {
+        let SjsonTree::Object(entries) = block else { continue };
+        entries.retain(|(_, value)| *value != SjsonTree::Null);
+        let fields = entries.iter_mut().filter_map(|(_, entry)| match entry {
+            SjsonTree::Object(fields) => Some(fields),
+            _ => None,
+        });
+        for fields in fields {
+            fields.retain(|(_, value)| *value != SjsonTree::Null);
+            let inputs = fields.iter_mut().find(|(field, _)| field == "inputs");
+            if let Some((_, SjsonTree::Object(inputs))) = inputs {
+                inputs.retain(|(_, value)| *value != SjsonTree::Null);
+            }
+        }
+    }
+}
+
+/// Removes the components and the fields of components that are overridden with `null`, and the
+/// parts of the graph.
 pub(super) fn take_away(merged: &mut SjsonTree) {
     let SjsonTree::Object(blocks) = merged else { return };
+    if let Some((_, graph)) = blocks.iter_mut().find(|(block, _)| block == "flow") {
+        take_away_of_graph(graph);
+    }
     let components = blocks.iter_mut().find(|(block, _)| block == "components");
     let Some((_, SjsonTree::Object(parts))) = components else { return };
     parts.retain(|(_, fields)| *fields != SjsonTree::Null);

@@ -1,4 +1,4 @@
--- Nodes of graphs for tests/lua/flow_test.lua.
+-- Nodes of graphs for tests/lua/flow_test.lua and flow_events_test.lua.
 local nodes = {}
 
 nodes.twice = {
@@ -32,6 +32,20 @@ nodes.context = {
       Application.flow_callback_context_unit(), Application.flow_callback_context_world(),
       Application.flow_callback_context_level(), Application.flow_callback_context_node(),
     }
+  end,
+}
+
+local function any(name)
+  return { name = name, type = "any", optional = true }
+end
+
+nodes.record = {
+  doc = "Appends a name and values to a list.",
+  inputs = {
+    { name = "name", type = "text" }, any("a"), any("b"), any("c"), any("d"), any("e"), any("f"),
+  },
+  run = function(...)
+    if FLOW_RECORD then FLOW_RECORD[#FLOW_RECORD + 1] = { ... } end
   end,
 }
 

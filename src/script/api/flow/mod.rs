@@ -3,11 +3,12 @@
 //! that a call allocates nothing.
 
 mod nodes;
+mod step;
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
-use engine_flow::{EventKind, FlowCall, InstanceId, RunState, Slot, Tag};
+use engine_flow::{EventKind, InstanceId, Slot, Tag};
 use engine_foundation::{Color, Error, Handle, HandleKind, Quat, Vec3, error};
 use engine_runtime::Engine;
 use engine_world::WorldId;
@@ -86,10 +87,14 @@ pub static CORE: ModuleRows = module(
             "Returns true if it has the event.",
         )
         .pure(),
-        hot(
-            "flow_run",
-            run,
-            &[("outputs", "bits of the event outputs that continue; -1 without a call")],
+        func(
+            "flow_step",
+            step::step,
+            &[
+                ("outputs", "bits of the event outputs that continue; -1 without a call"),
+                ("first", "the first result"),
+                ("second", "the second result"),
+            ],
             "Stores the results and runs events; returns the function to call, or 0.",
         ),
         hot("flow_input_tag", input_tag, &[AT], "Returns the kind of an input.").pure(),
@@ -113,7 +118,12 @@ pub static CORE: ModuleRows = module(
         hot("flow_result_color", result_color, &[("value", "")], "Adds a result."),
         func("flow_result_text", result_text, &[("value", "")], "Adds a result."),
         func("flow_result_list", result_list, &[("items", "number of results")], "Joins results."),
-        func("flow_fail", fail, &[("message", "")], "Ends the event of a function that failed."),
+        func(
+            "flow_fail",
+            fail,
+            &[("message", "")],
+            "Ends the event of a function that failed; false if none was being called.",
+        ),
         func("flow_callback", callback, &[], "Returns owner and name of an event for scripts.")
             .pure(),
         func("flow_context", context, &[], "Returns unit, level, world, graph and node.").pure(),
@@ -247,40 +257,6 @@ fn receives(engine: &mut Engine, owner: f64, name: TextArgument) -> bool {
     engine.worlds.flow.get().receives(instance, EventKind::Custom, Some(name.as_str()))
 }
 
-/// Result of `flow_run` for an event that scripts get.
-const CALLBACK: f64 = -1.0;
-
-fn run(engine: &mut Engine, outputs: Integer) -> f64 {
-    let graphs = &mut engine.worlds.flow;
-    if outputs.0 >= 0 {
-        let results = std::mem::take(&mut graphs.results);
-        graphs.get_mut().complete_call(&results, outputs.0 as u32);
-        graphs.results = results;
-    }
-    graphs.results.clear();
-    match engine.run_flow() {
-        RunState::Idle | RunState::Stopped => 0.0,
-        RunState::Call(call) => {
-            let graphs = &mut engine.worlds.flow;
-            let mut inputs = std::mem::take(&mut graphs.inputs);
-            let result = match call {
-                FlowCall::Function(function) => {
-                    graphs.get_mut().call_inputs(&mut inputs);
-                    f64::from(function) + 1.0
-                }
-                FlowCall::Callback(event) => {
-                    inputs.clear();
-                    inputs.push(event.value);
-                    graphs.callback = Some(event);
-                    CALLBACK
-                }
-            };
-            graphs.inputs = inputs;
-            result
-        }
-    }
-}
-
 #[inline(always)]
 fn input(engine: &Engine, at: Integer) -> Slot {
     let inputs = &engine.worlds.flow.inputs;
@@ -381,9 +357,9 @@ fn result_list(engine: &mut Engine, items: Integer) {
     graphs.results.push(list);
 }
 
-fn fail(engine: &mut Engine, message: TextArgument) {
+fn fail(engine: &mut Engine, message: TextArgument) -> bool {
     engine.worlds.flow.results.clear();
-    engine.worlds.flow.get_mut().fail_call(message.as_str());
+    engine.worlds.flow.get_mut().fail_call(message.as_str())
 }
 
 fn callback(engine: &mut Engine) -> ScriptValue {
