@@ -5,8 +5,10 @@ local Impacts = {}
 local QUIET = 6 -- kilograms times metres a second: less is the settling of standing barrels
 local DUSTY = 70
 
--- The material of a barrel is in its unit file, that of each part of the hall in the model.
+-- The material of a barrel is in its unit file, that of each part of the hall in the model. Crates
+-- may have been broken by the hit that is reported.
 local function material(unit, actor)
+  if not Unit.alive(unit) then return "wood" end
   return Unit.get_data(unit, "material")
     or Unit.get_data(unit, Actor.debug_name(actor), "physics", "material")
     or "stone"

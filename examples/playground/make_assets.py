@@ -39,6 +39,9 @@ MATERIALS = {
     "Dark": material("#20242b", 0.35),
     "Stripe": material("#f08a2c", 0.4),
     "Eye": material("#4fe3ff", 1.0, emissive=3.0),
+    "Gold": material("#e8b23a", 0.3, 0.8, emissive=0.4),
+    "Mark": material("#fff3d0", 0.6, emissive=1.2),
+    "Alarm": material("#ff3b1f", 0.5, emissive=4.0),
 }
 
 
@@ -187,6 +190,140 @@ def walker():
     glb.write(file_of("models/walker.glb"))
 
 
+# --- Objects with graphs -------------------------------------------------------------------------
+
+OPEN = lambda place, normal: 1.0  # nothing is near that takes light away
+
+
+def block(look, low, high, metres=1.0):
+    mesh = Mesh()
+    box(mesh, look, low, high, metres, OPEN)
+    return mesh
+
+
+def marks(mesh, number, place, across):
+    """A row of `number` dots around a place: the sign of a plate, and the code beside the door."""
+    for dot in range(number):
+        shift = 0.16 * (dot - (number - 1) / 2)
+        middle = [p + shift * a for p, a in zip(place, across)]
+        low, high = [m - 0.05 for m in middle], [m + 0.05 for m in middle]
+        box(mesh, "Mark", low, high, 1.0, OPEN)
+
+
+def lamp():
+    """A lamp on a post, whole and broken: the graph shows one of its two heads."""
+    post, whole, broken = Mesh(), Mesh(), Mesh()
+    lathe(post, [("Steel", [(0.26, 0.0), (0.26, 0.05), (0.06, 0.1)]),
+                 ("Steel", [(0.05, 0.1), (0.05, 1.75)]),
+                 ("Dark", [(0.05, 1.75), (0.13, 1.82), (0.13, 1.86), (0.0, 1.86)])])
+    lathe(whole, [("Lamp", arc(0.2, 2.03, -70, 90, 8))])
+    # A rim of splinters: points of different heights around a ring.
+    rows = [[], []]
+    for i in range(25):
+        angle, high = math.tau * i / 24, 0.04 + 0.11 * (i * 7 % 5) / 4
+        c, d = math.cos(angle), math.sin(angle)
+        rows[0].append(((0.12 * c, 0.12 * d, 1.86), (c, d, 0.0), (i / 6, 0.0), 1.0))
+        rows[1].append(((0.17 * c, 0.17 * d, 1.86 + high), (c, d, 0.0), (i / 6, 1.0), 0.8))
+    broken.grid("Dark", rows)
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Post", post), glb.node("Glass", whole), glb.node("Splinters", broken))
+    glb.lamp("Light", (0, 0, 2.05), "#ffc98a", 4.0, 8.0)
+    glb.write(file_of("models/lamp.glb"))
+
+
+def lever():
+    """A lever on a box; its handle turns about x."""
+    foot, handle = block("Steel", (-0.25, -0.2, 0), (0.25, 0.2, 0.7)), Mesh()
+    box(foot, "Dark", (-0.06, -0.16, 0.7), (0.06, 0.16, 0.72), 1.0, OPEN)
+    lathe(handle, [("Steel", [(0.03, 0.0), (0.03, 0.5)]), ("Stripe", arc(0.08, 0.56, -80, 90, 6))])
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Foot", foot), glb.node("Handle", handle, (0, 0, 0.65)))
+    glb.write(file_of("models/lever.glb"))
+
+
+def lift():
+    """A platform on a column that is long enough for the gallery."""
+    plate = block("Oak", (-0.9, -0.9, -0.12), (0.9, 0.9, 0.0))
+    for low, high in (((-0.92, -0.92, -0.14), (0.92, -0.84, 0.01)),
+                      ((-0.92, 0.84, -0.14), (0.92, 0.92, 0.01))):
+        box(plate, "Stripe", low, high, 1.0, OPEN)
+    box(plate, "Steel", (-0.12, -0.12, -GALLERY), (0.12, 0.12, -0.12), 1.0, OPEN)
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Platform", plate, (0, 0, 0.12)))
+    glb.write(file_of("models/lift.glb"))
+
+
+def vault():
+    """Two walls that make a room of the hall's left front corner, with a gap for the door. The
+    origin is the corner of the hall; above the gap is the code."""
+    boxes = [((0.0, 3.2, 0.0), (3.5, 3.5, 2.5)), ((3.2, 0.0, 0.0), (3.5, 0.7, 2.5)),
+             ((3.2, 2.3, 0.0), (3.5, 3.2, 2.5)), ((3.2, 0.7, 2.1), (3.5, 2.3, 2.5))]
+    mesh, shapes = Mesh(), []
+    shade = shader(boxes + [((-1, -1, -1), (20, 20, 0))])
+    for low, high in boxes:
+        box(mesh, "Concrete", low, high, 2.0, shade)
+        shapes.append({"shape": "box", "size": [round(b - a, 4) for a, b in zip(low, high)],
+                       "position": [round((a + b) / 2, 4) for a, b in zip(low, high)]})
+    for column, number in enumerate((2, 3, 1)):
+        marks(mesh, number, (3.5, 0.95 + 0.55 * column, 2.3), (0, 1, 0))
+    body = {"type": "static", "filter": "level", "material": "stone", "shapes": shapes}
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Vault", mesh, extras={"physics": body}))
+    glb.write(file_of("models/vault.glb"))
+
+
+def door():
+    slab = block("Steel", (-0.06, -0.8, 0.0), (0.06, 0.8, 2.1))
+    for low in (0.3, 1.6):
+        box(slab, "Stripe", (-0.07, -0.78, low), (0.07, 0.78, low + 0.12), 1.0, OPEN)
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Slab", slab))
+    glb.write(file_of("models/door.glb"))
+
+
+def plate(number):
+    """A plate in the floor with its number as dots."""
+    mesh = block("Steel", (-0.45, -0.45, 0.0), (0.45, 0.45, 0.06))
+    marks(mesh, number, (0.0, 0.0, 0.03), (0, 1, 0))
+    rim = block("Lamp", (-0.5, -0.5, 0.0), (0.5, 0.5, 0.02))
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Plate", mesh), glb.node("Rim", rim))
+    glb.write(file_of(f"models/plate_{number}.glb"))
+
+
+def crate():
+    mesh = block("Oak", (-0.3, -0.3, -0.3), (0.3, 0.3, 0.3), 0.6)
+    for side in (-0.31, 0.25):
+        for other in (-0.31, 0.25):
+            box(mesh, "Wood", (side, other, -0.31), (side + 0.06, other + 0.06, 0.31), 1.0, OPEN)
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Crate", mesh))
+    glb.write(file_of("models/crate.glb"))
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Plank", block("Oak", (-0.3, -0.06, -0.02), (0.3, 0.06, 0.02), 0.6)))
+    glb.write(file_of("models/plank.glb"))
+
+
+def trap():
+    """A hatch below the roof with a warning lamp."""
+    mesh, lens = block("Steel", (-0.8, -0.8, 0.0), (0.8, 0.8, 0.3)), Mesh()
+    lathe(lens, [("Alarm", arc(0.16, 0.0, -90, 10, 6))])
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Hatch", mesh), glb.node("Lens", lens))
+    glb.lamp("Warning", (0, 0, -0.4), "#ff3b1f", 6.0, 9.0)
+    glb.write(file_of("models/trap.glb"))
+
+
+def trophy():
+    mesh = Mesh()
+    lathe(mesh, [("Dark", [(0.0, 0.0), (0.16, 0.0), (0.16, 0.08), (0.05, 0.12)]),
+                 ("Gold", [(0.03, 0.12), (0.03, 0.22), (0.18, 0.36), (0.2, 0.52), (0.17, 0.52)]),
+                 ("Gold", [(0.17, 0.52), (0.15, 0.38), (0.0, 0.3)])])
+    glb = Glb(MATERIALS)
+    glb.top(glb.node("Trophy", mesh))
+    glb.write(file_of("models/trophy.glb"))
+
+
 # --- Sounds --------------------------------------------------------------------------------------
 
 
@@ -200,9 +337,15 @@ def sounds():
     hit("steel_2", 0.6, 5, partials(262, plate, 0.6), (0.9, 0.03, 0.2))
     hit("steel_crash", 0.8, 6, partials(149, plate, 0.9), (2.0, 0.25, 0.15), 0.2)
     hit("stone", 0.16, 7, [(92, 1.0, 0.1), (210, 0.3, 0.05)], (1.6, 0.06, 0.75), 0.8)
+    hit("glass", 0.7, 9, partials(2100, (1, 1.31, 1.77, 2.45, 3.1), 0.4), (2.2, 0.12, 0.1))
+    hit("click", 0.12, 10, [(640, 0.6, 0.05), (1220, 0.3, 0.03)], (1.0, 0.02, 0.3))
+    hit("chime", 1.2, 11, partials(660, (1, 1.5, 2, 2.5, 3), 1.0), (0.05, 0.02, 0.5))
     hit("jump", 0.22, 8, [(330, 0.6, 0.2), (495, 0.3, 0.16)], (0.2, 0.1, 0.6), -0.8)
 
 
 if __name__ == "__main__":
-    for make in (hall, barrel, drum, walker, sounds):
+    for make in (hall, barrel, drum, walker, lamp, lever, lift, vault, door, crate, trap, trophy):
         make()
+    for number in (1, 2, 3):
+        plate(number)
+    sounds()

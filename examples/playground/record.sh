@@ -48,5 +48,8 @@ xdotool key F1 Tab
 sleep 0.5
 xdotool key r
 hold d 0.3
+xdotool key g # far from the lever
+hold a 1.6 # over two plates of the vault
+sleep 0.5
 kill -INT "$game"
 keep
