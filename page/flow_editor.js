@@ -2,7 +2,7 @@
 // what changes on disk meanwhile. Independent of the DOM.
 
 import { FlowModel } from "./flow_model.js";
-import { Catalogue, GRID, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import { Catalogue, pixels, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
 
 const VALIDATE_MILLISECONDS = 120;
 const DISK_MILLISECONDS = 1500;
@@ -153,7 +153,7 @@ export class FlowEditor {
     const positions = this.model.block("positions");
     for (const [id, node] of Object.entries(this.model.block("nodes"))) {
       const at = Object.hasOwn(positions, id) ? positions[id] : null;
-      const [x, y] = Array.isArray(at) ? at.map((part) => Number(part) * GRID || 0) : [0, 0];
+      const [x, y] = Array.isArray(at) ? [pixels(at[0]), pixels(at[1])] : [0, 0];
       nodes.set(id, { id, node, x, y, ...this.pins(id, node) });
     }
     const wires = this.computeWires(nodes);
@@ -174,10 +174,7 @@ export class FlowEditor {
     }
     for (const box of nodes.values()) {
       box.shape = shapeOf(box.settings, box.inputs, box.outputs);
-      const wired = wires
-        .filter((wire) => wire.to === box.id && !wire.event)
-        .map((one) => one.toPin);
-      box.signature = JSON.stringify([box.node, box.inputs, box.outputs, wired]);
+      box.signature = JSON.stringify([box.node, box.inputs, box.outputs]);
     }
     for (const wire of wires) this.typeWire(wire, nodes);
     return { nodes, wires, byKey: new Map(wires.map((wire) => [wire.key, wire])) };

@@ -1,15 +1,17 @@
 // Comments and groups of a Flow graph: boxes behind the nodes, whose texts are edited in place.
 
 import { make, setText } from "./dom.js";
-import { GRID, WIDTH } from "./flow_types.js";
+import { GRID, WIDTH, pixels } from "./flow_types.js";
 
 const PAD = GRID;
 const TITLE = 26;
 const GRIP = 18;
 const COLOR = /^#[0-9a-f]{6}$/i;
 
-const numbers = (value, fallback) =>
-  Array.isArray(value) ? value.map((part) => Number(part) || 0) : fallback;
+const numbers = (value, fallback) => {
+  const [x, y] = Array.isArray(value) ? value : fallback;
+  return [pixels(x), pixels(y)];
+};
 
 export class FlowFrames {
   constructor(canvas) {
@@ -54,8 +56,8 @@ export class FlowFrames {
     const drag = editor.drag;
     if (key.startsWith("c:")) {
       const comment = editor.model.get("comments", key.slice(2));
-      const [x, y] = numbers(comment?.position, [0, 0]).map((part) => part * GRID);
-      const [width, height] = numbers(comment?.size, [16, 8]).map((part) => part * GRID);
+      const [x, y] = numbers(comment?.position, [0, 0]);
+      const [width, height] = numbers(comment?.size, [16, 8]);
       const moved = drag?.keys.has(key) ? [drag.x, drag.y] : [0, 0];
       const grown = drag?.resized === key ? [drag.x, drag.y] : [0, 0];
       return {

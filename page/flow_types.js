@@ -8,6 +8,13 @@ export const HEAD = 30;
 export const ROW = 24;
 export const FOOT = 6;
 
+// A position or size in a source that is larger counts as this, in units of the grid.
+const POSITION_MAX = 100000;
+
+// Converts a position or size of a source to pixels.
+export const pixels = (part) =>
+  Math.max(-POSITION_MAX, Math.min(POSITION_MAX, Number(part) || 0)) * GRID;
+
 // Types whose values can be written in the source.
 const LITERALS = new Set([
   "number",
