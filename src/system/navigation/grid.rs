@@ -1,22 +1,22 @@
-//! Navigation grids: cells with costs, A* between cells, and flow fields that lead from every cell
-//! to the nearest target. Cells are squares with four or eight neighbours, or hexagons.
+//! Navigation grids: cells with costs. Cells are squares with four or eight neighbours, or
+//! hexagons. Paths are in grid_path.rs, flow fields in grid_flow.rs.
+//!
+//! Inside, cells are *nodes*: indices into arrays with a border of blocked cells around the grid,
+//! so that every neighbour of a cell exists.
 
-use super::search::PartialReason;
+pub use super::grid_flow::FLOW_FIELDS_MAX;
+use super::grid_flow::FlowField;
+use super::grid_path::{CellMark, DeadEnds};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Maximum number of columns and of rows.
 pub const GRID_SIZE_MAX: usize = 2048;
-/// Maximum number of flow fields of a grid.
-pub const FLOW_FIELDS_MAX: usize = 64;
 /// Smallest and largest cost of a cell that can be entered.
 pub const CELL_COST_MIN: f32 = 0.01;
 pub const CELL_COST_MAX: f32 = 1000.0;
-/// Buckets of distances above which a heap is used instead.
-const BUCKETS_MAX: usize = 4096;
 /// Length of a diagonal step.
-const DIAGONAL: f32 = std::f32::consts::SQRT_2;
-const NO_CELL: u32 = u32::MAX;
+pub(super) const DIAGONAL: f32 = std::f32::consts::SQRT_2;
 
 /// Neighbours of cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,68 +29,56 @@ pub enum GridShape {
     Hexagonal,
 }
 
-/// Steps to neighbours with their lengths. For hexagons, those of even and of odd rows.
-const SQUARE: [(i32, i32); 8] =
+/// Steps to neighbours: those of even and of odd rows for hexagons.
+pub(super) const SQUARE: [(i32, i32); 8] =
     [(1, 0), (0, 1), (-1, 0), (0, -1), (1, 1), (-1, 1), (-1, -1), (1, -1)];
-const HEXAGONS: [[(i32, i32); 6]; 2] = [
+pub(super) const HEXAGONS: [[(i32, i32); 6]; 2] = [
     [(1, 0), (0, 1), (-1, 1), (-1, 0), (-1, -1), (0, -1)],
     [(1, 0), (1, 1), (0, 1), (-1, 0), (0, -1), (1, -1)],
 ];
-
-#[derive(Clone, Copy, Debug, Default)]
-struct CellMark {
-    stamp: u32,
-    parent: u32,
-    cost: f32,
-    is_closed: bool,
-}
-
-/// Distances of all cells to the nearest target, and the next cell on the way there.
-#[derive(Clone, Debug)]
-struct FlowField {
-    name: String,
-    targets: Vec<u32>,
-    /// Version of the grid for which it was computed; `None` if it was not.
-    version: Option<u32>,
-    distances: Vec<f32>,
-    next: Vec<u32>,
-}
 
 /// Grid of cells with costs.
 #[derive(Clone, Debug)]
 pub struct NavigationGrid {
     columns: usize,
     rows: usize,
-    shape: GridShape,
-    /// Cost of entering each cell, for a step of length 1; 0 if it is blocked.
-    costs: Vec<f32>,
-    /// Least cost of any cell so far.
-    least: f32,
-    most: f32,
-    version: u32,
-    marks: Vec<CellMark>,
-    stamp: u32,
-    heap: BinaryHeap<Reverse<u64>>,
-    fields: Vec<FlowField>,
+    pub(super) shape: GridShape,
+    /// Cost of entering each node, for a step of length 1; 0 if it is blocked.
+    pub(super) costs: Vec<f32>,
+    /// Least and highest cost of any cell so far.
+    pub(super) least: f32,
+    pub(super) most: f32,
+    pub(super) version: u32,
+    pub(super) marks: Vec<CellMark>,
+    pub(super) stamp: u32,
+    pub(super) heap: BinaryHeap<Reverse<u64>>,
+    pub(super) dead_ends: DeadEnds,
+    pub(super) fields: Vec<FlowField>,
 }
 
 impl NavigationGrid {
     /// Creates a grid whose cells all have the cost 1. The caller has checked the size.
     pub fn new(columns: usize, rows: usize, shape: GridShape) -> NavigationGrid {
         assert!((1..=GRID_SIZE_MAX).contains(&columns) && (1..=GRID_SIZE_MAX).contains(&rows));
-        NavigationGrid {
+        let mut grid = NavigationGrid {
             columns,
             rows,
             shape,
-            costs: vec![1.0; columns * rows],
+            costs: vec![0.0; (columns + 2) * (rows + 2)],
             least: 1.0,
             most: 1.0,
             version: 0,
             marks: Vec::new(),
             stamp: 0,
             heap: BinaryHeap::new(),
+            dead_ends: DeadEnds::default(),
             fields: Vec::new(),
+        };
+        for row in 0..rows {
+            let first = grid.node((row * columns) as u32) as usize;
+            grid.costs[first..first + columns].fill(1.0);
         }
+        grid
     }
 
     /// Returns the number of columns and rows.
@@ -110,14 +98,30 @@ impl NavigationGrid {
         (cell as usize % self.columns, cell as usize / self.columns)
     }
 
+    /// Returns the number of nodes in a row.
+    pub(super) fn stride(&self) -> usize {
+        self.columns + 2
+    }
+
+    pub(super) fn node(&self, cell: u32) -> u32 {
+        let (column, row) = self.column_and_row(cell);
+        ((row + 1) * self.stride() + column + 1) as u32
+    }
+
+    pub(super) fn cell_of(&self, node: u32) -> u32 {
+        let (column, row) = (node as usize % self.stride(), node as usize / self.stride());
+        ((row - 1) * self.columns + column - 1) as u32
+    }
+
     /// Returns the cost of a cell; 0 if it is blocked.
     pub fn cost(&self, cell: u32) -> f32 {
-        self.costs[cell as usize]
+        self.costs[self.node(cell) as usize]
     }
 
     /// Sets the cost of a cell. Flow fields follow when they are next asked.
     pub fn set_cost(&mut self, cell: u32, cost: f32) {
-        let known = &mut self.costs[cell as usize];
+        let node = self.node(cell) as usize;
+        let known = &mut self.costs[node];
         if *known == cost {
             return;
         }
@@ -129,277 +133,42 @@ impl NavigationGrid {
         self.version = self.version.wrapping_add(1);
     }
 
-    fn degree(&self) -> usize {
+    /// Returns the steps to the neighbours of a node.
+    pub(super) fn steps(&self, node: u32) -> &'static [(i32, i32)] {
         match self.shape {
-            GridShape::Square4 => 4,
-            GridShape::Square8 => 8,
-            GridShape::Hexagonal => 6,
+            GridShape::Square4 => &SQUARE[..4],
+            GridShape::Square8 => &SQUARE,
+            // Rows of nodes count from the border.
+            GridShape::Hexagonal => &HEXAGONS[(node as usize / self.stride() + 1) % 2],
         }
     }
 
-    /// Returns a neighbour of a cell that can be entered from it, with the length of the step.
+    /// Calls `each` with the neighbours that can be entered from a node, the lengths of the steps,
+    /// and the steps.
     #[inline]
-    fn neighbor(&self, (column, row): (usize, usize), at: usize) -> Option<(u32, f32)> {
-        let (dx, dy) = match self.shape {
-            GridShape::Hexagonal => HEXAGONS[row % 2][at],
-            _ => SQUARE[at],
-        };
-        let (x, y) = (column as i32 + dx, row as i32 + dy);
-        if x < 0 || y < 0 || x >= self.columns as i32 || y >= self.rows as i32 {
-            return None;
-        }
-        let near = y as usize * self.columns + x as usize;
-        if self.costs[near] == 0.0 {
-            return None;
-        }
-        if self.shape == GridShape::Square8 && at >= 4 {
-            let sides = [row * self.columns + x as usize, y as usize * self.columns + column];
-            if sides.into_iter().any(|cell| self.costs[cell] == 0.0) {
-                return None;
-            }
-            return Some((near as u32, DIAGONAL));
-        }
-        Some((near as u32, 1.0))
-    }
-
-    /// Returns the length of the shortest way between two cells of a grid without blocked cells.
-    fn distance(&self, from: u32, to: u32) -> f32 {
-        let ((a, b), (c, d)) = (self.column_and_row(from), self.column_and_row(to));
-        let (x, y) = (a.abs_diff(c) as f32, b.abs_diff(d) as f32);
-        match self.shape {
-            GridShape::Square4 => x + y,
-            GridShape::Square8 => x.max(y) + (DIAGONAL - 1.0) * x.min(y),
-            GridShape::Hexagonal => {
-                // Axial coordinates: columns minus half of the rows.
-                let axial = |column: usize, row: usize| column as i64 - (row / 2) as i64;
-                let across = axial(a, b) - axial(c, d);
-                let up = b as i64 - d as i64;
-                across.abs().max(up.abs()).max((across + up).abs()) as f32
-            }
-        }
-    }
-
-    /// Finds the cheapest path between two cells. `path` has both of them. If there is none, the
-    /// path leads to the cell that is nearest to the target.
-    pub fn find_path(
-        &mut self,
-        from: u32,
-        to: u32,
-        nodes_max: usize,
-        path: &mut Vec<u32>,
-    ) -> Option<PartialReason> {
-        self.begin();
-        self.marks[from as usize] =
-            CellMark { stamp: self.stamp, parent: NO_CELL, cost: 0.0, is_closed: false };
-        let far = self.distance(from, to) * self.least;
-        self.heap.push(Reverse(key(far, from)));
-        let (mut best, mut nodes) = ((far, from), 0);
-        let mut reason = PartialReason::Unreachable;
-        while let Some(Reverse(top)) = self.heap.pop() {
-            let cell = top as u32;
-            if std::mem::replace(&mut self.marks[cell as usize].is_closed, true) {
+    pub(super) fn each_neighbor(&self, node: u32, mut each: impl FnMut(u32, f32, (i32, i32))) {
+        let stride = self.stride() as i32;
+        for (at, &(dx, dy)) in self.steps(node).iter().enumerate() {
+            let near = (node as i32 + dy * stride + dx) as u32;
+            if self.costs[near as usize] == 0.0 {
                 continue;
             }
-            if cell == to {
-                self.trace(cell, path);
-                return None;
-            }
-            if nodes >= nodes_max {
-                reason = PartialReason::Budget;
-                break;
-            }
-            nodes += 1;
-            let cost_here = self.marks[cell as usize].cost;
-            let location = self.column_and_row(cell);
-            for at in 0..self.degree() {
-                let Some((near, length)) = self.neighbor(location, at) else { continue };
-                let cost = cost_here + length * self.costs[near as usize];
-                let mark = &mut self.marks[near as usize];
-                if mark.stamp == self.stamp && (mark.is_closed || mark.cost <= cost) {
-                    continue;
-                }
-                *mark = CellMark { stamp: self.stamp, parent: cell, cost, is_closed: false };
-                let rest = self.distance(near, to) * self.least;
-                self.heap.push(Reverse(key(cost + rest, near)));
-                if rest < best.0 {
-                    best = (rest, near);
-                }
-            }
-        }
-        self.trace(best.1, path);
-        Some(reason)
-    }
-
-    fn begin(&mut self) {
-        if self.marks.is_empty() || self.stamp == u32::MAX {
-            self.marks.clear();
-            self.marks.resize(self.costs.len(), CellMark::default());
-            self.stamp = 0;
-        }
-        self.stamp += 1;
-        self.heap.clear();
-    }
-
-    fn trace(&self, end: u32, path: &mut Vec<u32>) {
-        path.clear();
-        let mut at = end;
-        while at != NO_CELL {
-            path.push(at);
-            at = self.marks[at as usize].parent;
-        }
-        path.reverse();
-    }
-
-    /// Sets the targets of the flow field with a name, which is created if it does not exist.
-    /// Without targets the field is removed. Returns false if there are too many fields.
-    pub fn set_targets(&mut self, name: &str, targets: &[u32]) -> bool {
-        let found = self.fields.iter().position(|field| field.name == name);
-        match found {
-            Some(at) if targets.is_empty() => {
-                self.fields.remove(at);
-            }
-            Some(at) => {
-                self.fields[at].targets = targets.to_vec();
-                self.fields[at].version = None;
-            }
-            None if targets.is_empty() => {}
-            None if self.fields.len() >= FLOW_FIELDS_MAX => return false,
-            None => self.fields.push(FlowField {
-                name: name.to_string(),
-                targets: targets.to_vec(),
-                version: None,
-                distances: Vec::new(),
-                next: Vec::new(),
-            }),
-        }
-        true
-    }
-
-    /// Returns the names of the flow fields.
-    pub fn field_names(&self) -> impl Iterator<Item = &str> {
-        self.fields.iter().map(|field| field.name.as_str())
-    }
-
-    /// Returns the index of a flow field.
-    pub fn field(&self, name: &str) -> Option<usize> {
-        self.fields.iter().position(|field| field.name == name)
-    }
-
-    /// Returns the cost of the way from a cell to the nearest target of a field, and the next cell
-    /// on it: the cell itself at a target. Returns `None` if no way leads to a target.
-    pub fn flow(&mut self, field: usize, cell: u32) -> Option<(f32, u32)> {
-        if self.fields[field].version != Some(self.version) {
-            self.compute(field);
-        }
-        let field = &self.fields[field];
-        let distance = field.distances[cell as usize];
-        (distance < f32::MAX).then(|| (distance, field.next[cell as usize]))
-    }
-
-    /// Computes a field by Dijkstra's algorithm from all targets. Cells wait in buckets of
-    /// distances that are at most as wide as the shortest step, so that their order within a bucket
-    /// does not matter (R. Dial, "Algorithm 360", 1969; E. Denardo and B. Fox, 1979).
-    fn compute(&mut self, field: usize) {
-        let mut field_data = std::mem::replace(
-            &mut self.fields[field],
-            FlowField {
-                name: String::new(),
-                targets: Vec::new(),
-                version: None,
-                distances: Vec::new(),
-                next: Vec::new(),
-            },
-        );
-        field_data.version = Some(self.version);
-        field_data.distances.clear();
-        field_data.distances.resize(self.costs.len(), f32::MAX);
-        field_data.next.clear();
-        field_data.next.resize(self.costs.len(), NO_CELL);
-        let buckets = (self.most * DIAGONAL / self.least) as usize + 2;
-        if buckets <= BUCKETS_MAX {
-            self.fill_by_buckets(&mut field_data, buckets);
-        } else {
-            self.fill_by_heap(&mut field_data);
-        }
-        self.fields[field] = field_data;
-    }
-
-    fn fill_by_buckets(&self, field: &mut FlowField, count: usize) {
-        let mut buckets: Vec<Vec<u32>> = vec![Vec::new(); count];
-        let width = 1.0 / self.least;
-        let mut waiting = 0usize;
-        for &target in &field.targets {
-            field.distances[target as usize] = 0.0;
-            field.next[target as usize] = target;
-            buckets[0].push(target);
-            waiting += 1;
-        }
-        let (mut at, mut current) = (0u64, Vec::new());
-        while waiting > 0 {
-            let slot = (at % count as u64) as usize;
-            std::mem::swap(&mut current, &mut buckets[slot]);
-            waiting -= current.len();
-            for &cell in &current {
-                let here = field.distances[cell as usize];
-                if (here * width) as u64 + 1 < at {
-                    // It was reached on a shorter way, and handled then.
-                    continue;
-                }
-                self.relax(field, cell, |near, distance| {
-                    let bucket = ((distance * width) as u64).max(at + 1);
-                    buckets[(bucket % count as u64) as usize].push(near);
-                    waiting += 1;
-                });
-            }
-            current.clear();
-            at += 1;
-        }
-    }
-
-    fn fill_by_heap(&mut self, field: &mut FlowField) {
-        let mut heap = std::mem::take(&mut self.heap);
-        heap.clear();
-        for &target in &field.targets {
-            field.distances[target as usize] = 0.0;
-            field.next[target as usize] = target;
-            heap.push(Reverse(key(0.0, target)));
-        }
-        while let Some(Reverse(top)) = heap.pop() {
-            let cell = top as u32;
-            if key(field.distances[cell as usize], cell) != top {
+            if at < 4 || self.shape != GridShape::Square8 {
+                each(near, 1.0, (dx, dy));
                 continue;
             }
-            self.relax(field, cell, |near, distance| heap.push(Reverse(key(distance, near))));
-        }
-        self.heap = heap;
-    }
-
-    /// Shortens the ways of the cells from which a cell can be entered.
-    #[inline]
-    fn relax(&self, field: &mut FlowField, cell: u32, mut push: impl FnMut(u32, f32)) {
-        let here = field.distances[cell as usize];
-        let cost = self.costs[cell as usize];
-        if cost == 0.0 {
-            // A blocked target: nobody can enter it.
-            return;
-        }
-        let location = self.column_and_row(cell);
-        for at in 0..self.degree() {
-            let Some((near, length)) = self.neighbor(location, at) else { continue };
-            let distance = here + length * cost;
-            if distance < field.distances[near as usize] {
-                field.distances[near as usize] = distance;
-                field.next[near as usize] = cell;
-                push(near, distance);
+            let sides = [node as i32 + dx, node as i32 + dy * stride];
+            if sides.into_iter().all(|side| self.costs[side as usize] != 0.0) {
+                each(near, DIAGONAL, (dx, dy));
             }
         }
     }
 
     /// Calls `write` with the numbers that make up the state of the grid.
     pub fn write_state(&self, mut write: impl FnMut(u64)) {
-        write(self.costs.len() as u64);
-        for cost in &self.costs {
-            write(u64::from(cost.to_bits()));
+        write((self.columns * self.rows) as u64);
+        for cell in 0..(self.columns * self.rows) as u32 {
+            write(u64::from(self.cost(cell).to_bits()));
         }
         for field in &self.fields {
             field.targets.iter().for_each(|target| write(u64::from(*target)));
@@ -407,22 +176,22 @@ impl NavigationGrid {
     }
 }
 
-fn key(cost: f32, cell: u32) -> u64 {
-    u64::from(cost.to_bits()) << 32 | u64::from(cell)
+/// Returns the order of a node in an open list: by cost, then by index.
+pub(super) fn key(cost: f32, node: u32) -> u64 {
+    u64::from(cost.to_bits()) << 32 | u64::from(node)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::PartialReason;
     use engine_foundation::random::Random;
 
     fn path_cost(grid: &NavigationGrid, path: &[u32]) -> f32 {
         let step = |pair: &[u32]| {
-            let near = (0..grid.degree()).find_map(|at| {
-                grid.neighbor(grid.column_and_row(pair[0]), at).filter(|(near, _)| *near == pair[1])
-            });
-            let (near, length) = near.expect("cells of a path are neighbours");
-            length * grid.cost(near)
+            let (from, to, mut length) = (grid.node(pair[0]), grid.node(pair[1]), None);
+            grid.each_neighbor(from, |near, by, _| length = length.or((near == to).then_some(by)));
+            length.expect("cells of a path are neighbours") * grid.cost(pair[1])
         };
         path.windows(2).map(step).sum()
     }
@@ -454,8 +223,12 @@ mod tests {
                 // The cost of a field counts the cells that are left, that of a path those that
                 // are entered: both ends cost the same.
                 assert!(grid.set_targets("target", &[to]));
-                let mut path = Vec::new();
+                let (mut path, mut second) = (Vec::new(), Vec::new());
                 let partial = grid.find_path(from, to, 10_000, &mut path);
+                // From the second search on, dead ends are known.
+                assert_eq!(grid.find_path(from, to, 10_000, &mut second), partial);
+                let (first, again) = (path_cost(&grid, &path), path_cost(&grid, &second));
+                assert!((first - again).abs() < 1e-3, "{shape:?} {seed}: {first} {again}");
                 let flow = grid.flow(0, from);
                 assert_eq!(partial.is_none(), flow.is_some(), "{shape:?} {seed}");
                 let Some((distance, _)) = flow else { continue };
@@ -472,7 +245,7 @@ mod tests {
         let by_buckets: Vec<_> = (0..1200).map(|cell| grid.flow(0, cell).map(|it| it.0)).collect();
         grid.least = CELL_COST_MIN;
         grid.most = CELL_COST_MAX;
-        grid.fields[0].version = None;
+        grid.fields[0].forget();
         let by_heap: Vec<_> = (0..1200).map(|cell| grid.flow(0, cell).map(|it| it.0)).collect();
         assert_eq!(by_buckets, by_heap);
     }
@@ -501,5 +274,72 @@ mod tests {
         grid.set_cost(2, 0.0);
         assert_eq!(grid.find_path(0, 3, 100, &mut path), Some(PartialReason::Unreachable));
         assert_eq!(path, [0]);
+    }
+
+    /// Maze whose ways are one cell wide, with loops if `holes` is above 0.
+    fn maze(shape: GridShape, seed: u64, holes: usize) -> NavigationGrid {
+        let (mut grid, mut random) = (NavigationGrid::new(41, 41, shape), Random::seed(seed));
+        (0..41 * 41).for_each(|cell| grid.set_cost(cell, 0.0));
+        let (mut stack, mut known) = (vec![(0i32, 0i32)], vec![(0, 0)]);
+        grid.set_cost(0, 1.0);
+        while let Some(&(x, y)) = stack.last() {
+            let free = |(dx, dy): &(i32, i32)| {
+                let next = (x + dx * 2, y + dy * 2);
+                (0..41).contains(&next.0) && (0..41).contains(&next.1) && !known.contains(&next)
+            };
+            let ways: Vec<_> = SQUARE[..4].iter().copied().filter(free).collect();
+            let Some(&(dx, dy)) = ways.get((random.next_f64() * ways.len() as f64) as usize) else {
+                stack.pop();
+                continue;
+            };
+            for part in 1..3 {
+                grid.set_cost(((y + dy * part) * 41 + x + dx * part) as u32, 1.0);
+            }
+            known.push((x + dx * 2, y + dy * 2));
+            stack.push((x + dx * 2, y + dy * 2));
+        }
+        for _ in 0..holes {
+            grid.set_cost((random.next_f64() * 41.0 * 41.0) as u32, 1.0);
+        }
+        grid
+    }
+
+    #[test]
+    fn mazes_are_crossed_the_shortest_way() {
+        for (shape, holes) in
+            [(GridShape::Square4, 0), (GridShape::Square8, 0), (GridShape::Square8, 60)]
+        {
+            let mut grid = maze(shape, 4, holes);
+            let mut path = Vec::new();
+            for (from, to) in [(0, 1680), (1680, 0), (40, 1640), (0, 0), (2, 0), (840, 842)] {
+                for search in 0..3 {
+                    if grid.cost(from) == 0.0 || grid.cost(to) == 0.0 {
+                        continue;
+                    }
+                    grid.set_targets("target", &[to]);
+                    let (distance, _) = grid.flow(0, from).expect("a maze is connected");
+                    assert_eq!(grid.find_path(from, to, 10_000, &mut path), None);
+                    assert_eq!((path[0], path[path.len() - 1]), (from, to));
+                    let cost = path_cost(&grid, &path);
+                    assert!((cost - distance).abs() < 1e-3, "{shape:?} {search} {cost} {distance}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn changes_open_dead_ends_again() {
+        let mut grid = maze(GridShape::Square4, 4, 0);
+        let mut path = Vec::new();
+        for _ in 0..3 {
+            grid.find_path(0, 1680, 10_000, &mut path);
+        }
+        let long = path.len();
+        (0..41 * 41).for_each(|cell| grid.set_cost(cell, 1.0));
+        for _ in 0..3 {
+            assert_eq!(grid.find_path(0, 1680, 10_000, &mut path), None);
+            assert_eq!(path.len(), 81);
+        }
+        assert!(long > 81);
     }
 }

@@ -4,6 +4,8 @@
 pub mod agents;
 pub mod bake;
 pub mod grid;
+mod grid_flow;
+mod grid_path;
 pub mod jumps;
 pub mod mesh;
 pub mod outline;

@@ -1,0 +1,246 @@
+//! Paths on navigation grids: A* between cells. From the second search without a change on,
+//! searches leave out dead ends: cells from which only one way leads on, to the rest of the grid.
+//! They form trees, in which the way is known without a search. In a maze, that is most of the
+//! grid.
+
+use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
+use super::search::PartialReason;
+use std::cmp::Reverse;
+
+const NO_NODE: u32 = u32::MAX;
+
+/// Progress of a search at a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CellMark {
+    stamp: u32,
+    parent: u32,
+    cost: f32,
+    is_closed: bool,
+}
+
+/// Dead ends of a grid.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DeadEnds {
+    /// Version of the grid that was searched last, and of the grid for which they were found.
+    searched: Option<u32>,
+    found: Option<u32>,
+    /// Next node on the way out of a dead end, and number of nodes on that way.
+    out: Vec<u32>,
+    depths: Vec<u32>,
+}
+
+impl NavigationGrid {
+    /// Returns the length of the shortest way between two nodes of a grid without blocked cells.
+    #[inline]
+    fn distance(&self, (a, b): (i32, i32), (c, d): (i32, i32)) -> f32 {
+        let (x, y) = ((a - c).abs(), (b - d).abs());
+        match self.shape {
+            GridShape::Square4 => (x + y) as f32,
+            GridShape::Square8 => x.max(y) as f32 + (DIAGONAL - 1.0) * x.min(y) as f32,
+            GridShape::Hexagonal => {
+                // Axial coordinates: columns minus half of the rows, which count from the border.
+                let axial = |column: i32, row: i32| column - (row - 1).div_euclid(2);
+                let (across, up) = (axial(a, b) - axial(c, d), b - d);
+                across.abs().max(up.abs()).max((across + up).abs()) as f32
+            }
+        }
+    }
+
+    fn location(&self, node: u32) -> (i32, i32) {
+        let stride = self.stride() as u32;
+        ((node % stride) as i32, (node / stride) as i32)
+    }
+
+    /// Finds the cheapest path between two cells. `path` has both of them. If there is none, the
+    /// path leads to the cell that is nearest to the target.
+    pub fn find_path(
+        &mut self,
+        from: u32,
+        to: u32,
+        nodes_max: usize,
+        path: &mut Vec<u32>,
+    ) -> Option<PartialReason> {
+        let (from, to) = (self.node(from), self.node(to));
+        let is_repeated = self.dead_ends.searched.replace(self.version) == Some(self.version);
+        let mut reason = Some(PartialReason::Unreachable);
+        if is_repeated && self.costs[from as usize] > 0.0 && self.costs[to as usize] > 0.0 {
+            self.find_dead_ends();
+            reason = self.search_without_dead_ends(from, to, nodes_max, path);
+        }
+        // Nodes of dead ends may be nearest to a target that cannot be reached.
+        if reason == Some(PartialReason::Unreachable) {
+            reason = self.search(from, to, nodes_max, false, path);
+        }
+        path.iter_mut().for_each(|node| *node = self.cell_of(*node));
+        reason
+    }
+
+    fn search_without_dead_ends(
+        &mut self,
+        from: u32,
+        to: u32,
+        nodes_max: usize,
+        path: &mut Vec<u32>,
+    ) -> Option<PartialReason> {
+        let DeadEnds { out, depths, .. } = &self.dead_ends;
+        let (mut start, mut end) = (from, to);
+        let (mut first, mut last) = (vec![from], vec![to]);
+        // Both ways out, the longer one first, until they meet or have left the dead ends.
+        while start != end && (out[start as usize] != NO_NODE || out[end as usize] != NO_NODE) {
+            if depths[start as usize] >= depths[end as usize] {
+                start = out[start as usize];
+                first.push(start);
+            } else {
+                end = out[end as usize];
+                last.push(end);
+            }
+        }
+        let mut reason = None;
+        path.clear();
+        if start != end {
+            reason = self.search(start, end, nodes_max, true, path);
+            if reason.is_some() {
+                first.pop();
+                first.append(path);
+                std::mem::swap(&mut first, path);
+                return reason;
+            }
+            first.pop();
+        } else {
+            last.pop();
+        }
+        if start != end {
+            last.pop();
+        }
+        first.append(path);
+        first.extend(last.iter().rev());
+        std::mem::swap(&mut first, path);
+        reason
+    }
+
+    fn search(
+        &mut self,
+        from: u32,
+        to: u32,
+        nodes_max: usize,
+        leaves_dead_ends_out: bool,
+        path: &mut Vec<u32>,
+    ) -> Option<PartialReason> {
+        self.begin();
+        let mut marks = std::mem::take(&mut self.marks);
+        let mut heap = std::mem::take(&mut self.heap);
+        let stamp = self.stamp;
+        marks[from as usize] = CellMark { stamp, parent: NO_NODE, cost: 0.0, is_closed: false };
+        let target = self.location(to);
+        let far = self.distance(self.location(from), target) * self.least;
+        heap.push(Reverse(key(far, from)));
+        let (mut best, mut nodes) = ((far, from), 0);
+        let mut result = (from, Some(PartialReason::Unreachable));
+        while let Some(Reverse(top)) = heap.pop() {
+            let node = top as u32;
+            if std::mem::replace(&mut marks[node as usize].is_closed, true) {
+                continue;
+            }
+            if node == to {
+                result = (node, None);
+                break;
+            }
+            if nodes >= nodes_max {
+                result.1 = Some(PartialReason::Budget);
+                break;
+            }
+            nodes += 1;
+            let cost_here = marks[node as usize].cost;
+            let (column, row) = self.location(node);
+            self.each_neighbor(node, |near, length, (dx, dy)| {
+                if leaves_dead_ends_out && self.dead_ends.out[near as usize] != NO_NODE {
+                    return;
+                }
+                let cost = cost_here + length * self.costs[near as usize];
+                let mark = &mut marks[near as usize];
+                if mark.stamp == stamp && (mark.is_closed || mark.cost <= cost) {
+                    return;
+                }
+                *mark = CellMark { stamp, parent: node, cost, is_closed: false };
+                let rest = self.distance((column + dx, row + dy), target) * self.least;
+                heap.push(Reverse(key(cost + rest, near)));
+                if rest < best.0 {
+                    best = (rest, near);
+                }
+            });
+        }
+        let (end, reason) = result;
+        trace(&marks, if reason.is_none() { end } else { best.1 }, path);
+        (self.marks, self.heap) = (marks, heap);
+        reason
+    }
+
+    fn begin(&mut self) {
+        if self.marks.is_empty() || self.stamp == u32::MAX {
+            self.marks.clear();
+            self.marks.resize(self.costs.len(), CellMark::default());
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        self.heap.clear();
+    }
+
+    /// Finds the dead ends: removes cells with one neighbour until none is left.
+    fn find_dead_ends(&mut self) {
+        if self.dead_ends.found == Some(self.version) {
+            return;
+        }
+        let mut ends = std::mem::take(&mut self.dead_ends);
+        ends.found = Some(self.version);
+        ends.out.clear();
+        ends.out.resize(self.costs.len(), NO_NODE);
+        ends.depths.clear();
+        ends.depths.resize(self.costs.len(), 0);
+        let mut neighbors = vec![0u8; self.costs.len()];
+        let mut removed = Vec::new();
+        for node in (0..self.costs.len() as u32).filter(|node| self.costs[*node as usize] > 0.0) {
+            let mut count = 0;
+            self.each_neighbor(node, |_, _, _| count += 1);
+            neighbors[node as usize] = count;
+            if count == 1 {
+                removed.push(node);
+            }
+        }
+        let mut next = 0;
+        while let Some(&node) = removed.get(next) {
+            next += 1;
+            // The last cell of a part without loops has no neighbour left: it is the root.
+            if neighbors[node as usize] != 1 {
+                continue;
+            }
+            let mut way = NO_NODE;
+            self.each_neighbor(node, |near, _, _| {
+                if ends.out[near as usize] == NO_NODE {
+                    way = near;
+                }
+            });
+            ends.out[node as usize] = way;
+            neighbors[node as usize] = 0;
+            neighbors[way as usize] -= 1;
+            if neighbors[way as usize] == 1 {
+                removed.push(way);
+            }
+        }
+        for &node in removed.iter().rev() {
+            if let Some(depth) = ends.depths.get(ends.out[node as usize] as usize) {
+                ends.depths[node as usize] = depth + 1;
+            }
+        }
+        self.dead_ends = ends;
+    }
+}
+
+fn trace(marks: &[CellMark], end: u32, path: &mut Vec<u32>) {
+    path.clear();
+    let mut at = end;
+    while at != NO_NODE {
+        path.push(at);
+        at = marks[at as usize].parent;
+    }
+    path.reverse();
+}
