@@ -39,7 +39,7 @@ fn length(number: f64, argument: &str) -> Result<f32, Error> {
 }
 
 pub(super) fn position(position: Vec3, argument: &str) -> Result<Vec3, Error> {
-    if !(position.is_finite() && position.abs().max_element() <= LENGTH_MAX) {
+    if position.abs().max_element() > LENGTH_MAX {
         return Err(error!(
             "argument {argument} must be at most {LENGTH_MAX} metres from the origin along each \
              axis, got {position}"
