@@ -6,6 +6,8 @@ mod bundles;
 mod faults;
 #[path = "content/git.rs"]
 mod git;
+#[path = "content/hostile_git.rs"]
+mod hostile_git;
 #[path = "content/index.rs"]
 mod index;
 #[path = "content/reload.rs"]

@@ -4,6 +4,7 @@
 pub mod browser;
 mod console;
 mod data;
+mod flow_sources;
 #[cfg(target_os = "linux")]
 mod foreign_window;
 mod hostile_clients;

@@ -14,6 +14,10 @@ use std::process::{Command, Stdio};
 /// First and last line of the block in `.gitattributes`.
 const BEGIN: &str = "# engine merge --install";
 const END: &str = "# end of engine merge --install";
+/// The attributes of each ending in the block.
+const ATTRIBUTES: &str = "merge=engine diff=engine";
+/// Size of the largest file of git's that is read, in bytes.
+const GIT_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Runs git in a folder. Returns its output, or its error message.
 pub fn run(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
@@ -28,11 +32,15 @@ pub fn run_with(
 ) -> Result<Vec<u8>, String> {
     let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut child = Command::new("git")
-        // A repository may come from anywhere: its settings must not start programs here.
+        // A repository may come from anywhere: its settings must not start programs here. A
+        // transport, by which missing objects are fetched, is a program that its settings name.
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args(arguments)
         .current_dir(folder)
         .env("LC_ALL", "C")
+        .env("GIT_ALLOW_PROTOCOL", "none")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
         .stdin(stdin)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -87,7 +95,7 @@ pub fn install(folder: &Path) -> Result<String, String> {
     let engine = format!("'{}'", engine.replace('\'', "'\\''"));
     let settings = [
         ("merge.engine.name", "SJSON and JSON by structure".to_string()),
-        ("merge.engine.driver", format!("{engine} merge --in-place --path %P -- %O %A %B")),
+        ("merge.engine.driver", format!("{engine} merge --in-place --path=%P -- %O %A %B")),
         ("diff.engine.textconv", format!("{engine} diff --textconv --")),
         ("difftool.engine.cmd", format!("{engine} diff -- \"$LOCAL\" \"$REMOTE\"")),
     ];
@@ -108,7 +116,7 @@ pub fn install(folder: &Path) -> Result<String, String> {
 /// Replaces the block of the engine in `.gitattributes`, and keeps all other lines.
 fn write_attributes(path: &Path) -> Result<(), String> {
     let old = match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => {
+        Ok(found) if !found.is_file() || found.len() > GIT_FILE_BYTES_MAX => {
             return Err(format!("{} is no plain file: nothing is written", path.display()));
         }
         Ok(_) => {
@@ -116,28 +124,47 @@ fn write_attributes(path: &Path) -> Result<(), String> {
         }
         Err(_) => String::new(),
     };
+    engine_foundation::output_file::write(path, with_block(&old).as_bytes())
+        .map_err(|reason| format!("{}: {reason}", path.display()))
+}
+
+/// Returns attributes with the current block of the engine. Line ends stay. A block without its
+/// last line ends at the first line that is not the engine's.
+fn with_block(old: &str) -> String {
+    let end = if old.contains("\r\n") { "\r\n" } else { "\n" };
     let mut text = String::new();
     let mut is_inside = false;
-    for line in old.lines() {
-        is_inside |= line == BEGIN;
-        if !is_inside {
+    for line in old.split_inclusive('\n') {
+        let content = line.trim_end_matches(['\r', '\n']);
+        if content == BEGIN {
+            is_inside = true;
+        } else if is_inside && content == END {
+            is_inside = false;
+        } else if !(is_inside && content.ends_with(ATTRIBUTES)) {
+            is_inside = false;
             text += line;
-            text.push('\n');
         }
-        is_inside &= line != END;
     }
-    text += &format!("{BEGIN}\n");
+    if !text.is_empty() && !text.ends_with('\n') {
+        text += end;
+    }
+    text += &format!("{BEGIN}{end}");
     for ending in endings() {
-        text += &format!("*.{ending} merge=engine diff=engine\n");
+        text += &format!("*.{ending} {ATTRIBUTES}{end}");
     }
-    text += &format!("{END}\n");
-    engine_foundation::output_file::write(path, text.as_bytes())
-        .map_err(|reason| format!("{}: {reason}", path.display()))
+    text + END + end
+}
+
+/// Reads a regular file of git's of ordinary size; `None` for anything else, such as a pipe.
+fn read_git_file(path: &Path) -> Option<String> {
+    let found = fs::metadata(path).ok()?;
+    let is_plain = found.is_file() && found.len() <= GIT_FILE_BYTES_MAX;
+    is_plain.then(|| fs::read_to_string(path).ok()).flatten()
 }
 
 /// Returns a warning if a folder's attributes name the driver, and git has no such driver here.
 pub fn missing_driver(folder: &Path) -> Option<String> {
-    let attributes = fs::read_to_string(folder.join(".gitattributes")).ok()?;
+    let attributes = read_git_file(&folder.join(".gitattributes"))?;
     if !attributes.contains("merge=engine") {
         return None;
     }
@@ -147,13 +174,13 @@ pub fn missing_driver(folder: &Path) -> Option<String> {
     let config = match git.is_dir() {
         true => git.join("config"),
         false => {
-            let text = fs::read_to_string(&git).ok()?;
+            let text = read_git_file(&git)?;
             let named = tree.join(text.strip_prefix("gitdir:")?.trim());
-            let common = fs::read_to_string(named.join("commondir")).ok()?;
+            let common = read_git_file(&named.join("commondir"))?;
             named.join(common.trim()).join("config")
         }
     };
-    let config = fs::read_to_string(config).ok()?;
+    let config = read_git_file(&config)?;
     (!config.contains("[merge \"engine\"]")).then(|| {
         ".gitattributes: git has no merge driver 'engine' in this clone, and merges by lines: run \
          `engine merge --install`"
@@ -176,11 +203,12 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
             "{commit} has {} parents: only merges of two branches are verified",
             parents.len()
         );
-        return Ok(exit::SUCCESS);
+        let is_verified = parents.len() < 2;
+        return Ok(if is_verified { exit::SUCCESS } else { exit::FAILED });
     };
     let base = text(&["merge-base", left, right])?;
     let changed = |side: &str| -> Result<Vec<String>, String> {
-        let names = run(folder, &["diff", "--name-only", "-z", &base, side])?;
+        let names = run(folder, &["diff", "--name-only", "--no-relative", "-z", &base, side])?;
         let names = String::from_utf8_lossy(&names).into_owned();
         Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_string).collect())
     };
@@ -195,7 +223,12 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
         };
         // A file that a side removed is decided by people.
         let (Some(of_left), Some(of_right)) = (version(left), version(right)) else { continue };
-        let texts = [version(&base).unwrap_or_default(), of_left, of_right];
+        let of_base = match text(&["ls-tree", "--full-tree", &base, "--", path])?.is_empty() {
+            // Both sides added it.
+            true => String::new(),
+            false => version(&base).ok_or_else(|| format!("{path} of {base} cannot be read"))?,
+        };
+        let texts = [of_base, of_left, of_right];
         let merged = merge::merge_texts(&texts, path, &|_| MergeSide::Right);
         count += 1;
         if version(commit).as_deref() != Some(&merged.text[..]) {
@@ -208,7 +241,13 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
     }
     // Two changes that are fine alone can leave a name without its resource: one renames, the
     // other adds a use.
-    let missing = missing_names(folder);
+    let missing = match text(&["rev-parse", commit])? == text(&["rev-parse", "HEAD"])? {
+        true => missing_names(folder)?,
+        false => {
+            engine_foundation::print_line!("names are only checked in the commit of the work tree");
+            Vec::new()
+        }
+    };
     missing.iter().for_each(|line| engine_foundation::print_line!("{line}"));
     engine_foundation::print_line!("{count} merged files, {wrong} differ");
     wrong += missing.len();
@@ -216,8 +255,11 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
 }
 
 /// Returns the names that no resource has in the game of a folder. Empty if it is no game.
-fn missing_names(folder: &Path) -> Vec<String> {
-    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+fn missing_names(folder: &Path) -> Result<Vec<String>, String> {
+    if !folder.join("main.lua").exists() && !folder.join("settings.sjson").exists() {
+        return Ok(Vec::new());
+    }
+    let graph = content::graph(folder).map_err(|error| error.to_string())?;
     let line = |problem: &Problem| format!("{}: {}", problem.location, problem.message());
-    content::missing(&graph).iter().map(line).collect()
+    Ok(content::missing(&graph).iter().map(line).collect())
 }

@@ -140,7 +140,11 @@ const ALLOWED: &[Allowed] = &[
         &["fs::canonicalize(", "fs::read_dir(", ".is_file(", ".exists()"],
         "looks for a game near the folder that a person names, by names of files",
     ),
-    ("src/app/flow.rs", &[".is_file("], "whether a graph of a tool is a new file of the game"),
+    (
+        "src/app/flow.rs",
+        &[".is_file(", "fs::symlink_metadata("],
+        "whether a graph of a tool is a new file of the game",
+    ),
     (
         "src/content/changes/journal.rs",
         &[

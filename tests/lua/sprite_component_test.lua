@@ -237,8 +237,8 @@ describe("invalid use of sprites and tile maps of units", function()
       .. "mean 'body'?", Unit.sprite, hero, "bdy")
     check("Unit.tilemap: argument #2 'tilemap': unit \"units/hero\" has no tilemaps",
       Unit.tilemap, hero, 1)
-    check("Unit.has_sprite: argument #2 'sprite' must be a number or a name", Unit.has_sprite,
-      hero, true)
+    check("Unit.has_sprite: argument #2 'sprite' must be string|integer, got boolean true",
+      Unit.has_sprite, hero, true)
     check("Sprite.set_texture: argument #2 'texture': the sheet 'pictures/hero' has no frame '9': "
       .. "it has 4 frames, '1' to '4'", Sprite.set_texture, sprite, HERO .. "/9")
     check("Sprite.play: argument #2 'tag': the sheet 'pictures/hero' has no tag 'rum', did you "
@@ -291,8 +291,8 @@ describe("invalid use of sprites and tile maps of units", function()
       assert.matches("Unit." .. fn .. ": argument #1 'unit' must be", error_of(Unit[fn], nil), 1,
         true)
     end
-    check("Unit.has_tilemap: argument #2 'tilemap' must be a number or a name", Unit.has_tilemap,
-      hero, true)
+    check("Unit.has_tilemap: argument #2 'tilemap' must be string|integer, got boolean true",
+      Unit.has_tilemap, hero, true)
     assert.matches("Tilemap.unit: argument #1 'tilemap' must be", error_of(Tilemap.unit, "x"), 1,
       true)
     assert.has_error(function() Sprite.alive("x") end)

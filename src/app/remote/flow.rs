@@ -10,10 +10,12 @@ use engine_flow::{
 };
 use engine_foundation::hash::murmur64a;
 use engine_foundation::json::{self, object};
-use engine_foundation::sjson::SjsonTree;
+use engine_foundation::output_file;
+use engine_foundation::sjson::{self, SjsonTree};
 use engine_platform::broker;
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
+use std::path::Path;
 use std::time::Instant;
 
 /// Seconds without a question after which the recording of an instance ends.
@@ -87,7 +89,15 @@ pub fn nodes(call: &mut IncomingCall) -> Answer {
 
 fn open_file(call: &mut IncomingCall) -> Result<GraphFile, Refusal> {
     let name = text(call.fields, "graph").unwrap_or_default().to_string();
-    call.app.read_graph(&name).map_err(|error| refuse(error.message))
+    let file = call.app.read_graph(&name).map_err(|error| refuse(error.message))?;
+    // A graph in the file would replace the shared one, which other units may use.
+    let tree = sjson::parse(&file.text).map(|document| document.to_tree());
+    match tree.as_ref().ok().and_then(|tree| tree.get(file.block())) {
+        Some(SjsonTree::String(shared)) => {
+            Err(refuse(format!("{name} uses the shared graph '{shared}': open {shared}.flow")))
+        }
+        _ => Ok(file),
+    }
 }
 
 /// Returns the tree of a source in a field.
@@ -175,7 +185,10 @@ pub fn save(call: &mut IncomingCall) -> Answer {
     let text = edit_text(&file.text, file.block(), &merged).map_err(refuse)?;
     let folder = call.app.game_folder().ok_or_else(|| refuse("a bundle has no sources"))?;
     if text != file.text {
-        broker::replace_source(&folder.join(&file.path), text.as_bytes())
+        let path = folder.join(&file.path);
+        output_file::check_no_links(&folder, Path::new(&file.path))
+            .and_then(|()| output_file::check(&path))
+            .and_then(|()| broker::replace_source(&path, text.as_bytes()))
             .map_err(|reason| refuse(format!("{} cannot be written: {reason}", file.path)))?;
     }
     let was_changed = json::write(&base) != json::write(&file.tree);

@@ -3,7 +3,7 @@
 
 use crate::api::unit::node_remedy;
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{Integer, MaybeHandle, TextArgument};
+use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Mat4, Quat, Vec3, suggest};
 use engine_frame_packet::scene::{SkyFrame, SkyVisibility};
@@ -426,26 +426,12 @@ fn world_rotation(engine: &mut Engine, light: LightId) -> Quat {
     NodePose::of(world_pose(engine, light)).rotation
 }
 
-/// Finds a light of a unit by its 1-based number, or by its part's name.
-pub(super) fn of_unit(
-    engine: &Engine,
-    unit: UnitId,
-    which: &ScriptValue,
-) -> Result<Option<LightId>, Error> {
+/// Finds a light of a unit by its name or index.
+pub(super) fn of_unit(engine: &Engine, unit: UnitId, which: NameOrIndex) -> Option<LightId> {
     let lights = engine.worlds.scenes.lights.of_unit(unit.row());
-    let index = match which {
-        ScriptValue::Number(number) => crate::api::unit::meshes::array_index(*number, lights.len()),
-        ScriptValue::Text(name) => {
-            let parts = &engine.worlds.units.of(unit).resource.template.lights;
-            parts.iter().position(|part| part.name == *name)
-        }
-        _ => {
-            return Err(engine_foundation::error!(
-                "argument #2 'light' must be a number or a name"
-            ));
-        }
-    };
-    Ok(index.and_then(|index| lights.get(index).copied()))
+    let parts = &engine.worlds.units.of(unit).resource.template.lights;
+    let at = which.position(parts.iter().map(|part| &part.name[..]), lights.len())?;
+    lights.get(at).copied()
 }
 
 /// Sets a world's surroundings from a list: twelve numbers of colors (top, horizon, ground, fog),

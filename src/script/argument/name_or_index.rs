@@ -13,6 +13,23 @@ pub enum NameOrIndex {
     Index(i64),
 }
 
+impl NameOrIndex {
+    /// Returns the position of an item, from 0: an index within `count`, or the first of `names`
+    /// that is equal. `None` if there is no such item.
+    pub fn position<'a>(
+        &self,
+        mut names: impl Iterator<Item = &'a str>,
+        count: usize,
+    ) -> Option<usize> {
+        match self {
+            NameOrIndex::Name(name) => names.position(|known| known == name.as_str()),
+            NameOrIndex::Index(index) => {
+                usize::try_from(*index).ok()?.checked_sub(1).filter(|at| *at < count)
+            }
+        }
+    }
+}
+
 impl Argument for NameOrIndex {
     const TYPE: ApiType = ApiType::new("string|integer", ValueShape::Number);
     unsafe fn read(

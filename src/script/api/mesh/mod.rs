@@ -5,9 +5,8 @@ pub(super) mod create;
 
 use crate::api::mesh::create::{find_mesh_material, new, rebuild};
 use crate::api_row::{ModuleRows, func, hot, module};
-use crate::argument::{Integer, MaybeHandle, TextArgument};
+use crate::argument::{Integer, MaybeHandle, NameOrIndex, TextArgument};
 use crate::context;
-use crate::value::ScriptValue;
 use engine_foundation::{Color, Error, Mat4, Quat, Vec3};
 use engine_materials::MaterialId;
 use engine_runtime::Engine;
@@ -293,28 +292,22 @@ fn index_of(engine: &Engine, mesh: MeshId, index: i64) -> Result<usize, Error> {
 fn material(
     engine: &mut Engine,
     mesh: MeshId,
-    which: ScriptValue,
+    which: NameOrIndex,
 ) -> Result<Option<MaterialId>, Error> {
     let found = engine.worlds.scenes.meshes.of(mesh);
     let entry = engine.assets.models.entry(found.mesh);
     let at = match which {
-        ScriptValue::Number(number) if number.fract() == 0.0 => {
-            index_of(engine, mesh, number as i64)?
-        }
-        ScriptValue::Text(name) => {
+        NameOrIndex::Index(index) => index_of(engine, mesh, index)?,
+        NameOrIndex::Name(name) => {
+            let name = name.as_str();
             let names = entry.material_names.iter();
-            names.clone().position(|known| *known == name).ok_or_else(|| {
-                let near = engine_foundation::suggest::hint(&name, names.map(String::as_str));
+            names.clone().position(|known| known == name).ok_or_else(|| {
+                let near = engine_foundation::suggest::hint(name, names.map(String::as_str));
                 engine_foundation::error!(
                     "argument #2 'which': the mesh '{}' has no material '{name}'{near}",
                     entry.name
                 )
             })?
-        }
-        _ => {
-            return Err(engine_foundation::error!(
-                "argument #2 'which' must be a whole number or a name"
-            ));
         }
     };
     let own = found.extra.materials.get(at).copied().flatten();

@@ -3,9 +3,9 @@
 //! (lua/world/component_queries.lua, lua/world/unit/inspect.lua).
 
 use crate::api::sound::arguments::StartedVoice;
-use crate::api::unit::meshes::{array_index, no_such};
+use crate::api::unit::meshes::no_such;
 use crate::api_row::{ModuleRows, func, more};
-use crate::argument::TextArgument;
+use crate::argument::{NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_foundation::sjson::SjsonTree;
@@ -95,22 +95,18 @@ fn index_of<'a>(
     engine: &Engine,
     unit: UnitId,
     kind: &str,
-    which: &ScriptValue,
+    which: NameOrIndex,
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<usize, Error> {
     let count = names.clone().count();
-    let found = match which {
-        ScriptValue::Number(number) => array_index(*number, count),
-        ScriptValue::Text(name) => names.clone().position(|known| known == name),
-        _ => None,
-    };
+    let found = which.position(names.clone(), count);
     found.ok_or_else(|| no_such(engine, unit, kind, which, (names, count)))
 }
 
-fn voice(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<StartedVoice, Error> {
+fn voice(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<StartedVoice, Error> {
     let resource = engine.worlds.units.of(unit).resource.clone();
     let names = resource.template.sounds.iter().map(|part| &part.name[..]);
-    let index = index_of(engine, unit, "sound", &which, names)?;
+    let index = index_of(engine, unit, "sound", which, names)?;
     let voice = engine.worlds.voices.of_unit(unit.row()).get(index).and_then(|entry| entry.voice);
     let slots = &engine.devices.sounds.voices.slots;
     Ok(StartedVoice(voice.filter(|voice| slots.get(*voice).is_some()).map(VoiceId)))
@@ -123,11 +119,11 @@ fn num_voices(engine: &mut Engine, unit: UnitId) -> u64 {
 fn particles(
     engine: &mut Engine,
     unit: UnitId,
-    which: ScriptValue,
+    which: NameOrIndex,
 ) -> Result<Option<EffectId>, Error> {
     let resource = engine.worlds.units.of(unit).resource.clone();
     let names = resource.template.effects.iter().map(|part| &part.name[..]);
-    let index = index_of(engine, unit, "particles", &which, names)?;
+    let index = index_of(engine, unit, "particles", which, names)?;
     let effect = engine.worlds.scenes.effects.of_unit(unit.row()).get(index).map(|it| it.id);
     let slots = engine.worlds.particles.slots();
     Ok(effect.filter(|effect| slots.get(effect.0).is_some()))

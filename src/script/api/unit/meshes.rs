@@ -4,7 +4,7 @@ use crate::api::light;
 use crate::api::mesh;
 use crate::api::sprite;
 use crate::api_row::{ModuleRows, func, more};
-use crate::argument::{Integer, TextArgument};
+use crate::argument::{Integer, NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Mat4, Vec3, doing, suggest};
 use engine_frame_packet::scene::is_in_range;
@@ -145,27 +145,21 @@ pub static CORE: ModuleRows = more(
     .pure()],
 );
 
-/// Converts a 1-based Lua index into an array index; `None` if it is out of range.
-pub(in crate::api) fn array_index(number: f64, count: usize) -> Option<usize> {
-    let fits = number.fract() == 0.0 && number >= 1.0 && number <= count as f64;
-    fits.then(|| number as usize - 1)
-}
-
-fn find_mesh(engine: &Engine, unit: UnitId, which: &ScriptValue) -> Result<Option<MeshId>, Error> {
+fn find_mesh(engine: &Engine, unit: UnitId, which: NameOrIndex) -> Option<MeshId> {
     let meshes = &engine.worlds.scenes.meshes;
-    let slots: Vec<usize> = meshes.of_unit(unit.row()).collect();
+    let mut slots = meshes.of_unit(unit.row());
     let at = match which {
-        ScriptValue::Number(number) => array_index(*number, slots.len()).map(|at| slots[at]),
-        ScriptValue::Text(name) => {
+        NameOrIndex::Index(index) => slots.nth(usize::try_from(index).ok()?.checked_sub(1)?),
+        NameOrIndex::Name(name) => {
+            let name = name.as_str();
             let parts = &engine.worlds.units.of(unit).resource.template.meshes;
             let index = |slot: usize| meshes.slots.at(slot).map(|mesh| usize::from(mesh.index));
             let named = parts.iter().position(|part| part.name == *name);
-            let by_part = named
-                .and_then(|named| slots.iter().copied().find(|slot| index(*slot) == Some(named)));
+            let by_part = named.and_then(|named| slots.find(|slot| index(*slot) == Some(named)));
             // The name of a mesh in its model is accepted, too.
             by_part.or_else(|| {
                 let shown = |slot: usize| meshes.slots.at(slot).map(|mesh| mesh.mesh);
-                slots.iter().copied().find(|slot| {
+                meshes.of_unit(unit.row()).find(|slot| {
                     let full = shown(*slot).map(|number| &engine.assets.models.entry(number).name);
                     full.is_some_and(|full| {
                         full.rsplit_once('/').is_some_and(|(_, last)| last == name)
@@ -173,13 +167,8 @@ fn find_mesh(engine: &Engine, unit: UnitId, which: &ScriptValue) -> Result<Optio
                 })
             })
         }
-        _ => {
-            return Err(engine_foundation::error!(
-                "argument #2 'mesh' must be a whole number or a name"
-            ));
-        }
     };
-    Ok(at.map(|at| MeshId(meshes.slots.handle_at(at).expect("it is in a chain"))))
+    at.map(|at| MeshId(meshes.slots.handle_at(at).expect("it is in a chain")))
 }
 
 /// Returns the error for a part that a unit does not have.
@@ -187,7 +176,7 @@ pub(in crate::api) fn no_such<'a>(
     engine: &Engine,
     unit: UnitId,
     kind: &str,
-    which: &ScriptValue,
+    which: NameOrIndex,
     (names, count): (impl Iterator<Item = &'a str>, usize),
 ) -> Error {
     let unit = &engine.worlds.units.of(unit).resource.name;
@@ -197,32 +186,32 @@ pub(in crate::api) fn no_such<'a>(
         _ => format!("{kind}s"),
     };
     match which {
-        ScriptValue::Text(name) => {
+        NameOrIndex::Name(name) => {
+            let name = name.as_str();
             let near = suggest::hint_or_names(name, names);
             engine_foundation::error!(
                 "argument #2 '{kind}': unit \"{unit}\" has no {kind} '{name}'{near}"
             )
         }
-        ScriptValue::Number(number) => match count {
-            0 => engine_foundation::error!("argument #2 '{kind}': unit \"{unit}\" has no {plural}"),
-            _ => engine_foundation::error!(
-                "argument #2 '{kind}': unit \"{unit}\" has the {plural} 1 to {count}, got {number}"
-            ),
-        },
-        _ => engine_foundation::error!("argument #2 '{kind}' must be a whole number or a name"),
+        NameOrIndex::Index(_) if count == 0 => {
+            engine_foundation::error!("argument #2 '{kind}': unit \"{unit}\" has no {plural}")
+        }
+        NameOrIndex::Index(index) => engine_foundation::error!(
+            "argument #2 '{kind}': unit \"{unit}\" has the {plural} 1 to {count}, got {index}"
+        ),
     }
 }
 
-fn unit_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<MeshId, Error> {
-    find_mesh(engine, unit, &which)?.ok_or_else(|| {
+fn unit_mesh(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<MeshId, Error> {
+    find_mesh(engine, unit, which).ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.meshes.iter();
         let count = engine.worlds.scenes.meshes.of_unit(unit.row()).count();
-        no_such(engine, unit, "mesh", &which, (names.map(|part| &part.name[..]), count))
+        no_such(engine, unit, "mesh", which, (names.map(|part| &part.name[..]), count))
     })
 }
 
-fn has_mesh(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
-    Ok(find_mesh(engine, unit, &which)?.is_some())
+fn has_mesh(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> bool {
+    find_mesh(engine, unit, which).is_some()
 }
 
 fn num_meshes(engine: &mut Engine, unit: UnitId) -> u64 {
@@ -293,53 +282,39 @@ fn mesh_pick_raycast(
     Ok(ScriptValue::List(numbers.into_iter().chain([mesh]).collect()))
 }
 
-fn unit_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<LightId, Error> {
-    light::of_unit(engine, unit, &which)?.ok_or_else(|| {
+fn unit_light(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<LightId, Error> {
+    light::of_unit(engine, unit, which).ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.lights.iter();
         let count = engine.worlds.scenes.lights.of_unit(unit.row()).len();
-        no_such(engine, unit, "light", &which, (names.map(|part| &part.name[..]), count))
+        no_such(engine, unit, "light", which, (names.map(|part| &part.name[..]), count))
     })
 }
 
-fn has_light(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
-    Ok(light::of_unit(engine, unit, &which)?.is_some())
+fn has_light(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> bool {
+    light::of_unit(engine, unit, which).is_some()
 }
 
 fn num_lights(engine: &mut Engine, unit: UnitId) -> u64 {
     engine.worlds.scenes.lights.of_unit(unit.row()).len() as u64
 }
 
-fn find_camera(
-    engine: &Engine,
-    unit: UnitId,
-    which: &ScriptValue,
-) -> Result<Option<CameraId>, Error> {
+fn find_camera(engine: &Engine, unit: UnitId, which: NameOrIndex) -> Option<CameraId> {
     let cameras = engine.worlds.scenes.cameras.of_unit(unit.row());
-    let at = match which {
-        ScriptValue::Number(number) => array_index(*number, cameras.len()),
-        ScriptValue::Text(name) => {
-            let parts = &engine.worlds.units.of(unit).resource.template.cameras;
-            parts.iter().position(|part| part.name == *name)
-        }
-        _ => {
-            return Err(engine_foundation::error!(
-                "argument #2 'camera' must be a whole number or a name"
-            ));
-        }
-    };
-    Ok(at.and_then(|at| cameras.get(at).copied()))
+    let parts = &engine.worlds.units.of(unit).resource.template.cameras;
+    let at = which.position(parts.iter().map(|part| &part.name[..]), cameras.len())?;
+    cameras.get(at).copied()
 }
 
-fn unit_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<CameraId, Error> {
-    find_camera(engine, unit, &which)?.ok_or_else(|| {
+fn unit_camera(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<CameraId, Error> {
+    find_camera(engine, unit, which).ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.cameras.iter();
         let count = engine.worlds.scenes.cameras.of_unit(unit.row()).len();
-        no_such(engine, unit, "camera", &which, (names.map(|part| &part.name[..]), count))
+        no_such(engine, unit, "camera", which, (names.map(|part| &part.name[..]), count))
     })
 }
 
-fn has_camera(engine: &mut Engine, unit: UnitId, which: ScriptValue) -> Result<bool, Error> {
-    Ok(find_camera(engine, unit, &which)?.is_some())
+fn has_camera(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> bool {
+    find_camera(engine, unit, which).is_some()
 }
 
 fn num_cameras(engine: &mut Engine, unit: UnitId) -> u64 {
@@ -406,7 +381,7 @@ fn has_visibility_group(engine: &mut Engine, unit: UnitId, name: TextArgument) -
 fn set_mesh_visibility(
     engine: &mut Engine,
     unit: UnitId,
-    which: ScriptValue,
+    which: NameOrIndex,
     visible: bool,
 ) -> Result<(), Error> {
     let mesh = unit_mesh(engine, unit, which)?;

@@ -1,0 +1,56 @@
+//! Tests of the files that saved Flow graphs are written to: a save never destroys what it did not
+//! read, and never leaves the game's folder.
+
+use super::{GameProcess, TOWER, ask_refused, check_running};
+use engine::foundation::json;
+use engine::foundation::sjson::SjsonTree;
+
+const MAIN: &str = "function init()\n  world = Application.main_world()\nend\n";
+
+fn fields(name: &str) -> Vec<(&'static str, SjsonTree)> {
+    let source = "{\"nodes\":{\"n1\":{\"type\":\"event.spawned\"}}}";
+    let sources = [("graph", name), ("base", "{}"), ("source", source)];
+    sources.map(|(key, value)| (key, json::text(value))).to_vec()
+}
+
+#[test]
+fn file_with_a_syntax_error_is_not_overwritten() {
+    let game = GameProcess::start_with("flow-broken", &[("main.lua", MAIN)], &[]);
+    let mut client = game.connect();
+    check_running(&mut client);
+    let broken = "// hours of work\nnodes = { n1 = {";
+    game.write("broken.flow", broken);
+    ask_refused(&mut client, "flow_save", fields("broken.flow"));
+    let kept = std::fs::read_to_string(game.folder.join("game/broken.flow")).expect("it exists");
+    assert_eq!(kept, broken);
+}
+
+#[test]
+fn unit_with_a_shared_graph_keeps_it() {
+    let unit = format!("{TOWER}flow = \"shared\"\n");
+    let shared = "nodes = { n1 = { type = \"event.spawned\" } }\n";
+    let files = [("main.lua", MAIN), ("barrel.unit", unit.as_str()), ("shared.flow", shared)];
+    let game = GameProcess::start_with("flow-shared", &files, &[]);
+    let mut client = game.connect();
+    check_running(&mut client);
+    let message = ask_refused(&mut client, "flow_save", fields("barrel.unit"));
+    assert!(message.contains("uses the shared graph 'shared'"), "{message}");
+    let kept = std::fs::read_to_string(game.folder.join("game/barrel.unit")).expect("it exists");
+    assert_eq!(kept, unit);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_lead_no_saved_graph_out_of_the_folder() {
+    for arguments in [&[][..], &["--unconfined"]] {
+        let name = format!("flow-link-{}", arguments.len());
+        let game = GameProcess::start_with(&name, &[("main.lua", MAIN)], arguments);
+        let mut client = game.connect();
+        check_running(&mut client);
+        let outside = game.folder.join("outside");
+        std::fs::create_dir_all(&outside).expect("the folder is made");
+        std::os::unix::fs::symlink(&outside, game.folder.join("game/out")).expect("a link");
+        ask_refused(&mut client, "flow_save", fields("out/door.flow"));
+        assert!(!outside.join("door.flow").exists());
+    }
+}
