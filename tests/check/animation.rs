@@ -43,7 +43,7 @@ fn resources_and_bones_of_events_are_checked() {
 }
 
 #[test]
-fn root_motion_in_place_is_a_warning() {
+fn root_motion_that_moves_nothing_is_a_warning() {
     // The hip of "Bow" does not move.
     let files = [
         MAIN,

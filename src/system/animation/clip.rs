@@ -6,6 +6,7 @@
 //! time in ticks, and three components. The first two keys of each track come first. Key i of a
 //! track is needed at the time of key i - 1, because the player interpolates between two keys.
 
+use super::bit_stream::PADDING;
 use super::clip_events::ClipEvent;
 use super::constant_track::Constants;
 use super::quantization::{KeyBits, QuantizedValue, TrackRange};
@@ -151,7 +152,7 @@ impl Clip {
             row_tracks: rows.tracks.len(),
             rows: rows.count as usize,
             keys: keys + constants + rows.tracks.len() * rows.count as usize,
-            stream_bytes: self.stream.len() + rows.stream.len(),
+            stream_bytes: self.stream.len() + rows.stream.len().saturating_sub(PADDING),
             jump_frames: self.jump_frames.len().max(rows.states.len()),
             root_keys: self
                 .features

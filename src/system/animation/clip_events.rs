@@ -109,7 +109,7 @@ impl Clip {
         self.features.looping == Some(true)
     }
 
-    /// Returns true if a state of a state machine that does not say otherwise repeats the clip.
+    /// Returns true if states of state machines without a setting of their own repeat the clip.
     pub fn repeats_in_states(&self) -> bool {
         self.features.looping != Some(false)
     }

@@ -58,6 +58,12 @@ impl Lanes {
         vector::splat_lane::<LANE>(self)
     }
 
+    /// Returns the whole numbers below 2^24 that [`super::bit_stream::fold`] made positive.
+    #[inline(always)]
+    pub fn unfold(numbers: [u32; 4]) -> Lanes {
+        vector::unfold(numbers)
+    }
+
     /// Returns the last number, and 0 in the other lanes.
     #[inline(always)]
     pub fn last(self) -> Lanes {
@@ -116,9 +122,10 @@ pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
 mod vector {
     use super::Lanes;
     use std::arch::x86_64::{
-        __m128, _mm_add_ps, _mm_and_ps, _mm_andnot_ps, _mm_cmplt_ps, _mm_div_ps, _mm_max_ps,
-        _mm_min_ps, _mm_movehl_ps, _mm_movelh_ps, _mm_mul_ps, _mm_or_ps, _mm_shuffle_ps,
-        _mm_sqrt_ps, _mm_sub_ps, _mm_unpackhi_ps, _mm_unpacklo_ps,
+        __m128, __m128i, _mm_add_ps, _mm_and_ps, _mm_and_si128, _mm_andnot_ps, _mm_cmplt_ps,
+        _mm_cvtepi32_ps, _mm_div_ps, _mm_max_ps, _mm_min_ps, _mm_movehl_ps, _mm_movelh_ps,
+        _mm_mul_ps, _mm_or_ps, _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_ps, _mm_sqrt_ps,
+        _mm_srli_epi32, _mm_sub_epi32, _mm_sub_ps, _mm_unpackhi_ps, _mm_unpacklo_ps, _mm_xor_si128,
     };
 
     #[inline(always)]
@@ -199,6 +206,18 @@ mod vector {
     }
 
     #[inline(always)]
+    pub fn unfold(numbers: [u32; 4]) -> Lanes {
+        // SAFETY: both are 16 bytes.
+        let numbers = unsafe { std::mem::transmute::<[u32; 4], __m128i>(numbers) };
+        // SAFETY: SSE2 is a part of x86-64.
+        store(unsafe {
+            let sign = _mm_and_si128(numbers, _mm_set1_epi32(1));
+            let all = _mm_sub_epi32(_mm_setzero_si128(), sign);
+            _mm_cvtepi32_ps(_mm_xor_si128(_mm_srli_epi32::<1>(numbers), all))
+        })
+    }
+
+    #[inline(always)]
     pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
         let [a, b, c, d] = rows.map(load);
         // SAFETY: SSE2 is a part of x86-64.
@@ -256,6 +275,8 @@ mod tests {
             same(vector::sqrt(a), plain::sqrt(a));
             same(vector::splat_lane::<2>(a), plain::splat_lane::<2>(a));
             for b in all.iter().copied() {
+                let bits = a.0.map(|number| number.to_bits() >> 8);
+                same(vector::unfold(bits), plain::unfold(bits));
                 same(vector::add(a, b), plain::add(a, b));
                 same(vector::subtract(a, b), plain::subtract(a, b));
                 same(vector::multiply(a, b), plain::multiply(a, b));

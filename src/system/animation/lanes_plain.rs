@@ -2,6 +2,7 @@
 //! their own here, and to compare with them.
 
 use super::Lanes;
+use crate::bit_stream;
 
 #[inline(always)]
 fn zip(a: Lanes, b: Lanes, operation: impl Fn(f32, f32) -> f32) -> Lanes {
@@ -62,6 +63,11 @@ pub fn if_below(lanes: Lanes, limit: Lanes, chosen: Lanes, other: Lanes) -> Lane
 #[inline(always)]
 pub fn splat_lane<const LANE: i32>(lanes: Lanes) -> Lanes {
     Lanes([lanes.0[LANE as usize]; 4])
+}
+
+#[inline(always)]
+pub fn unfold(numbers: [u32; 4]) -> Lanes {
+    Lanes(numbers.map(|number| bit_stream::unfold(number) as f32))
 }
 
 #[inline(always)]

@@ -22,6 +22,7 @@ mod compile;
 mod compile_measure;
 mod constant_track;
 pub mod constraints;
+mod dispatch;
 mod key_reduction;
 mod lanes;
 mod palette;

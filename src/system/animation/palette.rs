@@ -1,5 +1,6 @@
 //! Model-space matrices of bones, and the palette of matrices for skinning.
 
+use super::dispatch::dispatched;
 use super::lanes::{Lanes, transpose};
 use super::pose::{Pose, PoseGroup};
 use super::skeleton::Skeleton;
@@ -56,32 +57,43 @@ impl ModelMatrix {
     }
 }
 
-/// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
-///
-/// Bones are combined with their parents in the order of their depth: a processor combines several
-/// at the same time if none waits for the one before it.
-pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<ModelMatrix>) {
-    let count = skeleton.bone_count();
-    matrices.resize(pose.groups.len() * 4, ModelMatrix::IDENTITY);
-    let (fours, _) = matrices.as_chunks_mut::<4>();
-    for (group, four) in pose.groups.iter().zip(fours) {
-        *four = local_matrices(group);
-    }
-    matrices.resize(count, ModelMatrix::IDENTITY);
-    for (bone, parent) in skeleton.by_depth() {
-        let (bone, parent) = (usize::from(*bone), usize::from(*parent));
-        matrices[bone] = matrices[parent].concatenate(&matrices[bone]);
+dispatched! {
+    /// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
+    ///
+    /// Bones are combined with their parents in the order of their depth: a processor combines
+    /// several at the same time if none waits for the one before it.
+    pub fn model_matrices(
+        skeleton: &Skeleton,
+        pose: &Pose,
+        matrices: &mut Vec<ModelMatrix>,
+    ) {
+        let count = skeleton.bone_count();
+        matrices.resize(pose.groups.len() * 4, ModelMatrix::IDENTITY);
+        let (fours, _) = matrices.as_chunks_mut::<4>();
+        for (group, four) in pose.groups.iter().zip(fours) {
+            *four = local_matrices(group);
+        }
+        matrices.resize(count, ModelMatrix::IDENTITY);
+        for (bone, parent) in skeleton.by_depth() {
+            let (bone, parent) = (usize::from(*bone), usize::from(*parent));
+            matrices[bone] = matrices[parent].concatenate(&matrices[bone]);
+        }
     }
 }
 
-/// Appends the skinning matrix of each joint to `out`: the bone's model matrix after its inverse
-/// bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
-pub fn palette(
-    matrices: &[ModelMatrix],
-    joints: &[(u16, ModelMatrix)],
-    out: &mut Vec<ModelMatrix>,
-) {
-    out.extend(joints.iter().map(|(bone, bind)| matrices[usize::from(*bone)].concatenate(bind)));
+dispatched! {
+    /// Appends the skinning matrix of each joint to `out`: the bone's model matrix after its
+    /// inverse bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
+    pub fn palette(
+        matrices: &[ModelMatrix],
+        joints: &[(u16, ModelMatrix)],
+        out: &mut Vec<ModelMatrix>,
+    ) {
+        let joint = |(bone, bind): &(u16, ModelMatrix)| {
+            matrices[usize::from(*bone)].concatenate(bind)
+        };
+        out.extend(joints.iter().map(joint));
+    }
 }
 
 /// Returns the matrices of four bones relative to their parents.

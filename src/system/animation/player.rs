@@ -5,6 +5,7 @@
 use super::additive::additive_rest;
 use super::clip::{Clip, Key};
 use super::constant_track::ConstantLayout;
+use super::dispatch::dispatched;
 use super::lanes::Lanes;
 use super::pose::{Pose, PoseGroup};
 use super::row_layout::{RowLayout, RowState};
@@ -244,20 +245,7 @@ impl ClipPlayer {
     /// Writes the pose at the current time. Rotations are not normalized. Bones without a track are
     /// as in `base`: the pose below the clip, or [`super::additive_rest`] for additive clips.
     pub fn sample(&self, base: &Pose, pose: &mut Pose) {
-        let time = Lanes::splat(self.time);
-        pose.groups.clear();
-        pose.groups.extend_from_slice(&base.groups);
-        self.constants.write(&mut pose.groups);
-        self.rows.sample(&self.row_layout, self.row_part, &mut pose.groups);
-        for active in &self.rotations {
-            active.write(time, &mut pose.groups[active.group as usize].rotation);
-        }
-        for active in &self.positions {
-            active.write(time, &mut pose.groups[active.group as usize].position);
-        }
-        for active in &self.scales {
-            active.write(time, &mut pose.groups[active.group as usize].scale);
-        }
+        write_pose(self, base, pose);
     }
 
     /// Writes the weights of the morph targets at the current time. Targets without tracks keep
@@ -340,6 +328,25 @@ impl ClipPlayer {
         let seconds = f32::from(to.saturating_sub(from)) * self.tick_seconds;
         let held = clip.tracks[track].step || seconds <= 0.0;
         (start, if held { 0.0 } else { 1.0 / seconds })
+    }
+}
+
+dispatched! {
+    fn write_pose(player: &ClipPlayer, base: &Pose, pose: &mut Pose) {
+        let time = Lanes::splat(player.time);
+        pose.groups.clear();
+        pose.groups.extend_from_slice(&base.groups);
+        player.constants.write(&mut pose.groups);
+        player.rows.sample(&player.row_layout, player.row_part, &mut pose.groups);
+        for active in &player.rotations {
+            active.write(time, &mut pose.groups[active.group as usize].rotation);
+        }
+        for active in &player.positions {
+            active.write(time, &mut pose.groups[active.group as usize].position);
+        }
+        for active in &player.scales {
+            active.write(time, &mut pose.groups[active.group as usize].scale);
+        }
     }
 }
 

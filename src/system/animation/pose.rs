@@ -1,5 +1,6 @@
 //! Poses: the local transforms of all bones, in groups of four, and weighted sums of poses.
 
+use super::dispatch::dispatched;
 use super::lanes::Lanes;
 use super::skeleton::{BoneTransform, Skeleton};
 use engine_foundation::hash::StateHash;
@@ -135,20 +136,7 @@ impl BlendSum {
             return;
         }
         debug_assert_eq!(self.sum.groups.len(), pose.groups.len());
-        for (sum, group) in self.sum.groups.iter_mut().zip(&pose.groups) {
-            let [a, b] = [&sum.rotation, &group.rotation];
-            let dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
-            let signed = dot.sign() * factor;
-            for (sum, lanes) in sum.rotation.iter_mut().zip(group.rotation) {
-                *sum = *sum + lanes * signed;
-            }
-            for (sum, lanes) in sum.position.iter_mut().zip(group.position) {
-                *sum = *sum + lanes * factor;
-            }
-            for (sum, lanes) in sum.scale.iter_mut().zip(group.scale) {
-                *sum = *sum + lanes * factor;
-            }
-        }
+        add_weighted(&mut self.sum.groups, &pose.groups, factor);
         self.weight += weight;
     }
 
@@ -164,6 +152,25 @@ impl BlendSum {
             position: group.position.map(|lanes| lanes * factor),
             scale: group.scale.map(|lanes| lanes * factor),
         }));
+    }
+}
+
+dispatched! {
+    fn add_weighted(sums: &mut [PoseGroup], groups: &[PoseGroup], factor: Lanes) {
+        for (sum, group) in sums.iter_mut().zip(groups) {
+            let [a, b] = [&sum.rotation, &group.rotation];
+            let dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3];
+            let signed = dot.sign() * factor;
+            for (sum, lanes) in sum.rotation.iter_mut().zip(group.rotation) {
+                *sum = *sum + lanes * signed;
+            }
+            for (sum, lanes) in sum.position.iter_mut().zip(group.position) {
+                *sum = *sum + lanes * factor;
+            }
+            for (sum, lanes) in sum.scale.iter_mut().zip(group.scale) {
+                *sum = *sum + lanes * factor;
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Poses over poses: blending by weight and mask, differences and their addition.
 
+use super::dispatch::dispatched;
 use super::lanes::Lanes;
 use super::pose::{Pose, PoseGroup, normalize};
 
@@ -29,14 +30,10 @@ fn product(a: [Lanes; 4], b: [Lanes; 4]) -> [Lanes; 4] {
     ]
 }
 
-impl Pose {
-    /// Moves this pose towards another one: a weight of 0 keeps this pose, and 1 gives the other.
-    /// The mask has a weight for each group of bones. Rotations take the shorter arc. Both poses
-    /// have the same number of bones.
-    pub fn blend_towards(&mut self, other: &Pose, weight: f32, mask: Option<&[Lanes]>) {
-        debug_assert_eq!(self.groups.len(), other.groups.len());
+dispatched! {
+    fn blend(groups: &mut [PoseGroup], others: &[PoseGroup], weight: f32, mask: Option<&[Lanes]>) {
         let whole = Lanes::splat(weight).clamp_to_unit();
-        for (index, (group, other)) in self.groups.iter_mut().zip(&other.groups).enumerate() {
+        for (index, (group, other)) in groups.iter_mut().zip(others).enumerate() {
             let masked = mask.and_then(|mask| mask.get(index)).copied();
             let part = masked.map_or(whole, |masked| masked * whole);
             if part == Lanes::ZERO {
@@ -48,6 +45,16 @@ impl Pose {
             group.position = mix(group.position, other.position, part);
             group.scale = mix(group.scale, other.scale, part);
         }
+    }
+}
+
+impl Pose {
+    /// Moves this pose towards another one: a weight of 0 keeps this pose, and 1 gives the other.
+    /// The mask has a weight for each group of bones. Rotations take the shorter arc. Both poses
+    /// have the same number of bones.
+    pub fn blend_towards(&mut self, other: &Pose, weight: f32, mask: Option<&[Lanes]>) {
+        debug_assert_eq!(self.groups.len(), other.groups.len());
+        blend(&mut self.groups, &other.groups, weight, mask);
     }
 
     /// Replaces this pose by its difference from a reference: rotations relative to the

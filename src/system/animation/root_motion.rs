@@ -13,8 +13,8 @@ use engine_foundation::{Error, Mat3, Quat, Vec3, Vec4, error};
 /// Distance from the root in metres at which the error of its rotation is measured.
 const TURN_REACH: f32 = 1.0;
 
-/// Movement in metres, and rotation in radians, below which a root stays in place.
-const IN_PLACE: (f32, f32) = (0.01, 0.02);
+/// Movement in metres, and rotation in radians, below which a root does not move.
+const STILL_MAX: (f32, f32) = (0.01, 0.02);
 
 /// Part of the root bone's movement that leaves the pose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -94,8 +94,8 @@ impl RootTrack {
 
     /// Returns true if nothing moves: if the clip loops, from its start to its end; otherwise, at
     /// any time.
-    fn is_in_place(&self, loops: bool) -> bool {
-        let (far, turned) = IN_PLACE;
+    fn is_still(&self, loops: bool) -> bool {
+        let (far, turned) = STILL_MAX;
         let start = self.at(0.0);
         let start_turn = Vec4::from(start.rotation);
         let is_near = |tick: u16| {
@@ -119,7 +119,7 @@ impl Clip {
     /// Returns a warning if the clip was compiled with root motion, and moves nothing.
     pub fn root_warning(&self) -> Option<&'static str> {
         let root = self.features.root.as_ref()?;
-        root.is_in_place(self.is_looping()).then_some(
+        root.is_still(self.is_looping()).then_some(
             "it has 'root_motion', and its root bone stays in place: remove 'root_motion' and \
              move the unit in a script, or name the bone that moves as 'root_bone'",
         )

@@ -2,6 +2,7 @@
 //! values, and the state of a player between two rows.
 
 use super::bit_stream::PADDING;
+use super::dispatch::dispatched;
 use super::lanes::Lanes;
 use super::pose::PoseGroup;
 use super::row_track::{GroupBlock, ROUND, RowTrack, RowValue, Rows, block_of, read_group};
@@ -182,25 +183,7 @@ impl RowState {
 
     /// Reads the next row, which exists.
     pub fn read_row(&mut self, rows: &Rows) {
-        self.row += 1;
-        let block = &rows.blocks[block_of(self.row)];
-        if self.row == 1 || (self.row - 2).is_multiple_of(super::row_track::BLOCK_ROWS) {
-            self.at = block.offset;
-        }
-        let layout = &*rows.layout;
-        let (rotations, vectors) = block.groups.split_at(self.rotations.len());
-        let (stream, mut at) = (&rows.stream[..], self.at);
-        for ((pair, block), layout) in
-            self.rotations.iter_mut().zip(rotations).zip(&layout.rotations)
-        {
-            layout.advance(pair, block, stream, &mut at);
-        }
-        for (pair, block) in self.vectors.iter_mut().zip(vectors) {
-            let differences = read_group::<3>(stream, &mut at, &block.widths);
-            advance(pair, block, &differences);
-        }
-        self.at = at;
-        debug_assert!(at.div_ceil(8) + PADDING <= stream.len());
+        read_row(self, rows);
     }
 
     /// Returns true if all stored numbers are within a limit.
@@ -240,6 +223,30 @@ impl RowState {
             let target = &mut groups[layout.group as usize].scale;
             select_all(target, layout.values(pair.at(part)), layout.tracked);
         }
+    }
+}
+
+dispatched! {
+    fn read_row(state: &mut RowState, rows: &Rows) {
+        state.row += 1;
+        let block = &rows.blocks[block_of(state.row)];
+        if state.row == 1 || (state.row - 2).is_multiple_of(super::row_track::BLOCK_ROWS) {
+            state.at = block.offset;
+        }
+        let layout = &*rows.layout;
+        let (rotations, vectors) = block.groups.split_at(state.rotations.len());
+        let (stream, mut at) = (&rows.stream[..], state.at);
+        for ((pair, block), layout) in
+            state.rotations.iter_mut().zip(rotations).zip(&layout.rotations)
+        {
+            layout.advance(pair, block, stream, &mut at);
+        }
+        for (pair, block) in state.vectors.iter_mut().zip(vectors) {
+            let differences = read_group::<3>(stream, &mut at, &block.widths);
+            advance(pair, block, &differences);
+        }
+        state.at = at;
+        debug_assert!(at.div_ceil(8) + PADDING <= stream.len());
     }
 }
 

@@ -5,7 +5,7 @@
 //! The differences are whole numbers, so that the sum of a sequence of them is exact: a player that
 //! starts at any row has the same numbers as one that read all rows before it.
 
-use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, bits_at, fold, unfold, width};
+use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, group_at, unfold, width};
 use super::lanes::Lanes;
 use super::row_layout::{RowLayout, RowState};
 use super::source::TrackProperty;
@@ -405,13 +405,5 @@ pub(super) fn read_group<const N: usize>(
     at: &mut usize,
     widths: &[[u8; 4]; 4],
 ) -> [Lanes; N] {
-    let mut numbers = [Lanes::ZERO; N];
-    for lane in 0..4 {
-        for (numbers, widths) in numbers.iter_mut().zip(widths) {
-            let bits = u32::from(widths[lane]);
-            numbers.0[lane] = unfold(bits_at(stream, *at, bits)) as f32;
-            *at += bits as usize;
-        }
-    }
-    numbers
+    group_at::<N>(stream, at, widths).map(Lanes::unfold)
 }

@@ -68,8 +68,8 @@ fn compile(compiling: &mut CompileContext) -> Result<Vec<u8>, Error> {
     Ok(data.write())
 }
 
-/// Returns the warnings of the clips of a resource: an animation, or a model. Other kinds have none,
-/// and are not read.
+/// Returns the warnings of the clips of a resource: an animation, or a model. Resources of other
+/// kinds have none, and are not read.
 ///
 /// # Errors
 /// Fails if the data cannot be read.

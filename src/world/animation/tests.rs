@@ -474,8 +474,11 @@ pub(super) fn roaming() -> AnimatedModel {
             track(TrackProperty::Position, vec![[0.0; 4], [0.0, 1.0, 0.0, 0.0]]),
             track(TrackProperty::Rotation, vec![[0.0, 0.0, 0.0, 1.0], turn]),
         ];
-        let settings =
-            ClipSettings { looping: Some(true), root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
+        let settings = ClipSettings {
+            looping: Some(true),
+            root_motion: RootMotion::XyYaw,
+            ..ClipSettings::DEFAULT
+        };
         let source = SourceClip { seconds: 1.0, tracks };
         let clip = compile(&source, &shared.skeleton, &settings).unwrap().clip;
         shared.clips.push(Arc::new(NamedClip::new(name, clip, ClipOrigin::Own)));

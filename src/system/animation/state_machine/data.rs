@@ -235,7 +235,7 @@ pub struct State {
     pub clips: Vec<StateClip>,
     /// Factors of the playback rate: those of the state and of its groups.
     pub speeds: Vec<Expression>,
-    /// `None`: as the first clip says, which repeats unless its file says otherwise.
+    /// `None`: as the first clip.
     pub looping: Option<bool>,
     /// True if the clips are added to the layers below.
     pub additive: bool,

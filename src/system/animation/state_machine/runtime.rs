@@ -15,7 +15,7 @@ pub const TRACKS_MAX: usize = 8;
 pub struct ClipInfo {
     /// Length. A clip whose length is not above 0 is a pose.
     pub seconds: f32,
-    /// True if states repeat it that do not say otherwise.
+    /// True if states without a setting of their own repeat it.
     pub loops: bool,
     /// Times in seconds, in ascending order.
     pub beats: Vec<f32>,

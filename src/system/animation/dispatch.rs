@@ -1,0 +1,62 @@
+//! Functions that are compiled twice: with the instructions of newer x86-64 processors, and for all
+//! others. Both have the same operations in the same order, and so the same bits: no instruction
+//! that rounds a product and a sum once is among them.
+
+/// Defines a function that runs with AVX2 and BMI2 where the processor has them.
+macro_rules! dispatched {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $body:block
+    ) => {
+        $(#[$meta])*
+        $visibility fn $name($($argument: $kind),*) {
+            #[inline(always)]
+            fn everywhere($($argument: $kind),*) $body
+
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,bmi2")]
+                fn newer($($argument: $kind),*) {
+                    everywhere($($argument),*);
+                }
+                let has = std::arch::is_x86_feature_detected!("avx2")
+                    && std::arch::is_x86_feature_detected!("bmi2");
+                if has {
+                    // SAFETY: the processor has the instructions.
+                    return unsafe { newer($($argument),*) };
+                }
+            }
+            everywhere($($argument),*);
+        }
+    };
+}
+
+pub(crate) use dispatched;
+
+#[cfg(test)]
+mod tests {
+    use engine_foundation::random::Random;
+
+    dispatched! {
+        fn sums(a: &[f32], b: &[f32], out: &mut [f32]) {
+            for ((a, b), out) in a.iter().zip(b).zip(out) {
+                *out = a * b + *out;
+            }
+        }
+    }
+
+    #[test]
+    fn products_and_sums_are_rounded_one_after_another() {
+        let mut random = Random::seed(1);
+        let mut numbers = || -> Vec<f32> {
+            (0..1000).map(|_| random.range_i64(-1 << 24, 1 << 24) as f32 / 3.0).collect()
+        };
+        let (a, b, start) = (numbers(), numbers(), numbers());
+        let mut out = start.clone();
+        sums(&a, &b, &mut out);
+        for (index, out) in out.iter().enumerate() {
+            let product = std::hint::black_box(a[index] * b[index]);
+            assert_eq!(out.to_bits(), (product + start[index]).to_bits());
+        }
+    }
+}
