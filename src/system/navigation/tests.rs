@@ -149,7 +149,7 @@ fn check_path(mesh: &NavigationMesh, path: &PointPath) {
 }
 
 #[test]
-fn a_ray_from_a_corner_of_polygons_goes_on_in_any_direction() {
+fn a_ray_from_a_corner_reaches_points_in_any_direction() {
     let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
     push_box(&mut vertices, &mut triangles, Vec3::ZERO, Vec3::new(30.0, 30.0, 1.0));
     let source = BakeSource::new(vertices, triangles).unwrap();
