@@ -260,11 +260,11 @@ export class FlowEditor {
         return;
       }
       const version = this.model.version;
-      this.model.saved(answer.source, source);
+      const isMerged = this.model.saved(answer.source, source);
       this.revision = answer.revision ?? null;
       if (this.model.version !== version) this.changed();
       this.notify("saved");
-      this.note(answer.merged ? "saved, and merged with the changes on disk" : "saved");
+      this.note(isMerged ? "saved, and merged with the changes on disk" : "saved");
     } catch (error) {
       this.note(`not saved: ${error.message}`, "error");
     } finally {

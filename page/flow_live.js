@@ -55,8 +55,8 @@ export class FlowLive {
       const before = JSON.stringify(this.instances);
       this.instances = instances;
       if (this.instance !== null && !this.current()) this.choose(null);
+      // The game may not have loaded a new subgraph yet.
       const wanted = instances.find((one) => one.instance === this.wanted);
-      this.wanted = null;
       if (wanted && this.instance === null) this.choose(wanted);
       if (JSON.stringify(instances) !== before) this.changed("instances");
       if (this.instance === null) await this.look();
@@ -87,6 +87,7 @@ export class FlowLive {
   }
 
   choose(one) {
+    this.wanted = null;
     this.instance = one?.instance ?? null;
     this.prefix = one?.prefix ?? "";
     Object.assign(this, { after: 0, history: [], lost: 0, problem: null });

@@ -147,13 +147,15 @@ export class FlowModel {
   }
 
   // Takes over the answer to a save: the file has this source now. Edits made since the request
-  // with the source `sent` stay.
+  // with the source `sent` stay. Returns true if the file had other changes.
   saved(source, sent) {
     const disk = JSON.parse(source);
     this.base = JSON.parse(sent);
+    const isMerged = difference(this.base, disk).length > 0;
     const { free } = mergeChanges(this.base, this.tree, disk);
     for (const [path, value] of free) setEntry(this.tree, path, copy(value));
     this.base = disk;
     if (free.length) this.version += 1;
+    return isMerged;
   }
 }
