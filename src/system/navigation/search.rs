@@ -14,6 +14,8 @@ use std::collections::BinaryHeap;
 
 /// Default number of polygons that a search may visit.
 pub const SEARCH_NODES_DEFAULT: usize = 65_536;
+/// Distance in metres from the straight way at which a corner is left out.
+const STRAIGHT: f32 = 1e-3;
 /// Marks the start of a search, which no link leads to.
 const NO_LINK: u32 = u32::MAX;
 
@@ -343,6 +345,7 @@ impl PolygonPath {
             None => (destination, destination),
         };
         let last = polygons.len() - 1;
+        let mut straight = Straight { before: start, pending: None };
         let (mut apex, mut left, mut right) = (start, start, start);
         let (mut left_at, mut right_at) = (0, 0);
         let mut at = 0;
@@ -365,7 +368,7 @@ impl PolygonPath {
             }
             at += 1;
             if let Some((point, portal)) = corner {
-                if !each(point, polygons[portal.min(last)]) {
+                if !straight.push(point, polygons[portal.min(last)], each) {
                     return false;
                 }
                 (apex, left, right) = (point, point, point);
@@ -373,7 +376,7 @@ impl PolygonPath {
                 at = portal;
             }
         }
-        each(destination, polygons[last])
+        straight.push(destination, polygons[last], each) && straight.finish(each)
     }
 }
 
@@ -388,6 +391,44 @@ impl PointPath {
     /// Returns the length of the path in metres.
     pub fn length(&self) -> f32 {
         self.points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
+    }
+}
+
+/// Corners of a way, without those between which it is straight: a way can touch a corner of
+/// polygons without a turn.
+struct Straight {
+    /// Last corner that was passed on.
+    before: Vec3,
+    /// Corner that is passed on if the way turns there, and the polygon behind it.
+    pending: Option<(Vec3, u32)>,
+}
+
+impl Straight {
+    /// Adds a corner. Returns false if `each` has returned false for the one before.
+    fn push(
+        &mut self,
+        point: Vec3,
+        polygon: u32,
+        each: &mut impl FnMut(Vec3, u32) -> bool,
+    ) -> bool {
+        if let Some((known, _)) = self.pending {
+            let way = (point - self.before).truncate();
+            let part = (known - self.before).truncate();
+            let across = way.perp_dot(part).abs();
+            let is_between = part.dot(way) >= 0.0 && part.dot(way) <= way.length_squared();
+            if !(is_between && across <= STRAIGHT * way.length()) && !self.finish(each) {
+                return false;
+            }
+        }
+        self.pending = Some((point, polygon));
+        true
+    }
+
+    /// Passes the last corner on.
+    fn finish(&mut self, each: &mut impl FnMut(Vec3, u32) -> bool) -> bool {
+        let Some((point, polygon)) = self.pending.take() else { return true };
+        self.before = point;
+        each(point, polygon)
     }
 }
 

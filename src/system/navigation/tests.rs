@@ -190,3 +190,21 @@ fn positions_off_the_mesh_find_no_polygon() {
     assert_eq!(mesh.nearest(Vec3::new(5.0, 5.0, 90.0), 2.0, 2.0), None);
     assert_eq!(mesh.nearest(Vec3::new(1e30, -1e30, 0.0), 2.0, 2.0), None);
 }
+
+#[test]
+fn straight_paths_have_no_corners_between_their_ends() {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    push_box(&mut vertices, &mut triangles, Vec3::ZERO, Vec3::new(20.0, 20.0, 1.0));
+    let source = BakeSource::new(vertices, triangles).unwrap();
+    let settings = BakeSettings { tile_cells: 16, ..BakeSettings::DEFAULT };
+    let mesh = NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap();
+    // Through corners of tiles, along their edges, and across.
+    for (from, to) in
+        [((3.0, 3.0), (17.0, 17.0)), ((4.8, 2.0), (4.8, 18.0)), ((2.0, 5.0), (18.0, 9.0))]
+    {
+        let (polygons, points) =
+            path(&mesh, near(&mesh, from.0, from.1, 1.0), near(&mesh, to.0, to.1, 1.0));
+        assert_eq!(polygons.partial, None);
+        assert_eq!(points.points.len(), 2, "{points:?}");
+    }
+}
