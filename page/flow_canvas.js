@@ -22,6 +22,9 @@ const NODES_KEPT = 700;
 // ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
 const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
+// The browser scales only what it has drawn at 1 or more. At small scales that is slower than
+// drawing again, because nodes are only their names then.
+const SCALED_LEAST = 0.3;
 const LIVE_MILLISECONDS = 450;
 
 // A pin can be met up to this distance outside of its node.
@@ -351,7 +354,8 @@ export class FlowCanvas {
     const ratio = this.view.zoom / this.drawnZoom;
     if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
-      const isScaled = ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
+      const isLarge = this.view.zoom > SCALED_LEAST;
+      const isScaled = isLarge && ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
       this.world.classList.toggle("zooming", isScaled);
       // Nodes keep their form until the view rests.
       if (!isScaled) this.drawnZoom = this.view.zoom;
