@@ -133,10 +133,14 @@ impl Engine {
     pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
         let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
-        if let Some(renumbering) = of.rebuild(&self.devices.tasks)? {
-            agents.renumber(mesh.0, of, &renumbering);
+        let renumbering = of.rebuild(&self.devices.tasks)?;
+        if let Some(renumbering) = &renumbering {
+            agents.renumber(mesh.0, of, renumbering);
         }
         agents.update(mesh.0, of, step, &self.devices.tasks)?;
+        if let Some(failure) = renumbering.and_then(|renumbering| renumbering.failure) {
+            return Err(failure);
+        }
         counter!("navigation/searches") += u64::from(agents.statistics.searches);
         counter!("navigation/nodes") += u64::from(agents.statistics.nodes);
         counter!("navigation/waiting") += u64::from(agents.statistics.waiting);

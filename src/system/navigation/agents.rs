@@ -29,7 +29,7 @@ const TURN_HASH: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Time for which an agent that is stuck makes room.
 const YIELD_SECONDS: f32 = 0.6;
 /// Distances within which ground is searched for agents whose ground is gone, in metres.
-const GROUND_DISTANCES: [f32; 4] = [0.5, 4.0, 32.0, 256.0];
+const GROUND_DISTANCES: [f32; 3] = [0.5, 4.0, 32.0];
 /// Part of the wanted speed below which an agent makes no progress.
 const STUCK_SPEED: f32 = 0.1;
 /// Distance from others at which an agent has arrived although they stand on its target, in radii.
@@ -258,6 +258,7 @@ impl Agents {
                 }
                 agent.destination = agent.destination.and_then(moved);
                 agent.path = PolygonPath::default();
+                agent.search_after_link();
                 continue;
             }
             let Some(at) = moved(agent.at) else {
@@ -265,7 +266,12 @@ impl Agents {
                 continue;
             };
             agent.at = at;
+            let had_destination = agent.destination.is_some();
             agent.destination = agent.destination.and_then(moved);
+            if had_destination && agent.destination.is_none() {
+                agent.stop(AgentState::Idle);
+                continue;
+            }
             agent.path.renumber(mesh, renumbering);
             if agent.path.polygons.first() != Some(&at.polygon) {
                 agent.path = PolygonPath::default();

@@ -1,7 +1,7 @@
-//! Paths on navigation grids: A* between cells. From the second search without a change on,
-//! searches leave out dead ends: cells from which only one way leads on, to the rest of the grid.
-//! They form trees, in which the way is known without a search. In a maze, that is most of the
-//! grid.
+//! Paths on navigation grids: A* between cells. When searches have visited as many cells as the
+//! grid has, without a change, they leave out dead ends: cells from which only one way leads on, to
+//! the rest of the grid. These form trees, in which the way is known without a search. In a maze,
+//! that is most of the grid.
 
 use super::grid::{DIAGONAL, GridShape, NavigationGrid, key};
 use super::search::PartialReason;
@@ -21,8 +21,10 @@ pub(super) struct CellMark {
 /// Dead ends of a grid.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeadEnds {
-    /// Version of the grid that was searched last, and of the grid for which they were found.
+    /// Version of the grid that was searched last, the number of nodes of these searches, and the
+    /// version for which the dead ends were found.
     searched: Option<u32>,
+    nodes: usize,
     found: Option<u32>,
     /// Next node on the way out of a dead end, and number of nodes on that way.
     out: Vec<u32>,
@@ -61,9 +63,13 @@ impl NavigationGrid {
         path: &mut Vec<u32>,
     ) -> Option<PartialReason> {
         let (from, to) = (self.node(from), self.node(to));
-        let is_repeated = self.dead_ends.searched.replace(self.version) == Some(self.version);
+        if self.dead_ends.searched.replace(self.version) != Some(self.version) {
+            self.dead_ends.nodes = 0;
+        }
         let mut reason = Some(PartialReason::Unreachable);
-        if is_repeated && self.costs[from as usize] > 0.0 && self.costs[to as usize] > 0.0 {
+        // Finding the dead ends visits all nodes: done when searches have visited as many.
+        let is_worth = self.dead_ends.nodes >= self.costs.len();
+        if is_worth && self.costs[from as usize] > 0.0 && self.costs[to as usize] > 0.0 {
             self.find_dead_ends();
             reason = self.search_without_dead_ends(from, to, nodes_max, path);
         }
@@ -169,6 +175,7 @@ impl NavigationGrid {
                 }
             });
         }
+        self.dead_ends.nodes = self.dead_ends.nodes.saturating_add(nodes);
         let (end, reason) = result;
         trace(&marks, if reason.is_none() { end } else { best.1 }, path);
         (self.marks, self.heap) = (marks, heap);

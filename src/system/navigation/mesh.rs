@@ -142,10 +142,7 @@ impl NavigationMesh {
         let count: usize = tiles.iter().map(|tile| tile.polygons.len()).sum();
         if count > MESH_POLYGONS_MAX {
             self.tile_meshes = tiles;
-            return Err(error!(
-                "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most \
-                 (MESH_POLYGONS_MAX): increase 'cell_size'"
-            ));
+            return Err(too_many_polygons(count));
         }
         self.tiles.clear();
         self.polygons.clear();
@@ -487,6 +484,13 @@ impl NavigationMesh {
         let position = point.truncate().extend(self.height(polygon, point.truncate()));
         Some(NearestPolygon { polygon, position })
     }
+}
+
+pub(super) fn too_many_polygons(count: usize) -> Error {
+    error!(
+        "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most (MESH_POLYGONS_MAX): \
+         increase 'cell_size'"
+    )
 }
 
 pub(super) fn located(layout: &TileLayout, tile: usize, message: &str) -> Error {

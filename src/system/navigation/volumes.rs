@@ -6,7 +6,9 @@ use super::bake::{
     AREAS_MAX, AreaShape, AreaVolume, BakedTile, CompactField, NULL_AREA, TileMesh, bake_tile,
     tile_from_field,
 };
-use super::mesh::{NavigationMesh, located, nearest_in_polygon};
+use super::mesh::{
+    MESH_POLYGONS_MAX, NavigationMesh, located, nearest_in_polygon, too_many_polygons,
+};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const VOLUMES_MAX: usize = 4096;
 /// Number of tiles that are built again in an update.
 pub const UPDATE_TILES: usize = 8;
-/// Number of tiles whose open spans are kept.
-const FIELDS_MAX: usize = 256;
+/// Memory of the open spans that a mesh keeps, in bytes.
+const FIELD_BYTES_MAX: usize = 64 << 20;
 /// Smallest and largest cost of a metre of an area that can be entered.
 pub const AREA_COST_MIN: f32 = 0.01;
 pub const AREA_COST_MAX: f32 = 1000.0;
@@ -28,11 +30,30 @@ pub(super) struct Volumes {
     volumes: BTreeMap<u32, AreaVolume>,
     last: u32,
     waiting: BTreeSet<usize>,
-    /// Open spans of the tiles that were built again last.
+    /// Open spans of the tiles that were built again last, and their memory.
     fields: BTreeMap<usize, CompactField>,
+    field_bytes: usize,
 }
 
 impl Volumes {
+    /// Takes the open spans of a tile, if they are kept.
+    fn take_field(&mut self, tile: usize) -> Option<CompactField> {
+        let field = self.fields.remove(&tile)?;
+        self.field_bytes -= field.bytes();
+        Some(field)
+    }
+
+    /// Keeps the open spans of a tile, instead of those of all others if the memory is used up.
+    fn keep_field(&mut self, tile: usize, field: Option<CompactField>) {
+        let Some(field) = field.filter(|field| field.bytes() <= FIELD_BYTES_MAX) else { return };
+        if self.field_bytes + field.bytes() > FIELD_BYTES_MAX {
+            self.fields.clear();
+            self.field_bytes = 0;
+        }
+        self.field_bytes += field.bytes();
+        self.fields.insert(tile, field);
+    }
+
     pub fn write_state(&self, write: &mut dyn FnMut(u64)) {
         write(u64::from(self.last));
         for (number, volume) in &self.volumes {
@@ -44,11 +65,11 @@ impl Volumes {
     }
 }
 
-/// Tile that is built again.
+/// Tile that is built again, and its mesh if that did not fail.
 struct Job {
     tile: usize,
     field: Option<CompactField>,
-    mesh: TileMesh,
+    mesh: Result<TileMesh, Error>,
 }
 
 /// Polygons before and after tiles were built again.
@@ -58,6 +79,8 @@ pub struct Renumbering {
     before: Vec<u32>,
     /// First polygon of each tile now; `None` if the tile was built again.
     now: Vec<Option<u32>>,
+    /// First tile that could not be built again, and was left as it is.
+    pub failure: Option<Error>,
 }
 
 impl Renumbering {
@@ -125,44 +148,64 @@ impl NavigationMesh {
     /// are numbered now, if there was anything to do.
     ///
     /// # Errors
-    /// Returns an error if a tile is too complex; it is left as it is. The message names the tile.
+    /// Returns an error if the system cannot start another thread. Tiles that are too complex are
+    /// left as they are, and named by the result.
     pub fn rebuild(&mut self, pool: &TaskPool) -> Result<Option<Renumbering>, Error> {
         if self.volumes.waiting.is_empty() && !self.jumps.has_changed {
             return Ok(None);
         }
+        // A tile costs as much as thousands of items of other systems.
+        let tasks = pool.tasks(self.volumes.waiting.len().min(UPDATE_TILES) * 1000)?;
         let mut jobs = Vec::new();
         while jobs.len() < UPDATE_TILES
             && let Some(tile) = self.volumes.waiting.pop_first()
         {
-            let field = self.volumes.fields.remove(&tile);
-            jobs.push(Job { tile, field, mesh: TileMesh::default() });
+            let field = self.volumes.take_field(tile);
+            jobs.push(Job { tile, field, mesh: Ok(TileMesh::default()) });
         }
-        // A tile costs as much as thousands of items of other systems.
-        let tasks = pool.tasks(jobs.len() * 1000)?;
         let mesh = &*self;
         tasks.each_slice(pool.task("navigation"), &mut jobs, |_, piece| {
-            piece.iter_mut().try_for_each(|job| mesh.build_tile(job))
+            piece.iter_mut().for_each(|job| job.mesh = mesh.build_tile(job));
+            Ok(())
         })?;
-        let mut changed = vec![false; self.tile_meshes.len()];
-        let before = std::mem::take(&mut self.tiles);
-        if self.volumes.fields.len() + jobs.len() > FIELDS_MAX {
-            self.volumes.fields.clear();
-        }
-        for job in jobs {
-            changed[job.tile] = true;
-            self.tile_meshes[job.tile] = job.mesh;
-            self.volumes.fields.extend(job.field.map(|field| (job.tile, field)));
-        }
         let closed = self.closed_polygons();
+        let before = self.tiles.clone();
+        let (changed, failure) = self.replace_tiles(jobs);
         self.assemble()?;
         self.version += 1;
         let now = (0..changed.len()).map(|tile| (!changed[tile]).then_some(self.tiles[tile]));
-        let renumbering = Renumbering { before, now: now.collect() };
+        let renumbering = Renumbering { before, now: now.collect(), failure };
         self.close_again(&closed, &renumbering, &changed);
         Ok(Some(renumbering))
     }
 
-    fn build_tile(&self, job: &mut Job) -> Result<(), Error> {
+    /// Replaces the meshes of tiles, except those that failed. Returns a flag for each tile, true
+    /// if it was replaced, and the first failure.
+    fn replace_tiles(&mut self, jobs: Vec<Job>) -> (Vec<bool>, Option<Error>) {
+        let mut changed = vec![false; self.tile_meshes.len()];
+        let mut failure = None;
+        let mut count = self.polygons.len();
+        for job in jobs {
+            self.volumes.keep_field(job.tile, job.field);
+            match job.mesh {
+                Ok(mesh) => {
+                    let known = &mut self.tile_meshes[job.tile];
+                    let after = count - known.polygons.len() + mesh.polygons.len();
+                    if after > MESH_POLYGONS_MAX {
+                        failure = failure.or(Some(too_many_polygons(after)));
+                        continue;
+                    }
+                    count = after;
+                    *known = mesh;
+                    changed[job.tile] = true;
+                }
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        (changed, failure)
+    }
+
+    fn build_tile(&self, job: &mut Job) -> Result<TileMesh, Error> {
         let located = |message: String| located(&self.layout, job.tile, &message);
         let (low, high) = self.tile_bounds(job.tile);
         let volumes: Vec<AreaVolume> = self
@@ -175,20 +218,13 @@ impl NavigationMesh {
             })
             .cloned()
             .collect();
-        job.mesh = match job.field.take() {
-            Some(field) => {
-                let mesh = tile_from_field(&field, &self.layout, job.tile, &volumes);
-                job.field = Some(field);
-                mesh.map_err(located)?
-            }
-            None => {
-                let baked = bake_tile(&self.source, &self.layout, job.tile, &volumes);
-                let BakedTile { mesh, field } = baked.map_err(located)?;
-                job.field = Some(field);
-                mesh
-            }
-        };
-        Ok(())
+        if let Some(field) = &job.field {
+            return tile_from_field(field, &self.layout, job.tile, &volumes).map_err(located);
+        }
+        let baked = bake_tile(&self.source, &self.layout, job.tile, &volumes);
+        let BakedTile { mesh, field } = baked.map_err(located)?;
+        job.field = Some(field);
+        Ok(mesh)
     }
 
     /// Returns the lowest and the highest corner of a tile with its border.
@@ -292,4 +328,32 @@ fn grown_outline(points: &[[f32; 2]], margin: f32) -> Vec<[f32; 2]> {
         grown.push((point + (corner * margin) + along * half).to_array());
     }
     grown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bake::{BakeSettings, BakeSource};
+    use engine_foundation::error;
+
+    #[test]
+    fn tiles_that_fail_are_left_and_the_others_are_replaced() {
+        let points = [[0.0, 0.0], [30.0, 0.0], [30.0, 30.0], [0.0, 30.0]];
+        let points = points.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec();
+        let source = BakeSource::new(points, vec![[0, 1, 2], [0, 2, 3]]).unwrap();
+        let settings = BakeSettings { tile_cells: 24, ..BakeSettings::DEFAULT };
+        let mut mesh = NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap();
+        let left = mesh.tile_meshes[1].clone();
+        assert!(!left.polygons.is_empty() && !mesh.tile_meshes[0].polygons.is_empty());
+        let job = |tile, mesh| Job { tile, field: None, mesh };
+        let (changed, failure) = mesh.replace_tiles(vec![
+            job(1, Err(error!("too complex"))),
+            job(0, Ok(TileMesh::default())),
+        ]);
+        assert!(changed[0] && !changed[1]);
+        assert_eq!(failure.unwrap().message, "too complex");
+        assert!(mesh.tile_meshes[1] == left && mesh.tile_meshes[0].polygons.is_empty());
+        mesh.assemble().unwrap();
+        assert_eq!(mesh.tiles[1], 0);
+    }
 }
