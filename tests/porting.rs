@@ -121,7 +121,8 @@ fn functions_that_do_not_exist_are_answered() {
     let unit = "Unit has no function 'set_scalar_for_material";
     check("Unit.set_scalar_for_material(1, 'a', 'b', 2)", unit, "Material.set_scalar");
     let layer = "': require \"stingray\" adds it (Stingray: ";
-    check("Unit.flow_event(1, 'x')", "Unit has no function 'flow_event", layer);
+    let items = "Unit has no function 'num_scene_graph_items";
+    check("Unit.num_scene_graph_items(1)", items, layer);
     check("Wwise.set_state('a', 'b')", "there is no global 'Wwise", layer);
     check("local A = stingray.Application", "there is no global 'stingray", layer);
     check("Window.set_mouse_focus(1)", "no function 'set_mouse_focus' (", "the desktop decides");
@@ -129,7 +130,7 @@ fn functions_that_do_not_exist_are_answered() {
     check(&format!("{loaded}ShadingEnvironment.bloom()"), "no function 'bloom' (", "World.set_sky");
     check(&format!("{loaded}ShadingEnvironment.appl()"), "no function 'appl'", "mean 'apply'?");
     check("Unit.set_scalar_for_materials(1, 'b', 2)", unit, "Material.set_scalar");
-    check("World.set_flow_enabled(1)", "World has no function", "there is no flow");
+    check("World.set_flow_enabled(1)", "World has no function", "run in World.update");
     check("Application.set_autoload_enabled(1)", "Application has no", "loaded when they are");
     check("Vector3Aux.unbox({})", "there is no global 'Vector3Aux'", "Vectors are values and can");
     check("print(script_data.x)", "there is no global 'script_data'", "Application.argv");
@@ -174,6 +175,7 @@ function init()
   local world = stingray.Application.new_world(Application.DISABLE_SOUND)
   local unit = World.spawn_unit_ex(world, "core/units/cube", nil, Vector3(0, 0, 1))
   Unit.flow_event(unit, "spawned")
+  print(Unit.num_scene_graph_items(unit))
   stingray.Unit.set_flow_variable(unit, "hp", 3)
   ShadingEnvironment.blend(World.create_shading_environment(world, "day"), {})
   stingray.WwiseWorld.stop_all(stingray.Wwise.wwise_world(Application.main_world()))
@@ -198,6 +200,8 @@ fn a_game_that_uses_the_layer_is_checked_and_bundled() {
     std::fs::write(folder.join("main.lua"), without).unwrap();
     let (code, out, err) = folder.engine(&["check", "."]);
     assert_eq!(code, 1, "{out}{err}");
-    let added = "main.lua:6: Unit has no function 'flow_event': require \"stingray\" adds it";
-    assert!((out + &err).contains(added), "{added}");
+    let added =
+        "main.lua:7: Unit has no function 'num_scene_graph_items': require \"stingray\" adds";
+    let output = out + &err;
+    assert!(output.contains(added), "{added}\n{output}");
 }

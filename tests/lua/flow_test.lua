@@ -94,12 +94,27 @@ describe("Flow", function()
     assert.equals(10, events[2][3])
   end)
 
+  it("passes values of all types to nodes in Lua and back", function()
+    local barrel = World.spawn_unit(world, "units/flow_barrel")
+    local values = { 3.5, true, false, "text", "", Vector3(1, 2, 3), Color(10, 20, 30, 40),
+      Quaternion(Vector3.up(), 0.5), barrel, world, { 1, "two", true } }
+    for i, value in ipairs(values) do
+      Unit.flow_event(barrel, "values", value)
+      assert.same(value, events[i][3])
+    end
+    Unit.flow_event(barrel, "values")
+    assert.equals("echoed", events[#values + 1][2])
+    assert.is_nil(events[#values + 1][3])
+    assert.equals("", Flow.inspect(barrel).error)
+  end)
+
   it("reports nodes that fail with graph and node, and goes on", function()
     local barrel = World.spawn_unit(world, "units/flow_barrel")
     test.expect_error("node failing %(samples.fail%): .*the sample fails")
     local expected =
-      { error = "the sample fails", wait = "yield", value = "must be of type number" }
-    for _, mode in ipairs({ "error", "wait", "value" }) do
+      { error = "the sample fails", wait = "yield", value = "must be of type number",
+        infinite = "'result' must be a finite number" }
+    for _, mode in ipairs({ "error", "wait", "value", "infinite" }) do
       _G.FLOW_FAILURE = mode
       Unit.flow_event(barrel, "fail")
       local problem = Flow.inspect(barrel).error
@@ -108,6 +123,21 @@ describe("Flow", function()
     end
     Unit.flow_event(barrel, "hit")
     assert.equals(1, Unit.get_data(barrel, "hits"))
+  end)
+
+  it("calls nodes in a coroutine of the game, and refuses those that wait", function()
+    local barrel = World.spawn_unit(world, "units/flow_barrel")
+    local thread = coroutine.create(function()
+      Unit.flow_event(barrel, "call", 4)
+      _G.FLOW_FAILURE = "wait"
+      Unit.flow_event(barrel, "fail")
+      Unit.flow_event(barrel, "call", 5)
+      return "complete"
+    end)
+    assert.same({ true, "complete" }, { coroutine.resume(thread) })
+    assert.equals("even odd", names())
+    -- It is logged once for a node: the test before this one has seen it.
+    assert.matches("node failing %(samples.fail%): .*the node waits", Flow.inspect(barrel).error)
   end)
 
   it("runs the graphs of levels, which know units by name", function()

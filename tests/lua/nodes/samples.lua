@@ -21,6 +21,7 @@ nodes.fail = {
     local mode = FLOW_FAILURE
     if mode == "wait" then coroutine.yield() end
     if mode == "value" then return "a text" end
+    if mode == "infinite" then return math.huge end
     error("the sample fails")
   end,
 }
@@ -47,6 +48,13 @@ nodes.record = {
   run = function(...)
     if FLOW_RECORD then FLOW_RECORD[#FLOW_RECORD + 1] = { ... } end
   end,
+}
+
+nodes.echo = {
+  doc = "Returns what it gets.",
+  inputs = { any("a"), any("b") },
+  outputs = { { name = "a", type = "any" }, { name = "b", type = "any" } },
+  run = function(a, b) return a, b end,
 }
 
 return nodes
