@@ -10,6 +10,7 @@ mod animation;
 mod child_process;
 mod flow;
 mod gui;
+mod navigation;
 mod particles;
 #[cfg(unix)]
 mod peers;
@@ -46,6 +47,7 @@ const SUBJECTS: &[Subject] = &[
     ("animation", "clips, state machines, events, sizes", animation::run),
     ("skins", "1,000 skinned characters on both threads", skins::run),
     ("flow", "graphs of visual scripting", flow::run),
+    ("navigation", "grids, flow fields, crowds, bakes", navigation::run),
     ("physics", "piles, raycasts, movers", physics::run),
     ("particles", "particle effects", particles::run),
     ("sound", "parameters, triggers, mixing, latency", sound::run),

@@ -1,0 +1,228 @@
+//! Navigation benchmarks: grids, flow fields, crowds, bakes, tiles that are built again.
+//!
+//!     cargo bench -- navigation
+//!
+//! Times are CPU time of one thread, the median of the rounds after a warm-up.
+
+use crate::run::Run;
+use crate::table::{Group, Row, median, named, row};
+use engine::foundation::random::Random;
+use engine::foundation::tasks::TaskPool;
+use engine::foundation::{Handle, HandleKind, Slots, Vec3};
+use engine::platform::ThreadClock;
+use engine::system::navigation::agents::{AgentSettings, AgentState, Agents};
+use engine::system::navigation::bake::{AreaShape, BakeSettings, BakeSource};
+use engine::system::navigation::grid::{GridShape, NavigationGrid};
+use engine::system::navigation::mesh::NavigationMesh;
+
+const WARM: usize = 20;
+const ROUNDS: usize = 60;
+/// Columns and rows of the grids, and cells along a side of the maze, whose walls are cells, too.
+const SIDE: usize = 256;
+const MAZE_SIDE: usize = 255;
+/// Part of the cells of a grid that are blocked.
+const BLOCKED: f64 = 0.25;
+const AGENTS: [usize; 2] = [1000, 4000];
+/// Ground for each agent, in square metres.
+const GROUND: f32 = 6.25;
+/// 600 agents in a millisecond.
+const AGENT_TARGET: f64 = 1.67;
+const STEP: f32 = 1.0 / 60.0;
+
+pub fn run(run: &mut Run) {
+    run.part("grids", || Group {
+        name: "navigation grids",
+        title: "a query in a grid of 256 by 256 cells",
+        workload: "Random pairs of cells in a maze without loops, and in a grid with a quarter of \
+                   its cells blocked; a flow field to one target, computed anew.",
+        rows: grids(),
+    });
+    run.part("crowds", || Group {
+        name: "navigation crowds",
+        title: "an update of a crowd, for each agent",
+        workload: "A square with 6.25 square metres for each agent. They walk to random points, \
+                   and get another one when they arrive.",
+        rows: crowds(),
+    });
+    run.part("meshes", || Group {
+        name: "navigation meshes",
+        title: "a mesh of 100 by 100 metres with 400 pillars",
+        workload: "The bake with the default settings, and an update after an obstacle was added \
+                   or removed, which builds up to four tiles again.",
+        rows: meshes(),
+    });
+}
+
+/// Returns the median of the CPU seconds that a round takes.
+fn measure(mut round: impl FnMut()) -> f64 {
+    let clock = ThreadClock::of_this_thread();
+    let mut times = Vec::with_capacity(ROUNDS);
+    for step in 0..WARM + ROUNDS {
+        let before = clock.seconds();
+        round();
+        if step >= WARM {
+            times.push(clock.seconds() - before);
+        }
+    }
+    median(times)
+}
+
+/// Returns a maze without loops, whose ways are one cell wide.
+fn maze() -> NavigationGrid {
+    let mut grid = NavigationGrid::new(MAZE_SIDE, MAZE_SIDE, GridShape::Square8);
+    let side = MAZE_SIDE as i32;
+    let cell = |x: i32, y: i32| (y * side + x) as u32;
+    (0..(MAZE_SIDE * MAZE_SIDE) as u32).for_each(|cell| grid.set_cost(cell, 0.0));
+    let (mut random, mut stack) = (Random::seed(3), vec![(0, 0)]);
+    grid.set_cost(0, 1.0);
+    while let Some(&(x, y)) = stack.last() {
+        let is_free = |(dx, dy): &(i32, i32)| {
+            let (x, y) = (x + dx * 2, y + dy * 2);
+            x >= 0 && y >= 0 && x < side && y < side && grid.cost(cell(x, y)) == 0.0
+        };
+        let ways = [(1, 0), (-1, 0), (0, 1), (0, -1)].into_iter().filter(is_free);
+        let ways: Vec<(i32, i32)> = ways.collect();
+        let Some(&(dx, dy)) = ways.get((random.next_f64() * ways.len() as f64) as usize) else {
+            stack.pop();
+            continue;
+        };
+        grid.set_cost(cell(x + dx, y + dy), 1.0);
+        grid.set_cost(cell(x + dx * 2, y + dy * 2), 1.0);
+        stack.push((x + dx * 2, y + dy * 2));
+    }
+    grid
+}
+
+fn open_cell(grid: &NavigationGrid, random: &mut Random) -> u32 {
+    let (columns, rows) = grid.size();
+    loop {
+        let cell = (random.next_f64() * (columns * rows) as f64) as u32;
+        if grid.cost(cell) > 0.0 {
+            return cell;
+        }
+    }
+}
+
+fn grids() -> Vec<Row> {
+    let (mut random, mut path) = (Random::seed(1), Vec::new());
+    let mut query = |grid: &mut NavigationGrid| {
+        measure(|| {
+            let (from, to) = (open_cell(grid, &mut random), open_cell(grid, &mut random));
+            grid.find_path(from, to, usize::MAX, &mut path);
+        })
+    };
+    let in_maze = query(&mut maze());
+    let mut grid = NavigationGrid::new(SIDE, SIDE, GridShape::Square8);
+    let mut chances = Random::seed(2);
+    for cell in 0..(SIDE * SIDE) as u32 {
+        if chances.next_f64() < BLOCKED {
+            grid.set_cost(cell, 0.0);
+        }
+    }
+    let in_open = query(&mut grid);
+    let target = open_cell(&grid, &mut chances);
+    let field = measure(|| {
+        grid.set_targets("target", &[target]);
+        grid.flow(0, target);
+    });
+    vec![
+        row("path in a maze", in_maze * 1e3, "ms", Some(0.15)),
+        row("path among blocked cells", in_open * 1e3, "ms", None),
+        row("flow field", field * 1e3, "ms", Some(2.0)),
+    ]
+}
+
+fn mesh(side: f32, pillars: usize) -> NavigationMesh {
+    let mut points = Vec::new();
+    let mut triangles = Vec::new();
+    let mut push = |low: Vec3, high: Vec3| {
+        let first = points.len() as u32;
+        let pick =
+            |at: u32, bit: u32, axis: usize| if at & bit == 0 { low[axis] } else { high[axis] };
+        points.extend((0..8).map(|at| Vec3::new(pick(at, 1, 0), pick(at, 2, 1), pick(at, 4, 2))));
+        for [a, b, c, d] in
+            [[4, 5, 7, 6], [0, 2, 3, 1], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+        {
+            triangles.push([first + a, first + b, first + c]);
+            triangles.push([first + a, first + c, first + d]);
+        }
+    };
+    push(Vec3::new(0.0, 0.0, -1.0), Vec3::new(side, side, 0.0));
+    let mut random = Random::seed(5);
+    for _ in 0..pillars {
+        let mut any = || random.next_f64() as f32 * (side - 2.0);
+        let low = Vec3::new(any(), any(), 0.0);
+        push(low, low + Vec3::new(1.0, 1.0, 3.0));
+    }
+    let source = BakeSource::new(points, triangles).expect("boxes can be baked");
+    let pool = TaskPool::new(Some(1));
+    NavigationMesh::bake(source, BakeSettings::DEFAULT, &pool).expect("boxes can be baked")
+}
+
+struct Crowd {
+    mesh: NavigationMesh,
+    id: Handle,
+    agents: Agents,
+    handles: Vec<Handle>,
+    random: Random,
+    pool: TaskPool,
+}
+
+impl Crowd {
+    fn new(count: usize) -> Crowd {
+        let mesh = mesh((count as f32 * GROUND).sqrt(), 0);
+        let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).expect("one fits");
+        let (mut agents, mut random) = (Agents::default(), Random::seed(9));
+        let mut handles = Vec::new();
+        for _ in 0..count {
+            let point = mesh.random_point(|| random.next_f64()).expect("there is ground");
+            handles.push(agents.add(id, point, AgentSettings::DEFAULT).expect("they fit"));
+        }
+        let pool = TaskPool::new(Some(1));
+        Crowd { mesh, id, agents, handles, random, pool }
+    }
+
+    fn update(&mut self) {
+        for agent in &self.handles {
+            let state = self.agents.slots.get(*agent).expect("it was added").state;
+            if matches!(state, AgentState::Idle | AgentState::Arrived) {
+                let point = self.mesh.random_point(|| self.random.next_f64());
+                self.agents.set_destination(*agent, point.expect("there is ground"));
+            }
+        }
+        self.agents.update(self.id, &self.mesh, STEP, &self.pool).expect("one thread is enough");
+    }
+}
+
+fn crowds() -> Vec<Row> {
+    AGENTS.map(crowd).into_iter().collect()
+}
+
+fn crowd(count: usize) -> Row {
+    let mut crowd = Crowd::new(count);
+    let seconds = measure(|| crowd.update());
+    let name = format!("{count} agents");
+    named(name, seconds * 1e6 / count as f64, "µs", Some(AGENT_TARGET))
+}
+
+fn meshes() -> Vec<Row> {
+    let bake = measure(|| {
+        std::hint::black_box(mesh(100.0, 400));
+    });
+    let (mut mesh, pool) = (mesh(100.0, 400), TaskPool::new(Some(1)));
+    let mut volume = None;
+    let change = measure(|| {
+        match volume.take() {
+            Some(number) => {
+                mesh.remove_volume(number);
+            }
+            None => {
+                let position = [50.0, 50.0, 0.0];
+                let shape = AreaShape::Cylinder { position, radius: 1.0, height: 2.0 };
+                volume = mesh.add_volume(shape, 0);
+            }
+        }
+        mesh.rebuild(&pool).expect("one thread is enough");
+    });
+    vec![row("bake", bake * 1e3, "ms", None), row("obstacle", change * 1e3, "ms", None)]
+}
