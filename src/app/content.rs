@@ -20,6 +20,9 @@ use std::path::Path;
 /// Functions whose first argument is the kind of the resource that the second names.
 const BY_KIND: [&str; 2] = ["Application.data", "Application.can_get"];
 
+/// Modules of the test library, which suites and their helpers can require.
+const TEST_MODULES: [&str; 3] = ["busted", "luassert", "say"];
+
 /// File in the engine's own folder with the references of the last time.
 const CACHE: &str = "references";
 
@@ -33,7 +36,9 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
     }
     // A module that no file of the folder has can be one of the engine, or on another path.
     let is_module = |resource: &ResourceName| {
-        resource.kind == kind_names::LUA && project.script(&resource.name).is_ok()
+        let first = resource.name.split('/').next().unwrap_or_default();
+        resource.kind == kind_names::LUA
+            && (project.script(&resource.name).is_ok() || TEST_MODULES.contains(&first))
     };
     let is_external = |resource: &ResourceName| is_built_in(resource) || is_module(resource);
     // A folder that cannot be written is read anew each time.

@@ -10,7 +10,7 @@ use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, Document, SjsonTree, ValueKind};
 use engine_foundation::{Error, error, log};
 use engine_platform as platform;
-use engine_resource::image;
+use engine_resource::image::stated_size;
 use engine_resource::resource_kind::SourceForm;
 use engine_resource::resource_name::{ResourceName, SourceName};
 use engine_resource::store::ResourceStore;
@@ -85,7 +85,7 @@ fn visit_resource(
     let picture = paths.iter().find(|path| !is_own(path));
     let size = picture.and_then(|path| {
         let bytes = file_access::read(root, path, &readers::SOURCE).ok()?;
-        image::stated_size(&bytes)
+        stated_size(&bytes)
     });
     let new_path = resource.to_string();
     match sources.is_empty() {

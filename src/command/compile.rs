@@ -215,7 +215,7 @@ fn confine(args: &Args, project: &Project, data: &Path) -> Result<(), Error> {
             ConfinementPlan::to_compile(&args.folder, args.out())
         }
     };
-    let cache = args.cache.as_ref().filter(|place| !place.contains("://"));
+    let cache = args.cache.as_ref().filter(|cache| !cache.contains("://"));
     plan.with_folder(cache.map(Path::new)).begin();
     confinement::forbid_programs(false);
     confinement::check_outputs()

@@ -176,6 +176,7 @@ pub fn report(path: &str, merged: &Merged) -> String {
     if let Some(reason) = &merged.by_lines {
         let conflicts = match merged.conflicts {
             0 => String::new(),
+            1 => ", with 1 conflict".to_string(),
             count => format!(", with {count} conflicts"),
         };
         out += &format!("{path}: merged by lines{conflicts}, because {reason}\n");

@@ -1,5 +1,6 @@
 //! `engine script`: runs a Lua file over all resources of a game, shows the changes of their data,
-//! and applies them as one change.
+//! and applies them as one change. A worker process runs the Lua: it is confined, and cannot write
+//! sources. This process checks and applies its results.
 
 use super::confinement_flag::ConfinementFlag;
 use super::diff::print_change;
@@ -9,13 +10,16 @@ use engine_app::content_script::{self, ScriptedChange};
 use engine_app::{Game, content, exit};
 use engine_content::changes::{self, ChangeSet, FileChange, content_hash};
 use engine_content::diff;
+use engine_foundation::atomic_file;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
+use engine_foundation::own_folder;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::terminal;
 use engine_foundation::{Error, error};
 use engine_platform as platform;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Change the data of many resources with a Lua script
 ///
@@ -35,12 +39,19 @@ pub struct Args {
     /// Form of the output
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     output: ReportFormat,
+    /// Run the script in this process, and write the new texts to a file
+    #[arg(long, value_name = "FILE", hide = true)]
+    worker: Option<PathBuf>,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
 
 pub fn main(args: Args) -> i32 {
-    run(&args).unwrap_or_else(|error| {
+    let done = match &args.worker {
+        Some(file) => work(&args, file),
+        None => run(&args),
+    };
+    done.unwrap_or_else(|error| {
         engine_foundation::error_line!("error: {error}");
         exit::FAILED
     })
@@ -48,25 +59,10 @@ pub fn main(args: Args) -> i32 {
 
 fn run(args: &Args) -> Result<i32, Error> {
     let shown = args.script.display().to_string();
-    let script = file_access::read_named(&args.script, &readers::SCRIPT)
-        .map_err(|refusal| error!("'{shown}' cannot be read: {refusal}"))?;
-    let script =
-        String::from_utf8(script).map_err(|_| error!("'{shown}' is not UTF-8: it is no script"))?;
     if let Some(title) = changes::recover(&args.folder)? {
         engine_foundation::error_line!("completed the interrupted '{title}'");
     }
-    if args.confine.is_enabled() {
-        let game = Game::Folder(args.folder.clone());
-        let plan = ConfinementPlan::of_game(&game, platform::NAME);
-        plan.with_folder(Some(&args.folder)).begin();
-        confinement::forbid_programs(false);
-    }
-    let graph = content::graph(&args.folder)?;
-    for problem in &graph.problems {
-        engine_foundation::error_line!("warning: {problem}");
-    }
-    platform::install_signal_handlers();
-    let changed = content_script::run(&graph, &shown, &script)?;
+    let Some(changed) = results_of_worker(args)? else { return Ok(exit::FAILED) };
     match args.output {
         ReportFormat::Text => changed.iter().try_for_each(print)?,
         ReportFormat::Json => {
@@ -93,6 +89,90 @@ fn run(args: &Args) -> Result<i32, Error> {
             ),
         }
     }
+    Ok(exit::SUCCESS)
+}
+
+/// Runs the script in a worker process, and reads the new texts. Returns `None` if the worker has
+/// failed, and reported why.
+fn results_of_worker(args: &Args) -> Result<Option<Vec<ScriptedChange>>, Error> {
+    let own = own_folder::create(&args.folder)
+        .map_err(|reason| error!("{}: {reason}", args.folder.join(own_folder::NAME).display()))?;
+    let results = own.join(format!("script-{}.json", std::process::id()));
+    let engine = std::env::current_exe().map_err(|reason| error!("the engine: {reason}"))?;
+    let mut worker = Command::new(engine);
+    worker.arg("script").arg(&args.script).arg(&args.folder).arg("--worker").arg(&results);
+    if !args.confine.is_enabled() {
+        worker.arg("--unconfined");
+    }
+    // The output of the script would be between the JSON.
+    let output = if args.output == ReportFormat::Json { Stdio::null() } else { Stdio::inherit() };
+    let status = worker.stdin(Stdio::null()).stdout(output).status();
+    let text = file_access::read_named(&results, &readers::SOURCE);
+    // A worker that failed has not written it.
+    let _ = atomic_file::disk::remove(&results);
+    if !status.map_err(|reason| error!("the engine cannot be started: {reason}"))?.success() {
+        return Ok(None);
+    }
+    let text = text.map_err(|refusal| error!("the results of the script: {refusal}"))?;
+    let tree = sjson::parse_bytes(&text).map_err(|problem| error!("{problem}"))?.to_tree();
+    let SjsonTree::Array(rows) = tree else { return Err(error!("the results are damaged")) };
+    rows.iter().map(|row| read_change(&args.folder, row)).collect::<Result<_, _>>().map(Some)
+}
+
+/// Reads a change of the worker, with the file as it is now. The path is checked when the change is
+/// applied.
+fn read_change(folder: &Path, row: &SjsonTree) -> Result<ScriptedChange, Error> {
+    let text = |key: &str| match row.get(key) {
+        Some(SjsonTree::String(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let (Some(path), Some(new)) = (text("path"), text("text")) else {
+        return Err(error!("the results of the script are damaged"));
+    };
+    let old = match text("hash") {
+        None => None,
+        Some(hash) => {
+            let old = file_access::read(folder, &path, &readers::SOURCE_TEXT)
+                .map_err(|refusal| Error::new(refusal.message(&path)))?;
+            if hash_text(&old) != hash {
+                return Err(error!("{path}: the file has changed since it was read: try again"));
+            }
+            Some(old)
+        }
+    };
+    Ok(ScriptedChange { path, old, text: new })
+}
+
+fn hash_text(bytes: &[u8]) -> String {
+    format!("{:016x}", content_hash(bytes))
+}
+
+/// The worker: runs the script, and writes the new texts to a file.
+fn work(args: &Args, results: &Path) -> Result<i32, Error> {
+    let shown = args.script.display().to_string();
+    let script = file_access::read_named(&args.script, &readers::SCRIPT)
+        .map_err(|refusal| error!("'{shown}' cannot be read: {refusal}"))?;
+    let script =
+        String::from_utf8(script).map_err(|_| error!("'{shown}' is not UTF-8: it is no script"))?;
+    if args.confine.is_enabled() {
+        let game = Game::Folder(args.folder.clone());
+        let plan = ConfinementPlan::of_game(&game, platform::NAME);
+        plan.with_folder(results.parent()).begin();
+        confinement::forbid_programs(false);
+    }
+    let graph = content::graph(&args.folder)?;
+    for problem in &graph.problems {
+        engine_foundation::error_line!("warning: {problem}");
+    }
+    platform::install_signal_handlers();
+    let changed = content_script::run(&graph, &shown, &script)?;
+    let rows = changed.into_iter().map(|ScriptedChange { path, old, text }| {
+        let hash = old.map_or(SjsonTree::Null, |old| json::text(hash_text(&old)));
+        json::object([("path", json::text(path)), ("hash", hash), ("text", json::text(text))])
+    });
+    let text = json::write(&SjsonTree::Array(rows.collect()));
+    atomic_file::write_whole(results, text.as_bytes())
+        .map_err(|reason| error!("{}: {reason}", results.display()))?;
     Ok(exit::SUCCESS)
 }
 

@@ -36,7 +36,12 @@ static KINDS: &[&ResourceKind] = &[
     ),
     kind!(
         k::MODEL,
-        &[("model", SourceForm::Own), ("glb", SourceForm::Raw), ("gltf", SourceForm::Raw)]
+        &[
+            ("model", SourceForm::Own),
+            ("skeleton", SourceForm::Own),
+            ("glb", SourceForm::Raw),
+            ("gltf", SourceForm::Raw)
+        ]
     ),
     kind!(k::ANIMATION, &[("animation", SourceForm::Own)]),
     kind!(k::STATE_MACHINE, &[("state_machine", SourceForm::Own)]),

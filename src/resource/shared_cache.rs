@@ -83,13 +83,13 @@ impl SharedCache {
     ///
     /// # Errors
     /// Returns an error if there is no such folder, or if the address is not valid.
-    pub fn open(place: &str) -> Result<SharedCache, Error> {
+    pub fn open(location: &str) -> Result<SharedCache, Error> {
         let (lacking, fetched, failure) = (Mutex::default(), Mutex::default(), Mutex::default());
-        if place.contains("://") {
-            let home = CacheHome::Server(HttpCache::parse(place)?);
+        if location.contains("://") {
+            let home = CacheHome::Server(HttpCache::parse(location)?);
             return Ok(SharedCache { home, lacking, fetched, failure });
         }
-        let (folder, shown) = (Path::new(place), place);
+        let (folder, shown) = (Path::new(location), location);
         file_access::list(folder, "").map_err(|refusal| {
             error!("the shared cache '{shown}' cannot be read: {refusal}. It must exist: create it")
         })?;

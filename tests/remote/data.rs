@@ -84,20 +84,20 @@ fn three_clients_see_all_operations_in_one_order() {
             client.send("data_operations", fields).expect("it is sent");
         }
     }
-    let seen: Vec<Vec<SjsonTree>> =
+    let received: Vec<Vec<SjsonTree>> =
         clients.iter_mut().map(|client| events(client, rounds * 3)).collect();
     let seconds = start.elapsed().as_secs_f64();
     println!("{} operations of 3 clients reached all of them in {seconds:.3} s", rounds * 3);
-    for (at, event) in seen[0].iter().enumerate() {
+    for (at, event) in received[0].iter().enumerate() {
         assert_eq!(number(event, "sequence"), at as f64 + 1.0);
         assert!(numbers.contains(&number(event, "author")));
         assert_eq!(text(event, "reason"), "operations");
-        for other in &seen[1..] {
+        for other in &received[1..] {
             assert_eq!(other[at], *event);
         }
     }
     // All clients have the value of the last operation.
-    let last = &list(seen[0].last().expect("there are some"), "operations")[0];
+    let last = &list(received[0].last().expect("there are some"), "operations")[0];
     let SjsonTree::Array(last) = last else { panic!("an operation is a list") };
     let opened = open(&mut clients[0], PATH);
     assert_eq!(value(&opened, ROOT, "count"), last[3]);
@@ -110,7 +110,9 @@ fn each_client_undoes_its_own_steps() {
     let (mut one, mut two) = (game.connect(), game.connect());
     open(&mut one, "tune.config");
     open(&mut two, "tune.config");
-    ask(&mut two, "data_subscribe", vec![path("tune.config")]);
+    let mut listener = game.connect();
+    open(&mut listener, "tune.config");
+    ask(&mut listener, "data_subscribe", vec![path("tune.config")]);
     let speed = |number: u32| format!("[[\"change_key\", \"{ROOT}\", \"speed\", {number}]]");
     let name = format!("[[\"change_key\", \"{ROOT}\", \"name\", \"x\"]]");
     apply(&mut one, "tune.config", &speed(5));
@@ -124,7 +126,7 @@ fn each_client_undoes_its_own_steps() {
     assert_eq!(number(&nothing, "operations"), 0.0);
     ask(&mut one, "data_redo", vec![path("tune.config")]);
     let reasons: Vec<String> =
-        events(&mut two, 4).iter().map(|event| text(event, "reason")).collect();
+        events(&mut listener, 4).iter().map(|event| text(event, "reason")).collect();
     assert_eq!(reasons, ["operations", "operations", "undo", "redo"]);
     // A revert takes everything back, and can itself be taken back.
     ask(&mut one, "data_revert", vec![path("tune.config")]);
@@ -143,7 +145,9 @@ fn saves_keep_bytes_and_merge_with_the_file() {
     assert_eq!(saved.get("saved"), Some(&SjsonTree::Bool(true)), "{}", json::write(&saved));
     assert_eq!(read(&game, PATH), LEVEL.replace("count = 1", "count = 7"));
     // Somebody edits the file meanwhile: both changes stay, and subscribers are told.
-    ask(&mut client, "data_subscribe", vec![path(PATH)]);
+    let mut listener = game.connect();
+    open(&mut listener, PATH);
+    ask(&mut listener, "data_subscribe", vec![path(PATH)]);
     game.write(PATH, &LEVEL.replace("count = 1", "count = 7").replace("1.50", "2.50"));
     let opened = open(&mut client, PATH);
     assert_eq!(opened.get("on_disk"), Some(&SjsonTree::Bool(false)));
@@ -152,8 +156,11 @@ fn saves_keep_bytes_and_merge_with_the_file() {
     assert_eq!(saved.get("merged"), Some(&SjsonTree::Bool(true)));
     let both = LEVEL.replace("count = 1", "count = 8").replace("1.50", "2.50");
     assert_eq!(read(&game, PATH), both);
-    let seen = events(&mut client, 2);
-    assert_eq!((text(&seen[1], "reason"), number(&seen[1], "author")), ("disk".into(), 0.0));
+    let received = events(&mut listener, 2);
+    assert_eq!(
+        (text(&received[1], "reason"), number(&received[1], "author")),
+        ("disk".into(), 0.0)
+    );
     // The same value on both sides is a conflict, which a person resolves.
     game.write(PATH, &both.replace("count = 8", "count = 100"));
     apply(&mut client, PATH, &set_count(9));

@@ -2,8 +2,8 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, data_messages, eval, flow_messages, foreign_window, inspect, profiler,
-    resources, screenshots, simulated_devices, stats, subscriptions, units,
+    IncomingCall, Refusal, animation, data_messages, eval, flow_messages, foreign_window, inspect,
+    profiler, resources, screenshots, simulated_devices, stats, subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;

@@ -275,7 +275,7 @@ fn a_document_without_changes_keeps_all_bytes() {
 }
 
 #[test]
-fn changed_values_are_saved_in_place() {
+fn changed_values_alone_are_written() {
     let text = LEVEL.replace("0x10", "16.0");
     let mut model = loaded(&text);
     let units = child(&model, Guid::ROOT, "units");

@@ -51,6 +51,9 @@ const fn relative(path: &'static [&'static str]) -> ReferenceRule {
     rule(path, &[], NameForm::Relative)
 }
 
+/// Kinds of a value that names no resource.
+const NOTHING: &[&str] = &["nothing"];
+
 const PLAIN: SourceFormat = SourceFormat::Sjson { has_data: false };
 const DATA: SourceFormat = SourceFormat::Sjson { has_data: true };
 
@@ -127,7 +130,25 @@ const TABLE: &[KindRules] = &[
     // What a sound plays is read by its own parser.
     KindRules { kind: SOUND, format: PLAIN, rules: &[] },
     KindRules { kind: MIXER, format: PLAIN, rules: &[] },
-    KindRules { kind: MODEL, format: PLAIN, rules: &[path(&["source"])] },
+    KindRules {
+        kind: MODEL,
+        format: PLAIN,
+        rules: &[
+            path(&["source"]),
+            // Two-dimensional skeletons. A frame is a name in its sheet.
+            name(&["skins", "*", "*", "frame"], NOTHING),
+            name(&["sheet"], &[SHEET]),
+            name(&["slots", "**", "sheet"], &[SHEET]),
+            name(&["slots", "**", "texture"], &[TEXTURE]),
+            name(&["slots", "*", "parts", "*"], &[TEXTURE]),
+            name(&["skins", "**", "sheet"], &[SHEET]),
+            name(&["skins", "**", "texture"], &[TEXTURE]),
+            name(&["skins", "*", "*"], &[TEXTURE]),
+            name(&["skins", "*", "*", "*"], &[TEXTURE]),
+            name(&["clips", "*", "events", "*", "sound"], &[SOUND]),
+            name(&["clips", "*", "events", "*", "effect"], &[PARTICLES]),
+        ],
+    },
     KindRules {
         kind: ANIMATION,
         format: PLAIN,

@@ -264,3 +264,29 @@ fn hostile_files_are_problems_of_their_own() {
     assert_eq!(graph.problems.len(), 2, "{:?}", graph.problems);
     assert_eq!(references(&graph, "b.config"), ["t@1 likely -> t.texture"]);
 }
+
+#[test]
+fn skeletons_name_sheets_and_textures_of_parts_and_skins() {
+    let (_game, graph) = graph(&[
+        (
+            "s.skeleton",
+            "sheet = \"a\"\nslots = { x = { texture = \"t\" } y = { parts = { p = \"t\" q = { frame = \
+             \"1\" } } } }\nskins = { i = { x = \"t\" y = { p = { texture = \"t\" } q = \"t\" }\n z = { \
+             frame = \"2\" } } }",
+        ),
+        ("a.sheet", ""),
+        ("t.png", ""),
+    ]);
+    assert_eq!(
+        references(&graph, "s.skeleton"),
+        [
+            "a@1 certain -> a.sheet",
+            "t@2 certain -> t.texture",
+            "t@2 certain -> t.texture",
+            "t@3 certain -> t.texture",
+            "t@3 certain -> t.texture",
+            "t@3 certain -> t.texture",
+        ]
+    );
+    assert_eq!(graph.missing(), []);
+}

@@ -57,10 +57,10 @@ mod x86 {
     /// The processor has the instructions: see [`are_supported`].
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     pub unsafe fn add_blocks(state: &mut [u32; 8], blocks: &[[u8; 64]]) {
-        let load = |words: &[u32]| {
-            assert!(words.len() >= 4);
+        let load = |four: &[u32]| {
+            assert!(four.len() >= 4);
             // SAFETY: 16 bytes are there, and the load needs no alignment.
-            unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+            unsafe { _mm_loadu_si128(four.as_ptr().cast()) }
         };
         // Bytes of a word in reverse order, because the text is big-endian.
         let order = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
@@ -71,7 +71,7 @@ mod x86 {
         let mut cdgh = _mm_blend_epi16(second, first, 0xf0);
         for block in blocks {
             let before = (abef, cdgh);
-            let mut words = [0, 16, 32, 48].map(|at| {
+            let mut schedule = [0, 16, 32, 48].map(|at| {
                 // SAFETY: the block has 64 bytes, and the load needs no alignment.
                 let bytes = unsafe { _mm_loadu_si128(block.as_ptr().add(at).cast()) };
                 _mm_shuffle_epi8(bytes, order)
@@ -79,11 +79,12 @@ mod x86 {
             for group in 0..16 {
                 let [now, next, after, last] = [0, 1, 2, 3].map(|step| (group + step) % 4);
                 if group >= 4 {
-                    let sum = _mm_sha256msg1_epu32(words[now], words[next]);
-                    let sum = _mm_add_epi32(sum, _mm_alignr_epi8(words[last], words[after], 4));
-                    words[now] = _mm_sha256msg2_epu32(sum, words[last]);
+                    let sum = _mm_sha256msg1_epu32(schedule[now], schedule[next]);
+                    let sum =
+                        _mm_add_epi32(sum, _mm_alignr_epi8(schedule[last], schedule[after], 4));
+                    schedule[now] = _mm_sha256msg2_epu32(sum, schedule[last]);
                 }
-                let sum = _mm_add_epi32(words[now], load(&ROUNDS[group * 4..]));
+                let sum = _mm_add_epi32(schedule[now], load(&ROUNDS[group * 4..]));
                 cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
                 abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
             }

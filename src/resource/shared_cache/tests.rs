@@ -205,8 +205,8 @@ fn serve(requests: usize, mut files: HashMap<String, Vec<u8>>) -> String {
 fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, String, Vec<u8>)> {
     let mut line = String::new();
     stream.read_line(&mut line).ok().filter(|length| *length > 0)?;
-    let mut words = line.split(' ').map(str::to_string);
-    let (method, path) = (words.next()?, words.next()?);
+    let mut parts = line.split(' ').map(str::to_string);
+    let (method, path) = (parts.next()?, parts.next()?);
     let mut length = 0;
     loop {
         let mut header = String::new();
