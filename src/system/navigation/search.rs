@@ -416,7 +416,8 @@ impl Straight {
             let part = (known - self.before).truncate();
             let across = way.perp_dot(part).abs();
             let is_between = part.dot(way) >= 0.0 && part.dot(way) <= way.length_squared();
-            if !(is_between && across <= STRAIGHT * way.length()) && !self.finish(each) {
+            let is_turn = !is_between || across > STRAIGHT * way.length();
+            if is_turn && !self.finish(each) {
                 return false;
             }
         }

@@ -134,7 +134,7 @@ impl TileLayout {
         let columns = |axis: usize| {
             let cells =
                 (f64::from(high[axis]) - f64::from(low[axis])) / f64::from(settings.cell_size);
-            (cells + 0.5).max(1.0).min(1e9) as usize
+            (cells + 0.5).clamp(1.0, 1e9) as usize
         };
         let total = [columns(0), columns(1)];
         if total[0].saturating_mul(total[1]) > CELLS_MAX {
