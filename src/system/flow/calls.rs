@@ -12,6 +12,20 @@ use engine_foundation::{Handle, HandleKind, log, suggest};
 /// Numbers of scripts from here on are handles where a graph expects no type.
 const HANDLE_MIN: f64 = (1u64 << 40) as f64;
 
+/// Returns a plain value of a script as a value of a type: numbers are objects where the type says
+/// so, or where no type is expected and the number is one of an object.
+fn plain_value(value: Slot, kind: FlowType) -> Slot {
+    if value.tag != Tag::Number || kind == FlowType::Number {
+        return value;
+    }
+    let number = value.as_number();
+    if !kind.is_handle() && number < HANDLE_MIN {
+        return value;
+    }
+    let handle = Handle::from_number(number).filter(|it| HandleKind::of(*it).is_some());
+    handle.map_or(value, Slot::handle)
+}
+
 impl Flow {
     /// Returns the node whose function has to be called, and its instance.
     fn pending_node(&self) -> Option<(InstanceId, u32)> {
@@ -63,6 +77,21 @@ impl Flow {
     /// Stores the results of the function that was called. `continued` has a bit for each event
     /// output that continues. Events continue with the next run.
     pub fn complete_call(&mut self, results: &[Slot], continued: u32) {
+        self.store_results(results, continued, |value, _| value);
+    }
+
+    /// Stores results of a function that are numbers, booleans or nothing, as scripts have them:
+    /// objects are numbers, too.
+    pub fn complete_plain_call(&mut self, results: [Slot; 2], continued: u32) {
+        self.store_results(&results, continued, plain_value);
+    }
+
+    fn store_results(
+        &mut self,
+        results: &[Slot],
+        continued: u32,
+        convert: impl Fn(Slot, FlowType) -> Slot,
+    ) {
         let Some((id, node)) = self.pending_node() else {
             self.pending = None;
             return;
@@ -72,17 +101,22 @@ impl Flow {
         let program = &self.programs[instance.program as usize].program;
         let record = program.node(node);
         let outputs = &program.nodes[record.info()].outputs;
+        let slots = &mut instance.slots[record.outputs()..];
         let mut wrong = None;
         for (at, (name, kind)) in outputs.iter().enumerate() {
-            let value = results.get(at).copied().unwrap_or(Slot::NIL);
+            let value = results.get(at).map_or(Slot::NIL, |value| convert(*value, *kind));
             // No value is valid: consumers see nothing, or the zero of their type.
-            if value != Slot::NIL
+            if value.tag != Tag::Nil
                 && let Err(message) = check(value, *kind)
             {
                 wrong = Some(format!("the output '{name}' {message}"));
                 break;
             }
-            instance.slots[record.outputs() + at] = value;
+            if value.tag == Tag::Number && !value.as_number().is_finite() {
+                wrong = Some(format!("the output '{name}' must be a finite number"));
+                break;
+            }
+            slots[at] = value;
         }
         if let Some(message) = wrong {
             self.fail_task(id, node, &message);
@@ -92,38 +126,6 @@ impl Flow {
                     task::push_targets(&mut self.task, record, output);
                 }
             }
-        }
-    }
-
-    /// Stores results of a function that are numbers, booleans or nothing, as scripts have them:
-    /// objects are numbers, too.
-    pub fn complete_plain_call(&mut self, results: [Slot; 2], continued: u32) {
-        let mut values = results;
-        let pending = self.pending_node();
-        let found = pending.and_then(|(id, node)| Some((self.instances.get(id)?, node)));
-        let Some((instance, node)) = found else { return self.complete_call(&[], continued) };
-        let program = &self.programs[instance.program as usize].program;
-        let outputs = &program.nodes[program.node(node).info()].outputs;
-        let mut wrong = None;
-        for (value, (name, kind)) in values.iter_mut().zip(outputs) {
-            if value.tag != Tag::Number {
-                continue;
-            }
-            let number = value.as_number();
-            if *kind == FlowType::Number {
-                if !number.is_finite() {
-                    wrong = Some(format!("the output '{name}' must be a finite number"));
-                }
-            } else if (kind.is_handle() || number >= HANDLE_MIN)
-                && let Some(handle) = Handle::from_number(number)
-                && HandleKind::of(handle).is_some()
-            {
-                *value = Slot::handle(handle);
-            }
-        }
-        match wrong {
-            Some(message) => _ = self.fail_call(&message),
-            None => self.complete_call(&values, continued),
         }
     }
 
