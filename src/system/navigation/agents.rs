@@ -266,9 +266,9 @@ impl Agents {
                 continue;
             };
             agent.at = at;
-            let had_destination = agent.destination.is_some();
+            let is_sent = agent.destination.is_some();
             agent.destination = agent.destination.and_then(moved);
-            if had_destination && agent.destination.is_none() {
+            if is_sent && agent.destination.is_none() {
                 agent.stop(AgentState::Idle);
                 continue;
             }

@@ -213,7 +213,7 @@ fn outlines_show_walls_areas_closed_polygons_and_agents() {
 }
 
 #[test]
-fn agents_whose_destination_is_gone_stop() {
+fn agents_whose_destination_is_removed_stop() {
     let (mut mesh, pool) = (islands_apart(), TaskPool::new(Some(1)));
     let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
     let mut agents = Agents::default();
