@@ -152,7 +152,7 @@ fn running_graphs_continue_with_saved_files_and_their_state() {
 }
 
 #[test]
-fn a_graph_that_is_saved_with_an_error_keeps_its_previous_version() {
+fn a_graph_saved_with_an_error_keeps_its_previous_version() {
     let mut game = Game::start("broken");
     assert_eq!(game.go("units/own.unit", "sum"), 1.0);
     let errors = log::error_count();

@@ -9,7 +9,8 @@ local GROUND = Color(150, 24, 20, 18)
 local BAR = 56
 local KEYS = {
   { "W A S D", "walk" }, { "Space", "jump" }, { "Mouse", "push, drag" }, { "Right mouse", "look" },
-  { "F", "shout" }, { "G", "use" }, { "Tab", "slow motion" }, { "F1", "shapes" }, { "R", "restart" },
+  { "F", "shout" }, { "G", "use" }, { "Tab", "slow motion" }, { "F1", "shapes" },
+  { "R", "restart" },
 }
 
 local function label(gui, text, x, y, size, color)

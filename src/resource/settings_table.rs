@@ -127,8 +127,8 @@ pub const SETTINGS: &[Setting] = &[
         "limits.flow_nodes",
         SettingType::Number(100.0, 10_000_000.0),
         "10000",
-        "The maximum number of nodes of a graph that run for one event. More is an error, which ends \
-         the event.",
+        "The maximum number of nodes of a graph that run for one event. More is an error, which \
+         ends the event.",
     )
     .live(),
     setting(
