@@ -309,7 +309,8 @@ fn scripts_that_are_not_understood_have_no_findings() {
 #[test]
 fn scripts_of_the_project_have_no_findings() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let examples = ["arcade", "crowd", "playground", "plaza"].map(|it| format!("examples/{it}"));
+    let examples = ["arcade", "crowd", "playground", "plaza", "puppet"];
+    let examples = examples.map(|it| format!("examples/{it}"));
     for game in examples.iter().map(String::as_str).chain(["game_template"]) {
         let found = engine_resource::folder_scan::files(&root.join(game)).expect("it can be read");
         let paths = found.files.iter().filter(|file| file.path.ends_with(".lua"));
