@@ -154,8 +154,8 @@ fn a_cherry_pick_and_a_stash_combine_changes() {
     assert_eq!(repository.read(), level("crate", "[4, 0, 0]", more));
 }
 
-/// Git's strategy for several branches does not ask drivers: it merges lines, or gives up. One after
-/// the other, the branches are merged by structure.
+/// Git's strategy for several branches does not ask drivers: it merges lines, or gives up. Merged
+/// one after the other, the branches are merged by structure.
 #[test]
 fn an_octopus_gives_up_where_merges_of_two_do_not() {
     let Some(repository) = Repository::new("git_octopus") else { return };

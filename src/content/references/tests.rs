@@ -265,18 +265,14 @@ fn hostile_files_are_problems_of_their_own() {
     assert_eq!(references(&graph, "b.config"), ["t@1 likely -> t.texture"]);
 }
 
+const SKELETON: &str = "sheet = \"a\"
+slots = { x = { texture = \"t\" } y = { parts = { p = \"t\" q = { frame = \"1\" } } } }
+skins = { i = { x = \"t\" y = { p = { texture = \"t\" } q = \"t\" } z = { frame = \"2\" } } }
+";
+
 #[test]
 fn skeletons_name_sheets_and_textures_of_parts_and_skins() {
-    let (_game, graph) = graph(&[
-        (
-            "s.skeleton",
-            "sheet = \"a\"\nslots = { x = { texture = \"t\" } y = { parts = { p = \"t\" q = { frame = \
-             \"1\" } } } }\nskins = { i = { x = \"t\" y = { p = { texture = \"t\" } q = \"t\" }\n z = { \
-             frame = \"2\" } } }",
-        ),
-        ("a.sheet", ""),
-        ("t.png", ""),
-    ]);
+    let (_game, graph) = graph(&[("s.skeleton", SKELETON), ("a.sheet", ""), ("t.png", "")]);
     assert_eq!(
         references(&graph, "s.skeleton"),
         [
