@@ -265,7 +265,7 @@ fn page_is_usable_with_the_keyboard_alone() {
 
 /// The tabs that can be seen; a narrow page has more.
 pub const VISIBLE_TABS: &str =
-    "[...document.querySelectorAll('[role=tab]')].filter(it => it.checkVisibility())";
+    "[...document.querySelectorAll('#tabs [role=tab]')].filter(it => it.checkVisibility())";
 
 #[test]
 fn every_page_view_shows_its_content() {
@@ -282,9 +282,9 @@ fn every_page_view_shows_its_content() {
     let count: usize = browser.value(&format!("{VISIBLE_TABS}.length")).parse().expect("a number");
     for at in 1..=count {
         browser.press(&at.to_string(), &format!("Digit{at}"), 1.0, "");
-        let name =
-            browser.value("document.querySelector('[role=tab][aria-selected=true]').innerText");
-        let visible = "[...document.querySelectorAll('[role=tabpanel]')].filter(p => !p.hidden)";
+        let name = browser.value("document.querySelector('#tabs [aria-selected=true]').innerText");
+        let visible = "[...document.querySelectorAll('[id^=view-][role=tabpanel]')]\
+            .filter(it => !it.hidden)";
         assert_eq!(browser.value(&format!("{visible}.length")), "1");
         let expected = match name.as_str() {
             "Units" => "document.querySelector('#view-units [data-unit]') !== null",
