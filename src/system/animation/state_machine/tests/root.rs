@@ -26,8 +26,11 @@ fn walking(distance: f32, seconds: f32, angle: f32) -> Clip {
         track(TrackProperty::Position, [[0.0; 4], [0.0, distance, 0.0, 0.0]]),
         track(TrackProperty::Rotation, [[0.0, 0.0, 0.0, 1.0], turned]),
     ];
-    let settings =
-        ClipSettings { looping: Some(true), root_motion: RootMotion::XyYaw, ..ClipSettings::DEFAULT };
+    let settings = ClipSettings {
+        looping: Some(true),
+        root_motion: RootMotion::XyYaw,
+        ..ClipSettings::DEFAULT
+    };
     compile(&SourceClip { seconds, tracks }, &skeleton, &settings).unwrap().clip
 }
 
