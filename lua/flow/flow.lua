@@ -340,7 +340,7 @@ core.on("world_update", "flow", function(world, dt)
 end)
 
 core.on("frame_update", "flow", function()
-  core.flow_recover()
+  if count() > 0 then core.flow_recover() end
 end)
 
 local function check_name(where, name)
