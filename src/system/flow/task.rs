@@ -225,8 +225,8 @@ fn before_node(
     }
     if task.count > around.nodes_max {
         let message = format!(
-            "{} nodes ran for one event, which is the limit (limits.flow_nodes in settings.sjson): is \
-             this loop endless? {}",
+            "{} nodes ran for one event, which is the limit (limits.flow_nodes in \
+             settings.sjson): is this loop endless? {}",
             around.nodes_max,
             task.wire_names(program)
         );
