@@ -5,7 +5,7 @@ use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error};
 use engine_navigation::agents::Agents;
-use engine_navigation::bake::{BakeSettings, BakeSource};
+use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::mesh::NavigationMesh;
 use engine_navigation::outline::LineKind;
@@ -13,6 +13,7 @@ use engine_navigation::search::Searcher;
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
+use std::ops::ControlFlow;
 
 /// Colours of areas in turn, from area 1.
 const AREA_COLORS: [[u8; 4]; 6] = [
@@ -67,7 +68,7 @@ impl Navigation {
             write(handle, &|hash| grid.write_state(|number| hash.write_u64(number)));
         }
         for (handle, agent) in self.agents.slots.iter() {
-            write(handle, &|hash| agent.write_state(|number| hash.write_f32(number)));
+            write(handle, &|hash| agent.write_state(|number| hash.write_u64(number)));
         }
     }
 }
@@ -77,12 +78,24 @@ impl Worlds {
     fn static_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
         let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(physics) = self.physics.of_world(world) {
-            self.physics.world(physics).simulation.static_triangles(|corners, solid| {
+            let simulation = &self.physics.world(physics).simulation;
+            let collected = simulation.static_triangles(|corners, solid| {
+                if triangles.len() >= SOURCE_TRIANGLES_MAX {
+                    return ControlFlow::Break(());
+                }
                 let first = points.len() as u32;
                 points.extend_from_slice(&corners);
                 triangles.push([first, first + 1, first + 2]);
                 solids.push(solid);
+                ControlFlow::Continue(())
             });
+            if collected.is_break() {
+                return Err(error!(
+                    "the static actors of the world have more than {SOURCE_TRIANGLES_MAX} \
+                     triangles (SOURCE_TRIANGLES_MAX): give them simpler shapes, or bake parts of \
+                     the level with NavigationMesh.create_from_triangles"
+                ));
+            }
         }
         if triangles.is_empty() {
             return Err(error!(

@@ -47,14 +47,10 @@ impl Crowd {
         self.handles.iter().filter(|agent| state(agent) == AgentState::Arrived).count()
     }
 
-    fn hash(&self) -> Vec<u32> {
+    fn hash(&self) -> Vec<u64> {
         let mut bits = Vec::new();
         for agent in &self.handles {
-            self.agents
-                .slots
-                .get(*agent)
-                .unwrap()
-                .write_state(|number| bits.push(number.to_bits()));
+            self.agents.slots.get(*agent).unwrap().write_state(|number| bits.push(number));
         }
         bits
     }
@@ -200,4 +196,72 @@ fn agents_do_not_slow_down_at_the_corners_of_walls() {
     // One second to start, to turn twice, and to stop.
     let ideal = length / AgentSettings::DEFAULT.speed;
     assert!(frames as f32 * STEP < ideal + 1.0, "{} {ideal}", frames as f32 * STEP);
+}
+
+#[test]
+fn agents_arrive_at_their_destination_with_any_acceleration_and_step() {
+    for (acceleration, speed, step) in [
+        (12.0, 3.5, STEP),
+        (1e4, 3.5, STEP),
+        (1e6, 3.5, STEP),
+        (12.0, 3.5, 1.0),
+        (1e6, 900.0, STEP),
+    ] {
+        let mut crowd = Crowd::new(square(40.0), 1);
+        let settings = AgentSettings { acceleration, speed, ..AgentSettings::DEFAULT };
+        crowd.send(Vec3::ZERO, Vec3::new(20.0, 0.0, 0.0), settings);
+        for _ in 0..900 {
+            crowd.agents.update(crowd.id, &crowd.mesh, step, &crowd.pool).unwrap();
+            if crowd.arrived() == 1 {
+                break;
+            }
+        }
+        let left = crowd.position(0).distance(Vec2::new(20.0, 0.0));
+        assert!(crowd.arrived() == 1 && left < 0.8, "{acceleration} {speed} {step}: {left}");
+    }
+}
+
+#[test]
+fn time_without_progress_counts_until_there_is_progress() {
+    let mut crowd = Crowd::new(square(40.0), 1);
+    // So slow to start that it makes no progress for half a minute.
+    let settings = AgentSettings { acceleration: 0.01, ..AgentSettings::DEFAULT };
+    crowd.send(Vec3::ZERO, Vec3::new(30.0, 0.0, 0.0), settings);
+    let mut searches = 0;
+    for _ in 0..300 {
+        crowd.update();
+        searches += crowd.agents.statistics.searches;
+    }
+    let agent = crowd.agents.slots.get(crowd.handles[0]).unwrap();
+    assert!(agent.stuck_seconds > 4.5, "{}", agent.stuck_seconds);
+    assert_eq!(crowd.agents.statistics.stuck, 1);
+    // The first one, and one in each 0.75 seconds.
+    assert!((6..=8).contains(&searches), "{searches}");
+}
+
+#[test]
+fn lost_agents_stay_lost_until_they_are_put_on_ground() {
+    let mut crowd = Crowd::new(square(40.0), 1);
+    crowd.send(Vec3::ZERO, Vec3::new(20.0, 0.0, 0.0), AgentSettings::DEFAULT);
+    let agent = crowd.handles[0];
+    let at = crowd.mesh.nearest(Vec3::ZERO, 2.0, 2.0).unwrap();
+    crowd.agents.lose_mesh(crowd.id);
+    crowd.agents.cancel(agent);
+    crowd.agents.set_destination(agent, at);
+    assert_eq!(crowd.agents.slots.get(agent).unwrap().state, AgentState::Lost);
+    crowd.agents.teleport(agent, at);
+    assert_eq!(crowd.agents.slots.get(agent).unwrap().state, AgentState::Idle);
+}
+
+#[test]
+fn the_hash_of_an_agent_has_what_decides_about_its_way() {
+    let hash = |speed: f32, to: f32| {
+        let mut crowd = Crowd::new(square(40.0), 1);
+        let settings = AgentSettings { speed, ..AgentSettings::DEFAULT };
+        crowd.send(Vec3::ZERO, Vec3::new(to, 0.0, 0.0), settings);
+        crowd.hash()
+    };
+    assert_eq!(hash(3.5, 20.0), hash(3.5, 20.0));
+    assert_ne!(hash(3.5, 20.0), hash(4.5, 20.0));
+    assert_ne!(hash(3.5, 20.0), hash(3.5, 21.0));
 }

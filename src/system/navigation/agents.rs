@@ -118,7 +118,7 @@ pub struct Agent {
     pub(super) version: u32,
     /// Order of waiting searches.
     request: u64,
-    /// Seconds without progress.
+    /// Seconds without progress, since the last one or since it was sent.
     pub stuck_seconds: f32,
     /// Seconds without progress after which it asks for a new path.
     repair_seconds: f32,
@@ -194,11 +194,14 @@ impl Agents {
         })
     }
 
-    /// Sends an agent to a point. Its search is answered in one of the next updates.
+    /// Sends an agent to a point. Its search is answered in one of the next updates. Agents that
+    /// are lost stay where they are.
     pub fn set_destination(&mut self, agent: Handle, destination: NearestPolygon) {
         self.requests += 1;
         let request = self.requests;
-        if let Some(agent) = self.slots.get_mut(agent) {
+        // A lost agent is on no ground from which it could be sent.
+        let known = self.slots.get_mut(agent).filter(|agent| agent.state != AgentState::Lost);
+        if let Some(agent) = known {
             agent.destination = Some(destination);
             agent.request = request;
             match agent.traversal {
@@ -213,20 +216,21 @@ impl Agents {
     /// Ends the way of an agent, which stops.
     pub fn cancel(&mut self, agent: Handle) {
         if let Some(agent) = self.slots.get_mut(agent) {
-            // An agent on a link stops at the end of the link.
-            if agent.traversal.is_none() {
+            // An agent on a link stops at the end of the link. One that is lost stays lost.
+            if agent.traversal.is_none() && agent.state != AgentState::Lost {
                 agent.stop(AgentState::Idle);
             }
             agent.destination = None;
         }
     }
 
-    /// Moves an agent to another point, from which it continues to its destination.
+    /// Moves an agent to another point, from which it continues to its destination. An agent that
+    /// was lost is idle there.
     pub fn teleport(&mut self, agent: Handle, at: NearestPolygon) {
         let Some(known) = self.slots.get_mut(agent) else { return };
         known.at = at;
         known.velocity = Vec2::ZERO;
-        if known.traversal.take().is_some() {
+        if known.traversal.take().is_some() || known.state == AgentState::Lost {
             known.stop(AgentState::Idle);
         }
         let destination = known.destination;
@@ -476,7 +480,9 @@ impl Agent {
         let left = self.end.truncate().distance(self.at.position.truncate());
         let is_last = self.path.polygons.len() <= 1;
         let radius = self.settings.radius;
-        let is_near = left <= radius * ARRIVAL_RADII + most * step && result.is_last_corner;
+        // What the agent walks in an update, so that it does not pass its end between two of them.
+        let stride = (self.velocity.length() * step).min(radius);
+        let is_near = left <= radius * ARRIVAL_RADII + stride && result.is_last_corner;
         let is_crowded = left <= radius * CROWDED_RADII
             && (is_last || result.is_last_corner)
             && self.stuck_seconds > STUCK_SECONDS * 0.5;
@@ -509,16 +515,28 @@ impl Agent {
     }
 
     /// Calls `write` with the numbers that make up the state of the agent.
-    pub fn write_state(&self, mut write: impl FnMut(f32)) {
-        self.at.position.to_array().into_iter().for_each(&mut write);
-        self.velocity.to_array().into_iter().for_each(&mut write);
-        self.end.to_array().into_iter().for_each(&mut write);
-        write(self.state as u8 as f32);
-        write(self.path.polygons.len() as f32);
-        write(self.stuck_seconds);
-        write(self.blocked);
-        write(self.yield_seconds);
-        write(self.traversal.map_or(-1.0, |traversal| traversal.part));
+    pub fn write_state(&self, mut write: impl FnMut(u64)) {
+        let AgentSettings { radius, speed, acceleration, priority, avoids } = self.settings;
+        let destination = self.destination.unwrap_or(self.at);
+        let part = self.traversal.map_or(-1.0, |traversal| traversal.part);
+        let points = [self.at.position, destination.position, self.end].map(|at| at.to_array());
+        let directions = [self.velocity, self.desired].map(|at| at.to_array());
+        let numbers = [radius, speed, acceleration, self.stuck_seconds, self.repair_seconds];
+        let others = [self.blocked, self.yield_seconds, part];
+        let floats = points.as_flattened().iter().chain(directions.as_flattened());
+        for number in floats.chain(&numbers).chain(&others) {
+            write(u64::from(number.to_bits()));
+        }
+        let partial = self.partial.map_or(0, |reason| reason as u64 + 1);
+        let sent = u64::from(self.destination.is_some());
+        write(self.state as u64 | u64::from(priority) << 8 | u64::from(avoids) << 16);
+        write(sent | partial << 8 | u64::from(self.version) << 32);
+        write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
+        write(self.mesh.index() as u64);
+        write(self.request);
+        write(self.path.polygons.len() as u64);
+        self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
+        write(self.link().map_or(0, |link| u64::from(link) + 1));
     }
 }
 

@@ -54,6 +54,8 @@ pub struct NavigationGrid {
     pub(super) heap: BinaryHeap<Reverse<u64>>,
     pub(super) dead_ends: DeadEnds,
     pub(super) fields: Vec<FlowField>,
+    /// Hash of the costs that differ from those of a new grid.
+    costs_hash: u64,
 }
 
 impl NavigationGrid {
@@ -73,6 +75,7 @@ impl NavigationGrid {
             heap: BinaryHeap::new(),
             dead_ends: DeadEnds::default(),
             fields: Vec::new(),
+            costs_hash: 0,
         };
         for row in 0..rows {
             let first = grid.node((row * columns) as u32) as usize;
@@ -125,6 +128,7 @@ impl NavigationGrid {
         if *known == cost {
             return;
         }
+        self.costs_hash ^= cost_hash(node, *known) ^ cost_hash(node, cost);
         *known = cost;
         if cost > 0.0 {
             self.least = self.least.min(cost);
@@ -166,14 +170,30 @@ impl NavigationGrid {
 
     /// Calls `write` with the numbers that make up the state of the grid.
     pub fn write_state(&self, mut write: impl FnMut(u64)) {
-        write((self.columns * self.rows) as u64);
-        for cell in 0..(self.columns * self.rows) as u32 {
-            write(u64::from(self.cost(cell).to_bits()));
-        }
-        for field in &self.fields {
+        write((self.columns as u64) << 32 | self.rows as u64);
+        write(self.shape as u64);
+        write(self.costs_hash);
+        write(self.fields.len() as u64);
+        for (name, field) in self.field_names().zip(&self.fields) {
+            write(name.len() as u64);
+            name.bytes().for_each(|byte| write(u64::from(byte)));
+            write(field.targets.len() as u64);
             field.targets.iter().for_each(|target| write(u64::from(*target)));
         }
     }
+}
+
+/// Returns the part of a node in the hash of all costs; 0 for the cost of new grids.
+fn cost_hash(node: usize, cost: f32) -> u64 {
+    if cost == 1.0 {
+        return 0;
+    }
+    // The steps of splitmix64, by S. Vigna.
+    let mut hash = (node as u64) << 32 | u64::from(cost.to_bits());
+    hash = hash.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
 }
 
 /// Returns the order of a node in an open list: by cost, then by index.
@@ -250,6 +270,41 @@ mod tests {
         grid.fields[0].forget();
         let by_heap: Vec<_> = (0..1200).map(|cell| grid.flow(0, cell).map(|it| it.0)).collect();
         assert_eq!(by_buckets, by_heap);
+    }
+
+    fn state(grid: &NavigationGrid) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        grid.write_state(|number| numbers.push(number));
+        numbers
+    }
+
+    #[test]
+    fn the_hash_of_a_grid_has_its_shape_costs_and_fields() {
+        let new = NavigationGrid::new;
+        let first = state(&new(6, 4, GridShape::Square8));
+        assert_ne!(first, state(&new(4, 6, GridShape::Square8)));
+        assert_ne!(first, state(&new(6, 4, GridShape::Square4)));
+        let mut grid = new(6, 4, GridShape::Square8);
+        grid.set_cost(3, 2.0);
+        grid.set_cost(5, 0.0);
+        let changed = state(&grid);
+        assert_ne!(first, changed);
+        // The order of changes does not count, and what was undone is as it was.
+        let mut other = new(6, 4, GridShape::Square8);
+        other.set_cost(5, 4.0);
+        other.set_cost(5, 0.0);
+        other.set_cost(3, 2.0);
+        assert_eq!(changed, state(&other));
+        grid.set_cost(3, 1.0);
+        grid.set_cost(5, 1.0);
+        assert_eq!(first, state(&grid));
+        // The fields of both have the same targets together.
+        grid.set_targets("a", &[1, 2]);
+        grid.set_targets("b", &[3]);
+        let fields = state(&grid);
+        grid.set_targets("a", &[1]);
+        grid.set_targets("b", &[2, 3]);
+        assert_ne!(fields, state(&grid));
     }
 
     #[test]

@@ -11,6 +11,8 @@ use engine_foundation::{Error, Vec2, Vec3, error};
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
+/// Maximum number of heights of uneven ground of a mesh.
+pub const HEIGHTS_MAX: usize = 1 << 26;
 
 /// Neighbours of an edge in the mesh of a tile, see `TilePolygon`.
 const TILE_SIDE: u16 = 0xfff0;
@@ -143,6 +145,11 @@ impl NavigationMesh {
         if count > MESH_POLYGONS_MAX {
             self.tile_meshes = tiles;
             return Err(too_many_polygons(count));
+        }
+        let heights: usize = tiles.iter().map(|tile| tile.heights.len()).sum();
+        if heights > HEIGHTS_MAX {
+            self.tile_meshes = tiles;
+            return Err(too_many_heights(heights));
         }
         self.tiles.clear();
         self.polygons.clear();
@@ -490,6 +497,13 @@ pub(super) fn too_many_polygons(count: usize) -> Error {
     error!(
         "the mesh has {count} polygons, and {MESH_POLYGONS_MAX} are the most (MESH_POLYGONS_MAX): \
          increase 'cell_size'"
+    )
+}
+
+pub(super) fn too_many_heights(count: usize) -> Error {
+    error!(
+        "the uneven ground of the mesh has {count} heights, and {HEIGHTS_MAX} are the most \
+         (HEIGHTS_MAX): increase 'height_error' or 'cell_size'"
     )
 }
 

@@ -17,6 +17,9 @@ const WALL_POLYGONS_MAX: usize = 12;
 /// Seconds ahead for which others and walls are avoided.
 const HORIZON: f32 = 2.0;
 const WALL_HORIZON: f32 = 0.25;
+/// Distance within which others are avoided, in metres, also if agents are so fast or large that
+/// they would need more. Without it, one fast agent would compare all with each other.
+const REACH_MAX: f32 = 32.0;
 /// Height within which others are avoided, in metres.
 const STOREY: f32 = 1.5;
 /// Part of an overlap that is undone in an update.
@@ -81,28 +84,26 @@ impl Snapshot {
                 heading: agent.desired.normalize_or_zero(),
             });
         }
-        self.cell = reach * 2.0;
+        self.cell = (reach * 2.0).min(REACH_MAX);
         let buckets = (self.others.len() * 2).next_power_of_two().max(16);
         self.starts.clear();
         self.starts.resize(buckets + 1, 0);
         for other in &self.others {
             let bucket = self.bucket(self.cell_of(other.body.position), buckets);
-            self.starts[bucket + 1] += 1;
+            self.starts[bucket] += 1;
         }
         for bucket in 0..buckets {
             self.starts[bucket + 1] += self.starts[bucket];
         }
         self.sorted.clear();
         self.sorted.resize(self.others.len(), 0);
-        // Filled from the back, so that the starts end at the first agent of each bucket.
+        // Each bucket begins as its end, and is filled from the back until it is its first agent.
         for at in (0..self.others.len()).rev() {
             let bucket = self.bucket(self.cell_of(self.others[at].body.position), buckets);
-            let end = &mut self.starts[bucket + 1];
-            *end -= 1;
-            self.sorted[*end as usize] = at as u32;
+            let first = &mut self.starts[bucket];
+            *first -= 1;
+            self.sorted[*first as usize] = at as u32;
         }
-        self.starts.remove(0);
-        self.starts.push(self.others.len() as u32);
     }
 
     fn cell_of(&self, position: Vec2) -> (i32, i32) {
@@ -177,7 +178,7 @@ pub(super) fn steer(
     if agent.state == AgentState::Linking {
         return Steering::default();
     }
-    let (desired, is_last_corner) = direction(mesh, agent, at);
+    let (desired, is_last_corner) = direction(mesh, agent, at, step);
     let own = snapshot.others[at];
     let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
@@ -235,7 +236,7 @@ fn spread(at: usize) -> Vec2 {
 }
 
 /// Returns the velocity along the path, and true if its end is visible.
-fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize) -> (Vec2, bool) {
+fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec2, bool) {
     if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {
         return (Vec2::ZERO, false);
     }
@@ -259,8 +260,9 @@ fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize) -> (Vec2, bool) {
     }
     let mut speed = agent.settings.speed;
     if is_last {
-        // The speed from which the agent can stop at its end.
+        // The speed from which the agent can stop at its end, and does not pass it in this update.
         speed = speed.min((2.0 * agent.settings.acceleration * distance).sqrt() * 0.7);
+        speed = speed.min(distance / step.max(1e-3));
     }
     // Turned by about a degree, differently for each: two that meet exactly must not wait for each
     // other.
@@ -319,4 +321,32 @@ fn push_walls(
         }
     }
     walls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::{AgentSettings, Agents};
+    use crate::mesh::NearestPolygon;
+    use engine_foundation::{HandleKind, Slots};
+
+    #[test]
+    fn a_fast_agent_does_not_widen_the_cells_without_limit() {
+        let mesh = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
+        let mut agents = Agents::default();
+        for i in 0..50 {
+            let speed = if i == 0 { 1000.0 } else { 3.5 };
+            let position = Vec3::new(i as f32 * 10.0, 0.0, 0.0);
+            let settings = AgentSettings { speed, ..AgentSettings::DEFAULT };
+            agents.add(mesh, NearestPolygon { polygon: 0, position }, settings).unwrap();
+        }
+        let mut snapshot = Snapshot::default();
+        snapshot.take(agents.slots.iter().map(|(_, agent)| agent));
+        assert_eq!(snapshot.cell, REACH_MAX);
+        // Three on each side are within 32 metres.
+        let mut found = [(0.0, 0); NEIGHBORS_MAX];
+        for at in 3..47 {
+            assert_eq!(snapshot.nearest(at, &mut found), 6, "{at}");
+        }
+    }
 }

@@ -7,7 +7,8 @@ use super::bake::{
     tile_from_field,
 };
 use super::mesh::{
-    MESH_POLYGONS_MAX, NavigationMesh, located, nearest_in_polygon, too_many_polygons,
+    HEIGHTS_MAX, MESH_POLYGONS_MAX, NavigationMesh, located, nearest_in_polygon, too_many_heights,
+    too_many_polygons,
 };
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3};
@@ -185,6 +186,7 @@ impl NavigationMesh {
         let mut changed = vec![false; self.tile_meshes.len()];
         let mut failure = None;
         let mut count = self.polygons.len();
+        let mut heights: usize = self.tile_meshes.iter().map(|tile| tile.heights.len()).sum();
         for job in jobs {
             self.volumes.keep_field(job.tile, job.field);
             match job.mesh {
@@ -195,7 +197,12 @@ impl NavigationMesh {
                         failure = failure.or(Some(too_many_polygons(after)));
                         continue;
                     }
-                    count = after;
+                    let heights_after = heights - known.heights.len() + mesh.heights.len();
+                    if heights_after > HEIGHTS_MAX {
+                        failure = failure.or(Some(too_many_heights(heights_after)));
+                        continue;
+                    }
+                    (count, heights) = (after, heights_after);
                     *known = mesh;
                     changed[job.tile] = true;
                 }
@@ -355,5 +362,10 @@ mod tests {
         assert!(mesh.tile_meshes[1] == left && mesh.tile_meshes[0].polygons.is_empty());
         mesh.assemble().unwrap();
         assert_eq!(mesh.tiles[1], 0);
+        // Heights that nobody touches take no memory.
+        let uneven = TileMesh { heights: vec![0; HEIGHTS_MAX + 1], ..TileMesh::default() };
+        let (changed, failure) = mesh.replace_tiles(vec![job(1, Ok(uneven))]);
+        assert!(!changed[1] && mesh.tile_meshes[1] == left);
+        assert!(failure.unwrap().message.contains("(HEIGHTS_MAX)"));
     }
 }

@@ -4,6 +4,7 @@ use super::Simulation;
 use engine_foundation::Vec3;
 use rapier3d::prelude as rapier;
 use rapier3d::prelude::Pose;
+use std::ops::ControlFlow;
 
 /// Parts of a circle into which round shapes are divided.
 const PARTS: u32 = 16;
@@ -11,8 +12,11 @@ const PARTS: u32 = 16;
 impl Simulation {
     /// Calls `each` with the triangles of all static bodies that block others. They face outwards.
     /// The second argument is the number of the convex solid that they bound, from 1, and 0 for
-    /// triangles of a mesh. Planes have no end, and are left out.
-    pub fn static_triangles(&self, mut each: impl FnMut([Vec3; 3], u32)) {
+    /// triangles of a mesh. Planes have no end, and are left out. Ends when `each` breaks.
+    pub fn static_triangles(
+        &self,
+        mut each: impl FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut solids = 0;
         for (_, body) in self.world.bodies.iter() {
             if body.body_type() != rapier::RigidBodyType::Fixed {
@@ -25,9 +29,10 @@ impl Simulation {
                 }
                 let pose = *body.position()
                     * collider.position_wrt_parent().copied().unwrap_or(Pose::IDENTITY);
-                shape(collider.shape(), &pose, &mut solids, &mut each);
+                shape(collider.shape(), &pose, &mut solids, &mut each)?;
             }
         }
+        ControlFlow::Continue(())
     }
 }
 
@@ -35,8 +40,8 @@ fn shape(
     of: &dyn rapier::Shape,
     pose: &Pose,
     solids: &mut u32,
-    each: &mut dyn FnMut([Vec3; 3], u32),
-) {
+    each: &mut dyn FnMut([Vec3; 3], u32) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let triangles = if let Some(cuboid) = of.as_cuboid() {
         cuboid.to_trimesh()
     } else if let Some(ball) = of.as_ball() {
@@ -50,20 +55,21 @@ fn shape(
     } else if let Some(mesh) = of.as_trimesh() {
         let points = mesh.vertices();
         for triangle in mesh.indices() {
-            each(triangle.map(|index| *pose * points[index as usize]), 0);
+            each(triangle.map(|index| *pose * points[index as usize]), 0)?;
         }
-        return;
+        return ControlFlow::Continue(());
     } else if let Some(compound) = of.as_compound() {
         for (local, part) in compound.shapes() {
-            shape(&**part, &(*pose * *local), solids, each);
+            shape(&**part, &(*pose * *local), solids, each)?;
         }
-        return;
+        return ControlFlow::Continue(());
     } else {
-        return;
+        return ControlFlow::Continue(());
     };
     let (points, indices) = triangles;
     *solids += 1;
     for triangle in indices {
-        each(triangle.map(|index| *pose * points[index as usize]), *solids);
+        each(triangle.map(|index| *pose * points[index as usize]), *solids)?;
     }
+    ControlFlow::Continue(())
 }

@@ -380,3 +380,22 @@ fn a_body_out_of_bounds_is_stopped_and_reported() {
     assert_eq!(message, "actor 5: a body left all bounds and was removed from the simulation");
     physics.update(1.0 / 60.0).unwrap();
 }
+
+#[test]
+fn static_triangles_end_when_the_caller_has_enough() {
+    let mut physics = floating();
+    for x in [0.0, 3.0] {
+        physics.add(&body(MotionType::Static, Vec3::new(x, 0.0, 0.0), cube(), 1)).unwrap();
+    }
+    for (most, expected) in [(100, 24), (5, 5)] {
+        let mut count = 0;
+        let ended = physics.static_triangles(|_, _| {
+            if count >= most {
+                return std::ops::ControlFlow::Break(());
+            }
+            count += 1;
+            std::ops::ControlFlow::Continue(())
+        });
+        assert_eq!((count, ended.is_break()), (expected, most == 5));
+    }
+}

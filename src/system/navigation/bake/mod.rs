@@ -20,9 +20,10 @@ mod triangulation;
 mod tests;
 
 pub use compact::CompactField;
-pub use polygons::{HeightGrid, TileMesh, TilePolygon, fan_height};
+pub use polygons::{HeightGrid, TILE_HEIGHTS_MAX, TileMesh, TilePolygon, fan_height};
 pub use settings::{
-    BakeSettings, CELLS_MAX, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX, TileLayout,
+    BORDERED_CELLS_MAX, BakeSettings, CELLS_MAX, TILE_CELLS_MAX, TILE_CELLS_MIN, TILES_MAX,
+    TileLayout,
 };
 pub use source::{BakeSource, SOURCE_TRIANGLES_MAX};
 pub use triangulation::CORNERS_OF_POLYGON_MAX;

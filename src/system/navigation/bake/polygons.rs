@@ -13,6 +13,8 @@ pub const NO_NEIGHBOR: u16 = u16::MAX;
 pub const TILE_SIDE: u16 = 0xfff0;
 /// Maximum number of polygons of a tile.
 pub const TILE_POLYGONS_MAX: usize = 0xfff0 - 1;
+/// Maximum number of heights of uneven ground in a tile.
+pub const TILE_HEIGHTS_MAX: usize = 1 << 22;
 /// Cells between two samples of height.
 const HEIGHT_STEP: usize = 2;
 /// Difference of heights, in cells, below which vertices at the same column are the same.
@@ -175,7 +177,7 @@ pub(super) fn build(
     mesh.connect(inner);
     let mut heights = HeightSampler { field, regions, cells, mesh: &mut mesh };
     for (at, (_, _, region)) in polygons.iter().enumerate() {
-        heights.sample(at, *region);
+        heights.sample(at, *region)?;
     }
     Ok(mesh)
 }
@@ -213,6 +215,17 @@ impl TileMesh {
     }
 }
 
+/// Checks the number of heights of a tile.
+fn check_heights(count: usize) -> Result<(), String> {
+    if count > TILE_HEIGHTS_MAX {
+        return Err(format!(
+            "its uneven ground has {count} heights, and {TILE_HEIGHTS_MAX} are the most \
+             (TILE_HEIGHTS_MAX): reduce 'tile_cells', or increase 'height_error'"
+        ));
+    }
+    Ok(())
+}
+
 struct HeightSampler<'a> {
     field: &'a CompactField,
     regions: &'a Regions,
@@ -222,7 +235,7 @@ struct HeightSampler<'a> {
 
 impl HeightSampler<'_> {
     /// Stores a grid of heights for a polygon if its ground differs from its own surface.
-    fn sample(&mut self, polygon: usize, region: u16) {
+    fn sample(&mut self, polygon: usize, region: u16) -> Result<(), String> {
         let of = self.mesh.polygons[polygon];
         let mut corners = [[0.0; 3]; CORNERS_OF_POLYGON_MAX];
         let (mut low, mut high) = ([u16::MAX; 2], [0; 2]);
@@ -252,8 +265,9 @@ impl HeightSampler<'_> {
         }
         if !is_uneven || self.mesh.grids.len() >= usize::from(u16::MAX) {
             self.mesh.heights.truncate(first);
-            return;
+            return Ok(());
         }
+        check_heights(self.mesh.heights.len())?;
         self.mesh.polygons[polygon].heights = Some(self.mesh.grids.len() as u16);
         self.mesh.grids.push(HeightGrid {
             x: low[0],
@@ -262,6 +276,7 @@ impl HeightSampler<'_> {
             rows: rows as u16,
             first: first as u32,
         });
+        Ok(())
     }
 
     /// Returns the floor of a region at a corner of cells: the highest of the four cells around it,
@@ -282,5 +297,17 @@ impl HeightSampler<'_> {
             highest = highest.max(floor);
         }
         highest.unwrap_or((flat + 0.5).clamp(0.0, 65_534.0) as u16)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tile_with_too_many_heights_is_refused() {
+        assert_eq!(check_heights(TILE_HEIGHTS_MAX), Ok(()));
+        let message = check_heights(TILE_HEIGHTS_MAX + 1).unwrap_err();
+        assert!(message.contains("(TILE_HEIGHTS_MAX): reduce 'tile_cells'"), "{message}");
     }
 }

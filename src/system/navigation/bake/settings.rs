@@ -10,6 +10,10 @@ pub const TILE_CELLS_MIN: u32 = 16;
 pub const TILES_MAX: usize = 1 << 18;
 /// Maximum number of cells of a mesh.
 pub const CELLS_MAX: usize = 1 << 25;
+/// Maximum number of cells of all tiles with their borders, which are baked once for each tile.
+pub const BORDERED_CELLS_MAX: usize = 1 << 26;
+/// Maximum height of a character in cells.
+const HEIGHT_CELLS_MAX: f32 = 60_000.0;
 /// Cells around a tile that are baked with it, in addition to the radius of the character.
 const BORDER_CELLS: u32 = 3;
 
@@ -83,6 +87,13 @@ impl BakeSettings {
                 "'radius' is {radius}, more than 128 cells of {size} metres: increase 'cell_size'"
             ));
         }
+        if self.height / self.cell_height > HEIGHT_CELLS_MAX {
+            let (height, size) = (self.height, self.cell_height);
+            return Err(format!(
+                "'height' is {height}, more than {HEIGHT_CELLS_MAX} cells of {size} metres: \
+                 increase 'cell_height'"
+            ));
+        }
         Ok(())
     }
 }
@@ -118,7 +129,7 @@ pub struct TileLayout {
 }
 
 fn ceil(number: f32) -> u16 {
-    let floor = number.min(60_000.0) as u16;
+    let floor = number.min(HEIGHT_CELLS_MAX) as u16;
     // Lengths that are a whole number of cells, but for rounding.
     if number - f32::from(floor) > 1e-3 { floor + 1 } else { floor }
 }
@@ -178,7 +189,28 @@ impl TileLayout {
             border: usize::from(radius) + BORDER_CELLS as usize,
         };
         let slope_cos = sin_cos(settings.slope.to_radians()).1;
-        Ok(TileLayout { settings, cells, low, high, tiles_x, tiles_y, slope_cos, total })
+        let layout = TileLayout { settings, cells, low, high, tiles_x, tiles_y, slope_cos, total };
+        layout.check_borders()?;
+        Ok(layout)
+    }
+
+    /// Checks how many cells all tiles have with their borders.
+    fn check_borders(&self) -> Result<(), String> {
+        let border = self.cells.border * 2;
+        let columns = self.total[0] + self.tiles_x * border;
+        let rows = self.total[1] + self.tiles_y * border;
+        let count = columns.saturating_mul(rows);
+        if count > BORDERED_CELLS_MAX {
+            return Err(format!(
+                "the {} tiles of {} cells have borders of {} cells and {count} cells in all, and \
+                 {BORDERED_CELLS_MAX} are the most (BORDERED_CELLS_MAX): increase 'tile_cells' or \
+                 'cell_size', or reduce 'radius'",
+                self.count(),
+                self.settings.tile_cells,
+                self.cells.border,
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the number of tiles.

@@ -115,6 +115,16 @@ fn settings_out_of_range_are_refused() {
         message(BakeSettings { step: 3.0, ..BakeSettings::DEFAULT }),
         "'step' must be below 'height', 2, got 3"
     );
+    let tall = BakeSettings { height: 999.0, cell_height: 0.01, ..BakeSettings::DEFAULT };
+    assert_eq!(
+        message(tall),
+        "'height' is 999, more than 60000 cells of 0.01 metres: increase 'cell_height'"
+    );
+    // A few metres, whose small tiles have wide borders.
+    let wide = BakeSettings { tile_cells: 16, cell_size: 0.01, radius: 1.27, ..SMALL };
+    let wide = TileLayout::new(wide, Vec3::ZERO, Vec3::new(6.0, 6.0, 1.0)).unwrap_err();
+    let remedy = "(BORDERED_CELLS_MAX): increase 'tile_cells' or 'cell_size', or reduce 'radius'";
+    assert!(wide.starts_with("the 1444 tiles of 16 cells") && wide.ends_with(remedy), "{wide}");
     let far = TileLayout::new(SMALL, Vec3::ZERO, Vec3::new(1e6, 1e6, 1.0)).unwrap_err();
     assert!(far.starts_with("the level is 1000000 by 1000000 metres and has"), "{far}");
 }
