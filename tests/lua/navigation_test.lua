@@ -141,6 +141,13 @@ describe("a navigation mesh", function()
       error_of(create, points, { 1, 2, 3 }, { cell_size = 0 }))
     assert.matches("option 'radius' must be a number",
       error_of(create, points, { 1, 2, 3 }, { radius = "wide" }))
+    assert.matches("option 'tile_cells' must be a whole number, got 48.5",
+      error_of(create, points, { 1, 2, 3 }, { tile_cells = 48.5 }))
+    assert.matches("more than 60000 cells of 0.01 metres: increase 'cell_height'",
+      error_of(create, points, { 1, 2, 3 }, { height = 900, cell_height = 0.01 }))
+    assert.matches("increase 'tile_cells' or 'cell_size', or reduce 'radius'",
+      error_of(create, { 0, 0, 0, 6, 0, 0, 0, 6, 0 }, { 1, 2, 3 },
+        { tile_cells = 16, cell_size = 0.01, radius = 1.27 }))
     assert.matches("4 is no corner, there are corners 1 to 3",
       error_of(create, points, { 1, 2, 4 }))
     assert.matches("both need three for each", error_of(create, points, { 1, 2 }))
@@ -204,6 +211,10 @@ describe("an agent", function()
       error_of(Agent.create, mesh, LEFT, { sped = 1 }))
     assert.matches("option 'radius' must be 0.01 to 100",
       error_of(Agent.create, mesh, LEFT, { radius = 0 }))
+    assert.matches("option 'priority' must be a whole number, got 3.7",
+      error_of(Agent.create, mesh, LEFT, { priority = 3.7 }))
+    assert.matches("option 'avoidance' must be a whole number, got 0.5",
+      error_of(Agent.create, mesh, LEFT, { avoidance = 0.5 }))
     local agent = Agent.create(mesh, LEFT)
     assert.is_false(Agent.set_destination(agent, Vector3(500, 0, 0)))
     assert.equals("idle", Agent.state(agent))
@@ -284,6 +295,8 @@ describe("an agent", function()
     NavigationMesh.destroy(mesh)
     assert.equals("lost", Agent.state(agent))
     assert.same({}, Agent.path(agent))
+    Agent.cancel(agent)
+    assert.equals("lost", Agent.state(agent))
     local lost = "its navigation mesh was destroyed"
     assert.matches(lost, error_of(Agent.set_destination, agent, RIGHT))
     assert.matches(lost, error_of(Agent.remaining_distance, agent))

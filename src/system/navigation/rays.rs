@@ -4,7 +4,7 @@ use super::mesh::{Link, NavigationMesh, NearestPolygon};
 use engine_foundation::{Vec2, Vec3};
 
 /// Maximum number of polygons that a ray crosses.
-const RAY_POLYGONS_MAX: usize = 4096;
+pub const RAY_POLYGONS_MAX: usize = 4096;
 /// Maximum number of polygons around a corner that a ray goes through.
 const CORNER_POLYGONS_MAX: usize = 32;
 /// Maximum number of walls along which a point slides in one step.
@@ -23,6 +23,8 @@ pub struct RayEnd {
     pub position: Vec3,
     /// Direction away from the wall that was hit; `None` if the ray reached its end.
     pub wall: Option<Vec2>,
+    /// True if the ray was given up, because it crosses too many polygons.
+    pub is_cut: bool,
 }
 
 /// Line between two points. A position on it is a part of its length, 0 to 1.
@@ -57,13 +59,23 @@ impl Corner {
 
 impl NavigationMesh {
     /// Follows a straight line from a point of a polygon until it meets a wall, or an obstructed
-    /// polygon.
+    /// polygon, or has crossed [`RAY_POLYGONS_MAX`] polygons. The height of `to` does not count.
     pub fn raycast(&self, start: NearestPolygon, to: Vec3) -> RayEnd {
+        self.ray_within(start, to, RAY_POLYGONS_MAX)
+    }
+
+    /// Follows a straight line through at most `polygons_max` polygons.
+    pub(super) fn ray_within(
+        &self,
+        start: NearestPolygon,
+        to: Vec3,
+        polygons_max: usize,
+    ) -> RayEnd {
         let (from, to) = (start.position.truncate(), to.truncate());
         let slack = CORNER_SLACK / (to - from).length().max(CORNER_SLACK);
         let ray = Ray { from, way: to - from, slack };
         let (mut part, mut polygon) = (0.0, start.polygon);
-        for _ in 0..RAY_POLYGONS_MAX {
+        for _ in 0..polygons_max {
             // Where polygons meet in a corner, the ray goes on in the one that it points into,
             // which is not always a neighbour of the polygon that it leaves.
             let mut corner = Corner { polygons: [polygon; CORNER_POLYGONS_MAX], count: 1 };
@@ -94,7 +106,7 @@ impl NavigationMesh {
                 None => return self.ray_end(here, ray.at(leaves), inward),
             };
         }
-        self.ray_end(polygon, ray.at(part), None)
+        RayEnd { is_cut: true, ..self.ray_end(polygon, ray.at(part), None) }
     }
 
     /// Moves a point of a polygon by a distance, and along the walls that it meets.
@@ -119,7 +131,8 @@ impl NavigationMesh {
     }
 
     fn ray_end(&self, polygon: u32, at: Vec2, wall: Option<Vec2>) -> RayEnd {
-        RayEnd { polygon, position: at.extend(self.height(polygon, at)), wall }
+        let position = at.extend(self.height(polygon, at));
+        RayEnd { polygon, position, wall, is_cut: false }
     }
 
     /// Returns the part of a ray at which it leaves a polygon; `None` if it ends inside.

@@ -116,7 +116,17 @@ fn rays_end_at_walls_and_reach_free_points() {
         let end = mesh.raycast(near(&mesh, 5.0, 5.0, 0.0), Vec3::new(15.0, 35.0, 0.0));
         assert_eq!(end.wall, None, "{tile_cells}");
         assert!(end.position.truncate().distance(Vec2::new(15.0, 35.0)) < 1e-3);
+        assert!(!end.is_cut, "{tile_cells}");
     }
+}
+
+#[test]
+fn a_ray_that_crosses_too_many_polygons_says_so() {
+    let mesh = scene(16, 1);
+    let (start, to) = (near(&mesh, 5.0, 5.0, 0.0), Vec3::new(15.0, 35.0, 0.0));
+    let end = mesh.ray_within(start, to, 2);
+    assert!(end.is_cut && end.wall.is_none(), "{end:?}");
+    assert!(end.position.y < 20.0, "{end:?}");
 }
 
 #[test]

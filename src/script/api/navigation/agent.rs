@@ -1,7 +1,7 @@
 //! The Lua module `Agent`: characters that walk on a navigation mesh, around each other.
 
 use super::mesh::{coordinates, ground, of as mesh_of, snap};
-use super::read_numbers;
+use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -38,8 +38,8 @@ Agent.destroy(agent)"#,
                 (
                     "options",
                     "a table with `radius` and `speed`, in metres and metres per second, \
-                     `acceleration`, `priority` (0 to 255) and `avoidance` (0: it goes straight, \
-                     and others avoid it)",
+                     `acceleration`, `priority` (0 to 255) and `avoidance` (1, or 0: it goes \
+                     straight, and others avoid it)",
                 ),
             ],
             "Creates an agent. The radius is that of the mesh by default, the speed 3.5.",
@@ -64,7 +64,7 @@ Agent.destroy(agent)"#,
             set_destination,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
             "Sends an agent to a point. Its path is searched in one of the next updates. Returns \
-             false, and changes nothing, if there is no ground at the point.",
+             false, and changes nothing, if there is no ground at the point or the agent is lost.",
         ),
         func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
         hot("position", position, &[AGENT_ARG], "Returns its position on the ground.").pure(),
@@ -105,7 +105,8 @@ Agent.destroy(agent)"#,
             "set_position",
             set_position,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
-            "Moves an agent at once. It goes on to its destination from there.",
+            "Moves an agent at once. It goes on to its destination from there. An agent that is \
+             \"lost\" because there was no ground near it is \"idle\" there.",
         ),
         func(
             "set_speed",
@@ -139,7 +140,8 @@ Agent.destroy(agent)"#,
             "stuck_seconds",
             stuck_seconds,
             &[AGENT_ARG],
-            "Returns for how long it has made no progress. Agents that are stuck get a new path.",
+            "Returns for how long it has made no progress, since it was sent to its destination. \
+             Agents that are stuck get a new path.",
         )
         .pure(),
     ],
@@ -194,12 +196,15 @@ fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, 
         } = number;
         true
     })?;
+    whole("option 'priority'", priority)?;
+    let avoidance = in_range("option 'avoidance'", avoidance.into(), 0.0, 1.0)?;
+    whole("option 'avoidance'", avoidance)?;
     Ok(AgentSettings {
         radius: in_range("option 'radius'", radius.into(), 0.01, 100.0)?,
         speed: in_range("option 'speed'", speed.into(), 0.0, 1000.0)?,
         acceleration: in_range("option 'acceleration'", acceleration.into(), 0.01, 1e6)?,
         priority: in_range("option 'priority'", priority.into(), 0.0, 255.0)? as u8,
-        avoids: in_range("option 'avoidance'", avoidance.into(), 0.0, 1.0)? > 0.0,
+        avoids: avoidance > 0.0,
     })
 }
 
@@ -230,6 +235,9 @@ fn alive(engine: &mut Engine, agent: MaybeHandle) -> bool {
 
 fn set_destination(engine: &mut Engine, agent: AgentId, position: Vec3) -> Result<bool, Error> {
     let Some(destination) = snap(mesh(engine, agent)?, position) else { return Ok(false) };
+    if of(engine, agent).state == AgentState::Lost {
+        return Ok(false);
+    }
     engine.worlds.navigation.agents.set_destination(agent.0, destination);
     Ok(true)
 }

@@ -1,6 +1,6 @@
 //! Creation of navigation meshes: options of the bake, and lists of triangles.
 
-use super::read_numbers;
+use super::{read_numbers, whole};
 use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
@@ -23,6 +23,7 @@ fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
         "region_merge",
     ];
     let mut settings = BakeSettings::DEFAULT;
+    let mut tile_cells = settings.tile_cells as f32;
     read_numbers(options, &NAMES, |name, number| {
         *match name {
             "radius" => &mut settings.radius,
@@ -35,13 +36,12 @@ fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
             "height_error" => &mut settings.height_error,
             "region_min" => &mut settings.region_min,
             "region_merge" => &mut settings.region_merge,
-            _ => {
-                settings.tile_cells = number.clamp(0.0, 1e6) as u32;
-                return true;
-            }
+            _ => &mut tile_cells,
         } = number;
         true
     })?;
+    whole("option 'tile_cells'", tile_cells)?;
+    settings.tile_cells = tile_cells.clamp(0.0, 1e6) as u32;
     settings.check().map_err(|message| error!("option {message}"))?;
     Ok(settings)
 }

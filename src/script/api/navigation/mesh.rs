@@ -11,6 +11,7 @@ use crate::value::ScriptValue;
 use engine_foundation::{Error, Vec3, error};
 use engine_navigation::NavigationMeshId;
 use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::rays::RAY_POLYGONS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
 
@@ -260,7 +261,8 @@ NavigationMesh.destroy(mesh)"#,
             raycast,
             &[MESH_ARG, ("from", "a point on the ground"), ("to", "another point")],
             "Returns the point at which the straight way between two points meets the edge of the \
-             mesh; nil if a character can go straight.",
+             mesh; nil if a character can go straight. The height of the second point does not \
+             count.",
         )
         .pure(),
         func(
@@ -462,6 +464,12 @@ fn raycast(
 ) -> Result<Option<Vec3>, Error> {
     let mesh = of(engine, mesh);
     let end = mesh.raycast(ground(mesh, from, "#2 'from'")?, to);
+    if end.is_cut {
+        return Err(error!(
+            "the way from {from} to {to} crosses more than {RAY_POLYGONS_MAX} polygons \
+             (RAY_POLYGONS_MAX): divide it into shorter ones"
+        ));
+    }
     Ok(end.wall.map(|_| end.position))
 }
 

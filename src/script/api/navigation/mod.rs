@@ -11,6 +11,14 @@ mod volumes;
 use crate::value::ScriptValue;
 use engine_foundation::{Error, error, suggest};
 
+/// Checks that a number has no fraction.
+fn whole(name: &str, number: f32) -> Result<(), Error> {
+    if number.fract() != 0.0 {
+        return Err(error!("{name} must be a whole number, got {number}"));
+    }
+    Ok(())
+}
+
 /// Reads a table of numbers by name. `set` stores a number, and returns false for an unknown name.
 fn read_numbers(
     options: Option<ScriptValue>,
