@@ -4,6 +4,7 @@
 use super::agents::{AgentSettings, AgentState, Agents};
 use super::bake::{BakeSettings, BakeSource};
 use super::mesh::NavigationMesh;
+use super::search::PartialReason;
 use super::tests::{push_box, scene};
 use engine_foundation::handle::{Handle, HandleKind, Slots};
 use engine_foundation::tasks::TaskPool;
@@ -237,6 +238,22 @@ fn time_without_progress_counts_until_there_is_progress() {
     assert_eq!(crowd.agents.statistics.stuck, 1);
     // The first one, and one in each 0.75 seconds.
     assert!((6..=8).contains(&searches), "{searches}");
+}
+
+#[test]
+fn agents_search_on_from_the_end_of_a_path_that_was_given_up() {
+    // The second destination is no nearer to the end of the path than its start was.
+    for (x, expected) in [(30.0, AgentState::Arrived), (-1.0, AgentState::Partial)] {
+        let mut crowd = Crowd::new(square(40.0), 1);
+        crowd.send(Vec3::ZERO, Vec3::new(20.0, 0.0, 0.0), AgentSettings::DEFAULT);
+        crowd.update();
+        let destination = crowd.mesh.nearest(Vec3::new(x, 0.0, 0.0), 2.0, 2.0);
+        let agent = crowd.agents.slots.get_mut(crowd.handles[0]).unwrap();
+        agent.destination = Some(destination.unwrap());
+        agent.partial = Some(PartialReason::Budget);
+        (0..900).for_each(|_| crowd.update());
+        assert_eq!(crowd.agents.slots.get(crowd.handles[0]).unwrap().state, expected, "{x}");
+    }
 }
 
 #[test]

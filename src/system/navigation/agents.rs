@@ -114,6 +114,8 @@ pub struct Agent {
     pub(super) end: Vec3,
     /// Why the path ends before the destination.
     pub partial: Option<PartialReason>,
+    /// Distance from the destination at which the path was searched.
+    search_distance: f32,
     /// Version of the mesh that the path was searched on.
     pub(super) version: u32,
     /// Order of waiting searches.
@@ -184,6 +186,7 @@ impl Agents {
             path: PolygonPath::default(),
             end: at.position,
             partial: None,
+            search_distance: 0.0,
             version: 0,
             request: 0,
             stuck_seconds: 0.0,
@@ -382,6 +385,7 @@ impl Agents {
             searches += 1;
             let end = *agent.path.polygons.last().expect("a path has its start");
             agent.partial = agent.path.partial;
+            agent.search_distance = agent.at.position.distance(target.position);
             agent.end = match agent.partial {
                 None => target.position,
                 Some(_) => mesh.constrain(end, target.position),
@@ -486,6 +490,10 @@ impl Agent {
         let is_crowded = left <= radius * CROWDED_RADII
             && (is_last || result.is_last_corner)
             && self.stuck_seconds > STUCK_SECONDS * 0.5;
+        if is_near && self.can_search_on() {
+            self.state = AgentState::Waiting;
+            return;
+        }
         if is_near || is_crowded {
             let is_partial = self.partial.is_some();
             let partial = self.partial;
@@ -493,6 +501,15 @@ impl Agent {
             self.partial = partial;
             self.velocity *= 0.5;
         }
+    }
+
+    /// Returns true if the search for the path was given up, and another one from here can lead
+    /// farther: each of them begins nearer to the destination, so that there is a last one.
+    fn can_search_on(&self) -> bool {
+        let Some(destination) = self.destination else { return false };
+        let left = self.at.position.distance(destination.position);
+        self.partial == Some(PartialReason::Budget)
+            && left < self.search_distance - self.settings.radius
     }
 
     /// Keeps the path beginning at the polygon of the agent.
@@ -522,7 +539,7 @@ impl Agent {
         let points = [self.at.position, destination.position, self.end].map(|at| at.to_array());
         let directions = [self.velocity, self.desired].map(|at| at.to_array());
         let numbers = [radius, speed, acceleration, self.stuck_seconds, self.repair_seconds];
-        let others = [self.blocked, self.yield_seconds, part];
+        let others = [self.blocked, self.yield_seconds, self.search_distance, part];
         let floats = points.as_flattened().iter().chain(directions.as_flattened());
         for number in floats.chain(&numbers).chain(&others) {
             write(u64::from(number.to_bits()));
