@@ -21,6 +21,7 @@ use engine_world::level::LevelId;
 use engine_world::physics::{ActorId, actor_of};
 use engine_world::unit::UnitId;
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 /// Calls a native function of scripts: its index, inputs, outputs.
@@ -167,9 +168,11 @@ impl Engine {
     pub fn run_flow(&mut self) -> RunState {
         let Some(mut flow) = self.worlds.flow.flow.take() else { return RunState::Idle };
         flow.frame = self.frame.index;
-        let state = flow.run(&mut EngineHost { engine: self });
+        let mut host = EngineHost { engine: self };
+        // Without the graphs, every later call would fail.
+        let state = catch_unwind(AssertUnwindSafe(|| flow.run(&mut host)));
         self.worlds.flow.flow = Some(flow);
-        state
+        state.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Returns the graph of a unit's resource, a level's resource, or a `.flow` file.

@@ -130,7 +130,7 @@ mod tests {
         check("ShadingEnvironment", None, Some("World.set_sky and World.sky"));
         check("WwiseWorld", None, Some(".sound files"));
         check("Network", None, Some("not available yet"));
-        check("GwNavWorld", None, Some("not available yet"));
+        check("GwNavWorld", None, Some("Agent for bots"));
         check("PhysicsWorld", Some("raycst"), None);
         check("Joint", Some("value"), None);
         check("Enemies", None, None);
@@ -144,7 +144,8 @@ mod tests {
             let found = missing(module, function).unwrap_or_default();
             assert!(found.starts_with(wanted), "{module}.{function:?}: {found}");
         };
-        check("Unit", Some("flow_event"), &format!("{added} (Stingray: no flow"));
+        let wanted = format!("{added} (Stingray: Material.set_scalar");
+        check("Unit", Some("set_scalar_for_material"), &wanted);
         check("WwiseWorld", None, &format!("{added} (Stingray: .sound files"));
         check(
             "World",

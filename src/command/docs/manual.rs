@@ -71,6 +71,7 @@ pub const DOCUMENTS: &[(&str, &[u8])] = files![
 pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
     "docs/pictures/flow.png",
+    "docs/pictures/flow_difference.svg",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/ragdoll.png",

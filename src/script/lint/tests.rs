@@ -280,8 +280,8 @@ fn names_of_the_porting_layer_name_it_in_games_without_it() {
     };
     let layer = "require \"stingray\" adds it";
     check(
-        "Unit.flow_event(1, 'x')",
-        &format!("1: Unit has no function 'flow_event': {layer} (Sti"),
+        "Unit.set_scalar_for_material(1, 'x', 'y', 2)",
+        &format!("1: Unit has no function 'set_scalar_for_material': {layer} (Sti"),
     );
     check("stingray.Unit.alive(1)", &format!("1: there is no global 'stingray': {layer}"));
     check("local A = stingray.Unit", &format!("1: there is no global 'stingray': {layer}"));
@@ -291,7 +291,7 @@ fn names_of_the_porting_layer_name_it_in_games_without_it() {
         "1: Window has no function 'set_mouse_focus' (Stingray: not",
     );
     // The game has a module of that name.
-    let own = [("main.lua", "require 'stingray' Unit.flow_event(1)"), ("stingray.lua", "return 1")];
+    let own = [("main.lua", "require 'stingray' Unit.teleport_local_scale(1)"), ("stingray.lua", "return 1")];
     assert_eq!(game(&own).len(), 1);
 }
 

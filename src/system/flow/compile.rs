@@ -12,7 +12,7 @@ use super::program::{
     CONSTANT, EntryPoint, EventKind, HEADER_LENGTH, NodeInfo, OWNER_SLOTS, Program,
     ProgramVariable, WireInfo,
 };
-use super::source::{GraphSource, Problem};
+use super::source::{GraphSource, Problem, SLOTS_MAX};
 use super::value::Slot;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -241,6 +241,10 @@ fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Pr
         at += (HEADER_LENGTH + node.inputs.len()) as u32;
         first_slots.push(slots);
         slots += node.outputs.len() as u32 + state_slots(node.op);
+        if slots > SLOTS_MAX {
+            let message = format!("the graph has more than {SLOTS_MAX} values (SLOTS_MAX)");
+            return Err(Problem::error(&node.path, "", message));
+        }
     }
     layout.program.slots = slots;
     layout.program.code = vec![0; at as usize];

@@ -3,10 +3,11 @@
 
 use super::instance::InstanceId;
 use super::program::{EventKind, WORLD_SLOT};
-use super::runtime::{EVENT_VALUES_MAX, EVENTS_MAX, Flow, WaitingEvent};
+use super::runtime::{EVENT_VALUES_MAX, EVENTS_MAX, Flow, NESTED_EVENTS_MAX, WaitingEvent};
 use super::task::RunMode;
 use super::value::Slot;
 use engine_foundation::{Handle, log};
+use std::collections::VecDeque;
 
 impl Flow {
     fn push(&mut self, event: WaitingEvent) {
@@ -76,8 +77,9 @@ impl Flow {
     /// Queues the events of a world's update: delays and timers that are due, updates, and
     /// timelines. Instances that wait for none of these are not visited.
     pub fn update(&mut self, world: Handle, time: f64, dt: f64) {
+        self.nodes_run = 0;
         if self.queue.is_empty() && self.is_idle() && self.heap.is_sweep_due() {
-            self.sweep();
+            self.sweep(&[]);
         }
         while let Some(timer) = self.timers.next_due(world, time) {
             let Some(instance) = self.instances.get(timer.instance) else { continue };
@@ -163,6 +165,45 @@ impl Flow {
             if instance.slots[WORLD_SLOT as usize].as_handle() == Some(world) {
                 self.raise(id, EventKind::Input, name, &[], u32::from(!pressed));
             }
+        }
+    }
+
+    /// Begins events inside of a function that is being called: the destroyed unit of a graph gets
+    /// its last event before it ends. Returns false if too many are inside of each other.
+    pub fn begin_nested(&mut self) -> bool {
+        if self.suspended.len() >= NESTED_EVENTS_MAX {
+            return false;
+        }
+        let task = std::mem::take(&mut self.task);
+        self.suspended.push((task, self.pending.take()));
+        true
+    }
+
+    /// Ends nested events: the function that was being called continues.
+    pub fn end_nested(&mut self) {
+        if let Some((task, pending)) = self.suspended.pop() {
+            self.task = task;
+            self.pending = pending;
+            // An event that stopped at a breakpoint inside of the function is lost.
+            self.stopped = false;
+        }
+    }
+
+    /// Moves the events that wait for an instance to the front.
+    pub fn hurry(&mut self, id: InstanceId) {
+        let (mut first, mut rest) = (VecDeque::new(), VecDeque::new());
+        for event in self.queue.drain(..) {
+            if event.instance == id { first.push_back(event) } else { rest.push_back(event) }
+        }
+        first.extend(rest);
+        self.queue = first;
+    }
+
+    /// Ends calls that did not return, after an error that ended the scripts of the frame.
+    pub fn recover(&mut self) {
+        while self.pending.is_some() || !self.suspended.is_empty() {
+            self.fail_call("the function did not return");
+            self.end_nested();
         }
     }
 }

@@ -8,7 +8,10 @@ use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
 use super::op::Op;
 use super::pins::{GraphLoader, NodePins, variable};
 use super::program::{LEVEL_SLOT, OWNER_SLOTS, UNIT_SLOT, WORLD_SLOT};
-use super::source::{GraphSource, InputSource, NODES_MAX, NodeSource, Problem, Severity};
+use super::source::{
+    GRAPHS_MAX, GraphSource, InputSource, NODES_MAX, NodeSource, Problem, SLOTS_MAX, Severity,
+    WIRES_MAX,
+};
 use super::value::{Conversion, FlowType, Slot, conversion};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -243,6 +246,17 @@ impl Flattener<'_> {
             self.problems.push(Problem::error(&path, "", message));
             return;
         }
+        if self.scopes.len() > GRAPHS_MAX || self.flat.variables.len() > SLOTS_MAX as usize {
+            // Once, not for each of thousands of nodes.
+            if !self.has_errors() {
+                let message = format!(
+                    "more than {GRAPHS_MAX} subgraphs are inside of each other (GRAPHS_MAX), or \
+                     their variables are more than {SLOTS_MAX} (SLOTS_MAX)"
+                );
+                self.problems.push(Problem::error(&path, "", message));
+            }
+            return;
+        }
         let known = match self.known.get(&name) {
             Some(known) => known.clone(),
             None => match self.load_graph(&name, &path, load) {
@@ -433,6 +447,9 @@ impl Flattener<'_> {
             steps += 1;
             if steps > STEPS_MAX {
                 return Err("starts a cycle of events through subgraphs".to_string());
+            }
+            if self.flat.wires.len() >= WIRES_MAX {
+                return Err(format!("leads to more than {WIRES_MAX} wires (WIRES_MAX)"));
             }
             let graph = self.scopes[scope].graph.clone();
             if self.scopes[scope].flat[node] != NO_NODE && steps > 1 {

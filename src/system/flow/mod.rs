@@ -15,6 +15,8 @@ mod events;
 mod explain;
 mod flatten;
 mod instance;
+#[cfg(test)]
+mod limit_tests;
 mod literal;
 mod merge;
 mod node_type;

@@ -200,6 +200,7 @@ impl Machine<'_> {
     fn other(&mut self, node: NodeRecord, op: Op) -> Result<(), String> {
         let value = match op {
             Op::TextJoin => {
+                self.heap.check_room()?;
                 let joined = format!("{}{}", self.text(node, 0), self.text(node, 1));
                 self.heap.add_text(&joined)
             }
@@ -207,6 +208,7 @@ impl Machine<'_> {
             Op::TextLength => Slot::number(self.text(node, 0).chars().count() as f64),
             Op::TextContains => Slot::boolean(self.text(node, 0).contains(self.text(node, 1))),
             Op::ToText => {
+                self.heap.check_room()?;
                 let text = self.input(node, 0).describe(self.heap);
                 self.heap.add_text(&text)
             }

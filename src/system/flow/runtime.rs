@@ -23,6 +23,9 @@ pub const EVENTS_MAX: usize = 65_536;
 pub const EVENT_VALUES_MAX: usize = 6;
 /// Default of the maximum number of nodes that run for one event.
 pub const NODES_PER_EVENT_MAX: u32 = 10_000;
+/// Maximum number of nodes and queries that run between two updates: an event that sends itself
+/// again and again continues in the next update.
+pub const NODES_PER_UPDATE_MAX: u64 = 1_000_000;
 /// Maximum number of events that run inside of functions of other events.
 pub const NESTED_EVENTS_MAX: usize = 16;
 /// Maximum number of dynamic blocks that a program keeps for its next instances.
@@ -132,6 +135,8 @@ pub struct Flow {
     pub(super) traces: Vec<FlowTrace>,
     /// Maximum number of nodes that run for one event.
     pub nodes_max: u32,
+    /// Nodes and queries that ran since the last update.
+    pub(super) nodes_run: u64,
     /// Number of the current frame.
     pub frame: u64,
     pub(super) stopped: bool,
@@ -160,6 +165,7 @@ impl Default for Flow {
             callbacks: VecDeque::new(),
             traces: Vec::new(),
             nodes_max: NODES_PER_EVENT_MAX,
+            nodes_run: 0,
             frame: 0,
             stopped: false,
             single_step: false,
@@ -388,13 +394,25 @@ impl Flow {
         self.task.instance.is_none() && self.suspended.is_empty() && self.pending.is_none()
     }
 
-    /// Frees texts and lists that nothing uses.
-    pub(super) fn sweep(&mut self) {
+    /// Makes room for a text or a list of a script, if no event runs. `kept` are values that the
+    /// script has stored for its next call.
+    ///
+    /// # Errors
+    /// Returns an error if there is no room.
+    pub fn make_room(&mut self, kept: &[Slot]) -> Result<(), Error> {
+        if self.heap.check_room().is_err() && self.queue.is_empty() && self.is_idle() {
+            self.sweep(kept);
+        }
+        self.heap.check_room().map_err(Error::new)
+    }
+
+    /// Frees texts and lists that nothing uses, neither here nor in `kept`.
+    pub(super) fn sweep(&mut self, kept: &[Slot]) {
         let programs = self.programs.iter();
         let shared = programs.flat_map(|loaded| loaded.constants.iter().chain(&loaded.template));
         let slots = self.instances.iter().flat_map(|(_, instance)| instance.slots.iter());
         let events = self.callbacks.iter().map(|event| &event.value);
-        self.heap.sweep(shared.chain(slots).chain(events));
+        self.heap.sweep(shared.chain(slots).chain(events).chain(kept));
     }
 
     /// Begins the next event that waits; false if none does.
@@ -402,9 +420,17 @@ impl Flow {
         while let Some(event) = self.queue.pop_front() {
             let Some(instance) = self.instances.get_mut(event.instance) else { continue };
             let program = &self.programs[instance.program as usize].program;
-            let first = program.node(event.node).outputs();
-            let values = &event.values[..event.count as usize];
-            instance.slots[first..first + values.len()].copy_from_slice(values);
+            let node = program.node(event.node);
+            let info = &program.nodes[node.info()];
+            let (first, outputs) = (node.outputs(), info.outputs.len());
+            if event.mode == RunMode::Fire && info.kind.starts_with("event.") {
+                // Outputs without a value must not keep the one of an earlier event.
+                let values = &event.values[..event.count as usize];
+                for at in 0..outputs.min(EVENT_VALUES_MAX) {
+                    let value = values.get(at).copied().unwrap_or(Slot::NIL);
+                    instance.slots[first + at] = value;
+                }
+            }
             self.task.begin(event.instance);
             let (node, mode, input) = (event.node, event.mode, event.output);
             self.task.stack.push(Frame { node, mode, input, wire: NO_WIRE });
@@ -426,13 +452,31 @@ impl Flow {
                 self.pending = Some(PendingCall::Callback);
                 return RunState::Call(FlowCall::Callback(event));
             }
-            if self.task.instance.is_none() && !self.next_event() {
+            if self.task.instance.is_none() && !(self.has_budget() && self.next_event()) {
                 return RunState::Idle;
             }
             if let Some(call) = self.run_task(host) {
                 return RunState::Call(call);
             }
         }
+    }
+
+    /// Returns false if events have to wait for the next update.
+    fn has_budget(&mut self) -> bool {
+        if self.nodes_run < NODES_PER_UPDATE_MAX {
+            return true;
+        }
+        if let Some(event) = self.queue.front() {
+            let instance = self.instances.get(event.instance);
+            let name = instance.map_or("", |one| &self.programs[one.program as usize].program.name);
+            let message = format!(
+                "graph {name}: {NODES_PER_UPDATE_MAX} nodes ran in one update \
+                 (NODES_PER_UPDATE_MAX), and its events wait for the next one: does an event send \
+                 itself?"
+            );
+            log::warn("flow/budget", &message);
+        }
+        false
     }
 
     /// Runs the current event; returns a function that has to be called.
@@ -466,7 +510,9 @@ impl Flow {
             requests: &mut self.requests,
             playing: &mut instance.playing,
         };
+        let before = self.task.work;
         let outcome = task::run(&mut self.task, &loaded.program, &mut machine, &mut around);
+        self.nodes_run += self.task.work - before;
         if instance.playing > 0 && !instance.active {
             instance.active = true;
             self.active.push(id);
@@ -550,44 +596,5 @@ impl Flow {
     /// Returns the text of the last error; empty if there was none.
     pub fn last_error(&self) -> &str {
         &self.last_error
-    }
-
-    /// Begins events inside of a function that is being called: the destroyed unit of a graph gets
-    /// its last event before it ends. Returns false if too many are inside of each other.
-    pub fn begin_nested(&mut self) -> bool {
-        if self.suspended.len() >= NESTED_EVENTS_MAX {
-            return false;
-        }
-        let task = std::mem::take(&mut self.task);
-        self.suspended.push((task, self.pending.take()));
-        true
-    }
-
-    /// Ends nested events: the function that was being called continues.
-    pub fn end_nested(&mut self) {
-        if let Some((task, pending)) = self.suspended.pop() {
-            self.task = task;
-            self.pending = pending;
-            // An event that stopped at a breakpoint inside of the function is lost.
-            self.stopped = false;
-        }
-    }
-
-    /// Moves the events that wait for an instance to the front.
-    pub fn hurry(&mut self, id: InstanceId) {
-        let (mut first, mut rest) = (VecDeque::new(), VecDeque::new());
-        for event in self.queue.drain(..) {
-            if event.instance == id { first.push_back(event) } else { rest.push_back(event) }
-        }
-        first.extend(rest);
-        self.queue = first;
-    }
-
-    /// Ends calls that did not return, after an error that ended the scripts of the frame.
-    pub fn recover(&mut self) {
-        while self.pending.is_some() || !self.suspended.is_empty() {
-            self.fail_call("the function did not return");
-            self.end_nested();
-        }
     }
 }

@@ -11,6 +11,12 @@ use std::collections::HashMap;
 
 /// Maximum number of nodes of a graph, with the nodes of its subgraphs.
 pub const NODES_MAX: usize = 65_536;
+/// Maximum number of event wires of a graph, with those of its subgraphs.
+pub const WIRES_MAX: usize = 262_144;
+/// Maximum number of subgraphs of a graph, with those inside of them.
+pub const GRAPHS_MAX: usize = 4096;
+/// Maximum number of values of an instance: outputs, variables, and states of nodes.
+pub const SLOTS_MAX: u32 = 1 << 18;
 /// Maximum number of variables of a graph.
 pub const VARIABLES_MAX: usize = 4096;
 /// Maximum number of inputs or outputs of a subgraph.
@@ -242,6 +248,7 @@ impl SourceReader {
         };
         let limits = [
             ("nodes", NODES_MAX, "NODES_MAX"),
+            ("events", WIRES_MAX, "WIRES_MAX"),
             ("variables", VARIABLES_MAX, "VARIABLES_MAX"),
             ("inputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX"),
             ("outputs", GRAPH_PINS_MAX, "GRAPH_PINS_MAX"),

@@ -13,6 +13,8 @@ use super::value::Slot;
 
 /// Maximum number of nodes that wait on the stack of one event.
 pub const STACK_MAX: usize = 65_536;
+/// Number of queries that an event may evaluate for each node of its limit.
+const QUERIES_PER_NODE: u64 = 32;
 /// Number of wires that the error of an endless event names.
 const WIRES_KEPT: usize = 8;
 
@@ -55,6 +57,8 @@ pub struct Task {
     pub current: Option<(Frame, u32)>,
     /// Number of nodes that ran.
     pub count: u32,
+    /// Number of nodes that ran and of queries that were evaluated.
+    pub work: u64,
     /// True if the next node runs even if it has a breakpoint.
     pub passes_breakpoint: bool,
     /// The last wires, in a ring.
@@ -68,6 +72,7 @@ impl Task {
         self.stack.clear();
         self.current = None;
         self.count = 0;
+        self.work = 0;
         self.passes_breakpoint = false;
         self.wires = [NO_WIRE; WIRES_KEPT];
     }
@@ -167,6 +172,7 @@ pub fn run(
         while at < pulls.len() {
             let query = program.node(pulls[at]);
             at += 1;
+            task.work += 1;
             let evaluated = match query.op() {
                 Op::Call => match call(query, machine, around) {
                     Some(result) => result,
@@ -220,14 +226,16 @@ fn before_node(
     task.passes_breakpoint = false;
     task.wires[task.count as usize % WIRES_KEPT] = frame.wire;
     task.count += 1;
+    task.work += 1;
     if let Some(trace) = &mut around.trace {
         trace.record(around.frame, program.node(frame.node).info() as u32, frame.wire, frame.input);
     }
-    if task.count > around.nodes_max {
+    let work_max = u64::from(around.nodes_max) * QUERIES_PER_NODE;
+    if task.count > around.nodes_max || task.work > work_max {
         let message = format!(
             "{} nodes ran for one event, which is the limit (limits.flow_nodes in \
              settings.sjson): is this loop endless? {}",
-            around.nodes_max,
+            if task.work > work_max { work_max } else { u64::from(around.nodes_max) },
             task.wire_names(program)
         );
         return Some(Outcome::Failed(frame.node, message));

@@ -171,7 +171,7 @@ impl Game {
         taken
     }
 
-    fn update(&mut self, dt: f64) {
+    pub(super) fn update(&mut self, dt: f64) {
         self.host.time += dt;
         self.flow.update(self.world, self.host.time, dt);
         self.run();

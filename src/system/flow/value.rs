@@ -327,13 +327,33 @@ pub struct FlowHeap {
     free: Vec<u32>,
     /// Number of items at which the next sweep is due.
     sweep_at: usize,
+    /// Bytes of all items.
+    bytes: usize,
+    /// Number of bytes at which the next sweep is due.
+    sweep_bytes: usize,
 }
 
 /// Minimum number of items before a sweep.
 const SWEEP_ITEMS_MIN: usize = 4096;
+/// Minimum number of bytes before a sweep.
+const SWEEP_BYTES_MIN: usize = 1 << 20;
+/// Maximum number of bytes of the texts and lists of all graphs.
+pub const HEAP_BYTES_MAX: usize = 256 << 20;
+
+impl HeapItem {
+    fn bytes(&self) -> usize {
+        let content = match self {
+            HeapItem::Free => 0,
+            HeapItem::Text(text) => text.len(),
+            HeapItem::List(items) => size_of_val(&items[..]),
+        };
+        size_of::<HeapItem>() + content
+    }
+}
 
 impl FlowHeap {
     fn add(&mut self, item: HeapItem) -> u32 {
+        self.bytes += item.bytes();
         match self.free.pop() {
             Some(index) => {
                 self.items[index as usize] = item;
@@ -380,6 +400,22 @@ impl FlowHeap {
     /// Returns true if a sweep is due.
     pub fn is_sweep_due(&self) -> bool {
         self.items.len() - self.free.len() >= self.sweep_at.max(SWEEP_ITEMS_MIN)
+            || self.bytes >= self.sweep_bytes.max(SWEEP_BYTES_MIN)
+    }
+
+    /// Checks that there is room for another text or list.
+    ///
+    /// # Errors
+    /// Returns an error if they use `HEAP_BYTES_MAX`.
+    pub fn check_room(&self) -> Result<(), String> {
+        match self.bytes < HEAP_BYTES_MAX {
+            true => Ok(()),
+            false => Err(format!(
+                "texts and lists of graphs use more than {} MiB (HEAP_BYTES_MAX): do not join \
+                 texts in a loop",
+                HEAP_BYTES_MAX >> 20
+            )),
+        }
     }
 
     /// Frees the items that none of the slots refers to.
@@ -410,6 +446,9 @@ impl FlowHeap {
             }
         }
         self.sweep_at = (self.items.len() - self.free.len()) * 2;
+        let used = self.items.iter().filter(|item| !matches!(item, HeapItem::Free));
+        self.bytes = used.map(HeapItem::bytes).sum();
+        self.sweep_bytes = self.bytes * 2;
     }
 
     /// Returns the number of texts and lists.

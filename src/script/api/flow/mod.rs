@@ -343,18 +343,30 @@ fn result_color(engine: &mut Engine, value: Color) {
     add(engine, Slot::color([value.red, value.green, value.blue, value.alpha]));
 }
 
-fn result_text(engine: &mut Engine, value: TextArgument) {
+/// Makes room for a text or a list.
+fn make_room(engine: &mut Engine) -> Result<(), Error> {
+    let kept = std::mem::take(&mut engine.worlds.flow.results);
+    let room = engine.worlds.flow.get_mut().make_room(&kept);
+    engine.worlds.flow.results = kept;
+    room
+}
+
+fn result_text(engine: &mut Engine, value: TextArgument) -> Result<(), Error> {
+    make_room(engine)?;
     let text = engine.worlds.flow.get_mut().heap.add_text(value.as_str());
     add(engine, text);
+    Ok(())
 }
 
 /// Replaces the last results by one list of them.
-fn result_list(engine: &mut Engine, items: Integer) {
+fn result_list(engine: &mut Engine, items: Integer) -> Result<(), Error> {
+    make_room(engine)?;
     let graphs = &mut engine.worlds.flow;
     let first = graphs.results.len().saturating_sub(items.0.max(0) as usize);
     let items: Vec<Slot> = graphs.results.drain(first..).collect();
     let list = graphs.get_mut().heap.add_list(&items);
     graphs.results.push(list);
+    Ok(())
 }
 
 fn fail(engine: &mut Engine, message: TextArgument) -> bool {
