@@ -160,29 +160,53 @@ pub fn main_remove(args: RemoveArgs) -> i32 {
 }
 
 pub fn main_undo(args: UndoArgs) -> i32 {
-    if args.preview {
-        match changes::undoable(&args.folder) {
-            Some(title) => engine_foundation::print_line!("{title}"),
-            None => engine_foundation::print_line!("there is nothing to undo"),
-        }
-        return exit::SUCCESS;
-    }
-    match changes::undo(&args.folder) {
-        Ok(Some(undone)) => {
-            // The files have moved already; the index of git has the same contents as before.
-            stage_moves(&args.folder, &git_entries(&args.folder, &undone.moves));
-            engine_foundation::print_line!("undone: {}", undone.title);
-            exit::SUCCESS
-        }
-        Ok(None) => {
-            engine_foundation::print_line!("there is nothing to undo");
-            exit::SUCCESS
-        }
+    match undo(&args.folder, args.preview) {
+        Ok(()) => exit::SUCCESS,
         Err(error) => {
             engine_foundation::error_line!("error: {error}");
             exit::FAILED
         }
     }
+}
+
+fn undo(folder: &Path, is_preview: bool) -> Result<(), Error> {
+    if is_preview {
+        complete_interrupted(folder, true)?;
+        match changes::undoable(folder)? {
+            Some(title) => engine_foundation::print_line!("{title}"),
+            None => engine_foundation::print_line!("there is nothing to undo"),
+        }
+        return Ok(());
+    }
+    match changes::undo(folder)? {
+        Some(undone) => {
+            // The files have moved already; the index of git has the same contents as before.
+            match git_entries(folder, &undone.moves) {
+                Ok(entries) => stage_moves(folder, &entries),
+                Err(error) => engine_foundation::error_line!(
+                    "warning: the moves are not staged in git: {error}"
+                ),
+            }
+            engine_foundation::print_line!("undone: {}", undone.title);
+        }
+        None => engine_foundation::print_line!("there is nothing to undo"),
+    }
+    Ok(())
+}
+
+/// Completes a change that was interrupted. A preview only reports that this will be done.
+pub(super) fn complete_interrupted(folder: &Path, is_preview: bool) -> Result<(), Error> {
+    if is_preview {
+        if let Some(title) = changes::interrupted(folder)? {
+            engine_foundation::error_line!(
+                "note: the interrupted '{title}' will be completed first; this preview is of the \
+                 files as they are now"
+            );
+        }
+    } else if let Some(title) = changes::recover(folder)? {
+        engine_foundation::error_line!("completed the interrupted '{title}'");
+    }
+    Ok(())
 }
 
 /// Makes a plan, shows it, and applies it.
@@ -205,9 +229,7 @@ fn run(
     flags: &ChangeFlags,
     plan: impl FnOnce(&ContentGraph) -> Result<OperationPlan, Error>,
 ) -> Result<i32, Error> {
-    if let Some(title) = changes::recover(folder)? {
-        engine_foundation::error_line!("completed the interrupted '{title}'");
-    }
+    complete_interrupted(folder, flags.preview)?;
     let graph = content::graph(folder)?;
     for problem in &graph.problems {
         engine_foundation::error_line!("warning: {problem}");
@@ -224,7 +246,7 @@ fn run(
             None => ask(&mut plan)?,
         };
         let set = plan.changes(&graph, with_likely)?;
-        let staged = git_entries(folder, &plan.moves);
+        let staged = git_entries(folder, &plan.moves)?;
         changes::apply(folder, &set)?;
         stage_moves(folder, &staged);
         if flags.output == ReportFormat::Text {
@@ -326,21 +348,35 @@ fn answer(question: &str, letters: &str) -> Result<char, Error> {
 type GitEntry = (String, String, String);
 
 /// Returns the entries of git's index of the files that move. Empty outside of a work tree.
-fn git_entries(folder: &Path, moves: &[(String, String)]) -> Vec<GitEntry> {
+///
+/// # Errors
+/// Returns an error if a file has a merge conflict: its new entry would have one side alone.
+fn git_entries(folder: &Path, moves: &[(String, String)]) -> Result<Vec<GitEntry>, Error> {
     if moves.is_empty() || git::work_tree(folder).is_none() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     // The paths are relative to the folder, as git prints them there.
-    let Ok(listed) = git::run(folder, &["ls-files", "-s", "-z"]) else { return Vec::new() };
+    let Ok(listed) = git::run(folder, &["ls-files", "-s", "-z"]) else { return Ok(Vec::new()) };
     let listed = String::from_utf8_lossy(&listed).into_owned();
     let of_path: std::collections::HashMap<&str, &str> =
         listed.split('\0').filter_map(|row| row.split_once('\t')).map(|(a, b)| (b, a)).collect();
-    let entry = |(from, to): &(String, String)| {
-        let mut fields = of_path.get(&from[..])?.split(' ');
-        let mode_and_object = format!("{} {}", fields.next()?, fields.next()?);
-        Some((mode_and_object, from.clone(), to.clone()))
-    };
-    moves.iter().filter_map(entry).collect()
+    let mut entries = Vec::new();
+    for (from, to) in moves {
+        let Some(row) = of_path.get(&from[..]) else { continue };
+        let fields: Vec<&str> = row.split(' ').collect();
+        match fields[..] {
+            [mode, object, "0"] => {
+                entries.push((format!("{mode} {object}"), from.clone(), to.clone()));
+            }
+            // The stages 1 to 3 are the sides of a conflict.
+            _ => {
+                return Err(engine_foundation::error!(
+                    "{from}: it has a merge conflict in git: resolve that first, and `git add` it"
+                ));
+            }
+        }
+    }
+    Ok(entries)
 }
 
 /// Stages moves as renames: the content that was staged before stays the same.

@@ -3,6 +3,7 @@
 //! sources. This process checks and applies its results.
 
 use super::confinement_flag::ConfinementFlag;
+use super::content_change::complete_interrupted;
 use super::diff::print_change;
 use super::merge::ReportFormat;
 use engine_app::confinement::{self, ConfinementPlan};
@@ -59,9 +60,7 @@ pub fn main(args: Args) -> i32 {
 
 fn run(args: &Args) -> Result<i32, Error> {
     let shown = args.script.display().to_string();
-    if let Some(title) = changes::recover(&args.folder)? {
-        engine_foundation::error_line!("completed the interrupted '{title}'");
-    }
+    complete_interrupted(&args.folder, args.preview)?;
     let Some(changed) = results_of_worker(args)? else { return Ok(exit::FAILED) };
     match args.output {
         ReportFormat::Text => changed.iter().try_for_each(print)?,

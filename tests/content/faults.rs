@@ -77,6 +77,29 @@ fn a_renamed_resource_keeps_its_users() {
 }
 
 #[test]
+fn a_preview_does_not_complete_an_interrupted_change() {
+    let game = game("interrupted");
+    game.write(".engine/change/contents", "");
+    game.write(
+        ".engine/change/journal",
+        "title = \"mv x y\"\n\
+         steps = [[\"move\" \"textures/wood.png\" \"t/oak.png\" 0 0 0 0]]\n",
+    );
+    let note = "the interrupted 'mv x y' will be completed first";
+    let (code, _, errors) = game.engine(&["mv", ".", "units/box", "units/crate", "--preview"]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(errors.contains(note), "{errors}");
+    let (code, out, errors) = game.engine(&["undo", ".", "--preview"]);
+    assert_eq!((code, out.as_str()), (0, "mv x y\n"));
+    assert!(errors.contains(note), "{errors}");
+    assert!(game.join("textures/wood.png").exists() && !game.join("t").exists());
+    let (code, out, _) = game.engine(&["undo", "."]);
+    assert_eq!((code, out.as_str()), (0, "undone: mv x y\n"));
+    assert!(game.join("textures/wood.png").exists() && !game.join("t").exists());
+    assert_eq!(game.engine(&["undo", ".", "--preview"]).1, "there is nothing to undo\n");
+}
+
+#[test]
 fn dead_resources_are_listed() {
     let game = game("dead");
     game.write("textures/dead.png", PICTURE);

@@ -251,3 +251,26 @@ fn a_clone_without_the_driver_is_warned() {
         "{all}"
     );
 }
+
+#[test]
+fn a_file_with_a_merge_conflict_does_not_move() {
+    let Some(repository) = Repository::new("git_conflict") else { return };
+    for (branch, number) in [("left", 1), ("right", 2)] {
+        repository.git(&format!("checkout -q -b {branch} main"));
+        repository.0.write("game/enemy.lua", format!("return {{ {number} }}\n"));
+        repository.commit(branch);
+    }
+    let (is_done, out) = repository.try_git("merge -q left");
+    assert!(!is_done, "{out}");
+    let unmerged = repository.git("ls-files -u");
+    assert_eq!(unmerged.lines().count(), 3, "{unmerged}");
+    let (code, _, errors) = repository.0.engine(&["mv", ".", "game/enemy", "game/foe"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        errors,
+        "error: game/enemy.lua: it has a merge conflict in git: resolve that first, and `git add` \
+         it\n"
+    );
+    assert_eq!(repository.git("ls-files -u"), unmerged);
+    assert!(repository.0.join("game/enemy.lua").exists());
+}

@@ -1,9 +1,11 @@
 //! The references that are parsed from source files are those that the data compiler finds.
 
+use crate::game_folder::GameFolder;
 use engine::app::content;
 use engine::app::resource_kinds::KINDS;
 use engine::content::references::Target;
 use engine::resource::compile::{CompileTarget, compile};
+use engine::world::component::{COMPONENTS, FieldKind};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -52,12 +54,39 @@ fn parsers_find_the_references_of_the_compiler() {
 
 #[test]
 fn the_examples_have_no_missing_names() {
-    for game in ["examples/plaza", "examples/arcade", "examples/crowd", "examples/playground"] {
+    for game in [
+        "examples/plaza",
+        "examples/arcade",
+        "examples/crowd",
+        "examples/playground",
+        "examples/puppet",
+    ] {
         let graph = content::graph(&Path::new(env!("CARGO_MANIFEST_DIR")).join(game)).unwrap();
         let missing: Vec<String> = content::missing(&graph)
             .iter()
             .map(|problem| format!("{}: {}", problem.location, problem.message()))
             .collect();
         assert_eq!(missing, [] as [&str; 0], "{game}");
+    }
+}
+
+#[test]
+fn the_names_in_all_components_of_the_engine_are_found() {
+    for component in COMPONENTS.0 {
+        let game = GameFolder::new("content", &format!("names_in_{}", component.name));
+        let fields = component.fields.iter();
+        let mut names: Vec<&str> = fields
+            .filter(|field| matches!(field.kind, FieldKind::Resource(_)))
+            .map(|field| field.name)
+            .collect();
+        names.sort_unstable();
+        let block: String = names.iter().map(|name| format!(" {name} = \"gone/{name}\"")).collect();
+        let unit = format!("components = {{ {} = {{{block} }} }}\n", component.name);
+        game.write("a.unit", unit);
+        let missing = content::graph(&game).unwrap().missing();
+        let mut missing: Vec<String> = missing.into_iter().map(|problem| problem.name).collect();
+        missing.sort_unstable();
+        let wanted: Vec<String> = names.iter().map(|name| format!("gone/{name}")).collect();
+        assert_eq!(missing, wanted, "{}", component.name);
     }
 }

@@ -147,17 +147,18 @@ const ALLOWED: &[Allowed] = &[
     ),
     (
         "src/content/changes/journal.rs",
-        &[
-            "fs::symlink_metadata(",
-            ".exists()",
-            ".is_dir(",
-            ".is_file(",
-            "fs::read_dir(",
-            "fs::remove_dir(",
-            "remove_dir_all(",
-            "set_permissions(",
-        ],
-        "moves files of a game, after it has refused links, and removes its own folders",
+        &["fs::symlink_metadata(", ".is_file(", "remove_dir_all("],
+        "looks at files of a game before it changes them, and removes its own folder",
+    ),
+    (
+        "src/content/changes/records.rs",
+        &["fs::read_dir(", ".is_dir(", "remove_dir_all("],
+        "lists and removes records in the engine's own folder, after it has refused links",
+    ),
+    (
+        "src/content/changes/steps.rs",
+        &["fs::symlink_metadata(", ".is_file(", "fs::remove_dir(", "set_permissions("],
+        "moves files of a game, after it has refused links",
     ),
     (
         "src/command/git.rs",

@@ -3,10 +3,13 @@
 //! link. Knows no resources.
 
 mod journal;
+mod records;
+mod steps;
 #[cfg(test)]
 mod tests;
 
-pub use journal::{RECORDS_MAX, UndoneChange, apply, recover, undo, undoable};
+pub use journal::{apply, interrupted, recover};
+pub use records::{RECORDS_MAX, UndoneChange, undo, undoable};
 
 use engine_foundation::hash::murmur64a;
 

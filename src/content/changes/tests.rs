@@ -1,11 +1,13 @@
 //! Tests of changes as one: errors in the middle, kills at every step, undo, hostile folders.
 
-use super::journal::STEPS_LEFT;
+use super::steps::STEPS_LEFT;
 use super::*;
 use crate::game_for_tests::TestGame;
 use engine_foundation::atomic_file::disk_simulation::SimulationGuard;
 use std::fs;
 use std::io::ErrorKind;
+#[cfg(unix)]
+use std::path::Path;
 
 const FILES: &[(&str, &str)] =
     &[("a/x.lua", "old x"), ("a/y.lua", "y"), ("b.lua", "names a.x"), ("c.lua", "c")];
@@ -45,7 +47,7 @@ fn a_change_is_applied_and_undone_as_one() {
     apply(&game.root, &change()).unwrap();
     assert_eq!(game.files(), after());
     assert!(!game.root.join("a").exists(), "an empty folder is removed");
-    assert_eq!(undoable(&game.root).as_deref(), Some("mv a d"));
+    assert_eq!(undoable(&game.root).unwrap().as_deref(), Some("mv a d"));
     let undone = undo(&game.root).unwrap().unwrap();
     assert_eq!(undone.title, "mv a d");
     let back = [("d/y.lua", "a/y.lua"), ("d/e/x.lua", "a/x.lua")];
@@ -178,6 +180,10 @@ fn a_hostile_journal_is_refused() {
         ("steps = [[\"move\" \"b.lua\" \"/etc/x\" 0 0 0 0]]", "leads out"),
         ("steps = [[\"write\" \"b.lua\" \"\" 0 9 0 0]]", "not in its file"),
         ("steps = [[\"write\" \"b.lua\" \"\" -1 1e300 0 0]]", "not in its file"),
+        ("steps = [[\"remove\" \"a/.git/config\" \"\" 0 0 0 0]]", "into a hidden one"),
+        ("steps = [[\"move\" \"b.lua\" \"a/.git/x\" 0 0 0 0]]", "into a hidden one"),
+        ("steps = [[\"remove\" \"a\" \"\" 0 0 0 0]]", "'a' is not a plain file"),
+        ("steps = [[\"move\" \"a\" \"z\" 0 0 0 0]]", "'a' is not a plain file"),
         ("steps = [[\"burn\" \"b.lua\" \"\" 0 0 0 0]]", "incomplete or unknown"),
         ("steps = [[\"move\"]]", "incomplete or unknown"),
         ("x = 1", "no steps"),
@@ -198,6 +204,150 @@ fn old_records_are_removed() {
         let changes = vec![FileChange::Write { path: "b.lua".to_string(), bytes }];
         apply(&game.root, &ChangeSet { changes, ..ChangeSet::default() }).unwrap();
     }
-    let count = fs::read_dir(game.root.join(".engine/undo")).unwrap().count();
-    assert_eq!(count, RECORDS_MAX);
+    let count = || fs::read_dir(game.root.join(".engine/undo")).unwrap().count();
+    assert_eq!(count(), RECORDS_MAX);
+    // Each undo removes its own record, and no other.
+    for left in (0..RECORDS_MAX).rev() {
+        assert!(undo(&game.root).unwrap().is_some());
+        assert_eq!(count(), left);
+    }
+    assert_eq!(fs::read_to_string(game.root.join("b.lua")).unwrap(), "2");
+    assert_eq!(undo(&game.root).unwrap(), None);
+}
+
+#[test]
+fn an_undo_that_is_killed_at_any_step_is_completed_once() {
+    for kills in 0.. {
+        let game = TestGame::new(FILES);
+        let before = game.files();
+        apply(&game.root, &change()).unwrap();
+        STEPS_LEFT.set(Some(kills));
+        let undone = undo(&game.root);
+        STEPS_LEFT.set(None);
+        assert_eq!(undoable(&game.root).unwrap().is_some(), undone.is_err(), "{kills}");
+        if undone.is_ok() {
+            assert_eq!(game.files(), before);
+            assert!(kills > 10, "only {kills} steps");
+            return;
+        }
+        // The next undo completes it, or begins again if it had not begun.
+        assert_eq!(undo(&game.root).unwrap().unwrap().title, "mv a d", "{kills}");
+        assert_eq!(game.files(), before, "{kills}");
+        assert_eq!(undo(&game.root).unwrap(), None, "{kills}");
+    }
+}
+
+#[test]
+fn a_recovery_keeps_files_that_were_edited_since() {
+    let game = TestGame::new(FILES);
+    let bytes = b"new".to_vec();
+    let changes = vec![FileChange::Write { path: "b.lua".to_string(), bytes }];
+    // Killed after the commit, before the file changes.
+    STEPS_LEFT.set(Some(3));
+    let set = ChangeSet { title: "mv x y".to_string(), changes, ..ChangeSet::default() };
+    apply(&game.root, &set).unwrap_err();
+    STEPS_LEFT.set(None);
+    assert_eq!(interrupted(&game.root).unwrap().as_deref(), Some("mv x y"));
+    fs::write(game.root.join("b.lua"), "a day of work").unwrap();
+    let before = game.files();
+    assert_eq!(
+        recover(&game.root).unwrap_err().message,
+        "'mv x y' was interrupted, and cannot be completed: b.lua: the file was edited since the \
+         change began: repair that, or remove .engine/change to keep all files as they are"
+    );
+    assert_eq!(undo(&game.root).unwrap_err().message, recover(&game.root).unwrap_err().message);
+    assert_eq!(game.files(), before);
+    fs::write(game.root.join("b.lua"), "names a.x").unwrap();
+    assert_eq!(recover(&game.root).unwrap().as_deref(), Some("mv x y"));
+    assert_eq!(fs::read_to_string(game.root.join("b.lua")).unwrap(), "new");
+}
+
+#[test]
+fn a_change_that_could_not_be_taken_back_is_refused() {
+    let game = TestGame::new(FILES);
+    // A file with a hole takes no space on the disk.
+    let large = fs::File::create(game.root.join("large.png")).unwrap();
+    large.set_len((1 << 30) + 1).unwrap();
+    let changes = vec![FileChange::Remove { path: "large.png".to_string() }];
+    let set = ChangeSet { changes, ..ChangeSet::default() };
+    assert_eq!(
+        apply(&game.root, &set).unwrap_err().message,
+        "the contents of the change are larger than 1 GiB (SOURCE_BYTES_MAX): change fewer files \
+         at once"
+    );
+    assert!(game.root.join("large.png").exists() && !game.root.join(".engine").exists());
+}
+
+/// Plants an interrupted change with one step and the contents "four".
+#[cfg(unix)]
+fn plant(folder: &Path, step: &str) {
+    fs::create_dir_all(folder).unwrap();
+    fs::write(folder.join("contents"), "four").unwrap();
+    fs::write(folder.join("journal"), format!("title = \"t\"\nsteps = [[{step}]]")).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn a_planted_journal_does_not_go_through_links() {
+    use std::os::unix::fs::symlink;
+    let outside = TestGame::new(&[("secret.txt", "secret"), ("1/journal", "kept")]);
+    let kept = outside.files();
+    for step in [
+        "\"move\" \"out/secret.txt\" \"stolen.txt\" 0 0 0 0",
+        "\"move\" \"b.lua\" \"out/b.lua\" 0 0 0 0",
+        "\"write\" \"out/secret.txt\" \"\" 0 4 0 0",
+        "\"create\" \"out/new.lua\" \"\" 0 4 0 0",
+        "\"remove\" \"out/secret.txt\" \"\" 0 0 0 0",
+        "\"write\" \"link.lua\" \"\" 0 4 0 0",
+    ] {
+        let game = TestGame::new(FILES);
+        symlink(&outside.root, game.root.join("out")).unwrap();
+        symlink(outside.root.join("secret.txt"), game.root.join("link.lua")).unwrap();
+        plant(&game.root.join(".engine/change"), step);
+        let message = recover(&game.root).unwrap_err().message;
+        assert!(message.contains("is a link"), "{step}: {message}");
+        assert!(!game.root.join("stolen.txt").exists() && game.root.join("b.lua").exists());
+        assert_eq!(outside.files(), kept);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn contents_and_records_are_not_read_or_removed_through_links() {
+    use std::os::unix::fs::symlink;
+    let outside = TestGame::new(&[("secret.txt", "secret"), ("1/journal", "kept")]);
+    let kept = outside.files();
+    let secret = outside.root.join("secret.txt");
+    let create = "\"create\" \"n.lua\" \"\" 0 4 0 0";
+    let check = |prepare: &dyn Fn(&Path)| {
+        let game = TestGame::new(FILES);
+        prepare(&game.root);
+        let messages = [
+            undo(&game.root).unwrap_err().message,
+            apply(&game.root, &change()).unwrap_err().message,
+        ];
+        assert!(messages.iter().any(|message| message.contains("is a link")), "{messages:?}");
+        assert!(!game.root.join("n.lua").exists());
+        assert_eq!(outside.files(), kept);
+    };
+    check(&|root: &Path| {
+        plant(&root.join(".engine/change"), create);
+        fs::remove_file(root.join(".engine/change/contents")).unwrap();
+        symlink(&secret, root.join(".engine/change/contents")).unwrap();
+    });
+    check(&|root: &Path| symlink(&outside.root, root.join(".engine")).unwrap());
+    check(&|root: &Path| {
+        fs::create_dir_all(root.join(".engine")).unwrap();
+        symlink(&outside.root, root.join(".engine/undo")).unwrap();
+    });
+    check(&|root: &Path| {
+        fs::create_dir_all(root.join(".engine/undo")).unwrap();
+        symlink(&outside.root, root.join(".engine/undo/7")).unwrap();
+    });
+    // A removed file of a record.
+    let game = TestGame::new(FILES);
+    plant(&game.root.join(".engine/undo/1"), "\"remove\" \"n.lua\" \"\" 0 0 0 0");
+    symlink(&secret, game.root.join(".engine/undo/1/0.old")).unwrap();
+    let message = undo(&game.root).unwrap_err().message;
+    assert!(message.contains("is a link") && !game.root.join("n.lua").exists(), "{message}");
 }

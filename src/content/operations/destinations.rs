@@ -153,6 +153,12 @@ pub fn check_destinations(
         if to.len() > PATH_BYTES_MAX {
             return Err(error!("{to}: the path is longer than {PATH_BYTES_MAX} bytes"));
         }
+        if to.contains(|c: char| c.is_control() || "\\\"'".contains(c)) {
+            return Err(error!(
+                "'{to}' has a quotation mark, a '\\' or a control character, which would end or \
+                 change texts that name it: choose another name"
+            ));
+        }
         if to.contains(is_unfit) && !from.contains(is_unfit) {
             return Err(error!(
                 "'{to}' has a character that names in scripts are not searched for (a space, a \

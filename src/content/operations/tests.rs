@@ -165,6 +165,16 @@ fn impossible_operations_are_refused() {
         "'Units' and 'units' would differ in upper and lower case alone: choose another name"
     );
     assert!(refused("a", "my scripts/a").contains("has a character that names in scripts"));
+    // Quotation marks are refused, also if the old name has an unusual character.
+    let game = TestGame::new(&[("my a.png", ""), ("w.material", "texture = \"my a\"")]);
+    let graph = game.graph();
+    assert!(plan_move(&graph, "my a", "my b").is_ok());
+    for name in ["c\"d", "c'd", "c\td"] {
+        let message = plan_move(&graph, "my a", name).unwrap_err().message;
+        assert!(message.contains("has a quotation mark, a '\\' or a control"), "{message}");
+    }
+    let game = TestGame::new(&[("a.lua", ""), ("Units/b.lua", "")]);
+    let graph = game.graph();
     // Only the case of a name changes.
     let plan = plan_move(&graph, "a", "A").unwrap();
     assert_eq!(plan.moves, [("a.lua".to_string(), "A.lua".to_string())]);

@@ -13,7 +13,7 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = *b"EREF";
 /// Version of the format, and of what the parsers find.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const CERTAINTIES: [Certainty; 3] = [Certainty::Certain, Certainty::Likely, Certainty::Computed];
 
 /// References of files by path.

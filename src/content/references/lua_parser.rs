@@ -34,7 +34,8 @@ struct Token {
 pub fn references(text: &str, kinds: ResourceKinds, arguments: &ScriptArguments) -> Vec<Reference> {
     let tokens = tokens(text);
     let mut certain: HashMap<usize, (KindSet, NameForm)> = HashMap::new();
-    let script = Script { text, tokens: &tokens };
+    let closes = closing_brackets(text, &tokens);
+    let script = Script { text, tokens: &tokens, closes: &closes };
     let lua = kind_set(kinds, &[kind_names::LUA]);
     for at in 0..tokens.len() {
         if script.word(at) == "require" && !script.is_symbol(at.wrapping_sub(1), ".") {
@@ -70,6 +71,8 @@ pub fn references(text: &str, kinds: ResourceKinds, arguments: &ScriptArguments)
 struct Script<'a> {
     text: &'a str,
     tokens: &'a [Token],
+    /// For each token that is an opening bracket: the one that closes it.
+    closes: &'a [Option<usize>],
 }
 
 impl<'a> Script<'a> {
@@ -140,19 +143,18 @@ impl<'a> Script<'a> {
     }
 
     /// Returns the first token of an argument, counted from 0. `at` is the first token of the
-    /// first.
+    /// first. Goes over brackets in one step, so that nested and unclosed calls cost no more.
     fn argument(&self, at: usize, position: usize) -> Option<usize> {
-        let (mut depth, mut count, mut at) = (0usize, 0, at);
+        let (mut count, mut at) = (0, at);
         loop {
-            if depth == 0 && count == position {
+            if count == position {
                 return (at < self.tokens.len() && !self.is_symbol(at, ")")).then_some(at);
             }
             let token = self.tokens.get(at)?;
             match &self.text[token.start..token.end] {
-                "(" | "{" | "[" => depth += 1,
-                ")" | "}" | "]" => depth = depth.checked_sub(1)?,
-                "function" | "do" | "then" => return None,
-                "," if depth == 0 => count += 1,
+                "(" | "{" | "[" => at = self.closes[at]?,
+                ")" | "}" | "]" | "function" | "do" | "then" => return None,
+                "," => count += 1,
                 _ => {}
             }
             at += 1;
@@ -164,6 +166,24 @@ impl<'a> Script<'a> {
         self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Text)
             && !["..", ".", ":", "==", "~="].iter().any(|symbol| self.is_symbol(at + 1, symbol))
     }
+}
+
+/// Returns for each token that is an opening bracket the one that closes it.
+fn closing_brackets(text: &str, tokens: &[Token]) -> Vec<Option<usize>> {
+    let mut closes = vec![None; tokens.len()];
+    let mut open = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match &text[token.start..token.end] {
+            "(" | "{" | "[" => open.push(at),
+            ")" | "}" | "]" => {
+                if let Some(opened) = open.pop() {
+                    closes[opened] = Some(at);
+                }
+            }
+            _ => {}
+        }
+    }
+    closes
 }
 
 /// Splits a script into tokens. Comments and numbers are left out.

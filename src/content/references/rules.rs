@@ -70,7 +70,8 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
     ),
     ("particles", &[name(&["effect"], &[PARTICLES])]),
     ("sound", &[name(&["sound"], &[SOUND])]),
-    ("tilemap", &[name(&["map"], &[TILEMAP])]),
+    ("skeleton", &[name(&["model"], &[MODEL]), name(&["material"], &[MATERIAL])]),
+    ("tilemap", &[name(&["map"], &[TILEMAP]), name(&["material"], &[MATERIAL])]),
     (
         "animation",
         &[

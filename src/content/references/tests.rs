@@ -286,3 +286,23 @@ fn skeletons_name_sheets_and_textures_of_parts_and_skins() {
     );
     assert_eq!(graph.missing(), []);
 }
+
+#[test]
+fn units_name_the_models_and_materials_of_skeletons() {
+    let unit = "components = { skeleton = { model = \"s\" material = \"m\" layer = 2 } }";
+    let (_game, graph) = graph(&[("u.unit", unit), ("s.skeleton", ""), ("m.material", "")]);
+    assert_eq!(
+        references(&graph, "u.unit"),
+        ["s@1 certain -> s.model", "m@1 certain -> m.material"]
+    );
+    assert_eq!(graph.missing(), []);
+}
+
+#[test]
+fn arguments_after_brackets_are_found_and_unclosed_calls_end() {
+    let calls = "World.spawn_unit(f({ 1, 2 }, g(3)), \"u\")\n";
+    let unclosed = format!("{calls}{}", "World.spawn_unit(".repeat(100_000));
+    // Quadratic time would be minutes.
+    let (_game, graph) = graph(&[("main.lua", &unclosed), ("u.unit", "")]);
+    assert_eq!(references(&graph, "main.lua"), ["u@1 certain -> u.unit"]);
+}
