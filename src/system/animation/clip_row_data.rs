@@ -5,7 +5,7 @@ use super::bit_stream::PADDING;
 use super::clip::{Clip, LAST_TICK};
 use super::clip_data::{PROPERTIES, VALUE_MAX, damaged, write_float};
 use super::constant_track::{ConstantTrack, Constants};
-use super::row_track::{RowTrack, Rows, STEP_CODE_MAX, STEPS_MAX};
+use super::row_track::{ROWS_MAX, RowTrack, Rows, STEP_CODE_MAX};
 use super::source::TrackProperty;
 use engine_foundation::blob::{BlobReader, BlobWriter};
 use engine_foundation::{Error, Vec3, Vec4, error};
@@ -33,7 +33,8 @@ impl RowParts {
 
 /// Returns the rows between saved states.
 pub fn state_rows(count: u32, jump_ticks: u16) -> u32 {
-    (count.saturating_sub(1) * u32::from(jump_ticks) / u32::from(LAST_TICK)).max(1)
+    let rows = u64::from(count.saturating_sub(1)) * u64::from(jump_ticks) / u64::from(LAST_TICK);
+    u32::try_from(rows).unwrap_or(u32::MAX).max(1)
 }
 
 fn property_index(property: TrackProperty) -> u8 {
@@ -124,6 +125,9 @@ pub fn read_regular(
         }
     })?;
     let count = reader.u32()?;
+    if count > ROWS_MAX {
+        return Err(error!("it is damaged: the clip has {count} rows"));
+    }
     if count > 0 && !(count as f32 / seconds).is_finite() {
         return Err(damaged("the number of rows"));
     }
@@ -163,8 +167,7 @@ fn read_row_track(reader: &mut BlobReader, bones: u16) -> Result<RowTrack, Error
         (0.9..1.1).contains(&mean)
     } else {
         (track.origin, track.step) = (read_vector(reader)?, read_vector(reader)?);
-        let reach = track.origin.abs() + track.step.abs() * STEPS_MAX as f32;
-        !has_real && reach.max_element() <= VALUE_MAX * 8.0
+        !has_real && track.is_within_reach()
     };
     match valid {
         true => Ok(track),

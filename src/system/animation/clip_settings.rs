@@ -395,6 +395,7 @@ mod tests {
                 },
                 ClipEvent { name: name("breathe"), time: 0.4, cue: EventCue::default() },
             ],
+            weight_tolerances: Vec::new(),
         };
         assert_eq!(file.settings, wanted);
         assert_eq!(parse("").unwrap().settings, ClipSettings::DEFAULT);

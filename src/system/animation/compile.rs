@@ -32,6 +32,10 @@ const ROUNDS_MAX: usize = 24;
 /// Rounds in which the tolerance of tracks also grows.
 const SEARCH_ROUNDS: usize = 8;
 
+/// Ratio of an error to its tolerance above which tracks are compiled without rows, and above which
+/// a clip has a warning. Below it, the shortest arc between rows can differ a little.
+const RATIO_MAX: f32 = 10.0;
+
 /// Maximum number of keys of a curve: 600 seconds at 436 keys a second.
 pub const TRACK_KEYS_MAX: usize = 1 << 18;
 
@@ -60,6 +64,9 @@ pub struct ClipSettings {
     /// Times of the beats in seconds from the start of the clip.
     pub beats: Vec<f32>,
     pub events: Vec<ClipEvent>,
+    /// Largest errors of weights by their numbers, for weights that are no morph targets. The
+    /// others follow `tolerance`.
+    pub weight_tolerances: Vec<f32>,
 }
 
 impl ClipSettings {
@@ -76,6 +83,7 @@ impl ClipSettings {
         additive: None,
         beats: Vec::new(),
         events: Vec::new(),
+        weight_tolerances: Vec::new(),
     };
 }
 
@@ -88,6 +96,8 @@ pub struct CompiledClip {
     /// Largest ratio of a displacement to the tolerance of its bone. Above 1, the tolerance could
     /// not be reached.
     pub error_ratio: f32,
+    /// Message that names the bone if its error is far above its tolerance.
+    pub warning: Option<String>,
 }
 
 /// Source of a compilation after its settings were applied.
@@ -102,6 +112,8 @@ pub(super) struct Input<'a> {
     /// The least of it among each bone and its descendants.
     pub strictest: Vec<f32>,
     pub scales: BoneScales,
+    /// Largest errors of weights that are no morph targets.
+    pub weight_tolerances: Vec<f32>,
 }
 
 /// Samples of a track and the keys that were chosen.
@@ -130,14 +142,63 @@ pub fn compile(
     check(source, skeleton)?;
     check_settings(settings)?;
     let input = prepare(source, skeleton, settings)?;
+    let mut best = search(&input, settings, &vec![false; skeleton.bone_count()])?;
+    if best.error_ratio <= RATIO_MAX {
+        return Ok(best);
+    }
+    let measure = Measure::new(&input, settings.shell, SAMPLES_PER_SECOND);
+    let mut ratios = measure.ratios_beyond_ticks(&best.clip);
+    if largest(&ratios).1 > RATIO_MAX && best.clip.stats().row_tracks > 0 {
+        let other = search(&input, settings, &exceeding(&ratios, skeleton))?;
+        let others = measure.ratios_beyond_ticks(&other.clip);
+        if largest(&others).1 < largest(&ratios).1 {
+            (best, ratios) = (other, others);
+        }
+    }
+    let (bone, ratio) = largest(&ratios);
+    if ratio > RATIO_MAX {
+        best.warning = Some(format!(
+            "the bone '{}' differs from the source by {ratio:.0} times its tolerance: use fewer \
+             or smoother keys, or a higher 'tolerance'",
+            skeleton.names()[bone]
+        ));
+    }
+    Ok(best)
+}
+
+/// Returns the index of the largest ratio, and the ratio.
+fn largest(ratios: &[f32]) -> (usize, f32) {
+    let larger =
+        |most: (usize, f32), it: (usize, &f32)| if *it.1 > most.1 { (it.0, *it.1) } else { most };
+    ratios.iter().enumerate().fold((0, 0.0), larger)
+}
+
+/// Returns which bones have errors above their tolerance, with their parents, which move them.
+fn exceeding(ratios: &[f32], skeleton: &Skeleton) -> Vec<bool> {
+    let mut exceeds: Vec<bool> = ratios.iter().map(|ratio| *ratio > 1.0).collect();
+    for bone in (0..exceeds.len()).rev() {
+        if let Some(parent) = skeleton.parents()[bone].filter(|_| exceeds[bone]) {
+            exceeds[usize::from(parent)] = true;
+        }
+    }
+    exceeds
+}
+
+/// Searches for the smallest clip within the tolerance. The tracks of the bones of `keyed_bones`
+/// are not stored as rows.
+fn search(
+    input: &Input,
+    settings: &ClipSettings,
+    keyed_bones: &[bool],
+) -> Result<CompiledClip, Error> {
     let mut tracks = Vec::new();
     for track in &input.source.tracks {
-        tracks.extend(sample_track(track, &input));
+        tracks.extend(sample_track(track, input));
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(&input, tracks);
+    let mut plan = plan(input, tracks, keyed_bones);
     let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
-    let measure = Measure::new(&input, settings.shell, rows as f32 / input.source.seconds);
+    let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is
     // smaller than that of the clip.
     let mut factor = 0.5;
@@ -145,7 +206,7 @@ pub fn compile(
     for round in 0..ROUNDS_MAX {
         plan.keyed.iter_mut().for_each(|keys| keys.choose(factor));
         plan.fit.quantize();
-        let mut clip = assemble(&input, &plan, settings.jump_seconds)?;
+        let mut clip = assemble(input, &plan, settings.jump_seconds)?;
         let (error, ratios) = measure.clip(&clip);
         let error_ratio = ratios.iter().copied().fold(0.0, f32::max);
         // Differences that are too large to measure are the largest number.
@@ -156,7 +217,7 @@ pub fn compile(
             false => error_ratio < best.error_ratio,
         });
         if is_better {
-            best = Some((bytes, CompiledClip { clip, error, error_ratio }));
+            best = Some((bytes, CompiledClip { clip, error, error_ratio, warning: None }));
         }
         let is_last = error_ratio <= 1.0 && round >= SEARCH_ROUNDS;
         if is_last || (error_ratio <= 1.0 && plan.fit.curves.is_empty()) {
@@ -220,7 +281,17 @@ fn prepare<'a>(
             strictest[parent] = strictest[parent].min(strictest[bone]);
         }
     }
-    Ok(Input { source: clip, skeleton, base, features, tolerances, strictest, scales })
+    let weight_tolerances = settings.weight_tolerances.clone();
+    Ok(Input {
+        source: clip,
+        skeleton,
+        base,
+        features,
+        tolerances,
+        strictest,
+        scales,
+        weight_tolerances,
+    })
 }
 
 /// Checks the settings that are numbers.
@@ -345,7 +416,7 @@ fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<
         TrackProperty::Weight => None,
     };
     let (reach, tolerance) = match property {
-        TrackProperty::Weight => (MORPH_REACH, input.weight_tolerance()),
+        TrackProperty::Weight => (MORPH_REACH, input.weight_tolerance(bone)),
         TrackProperty::Position => {
             let bone = usize::from(bone);
             (1.0, input.tolerances[bone] / input.scales.parents[bone])
@@ -369,8 +440,11 @@ fn sample_track<'a>(source: &'a SourceTrack, input: &Input) -> Option<TrackKeys<
 }
 
 impl Input<'_> {
-    /// Returns the tolerance of weights: that of the strictest bone.
-    pub fn weight_tolerance(&self) -> f32 {
+    /// Returns the tolerance of a weight as a displacement: its own, or that of the strictest bone.
+    pub fn weight_tolerance(&self, weight: u16) -> f32 {
+        if let Some(own) = self.weight_tolerances.get(usize::from(weight)) {
+            return own * MORPH_REACH;
+        }
         self.tolerances.iter().copied().fold(f32::INFINITY, f32::min)
     }
 }

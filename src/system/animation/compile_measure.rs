@@ -98,13 +98,47 @@ impl Measure<'_> {
             }
             source_weights(source, *time, &mut exact_weights);
             player.sample_weights(&[], &mut played_weights);
-            for (wanted, shown) in exact_weights.iter().zip(&played_weights) {
+            let own = self.input.weight_tolerances.len();
+            // Tracks with tolerances of their own reach them by their keys, which have no rows.
+            let pairs = (0_u16..).zip(exact_weights.iter().zip(&played_weights));
+            for (weight, (wanted, shown)) in pairs.skip(own) {
                 let displacement = (wanted - shown).abs() * MORPH_REACH;
                 worst = worst.max(displacement);
-                ratios[0] = ratios[0].max(displacement / self.input.weight_tolerance());
+                ratios[0] = ratios[0].max(displacement / self.input.weight_tolerance(weight));
             }
         }
         (worst, ratios)
+    }
+}
+
+impl Measure<'_> {
+    /// Returns the largest ratio of a displacement to the tolerance of each bone, without what
+    /// moves within a tick: keys have their times in ticks, so that jumps can be as much earlier or
+    /// later.
+    pub fn ratios_beyond_ticks(&self, clip: &Clip) -> Vec<f32> {
+        let Input { skeleton, scales, tolerances, .. } = self.input;
+        let mut player = ClipPlayer::new(clip, skeleton);
+        let mut ratios = vec![0.0_f32; skeleton.bone_count()];
+        let (mut wanted, mut shown) = (Vec::new(), Vec::new());
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        for time in &self.times {
+            self.exact(*time, &mut wanted);
+            self.exact((time - clip.tick_seconds()).max(0.0), &mut before);
+            self.exact(time + clip.tick_seconds(), &mut after);
+            let mut played = Pose::default();
+            player.seek(clip, *time);
+            player.sample(&self.base, &mut played);
+            self.matrices(played, &mut shown);
+            for (bone, ratio) in ratios.iter_mut().enumerate() {
+                let error = |other: &[ModelMatrix]| {
+                    let shell = self.shell / scales.own[bone];
+                    shell_displacement(&wanted[bone], &other[bone], shell)
+                };
+                let moved = error(&before).max(error(&after));
+                *ratio = ratio.max((error(&shown) - moved) / tolerances[bone]);
+            }
+        }
+        ratios
     }
 }
 

@@ -3,7 +3,7 @@
 //! from its own displaced origin, so that errors do not grow along chains of bones.
 
 use super::quantization::{conjugate_product, rotation_product};
-use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
+use super::row_track::{ROW_REACH_MAX, RowTrack, RowValue, Rows, STEPS_MAX};
 use super::source::TrackProperty;
 use engine_foundation::{Error, Quat, Vec3, Vec4};
 
@@ -81,7 +81,11 @@ impl RowCurve {
             most.max((value.truncate() - self.track.origin).abs().max_element())
         };
         let size = self.exact.iter().fold(0.0, most);
-        self.track.step = steps.max(Vec3::splat(size / (STEPS_MAX / 2) as f32));
+        // The largest step with which the track is valid, and a little less for rounding. It is
+        // always above the least one, because values are limited, too.
+        let most = Vec3::splat(ROW_REACH_MAX * 0.999) - self.track.origin.abs();
+        let least = Vec3::splat(size / (STEPS_MAX / 2) as f32);
+        self.track.step = steps.min(most / STEPS_MAX as f32).max(least);
     }
 
     /// Quantizes the values without a correction.

@@ -1,7 +1,7 @@
 //! Choice of the form of each track: one value, a key in every row, or keys at times of its own;
 //! and of the number of rows.
 
-use super::clip::Track;
+use super::clip::{LAST_TICK, Track};
 use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
@@ -34,8 +34,13 @@ pub struct Plan<'a> {
     pub fit: RowFit<'a>,
 }
 
-/// Chooses the forms of tracks, which are sorted by property and bone.
-pub fn plan<'a>(input: &'a Input, mut tracks: Vec<TrackKeys<'a>>) -> Plan<'a> {
+/// Chooses the forms of tracks, which are sorted by property and bone. Those of the bones of
+/// `keyed_bones` have keys of their own.
+pub fn plan<'a>(
+    input: &'a Input,
+    mut tracks: Vec<TrackKeys<'a>>,
+    keyed_bones: &[bool],
+) -> Plan<'a> {
     let mut constants = Vec::new();
     tracks.retain(|keys| match keys.constant() {
         Some(value) => {
@@ -54,11 +59,21 @@ pub fn plan<'a>(input: &'a Input, mut tracks: Vec<TrackKeys<'a>>) -> Plan<'a> {
         .collect();
     let mut best: Option<(usize, Vec<Option<RowCurve>>)> = None;
     for divisor in DIVISORS {
-        let Some(count) = row_count(input, &tracks, divisor) else { break };
+        let intervals = row_intervals(input, &tracks, divisor);
+        if intervals >= ROWS_MAX as f32 {
+            continue;
+        }
+        if intervals < 1.0 {
+            break;
+        }
+        let count = intervals as u32 + 1;
         let curves: Vec<Option<RowCurve>> = tracks
             .iter()
             .zip(&keyed_bytes)
             .map(|(keys, bytes)| {
+                if keyed_bones.get(usize::from(keys.track.bone)) == Some(&true) {
+                    return None;
+                }
                 row_curve(input, keys, count).filter(|it| it.byte_count() < *bytes)
             })
             .collect();
@@ -79,8 +94,8 @@ pub fn plan<'a>(input: &'a Input, mut tracks: Vec<TrackKeys<'a>>) -> Plan<'a> {
     Plan { constants, keyed: tracks, fit }
 }
 
-/// Returns the number of rows for a part of the rate of the source's keys.
-fn row_count(input: &Input, tracks: &[TrackKeys], divisor: u32) -> Option<u32> {
+/// Returns the number of intervals between rows for a part of the rate of the source's keys.
+fn row_intervals(input: &Input, tracks: &[TrackKeys], divisor: u32) -> f32 {
     let rate = |keys: &TrackKeys| {
         let times = &keys.source.times;
         let seconds = times[times.len() - 1] - times[0];
@@ -89,8 +104,7 @@ fn row_count(input: &Input, tracks: &[TrackKeys], divisor: u32) -> Option<u32> {
     let mut rates: Vec<f32> = tracks.iter().filter_map(rate).collect();
     rates.sort_by(f32::total_cmp);
     let rate = rates.get(rates.len() / 2).copied().unwrap_or(RATE_DEFAULT).min(RATE_MAX);
-    let intervals = (rate * input.source.seconds / divisor as f32).round();
-    (intervals >= 1.0 && intervals < ROWS_MAX as f32).then(|| intervals as u32 + 1)
+    (rate * input.source.seconds / divisor as f32).round()
 }
 
 /// Returns the values of a track at the rows. Rotations take the shorter arc to the previous one.
@@ -118,7 +132,8 @@ fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
     let values = values_at_rows(keys.source, input.source.seconds, count);
     // Rows at the keys of a source that interpolates linearly are as exact as rows can be.
     let linear = keys.source.interpolation == SourceInterpolation::Linear;
-    let has_keys = linear && keys.source.times.len() == values.len();
+    let seconds = input.source.seconds;
+    let has_keys = linear && are_rows(&keys.source.times, seconds, count);
     if !has_keys && !follows(input, keys, &values) {
         return None;
     }
@@ -133,6 +148,13 @@ fn row_curve(input: &Input, keys: &TrackKeys, count: u32) -> Option<RowCurve> {
     let mut curve = RowCurve::new((property, bone), values, tolerance, reach);
     curve.quantize_exact();
     Some(curve)
+}
+
+/// Returns true if the times of keys are those of the rows, within half a tick.
+fn are_rows(times: &[f32], seconds: f32, count: u32) -> bool {
+    let most = seconds / f32::from(LAST_TICK) * 0.5;
+    let is_row = |(row, time): (u32, &f32)| (time - row_time(seconds, count, row)).abs() <= most;
+    times.len() == count as usize && (0..count).zip(times).all(is_row)
 }
 
 /// Returns true if the interpolation between rows follows the source.
@@ -220,5 +242,18 @@ impl TrackKeys<'_> {
             self.samples.iter().all(|sample| error(sample.value, value) <= limit)
         };
         (property != TrackProperty::Weight && keeps(first)).then_some(first)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_rows_if_their_times_are() {
+        assert!(are_rows(&[0.0, 0.5, 1.0], 1.0, 3));
+        assert!(are_rows(&[0.0, 0.500_005, 1.0], 1.0, 3), "less than half a tick");
+        assert!(!are_rows(&[0.0, 0.501, 1.0], 1.0, 3));
+        assert!(!are_rows(&[0.0, 0.5], 1.0, 3));
     }
 }

@@ -2,6 +2,7 @@
 //! motion, which are stored as rows.
 
 use super::bit_stream::PADDING;
+use super::clip_row_data::state_rows;
 use super::compile::source_pose;
 use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
 use super::*;
@@ -197,5 +198,77 @@ fn jumps_within_rows_have_the_bits_of_playback() {
         jumping.seek(&clip, steps[index]);
         jumping.sample(&rest, &mut pose);
         assert_eq!(pose, played[index], "at {}", steps[index]);
+    }
+}
+
+#[test]
+fn saved_states_of_damaged_clips_do_not_overflow() {
+    assert_eq!(state_rows(u32::MAX, u16::MAX), u32::MAX - 1);
+    assert_eq!(state_rows(0, u16::MAX), 1);
+}
+
+/// Compiles the position keys of a single bone under a scaled one.
+fn compiled_keys(keys: &[(f32, [f32; 2])], scale: f32, tolerance: f32) -> (Skeleton, CompiledClip) {
+    let root = BoneTransform { scale: Vec3::splat(scale), ..BoneTransform::IDENTITY };
+    let bones = vec![
+        ("root".to_string(), None, root),
+        ("tip".to_string(), Some(0), BoneTransform::IDENTITY),
+    ];
+    let skeleton = Skeleton::new(bones).unwrap();
+    let track = SourceTrack {
+        bone: 1,
+        property: TrackProperty::Position,
+        interpolation: SourceInterpolation::Linear,
+        times: keys.iter().map(|key| key.0).collect(),
+        values: keys.iter().map(|(_, [x, y])| [*x, *y, 0.0, 0.0]).collect(),
+    };
+    let seconds = keys[keys.len() - 1].0;
+    let source = SourceClip { seconds, tracks: vec![track] };
+    let settings = ClipSettings { tolerance, ..ClipSettings::DEFAULT };
+    let compiled = compile(&source, &skeleton, &settings).unwrap();
+    (skeleton, compiled)
+}
+
+/// Checks that a clip shows the values of its keys at their times.
+fn check_keys(keys: &[(f32, [f32; 2])], most: f32) {
+    let (skeleton, compiled) = compiled_keys(keys, 1.0, 1e-4);
+    assert_eq!(compiled.warning, None);
+    let mut player = ClipPlayer::new(&compiled.clip, &skeleton);
+    let mut pose = Pose::default();
+    for (time, [x, y]) in keys {
+        player.seek(&compiled.clip, *time);
+        player.sample(&Pose::rest(&skeleton), &mut pose);
+        let distance = pose.transform(1).position.distance(Vec3::new(*x, *y, 0.0));
+        assert!(distance < most, "{distance} at {time}");
+    }
+}
+
+#[test]
+fn linear_keys_at_irregular_times_are_no_rows() {
+    let jump = [(0.0, [0.0, 0.0]), (0.05, [1.0, 0.0]), (0.1, [0.0, 0.0]), (1.0, [0.0, 0.5])];
+    check_keys(&jump, 1e-3);
+    let mut random = Random::seed(11);
+    for _ in 0..20 {
+        let mut time = 0.0;
+        let mut key = || {
+            let [x, y] = [(); 2].map(|()| number(&mut random, 1000) as f32 * 1e-5);
+            let key = (time, [x, y]);
+            time += 0.02 + (number(&mut random, 1000) + 1000) as f32 * 5e-5;
+            key
+        };
+        let keys: Vec<_> = (0..12).map(|_| key()).collect();
+        check_keys(&keys, 3e-4);
+    }
+}
+
+#[test]
+fn coarse_tolerances_of_small_bones_give_valid_clips() {
+    let keys: Vec<_> = (0..40)
+        .map(|key| (key as f32 / 30.0, [(key * key % 17) as f32 * 1e4, key as f32]))
+        .collect();
+    for tolerance in [1e-4, 1.0] {
+        let clip = compiled_keys(&keys, 0.01, tolerance).1.clip;
+        let read = read_clip(&clip.write()).map(drop).map_err(|error| error.message);
+        assert_eq!(read, Ok(()), "{tolerance}");
     }
 }

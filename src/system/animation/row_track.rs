@@ -20,6 +20,9 @@ pub const ROWS_MAX: u32 = 1 << 16;
 pub const ROW_STATES_MAX: u32 = 256;
 /// Limit of the stored numbers.
 pub const STEPS_MAX: i32 = 1 << 21;
+/// Largest absolute value that the numbers of a position or scale can have: more than that of
+/// sources (`VALUE_MAX`), because steps are rounded up.
+pub const ROW_REACH_MAX: f32 = 8e6;
 /// Largest code of a step of a rotation: the steps are 2^20 times smaller than numbers of a
 /// quaternion.
 pub const STEP_CODE_MAX: u8 = 160;
@@ -96,6 +99,12 @@ impl RowTrack {
         let codes = steps.to_array().map(code);
         let finest = codes.into_iter().max().unwrap_or(STEP_CODE_MAX);
         self.set_step_codes(if self.has_real { [finest; 3] } else { codes });
+    }
+
+    /// Returns true if no number of a position or scale is beyond [`ROW_REACH_MAX`].
+    pub fn is_within_reach(&self) -> bool {
+        let reach = self.origin.abs() + self.step.abs() * STEPS_MAX as f32;
+        reach.max_element() <= ROW_REACH_MAX
     }
 
     /// Sets the mean rotation, rounded to its stored form.

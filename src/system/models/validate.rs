@@ -181,7 +181,10 @@ fn is_channel(channel: &AnimationChannel, model: &ModelData) -> bool {
     let values_of_slots =
         || model.cutout.as_ref().map_or(0, |cutout| cutout.part_value(cutout.slots.len()));
     if *track == ChannelTarget::Slot {
-        return (*node as usize) < values_of_slots() && finite(values) && finite(times);
+        let keys = if *between == KeyInterpolation::Cubic { 3 } else { 1 };
+        let complete = times.len().checked_mul(keys) == Some(values.len()) && times.is_sorted();
+        let known = (*node as usize) < values_of_slots();
+        return known && complete && finite(values) && finite(times);
     }
     let Some(node) = model.nodes.get(*node as usize) else { return false };
     let width = match track {
@@ -199,9 +202,11 @@ fn is_channel(channel: &AnimationChannel, model: &ModelData) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cutout::{CutoutData, CutoutSlot};
     use super::super::data::{AnimationData, ModelLightType, ModelNode};
     use super::super::primitives;
     use super::*;
+    use std::sync::Arc;
 
     /// Builds a cube with one item of each type.
     fn sample() -> ModelData {
@@ -318,5 +323,24 @@ mod tests {
         for name in primitives::NAMES {
             assert_eq!(check(&primitives::model(name).unwrap()), Ok(()), "{name}");
         }
+    }
+
+    #[test]
+    fn channels_of_slots_have_a_value_for_each_time() {
+        let (name, parts) = ("a".to_string(), Vec::new());
+        let slot = CutoutSlot { name, bone: 0, color: [1.0; 4], part: 0, parts };
+        let (slots, skins) = (vec![slot], Vec::new());
+        let cutout = CutoutData { pixels_per_metre: 1.0, upright: false, slots, skins };
+        let mut model = sample();
+        model.cutout = Some(Arc::new(cutout));
+        let mut channel = model.animations[0].channels[0].clone();
+        (channel.node, channel.track) = (5, ChannelTarget::Slot);
+        channel.values = vec![1.0, 2.0];
+        assert!(is_channel(&channel, &model));
+        channel.values.pop();
+        assert!(!is_channel(&channel, &model), "a value is missing");
+        channel.values.push(2.0);
+        channel.times.reverse();
+        assert!(!is_channel(&channel, &model), "the times are not in order");
     }
 }

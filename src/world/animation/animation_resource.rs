@@ -4,11 +4,12 @@
 use super::events::refer_to_cue;
 use super::model_clips::{morph_ranges, skeleton_of, source_clip};
 use super::rig_source::RigSource;
+use super::slot_values::slot_tolerances;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, Skeleton, SourceClip,
     compile as compile_clip, parse_animation_file, read_clip as read_clip_data, retarget,
 };
-use engine_foundation::{Error, error};
+use engine_foundation::{Error, error, log};
 use engine_models::data::ModelData;
 use engine_resource::reload_steps::ReloadStep;
 use engine_resource::resource_kind::{CompileContext, ResourceKind, SourceForm, kind_names};
@@ -128,7 +129,13 @@ fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<Ani
         None => source,
     };
     let skeleton = ours.as_ref().unwrap_or(&theirs);
+    if let Some(cutout) = &rig.model.cutout {
+        settings.weight_tolerances = slot_tolerances(cutout);
+    }
     let compiled = compile_clip(&source, skeleton, &settings)?;
+    if let Some(warning) = &compiled.warning {
+        log::warning(&format!("{}: clip '{}': {warning}", compiling.path, animation.name));
+    }
     let names = if ours.is_some() { Vec::new() } else { file.retarget.clone() };
     Ok(AnimationData {
         source: format!("{}{CLIP_SEPARATOR}{}", rig.path, animation.name),

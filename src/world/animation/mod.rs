@@ -78,7 +78,7 @@ pub use ragdoll_description::RagdollDescription;
 pub use ragdoll_update::{FACE_UP_VARIABLE, RagdollOptions};
 pub use root_motion::RootMode;
 pub use skeleton_view::SkeletonView;
-pub use slot_values::part_index;
+pub use slot_values::{part_index, slot_tolerances};
 pub use state_machine::{BoundMachine, CharacterMachine, STATE_MACHINE};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -85,6 +85,8 @@ pub fn compile_clips(model: &mut ModelData) -> Result<(), Error> {
         let compiled = compile(&source, &skeleton, &ClipSettings::DEFAULT)
             .map_err(|error| error!("animation '{}': {}", animation.name, error.message))?;
         let bytes = compiled.clip.write();
+        let warning = compiled.warning.map(|text| format!("clip '{}': {text}", animation.name));
+        model.warnings.extend(warning);
         model.clips.push(ClipData { name: animation.name, bytes });
     }
     Ok(())

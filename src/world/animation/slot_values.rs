@@ -5,10 +5,26 @@
 use super::animated_model::AnimatedModel;
 use super::character::Character;
 use super::morph::MeshMorphs;
-use engine_models::cutout::{CutoutData, CutoutSlot, SLOT_MIXED_VALUES};
+use engine_models::cutout::{CutoutData, CutoutSlot, SLOT_MIXED_VALUES, SLOT_ORDER_VALUE};
 
 /// Names of the mixed values of a slot.
 const VALUE_NAMES: [&str; SLOT_MIXED_VALUES] = ["red", "green", "blue", "alpha", "order"];
+
+/// Largest error of a colour in a clip: half a step of 8 bits.
+const COLOR_TOLERANCE: f32 = 1.0 / 512.0;
+/// Largest error of a part and of a position in the drawing order, which are whole or half numbers.
+const CHOICE_TOLERANCE: f32 = 1.0 / 64.0;
+
+/// Returns the largest errors of the values of all slots in a clip, in the order of their numbers.
+pub fn slot_tolerances(cutout: &CutoutData) -> Vec<f32> {
+    let mut tolerances = vec![CHOICE_TOLERANCE; cutout.part_value(cutout.slots.len())];
+    for (value, tolerance) in tolerances.iter_mut().enumerate().take(cutout.mixed_values()) {
+        if value % SLOT_MIXED_VALUES != SLOT_ORDER_VALUE {
+            *tolerance = COLOR_TOLERANCE;
+        }
+    }
+    tolerances
+}
 
 /// Returns the values of all slots, in the order of their numbers.
 pub(super) fn values_of(cutout: &CutoutData) -> Vec<MeshMorphs> {

@@ -6,7 +6,7 @@ use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::ModelNode;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 const BONE_KEYS: [&str; 4] = ["parent", "position", "rotation", "scale"];
 /// Name of the first node of every unit.
@@ -37,6 +37,11 @@ impl Plane {
     pub fn scale(self, [x, y]: [f32; 2]) -> [f32; 3] {
         if self.upright { [x, 1.0, y] } else { [x, y, 1.0] }
     }
+}
+
+/// Returns the indices of bones by their names.
+pub fn by_name(nodes: &[ModelNode]) -> BTreeMap<String, u16> {
+    nodes.iter().map(|node| node.name.clone()).zip(0..).collect()
 }
 
 /// A bone of the file.

@@ -1,7 +1,7 @@
 //! The block `clips` of a `.skeleton` file: keys of bones and slots, and the settings that
 //! `.animation` files have, too. The tags of sheets are clips of their own.
 
-use super::bones::Plane;
+use super::bones::{self, Plane};
 use super::curves::{ChannelKeys, CurveKey, KeyCurve, channel_keys, read_keys};
 use super::fields::{ANGLE_MAX, Block, COORDINATE_MAX, color_of, numbers, scale_of};
 use super::sheets::{Sheets, TagFrames, frames_of};
@@ -15,9 +15,13 @@ use engine_models::cutout::{CutoutData, SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE};
 use engine_models::data::{
     AnimationChannel, AnimationData, ChannelTarget, KeyInterpolation, ModelData,
 };
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
 /// Maximum number of clips of a file, with those of the tags of sheets.
 pub const SKELETON_CLIPS_MAX: usize = 1024;
+/// Maximum number of keys of all curves of a file, after Bézier curves and turns were divided.
+pub const SKELETON_KEYS_MAX: usize = 1 << 20;
 /// Largest turn of a piece of a rotation in degrees, so that quaternions turn the same way.
 const TURN_MAX: f32 = 60.0;
 
@@ -36,10 +40,13 @@ pub fn read(
     source: &mut SkeletonSource,
 ) -> Result<(), Error> {
     let limit = (SKELETON_CLIPS_MAX, "SKELETON_CLIPS_MAX");
+    let bones = bones::by_name(&source.model.nodes);
+    let keys = Cell::new(0);
     for entry in root.named("clips", limit)? {
         let reader = ClipReader {
             path: root.path,
-            model: &source.model,
+            bones: &bones,
+            key_count: &keys,
             cutout: cutout_of(&source.model),
             plane,
             sheets,
@@ -48,7 +55,7 @@ pub fn read(
         let clip = reader.clip(&entry)?;
         source.clips.push(clip);
     }
-    add_tags(root.path, sheets, source)?;
+    add_tags(root.path, sheets, source, &keys)?;
     match source.clips.len() > SKELETON_CLIPS_MAX {
         true => Err(error!(
             "{}: the skeleton has {} clips with the tags of its sheets: {SKELETON_CLIPS_MAX} is \
@@ -65,7 +72,12 @@ fn cutout_of(model: &ModelData) -> &CutoutData {
 }
 
 /// Adds the tags of sheets: a clip for each, or keys of the clip of the same name.
-fn add_tags(path: &str, sheets: &Sheets, source: &mut SkeletonSource) -> Result<(), Error> {
+fn add_tags(
+    path: &str,
+    sheets: &Sheets,
+    source: &mut SkeletonSource,
+    keys: &Cell<usize>,
+) -> Result<(), Error> {
     for (name, sheet) in &source.frame_slots {
         let cutout = cutout_of(&source.model);
         let slot = cutout.slot(name).expect("it was read");
@@ -73,6 +85,7 @@ fn add_tags(path: &str, sheets: &Sheets, source: &mut SkeletonSource) -> Result<
         let frames = sheets.get(sheet).expect("it was read");
         for tag in &frames.tags {
             let shown = frames_of(frames, tag);
+            let shown = shown.map_err(|message| error!("{path}: the sheet '{sheet}' {message}"))?;
             let known = source.clips.iter_mut().find(|clip| clip.animation.name == tag.name);
             let clip = match known {
                 Some(clip) => clip,
@@ -94,11 +107,27 @@ fn add_tags(path: &str, sheets: &Sheets, source: &mut SkeletonSource) -> Result<
             let is_keyed =
                 |it: &AnimationChannel| it.track == ChannelTarget::Slot && it.node == value;
             if !clip.animation.channels.iter().any(is_keyed) {
+                count_keys(keys, shown.frames.len()).map_err(|message| {
+                    error!("{path}: the tag '{}' of the sheet '{sheet}' {message}", tag.name)
+                })?;
                 clip.animation.channels.push(tag_channel(value, &shown));
             }
         }
     }
     Ok(())
+}
+
+/// Counts the keys of a curve with those before it. The error continues a sentence that begins
+/// with the curve.
+fn count_keys(sum: &Cell<usize>, count: usize) -> Result<(), String> {
+    sum.set(sum.get() + count);
+    match sum.get() > SKELETON_KEYS_MAX {
+        true => Err(format!(
+            "has a key too many: the curves of a skeleton have at most {SKELETON_KEYS_MAX} keys \
+             after they were divided (SKELETON_KEYS_MAX): use fewer turns and Bézier curves"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Returns the channel that shows the frames of a tag.
@@ -118,7 +147,10 @@ fn tag_channel(value: u32, shown: &TagFrames) -> AnimationChannel {
 /// Reader of one clip.
 struct ClipReader<'s, 'a> {
     path: &'a str,
-    model: &'s ModelData,
+    /// Indices of the bones by their names.
+    bones: &'s BTreeMap<String, u16>,
+    /// Number of the keys of the file so far.
+    key_count: &'s Cell<usize>,
     cutout: &'s CutoutData,
     plane: Plane,
     sheets: &'s Sheets,
@@ -162,8 +194,8 @@ impl<'a> ClipReader<'_, 'a> {
         channels: &mut Vec<AnimationChannel>,
     ) -> Result<(), Error> {
         let name = entry.key;
-        let bone = self.model.nodes.iter().position(|node| node.name == name).ok_or_else(|| {
-            let near = hint(name, self.model.nodes.iter().map(|node| node.name.as_str()));
+        let bone = *self.bones.get(name).ok_or_else(|| {
+            let near = hint(name, self.bones.keys().map(String::as_str));
             clip.error_at(
                 entry.value,
                 &format!("moves the bone '{name}', which does not exist{near}"),
@@ -171,12 +203,16 @@ impl<'a> ClipReader<'_, 'a> {
         })?;
         let subject = format!("bone '{name}' in {}", clip.subject);
         let block = Block::open(self.path, subject, entry.value, &BONE_TRACKS)?;
-        let mut add = |track: ChannelTarget,
-                       between: KeyInterpolation,
-                       times: Vec<f32>,
-                       values: Vec<f32>| {
-            channels.push(AnimationChannel { node: bone as u32, track, between, times, values });
-        };
+        let mut add =
+            |track: ChannelTarget, between: KeyInterpolation, times: Vec<f32>, values: Vec<f32>| {
+                channels.push(AnimationChannel {
+                    node: u32::from(bone),
+                    track,
+                    between,
+                    times,
+                    values,
+                });
+            };
         let plane = self.plane;
         let degrees = |value: SjsonValue| match value.as_f32().filter(|it| it.abs() <= ANGLE_MAX) {
             Some(angle) => Ok([angle]),
@@ -220,10 +256,14 @@ impl<'a> ClipReader<'_, 'a> {
         if keys.is_empty() {
             return Ok(None);
         }
-        let found = channel_keys(&keys, pieces);
-        found.map(Some).map_err(|fault| {
+        let found = channel_keys(&keys, pieces).map_err(|fault| fault.message);
+        let counted = found.and_then(|keys| {
+            count_keys(self.key_count, keys.times.len())?;
+            Ok(Some(keys))
+        });
+        counted.map_err(|message| {
             let value = block.value.get(key).unwrap_or(block.value);
-            error!("{}:{}: '{key}' of {} {}", self.path, value.line(), block.subject, fault.message)
+            error!("{}:{}: '{key}' of {} {message}", self.path, value.line(), block.subject)
         })
     }
 
@@ -317,7 +357,9 @@ impl<'a> ClipReader<'_, 'a> {
                 &format!("has the tag '{tag}', which the sheet '{sheet}' lacks{near}"),
             )
         })?;
-        let shown = frames_of(frames, found);
+        let shown = frames_of(frames, found)
+            .and_then(|shown| count_keys(self.key_count, shown.frames.len()).map(|()| shown));
+        let shown = shown.map_err(|message| block.error_at(block.value, &message))?;
         into.file.settings.looping.get_or_insert(shown.loops);
         into.animation.channels.push(tag_channel(self.cutout.part_value(slot) as u32, &shown));
         Ok(())

@@ -12,10 +12,10 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use crate::animation::{morph_ranges, refer_to_cue, skeleton_of, source_clip};
+use crate::animation::{morph_ranges, refer_to_cue, skeleton_of, slot_tolerances, source_clip};
 use bones::Plane;
 use engine_animation::{
-    AdditiveReference, AnimationFile, ClipSettings, Skeleton, SourceClip, compile,
+    AdditiveReference, AnimationFile, ClipSettings, CompiledClip, Skeleton, compile,
 };
 use engine_foundation::sjson::{self, Document, SjsonTree};
 use engine_foundation::suggest::hint;
@@ -152,14 +152,13 @@ pub fn compile_skeleton(compiling: &mut CompileContext) -> Result<ModelData, Err
     events.for_each(|event| refer_to_cue(compiling, &event.cue));
     let path = &compiling.path;
     let skeleton = skeleton_of(&model).map_err(|fault| error!("{path}: {}", fault.message))?;
-    let curves: Vec<SourceClip> =
-        clips.iter().map(|clip| source_clip(&clip.animation, &morph_ranges(&model))).collect();
     let mut compiled = Vec::with_capacity(clips.len());
-    for (clip, curve) in clips.iter().zip(&curves) {
-        let bytes = compile_clip(clip, curve, (&clips, &curves), &skeleton);
+    for clip in &clips {
         let name = clip.animation.name.clone();
-        let bytes = bytes.map_err(|fault| error!("{path}: clip '{name}': {}", fault.message))?;
-        compiled.push(ClipData { name, bytes });
+        let result = compile_clip(clip, &clips, &model, &skeleton);
+        let result = result.map_err(|fault| error!("{path}: clip '{name}': {}", fault.message))?;
+        model.warnings.extend(result.warning.map(|text| format!("clip '{name}': {text}")));
+        compiled.push(ClipData { name, bytes: result.clip.write() });
     }
     model.clips = compiled;
     Ok(model)
@@ -167,28 +166,28 @@ pub fn compile_skeleton(compiling: &mut CompileContext) -> Result<ModelData, Err
 
 fn compile_clip(
     clip: &SkeletonClip,
-    curve: &SourceClip,
-    (clips, curves): (&[SkeletonClip], &[SourceClip]),
+    clips: &[SkeletonClip],
+    model: &ModelData,
     skeleton: &Skeleton,
-) -> Result<Vec<u8>, Error> {
+) -> Result<CompiledClip, Error> {
+    let morphs = morph_ranges(model);
     let mut settings: ClipSettings = clip.file.settings.clone();
     if let Some(additive) = &clip.file.additive {
         let source = match &additive.clip {
             None => None,
             Some(name) => {
-                let found = clips.iter().position(|it| it.animation.name == *name);
-                Some(
-                    curves[found.ok_or_else(|| {
-                        let near = hint(name, clips.iter().map(|it| it.animation.name.as_str()));
-                        error!("additive: the skeleton has no clip '{name}'{near}")
-                    })?]
-                    .clone(),
-                )
+                let found = clips.iter().find(|it| it.animation.name == *name);
+                let found = found.ok_or_else(|| {
+                    let near = hint(name, clips.iter().map(|it| it.animation.name.as_str()));
+                    error!("additive: the skeleton has no clip '{name}'{near}")
+                })?;
+                Some(source_clip(&found.animation, &morphs))
             }
         };
         settings.additive = Some(AdditiveReference { source, time: additive.time });
     }
-    Ok(compile(curve, skeleton, &settings)?.clip.write())
+    settings.weight_tolerances = model.cutout.as_deref().map(slot_tolerances).unwrap_or_default();
+    compile(&source_clip(&clip.animation, &morphs), skeleton, &settings)
 }
 
 /// Returns the bones and animations of a file for the compiler of animations, without meshes.

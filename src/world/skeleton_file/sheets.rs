@@ -47,8 +47,12 @@ impl Sheets {
     }
 }
 
-/// Returns the frames of a tag with all of its repetitions, at most [`TAG_FRAMES_MAX`] frames.
-pub fn frames_of(sheet: &SheetFrames, tag: &SheetTag) -> TagFrames {
+/// Returns the frames of a tag with all of its repetitions.
+///
+/// # Errors
+/// Returns a message, which continues a sentence that begins with the sheet, if there are more than
+/// [`TAG_FRAMES_MAX`] frames.
+pub fn frames_of(sheet: &SheetFrames, tag: &SheetTag) -> Result<TagFrames, String> {
     let forward = tag.from as usize..=tag.to as usize;
     // Frames between the first and the last, which are shown once per repetition in each
     // direction.
@@ -59,11 +63,44 @@ pub fn frames_of(sheet: &SheetFrames, tag: &SheetTag) -> TagFrames {
         PlayDirection::PingPong => forward.chain(between.rev()).collect(),
         PlayDirection::PingPongReverse => forward.rev().chain(between).collect(),
     };
-    let repeats = (tag.repeat.max(1) as usize).min(TAG_FRAMES_MAX / order.len()).max(1);
+    let repeats = tag.repeat.max(1) as usize;
+    let count = order.len().saturating_mul(repeats);
+    if count > TAG_FRAMES_MAX {
+        return Err(format!(
+            "has the tag '{}' with {count} frames after its repetitions: {TAG_FRAMES_MAX} is the \
+             most (TAG_FRAMES_MAX)",
+            tag.name
+        ));
+    }
     let (mut frames, mut milliseconds) = (Vec::new(), 0.0);
-    for frame in order.iter().cycle().take(order.len() * repeats) {
+    for frame in order.iter().cycle().take(count) {
         frames.push(((milliseconds / 1000.0) as f32, *frame));
         milliseconds += sheet.frames[*frame].1;
     }
-    TagFrames { frames, seconds: (milliseconds / 1000.0) as f32, loops: tag.repeat == 0 }
+    let seconds = (milliseconds / 1000.0) as f32;
+    Ok(TagFrames { frames, seconds, loops: tag.repeat == 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_with_too_many_repetitions_are_refused() {
+        let frames = vec![("1".to_string(), 100.0), ("2".to_string(), 100.0)];
+        let mut tag = SheetTag {
+            name: "spin".to_string(),
+            from: 0,
+            to: 1,
+            direction: PlayDirection::Forward,
+            repeat: 8192,
+        };
+        let sheet = SheetFrames { frames, tags: Vec::new() };
+        assert_eq!(frames_of(&sheet, &tag).map(|shown| shown.frames.len()), Ok(TAG_FRAMES_MAX));
+        tag.repeat = 8193;
+        let message = frames_of(&sheet, &tag).map(drop).unwrap_err();
+        let wanted = "has the tag 'spin' with 16386 frames after its repetitions: 16384 is the \
+                      most (TAG_FRAMES_MAX)";
+        assert_eq!(message, wanted);
+    }
 }

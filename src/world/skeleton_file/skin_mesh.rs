@@ -8,6 +8,7 @@ use engine_foundation::{Error, Mat4, Vec2, Vec3, error};
 use engine_frame_packet::mesh::{MeshBounds, MeshPart, MeshVertex};
 use engine_models::cutout::CutoutPart;
 use engine_models::data::{MeshData, ModelData, SkinData};
+use std::collections::BTreeMap;
 
 pub const KEYS: [&str; 5] = ["grid", "bones", "vertices", "triangles", "weights"];
 /// Maximum number of cells of a grid along an axis.
@@ -16,6 +17,8 @@ pub const GRID_CELLS_MAX: usize = 64;
 pub const MESH_VERTICES_MAX: usize = 8192;
 /// Maximum number of triangles of a part.
 pub const MESH_TRIANGLES_MAX: usize = 16_384;
+/// Maximum number of vertices of all meshes of a skeleton.
+pub const SKELETON_VERTICES_MAX: usize = 1 << 17;
 /// Maximum number of bones of a mesh.
 pub const MESH_BONES_MAX: usize = 128;
 /// Number of bones that move a vertex.
@@ -31,6 +34,8 @@ pub struct PartShape<'a> {
     pub part: &'a CutoutPart,
     pub bone: u16,
     pub plane: Plane,
+    /// Indices of the bones by their names.
+    pub bones: &'a BTreeMap<String, u16>,
 }
 
 /// Mesh in the plane of the skeleton.
@@ -57,11 +62,15 @@ pub fn add(model: &mut ModelData, block: &Block, shape: &PartShape) -> Result<(u
         return Err(block
             .error_at(block.value, "has a grid: leave out 'vertices', 'triangles' and 'weights'"));
     }
+    let to_model = world(model, usize::from(shape.bone));
+    if !to_model.inverse().is_finite() {
+        return Err(without_scale(block));
+    }
     let mesh = match has_grid {
         true => grid(model, block, shape)?,
-        false => listed(model, block, shape)?,
+        false => listed(block, shape)?,
     };
-    let to_model = world(model, usize::from(shape.bone));
+    check_vertices(model, block, mesh.points.len())?;
     let normal = if shape.plane.upright { Vec3::NEG_Y } else { Vec3::Z };
     let vertex = |(point, uv): (&Vec2, &[f32; 2])| MeshVertex {
         position: to_model.transform_point3(in_plane(shape.plane, *point)).to_array(),
@@ -84,9 +93,7 @@ pub fn add(model: &mut ModelData, block: &Block, shape: &PartShape) -> Result<(u
     let inverse = |bone: &u16| world(model, usize::from(*bone)).inverse().to_cols_array();
     let inverse_bind: Vec<[f32; 16]> = mesh.bones.iter().map(inverse).collect();
     if inverse_bind.iter().flatten().any(|number| !number.is_finite()) {
-        return Err(
-            block.error_at(block.value, "has a bone with a scale of 0, which deforms nothing")
-        );
+        return Err(without_scale(block));
     }
     let indices: Vec<u32> = mesh.triangles.iter().flatten().copied().collect();
     let name = shape.title.to_string();
@@ -108,6 +115,25 @@ pub fn add(model: &mut ModelData, block: &Block, shape: &PartShape) -> Result<(u
     Ok((model.meshes.len() as u32 - 1, model.skins.len() as u32 - 1))
 }
 
+fn without_scale(block: &Block) -> Error {
+    block.error_at(block.value, "has a bone with a scale of 0, which deforms nothing")
+}
+
+/// Checks the number of the vertices of a skeleton with those of a further mesh.
+fn check_vertices(model: &ModelData, block: &Block, count: usize) -> Result<(), Error> {
+    let known: usize = model.meshes.iter().map(|mesh| mesh.vertices.len()).sum();
+    match known + count > SKELETON_VERTICES_MAX {
+        true => Err(block.error_at(
+            block.value,
+            &format!(
+                "has a vertex too many: the meshes of a skeleton have at most \
+                 {SKELETON_VERTICES_MAX} vertices (SKELETON_VERTICES_MAX): use smaller grids"
+            ),
+        )),
+        false => Ok(()),
+    }
+}
+
 fn in_plane(plane: Plane, point: Vec2) -> Vec3 {
     if plane.upright { Vec3::new(point.x, 0.0, point.y) } else { Vec3::new(point.x, point.y, 0.0) }
 }
@@ -118,10 +144,9 @@ fn world(model: &ModelData, bone: usize) -> Mat4 {
 }
 
 /// Returns the index of a bone.
-fn find_bone(model: &ModelData, block: &Block, name: &str) -> Result<u16, Error> {
-    let found = model.nodes.iter().position(|node| node.name == name);
-    found.map(|index| index as u16).ok_or_else(|| {
-        let near = hint(name, model.nodes.iter().map(|node| node.name.as_str()));
+fn find_bone(shape: &PartShape, block: &Block, name: &str) -> Result<u16, Error> {
+    shape.bones.get(name).copied().ok_or_else(|| {
+        let near = hint(name, shape.bones.keys().map(String::as_str));
         block.error_at(block.value, &format!("has the bone '{name}', which does not exist{near}"))
     })
 }
@@ -141,7 +166,7 @@ fn grid(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMesh,
     if width <= 0.0 {
         return Err(block.error_at(value, "has a grid: the part needs a 'size' in texels"));
     }
-    let mut mesh = FlatMesh { bones: bones_of(model, block)?, ..FlatMesh::default() };
+    let mut mesh = FlatMesh { bones: bones_of(shape, block)?, ..FlatMesh::default() };
     let [columns, rows] = cells.map(|count| count as usize);
     let CutoutPart { position, rotation, scale, pivot, .. } = *shape.part;
     let (sine, cosine) = engine_foundation::deterministic_math::sin_cos(rotation);
@@ -168,7 +193,7 @@ fn grid(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMesh,
 }
 
 /// Reads the list of the bones of a mesh.
-fn bones_of(model: &ModelData, block: &Block) -> Result<Vec<u16>, Error> {
+fn bones_of(shape: &PartShape, block: &Block) -> Result<Vec<u16>, Error> {
     let names: Option<Vec<&str>> =
         block.value.get("bones").and_then(|list| list.items()?.map(|item| item.as_str()).collect());
     let names = names.filter(|names| (1..=MESH_BONES_MAX).contains(&names.len()));
@@ -179,7 +204,7 @@ fn bones_of(model: &ModelData, block: &Block) -> Result<Vec<u16>, Error> {
         );
         block.error_at(block.value, &message)
     })?;
-    names.into_iter().map(|name| find_bone(model, block, name)).collect()
+    names.into_iter().map(|name| find_bone(shape, block, name)).collect()
 }
 
 /// Sets the weights of a grid. A bone reaches from its origin to that of the next one in the list
@@ -223,7 +248,7 @@ fn nearest_bones(point: Vec2, segments: &[(Vec2, Vec2)], near: f32) -> Vec<(u16,
 }
 
 /// Reads a mesh with vertices, triangles and weights.
-fn listed(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMesh, Error> {
+fn listed(block: &Block, shape: &PartShape) -> Result<FlatMesh, Error> {
     let mut mesh = FlatMesh::default();
     let at = |key: &str, message: String| {
         let value = block.value.get(key).unwrap_or(block.value);
@@ -235,7 +260,10 @@ fn listed(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMes
         items.ok_or_else(|| at(key, format!("must be a list of 1 to {most} ({limit})")))
     };
     for item in list("vertices", MESH_VERTICES_MAX, "MESH_VERTICES_MAX")? {
-        let [x, y, u, v] = numbers::<4>(item, COORDINATE_MAX).ok_or_else(|| {
+        let inside = |part: f32| (0.0..=1.0).contains(&part);
+        let vertex = numbers::<4>(item, COORDINATE_MAX);
+        let vertex = vertex.filter(|[_, _, u, v]| inside(*u) && inside(*v));
+        let [x, y, u, v] = vertex.ok_or_else(|| {
             at(
                 "vertices",
                 "must be lists of x and y in texels, and u and v from 0 to 1".to_string(),
@@ -264,7 +292,7 @@ fn listed(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMes
         return Err(at("weights", format!("has {found} blocks for {count} vertices")));
     }
     for item in items {
-        let shares = read_weights(model, (block.path, &block.subject), item, &mut mesh.bones)?;
+        let shares = read_weights(shape, (block.path, &block.subject), item, &mut mesh.bones)?;
         mesh.weights.push(shares);
     }
     Ok(mesh)
@@ -272,7 +300,7 @@ fn listed(model: &ModelData, block: &Block, shape: &PartShape) -> Result<FlatMes
 
 /// Reads the weights of a vertex: `{ arm = 0.5 hand = 0.5 }`. Bones are added to `bones`.
 fn read_weights(
-    model: &ModelData,
+    shape: &PartShape,
     (path, subject): (&str, &str),
     item: engine_foundation::sjson::SjsonValue,
     bones: &mut Vec<u16>,
@@ -286,7 +314,7 @@ fn read_weights(
     }
     let mut shares: Vec<(u16, f32)> = Vec::with_capacity(entries.len());
     for entry in entries {
-        let bone = find_bone(model, &block, entry.key)?;
+        let bone = find_bone(shape, &block, entry.key)?;
         let weight = block.number(entry.key, 0.0, COORDINATE_MAX)?.unwrap_or(0.0);
         let index = bones.iter().position(|known| *known == bone).unwrap_or_else(|| {
             bones.push(bone);

@@ -1,7 +1,7 @@
 //! The blocks `slots` and `skins` of a `.skeleton` file: the pictures of the bones.
 
 use super::SkeletonSource;
-use super::bones::Plane;
+use super::bones::{self, Plane};
 use super::fields::{Block, COORDINATE_MAX};
 use super::sheets::Sheets;
 use super::skin_mesh::{self, PartShape};
@@ -14,6 +14,7 @@ use engine_models::cutout::{
 };
 use engine_models::data::ModelData;
 use engine_resource::resource_kind::{CompileContext, kind_names};
+use std::collections::BTreeMap;
 
 const PART_KEYS: [&str; 9] =
     ["texture", "sheet", "frame", "position", "rotation", "scale", "pivot", "size", "mesh"];
@@ -47,6 +48,8 @@ pub struct SlotReader<'a, 'c, 's> {
     /// Sheet of parts that name a frame and no sheet.
     pub usual_sheet: Option<&'a str>,
     pub model: &'c mut ModelData,
+    /// Indices of the bones by their names.
+    bones: BTreeMap<String, u16>,
     count: usize,
 }
 
@@ -58,7 +61,8 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         (plane, usual_sheet): (Plane, Option<&'a str>),
         model: &'c mut ModelData,
     ) -> SlotReader<'a, 'c, 's> {
-        SlotReader { path, compiling, sheets, plane, usual_sheet, model, count: 0 }
+        let bones = bones::by_name(&model.nodes);
+        SlotReader { path, compiling, sheets, plane, usual_sheet, model, bones, count: 0 }
     }
 
     /// Reads the slots and the skins.
@@ -102,16 +106,15 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let name = entry.key;
         let block = Block::open(self.path, format!("slot '{name}'"), entry.value, &SLOT_KEYS)?;
         let bone_name = block.text("bone")?.unwrap_or(name);
-        let bone = self.model.nodes.iter().position(|node| node.name == bone_name);
-        let bone = bone.ok_or_else(|| {
-            let near = hint(bone_name, self.model.nodes.iter().map(|node| node.name.as_str()));
+        let bone = *self.bones.get(bone_name).ok_or_else(|| {
+            let near = hint(bone_name, self.bones.keys().map(String::as_str));
             let remedy = if near.is_empty() { ": name one by bone = \"…\"" } else { "" };
             let message = format!("has no bone '{bone_name}'{near}{remedy}");
             block.error_at(entry.value, &message)
         })?;
         let mut slot = CutoutSlot {
             name: name.to_string(),
-            bone: bone as u16,
+            bone,
             color: block.color("color")?.unwrap_or([1.0; 4]),
             part: 0,
             parts: Vec::new(),
@@ -234,7 +237,13 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         if let Some(mesh) = value.get("mesh") {
             let mesh =
                 Block::open(self.path, format!("the mesh of {subject}"), mesh, &skin_mesh::KEYS)?;
-            let shape = PartShape { title, part: &part, bone: *bone, plane: self.plane };
+            let shape = PartShape {
+                title,
+                part: &part,
+                bone: *bone,
+                plane: self.plane,
+                bones: &self.bones,
+            };
             part.mesh = Some(skin_mesh::add(self.model, &mesh, &shape)?);
         } else if part.mesh.is_some() && MOVING_KEYS.iter().any(|key| value.get(key).is_some()) {
             return Err(block.error_at(

@@ -324,6 +324,7 @@ fn faults_of_meshes_name_the_part() {
     check(&mesh("grid = [2, 2]"), "the part needs a 'size' in texels");
     check(&mesh("grid = [2, 0.5]"), "has a grid that is not valid");
     check(&mesh("vertices = [ [0 0] ]"), "must be lists of x and y");
+    check(&mesh("vertices = [ [0 0 0 1.5] ]"), "u and v from 0 to 1");
     check(&mesh("vertices = [ [0 0 0 0] ] triangles = [ [1 1 2] ]"), "three vertices, from 1 to 1");
     let triangle = "vertices = [ [0 0 0 0] ] triangles = [ [1 1 1] ]";
     check(&mesh(&format!("{triangle} weights = [ {{ a = 0 }} ]")), "add up to 0");
@@ -332,4 +333,63 @@ fn faults_of_meshes_name_the_part() {
         "has the bone 'b', which does not exist",
     );
     check(&mesh(&format!("{triangle} weights = []")), "'weights' of the mesh");
+}
+
+#[test]
+fn grids_on_a_bone_without_a_size_are_refused() {
+    check(
+        "bones = { a = { scale = 0 } b = {} } slots = { a = { texture = \"t\" size = [8, 8] \
+         mesh = { grid = [1, 1] bones = [\"b\"] } } }",
+        "has a bone with a scale of 0",
+    );
+}
+
+#[test]
+fn keys_and_vertices_of_a_whole_file_are_limited() {
+    let turns: String = (0..100)
+        .map(|key| {
+            format!("{{ time = {key} value = {} }} ", if key % 2 == 0 { 36000 } else { -36000 })
+        })
+        .collect();
+    let bones: String = (0..10).map(|bone| format!("b{bone} = {{}} ")).collect();
+    let keyed: String =
+        (0..10).map(|bone| format!("b{bone} = {{ rotation = [ {turns} ] }} ")).collect();
+    check(
+        &format!(
+            "bones = {{ {bones} }} slots = {{ b0 = {{ texture = \"t\" }} }} \
+             clips = {{ c = {{ bones = {{ {keyed} }} }} }}"
+        ),
+        "(SKELETON_KEYS_MAX)",
+    );
+    let grid = "size = [8, 8] mesh = { grid = [64, 64] bones = [\"a\"] }";
+    let parts: String =
+        (0..32).map(|part| format!("p{part} = {{ texture = \"t\" {grid} }} ")).collect();
+    check(
+        &format!("bones = {{ a = {{}} }} slots = {{ a = {{ parts = {{ {parts} }} }} }}"),
+        "(SKELETON_VERTICES_MAX)",
+    );
+}
+
+#[test]
+fn a_coarse_tolerance_keeps_parts_orders_and_colors() {
+    let parts: String = (1..=20).map(|part| format!("p{part} = \"t\" ")).collect();
+    let shown = [1, 2, 3, 4, 5, 6, 7, 8, 20, 3, 2];
+    let keys: String = (0..)
+        .zip(shown)
+        .map(|(key, part)| format!("{{ time = {} value = \"p{part}\" }} ", f64::from(key) * 0.1))
+        .collect();
+    let text = format!(
+        "pixels_per_metre = 1 bones = {{ a = {{}} }} slots = {{ a = {{ parts = {{ {parts} }} }} }} \
+         clips = {{ c = {{ tolerance = 0.5 slots = {{ a = {{ part = [ {keys} ] \
+         color = [ {{ time = 0 value = \"#000\" }} {{ time = 0.5 value = \"#404040\" }} \
+         {{ time = 1 value = \"#000\" }} ] }} }} }} }}"
+    );
+    let model = animated(compiled(&text).unwrap().0);
+    let cutout = model.cutout.clone().unwrap();
+    for (key, part) in (0_u8..).zip(shown) {
+        let values = values_at(&model, "c", f32::from(key) * 0.1 + 0.05);
+        assert_eq!(part_index(values[cutout.part_value(0)]), part, "{key}");
+    }
+    let red = values_at(&model, "c", 0.5)[cutout.first_value(0)];
+    assert!((red - 64.0 / 255.0).abs() <= 1.0 / 512.0, "{red}");
 }
