@@ -144,7 +144,7 @@ mod tests {
             let found = missing(module, function).unwrap_or_default();
             assert!(found.starts_with(wanted), "{module}.{function:?}: {found}");
         };
-        let wanted = format!("{added} (Stingray: Material.set_scalar");
+        let wanted = format!("{added} (Stingray: Mesh.set_material");
         check("Unit", Some("set_scalar_for_material"), &wanted);
         check("WwiseWorld", None, &format!("{added} (Stingray: .sound files"));
         check(
