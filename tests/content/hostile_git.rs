@@ -62,7 +62,7 @@ fn missing_objects_are_not_fetched_by_a_program() {
 
 #[cfg(unix)]
 #[test]
-fn pipe_in_place_of_attributes_stops_nothing() {
+fn pipe_named_as_attributes_stops_nothing() {
     let folder = game("git_pipe");
     let (code, out) = combined_output(&mut folder.program("mkfifo", &[".gitattributes"]));
     assert_eq!(code, Some(0), "{out}");

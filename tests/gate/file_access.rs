@@ -164,6 +164,7 @@ const ALLOWED: &[Allowed] = &[
         "src/command/git.rs",
         &[
             "fs::canonicalize(",
+            "fs::metadata(",
             "fs::read_to_string(",
             "fs::symlink_metadata(",
             ".exists()",

@@ -291,7 +291,10 @@ fn names_of_the_porting_layer_name_it_in_games_without_it() {
         "1: Window has no function 'set_mouse_focus' (Stingray: not",
     );
     // The game has a module of that name.
-    let own = [("main.lua", "require 'stingray' Unit.teleport_local_scale(1)"), ("stingray.lua", "return 1")];
+    let own = [
+        ("main.lua", "require 'stingray' Unit.teleport_local_scale(1)"),
+        ("stingray.lua", "return 1"),
+    ];
     assert_eq!(game(&own).len(), 1);
 }
 

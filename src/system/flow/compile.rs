@@ -64,11 +64,10 @@ fn query_order(flat: &FlatGraph) -> Result<Vec<Vec<u32>>, Problem> {
     let mut order = vec![Vec::new(); flat.nodes.len()];
     let mut visited = vec![u32::MAX; flat.nodes.len()];
     let mut total = 0;
-    for at in 0..flat.nodes.len() {
+    for (at, found) in order.iter_mut().enumerate() {
         if flat.nodes[at].query {
             continue;
         }
-        let found = &mut order[at];
         let mut stack: Vec<(usize, bool)> = query_inputs(flat, at).map(|q| (q, false)).collect();
         stack.reverse();
         while let Some((query, complete)) = stack.pop() {

@@ -9,7 +9,8 @@ use super::*;
 fn events_that_send_themselves_wait_for_the_next_update() {
     let mut game = Game::new(
         "nodes = { e = { type = \"event.custom\" name = \"go\" } \
-         a = { type = \"event.send\" name = \"go\" } b = { type = \"event.send\" name = \"go\" } }\n\
+         a = { type = \"event.send\" name = \"go\" } \
+         b = { type = \"event.send\" name = \"go\" } }\n\
          events = { \"e.out > a.in\" = true \"e.out > b.in\" = true }",
     );
     assert!(game.event("go"));

@@ -260,7 +260,6 @@ impl Machine<'_> {
 }
 
 /// Evaluates an operation of numbers.
-
 #[inline(always)]
 fn number_query(machine: &mut Machine, node: NodeRecord, op: Op) -> Slot {
     match op {

@@ -210,7 +210,7 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
         (&text[..at], text[at..].parse::<u64>().ok())
     }
     let ((a_text, a_number), (b_text, b_number)) = (split(a), split(b));
-    a_text.cmp(&b_text).then(a_number.cmp(&b_number)).then_with(|| a.cmp(b))
+    a_text.cmp(b_text).then(a_number.cmp(&b_number)).then_with(|| a.cmp(b))
 }
 
 /// Returns true if a text can be the id of a node.

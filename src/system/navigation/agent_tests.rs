@@ -200,7 +200,7 @@ fn agents_do_not_slow_down_at_the_corners_of_walls() {
 }
 
 #[test]
-fn agents_arrive_at_their_destination_with_any_acceleration_and_step() {
+fn agents_arrive_with_any_acceleration_and_step() {
     for (acceleration, speed, step) in [
         (12.0, 3.5, STEP),
         (1e4, 3.5, STEP),
@@ -241,7 +241,7 @@ fn time_without_progress_counts_until_there_is_progress() {
 }
 
 #[test]
-fn agents_search_on_from_the_end_of_a_path_that_was_given_up() {
+fn agents_search_again_from_the_end_of_a_partial_path() {
     // The second destination is no nearer to the end of the path than its start was.
     for (x, expected) in [(30.0, AgentState::Arrived), (-1.0, AgentState::Partial)] {
         let mut crowd = Crowd::new(square(40.0), 1);
@@ -271,7 +271,7 @@ fn lost_agents_stay_lost_until_they_are_put_on_ground() {
 }
 
 #[test]
-fn the_hash_of_an_agent_has_what_decides_about_its_way() {
+fn the_hash_of_an_agent_has_its_destination_and_settings() {
     let hash = |speed: f32, to: f32| {
         let mut crowd = Crowd::new(square(40.0), 1);
         let settings = AgentSettings { speed, ..AgentSettings::DEFAULT };

@@ -121,7 +121,7 @@ fn rays_end_at_walls_and_reach_free_points() {
 }
 
 #[test]
-fn a_ray_that_crosses_too_many_polygons_says_so() {
+fn a_ray_through_too_many_polygons_is_cut() {
     let mesh = scene(16, 1);
     let (start, to) = (near(&mesh, 5.0, 5.0, 0.0), Vec3::new(15.0, 35.0, 0.0));
     let end = mesh.ray_within(start, to, 2);
