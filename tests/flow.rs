@@ -137,8 +137,8 @@ fn running_graphs_continue_with_saved_files_and_their_state() {
         assert_eq!(game.go(graph, "sum"), 1.0, "{graph}");
     }
     assert_eq!(game.go("units/nested.unit", "inner/sum"), 1.0);
-    game.folder.write("units/own.unit", &block(&adding("10")));
-    game.folder.write("graphs/shared.flow", &adding("10"));
+    game.folder.write("units/own.unit", block(&adding("10")));
+    game.folder.write("graphs/shared.flow", adding("10"));
     for graph in graphs {
         game.wait_for(graph, "amount = 10");
         assert_eq!(game.go(graph, "sum"), 11.0, "{graph}");
@@ -156,7 +156,7 @@ fn a_graph_saved_with_an_error_keeps_its_previous_version() {
     let mut game = Game::start("broken");
     assert_eq!(game.go("units/own.unit", "sum"), 1.0);
     let errors = log::error_count();
-    game.folder.write("units/own.unit", &block(&adding("{ wire = \"ad.value\" }")));
+    game.folder.write("units/own.unit", block(&adding("{ wire = \"ad.value\" }")));
     game.logged(
         errors,
         "graph units/own.unit: node add, pin 'amount': comes from the node 'ad', which does not \
@@ -168,7 +168,7 @@ fn a_graph_saved_with_an_error_keeps_its_previous_version() {
     game.folder.write("units/own.unit", "flow = { nodes = 3 }");
     game.logged(errors, "units/own.unit");
     assert_eq!(game.go("units/own.unit", "sum"), 3.0);
-    game.folder.write("units/own.unit", &block(&adding("4")));
+    game.folder.write("units/own.unit", block(&adding("4")));
     game.wait_for("units/own.unit", "amount = 4");
     assert_eq!(game.go("units/own.unit", "sum"), 7.0);
 }
@@ -234,10 +234,10 @@ fn saved_nodes_in_lua_are_used_at_once() {
         sum = game.go(graph, "sum");
         sum - before
     };
-    game.folder.write("nodes/maths.lua", &nodes(other, "10"));
+    game.folder.write("nodes/maths.lua", nodes(other, "10"));
     game.wait_until("the new function runs", |game| added(game) == 10.0);
     // The other node is gone, so that the numbers of the types change.
-    game.folder.write("nodes/maths.lua", &nodes("", "20"));
+    game.folder.write("nodes/maths.lua", nodes("", "20"));
     game.wait_until("the new function runs", |game| added(game) == 20.0);
     let errors = log::error_count();
     game.folder.write("nodes/maths.lua", "local nodes = {\nreturn nodes\n");
@@ -254,7 +254,7 @@ fn saved_nodes_in_lua_are_used_at_once() {
     let errors = log::error_count();
     assert_eq!(added(&mut game), 0.0);
     game.logged(errors, "node amount (maths.amount): its node type does not exist any more");
-    game.folder.write("nodes/maths.lua", &nodes(other, "40"));
+    game.folder.write("nodes/maths.lua", nodes(other, "40"));
     game.wait_until("the new function runs", |game| added(game) == 40.0);
 }
 
@@ -290,7 +290,7 @@ fn recordings_compare_the_state_of_graphs() {
     let (code, _, output) = folder.engine(&replay);
     assert!(code == 0 && output.contains("replayed 60 frames"), "{output}");
     // The delay ends one frame later, and nothing else differs.
-    folder.write("units/own.unit", &STATE.replace("seconds = 0.125", "seconds = 0.14"));
+    folder.write("units/own.unit", STATE.replace("seconds = 0.125", "seconds = 0.14"));
     let (code, _, output) = folder.engine(&replay);
     assert_ne!(code, 0, "{output}");
     assert!(output.contains("worlds") && output.contains("graphs"), "{output}");

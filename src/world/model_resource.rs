@@ -219,17 +219,17 @@ pub fn tree(model: &Model) -> SjsonTree {
             }
         }
     }
+    // A node of the same name has its component named after it.
+    let mut add_whole = |kind: &'static str, renamed: &'static str| {
+        let taken = data.nodes.iter().any(|node| node.name == kind);
+        let fields = vec![("component", text(kind)), ("model", text(&model.name))];
+        parts.push((if taken { renamed } else { kind }.to_string(), object(fields)));
+    };
     if has_animation(data) {
-        let taken = data.nodes.iter().any(|node| node.name == ANIMATION.name);
-        let name = if taken { ANIMATION_RENAMED } else { ANIMATION.name };
-        let fields = vec![("component", text(ANIMATION.name)), ("model", text(&model.name))];
-        parts.push((name.to_string(), object(fields)));
+        add_whole(ANIMATION.name, ANIMATION_RENAMED);
     }
     if data.cutout.is_some() {
-        let taken = data.nodes.iter().any(|node| node.name == SKELETON.name);
-        let name = if taken { SKELETON_RENAMED } else { SKELETON.name };
-        let fields = vec![("component", text(SKELETON.name)), ("model", text(&model.name))];
-        parts.push((name.to_string(), object(fields)));
+        add_whole(SKELETON.name, SKELETON_RENAMED);
     }
     let mut visited = std::collections::HashSet::new();
     own.retain(|(key, _)| visited.insert(key.clone()));

@@ -35,6 +35,7 @@ pub struct Merger<'a, 'o> {
 
 /// The source of a part of the result.
 #[derive(Clone, Copy)]
+#[allow(clippy::large_enum_variant, reason = "a few are alive at a time, and nothing is boxed")]
 enum Merging<'a> {
     /// The part of one side.
     One(MergeSide, Part<'a>),

@@ -4,15 +4,15 @@
 use engine_foundation::hash::murmur64a;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use std::collections::HashMap;
+use std::ops::Range;
+
+/// Matches the items of two ranges, of the base and of a side, by writing their indices in the base.
+type PairItems<'a> = dyn FnMut(Range<usize>, Range<usize>, &mut [Option<usize>]) + 'a;
 
 /// Returns for each item of `side` the index of its item in `base`. Equal items at both ends, then
 /// items that occur once in both lists, are matched; the matches are in the same order in both
 /// lists. `pair` matches the items that are left between two matches.
-pub fn match_items(
-    base: &[u64],
-    side: &[u64],
-    pair: &mut dyn FnMut(std::ops::Range<usize>, std::ops::Range<usize>, &mut [Option<usize>]),
-) -> Vec<Option<usize>> {
+pub fn match_items(base: &[u64], side: &[u64], pair: &mut PairItems) -> Vec<Option<usize>> {
     let mut matched = vec![None; side.len()];
     let mut open = vec![(0..base.len(), 0..side.len())];
     while let Some((mut b, mut s)) = open.pop() {
@@ -47,8 +47,8 @@ pub fn match_items(
 fn unique_anchors(
     base: &[u64],
     side: &[u64],
-    b: &std::ops::Range<usize>,
-    s: &std::ops::Range<usize>,
+    b: &Range<usize>,
+    s: &Range<usize>,
 ) -> Vec<(usize, usize)> {
     let mut count: HashMap<u64, (u32, usize, u32)> = HashMap::new();
     for at in b.clone() {

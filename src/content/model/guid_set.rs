@@ -12,6 +12,7 @@ const FEW_MAX: usize = 64;
 pub struct GuidSet {
     /// Empty if there were more than [`FEW_MAX`] members.
     few: Vec<Guid>,
+    #[allow(clippy::box_collection, reason = "most sets have few members, and stay small")]
     many: Option<Box<BTreeSet<Guid>>>,
 }
 

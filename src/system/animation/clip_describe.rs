@@ -73,16 +73,7 @@ impl Clip {
             false => format!("size: {bytes} bytes"),
         });
         line(format!("error: {:.4} mm", self.error() * 1000.0));
-        if self.has_root_motion() {
-            let moved = self.root_delta(0.0, self.seconds, 0);
-            let [x, y, z] = moved.position.to_array();
-            let turned = moved.rotation.to_axis_angle().1.to_degrees();
-            line(format!(
-                "root motion: {x:.3}, {y:.3}, {z:.3} m and {turned:.1} degrees, {} keys",
-                stats.root_keys
-            ));
-            self.root_warning().into_iter().for_each(|warning| line(format!("warning: {warning}")));
-        }
+        self.describe_root().into_iter().for_each(&mut line);
         let more = |count: usize| match count.saturating_sub(LISTED_MAX) {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -103,6 +94,21 @@ impl Clip {
             line(format!("events:{}", more(events.len())));
         }
         text
+    }
+
+    /// Returns the lines about root motion.
+    fn describe_root(&self) -> Vec<String> {
+        if !self.has_root_motion() {
+            return Vec::new();
+        }
+        let moved = self.root_delta(0.0, self.seconds, 0);
+        let [x, y, z] = moved.position.to_array();
+        let turned = moved.rotation.to_axis_angle().1.to_degrees();
+        let keys = self.stats().root_keys;
+        let moved =
+            format!("root motion: {x:.3}, {y:.3}, {z:.3} m and {turned:.1} degrees, {keys} keys");
+        let warning = self.root_warning().map(|warning| format!("warning: {warning}"));
+        [moved].into_iter().chain(warning).collect()
     }
 }
 

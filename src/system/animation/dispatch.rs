@@ -40,7 +40,7 @@ mod tests {
     dispatched! {
         fn sums(a: &[f32], b: &[f32], out: &mut [f32]) {
             for ((a, b), out) in a.iter().zip(b).zip(out) {
-                *out = a * b + *out;
+                *out += a * b;
             }
         }
     }

@@ -35,7 +35,7 @@ const STEP_PARTS: [f32; 8] = [
     0.707_106_77,
     0.648_419_8,
     0.594_603_54,
-    0.545_253_87,
+    0.545_253_9,
 ];
 /// Parts of the previous difference that an extrapolation adds to the previous number. The last
 /// one averages noise.
@@ -285,10 +285,10 @@ impl Rows {
                 let components = tracks[number].components();
                 chosen[number] = TrackBlock::choose(values, components, rows.clone());
                 writer.write(chosen[number].slope, 2);
-                for component in 0..components {
-                    let bits = chosen[number].widths[component];
-                    writer.write_count(fold(bits as i32 - widths[number][component] as i32));
-                    widths[number][component] = bits;
+                let new = &chosen[number].widths[..components];
+                for (bits, width) in new.iter().zip(&mut widths[number]) {
+                    writer.write_count(fold(*bits as i32 - *width as i32));
+                    *width = *bits;
                 }
             }
             for row in rows {

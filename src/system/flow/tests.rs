@@ -126,8 +126,7 @@ impl Game {
         let mut worlds = Slots::new(HandleKind::World, 4);
         let mut units = Slots::new(HandleKind::Unit, 100_000);
         let (world, unit) = (worlds.add(()).unwrap(), units.add(()).unwrap());
-        let mut flow = Flow::default();
-        flow.catalogue = catalogue();
+        let mut flow = Flow { catalogue: catalogue(), ..Flow::default() };
         let program = flow.add_program(compiled(text, graphs).unwrap(), &native);
         let owner = FlowOwner { unit: Some(unit), level: None, world };
         let id = flow.create(program, owner).unwrap();
@@ -417,7 +416,7 @@ fn instances_share_the_program_and_copy_the_template() {
     assert_eq!(game.flow.instance_of(unit), Some(other));
     assert!(instance_bytes() <= 64, "{}", instance_bytes());
     let size = game.flow.program(game.program).size();
-    assert_eq!(size.instance, game.flow.slots(game.id).len() * size_of::<Slot>());
+    assert_eq!(size.instance, size_of_val(game.flow.slots(game.id)));
     game.flow.destroy(other);
     assert_eq!((game.flow.instance_of(unit), game.flow.instance_count()), (None, 1));
     assert!(game.flow.instance_of(game.unit).is_some());

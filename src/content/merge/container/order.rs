@@ -22,9 +22,7 @@ impl<'a> Merger<'a, '_> {
         let kept_order = |side: &[usize]| {
             side.iter().copied().filter(|id| in_base(id)).eq(of_base.iter().copied())
         };
-        let skeleton = if of_left == of_right {
-            of_right
-        } else if kept_order(&of_left) {
+        let skeleton = if of_left == of_right || kept_order(&of_left) {
             of_right
         } else if kept_order(&of_right) {
             of_left
