@@ -24,6 +24,9 @@ const LAST = "flow-graph";
 const WIDE = "flow-wide";
 const narrow = matchMedia("(max-width: 820px)");
 
+// Makes the browser ask before the page is left.
+const keepPage = (event) => event.preventDefault();
+
 class FlowView {
   constructor(panel, connection) {
     this.editor = new FlowEditor(connection);
@@ -60,7 +63,6 @@ class FlowView {
       "open",
       () => editor.entered && editor.model && editor.readCatalogue().catch(failed),
     );
-    addEventListener("beforeunload", (event) => editor.model?.unsaved && event.preventDefault());
     this.showSide(!narrow.matches);
     this.setWide(sessionStorage.getItem(WIDE) === "true");
     this.failed = failed;
@@ -317,6 +319,8 @@ class FlowView {
     const isUnsaved = Boolean(model?.unsaved);
     setText(this.save, isUnsaved ? "Save •" : "Save");
     this.save.disabled = !isUnsaved;
+    // Without unsaved changes, the browser need not ask the page before it leaves it.
+    (isUnsaved ? addEventListener : removeEventListener)("beforeunload", keepPage);
     this.undo.disabled = !model?.past.length;
     this.redo.disabled = !model?.future.length;
     for (const one of [this.add, this.more]) one.disabled = !model;

@@ -117,19 +117,11 @@ export function openPicture(panel, connection) {
     setText(note, draws ? "The picture is in a window of its own." : NOTHING_DRAWN);
     setText(detach, away ? "Attach" : "Detach");
   };
-  // Chromium keeps the requests of a window that is closed while it loads, and later ones wait for
-  // them without end.
-  let closing = false;
-  const closeLoaded = () => {
-    if (closing && other.document.body?.dataset.ready === "true") other.close();
-  };
   detach.addEventListener("click", () => {
     if (isDetached()) {
-      closing = true;
-      closeLoaded();
+      other.close();
       return;
     }
-    closing = false;
     other = window.open(`${location.pathname}${location.search}${ONLY_PICTURE}`, "_blank", WINDOW);
     if (!other) {
       const message = "the browser has blocked the window: allow windows of this page";
@@ -140,7 +132,7 @@ export function openPicture(panel, connection) {
     showNote();
     stream.follow();
     const watch = setInterval(() => {
-      if (isDetached()) return closeLoaded();
+      if (isDetached()) return;
       clearInterval(watch);
       showNote();
       stream.follow();
