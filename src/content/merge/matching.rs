@@ -6,7 +6,7 @@ use engine_foundation::sjson::{SjsonValue, ValueKind};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Matches the items of two ranges, of the base and of a side, by writing their indices in the base.
+/// Matches the items of two ranges, of the base and of a side: writes their indices in the base.
 type PairItems<'a> = dyn FnMut(Range<usize>, Range<usize>, &mut [Option<usize>]) + 'a;
 
 /// Returns for each item of `side` the index of its item in `base`. Equal items at both ends, then

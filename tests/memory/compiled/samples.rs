@@ -43,6 +43,7 @@ impl Drop for Samples {
 const EXCLUDED: &[&str] = &[
     "bad_",
     "circle.",
+    "dancer.",
     "enemy.",
     "eye_",
     "far",
