@@ -34,7 +34,7 @@ pub fn run(run: &mut Run) {
         name: "navigation grids",
         title: "a query in a grid of 256 by 256 cells",
         workload: "Random pairs of cells in a maze without loops, and in a grid with a quarter of \
-                   its cells blocked; a flow field to one target, computed anew.",
+                   its cells blocked; a flow field to one target, computed again.",
         rows: grids(),
     });
     run.part("crowds", || Group {

@@ -41,7 +41,7 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
             && (project.script(&resource.name).is_ok() || TEST_MODULES.contains(&first))
     };
     let is_external = |resource: &ResourceName| is_built_in(resource) || is_module(resource);
-    // A folder that cannot be written is read anew each time.
+    // A folder that cannot be written is read again each time.
     let cache = own_folder::create(folder).ok().map(|own| own.join(CACHE));
     let options = GraphOptions {
         kinds: KINDS,

@@ -144,7 +144,7 @@ fn saves_keep_bytes_and_merge_with_the_file() {
     let saved = ask(&mut client, "data_save", vec![path(PATH)]);
     assert_eq!(saved.get("saved"), Some(&SjsonTree::Bool(true)), "{}", json::write(&saved));
     assert_eq!(read(&game, PATH), LEVEL.replace("count = 1", "count = 7"));
-    // Somebody edits the file meanwhile: both changes stay, and subscribers are told.
+    // Somebody edits the file meanwhile: both changes stay, and subscribers get them.
     let mut listener = game.connect();
     open(&mut listener, PATH);
     ask(&mut listener, "data_subscribe", vec![path(PATH)]);

@@ -333,7 +333,7 @@ impl Saver<'_> {
         let kept: Vec<usize> =
             old.iter().flatten().filter_map(|member| position.get(member).copied()).collect();
         if !kept.is_sorted() {
-            // Another order: the list is written anew.
+            // Another order: the whole list is written again.
             let items = members.iter().map(|member| self.object_tree(*member, path.len() + 1));
             let list = SjsonTree::Array(items.collect::<Result<_, _>>()?);
             edits.set.push((path.clone(), list));
