@@ -174,6 +174,27 @@ fn saves_keep_bytes_and_merge_with_the_file() {
     assert_eq!(value(&open(&mut client, PATH), ROOT, "count"), SjsonTree::Number(100.0));
 }
 
+#[cfg(unix)]
+#[test]
+fn links_lead_no_saved_data_out_of_the_folder() {
+    for arguments in [&[][..], &["--unconfined"]] {
+        let name = format!("data-link-{}", arguments.len());
+        let files = [("main.lua", "function update() end\n"), ("sub/yard.level", "count = 1\n")];
+        let game = GameProcess::start_with(&name, &files, arguments);
+        let mut client = game.connect();
+        let yard = "sub/yard.level";
+        open(&mut client, yard);
+        apply(&mut client, yard, &set_count(7));
+        // The folder becomes a link to one outside of the game.
+        let outside = game.folder.join("outside");
+        std::fs::rename(game.folder.join("game/sub"), &outside).expect("it is moved");
+        std::os::unix::fs::symlink(&outside, game.folder.join("game/sub")).expect("a link");
+        ask_refused(&mut client, "data_save", vec![path(yard)]);
+        let kept = std::fs::read_to_string(outside.join("yard.level")).expect("it exists");
+        assert_eq!(kept, "count = 1\n");
+    }
+}
+
 #[test]
 fn hostile_messages_about_data_are_refused() {
     let game = start("data-refused");

@@ -52,5 +52,11 @@ fn links_lead_no_saved_graph_out_of_the_folder() {
         std::os::unix::fs::symlink(&outside, game.folder.join("game/out")).expect("a link");
         ask_refused(&mut client, "flow_save", fields("out/door.flow"));
         assert!(!outside.join("door.flow").exists());
+        // A link to a hidden folder of the game is followed as little.
+        let hidden = game.folder.join("game/.hidden");
+        std::fs::create_dir_all(&hidden).expect("the folder is made");
+        std::os::unix::fs::symlink(".hidden", game.folder.join("game/inner")).expect("a link");
+        ask_refused(&mut client, "flow_save", fields("inner/door.flow"));
+        assert!(!hidden.join("door.flow").exists());
     }
 }

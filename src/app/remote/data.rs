@@ -362,7 +362,7 @@ pub fn save(call: &mut IncomingCall) -> Answer {
         result = merged.text;
     }
     if result != on_disk {
-        broker::replace_source(&call.state.folder.join(&path), result.as_bytes())
+        broker::replace_source(&call.state.folder, &path, result.as_bytes())
             .map_err(|reason| refuse(format!("{path} cannot be written: {reason}")))?;
     }
     let source = opened(call.state, &path)?;

@@ -10,12 +10,10 @@ use engine_flow::{
 };
 use engine_foundation::hash::murmur64a;
 use engine_foundation::json::{self, object};
-use engine_foundation::output_file;
 use engine_foundation::sjson::{self, SjsonTree};
 use engine_platform::broker;
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::Engine;
-use std::path::Path;
 use std::time::Instant;
 
 /// Seconds without a question after which the recording of an instance ends.
@@ -185,10 +183,7 @@ pub fn save(call: &mut IncomingCall) -> Answer {
     let text = edit_text(&file.text, file.block(), &merged).map_err(refuse)?;
     let folder = call.app.game_folder().ok_or_else(|| refuse("a bundle has no sources"))?;
     if text != file.text {
-        let path = folder.join(&file.path);
-        output_file::check_no_links(&folder, Path::new(&file.path))
-            .and_then(|()| output_file::check(&path))
-            .and_then(|()| broker::replace_source(&path, text.as_bytes()))
+        broker::replace_source(&folder, &file.path, text.as_bytes())
             .map_err(|reason| refuse(format!("{} cannot be written: {reason}", file.path)))?;
     }
     let was_changed = json::write(&base) != json::write(&file.tree);

@@ -13,6 +13,7 @@ mod serve;
 
 #[cfg(target_os = "linux")]
 use channel::BrokerChannel;
+use engine_foundation::output_file;
 use std::fs::File;
 use std::io::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -265,19 +266,22 @@ pub fn append(path: &Path) -> Option<Result<File>> {
     with_client(open)
 }
 
-/// Replaces a source of [`BrokerDuties::sources`]. Without a broker, the process writes the file
-/// itself.
+/// Replaces a source of [`BrokerDuties::sources`] by its path below the game's folder. Without a
+/// broker, the process writes the file itself.
 ///
 /// # Errors
-/// Returns an error if the file is outside of the folder, or cannot be written.
-pub fn replace_source(path: &Path, bytes: &[u8]) -> Result<()> {
+/// Returns an error if a link is on the path, or if the file cannot be written.
+pub fn replace_source(folder: &Path, path: &str, bytes: &[u8]) -> Result<()> {
+    let full = folder.join(path);
+    output_file::check_no_links(folder, Path::new(path))?;
+    output_file::check(&full)?;
     let replaced = with_client(|client| {
-        let path = std::path::absolute(path)?;
-        let mut file = client.open(kind::SOURCE, path.as_os_str().as_encoded_bytes())?;
+        let full = std::path::absolute(&full)?;
+        let mut file = client.open(kind::SOURCE, full.as_os_str().as_encoded_bytes())?;
         std::io::Write::write_all(&mut file, bytes)?;
         client.request(kind::SOURCE_DONE, &[]).map(|_| ())
     });
-    replaced.unwrap_or_else(|| engine_foundation::atomic_file::write_durably(path, bytes))
+    replaced.unwrap_or_else(|| engine_foundation::atomic_file::write_durably(&full, bytes))
 }
 
 /// Makes the broker refuse all files of [`BrokerDuties::appends`] from now on.

@@ -210,7 +210,10 @@ impl BrokerServer {
             return Err(refused());
         }
         let parent = std::fs::canonicalize(path.parent().ok_or_else(refused)?)?;
-        if !parent.starts_with(std::fs::canonicalize(folder)?) {
+        // The folder itself may be hidden.
+        let relative =
+            parent.strip_prefix(std::fs::canonicalize(folder)?).map_err(|_| refused())?;
+        if is_hidden(relative) {
             return Err(refused());
         }
         let path = parent.join(path.file_name().ok_or_else(refused)?);
@@ -446,6 +449,41 @@ mod tests {
         server.ask(kind::NO_APPENDS, &[]).unwrap();
         let mut again = || server.ask(kind::APPEND, path.as_os_str().as_bytes()).unwrap_err();
         assert_eq!(again().to_string(), "nothing is added to");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn only_sources_of_the_game_are_replaced() {
+        let (folder, mut server) = server("sources");
+        let game = folder.join("game");
+        std::fs::create_dir(game.join(".git")).unwrap();
+        symlink(&folder, game.join("out")).unwrap();
+        symlink(".git", game.join("git")).unwrap();
+        symlink(folder.join("a.level"), game.join("link.level")).unwrap();
+        let ask = |server: &mut BrokerServer, path: &str| {
+            let file = server.ask(kind::SOURCE, game.join(path).as_os_str().as_bytes());
+            file.map(|file| file.expect("a file comes")).map_err(|reason| reason.to_string())
+        };
+        assert_eq!(ask(&mut server, "a.level").unwrap_err(), "no source is replaced");
+        server.duties.sources = Some(game.clone());
+        ask(&mut server, "spec/a.level").unwrap().write_all(b"x").unwrap();
+        server.ask(kind::SOURCE_DONE, &[]).unwrap();
+        assert_eq!(std::fs::read(game.join("spec/a.level")).unwrap(), b"x");
+        assert!(server.ask(kind::SOURCE_DONE, &[]).is_err());
+        let refused = "it is no source of the game";
+        for (path, message) in [
+            ("main.lua", refused),
+            ("../a.level", refused),
+            ("spec/../../a.level", refused),
+            ("/etc/a.level", refused),
+            (".git/a.level", refused),
+            ("git/a.level", refused),
+            ("out/a.level", refused),
+            ("link.level", "it is a link, and only plain files are written: give another path"),
+        ] {
+            assert_eq!(ask(&mut server, path).unwrap_err(), message, "{path}");
+        }
+        assert!(!folder.join("a.level").exists());
         std::fs::remove_dir_all(folder).unwrap();
     }
 
