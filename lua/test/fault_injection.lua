@@ -100,7 +100,10 @@ end
 ---`drop` (a path), `close` (true: the player closes a window), `cursor` ({ x, y }, over a
 ---secondary window). The last five accept a `window` returned by Window.open.
 ---@param events table one event, or an ordered list of events
-function engine_test.input(events)
+function engine_test.input(events, ...)
+  if select("#", ...) > 0 then
+    error("test.input: it takes one table: put the events into a list, { { … }, { … } }", 2)
+  end
   if type(events) ~= "table" then
     error("test.input: argument #1 'events' must be table, got " .. core.describe(events), 2)
   end

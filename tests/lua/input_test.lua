@@ -435,5 +435,7 @@ describe("test.input", function()
     assert.error_matches(function() test.input({ { tap = "a" }, { pres = "a" } }) end,
       "event #2: must have exactly one of .*, did you mean 'press'?")
     assert.error_matches(function() test.input(1) end, "must be table, got number 1")
+    assert.error_matches(function() test.input({ tap = "a" }, { tap = "b" }) end,
+      "test.input: it takes one table: put the events into a list")
   end)
 end)

@@ -39,8 +39,24 @@ pub(super) struct Rasterizer {
     width: usize,
     depth: usize,
     packed: Vec<u64>,
-    low: Vec<f32>,
-    high: Vec<f32>,
+    /// Heights that a polygon covers in the cells of a row.
+    ranges: Vec<HeightRange>,
+}
+
+#[derive(Clone, Copy)]
+struct HeightRange {
+    low: f32,
+    high: f32,
+}
+
+impl HeightRange {
+    const EMPTY: HeightRange = HeightRange { low: f32::MAX, high: f32::MIN };
+
+    fn widen(&mut self, a: f32, b: f32) {
+        let (low, high) = if a < b { (a, b) } else { (b, a) };
+        self.low = if low < self.low { low } else { self.low };
+        self.high = if high > self.high { high } else { self.high };
+    }
 }
 
 /// A convex polygon with at most 7 corners: a triangle that was cut four times.
@@ -87,8 +103,7 @@ fn split_rows(polygon: &Cut, line: f32) -> (Cut, Cut) {
 
 impl Rasterizer {
     pub fn new(width: usize, depth: usize) -> Rasterizer {
-        let (low, high) = (vec![f32::MAX; width], vec![f32::MIN; width]);
-        Rasterizer { width, depth, packed: Vec::new(), low, high }
+        Rasterizer { width, depth, packed: Vec::new(), ranges: vec![HeightRange::EMPTY; width] }
     }
 
     /// Returns the number of raw spans, for [`Rasterizer::fill`].
@@ -161,11 +176,11 @@ impl Rasterizer {
             left = left.min(point.x);
             right = right.max(point.x);
         }
-        if right < 0.0 || left > self.width as f32 {
+        if right < 0.0 || left >= self.width as f32 {
             return;
         }
-        let first = left.max(0.0) as usize;
-        let last = (right as usize).min(self.width - 1);
+        let first = left.max(0.0) as u32 as usize;
+        let last = (right as u32 as usize).min(self.width - 1);
         if first == last {
             let low = points.iter().fold(f32::MAX, |low, point| low.min(point.z));
             let high = points.iter().fold(f32::MIN, |high, point| high.max(point.z));
@@ -175,15 +190,16 @@ impl Rasterizer {
                 return;
             }
         }
-        self.low[first..=last].fill(f32::MAX);
-        self.high[first..=last].fill(f32::MIN);
-        for i in 0..points.len() {
-            let (a, b) = (points[i], points[if i + 1 == points.len() { 0 } else { i + 1 }]);
-            let (a, b) = if a.x <= b.x { (a, b) } else { (b, a) };
-            self.widen_edge(a, b, first, last);
+        self.ranges[first..=last].fill(HeightRange::EMPTY);
+        let mut a = points[points.len() - 1];
+        for &b in points {
+            let (left, right) = if a.x <= b.x { (a, b) } else { (b, a) };
+            self.widen_edge(left, right, first, last);
+            a = b;
         }
+        self.packed.reserve(last - first + 1);
         for column in first..=last {
-            let (low, high) = (self.low[column], self.high[column]);
+            let HeightRange { low, high } = self.ranges[column];
             if low <= high {
                 self.push(row * self.width + column, low, high, area);
             }
@@ -192,37 +208,32 @@ impl Rasterizer {
 
     /// Extends the height ranges of the cells that an edge crosses; `a` is its left end.
     fn widen_edge(&mut self, a: Vec3, b: Vec3, first: usize, last: usize) {
-        let mut widen = |column: usize, z: f32| {
-            self.low[column] = self.low[column].min(z);
-            self.high[column] = self.high[column].max(z);
-        };
-        let end = (last + 1) as f32;
-        if b.x < first as f32 || a.x > end {
+        let (start, end) = (first as f32, (last + 1) as f32);
+        if b.x < start || a.x > end {
             return;
-        }
-        if a.x >= first as f32 {
-            widen((a.x as usize).min(last), a.z);
-        }
-        if b.x <= end {
-            widen((b.x as usize).min(last), b.z);
         }
         let across = b.x - a.x;
-        if across <= 0.0 {
-            return;
+        let slope = if across > 0.0 { (b.z - a.z) / across } else { 0.0 };
+        let (low, high) = if a.z < b.z { (a.z, b.z) } else { (b.z, a.z) };
+        let height_at = |x: f32| {
+            let z = a.z + (x - a.x) * slope;
+            let z = if z < low { low } else { z };
+            if z > high { high } else { z }
+        };
+        let cell = |x: f32| (x as u32 as usize).min(last);
+        let (column, mut z) =
+            if a.x < start { (first, height_at(start)) } else { (cell(a.x), a.z) };
+        let (end_column, end_z) = if b.x > end { (last, height_at(end)) } else { (cell(b.x), b.z) };
+        let mut line = column as f32;
+        let ranges = &mut self.ranges[column..=end_column.max(column)];
+        let (range, rest) = ranges.split_last_mut().expect("there is one cell at least");
+        for range in rest {
+            line += 1.0;
+            let next = height_at(line);
+            range.widen(z, next);
+            z = next;
         }
-        let slope = (b.z - a.z) / across;
-        let (low, high) = (a.z.min(b.z), a.z.max(b.z));
-        let mut line = if a.x < first as f32 { first } else { a.x as usize + 1 };
-        while line <= last + 1 && line as f32 <= b.x {
-            let z = (a.z + (line as f32 - a.x) * slope).clamp(low, high);
-            if line > first {
-                widen(line - 1, z);
-            }
-            if line <= last {
-                widen(line, z);
-            }
-            line += 1;
-        }
+        range.widen(z, end_z);
     }
 
     fn push(&mut self, column: usize, low: f32, high: f32, area: u8) {
