@@ -12,7 +12,7 @@ fn root() -> &'static Path {
 }
 
 /// Returns the names of all examples, in order.
-fn examples() -> Vec<String> {
+pub fn examples() -> Vec<String> {
     let folder = root().join("examples");
     let entries = fs::read_dir(folder).expect("the folder can be read").map(|e| e.expect("it can"));
     let folders = entries.filter(|entry| entry.path().is_dir());

@@ -54,14 +54,10 @@ fn parsers_find_the_references_of_the_compiler() {
 
 #[test]
 fn the_examples_have_no_missing_names() {
-    for game in [
-        "examples/plaza",
-        "examples/arcade",
-        "examples/crowd",
-        "examples/playground",
-        "examples/puppet",
-    ] {
-        let graph = content::graph(&Path::new(env!("CARGO_MANIFEST_DIR")).join(game)).unwrap();
+    for game in crate::examples::examples() {
+        let game = format!("examples/{game}");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(&game);
+        let graph = content::graph(&folder).unwrap();
         let missing: Vec<String> = content::missing(&graph)
             .iter()
             .map(|problem| format!("{}: {}", problem.location, problem.message()))
