@@ -1,9 +1,10 @@
 //! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a
 //! world.
 
+use super::level_navigation::LevelMeshes;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error};
+use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error, scope};
 use engine_navigation::agents::Agents;
 use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
@@ -13,6 +14,8 @@ use engine_navigation::search::Searcher;
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
+use engine_world::physics::unit_number;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// Colours of areas in turn, from area 1.
@@ -45,6 +48,10 @@ pub struct Navigation {
     pub agents: Agents,
     /// Marks of searches that are answered at once.
     pub searcher: Searcher,
+    /// Meshes of levels, which end with them.
+    pub levels: Vec<LevelMeshes>,
+    /// Meshes that scripts have baked from worlds, in the order of their creation.
+    pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
 }
 
 impl Default for Navigation {
@@ -54,6 +61,8 @@ impl Default for Navigation {
             grids: Slots::new(HandleKind::NavigationGrid, GRIDS_MAX),
             agents: Agents::default(),
             searcher: Searcher::default(),
+            levels: Vec::new(),
+            of_worlds: Vec::new(),
         }
     }
 }
@@ -74,12 +83,20 @@ impl Navigation {
 }
 
 impl Worlds {
-    /// Returns the triangles of the static actors of a world.
-    fn static_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
+    /// Returns the triangles of the static actors of a world, or of those of some units, by the
+    /// bits of their handles' numbers.
+    pub(super) fn static_triangles(
+        &self,
+        world: WorldId,
+        units: Option<&HashSet<u64>>,
+    ) -> Result<BakeSource, Error> {
         let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(physics) = self.physics.of_world(world) {
             let simulation = &self.physics.world(physics).simulation;
-            let collected = simulation.static_triangles(|corners, solid| {
+            let is_wanted = |owner: u128| {
+                units.is_none_or(|units| units.contains(&unit_number(owner).to_bits()))
+            };
+            let collected = simulation.static_triangles(is_wanted, |corners, solid| {
                 if triangles.len() >= SOURCE_TRIANGLES_MAX {
                     return ControlFlow::Break(());
                 }
@@ -96,6 +113,12 @@ impl Worlds {
                      the level with NavigationMesh.create_from_triangles"
                 ));
             }
+        }
+        if triangles.is_empty() && units.is_some() {
+            return Err(error!(
+                "the level has no static actors to bake a navigation mesh from: give its ground a \
+                 static actor, or bake all actors of the world with source = \"world\""
+            ));
         }
         if triangles.is_empty() {
             return Err(error!(
@@ -119,8 +142,12 @@ impl Engine {
         world: WorldId,
         settings: BakeSettings,
     ) -> Result<NavigationMeshId, Error> {
-        let source = self.worlds.static_triangles(world)?;
-        self.bake_mesh(source, settings)
+        let source = self.worlds.static_triangles(world, None)?;
+        let mesh = self.bake_mesh(source, settings)?;
+        let Navigation { meshes, of_worlds, .. } = &mut self.worlds.navigation;
+        of_worlds.retain(|(_, known)| meshes.get(known.0).is_some());
+        of_worlds.push((world, mesh));
+        Ok(mesh)
     }
 
     /// Bakes a mesh from triangles.
@@ -144,6 +171,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if a tile is too complex, or the system cannot start another thread.
     pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
+        scope!("navigation");
         let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         let renumbering = of.rebuild(&self.devices.tasks)?;

@@ -50,6 +50,7 @@ pub const SOURCE_ENDINGS: [&str; 20] = [
     "material",
     "mixer",
     "model",
+    "navigation",
     "package",
     "particles",
     "physics_properties",

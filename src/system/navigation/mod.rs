@@ -10,6 +10,7 @@ pub mod islands;
 pub mod jumps;
 pub mod mesh;
 pub mod outline;
+mod placement;
 pub mod rays;
 pub mod rebake;
 pub mod search;

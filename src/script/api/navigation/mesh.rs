@@ -277,7 +277,7 @@ NavigationMesh.destroy(mesh)"#,
             update,
             &[MESH_ARG, ("dt", "seconds, at most 1")],
             "Changes the mesh where volumes were added or removed, in at most 8 tiles, and moves \
-             its agents. Call it once a frame.",
+             its agents. Call it once a frame. `World.update` does it for the meshes of levels.",
         ),
     ],
 );
@@ -313,11 +313,21 @@ pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
     found.expect("the handle was checked where it came in")
 }
 
-fn destroy(engine: &mut Engine, mesh: NavigationMeshId) {
+/// Refuses meshes of levels.
+fn check_own(engine: &Engine, mesh: NavigationMeshId, instead: &str) -> Result<(), Error> {
+    match engine.worlds.navigation.is_of_level(mesh) {
+        true => Err(error!("argument #1 'mesh': it belongs to a level, {instead}")),
+        false => Ok(()),
+    }
+}
+
+fn destroy(engine: &mut Engine, mesh: NavigationMeshId) -> Result<(), Error> {
+    check_own(engine, mesh, "and is destroyed with it: use World.destroy_level(world, level)")?;
     let frame = engine.frame.index;
     let navigation = &mut engine.worlds.navigation;
     navigation.meshes.remove(mesh.0, "", frame, &context::script_location());
     navigation.agents.lose_mesh(mesh.0);
+    Ok(())
 }
 
 fn alive(engine: &mut Engine, mesh: MaybeHandle) -> bool {
@@ -484,6 +494,7 @@ fn update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Result<(), Er
     if !(0.0..=1.0).contains(&dt) {
         return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
     }
+    check_own(engine, mesh, "whose world updates it: call World.update(world, dt)")?;
     engine.update_agents(mesh, dt as f32)
 }
 

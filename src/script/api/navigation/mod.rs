@@ -4,6 +4,7 @@
 pub mod agent;
 mod creation;
 pub mod grid;
+pub mod levels;
 mod links;
 pub mod mesh;
 mod volumes;
