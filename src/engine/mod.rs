@@ -36,6 +36,7 @@ mod state_hash;
 mod tests;
 mod tilemap_bodies;
 mod tilemap_draws;
+mod tilemap_grids;
 mod tilemaps;
 mod unit_agents;
 mod units;

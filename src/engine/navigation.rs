@@ -2,6 +2,7 @@
 //! world.
 
 use super::level_navigation::LevelMeshes;
+use super::tilemap_grids::TilemapGrid;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error, scope};
@@ -52,6 +53,8 @@ pub struct Navigation {
     pub levels: Vec<LevelMeshes>,
     /// Meshes that scripts have baked from worlds, in the order of their creation.
     pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
+    /// Grids that follow the tiles of maps.
+    pub of_tilemaps: Vec<TilemapGrid>,
 }
 
 impl Default for Navigation {
@@ -63,6 +66,7 @@ impl Default for Navigation {
             searcher: Searcher::default(),
             levels: Vec::new(),
             of_worlds: Vec::new(),
+            of_tilemaps: Vec::new(),
         }
     }
 }

@@ -40,7 +40,7 @@ pub struct BrokerDuties {
 }
 
 /// Endings of the sources that tools edit.
-pub const SOURCE_ENDINGS: [&str; 20] = [
+pub const SOURCE_ENDINGS: [&str; 21] = [
     "animation",
     "config",
     "flow",

@@ -85,6 +85,7 @@ pub const MODULES: &[&ModuleRows] = &[
     &navigation::agent::AGENT,
     &navigation::grid::NAVIGATION_GRID,
     &navigation::levels::LEVEL,
+    &navigation::tilemap_grids::NAVIGATION_GRID,
     &navigation::mesh::NAVIGATION_MESH,
     &resource_package::PACKAGE,
     &input::pad::PAD_1,

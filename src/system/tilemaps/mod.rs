@@ -27,7 +27,7 @@ mod tests;
 pub use cell_grid::{CellGrid, CellShape, Stagger};
 pub use chunk_mesh::{ChunkMesh, chunks};
 pub use collision::{
-    Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
+    CellCosts, Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
     Segment, chains as outline_chains,
 };
 pub use data::{
