@@ -35,6 +35,16 @@ function NavigationMesh.polygon_vertices(mesh, polygon)
   return points_of(core.navigation_vertices(mesh, polygon))
 end
 
+---Returns the shortest way through polygons, for example those that `NavigationMesh.search` found.
+---@param mesh NavigationMesh a navigation mesh
+---@param polygons integer[] numbers of polygons, each a neighbour of the one before
+---@param from Vector3 the start, in the first polygon or next to it
+---@param to Vector3 the end, in the last polygon or next to it
+---@return Vector3[] points the corners of the way, with both ends
+function NavigationMesh.funnel(mesh, polygons, from, to)
+  return points_of(core.navigation_funnel(mesh, polygons, from, to))
+end
+
 ---Returns the corners of the rest of an agent's path, the end last.
 ---@param agent Agent an agent
 ---@return Vector3[] corners an empty list without a path

@@ -5,7 +5,7 @@ use super::level_navigation::LevelMeshes;
 use super::tilemap_grids::TilemapGrid;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error, scope};
+use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, scope};
 use engine_navigation::agents::Agents;
 use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
@@ -28,6 +28,10 @@ const AREA_COLORS: [[u8; 4]; 6] = [
     [230, 130, 80, 255],
     [90, 210, 210, 255],
 ];
+
+/// Colour of the polygons that a search visited, and their height above the ground in metres.
+const SEARCH_COLOR: [u8; 4] = [255, 90, 200, 255];
+const SEARCH_LIFT: f32 = 0.08;
 
 fn color(kind: LineKind) -> [u8; 4] {
     match kind {
@@ -192,6 +196,38 @@ impl Engine {
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
         Ok(())
+    }
+
+    /// Shows the polygons that the last search of a script visited, for a frame. Returns the number
+    /// of lines that do not fit in. Shows nothing in a release.
+    ///
+    /// # Errors
+    /// Returns an error if too many lines are shown already.
+    pub fn show_last_search(&mut self, mesh: NavigationMeshId) -> Result<usize, Error> {
+        if self.game.build == BuildMode::Release {
+            return Ok(0);
+        }
+        let Worlds { navigation, lines, .. } = &mut self.worlds;
+        let of = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+        let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
+        let mut left_out = 0;
+        // Polygons of another mesh, or of the mesh as it was, may not exist.
+        let count = of.num_polygons() as u32;
+        let visited = navigation.searcher.visited().iter().filter(|polygon| **polygon < count);
+        for polygon in visited {
+            let corners = of.corners(*polygon);
+            for (at, corner) in corners.iter().enumerate() {
+                let next = corners[(at + 1) % corners.len()];
+                if shown.len() >= room {
+                    left_out += 1;
+                    continue;
+                }
+                let [from, to] = [*corner, next].map(|point| point + Vec3::Z * SEARCH_LIFT);
+                shown.push(DebugLine { from, to, color: SEARCH_COLOR });
+            }
+        }
+        lines.show(None, &shown, -1.0).map_err(Error::new)?;
+        Ok(left_out)
     }
 
     /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do

@@ -15,8 +15,8 @@ use engine_navigation::rays::RAY_POLYGONS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
 
-const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
-const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
+pub(super) const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
+pub(super) const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
 const OPTIONS_ARG: (&str, &str) = (
     "options",
     "a table with `radius`, `height`, `step` and `slope` of the characters, and `cell_size`, \
@@ -25,7 +25,7 @@ const OPTIONS_ARG: (&str, &str) = (
 );
 
 /// Corners of a path above which it is cut off.
-const PATH_POINTS_MAX: usize = 4096;
+pub(super) const PATH_POINTS_MAX: usize = 4096;
 /// Distance in metres at which a position off the mesh still counts as on it.
 const SNAP_DISTANCE: f32 = 2.0;
 
@@ -358,7 +358,7 @@ pub(super) fn polygon(
     Ok((number.0 - 1) as u32)
 }
 
-fn list(polygons: impl Iterator<Item = u32>) -> ScriptValue {
+pub(super) fn list(polygons: impl Iterator<Item = u32>) -> ScriptValue {
     ScriptValue::List(polygons.map(|at| ScriptValue::Number(f64::from(at) + 1.0)).collect())
 }
 
@@ -403,6 +403,13 @@ fn constrain_to_polygon(
     Ok(mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position))
 }
 
+/// Returns the middle of a polygon.
+pub(super) fn middle(mesh: &NavigationMesh, polygon: u32) -> NearestPolygon {
+    let corners = mesh.corners(polygon);
+    let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
+    NearestPolygon { polygon, position }
+}
+
 fn search(
     engine: &mut Engine,
     mesh: NavigationMeshId,
@@ -411,13 +418,8 @@ fn search(
 ) -> Result<ScriptValue, Error> {
     let navigation = &mut engine.worlds.navigation;
     let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
-    let middle = |polygon: u32| {
-        let corners = mesh.corners(polygon);
-        let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
-        NearestPolygon { polygon, position }
-    };
-    let from = middle(polygon(mesh, from, "#2 'from'")?);
-    let to = middle(polygon(mesh, to, "#3 'to'")?);
+    let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
+    let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
     navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
     Ok(match path.partial {

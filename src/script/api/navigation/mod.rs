@@ -7,6 +7,7 @@ pub mod grid;
 pub mod levels;
 mod links;
 pub mod mesh;
+pub mod polygon_paths;
 pub mod tilemap_grids;
 mod volumes;
 
