@@ -6,7 +6,7 @@ use super::tilemap_grids::TilemapGrid;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
 use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, scope};
-use engine_navigation::agents::Agents;
+use engine_navigation::agents::{AgentState, Agents};
 use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::mesh::NavigationMesh;
@@ -57,6 +57,9 @@ pub struct Navigation {
     pub levels: Vec<LevelMeshes>,
     /// Meshes that scripts have baked from worlds, in the order of their creation.
     pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
+    /// Updates that each agent has waited for its path, by slot, and the most of the frame.
+    waits: Vec<u32>,
+    pub worst_wait: u32,
     /// Grids that follow the tiles of maps.
     pub of_tilemaps: Vec<TilemapGrid>,
 }
@@ -70,6 +73,8 @@ impl Default for Navigation {
             searcher: Searcher::default(),
             levels: Vec::new(),
             of_worlds: Vec::new(),
+            waits: Vec::new(),
+            worst_wait: 0,
             of_tilemaps: Vec::new(),
         }
     }
@@ -86,6 +91,21 @@ impl Navigation {
         }
         for (handle, agent) in self.agents.slots.iter() {
             write(handle, &|hash| agent.write_state(|number| hash.write_u64(number)));
+        }
+    }
+}
+
+impl Navigation {
+    /// Counts for how many updates the agents of a mesh have waited for their paths.
+    fn count_waits(&mut self, mesh: NavigationMeshId) {
+        for (handle, agent) in self.agents.slots.iter().filter(|(_, agent)| agent.mesh == mesh.0) {
+            let row = handle.index();
+            if self.waits.len() <= row {
+                self.waits.resize(row + 1, 0);
+            }
+            let is_waiting = agent.state == AgentState::Waiting;
+            self.waits[row] = if is_waiting { self.waits[row].saturating_add(1) } else { 0 };
+            self.worst_wait = self.worst_wait.max(self.waits[row]);
         }
     }
 }
@@ -195,6 +215,7 @@ impl Engine {
         counter!("navigation/waiting") += u64::from(agents.statistics.waiting);
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
+        self.worlds.navigation.count_waits(mesh);
         Ok(())
     }
 

@@ -104,10 +104,9 @@ impl Worlds {
             let Some(agent) = entry.agent.filter(|_| self.units.is_in(*row, world)) else {
                 continue;
             };
-            let Some(component) = &self.units.of(entry.unit).resource.template.agent else {
-                continue;
-            };
-            let body = match component.drive {
+            let component = self.units.of(entry.unit).resource.template.agent.as_ref();
+            let Some(drive) = component.map(|component| component.drive) else { continue };
+            let body = match drive {
                 AgentDrive::Nothing => continue,
                 AgentDrive::Unit => self.units.scene.world_position(*row, 0),
                 AgentDrive::Mover => match self.physics.unit_mover(entry.unit) {
@@ -118,7 +117,7 @@ impl Worlds {
             let Navigation { meshes, agents, .. } = &mut self.navigation;
             let Some(known) = agents.slots.get_mut(agent) else { continue };
             // A mover can be held back by what it meets. It keeps its own height.
-            let away = match component.drive {
+            let away = match drive {
                 AgentDrive::Mover => (body - known.at.position).truncate().length(),
                 _ => body.distance(entry.placed),
             };

@@ -201,7 +201,7 @@ fn spawn(
     let has_mover = template.physics.as_ref().is_some_and(|physics| !physics.movers.is_empty());
     if component.drive == AgentDrive::Mover && !has_mover {
         return Err(error!(
-            "component '{}': drive = \"mover\" needs a mover in the component 'physics' of the unit",
+            "component '{}': drive = \"mover\" needs a mover in the unit's component 'physics'",
             component.name
         ));
     }

@@ -1,6 +1,6 @@
 //! The resource kind `navigation`: how the navigation meshes of a level are baked, for which
 //! characters, and what is changed by hand: areas, volumes, blockers, links and seed points. A
-//! level names such a file, or contains its content. Meshes are baked by the engine when a level has
+//! level names such a file, or contains its content. The engine bakes the meshes when a level has
 //! been spawned (src/engine/level_navigation/).
 
 use super::unit_compiler::{are_numbers, invalid_value};

@@ -168,8 +168,8 @@ fn on_one_line(points: SjsonValue) -> bool {
     along.all(|(x, y)| x * way.1 == y * way.0)
 }
 
-/// Validates the fields of a volume, which can have `others` in addition. The error is the offending
-/// value with its message.
+/// Validates the fields of a volume, which can have `others` in addition. The error is the
+/// offending value with its message.
 pub fn check<'a>(
     name: &str,
     fields: SjsonValue<'a>,

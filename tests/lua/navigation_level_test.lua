@@ -55,7 +55,8 @@ describe("a level with navigation", function()
     local pond = edits["volume pond"]
     assert.is_true(pond.has_effect)
     assert.equals("levels/navigation/yard", pond.level)
-    assert.matches("^gives about 1[5-6]%.%d m² the area 'water' %(number 2, cost 5%)$", pond.message)
+    assert.matches("^gives about 1[5-6]%.%d m² the area 'water' %(number 2, cost 5%)$",
+      pond.message)
   end)
 
   it("says why a change does nothing", function()
@@ -86,8 +87,8 @@ describe("a level with navigation", function()
   it("leaves out ground that no seed reaches", function()
     assert.is_nil((near(mesh, 0, 0, 9)))
     assert.is_truthy(near(mesh, 24, 0))
-    assert.matches("^at %(%-6%.0, 0%.0, 0%.0%) keeps what can be reached: of %d+%.%d m², 3%d%d%.%d m²"
-      .. " are left out$", edits["seed 1"].message)
+    assert.matches("^at %(%-6%.0, 0%.0, 0%.0%) keeps what can be reached: of %d+%.%d m², "
+      .. "3%d%d%.%d m² are left out$", edits["seed 1"].message)
   end)
 
   it("joins grounds by the ends of splines", function()
@@ -296,6 +297,6 @@ describe("the component agent", function()
     assert.matches("a unit has one component 'agent'", refused("bad_two"))
     assert.matches("it moves the whole unit: leave out 'node'", refused("bad_node"))
     assert.matches("'priority' must be 0 to 255, got 300", refused("bad_priority"))
-    assert.matches("needs a mover in the component 'physics'", refused("bad_mover"))
+    assert.matches("needs a mover in the unit's component 'physics'", refused("bad_mover"))
   end)
 end)

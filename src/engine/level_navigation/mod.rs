@@ -267,7 +267,8 @@ impl Engine {
             }
             return;
         };
-        let kept = if known.is_some() { ": the old navigation mesh stays" } else { "" };
+        let is_kept = known.as_ref().is_some_and(|known| !known.meshes.is_empty());
+        let kept = if is_kept { ": the old navigation mesh stays" } else { "" };
         let message = format!("navigation of level \"{}\": {}{kept}", resource.name, error.message);
         log::error(&message);
         match known {

@@ -85,25 +85,27 @@ fn hull_of(
 /// efficient algorithm for convex hulls in two dimensions", 1979).
 fn convex_hull(mut points: Vec<Vec2>) -> Vec<[f32; 2]> {
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
-    let mut hull: Vec<Vec2> = Vec::new();
-    let mut add = |points: &mut dyn Iterator<Item = &Vec2>| {
-        let first = hull.len();
-        for point in points {
-            while hull.len() >= first + 2 {
-                let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
-                if (b - a).perp_dot(*point - b) > 0.0 {
-                    break;
-                }
-                hull.pop();
-            }
-            hull.push(*point);
-        }
-        hull.pop();
-    };
-    add(&mut points.iter());
-    add(&mut points.iter().rev());
+    let mut hull = Vec::new();
+    add_chain(points.iter(), &mut hull);
+    add_chain(points.iter().rev(), &mut hull);
     hull.dedup_by(|a, b| a.distance_squared(*b) < 1e-10);
     hull.into_iter().map(|point| point.to_array()).collect()
+}
+
+/// Adds the convex chain through sorted points to a hull, without its last point.
+fn add_chain<'a>(points: impl Iterator<Item = &'a Vec2>, hull: &mut Vec<Vec2>) {
+    let first = hull.len();
+    for point in points {
+        while hull.len() >= first + 2 {
+            let (a, b) = (hull[hull.len() - 2], hull[hull.len() - 1]);
+            if (b - a).perp_dot(*point - b) > 0.0 {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push(*point);
+    }
+    hull.pop();
 }
 
 #[cfg(test)]

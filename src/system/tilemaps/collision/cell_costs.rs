@@ -112,8 +112,8 @@ impl Tilemap {
         cost.unwrap_or(1.0)
     }
 
-    /// Calls `each` with the cells of the map whose middle is in a cell of a layer, whose column and
-    /// row count from 1.
+    /// Calls `each` with the cells of the map whose middle is in a cell of a layer. The column and
+    /// row of that cell count from 1, the others from 0.
     pub fn cells_below(&self, layer: usize, column: i64, row: i64, mut each: impl FnMut(u32, u32)) {
         let (map, of) = (self.map(), &self.map().layers[layer]);
         let [x, y] = of.grid.corner(column - 1, row - 1);
