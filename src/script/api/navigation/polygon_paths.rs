@@ -19,20 +19,6 @@ pub static NAVIGATION_MESH: ModuleRows = more(
     "NavigationMesh",
     &[
         func(
-            "partial_search",
-            partial_search,
-            &[
-                MESH_ARG,
-                ("from", "the number of the first polygon"),
-                ("to", "the number of the polygon to reach"),
-            ],
-            "Returns the polygons of a path as a list of numbers. If the last one cannot be \
-             reached, they lead to the one that is nearest to it, and the second result says why: \
-             \"unreachable\" or \"budget\".",
-        )
-        .returns(&["polygons a list of numbers", "reason nil if the path is complete"])
-        .pure(),
-        func(
             "project_to_polygon",
             project_to_polygon,
             &[MESH_ARG, ("position", "a point"), POLYGON_ARG],
@@ -57,14 +43,24 @@ pub static CORE: ModuleRows = module(
     "NavigationMesh",
     "Lists of points, for the prelude.",
     "assert(core == nil)",
-    &[func(
-        "navigation_funnel",
-        navigation_funnel,
-        &[("mesh", ""), ("polygons", ""), ("from", ""), ("to", "")],
-        "Returns the coordinates of the shortest way through polygons.",
-    )
-    .public_name("NavigationMesh.funnel")
-    .pure()],
+    &[
+        func(
+            "navigation_funnel",
+            navigation_funnel,
+            &[("mesh", ""), ("polygons", ""), ("from", ""), ("to", "")],
+            "Returns the coordinates of the shortest way through polygons.",
+        )
+        .public_name("NavigationMesh.funnel")
+        .pure(),
+        func(
+            "navigation_partial_search",
+            partial_search,
+            &[("mesh", ""), ("from", ""), ("to", "")],
+            "Returns the polygons of a path and the reason why it is not complete.",
+        )
+        .public_name("NavigationMesh.partial_search")
+        .pure(),
+    ],
 );
 
 fn partial_search(
@@ -72,15 +68,16 @@ fn partial_search(
     mesh: NavigationMeshId,
     from: Integer,
     to: Integer,
-) -> Result<(ScriptValue, Option<String>), Error> {
+) -> Result<ManyResults, Error> {
     let navigation = &mut engine.worlds.navigation;
     let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
     let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
     let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
     navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
-    let reason = path.partial.map(|reason| reason.name().to_string());
-    Ok((list(path.polygons.into_iter()), reason))
+    let reason = path.partial.map(|reason| ScriptValue::Text(reason.name().to_string()));
+    let polygons = list(path.polygons.into_iter());
+    Ok(ManyResults(vec![polygons, reason.unwrap_or(ScriptValue::Nil)]))
 }
 
 fn project_to_polygon(
