@@ -8,8 +8,9 @@ local function error_of(fn, ...)
   return (message:gsub("^[%w_/.]+:%d+: ", ""))
 end
 
+-- Returns the polygon at a position, or nil.
 local function near(mesh, x, y, z)
-  return NavigationMesh.find_nearest_polygon(mesh, Vector3(x, y, z or 0), 0.5)
+  return (NavigationMesh.find_nearest_polygon(mesh, Vector3(x, y, z or 0), 0.5))
 end
 
 local world
@@ -37,7 +38,7 @@ describe("a level with navigation", function()
     local giant = Level.navigation_mesh(level, "giant")
     assert.not_equals(mesh, giant)
     assert.is_truthy(near(mesh, 0, 9.2))
-    assert.is_nil((near(giant, 0, 9.2)))
+    assert.is_nil(near(giant, 0, 9.2))
     assert.matches("has no agents 'gaint', did you mean 'giant'",
       error_of(Level.navigation_mesh, level, "gaint"))
   end)
@@ -76,7 +77,7 @@ describe("a level with navigation", function()
   end)
 
   it("blocks ground for some classes", function()
-    assert.is_nil((near(mesh, 6, 6)))
+    assert.is_nil(near(mesh, 6, 6))
     assert.is_truthy(near(Level.navigation_mesh(level, "giant"), 6, 6))
     assert.matches("^blocks about %d+%.%d m², with the radius", edits["blocker crate"].message)
     NavigationMesh.remove_volume(mesh, edits["blocker crate"].number)
@@ -85,7 +86,7 @@ describe("a level with navigation", function()
   end)
 
   it("leaves out ground that no seed reaches", function()
-    assert.is_nil((near(mesh, 0, 0, 9)))
+    assert.is_nil(near(mesh, 0, 0, 9))
     assert.is_truthy(near(mesh, 24, 0))
     assert.matches("^at %(%-6%.0, 0%.0, 0%.0%) keeps what can be reached: of %d+%.%d m², "
       .. "3%d%d%.%d m² are left out$", edits["seed 1"].message)
@@ -114,7 +115,7 @@ describe("a level with navigation", function()
     local number = NavigationMesh.add_box(mesh, 0, Vector3(-6, 6, 0.5), Vector3(2, 2, 1))
     assert.is_true(number > 4096)
     play(0.2)
-    assert.is_nil((near(mesh, -6, 6)))
+    assert.is_nil(near(mesh, -6, 6))
   end)
 
   it("moves the units of agents", function()
@@ -155,14 +156,14 @@ describe("navigation of levels", function()
     local level = World.spawn_level(world, "levels/navigation/inline", Vector3(50, 0, 0))
     local mesh = assert(Level.navigation_mesh(level, "only"))
     assert.is_truthy(near(mesh, 50, 0))
-    assert.is_nil((near(mesh, 0, 0)))
+    assert.is_nil(near(mesh, 0, 0))
     assert.same({}, Level.navigation_edits(level))
   end)
 
   it("is made from the static actors of the level alone, or of the world", function()
     World.spawn_unit(world, "units/navigation/ground", Vector3(0, 100, 0))
     local level = World.spawn_level(world, "levels/navigation/inline")
-    assert.is_nil((near(Level.navigation_mesh(level), 0, 100)))
+    assert.is_nil(near(Level.navigation_mesh(level), 0, 100))
     local wide = World.spawn_level(world, "levels/navigation/of_world")
     assert.is_truthy(near(Level.navigation_mesh(wide), 0, 100))
   end)
@@ -174,9 +175,13 @@ describe("navigation of levels", function()
     assert.equals(mesh, (Level.navigation_mesh(inner)))
     local water = Level.navigation_area(level, "water")
     assert.equals(3, NavigationMesh.area_cost(mesh, water))
-    -- It is turned by 90 degrees, and 4 metres long in x.
-    assert.equals(water, NavigationMesh.polygon_area(mesh, near(mesh, 6.5, 5)))
-    assert.equals(1, NavigationMesh.polygon_area(mesh, near(mesh, 5, 6.7)))
+    -- It is turned by 90 degrees, and 12 metres long in x.
+    for _, x in ipairs({ 0, 6 }) do
+      assert.equals(water, NavigationMesh.polygon_area(mesh, near(mesh, x, 3)))
+    end
+    for _, y in ipairs({ -2, 8 }) do
+      assert.equals(1, NavigationMesh.polygon_area(mesh, near(mesh, 3, y)))
+    end
     assert.equals("levels/navigation/pond", Level.navigation_edits(level)[1].level)
   end)
 
@@ -197,10 +202,12 @@ describe("navigation of levels", function()
     assert.is_nil(mesh)
     assert.matches("has no block 'navigation'", reason)
     assert.matches("has no block 'navigation'", error_of(Level.navigation_edits, level))
+    test.expect_error("has no static actors")
     local empty = World.spawn_level(world, "levels/navigation/empty")
     mesh, reason = Level.navigation_mesh(empty)
     assert.is_nil(mesh)
     assert.matches("the level has no static actors to bake a navigation mesh from", reason)
+    test.expect_error("its world is two%-dimensional")
     local flat = Application.new_world("2d")
     local _, message = Level.navigation_mesh(World.spawn_level(flat, "levels/navigation/empty"))
     assert.matches("its world is two%-dimensional", message)
