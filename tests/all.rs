@@ -20,6 +20,7 @@ mod libraries;
 mod lua_suites;
 mod manual;
 mod manual_search;
+mod navigation;
 mod new;
 mod particles;
 mod porting;

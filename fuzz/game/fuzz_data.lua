@@ -164,6 +164,18 @@ function use.level(name)
   if level then try(World.destroy_level, world, level) end
 end
 
+function use.navigation(name)
+  local world = new_world()
+  local ground = try(World.spawn_unit, world, "core/units/empty")
+  try(Unit.create_actor, ground, "ground", { type = "static", shape = "box", size = { 20, 20, 1 } })
+  local level = try(World.spawn_level, world, name)
+  if not level then return end
+  try(Level.navigation_mesh, level)
+  try(Level.navigation_edits, level)
+  try(World.update, world, 0.1)
+  try(World.destroy_level, world, level)
+end
+
 function use.tilemap(name)
   local gui = Application.main_gui()
   for _, level in ipairs(try(Tilemap.level_names, name) or {}) do

@@ -20,6 +20,7 @@ use engine::system::sound::resource::read_sound;
 use engine::system::text::resource::FontData;
 use engine::system::textures::{self, sheet_resource};
 use engine::system::tilemaps::MapFile;
+use engine::world::navigation_file::NavigationFile;
 use engine::world::physics::PhysicsProperties;
 use std::borrow::Cow;
 
@@ -105,6 +106,7 @@ pub fn read(kind: &str, bytes: &[u8]) {
             }
         }
         "config" | "strings" | "unit" | "level" | "flow" => _ = read_tree(bytes),
+        "navigation" => _ = NavigationFile::read_data(bytes),
         _ => {}
     }
 }

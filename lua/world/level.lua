@@ -109,6 +109,7 @@ function World.spawn_level(world, resource, position, rotation, options)
   local index = #unfinished + 1
   unfinished[index] = { world = world, level = level }
   local complete = spawn(level, options.units_per_frame and 0 or huge)
+  if complete and Level.alive(level) then core.bake_level(level) end
   if index == #unfinished then unfinished[index] = nil else unfinished[index] = false end
   if not complete then
     local list = spawning[world] or {}
@@ -133,6 +134,7 @@ core.on("world_update", "levels", function(world)
       if not spawn(one.level, one.units_per_frame) then
         left[#left + 1] = one
       elseif Level.alive(one.level) then
+        core.bake_level(one.level)
         core.level_graph_loaded(one.level)
       end
       one.begun = nil

@@ -35,6 +35,27 @@ function NavigationMesh.polygon_vertices(mesh, polygon)
   return points_of(core.navigation_vertices(mesh, polygon))
 end
 
+---Returns the polygons of a path. If the last one cannot be reached, they lead to the one that is
+---nearest to it.
+---@param mesh NavigationMesh a navigation mesh
+---@param from integer the number of the first polygon
+---@param to integer the number of the polygon to reach
+---@return integer[] polygons their numbers, the first one first
+---@return string? reason nil, or "unreachable" or "budget" if the path is not complete
+function NavigationMesh.partial_search(mesh, from, to)
+  return core.navigation_partial_search(mesh, from, to)
+end
+
+---Returns the shortest way through polygons, for example those that `NavigationMesh.search` found.
+---@param mesh NavigationMesh a navigation mesh
+---@param polygons integer[] numbers of polygons, each a neighbour of the one before
+---@param from Vector3 the start, in the first polygon or next to it
+---@param to Vector3 the end, in the last polygon or next to it
+---@return Vector3[] points the corners of the way, with both ends
+function NavigationMesh.funnel(mesh, polygons, from, to)
+  return points_of(core.navigation_funnel(mesh, polygons, from, to))
+end
+
 ---Returns the corners of the rest of an agent's path, the end last.
 ---@param agent Agent an agent
 ---@return Vector3[] corners an empty list without a path

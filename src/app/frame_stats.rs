@@ -78,6 +78,8 @@ fn count_objects(engine: &mut Engine) {
     counter!("frame/step_milliseconds") += engine.frame.delta * 1e3;
     counter!("worlds/worlds") += engine.worlds.slots.len();
     counter!("worlds/units") += engine.worlds.units.slots.len();
+    let worst_wait = std::mem::take(&mut engine.worlds.navigation.worst_wait);
+    counter!("navigation/worst_wait") += worst_wait;
     counter!("worlds/cameras") += engine.worlds.cameras.len();
     counter!("physics/actors") += engine.worlds.physics.actors.len();
     counter!("physics/awake") += engine.worlds.physics.awake();

@@ -14,6 +14,7 @@ mod game;
 mod input_translation;
 mod live_settings;
 mod main_loop;
+pub mod navigation;
 pub mod output_files;
 mod profile_output;
 pub mod progress;

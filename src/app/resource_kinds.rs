@@ -17,7 +17,7 @@ use engine_textures::sheet_resource::{self, SHEET};
 use engine_tilemaps::resource::TILEMAP;
 use engine_world::animation::{ANIMATION_FILE, STATE_MACHINE};
 use engine_world::physics::PHYSICS_PROPERTIES;
-use engine_world::{level_resource, model_resource, unit_resource};
+use engine_world::{level_resource, model_resource, navigation_file, unit_resource};
 
 static ALL: &[&ResourceKind] = &[
     &resource::LUA,
@@ -39,6 +39,7 @@ static ALL: &[&ResourceKind] = &[
     &STATE_MACHINE,
     &unit_resource::UNIT,
     &level_resource::LEVEL,
+    &navigation_file::NAVIGATION,
     &FLOW,
     &TILEMAP,
     &PHYSICS_PROPERTIES,

@@ -207,7 +207,7 @@ pub fn watch(root: &Path, source_platform: &str, exclude: Vec<Glob>) -> Option<P
 type ReloadFn = fn(&mut Engine, &ChangedResources);
 
 /// The systems that reload changed resources, in this order. Scripts are reloaded after them.
-const RELOADS: [(&str, ReloadFn); 8] = [
+const RELOADS: [(&str, ReloadFn); 10] = [
     ("sounds", |engine, changed| engine.devices.sounds.reload(&mut engine.assets.store, changed)),
     ("fonts", |engine, changed| engine.assets.text.reload(&mut engine.assets.store, changed)),
     ("pictures, materials and models", Engine::reload_textures_and_materials),
@@ -218,11 +218,13 @@ const RELOADS: [(&str, ReloadFn); 8] = [
         }
     }),
     ("components of units", Engine::reload_components),
+    ("grids of tile maps", |engine, _| engine.renew_tilemap_grids()),
     ("levels", |engine, changed| {
         if changed.any(ReloadStep::Levels) {
             engine.worlds.levels.resources.clear();
         }
     }),
+    ("navigation meshes", Engine::reload_navigation),
     ("graphs", Engine::reload_flow),
 ];
 

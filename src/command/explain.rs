@@ -9,9 +9,10 @@ use super::confinement_flag::ConfinementFlag;
 use super::editor_definitions;
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::flow;
+use engine_app::navigation;
 use engine_app::resource_kinds::KINDS;
 use engine_app::resource_reload::data_of;
-use engine_app::{Game, exit};
+use engine_app::{Game, VariantChoice, exit};
 use engine_foundation::hash::{IdString32, IdString64};
 use engine_foundation::{Error, suggest, terminal};
 use engine_platform as platform;
@@ -45,6 +46,9 @@ pub struct Args {
     /// A parameter of a sound, to show what it selects: force=35, material=wood
     #[arg(long = "param", value_name = "NAME=VALUE")]
     parameters: Vec<String>,
+    /// Spawn a level, and show its navigation meshes and what was changed by hand
+    #[arg(long)]
+    navigation: bool,
     #[command(flatten)]
     confine: ConfinementFlag,
 }
@@ -127,10 +131,14 @@ fn explain_resource(
             "'{resource}' has no parameters: --param is for sounds"
         ));
     }
+    if args.navigation {
+        return navigation_of(resource, args, preferences);
+    }
     let of_kind = match resource.kind.as_str() {
         kind_names::ANIMATION => Some(animation::of_animation as fn(&str, &[u8]) -> _),
         kind_names::MODEL => Some(animation::of_model as fn(&str, &[u8]) -> _),
         kind_names::STATE_MACHINE => Some(animation::of_state_machine as fn(&str, &[u8]) -> _),
+        kind_names::NAVIGATION => Some(navigation::explain_file as fn(&str, &[u8]) -> _),
         _ => None,
     };
     if let Some(describe) = of_kind {
@@ -148,6 +156,24 @@ fn explain_resource(
     text += &of_resource(index, resource, variants, platform, preferences);
     text += &ignored_files(&args.folder, resource, variants, platform)?;
     Ok(text + &graph(index, resource, variants))
+}
+
+/// Returns the description of the navigation of a level.
+fn navigation_of(
+    resource: &ResourceName,
+    args: &Args,
+    preferences: &VariantPreferences,
+) -> Result<String, Error> {
+    if resource.kind != kind_names::LEVEL {
+        return Err(engine_foundation::error!(
+            "'{resource}' is no level: --navigation is for levels"
+        ));
+    }
+    let variants = VariantChoice {
+        source_platform: args.platform.clone(),
+        preferences: preferences.clone(),
+    };
+    navigation::explain_level(&args.folder, &resource.name, variants)
 }
 
 /// Returns the compiled form of the variant of a resource that serves.

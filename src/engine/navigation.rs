@@ -1,10 +1,12 @@
 //! Navigation of a game: its meshes, grids and agents, and baking from the static actors of a
 //! world.
 
+use super::level_navigation::LevelMeshes;
+use super::tilemap_grids::TilemapGrid;
 use super::{BuildMode, Engine, Worlds};
 use engine_foundation::hash::StateHash;
-use engine_foundation::{Error, Handle, HandleKind, Slots, counter, error};
-use engine_navigation::agents::Agents;
+use engine_foundation::{Error, Handle, HandleKind, Slots, Vec3, counter, error, scope};
+use engine_navigation::agents::{AgentState, Agents};
 use engine_navigation::bake::{BakeSettings, BakeSource, SOURCE_TRIANGLES_MAX};
 use engine_navigation::grid::NavigationGrid;
 use engine_navigation::mesh::NavigationMesh;
@@ -13,6 +15,8 @@ use engine_navigation::search::Searcher;
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
+use engine_world::physics::unit_number;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// Colours of areas in turn, from area 1.
@@ -24,6 +28,10 @@ const AREA_COLORS: [[u8; 4]; 6] = [
     [230, 130, 80, 255],
     [90, 210, 210, 255],
 ];
+
+/// Colour of the polygons that a search visited, and their height above the ground in metres.
+const SEARCH_COLOR: [u8; 4] = [255, 90, 200, 255];
+const SEARCH_LIFT: f32 = 0.08;
 
 fn color(kind: LineKind) -> [u8; 4] {
     match kind {
@@ -45,6 +53,15 @@ pub struct Navigation {
     pub agents: Agents,
     /// Marks of searches that are answered at once.
     pub searcher: Searcher,
+    /// Meshes of levels, which end with them.
+    pub levels: Vec<LevelMeshes>,
+    /// Meshes that scripts have baked from worlds, in the order of their creation.
+    pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
+    /// Updates that each agent has waited for its path, by slot, and the most of the frame.
+    waits: Vec<u32>,
+    pub worst_wait: u32,
+    /// Grids that follow the tiles of maps.
+    pub of_tilemaps: Vec<TilemapGrid>,
 }
 
 impl Default for Navigation {
@@ -54,6 +71,11 @@ impl Default for Navigation {
             grids: Slots::new(HandleKind::NavigationGrid, GRIDS_MAX),
             agents: Agents::default(),
             searcher: Searcher::default(),
+            levels: Vec::new(),
+            of_worlds: Vec::new(),
+            waits: Vec::new(),
+            worst_wait: 0,
+            of_tilemaps: Vec::new(),
         }
     }
 }
@@ -73,13 +95,36 @@ impl Navigation {
     }
 }
 
+impl Navigation {
+    /// Counts for how many updates the agents of a mesh have waited for their paths.
+    fn count_waits(&mut self, mesh: NavigationMeshId) {
+        for (handle, agent) in self.agents.slots.iter().filter(|(_, agent)| agent.mesh == mesh.0) {
+            let row = handle.index();
+            if self.waits.len() <= row {
+                self.waits.resize(row + 1, 0);
+            }
+            let is_waiting = agent.state == AgentState::Waiting;
+            self.waits[row] = if is_waiting { self.waits[row].saturating_add(1) } else { 0 };
+            self.worst_wait = self.worst_wait.max(self.waits[row]);
+        }
+    }
+}
+
 impl Worlds {
-    /// Returns the triangles of the static actors of a world.
-    fn static_triangles(&self, world: WorldId) -> Result<BakeSource, Error> {
+    /// Returns the triangles of the static actors of a world, or of those of some units, by the
+    /// bits of their handles' numbers.
+    pub(super) fn static_triangles(
+        &self,
+        world: WorldId,
+        units: Option<&HashSet<u64>>,
+    ) -> Result<BakeSource, Error> {
         let (mut points, mut triangles, mut solids) = (Vec::new(), Vec::new(), Vec::new());
         if let Some(physics) = self.physics.of_world(world) {
             let simulation = &self.physics.world(physics).simulation;
-            let collected = simulation.static_triangles(|corners, solid| {
+            let is_wanted = |owner: u128| {
+                units.is_none_or(|units| units.contains(&unit_number(owner).to_bits()))
+            };
+            let collected = simulation.static_triangles(is_wanted, |corners, solid| {
                 if triangles.len() >= SOURCE_TRIANGLES_MAX {
                     return ControlFlow::Break(());
                 }
@@ -96,6 +141,12 @@ impl Worlds {
                      the level with NavigationMesh.create_from_triangles"
                 ));
             }
+        }
+        if triangles.is_empty() && units.is_some() {
+            return Err(error!(
+                "the level has no static actors to bake a navigation mesh from: give its ground a \
+                 static actor, or bake all actors of the world with source = \"world\""
+            ));
         }
         if triangles.is_empty() {
             return Err(error!(
@@ -119,8 +170,12 @@ impl Engine {
         world: WorldId,
         settings: BakeSettings,
     ) -> Result<NavigationMeshId, Error> {
-        let source = self.worlds.static_triangles(world)?;
-        self.bake_mesh(source, settings)
+        let source = self.worlds.static_triangles(world, None)?;
+        let mesh = self.bake_mesh(source, settings)?;
+        let Navigation { meshes, of_worlds, .. } = &mut self.worlds.navigation;
+        of_worlds.retain(|(_, known)| meshes.get(known.0).is_some());
+        of_worlds.push((world, mesh));
+        Ok(mesh)
     }
 
     /// Bakes a mesh from triangles.
@@ -144,6 +199,7 @@ impl Engine {
     /// # Errors
     /// Returns an error if a tile is too complex, or the system cannot start another thread.
     pub fn update_agents(&mut self, mesh: NavigationMeshId, step: f32) -> Result<(), Error> {
+        scope!("navigation");
         let Navigation { meshes, agents, .. } = &mut self.worlds.navigation;
         let of = meshes.get_mut(mesh.0).expect("the handle was checked where it came in");
         let renumbering = of.rebuild(&self.devices.tasks)?;
@@ -159,7 +215,40 @@ impl Engine {
         counter!("navigation/waiting") += u64::from(agents.statistics.waiting);
         counter!("navigation/agents") += agents.count(mesh.0) as u64;
         counter!("navigation/stuck") += u64::from(agents.statistics.stuck);
+        self.worlds.navigation.count_waits(mesh);
         Ok(())
+    }
+
+    /// Shows the polygons that the last search of a script visited, for a frame. Returns the number
+    /// of lines that do not fit in. Shows nothing in a release.
+    ///
+    /// # Errors
+    /// Returns an error if too many lines are shown already.
+    pub fn show_last_search(&mut self, mesh: NavigationMeshId) -> Result<usize, Error> {
+        if self.game.build == BuildMode::Release {
+            return Ok(0);
+        }
+        let Worlds { navigation, lines, .. } = &mut self.worlds;
+        let of = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
+        let (mut shown, room) = (Vec::new(), lines.remaining().min(LINES_MAX / 2));
+        let mut left_out = 0;
+        // Polygons of another mesh, or of the mesh as it was, may not exist.
+        let count = of.num_polygons() as u32;
+        let visited = navigation.searcher.visited().iter().filter(|polygon| **polygon < count);
+        for polygon in visited {
+            let corners = of.corners(*polygon);
+            for (at, corner) in corners.iter().enumerate() {
+                let next = corners[(at + 1) % corners.len()];
+                if shown.len() >= room {
+                    left_out += 1;
+                    continue;
+                }
+                let [from, to] = [*corner, next].map(|point| point + Vec3::Z * SEARCH_LIFT);
+                shown.push(DebugLine { from, to, color: SEARCH_COLOR });
+            }
+        }
+        lines.show(None, &shown, -1.0).map_err(Error::new)?;
+        Ok(left_out)
     }
 
     /// Shows a mesh and its agents as debug lines for a frame. Returns the number of lines that do

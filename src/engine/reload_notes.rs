@@ -138,6 +138,7 @@ impl Engine {
         for map in of_scripts {
             let _ = maps.renew(&mut self.assets.store, map);
         }
+        self.renew_tilemap_grids();
     }
 
     /// Returns a note for each changed unit, level, tile map, model and material. If `respawns` is

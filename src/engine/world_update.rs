@@ -50,6 +50,7 @@ impl Engine {
     ) -> Result<(), Error> {
         let physics = self.worlds.physics.of_world(world).filter(|_| steps.physics);
         if steps.physics {
+            self.update_navigation(world, delta)?;
             self.apply_tile_edits(world)?;
             self.worlds.end_particles_of_ended_guis(&self.drawing.guis, &self.frame);
         }

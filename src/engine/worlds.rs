@@ -6,6 +6,7 @@ use super::{FlowGraphs, RenderScenes};
 use engine_foundation::{Error, Handle, HandleKind, Mat4, Slots, Vec3, error};
 use engine_particles::Particles;
 use engine_sound::SoundSystem;
+use engine_world::agent_component::UnitAgents;
 use engine_world::animation::Animations;
 use engine_world::broadphase::{BROADPHASES_MAX, Broadphase};
 use engine_world::camera::{CAMERAS_MAX, Camera, CameraId, CameraNode};
@@ -38,6 +39,8 @@ pub struct Worlds {
     pub voices: UnitVoices,
     /// Characters: units with the component `animation`.
     pub animations: Animations,
+    /// Agents of units' components.
+    pub agents: UnitAgents,
     /// Graphs of units and levels.
     pub flow: FlowGraphs,
     pub cameras: Slots<Camera>,
@@ -63,6 +66,7 @@ impl Worlds {
             particles: Particles::new(seed),
             voices: UnitVoices::default(),
             animations: Animations::default(),
+            agents: UnitAgents::default(),
             flow: FlowGraphs::default(),
             cameras: Slots::new(HandleKind::Camera, CAMERAS_MAX),
             main_camera: None,

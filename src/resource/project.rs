@@ -17,6 +17,7 @@ pub const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("stingray_sound.lua", include_str!("../../core/stingray_sound.lua")),
     ("strict.lua", include_str!("../../core/strict.lua")),
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
+    ("tools/navigation.lua", include_str!("../../core/tools/navigation.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),
 ];
 

@@ -42,6 +42,8 @@ pub enum ReloadStep {
     Tilemaps,
     /// Level resources. They are read again at the next spawn.
     Levels,
+    /// Navigation files. The meshes of levels are baked again.
+    Navigation,
     /// Graphs, and their instances. Files of units and levels can contain graphs, too.
     Flow,
 }

@@ -2,6 +2,7 @@
 //! with it. The rows are in the files of the components. A row's functions change the parts of the
 //! engine that they receive in a [`ComponentHost`].
 
+use super::agent_component::{AGENT, UnitAgents};
 use super::animation::{ANIMATION, Animations};
 use super::camera::Camera;
 use super::camera_component::CAMERA;
@@ -24,6 +25,7 @@ use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Slots, doing};
 use engine_materials::Materials;
 use engine_models::Models;
+use engine_navigation::agents::Agents;
 use engine_particles::Particles;
 use engine_resource::reload_steps::ChangedResources;
 use engine_resource::store::ResourceStore;
@@ -35,6 +37,7 @@ use engine_tilemaps::Tilemaps;
 /// reverse. The order decides which draw slots they get, so it is visible in recordings.
 pub static COMPONENTS: Components = Components(&[
     &PHYSICS, &MESH, &SPRITE, &TILEMAP, &LIGHT, &CAMERA, &PARTICLES, &SOUND, &SKELETON, &ANIMATION,
+    &AGENT,
 ]);
 
 /// One component of the engine. A column that does not apply to the component is `None`.
@@ -90,6 +93,9 @@ pub struct ComponentHost<'a> {
     pub particles: &'a mut Particles,
     pub voices: &'a mut UnitVoices,
     pub animations: &'a mut Animations,
+    pub agents: &'a mut UnitAgents,
+    /// The agents themselves.
+    pub walkers: &'a mut Agents,
     pub sounds: &'a mut SoundSystem,
     pub models: &'a mut Models,
     pub textures: &'a mut Textures,
@@ -116,6 +122,8 @@ pub struct ComponentView<'a> {
     pub particles: &'a Particles,
     pub voices: &'a UnitVoices,
     pub animations: &'a Animations,
+    pub agents: &'a UnitAgents,
+    pub walkers: &'a Agents,
     pub sounds: &'a SoundSystem,
     pub models: &'a Models,
     pub materials: &'a Materials,

@@ -403,6 +403,7 @@ mod tests {
             object_sets: Vec::new(),
             set_indices: HashMap::new(),
             flow: None,
+            navigation: None,
             data: SjsonTree::Object(Vec::new()),
         })
     }

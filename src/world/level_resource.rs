@@ -3,6 +3,7 @@
 //! first spawned. Level instances and the spawning of their units are in level.rs.
 
 use super::level::LEVELS_MAX;
+use super::navigation_file::{self, LevelNavigation};
 use super::scene_graph::UNITS_MAX;
 use super::spline::{SPLINE_POINTS_MAX, Spline};
 use super::unit_compiler::{are_numbers, check_flow, compile_flow, invalid_value, must_be};
@@ -23,7 +24,7 @@ pub static LEVEL: ResourceKind = ResourceKind {
     name: kind_names::LEVEL,
     doc: "Placed units, with volumes, splines and nested levels",
     extensions: &[("level", SourceForm::Own)],
-    version: 3,
+    version: 4,
     framed: false,
     reload: &[ReloadStep::Levels],
     compile,
@@ -40,7 +41,8 @@ pub const VOLUMES_MAX: usize = 16_384;
 /// Maximum number of splines of a level. Splines are found by name.
 pub const SPLINES_MAX: usize = 16_384;
 
-const KEYS: [&str; 7] = ["units", "levels", "volumes", "splines", "object_sets", "data", "flow"];
+const KEYS: [&str; 8] =
+    ["units", "levels", "volumes", "splines", "object_sets", "navigation", "data", "flow"];
 const UNIT_KEYS: [&str; 5] = ["unit", "position", "rotation", "scale", "data"];
 const LEVEL_KEYS: [&str; 5] = ["level", "position", "rotation", "scale", "object_sets"];
 const SPLINE_KEYS: [&str; 2] = ["points", "closed"];
@@ -115,6 +117,8 @@ pub struct LevelResource {
     pub data: SjsonTree,
     /// The graph, or the name of one.
     pub flow: Option<SjsonTree>,
+    /// How its navigation meshes are baked; `None` if it has none.
+    pub navigation: Option<LevelNavigation>,
 }
 
 fn block<'a>(tree: &'a SjsonTree, key: &str) -> &'a [(String, SjsonTree)] {
@@ -194,6 +198,7 @@ impl LevelResource {
             set_indices: sets.iter().zip(0..).map(|((name, _), at)| (name.clone(), at)).collect(),
             data: tree.get("data").cloned().unwrap_or(SjsonTree::Object(Vec::new())),
             flow: tree.get("flow").cloned(),
+            navigation: tree.get("navigation").map(LevelNavigation::of),
         }
     }
 
@@ -285,6 +290,10 @@ fn check<'a>(
             check_flow(value, false)?;
             continue;
         }
+        if key == "navigation" {
+            navigation_file::check_block(value, named)?;
+            continue;
+        }
         let Some(entries) = value.entries() else {
             return Err((value, format!("'{key}' must be a block: {key} = {{ … }}")));
         };
@@ -302,7 +311,7 @@ fn check<'a>(
             match key {
                 "units" => check_placed(name, block, "unit", &UNIT_KEYS, named)?,
                 "levels" => check_placed(name, block, "level", &LEVEL_KEYS, named)?,
-                "volumes" => volume::check(name, block)?,
+                "volumes" => volume::check(name, block, &[])?,
                 _ => check_spline(name, block)?,
             }
         }

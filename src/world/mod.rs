@@ -1,5 +1,6 @@
 //! Worlds of a game and their time, and the units, components and levels in them.
 
+pub mod agent_component;
 pub mod animation;
 pub mod broadphase;
 pub mod camera;
@@ -18,6 +19,7 @@ pub mod light_component;
 pub mod mesh;
 pub mod mesh_component;
 pub mod model_resource;
+pub mod navigation_file;
 mod node_order;
 pub mod particles_component;
 pub mod physics;

@@ -2,6 +2,7 @@
 //! Components list the resources that they refer to. The engine resolves the list once for each
 //! unit resource, and the resolved resources are then stored in the template.
 
+use super::agent_component::AgentComponent;
 use super::animation::{AnimatedModel, AnimationComponent, BoundMachine};
 use super::camera_component::CameraComponent;
 use super::component_fields::text;
@@ -31,6 +32,8 @@ pub struct UnitTemplate {
     pub maps: Vec<TilemapComponent>,
     pub effects: Vec<ParticlesComponent>,
     pub sounds: Vec<SoundComponent>,
+    /// `None` without a component `agent`.
+    pub agent: Option<AgentComponent>,
     /// `None` without a component `skeleton`.
     pub skeleton: Option<SkeletonComponent>,
     /// `None` without a component `animation`.

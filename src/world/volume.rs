@@ -168,8 +168,13 @@ fn on_one_line(points: SjsonValue) -> bool {
     along.all(|(x, y)| x * way.1 == y * way.0)
 }
 
-/// Validates the fields of a volume. The error is the offending value with its message.
-pub fn check<'a>(name: &str, fields: SjsonValue<'a>) -> Result<(), (SjsonValue<'a>, String)> {
+/// Validates the fields of a volume, which can have `others` in addition. The error is the
+/// offending value with its message.
+pub fn check<'a>(
+    name: &str,
+    fields: SjsonValue<'a>,
+    others: &[&str],
+) -> Result<(), (SjsonValue<'a>, String)> {
     let Some(shape) = fields.get("shape") else {
         return Err((fields, format!("volume '{name}' must say its shape: {}", SHAPES.join(", "))));
     };
@@ -214,9 +219,10 @@ pub fn check<'a>(name: &str, fields: SjsonValue<'a>) -> Result<(), (SjsonValue<'
                 Some(must) => must,
                 None => continue,
             },
-            key if wanted.contains(&key) => continue,
+            key if wanted.contains(&key) || others.contains(&key) => continue,
             key => {
-                let known = wanted.iter().copied().chain(["shape", "position", "rotation"]);
+                let known = wanted.iter().chain(others).copied();
+                let known = known.chain(["shape", "position", "rotation"]);
                 let hint = suggest::hint(key, known);
                 let message = format!("volume '{name}' has the unknown field '{key}'{hint}");
                 return Err((value, message));
@@ -235,7 +241,7 @@ mod tests {
 
     fn volume(text: &str) -> Volume {
         let document = sjson::parse(text).unwrap();
-        check("v", document.root()).map_err(|(_, message)| message).unwrap();
+        check("v", document.root(), &[]).map_err(|(_, message)| message).unwrap();
         Volume::of(&document.to_tree())
     }
 
@@ -276,7 +282,7 @@ mod tests {
     fn invalid_volumes_are_refused() {
         let message = |text: &str| {
             let document = sjson::parse(text).unwrap();
-            check("v", document.root()).map_err(|(_, message)| message).unwrap_err()
+            check("v", document.root(), &[]).map_err(|(_, message)| message).unwrap_err()
         };
         assert_eq!(
             message("size = [1, 1, 1]"),

@@ -96,3 +96,95 @@ describe("a navigation grid", function()
     assert.matches("must be", error_of(NavigationGrid.alive, {}))
   end)
 end)
+
+describe("a grid of a tile map", function()
+  local map, grid
+
+  before_each(function()
+    map = Tilemap.new("maps/yard")
+    grid = NavigationGrid.create_from_tilemap(map)
+  end)
+  after_each(function()
+    if NavigationGrid.alive(grid) then NavigationGrid.destroy(grid) end
+    if Tilemap.alive(map) then Tilemap.destroy(map) end
+  end)
+
+  it("blocks solid tiles, and leaves one-way platforms open", function()
+    local columns, rows = NavigationGrid.size(grid)
+    assert.equals(12, columns)
+    assert.equals(6, rows)
+    assert.equals(0, NavigationGrid.cost(grid, 3, 1))
+    assert.equals(0, NavigationGrid.cost(grid, 8, 2))
+    assert.equals(0, NavigationGrid.cost(grid, 7, 2)) -- a tile with a shape
+    assert.equals(1, NavigationGrid.cost(grid, 10, 4)) -- one-way
+    assert.equals(1, NavigationGrid.cost(grid, 1, 2))
+  end)
+
+  it("follows changes of tiles at once", function()
+    NavigationGrid.set_targets(grid, "exit", { 11, 2 })
+    assert.is_truthy(NavigationGrid.flow(grid, "exit", 1, 2))
+    for row = 2, 6 do Tilemap.set_tile(map, "ground", 9, row, 1) end
+    assert.equals(0, NavigationGrid.cost(grid, 9, 4))
+    assert.is_nil((NavigationGrid.flow(grid, "exit", 1, 2)))
+    Tilemap.set_tile(map, "ground", 9, 4, 3)
+    assert.equals(1, NavigationGrid.cost(grid, 9, 4))
+    assert.is_truthy(NavigationGrid.flow(grid, "exit", 1, 2))
+    Tilemap.set_tile(map, "ground", 9, 4, 0)
+    assert.equals(1, NavigationGrid.cost(grid, 9, 4))
+  end)
+
+  it("has costs by name", function()
+    local other = NavigationGrid.create_from_tilemap(map, {
+      neighbors = 4, solid = { "stone" }, layers = { "ground" }, costs = { solid = 5, one_way = 2,
+        water = 0 },
+    })
+    assert.equals(5, NavigationGrid.cost(other, 3, 1))
+    assert.equals(2, NavigationGrid.cost(other, 10, 4))
+    Tilemap.set_tile(map, "ground", 2, 5, 4)
+    assert.equals(0, NavigationGrid.cost(other, 2, 5))
+    assert.equals(1, NavigationGrid.cost(grid, 2, 5))
+    NavigationGrid.destroy(other)
+    local none = NavigationGrid.create_from_tilemap(map, { layers = { "sky" } })
+    assert.equals(1, NavigationGrid.cost(none, 3, 1))
+    NavigationGrid.destroy(none)
+  end)
+
+  it("reads the values of LDtk's grids", function()
+    local world = Tilemap.new("maps/world")
+    local names = NavigationGrid.create_from_tilemap(world, { costs = {} })
+    local columns = NavigationGrid.size(names)
+    assert.is_true(columns >= 3)
+    NavigationGrid.destroy(names)
+    Tilemap.destroy(world)
+  end)
+
+  it("stays when its map ends", function()
+    Tilemap.destroy(map)
+    assert.equals(0, NavigationGrid.cost(grid, 3, 1))
+    local second = Tilemap.new("maps/cave")
+    Tilemap.set_tile(second, "ground", 1, 1, 2)
+    Tilemap.destroy(second)
+  end)
+
+  it("is changed by hand, too", function()
+    NavigationGrid.set_cost(grid, 5, 5, 9)
+    Tilemap.set_tile(map, "ground", 4, 5, 1)
+    assert.equals(9, NavigationGrid.cost(grid, 5, 5))
+    assert.equals(0, NavigationGrid.cost(grid, 4, 5))
+  end)
+
+  it("refuses wrong options", function()
+    local create = NavigationGrid.create_from_tilemap
+    assert.matches("unknown option 'neighbours', did you mean 'neighbors'",
+      error_of(create, map, { neighbours = 4 }))
+    assert.matches("option 'neighbors' must be 4, 6 or 8", error_of(create, map, { neighbors = 5 }))
+    assert.matches("must be 4 or 8: the map is not hexagonal",
+      error_of(create, map, { neighbors = 6 }))
+    assert.matches("option 'solid' must be a list", error_of(create, map, { solid = "wall" }))
+    assert.matches("'mud' in option 'costs' must be 0, or 0.01 to 1000",
+      error_of(create, map, { costs = { mud = -1 } }))
+    assert.matches("option 'costs' has 'mud', and nothing in the map", error_of(create, map,
+      { costs = { mud = 3 } }))
+    assert.matches("argument #2 'options' must be a table", error_of(create, map, 4))
+  end)
+end)

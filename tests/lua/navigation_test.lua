@@ -51,6 +51,37 @@ describe("a navigation mesh", function()
       error_of(NavigationMesh.find_path, mesh, Vector3(900, 0, 0), RIGHT))
   end)
 
+  it("searches paths as lists of polygons", function()
+    local from = NavigationMesh.find_polygon(mesh, LEFT)
+    local to = NavigationMesh.find_polygon(mesh, RIGHT)
+    local polygons, reason = NavigationMesh.partial_search(mesh, from, to)
+    assert.same(NavigationMesh.search(mesh, from, to), polygons)
+    assert.is_nil(reason)
+    assert.is_true(NavigationMesh.visualize_last_search(mesh) >= 0)
+    local points = NavigationMesh.funnel(mesh, polygons, LEFT, RIGHT)
+    assert.is_true(Vector3.distance(points[1], LEFT) < 0.5 and #points >= 4)
+    assert.is_true(Vector3.distance(points[#points], RIGHT) < 0.5)
+    for _, polygon in ipairs(polygons) do
+      if polygon ~= from then NavigationMesh.set_obstructed(mesh, polygon, true) end
+    end
+    polygons, reason = NavigationMesh.partial_search(mesh, from, to)
+    assert.equals("unreachable", reason)
+    assert.equals(from, polygons[1])
+    assert.matches("are no neighbours", error_of(NavigationMesh.funnel, mesh, { from, to }, LEFT,
+      RIGHT))
+    assert.matches("must have 1 to 65536 numbers", error_of(NavigationMesh.funnel, mesh, {}, LEFT,
+      RIGHT))
+    assert.matches("the mesh has no polygon 9999", error_of(NavigationMesh.funnel, mesh, { 9999 },
+      LEFT, RIGHT))
+  end)
+
+  it("projects points to polygons", function()
+    local polygon = NavigationMesh.find_polygon(mesh, LEFT)
+    local point = NavigationMesh.project_to_polygon(mesh, LEFT + Vector3(0, 0, 7), polygon)
+    assert.is_true(Vector3.distance(point, LEFT) < 0.3)
+    assert.is_nil(NavigationMesh.project_to_polygon(mesh, RIGHT, polygon))
+  end)
+
   it("has polygons with corners and neighbours", function()
     local count = NavigationMesh.num_polygons(mesh)
     assert.is_true(count > 2 and NavigationMesh.num_vertices(mesh) > 4)

@@ -80,6 +80,7 @@ pub const COMPONENTS: &[(&str, &[ReferenceRule])] = &[
             rule(&["clip"], &[ANIMATION], NameForm::Clip),
         ],
     ),
+    ("agent", &[]),
     ("camera", &[]),
     ("light", &[]),
     ("physics", &[name(&["**", "model"], &[MODEL])]),
@@ -190,6 +191,7 @@ const TABLE: &[KindRules] = &[
         rules: &[
             name(&["units", "*", "unit"], &[UNIT, MODEL]),
             name(&["levels", "*", "level"], &[LEVEL]),
+            name(&["navigation"], &[NAVIGATION]),
             name(&["flow"], &["flow"]),
             name(&["flow", "nodes", "*", "graph"], &["flow"]),
         ],
@@ -198,7 +200,7 @@ const TABLE: &[KindRules] = &[
     KindRules { kind: PHYSICS_PROPERTIES, format: PLAIN, rules: &[] },
     KindRules { kind: "flow", format: DATA, rules: &[name(&["nodes", "*", "graph"], &["flow"])] },
     KindRules { kind: "curve", format: PLAIN, rules: &[] },
-    KindRules { kind: "navmesh", format: PLAIN, rules: &[] },
+    KindRules { kind: NAVIGATION, format: DATA, rules: &[] },
 ];
 
 /// Rules of settings.sjson. A block of a platform has the same keys.

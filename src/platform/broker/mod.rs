@@ -41,7 +41,7 @@ pub struct BrokerDuties {
 }
 
 /// Endings of the sources that tools edit.
-pub const SOURCE_ENDINGS: [&str; 20] = [
+pub const SOURCE_ENDINGS: [&str; 21] = [
     "animation",
     "config",
     "flow",
@@ -51,6 +51,7 @@ pub const SOURCE_ENDINGS: [&str; 20] = [
     "material",
     "mixer",
     "model",
+    "navigation",
     "package",
     "particles",
     "physics_properties",

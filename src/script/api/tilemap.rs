@@ -278,7 +278,10 @@ fn set_tile(
         ));
     };
     match tilemap.set_tile(layer, column.0, row.0, number) {
-        true => Ok(()),
+        true => {
+            engine.update_tilemap_grids(map, layer, column.0, row.0);
+            Ok(())
+        }
         false => {
             let of = &tilemap.map().layers[layer].grid;
             Err(engine_foundation::error!(

@@ -513,7 +513,7 @@ impl Agent {
     }
 
     /// Keeps the path beginning at the polygon of the agent.
-    fn follow_path(&mut self, mesh: &NavigationMesh) {
+    pub(super) fn follow_path(&mut self, mesh: &NavigationMesh) {
         if self.path.polygons.is_empty() || self.path.polygons[0] == self.at.polygon {
             return;
         }

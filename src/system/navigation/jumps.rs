@@ -45,8 +45,8 @@ pub(super) struct Jump {
 /// Links of a mesh.
 #[derive(Debug)]
 pub(super) struct Jumps {
-    links: BTreeMap<u32, JumpSettings>,
-    last: u32,
+    pub(super) links: BTreeMap<u32, JumpSettings>,
+    pub(super) last: u32,
     /// True if links were added or removed since the mesh was put together.
     pub has_changed: bool,
     /// Directions of links whose ends have ground, by the polygon of their start.

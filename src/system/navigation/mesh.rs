@@ -29,6 +29,8 @@ pub(super) struct Polygon {
     /// Heights of uneven ground, as an index into the grids; `u32::MAX` if it is even.
     pub grid: u32,
     pub is_obstructed: bool,
+    /// True if it cannot be reached from any seed point, see islands.rs.
+    pub is_left_out: bool,
     pub low: Vec3,
     pub high: Vec3,
 }
@@ -61,8 +63,8 @@ pub struct NavigationMesh {
     pub(super) polygons: Vec<Polygon>,
     pub(super) corners: Vec<Vec3>,
     pub(super) links: Vec<Link>,
-    grids: Vec<HeightGrid>,
-    heights: Vec<u16>,
+    pub(super) grids: Vec<HeightGrid>,
+    pub(super) heights: Vec<u16>,
     /// Cost of a metre of each area; 0 for areas that cannot be entered.
     pub(super) costs: [f32; AREAS_MAX],
     vertices: usize,
@@ -73,6 +75,8 @@ pub struct NavigationMesh {
     pub(super) tile_meshes: Vec<TileMesh>,
     pub(super) volumes: Volumes,
     pub(super) jumps: Jumps,
+    /// Points from which ground must be reachable; all ground stays if there are none.
+    pub(super) seeds: Vec<Vec3>,
 }
 
 /// Edge at the side of a tile.
@@ -132,6 +136,7 @@ impl NavigationMesh {
             tile_meshes: tiles,
             volumes: Volumes::default(),
             jumps: Jumps::default(),
+            seeds: Vec::new(),
         };
         mesh.costs[0] = 0.0;
         mesh.assemble()?;
@@ -165,6 +170,7 @@ impl NavigationMesh {
         self.resolve_jumps();
         self.link(&tiles);
         self.tile_meshes = tiles;
+        self.leave_out_islands();
         Ok(())
     }
 
@@ -193,6 +199,7 @@ impl NavigationMesh {
                 tile: index as u32,
                 grid: polygon.heights.map_or(u32::MAX, |grid| first_grid + u32::from(grid)),
                 is_obstructed: false,
+                is_left_out: false,
                 low,
                 high,
             });
@@ -363,7 +370,9 @@ impl NavigationMesh {
     /// Returns true if a search may enter a polygon.
     pub(super) fn is_open(&self, polygon: u32) -> bool {
         let polygon = &self.polygons[polygon as usize];
-        !polygon.is_obstructed && self.costs[usize::from(polygon.area)] > 0.0
+        !polygon.is_obstructed
+            && !polygon.is_left_out
+            && self.costs[usize::from(polygon.area)] > 0.0
     }
 
     /// Returns the height of the ground of a polygon at a position.
@@ -422,7 +431,8 @@ impl NavigationMesh {
                 let tile = row * self.layout.tiles_x + column;
                 for polygon in self.tiles[tile]..self.tiles[tile + 1] {
                     let of = &self.polygons[polygon as usize];
-                    let apart = low.cmpgt(of.high + Vec3::Z * up).any()
+                    let apart = of.is_left_out
+                        || low.cmpgt(of.high + Vec3::Z * up).any()
                         || high.cmplt(of.low - Vec3::Z * up).any();
                     if apart {
                         continue;
@@ -515,7 +525,7 @@ pub(super) fn located(layout: &TileLayout, tile: usize, message: &str) -> Error 
 }
 
 /// Returns the area of a polygon from above.
-fn area(corners: &[Vec3]) -> f32 {
+pub(super) fn area(corners: &[Vec3]) -> f32 {
     let mut sum = 0.0;
     for pair in corners[1..].windows(2) {
         let (a, b) = (pair[0] - corners[0], pair[1] - corners[0]);

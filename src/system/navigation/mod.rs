@@ -6,10 +6,13 @@ pub mod bake;
 pub mod grid;
 mod grid_flow;
 mod grid_path;
+pub mod islands;
 pub mod jumps;
 pub mod mesh;
 pub mod outline;
+mod placement;
 pub mod rays;
+pub mod rebake;
 pub mod search;
 mod steering;
 mod traversal;
@@ -18,6 +21,8 @@ pub mod volumes;
 
 #[cfg(test)]
 mod agent_tests;
+#[cfg(test)]
+mod edit_tests;
 #[cfg(test)]
 mod jump_tests;
 #[cfg(test)]

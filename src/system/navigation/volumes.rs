@@ -28,8 +28,8 @@ pub const AREA_COST_MAX: f32 = 1000.0;
 #[derive(Debug, Default)]
 pub(super) struct Volumes {
     /// Volumes by number. Obstacles are grown by the radius of the characters.
-    volumes: BTreeMap<u32, AreaVolume>,
-    last: u32,
+    pub(super) volumes: BTreeMap<u32, AreaVolume>,
+    pub(super) last: u32,
     waiting: BTreeSet<usize>,
     /// Open spans of the tiles that were built again last, and their memory.
     fields: BTreeMap<usize, CompactField>,
@@ -77,9 +77,9 @@ struct Job {
 #[derive(Debug)]
 pub struct Renumbering {
     /// First polygon of each tile before, and the number of all polygons at the end.
-    before: Vec<u32>,
+    pub(super) before: Vec<u32>,
     /// First polygon of each tile now; `None` if the tile was built again.
-    now: Vec<Option<u32>>,
+    pub(super) now: Vec<Option<u32>>,
     /// First tile that could not be built again, and was left as it is.
     pub failure: Option<Error>,
 }
@@ -244,7 +244,7 @@ impl NavigationMesh {
     }
 
     /// Adds the tiles that a shape touches to the waiting ones.
-    fn wait_for(&mut self, shape: &AreaShape) {
+    pub(super) fn wait_for(&mut self, shape: &AreaShape) {
         let (low, high) = shape.bounds();
         let (columns, rows) = self.layout.tiles_in(low.into(), high.into());
         for row in rows {
@@ -259,7 +259,7 @@ impl NavigationMesh {
 
     /// Returns the shape of an obstacle as characters meet it: larger by their radius, and down to
     /// the ground on which they would touch it.
-    fn grown(&self, shape: AreaShape) -> AreaShape {
+    pub(super) fn grown(&self, shape: AreaShape) -> AreaShape {
         let settings = &self.layout.settings;
         // Cells are covered if their middle is.
         let (margin, below) = (settings.radius + settings.cell_size * 0.5, settings.height);

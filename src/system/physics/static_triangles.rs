@@ -12,14 +12,17 @@ const PARTS: u32 = 16;
 impl Simulation {
     /// Calls `each` with the triangles of all static bodies that block others. They face outwards.
     /// The second argument is the number of the convex solid that they bound, from 1, and 0 for
-    /// triangles of a mesh. Planes have no end, and are left out. Ends when `each` breaks.
+    /// triangles of a mesh. Planes have no end, and are left out, as bodies are whose owner
+    /// `is_wanted` refuses. Ends when `each` breaks.
     pub fn static_triangles(
         &self,
+        is_wanted: impl Fn(u128) -> bool,
         mut each: impl FnMut([Vec3; 3], u32) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut solids = 0;
         for (_, body) in self.world.bodies.iter() {
-            if body.body_type() != rapier::RigidBodyType::Fixed {
+            let is_static = body.body_type() == rapier::RigidBodyType::Fixed;
+            if !is_static || !is_wanted(body.user_data) {
                 continue;
             }
             for handle in body.colliders() {

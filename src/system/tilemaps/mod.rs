@@ -27,8 +27,8 @@ mod tests;
 pub use cell_grid::{CellGrid, CellShape, Stagger};
 pub use chunk_mesh::{ChunkMesh, chunks};
 pub use collision::{
-    Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX, OutlinePart, Outlines,
-    Segment, chains as outline_chains,
+    CellCosts, Chain, CollisionKind, CollisionRules, CollisionTable, OUTLINE_EDGES_MAX,
+    OutlinePart, Outlines, Segment, chains as outline_chains,
 };
 pub use data::{
     IntGrid, LayerKind, MapFile, MapObject, ObjectShape, TileLayer, TileSet, TilemapData,

@@ -166,6 +166,9 @@ const TEXTS: &[(&str, &str)] = &[
     ("rig/rig.gltf", include_str!("rig.gltf")),
     ("levels/full.level", include_str!("full.level")),
     ("graphs/counter.flow", include_str!("../../lua/graphs/counter.flow")),
+    ("levels/walked.navigation", include_str!("walked.navigation")),
+    ("levels/walked.level", include_str!("walked.level")),
+    ("units/walker.unit", "components = { agent = { speed = 4 priority = 2 } }"),
     ("units/full.unit", include_str!("full.unit")),
     (
         "units/heir.unit",

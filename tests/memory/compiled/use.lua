@@ -149,6 +149,21 @@ function starts.level()
   end
 end
 
+function starts.navigation()
+  local ground = try(World.spawn_unit, world, "core/units/empty")
+  try(Unit.create_actor, ground, "ground", { type = "static", shape = "box", size = { 20, 20, 1 } })
+  local level = try(World.spawn_level, world, "levels/walked")
+  kept.level = level
+  if not level then return end
+  local mesh = try(Level.navigation_mesh, level)
+  if mesh then
+    try(Level.navigation_edits, level)
+    try(NavigationMesh.random_point, mesh)
+  end
+  local agent = try(Unit.agent, try(Level.unit, level, "walker"))
+  if agent then try(Agent.set_destination, agent, Vector3(-5, -5, 0.5)) end
+end
+
 function starts.tilemap()
   local map = try(Tilemap.new, name)
   kept.map = map

@@ -579,5 +579,6 @@ fn check_level(engine: &mut Engine, world: WorldId, level: LevelId) -> Result<()
 
 fn end_level(engine: &mut Engine, level: LevelId) {
     let frame = engine.frame.index;
+    engine.end_level_meshes(level, &context::script_location());
     engine.worlds.levels.remove(level, frame, &context::script_location());
 }

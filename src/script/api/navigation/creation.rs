@@ -9,39 +9,15 @@ use engine_runtime::Engine;
 use engine_world::WorldId;
 
 fn settings(options: Option<ScriptValue>) -> Result<BakeSettings, Error> {
-    const NAMES: [&str; 11] = [
-        "radius",
-        "height",
-        "step",
-        "slope",
-        "cell_size",
-        "cell_height",
-        "tile_cells",
-        "edge_error",
-        "height_error",
-        "region_min",
-        "region_merge",
-    ];
     let mut settings = BakeSettings::DEFAULT;
-    let mut tile_cells = settings.tile_cells as f32;
-    read_numbers(options, &NAMES, |name, number| {
-        *match name {
-            "radius" => &mut settings.radius,
-            "height" => &mut settings.height,
-            "step" => &mut settings.step,
-            "slope" => &mut settings.slope,
-            "cell_size" => &mut settings.cell_size,
-            "cell_height" => &mut settings.cell_height,
-            "edge_error" => &mut settings.edge_error,
-            "height_error" => &mut settings.height_error,
-            "region_min" => &mut settings.region_min,
-            "region_merge" => &mut settings.region_merge,
-            _ => &mut tile_cells,
-        } = number;
-        true
+    let mut cells = Ok(());
+    read_numbers(options, &BakeSettings::NAMES, |name, number| {
+        if name == "tile_cells" {
+            cells = whole("option 'tile_cells'", number);
+        }
+        settings.set(name, number) || cells.is_err()
     })?;
-    whole("option 'tile_cells'", tile_cells)?;
-    settings.tile_cells = tile_cells.clamp(0.0, 1e6) as u32;
+    cells?;
     settings.check().map_err(|message| error!("option {message}"))?;
     Ok(settings)
 }

@@ -15,8 +15,8 @@ use engine_navigation::rays::RAY_POLYGONS_MAX;
 use engine_navigation::search::{PointPath, PolygonPath, SEARCH_NODES_DEFAULT};
 use engine_runtime::Engine;
 
-const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
-const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
+pub(super) const MESH_ARG: (&str, &str) = ("mesh", "a navigation mesh");
+pub(super) const POLYGON_ARG: (&str, &str) = ("polygon", "the number of a polygon, from 1");
 const OPTIONS_ARG: (&str, &str) = (
     "options",
     "a table with `radius`, `height`, `step` and `slope` of the characters, and `cell_size`, \
@@ -25,7 +25,7 @@ const OPTIONS_ARG: (&str, &str) = (
 );
 
 /// Corners of a path above which it is cut off.
-const PATH_POINTS_MAX: usize = 4096;
+pub(super) const PATH_POINTS_MAX: usize = 4096;
 /// Distance in metres at which a position off the mesh still counts as on it.
 const SNAP_DISTANCE: f32 = 2.0;
 
@@ -277,7 +277,7 @@ NavigationMesh.destroy(mesh)"#,
             update,
             &[MESH_ARG, ("dt", "seconds, at most 1")],
             "Changes the mesh where volumes were added or removed, in at most 8 tiles, and moves \
-             its agents. Call it once a frame.",
+             its agents. Call it once a frame. `World.update` does it for the meshes of levels.",
         ),
     ],
 );
@@ -313,11 +313,21 @@ pub(super) fn of(engine: &Engine, mesh: NavigationMeshId) -> &NavigationMesh {
     found.expect("the handle was checked where it came in")
 }
 
-fn destroy(engine: &mut Engine, mesh: NavigationMeshId) {
+/// Refuses meshes of levels.
+fn check_own(engine: &Engine, mesh: NavigationMeshId, instead: &str) -> Result<(), Error> {
+    match engine.worlds.navigation.is_of_level(mesh) {
+        true => Err(error!("argument #1 'mesh': it belongs to a level, {instead}")),
+        false => Ok(()),
+    }
+}
+
+fn destroy(engine: &mut Engine, mesh: NavigationMeshId) -> Result<(), Error> {
+    check_own(engine, mesh, "and is destroyed with it: use World.destroy_level(world, level)")?;
     let frame = engine.frame.index;
     let navigation = &mut engine.worlds.navigation;
     navigation.meshes.remove(mesh.0, "", frame, &context::script_location());
     navigation.agents.lose_mesh(mesh.0);
+    Ok(())
 }
 
 fn alive(engine: &mut Engine, mesh: MaybeHandle) -> bool {
@@ -348,7 +358,7 @@ pub(super) fn polygon(
     Ok((number.0 - 1) as u32)
 }
 
-fn list(polygons: impl Iterator<Item = u32>) -> ScriptValue {
+pub(super) fn list(polygons: impl Iterator<Item = u32>) -> ScriptValue {
     ScriptValue::List(polygons.map(|at| ScriptValue::Number(f64::from(at) + 1.0)).collect())
 }
 
@@ -393,6 +403,13 @@ fn constrain_to_polygon(
     Ok(mesh.constrain(polygon(mesh, number, "#3 'polygon'")?, position))
 }
 
+/// Returns the middle of a polygon.
+pub(super) fn middle(mesh: &NavigationMesh, polygon: u32) -> NearestPolygon {
+    let corners = mesh.corners(polygon);
+    let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
+    NearestPolygon { polygon, position }
+}
+
 fn search(
     engine: &mut Engine,
     mesh: NavigationMeshId,
@@ -401,13 +418,8 @@ fn search(
 ) -> Result<ScriptValue, Error> {
     let navigation = &mut engine.worlds.navigation;
     let mesh = navigation.meshes.get(mesh.0).expect("the handle was checked where it came in");
-    let middle = |polygon: u32| {
-        let corners = mesh.corners(polygon);
-        let position = corners.iter().sum::<Vec3>() / corners.len() as f32;
-        NearestPolygon { polygon, position }
-    };
-    let from = middle(polygon(mesh, from, "#2 'from'")?);
-    let to = middle(polygon(mesh, to, "#3 'to'")?);
+    let from = middle(mesh, polygon(mesh, from, "#2 'from'")?);
+    let to = middle(mesh, polygon(mesh, to, "#3 'to'")?);
     let mut path = PolygonPath::default();
     navigation.searcher.search(mesh, from, to, SEARCH_NODES_DEFAULT, &mut path);
     Ok(match path.partial {
@@ -484,6 +496,7 @@ fn update(engine: &mut Engine, mesh: NavigationMeshId, dt: f64) -> Result<(), Er
     if !(0.0..=1.0).contains(&dt) {
         return Err(error!("argument #2 'dt' must be 0 to 1 second, got {dt}"));
     }
+    check_own(engine, mesh, "whose world updates it: call World.update(world, dt)")?;
     engine.update_agents(mesh, dt as f32)
 }
 

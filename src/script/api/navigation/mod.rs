@@ -4,8 +4,11 @@
 pub mod agent;
 mod creation;
 pub mod grid;
+pub mod levels;
 mod links;
 pub mod mesh;
+pub mod polygon_paths;
+pub mod tilemap_grids;
 mod volumes;
 
 use crate::value::ScriptValue;

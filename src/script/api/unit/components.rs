@@ -9,6 +9,7 @@ use crate::argument::{NameOrIndex, TextArgument};
 use crate::value::ScriptValue;
 use engine_foundation::Error;
 use engine_foundation::sjson::SjsonTree;
+use engine_navigation::AgentId;
 use engine_particles::EffectId;
 use engine_runtime::Engine;
 use engine_sound::VoiceId;
@@ -35,6 +36,14 @@ pub static UNIT: ModuleRows = more(
             &[UNIT_ARG],
             "Returns the number of the unit's components `sound`, including those whose voice has \
              ended.",
+        )
+        .pure(),
+        func(
+            "agent",
+            agent,
+            &[UNIT_ARG],
+            "Returns the agent of a component `agent`; nil until its world has a navigation mesh \
+             with ground at the unit, and if the agent was destroyed.",
         )
         .pure(),
         func(
@@ -110,6 +119,10 @@ fn voice(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<Starte
     let voice = engine.worlds.voices.of_unit(unit.row()).get(index).and_then(|entry| entry.voice);
     let slots = &engine.devices.sounds.voices.slots;
     Ok(StartedVoice(voice.filter(|voice| slots.get(*voice).is_some()).map(VoiceId)))
+}
+
+fn agent(engine: &mut Engine, unit: UnitId) -> Option<AgentId> {
+    engine.unit_agent(unit)
 }
 
 fn num_voices(engine: &mut Engine, unit: UnitId) -> u64 {

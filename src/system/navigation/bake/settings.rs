@@ -54,6 +54,44 @@ impl BakeSettings {
         tile_cells: 48,
     };
 
+    /// Names of the settings in files and scripts.
+    pub const NAMES: [&str; 11] = [
+        "radius",
+        "height",
+        "step",
+        "slope",
+        "cell_size",
+        "cell_height",
+        "tile_cells",
+        "edge_error",
+        "height_error",
+        "region_min",
+        "region_merge",
+    ];
+
+    /// Sets a setting by its name. Returns false for an unknown name, and for a number of cells
+    /// with a fraction.
+    pub fn set(&mut self, name: &str, number: f32) -> bool {
+        *match name {
+            "radius" => &mut self.radius,
+            "height" => &mut self.height,
+            "step" => &mut self.step,
+            "slope" => &mut self.slope,
+            "cell_size" => &mut self.cell_size,
+            "cell_height" => &mut self.cell_height,
+            "edge_error" => &mut self.edge_error,
+            "height_error" => &mut self.height_error,
+            "region_min" => &mut self.region_min,
+            "region_merge" => &mut self.region_merge,
+            "tile_cells" if number.fract() == 0.0 => {
+                self.tile_cells = number.clamp(0.0, 1e6) as u32;
+                return true;
+            }
+            _ => return false,
+        } = number;
+        true
+    }
+
     /// Checks the settings.
     ///
     /// # Errors

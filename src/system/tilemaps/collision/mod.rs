@@ -5,12 +5,14 @@
 //! Outlines are computed for squares of cells, the regions, so that a changed tile changes only its
 //! surroundings. Lengths are texels from the map's bottom left, y up.
 
+mod cell_costs;
 mod cells;
 mod chains;
 mod edges;
 #[cfg(test)]
 mod tests;
 
+pub use cell_costs::CellCosts;
 pub use chains::{Chain, chains};
 pub use edges::Segment;
 

@@ -1,0 +1,397 @@
+//! Navigation meshes of levels: baked from the static actors of a level when it has been spawned,
+//! and again when its file or its navigation file changes. What is changed by hand is in edits.rs.
+//! A failed bake leaves the old mesh.
+
+mod edits;
+mod shapes;
+
+pub use edits::EditReport;
+
+use super::navigation::Navigation;
+use super::{Engine, Worlds};
+use edits::{LevelPart, apply_edits};
+use engine_foundation::{Error, error, log};
+use engine_navigation::bake::{AREAS_MAX, BakeSource};
+use engine_navigation::mesh::NavigationMesh;
+use engine_navigation::volumes::Renumbering;
+use engine_navigation::{MESHES_MAX, NavigationMeshId};
+use engine_resource::reload_steps::{ChangedResources, ReloadStep};
+use engine_resource::store::ResourceStore;
+use engine_world::WorldId;
+use engine_world::level::{LevelId, Levels};
+use engine_world::navigation_file::{
+    AgentClass, FIRST_NAMED_AREA, LevelNavigation, NAMED_AREAS_MAX, NavigationFile,
+};
+use std::collections::HashSet;
+
+/// Costs of all areas.
+type Costs = [f32; AREAS_MAX];
+
+/// Mesh of a level for a class of characters.
+pub struct ClassMesh {
+    pub class: String,
+    pub mesh: NavigationMeshId,
+    /// What the file says, and what came of it.
+    pub edits: Vec<EditReport>,
+    /// Costs as the files say.
+    costs: Costs,
+}
+
+/// Meshes of a level.
+pub struct LevelMeshes {
+    pub level: LevelId,
+    pub world: WorldId,
+    /// Names of areas, from number [`FIRST_NAMED_AREA`] on.
+    pub areas: Vec<String>,
+    pub meshes: Vec<ClassMesh>,
+    /// Why the last bake failed.
+    pub failure: Option<String>,
+}
+
+impl LevelMeshes {
+    /// Returns the number of an area by its name.
+    pub fn area(&self, name: &str) -> Option<u8> {
+        let found = self.areas.iter().position(|area| area == name)?;
+        Some(FIRST_NAMED_AREA + found as u8)
+    }
+}
+
+/// New mesh of a class.
+struct Baked {
+    class: String,
+    mesh: NavigationMesh,
+    edits: Vec<EditReport>,
+    costs: Costs,
+}
+
+impl Navigation {
+    /// Returns the meshes of a level, or of the level that contains it.
+    pub fn of_level(&self, levels: &Levels, level: LevelId) -> Option<&LevelMeshes> {
+        let mut above = Some(level);
+        while let Some(level) = above {
+            if let Some(found) = self.levels.iter().find(|known| known.level == level) {
+                return Some(found);
+            }
+            above = levels.slots.get(level.0).and_then(|level| level.parent);
+        }
+        None
+    }
+
+    /// Returns true if a mesh belongs to a level, whose world updates and destroys it.
+    pub fn is_of_level(&self, mesh: NavigationMeshId) -> bool {
+        self.levels.iter().flat_map(|level| &level.meshes).any(|known| known.mesh == mesh)
+    }
+
+    fn remove_mesh(&mut self, mesh: NavigationMeshId, frame: u64, location: &str) {
+        if self.meshes.get(mesh.0).is_some() {
+            self.meshes.remove(mesh.0, "", frame, location);
+            self.agents.lose_mesh(mesh.0);
+        }
+    }
+
+    /// Removes the meshes of levels that no longer exist, and of worlds.
+    pub(super) fn release_levels(
+        &mut self,
+        is_alive: impl Fn(&LevelMeshes) -> bool,
+        frame: u64,
+        location: &str,
+    ) {
+        let (kept, ended) = std::mem::take(&mut self.levels).into_iter().partition(is_alive);
+        self.levels = kept;
+        for mesh in ended.iter().flat_map(|level: &LevelMeshes| &level.meshes) {
+            self.remove_mesh(mesh.mesh, frame, location);
+        }
+    }
+
+    /// Puts new meshes in place of those of a level. Agents stay where they are.
+    fn install(&mut self, of: LevelMeshes, baked: Vec<Baked>, frame: u64) -> Result<(), Error> {
+        let known = self.levels.iter().position(|known| known.level == of.level);
+        let old = known.map(|at| self.levels.remove(at));
+        let mut old_meshes = old.map_or(Vec::new(), |old| old.meshes);
+        let (mut of, mut result) = (of, Ok(()));
+        for Baked { class, mesh, edits, costs } in baked {
+            let same = old_meshes.iter().position(|old| old.class == class);
+            let id = match same.map(|at| old_meshes.remove(at).mesh) {
+                Some(id) => {
+                    let slot = self.meshes.get_mut(id.0).expect("levels own their meshes");
+                    let renumbering = Renumbering::of_other_mesh(slot);
+                    *slot = mesh;
+                    self.agents.renumber(id.0, slot, &renumbering);
+                    id
+                }
+                None => match self.meshes.add(mesh) {
+                    Some(handle) => NavigationMeshId(handle),
+                    None => {
+                        result = Err(error!(
+                            "{MESHES_MAX} navigation meshes already exist (MESHES_MAX): destroy \
+                             one first"
+                        ));
+                        continue;
+                    }
+                },
+            };
+            of.meshes.push(ClassMesh { class, mesh: id, edits, costs });
+        }
+        for old in old_meshes {
+            self.remove_mesh(old.mesh, frame, "a change of the level's navigation");
+        }
+        self.levels.push(of);
+        result
+    }
+}
+
+/// Returns the navigation file of a level, if it has one.
+fn file_of(
+    store: &mut ResourceStore,
+    navigation: Option<&LevelNavigation>,
+) -> Result<Option<NavigationFile>, Error> {
+    match navigation {
+        None => Ok(None),
+        Some(LevelNavigation::Inline(file)) => Ok(Some((**file).clone())),
+        Some(LevelNavigation::File(name)) => NavigationFile::read(store, name).map(Some),
+    }
+}
+
+/// Returns the areas of a level and of those inside of it, with their costs.
+fn merged_areas(parts: &[LevelPart]) -> Result<Vec<(String, f32)>, Error> {
+    let mut areas: Vec<(String, f32)> = Vec::new();
+    for (name, cost) in parts.iter().flat_map(|part| &part.file.areas) {
+        if !areas.iter().any(|(known, _)| known == name) {
+            areas.push((name.clone(), *cost));
+        }
+    }
+    if areas.len() > NAMED_AREAS_MAX {
+        return Err(error!(
+            "the level and those inside of it have {} areas, and {NAMED_AREAS_MAX} are the most \
+             (NAMED_AREAS_MAX)",
+            areas.len()
+        ));
+    }
+    Ok(areas)
+}
+
+/// Returns the costs of areas for a class.
+fn costs_of(areas: &[(String, f32)], class: &AgentClass) -> Costs {
+    let mut costs = [1.0; AREAS_MAX];
+    costs[0] = 0.0;
+    for ((name, cost), number) in areas.iter().zip(usize::from(FIRST_NAMED_AREA)..) {
+        let own = class.costs.iter().find(|(known, _)| known == name);
+        costs[number] = own.map_or(*cost, |(_, cost)| *cost);
+    }
+    costs
+}
+
+/// Gives a new mesh the costs of areas that the game has changed in the old one, which had other
+/// areas and `file_costs`.
+fn keep_costs(
+    mesh: &mut NavigationMesh,
+    before: &NavigationMesh,
+    (areas, old_areas): (&[(String, f32)], &[String]),
+    file_costs: &Costs,
+) {
+    let first = usize::from(FIRST_NAMED_AREA);
+    for number in 1..AREAS_MAX {
+        let name = number.checked_sub(first).and_then(|at| old_areas.get(at));
+        let now = match name {
+            Some(name) => areas.iter().position(|(known, _)| known == name).map(|at| at + first),
+            None => (number < first || number >= first + areas.len()).then_some(number),
+        };
+        let cost = before.area_cost(number as u8);
+        if let Some(now) = now.filter(|_| cost != file_costs[number]) {
+            mesh.set_area_cost(now as u8, cost);
+        }
+    }
+}
+
+impl Worlds {
+    /// Returns the levels whose meshes are baked with a level: itself, or those inside of it that
+    /// have navigation of their own.
+    fn levels_to_bake(&self, top: LevelId) -> Vec<LevelId> {
+        let mut found: Vec<LevelId> = Vec::new();
+        for level in self.levels.with_nested(top) {
+            let of = self.levels.of(level);
+            let mut above = of.parent;
+            let mut is_inside = false;
+            while let Some(parent) = above {
+                is_inside |= found.contains(&parent);
+                above = self.levels.of(parent).parent;
+            }
+            if of.resource.navigation.is_some() && !is_inside {
+                found.push(level);
+            }
+        }
+        found
+    }
+
+    /// Returns the triangles of the static actors of a level, or of its world.
+    fn level_triangles(&self, level: LevelId, is_of_world: bool) -> Result<BakeSource, Error> {
+        let world = self.levels.of(level).world;
+        if is_of_world {
+            return self.static_triangles(world, None);
+        }
+        let levels = self.levels.with_nested(level);
+        let units = levels.iter().flat_map(|level| self.levels.of(*level).units.iter().flatten());
+        let units: HashSet<u64> = units.map(|unit| unit.0.to_number().to_bits()).collect();
+        self.static_triangles(world, Some(&units))
+    }
+}
+
+impl Engine {
+    /// Bakes the meshes of a level that has been spawned, and of those inside of it. A failure is
+    /// logged; the old mesh stays then.
+    pub fn bake_level(&mut self, top: LevelId) {
+        for level in self.worlds.levels_to_bake(top) {
+            self.bake_meshes_of(level);
+        }
+        self.end_meshes_without_navigation(top);
+    }
+
+    fn bake_meshes_of(&mut self, level: LevelId) {
+        let resource = self.worlds.levels.of(level).resource.clone();
+        let result = self.try_bake(level);
+        let navigation = &mut self.worlds.navigation;
+        let known = navigation.levels.iter_mut().find(|known| known.level == level);
+        let Err(error) = result else {
+            let known = known.expect("it was baked");
+            known.failure = None;
+            for (mesh, edit) in known
+                .meshes
+                .iter()
+                .flat_map(|mesh| mesh.edits.iter().map(move |edit| (mesh, edit)))
+                .filter(|(_, edit)| !edit.has_effect)
+            {
+                log::warning(&format!(
+                    "navigation of level \"{}\", agents '{}': {edit}",
+                    resource.name, mesh.class
+                ));
+            }
+            return;
+        };
+        let is_kept = known.as_ref().is_some_and(|known| !known.meshes.is_empty());
+        let kept = if is_kept { ": the old navigation mesh stays" } else { "" };
+        let message = format!("navigation of level \"{}\": {}{kept}", resource.name, error.message);
+        log::error(&message);
+        match known {
+            Some(known) => known.failure = Some(message),
+            None => {
+                let world = self.worlds.levels.of(level).world;
+                let failure = Some(message);
+                let (areas, meshes) = (Vec::new(), Vec::new());
+                navigation.levels.push(LevelMeshes { level, world, areas, meshes, failure });
+            }
+        }
+    }
+
+    fn try_bake(&mut self, level: LevelId) -> Result<(), Error> {
+        let world = self.worlds.levels.of(level).world;
+        if self.worlds.world(world).flags.flat {
+            return Err(error!(
+                "its world is two-dimensional, and navigation meshes are for worlds whose ground \
+                 has an up: use NavigationGrid.create_from_tilemap"
+            ));
+        }
+        let parts = self.level_parts(level)?;
+        let file = &parts[0].file;
+        let areas = merged_areas(&parts)?;
+        let source = self.worlds.level_triangles(level, file.is_of_world)?;
+        let mut baked = Vec::new();
+        for class in &file.classes {
+            let made = self.bake_class(level, class, &source, &areas, &parts);
+            baked.push(made.map_err(|error| Error {
+                message: format!("agents '{}': {}", class.name, error.message),
+                ..error
+            })?);
+        }
+        let areas = areas.into_iter().map(|(name, _)| name).collect();
+        let of = LevelMeshes { level, world, areas, meshes: Vec::new(), failure: None };
+        self.worlds.navigation.install(of, baked, self.frame.index)
+    }
+
+    fn bake_class(
+        &self,
+        level: LevelId,
+        class: &AgentClass,
+        source: &BakeSource,
+        areas: &[(String, f32)],
+        parts: &[LevelPart],
+    ) -> Result<Baked, Error> {
+        let pool = &self.devices.tasks;
+        let mut mesh = NavigationMesh::bake(source.clone(), class.settings, pool)?;
+        let costs = costs_of(areas, class);
+        for number in 1..AREAS_MAX {
+            mesh.set_area_cost(number as u8, costs[number]);
+        }
+        let mut plan = apply_edits(&mut mesh, class, areas, parts);
+        mesh.reserve_file_numbers();
+        let navigation = &self.worlds.navigation;
+        let old = navigation.levels.iter().find(|known| known.level == level);
+        if let Some(old) = old
+            && let Some(known) = old.meshes.iter().find(|known| known.class == class.name)
+            && let Some(before) = navigation.meshes.get(known.mesh.0)
+        {
+            mesh.adopt(before);
+            keep_costs(&mut mesh, before, (areas, &old.areas), &known.costs);
+        }
+        // Links that were added need one call even if no tile waits.
+        loop {
+            let failure = mesh.rebuild(pool)?.and_then(|renumbering| renumbering.failure);
+            if let Some(failure) = failure {
+                return Err(failure);
+            }
+            if mesh.waiting_tiles() == 0 {
+                break;
+            }
+        }
+        plan.finish(&mut mesh);
+        Ok(Baked { class: class.name.clone(), mesh, edits: plan.reports, costs })
+    }
+
+    /// Returns a level and those inside of it that have navigation, with their files.
+    fn level_parts(&mut self, level: LevelId) -> Result<Vec<LevelPart>, Error> {
+        let mut parts = Vec::new();
+        for level in self.worlds.levels.with_nested(level) {
+            let of = self.worlds.levels.of(level);
+            let (resource, transform) = (of.resource.clone(), of.transform);
+            let file = file_of(&mut self.assets.store, resource.navigation.as_ref())?;
+            if let Some(file) = file {
+                parts.push(LevelPart { resource, transform, file });
+            }
+        }
+        Ok(parts)
+    }
+
+    /// Ends the meshes of levels whose file no longer has navigation.
+    fn end_meshes_without_navigation(&mut self, top: LevelId) {
+        let Worlds { navigation, levels, .. } = &mut self.worlds;
+        let inside = levels.with_nested(top);
+        let is_alive = |of: &LevelMeshes| {
+            !inside.contains(&of.level) || levels.of(of.level).resource.navigation.is_some()
+        };
+        navigation.release_levels(is_alive, self.frame.index, "a change of the level");
+    }
+
+    /// Ends the meshes of a level that is destroyed, and of those inside of it.
+    pub fn end_level_meshes(&mut self, level: LevelId, location: &str) {
+        let inside = self.worlds.levels.with_nested(level);
+        let is_alive = |of: &LevelMeshes| !inside.contains(&of.level);
+        self.worlds.navigation.release_levels(is_alive, self.frame.index, location);
+    }
+
+    /// Bakes the meshes of levels again whose navigation files have changed.
+    pub fn reload_navigation(&mut self, changed: &ChangedResources) {
+        let is_changed = |level: &LevelId| {
+            self.worlds.levels.with_nested(*level).into_iter().any(|level| {
+                let navigation = &self.worlds.levels.of(level).resource.navigation;
+                matches!(navigation, Some(LevelNavigation::File(name))
+                    if changed.has(ReloadStep::Navigation, name))
+            })
+        };
+        let known = self.worlds.navigation.levels.iter().map(|known| known.level);
+        let levels: Vec<LevelId> = known.filter(is_changed).collect();
+        for level in levels {
+            self.bake_meshes_of(level);
+            let name = &self.worlds.levels.of(level).resource.name;
+            log::info(&format!("baked the navigation of level \"{name}\" again"));
+        }
+    }
+}

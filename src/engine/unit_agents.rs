@@ -1,0 +1,272 @@
+//! The component `agent` in worlds: its agents are created as soon as there is a navigation mesh
+//! with ground at their unit, and drive the unit or its mover after each update of their mesh.
+
+use super::navigation::Navigation;
+use super::{Engine, Worlds};
+use engine_foundation::deterministic_math::atan2;
+use engine_foundation::{Error, Quat, Vec3, counter, log, scope};
+use engine_navigation::agents::{AGENTS_MAX, Agent, AgentState};
+use engine_navigation::mesh::{NavigationMesh, NearestPolygon};
+use engine_navigation::{AgentId, NavigationMeshId};
+use engine_world::WorldId;
+use engine_world::agent_component::{AgentComponent, AgentDrive, UnitAgent};
+use engine_world::physics::MoverId;
+use engine_world::unit::UnitId;
+
+/// Distance in metres within which an agent takes the ground at its unit.
+const GROUND_DISTANCE: f32 = 2.0;
+/// Distance from where an agent put its unit at which the game has moved it, in metres.
+const MOVED_DISTANCE: f32 = 1e-3;
+/// Speed in metres per second below which a unit does not turn.
+const TURN_SPEED_MIN: f32 = 0.1;
+/// Downward acceleration of movers in the air, and how fast movers on the ground are pressed
+/// against it.
+const GRAVITY: f32 = 9.81;
+const PRESS_SPEED: f32 = 0.5;
+/// Highest speed of a fall.
+const FALL_SPEED_MAX: f32 = 50.0;
+/// Longest step of a mesh, in seconds.
+const STEP_MAX: f64 = 1.0;
+
+fn ground(mesh: &NavigationMesh, position: Vec3) -> Option<NearestPolygon> {
+    mesh.nearest(position, GROUND_DISTANCE, GROUND_DISTANCE.max(mesh.settings().height))
+}
+
+impl Navigation {
+    /// Returns the mesh of a world for a class of characters that has ground at a position: of
+    /// levels first, then those that scripts baked, the oldest ones first.
+    fn mesh_at(
+        &self,
+        world: WorldId,
+        class: Option<&str>,
+        position: Vec3,
+    ) -> Option<(NavigationMeshId, NearestPolygon)> {
+        let of_levels = self.levels.iter().filter(|level| level.world == world);
+        let of_levels = of_levels.filter_map(|level| match class {
+            None => level.meshes.first(),
+            Some(class) => level.meshes.iter().find(|mesh| mesh.class == class),
+        });
+        let of_worlds = self.of_worlds.iter().filter(|(of, _)| *of == world && class.is_none());
+        let all = of_levels.map(|known| known.mesh).chain(of_worlds.map(|(_, mesh)| *mesh));
+        all.into_iter().find_map(|mesh| Some((mesh, ground(self.meshes.get(mesh.0)?, position)?)))
+    }
+
+    fn has_mesh(&self, world: WorldId) -> bool {
+        self.levels.iter().any(|level| level.world == world)
+            || self.of_worlds.iter().any(|(of, _)| *of == world)
+    }
+}
+
+impl Worlds {
+    fn agent_component(&self, unit: UnitId) -> Option<&AgentComponent> {
+        self.units.of(unit).resource.template.agent.as_ref()
+    }
+
+    /// Creates the agents of units that have none yet, where there is ground.
+    pub fn create_unit_agents(&mut self, world: WorldId) {
+        if self.agents.of.is_empty() || !self.navigation.has_mesh(world) {
+            return;
+        }
+        let waiting = self.agents.of.iter().filter(|(_, entry)| !entry.was_created);
+        let waiting: Vec<u32> = waiting.map(|(row, _)| *row).collect();
+        for row in waiting {
+            if self.units.is_in(row, world) {
+                self.create_unit_agent(world, row);
+            }
+        }
+    }
+
+    fn create_unit_agent(&mut self, world: WorldId, row: u32) {
+        let unit = self.agents.of[&row].unit;
+        let position = self.units.scene.world_position(row, 0);
+        let Some(component) = self.agent_component(unit) else { return };
+        let found = self.navigation.mesh_at(world, component.class.as_deref(), position);
+        let Some((mesh, at)) = found else { return };
+        let mut settings = component.settings;
+        if !component.has_radius {
+            let of = self.navigation.meshes.get(mesh.0).expect("it was found");
+            settings.radius = of.settings().radius.max(0.01);
+        }
+        let added = self.navigation.agents.add(mesh.0, at, settings);
+        let entry = self.agents.of.get_mut(&row).expect("it was listed");
+        (entry.was_created, entry.agent) = (true, added);
+        if added.is_none() {
+            log::warn(
+                "component 'agent'",
+                &format!("{AGENTS_MAX} agents already exist (AGENTS_MAX): destroy some first"),
+            );
+        }
+    }
+
+    /// Takes over where the game or physics has moved units, before their agents walk on.
+    fn follow_units(&mut self, world: WorldId) {
+        for (row, entry) in &mut self.agents.of {
+            let Some(agent) = entry.agent.filter(|_| self.units.is_in(*row, world)) else {
+                continue;
+            };
+            let component = self.units.of(entry.unit).resource.template.agent.as_ref();
+            let Some(drive) = component.map(|component| component.drive) else { continue };
+            let body = match drive {
+                AgentDrive::Nothing => continue,
+                AgentDrive::Unit => self.units.scene.world_position(*row, 0),
+                AgentDrive::Mover => match self.physics.unit_mover(entry.unit) {
+                    Some(mover) => self.physics.mover(mover).position,
+                    None => continue,
+                },
+            };
+            let Navigation { meshes, agents, .. } = &mut self.navigation;
+            let Some(known) = agents.slots.get_mut(agent) else { continue };
+            // A mover can be held back by what it meets. It keeps its own height.
+            let away = match drive {
+                AgentDrive::Mover => (body - known.at.position).truncate().length(),
+                _ => body.distance(entry.placed),
+            };
+            if away <= MOVED_DISTANCE {
+                continue;
+            }
+            let Some(mesh) = meshes.get(known.mesh) else { continue };
+            let is_walking = !matches!(known.state, AgentState::Lost | AgentState::Linking);
+            if is_walking && known.follow_body(mesh, body) {
+                continue;
+            }
+            match ground(mesh, body) {
+                Some(at) => agents.teleport(agent, at),
+                // It has left the ground, and stays where it was until it comes back.
+                None => counter!("navigation/off_ground") += 1,
+            }
+        }
+    }
+
+    /// Puts units and movers where their agents are.
+    fn drive_units(&mut self, world: WorldId, step: f32) -> Result<(), Error> {
+        let rows = self.agents.of.iter().filter(|(_, entry)| entry.agent.is_some());
+        let rows: Vec<u32> = rows.map(|(row, _)| *row).collect();
+        for row in rows {
+            if !self.units.is_in(row, world) {
+                continue;
+            }
+            let mut entry = self.agents.of[&row];
+            let agent = entry.agent.and_then(|agent| self.navigation.agents.slots.get(agent));
+            let Some(agent) = agent else {
+                // The game has destroyed it.
+                entry.agent = None;
+                self.agents.of.insert(row, entry);
+                continue;
+            };
+            let agent = Walk::of(agent);
+            let Some(component) = self.agent_component(entry.unit) else { continue };
+            let (drive, turn) = (component.drive, component.turn);
+            match drive {
+                AgentDrive::Nothing => continue,
+                AgentDrive::Unit if agent.is_lost => continue,
+                AgentDrive::Unit => entry.placed = agent.position,
+                AgentDrive::Mover => {
+                    let Some(mover) = self.physics.unit_mover(entry.unit) else { continue };
+                    self.drive_mover(mover, &agent, &mut entry, step)?;
+                }
+            }
+            self.place_unit(&entry, &agent, turn * step);
+            self.agents.of.insert(row, entry);
+        }
+        Ok(())
+    }
+
+    fn drive_mover(
+        &mut self,
+        mover: MoverId,
+        agent: &Walk,
+        entry: &mut UnitAgent,
+        step: f32,
+    ) -> Result<(), Error> {
+        if agent.is_linking {
+            self.physics.set_mover_position(mover, agent.position)?;
+            (entry.rise, entry.placed) = (0.0, agent.position);
+            return Ok(());
+        }
+        let is_standing = self.physics.mover(mover).standing_frames > 0;
+        entry.rise = match is_standing {
+            true => -PRESS_SPEED,
+            false => (entry.rise - GRAVITY * step).max(-FALL_SPEED_MAX),
+        };
+        // It also makes up for what others have pushed the agent.
+        let at = self.physics.mover(mover).position;
+        let way = (agent.position - at).truncate();
+        let most = agent.speed * step * 2.0;
+        let way = if agent.is_lost { Default::default() } else { way.clamp_length_max(most) };
+        let rise = entry.rise * step;
+        self.physics.move_mover(mover, way.extend(rise), step)?;
+        entry.placed = self.physics.mover(mover).position;
+        Ok(())
+    }
+
+    /// Puts a unit where its agent is, and turns it by at most `turn` radians to where it walks.
+    fn place_unit(&mut self, entry: &UnitAgent, agent: &Walk, turn: f32) {
+        let row = entry.unit.row();
+        let scene = &mut self.units.scene;
+        let mut rotation = scene.world_rotation(row, 0);
+        let heading = agent.velocity.truncate();
+        if turn > 0.0 && heading.length() > TURN_SPEED_MIN {
+            // Forward is y.
+            let forward = (rotation * Vec3::Y).truncate();
+            let angle = atan2(forward.perp_dot(heading), forward.dot(heading));
+            rotation = Quat::from_rotation_z(angle.clamp(-turn, turn)) * rotation;
+        }
+        scene.set_world_pose(row, 0, entry.placed, rotation.normalize());
+    }
+}
+
+/// Motion of an agent, as far as its unit follows it.
+struct Walk {
+    position: Vec3,
+    velocity: Vec3,
+    speed: f32,
+    is_linking: bool,
+    is_lost: bool,
+}
+
+impl Walk {
+    fn of(agent: &Agent) -> Walk {
+        Walk {
+            position: agent.at.position,
+            velocity: agent.velocity.extend(0.0),
+            speed: agent.settings.speed,
+            is_linking: agent.state == AgentState::Linking,
+            is_lost: agent.state == AgentState::Lost,
+        }
+    }
+}
+
+impl Engine {
+    /// Advances the navigation of a world: the meshes of its levels with their agents, and the
+    /// units of all agents.
+    ///
+    /// # Errors
+    /// Returns an error if the system cannot start another thread, or a mover leaves the allowed
+    /// range. Tiles that cannot be built again are logged, and stay as they were.
+    pub(super) fn update_navigation(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
+        let has_levels = self.worlds.navigation.levels.iter().any(|level| level.world == world);
+        if !has_levels && self.worlds.agents.of.is_empty() {
+            return Ok(());
+        }
+        scope!("agents");
+        let step = delta.clamp(0.0, STEP_MAX) as f32;
+        self.worlds.create_unit_agents(world);
+        self.worlds.follow_units(world);
+        let levels = self.worlds.navigation.levels.iter().filter(|level| level.world == world);
+        let meshes: Vec<NavigationMeshId> =
+            levels.flat_map(|level| &level.meshes).map(|mesh| mesh.mesh).collect();
+        for mesh in meshes {
+            if let Err(error) = self.update_agents(mesh, step) {
+                log::error(&format!("navigation: {}: the old ground stays", error.message));
+            }
+        }
+        self.worlds.drive_units(world, step)
+    }
+
+    /// Returns the agent of a unit's component; `None` if it has not been created, or was
+    /// destroyed.
+    pub fn unit_agent(&self, unit: UnitId) -> Option<AgentId> {
+        let agent = self.worlds.agents.of_unit(unit.row())?.agent?;
+        self.worlds.navigation.agents.slots.get(agent).map(|_| AgentId(agent))
+    }
+}

@@ -1,0 +1,245 @@
+//! The row of the component `agent`: its fields, and the table of the agents of units. An agent is
+//! created when its world has a navigation mesh with ground at the unit; the engine then drives the
+//! unit (src/engine/unit_agents.rs). Agents themselves are in the system of navigation.
+
+use super::WorldId;
+use super::component::{ComponentField, FieldDefault, FieldKind};
+use super::component_fields::{ComponentFields, number, text};
+use super::component_table::{Component, ComponentHost, ComponentView, InspectSection};
+use super::unit::UnitId;
+use super::unit_resource::ComponentSource;
+use super::unit_template::{TemplateBuilder, UnitTemplate};
+use engine_foundation::hash::StateHash;
+use engine_foundation::{Error, Handle, Vec3, error};
+use engine_navigation::agents::AgentSettings;
+use std::collections::BTreeMap;
+
+/// Values of the field `drive`.
+const DRIVES: [&str; 3] = ["unit", "mover", "none"];
+
+/// Highest speed in metres per second.
+const SPEED_MAX: f32 = 1000.0;
+/// Smallest and largest acceleration in metres per second, per second.
+const ACCELERATION_MIN: f32 = 0.01;
+const ACCELERATION_MAX: f32 = 1e6;
+/// Smallest and largest radius in metres.
+const RADIUS_MIN: f32 = 0.01;
+const RADIUS_MAX: f32 = 100.0;
+
+/// Fastest turn in degrees per second.
+const TURN_MAX: f32 = 36_000.0;
+
+/// The component `agent`.
+pub static AGENT: Component = Component {
+    name: "agent",
+    doc: "Walks on the navigation mesh of its world, and moves its unit.",
+    fields: &[
+        ComponentField {
+            name: "class",
+            kind: FieldKind::Text,
+            default: FieldDefault::Described("the first"),
+            doc: "the class of characters in the navigation of the level ({default})",
+        },
+        ComponentField {
+            name: "speed",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(AgentSettings::DEFAULT.speed),
+            doc: "highest speed, in metres per second ({default})",
+        },
+        ComponentField {
+            name: "acceleration",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(AgentSettings::DEFAULT.acceleration),
+            doc: "metres per second, per second ({default})",
+        },
+        ComponentField {
+            name: "radius",
+            kind: FieldKind::Number,
+            default: FieldDefault::Described("as the navigation mesh"),
+            doc: "distance that it keeps from others, in metres ({default})",
+        },
+        ComponentField {
+            name: "priority",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(0.0),
+            doc: "0 to 255; others make way for those of higher priority ({default})",
+        },
+        ComponentField {
+            name: "avoids",
+            kind: FieldKind::Boolean,
+            default: FieldDefault::Boolean(true),
+            doc: "false if it goes straight, and others avoid it ({default})",
+        },
+        ComponentField {
+            name: "drive",
+            kind: FieldKind::Choice(&DRIVES),
+            default: FieldDefault::Text(DRIVES[0]),
+            doc: "what it moves: the unit, the unit's mover, or nothing ({default})",
+        },
+        ComponentField {
+            name: "turn",
+            kind: FieldKind::Number,
+            default: FieldDefault::Number(360.0),
+            doc: "how fast the unit turns to where it walks, in degrees per second; 0 leaves its \
+                  rotation as it is ({default})",
+        },
+    ],
+    in_node_order: true,
+    read,
+    spawn,
+    end,
+    moved: None,
+    // A hidden unit still walks.
+    hide: None,
+    // Agents are hashed by their own system.
+    state: Some(write_state),
+    inspect: Some((InspectSection::Physics, inspect)),
+    // It refers to no resource. Meshes that are baked again keep their agents.
+    reload: None,
+};
+
+/// Object that an agent moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AgentDrive {
+    Unit,
+    Mover,
+    Nothing,
+}
+
+/// An agent as declared in a unit's resource.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AgentComponent {
+    pub name: String,
+    /// Class of characters; `None` for the first one of the mesh's level.
+    pub class: Option<String>,
+    /// The radius is that of the mesh if `has_radius` is false.
+    pub settings: AgentSettings,
+    pub has_radius: bool,
+    pub drive: AgentDrive,
+    /// Radians per second.
+    pub turn: f32,
+}
+
+/// Agent of a unit.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct UnitAgent {
+    pub unit: UnitId,
+    /// The agent, once there is a mesh with ground at the unit. Scripts can destroy it.
+    pub agent: Option<Handle>,
+    /// Position at which the agent put the unit last. If the unit is elsewhere, the game moved it.
+    pub placed: Vec3,
+    /// Upward speed of a mover, in metres per second.
+    pub rise: f32,
+    /// True if the agent had been created, so that no other one replaces it.
+    pub was_created: bool,
+}
+
+/// Agents of units, by row.
+#[derive(Default)]
+pub struct UnitAgents {
+    pub of: BTreeMap<u32, UnitAgent>,
+}
+
+impl UnitAgents {
+    /// Returns the agent of a unit.
+    pub fn of_unit(&self, row: u32) -> Option<&UnitAgent> {
+        self.of.get(&row)
+    }
+}
+
+/// Reads a component `agent`.
+fn read(part: &ComponentSource, node: u16, builder: &mut TemplateBuilder) -> Result<(), Error> {
+    let fields = ComponentFields::new(&AGENT, part);
+    if builder.template.agent.is_some() {
+        return Err(error!("a unit has one component 'agent', and this is another one"));
+    }
+    if node != 0 {
+        return Err(error!("it moves the whole unit: leave out 'node'"));
+    }
+    let in_range =
+        |key: &str, number: f32, low: f32, high: f32| match (low..=high).contains(&number) {
+            true => Ok(number),
+            false => Err(error!("'{key}' must be {low} to {high}, got {number}")),
+        };
+    let priority = in_range("priority", fields.number("priority"), 0.0, 255.0)?;
+    if priority.fract() != 0.0 {
+        return Err(error!("'priority' must be a whole number, got {priority}"));
+    }
+    let radius = number(fields.tree, "radius");
+    let mut settings = AgentSettings::DEFAULT;
+    settings.radius =
+        in_range("radius", radius.unwrap_or(settings.radius), RADIUS_MIN, RADIUS_MAX)?;
+    settings.speed = in_range("speed", fields.number("speed"), 0.0, SPEED_MAX)?;
+    let acceleration = fields.number("acceleration");
+    settings.acceleration =
+        in_range("acceleration", acceleration, ACCELERATION_MIN, ACCELERATION_MAX)?;
+    settings.priority = priority as u8;
+    settings.avoids = fields.boolean("avoids");
+    let turn = in_range("turn", fields.number("turn"), 0.0, TURN_MAX)?;
+    builder.template.agent = Some(AgentComponent {
+        name: part.name.clone(),
+        class: text(fields.tree, "class").map(str::to_string),
+        settings,
+        has_radius: radius.is_some(),
+        drive: match fields.text("drive") {
+            "mover" => AgentDrive::Mover,
+            "none" => AgentDrive::Nothing,
+            _ => AgentDrive::Unit,
+        },
+        turn: turn.to_radians(),
+    });
+    Ok(())
+}
+
+fn spawn(
+    host: &mut ComponentHost,
+    _: WorldId,
+    unit: UnitId,
+    template: &UnitTemplate,
+) -> Result<(), Error> {
+    let Some(component) = &template.agent else { return Ok(()) };
+    let has_mover = template.physics.as_ref().is_some_and(|physics| !physics.movers.is_empty());
+    if component.drive == AgentDrive::Mover && !has_mover {
+        return Err(error!(
+            "component '{}': drive = \"mover\" needs a mover in the unit's component 'physics'",
+            component.name
+        ));
+    }
+    let placed = host.units.scene.local_position(unit.row(), 0);
+    let entry = UnitAgent { unit, agent: None, placed, rise: 0.0, was_created: false };
+    host.agents.of.insert(unit.row(), entry);
+    Ok(())
+}
+
+fn end(host: &mut ComponentHost, _: WorldId, unit: UnitId, location: &str) {
+    let Some(entry) = host.agents.of.remove(&unit.row()) else { return };
+    let slots = &mut host.walkers.slots;
+    if let Some(agent) = entry.agent.filter(|agent| slots.get(*agent).is_some()) {
+        slots.remove(agent, "", host.frame, location);
+    }
+}
+
+fn write_state(view: &ComponentView, row: u32, hash: &mut StateHash) {
+    let Some(entry) = view.agents.of_unit(row) else { return };
+    hash.write_u64(entry.agent.map_or(0, |agent| agent.index() as u64 + 1));
+    hash.write_u64(u64::from(entry.rise.to_bits()));
+}
+
+fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
+    let Some(entry) = view.agents.of_unit(unit.row()) else { return };
+    let agent = entry.agent.and_then(|agent| view.walkers.slots.get(agent));
+    lines.push(match agent {
+        None if entry.was_created => "agent, destroyed by the game".to_string(),
+        None => "agent, waits for a navigation mesh with ground at the unit".to_string(),
+        Some(agent) => {
+            let sent = agent.destination.map(|to| format!(", to {}", to.position));
+            format!(
+                "agent {}, radius {}, speed {}{}",
+                agent.state.name(),
+                agent.settings.radius,
+                agent.settings.speed,
+                sent.unwrap_or_default()
+            )
+        }
+    });
+}

@@ -1,0 +1,309 @@
+-- Suite of the navigation of levels: meshes that are baked from their files, what is changed by
+-- hand, and the component `agent`. Files that are saved while a game runs are in
+-- tests/navigation.rs.
+
+local function error_of(fn, ...)
+  local ok, message = pcall(fn, ...)
+  assert.is_false(ok)
+  return (message:gsub("^[%w_/.]+:%d+: ", ""))
+end
+
+-- Returns the polygon at a position, or nil.
+local function near(mesh, x, y, z)
+  return (NavigationMesh.find_nearest_polygon(mesh, Vector3(x, y, z or 0), 0.5))
+end
+
+local world
+
+local function play(seconds)
+  for _ = 1, seconds * 60 do World.update(world, 1 / 60) end
+end
+
+before_each(function() world = Application.new_world() end)
+after_each(function() Application.release_world(world) end)
+
+describe("a level with navigation", function()
+  local level, mesh, edits
+
+  before_each(function()
+    level = World.spawn_level(world, "levels/navigation/yard")
+    mesh = Level.navigation_mesh(level)
+    edits = {}
+    for _, edit in ipairs(Level.navigation_edits(level)) do
+      edits[edit.kind .. " " .. edit.name] = edit
+    end
+  end)
+
+  it("has a mesh for each class of characters", function()
+    local giant = Level.navigation_mesh(level, "giant")
+    assert.not_equals(mesh, giant)
+    assert.is_truthy(near(mesh, 0, 9.2))
+    assert.is_nil(near(giant, 0, 9.2))
+    assert.matches("has no agents 'gaint', did you mean 'giant'",
+      error_of(Level.navigation_mesh, level, "gaint"))
+  end)
+
+  it("gives ground the areas of its volumes", function()
+    local water = Level.navigation_area(level, "water")
+    assert.equals(2, water)
+    assert.equals(3, Level.navigation_area(level, "mud"))
+    assert.equals(water, NavigationMesh.polygon_area(mesh, near(mesh, 0, 0)))
+    assert.equals(1, NavigationMesh.polygon_area(mesh, near(mesh, -6, 4)))
+    assert.equals(5, NavigationMesh.area_cost(mesh, water))
+    assert.equals(8, NavigationMesh.area_cost(Level.navigation_mesh(level, "giant"), water))
+    assert.matches("has no area 'wate', did you mean 'water'",
+      error_of(Level.navigation_area, level, "wate"))
+    local pond = edits["volume pond"]
+    assert.is_true(pond.has_effect)
+    assert.equals("levels/navigation/yard", pond.level)
+    assert.matches("^gives about 1[5-6]%.%d m² the area 'water' %(number 2, cost 5%)$",
+      pond.message)
+  end)
+
+  it("says why a change does nothing", function()
+    assert.equals('does nothing: the level "levels/navigation/yard" has no volume \'pnd\', did you '
+      .. "mean 'pond'?", edits["volume pool"].message)
+    assert.is_false(edits["volume pool"].has_effect)
+    assert.is_nil(edits["volume pool"].number)
+    assert.matches("^does nothing: there is no ground inside it: the nearest ground is %d+%.%d m "
+      .. "away, at ", edits["volume sky"].message)
+    assert.matches("the upright hull around it, which is tilted, is used$",
+      edits["volume slope"].message)
+    assert.is_true(edits["volume slope"].has_effect)
+    assert.matches("^does nothing: there is no ground at its end %(0%.0, 50%.0, 0%.0%)",
+      edits["link nowhere"].message)
+    assert.matches("^does nothing: there is no ground at %(0%.0, 0%.0, 40%.0%)",
+      edits["seed 2"].message)
+  end)
+
+  it("blocks ground for some classes", function()
+    assert.is_nil(near(mesh, 6, 6))
+    assert.is_truthy(near(Level.navigation_mesh(level, "giant"), 6, 6))
+    assert.matches("^blocks about %d+%.%d m², with the radius", edits["blocker crate"].message)
+    NavigationMesh.remove_volume(mesh, edits["blocker crate"].number)
+    play(0.2)
+    assert.is_truthy(near(mesh, 6, 6))
+  end)
+
+  it("leaves out ground that no seed reaches", function()
+    assert.is_nil(near(mesh, 0, 0, 9))
+    assert.is_truthy(near(mesh, 24, 0))
+    assert.matches("^at %(%-6%.0, 0%.0, 0%.0%) keeps what can be reached: of %d+%.%d m², "
+      .. "3%d%d%.%d m² are left out$", edits["seed 1"].message)
+  end)
+
+  it("joins grounds by the ends of splines", function()
+    assert.equals("joins (8.0, 0.0, 0.0) and (16.0, 0.0, 0.0), 8.0 m, cost 8.0, one way",
+      edits["link jump"].message)
+    assert.is_true(NavigationMesh.is_link_usable(mesh, edits["link jump"].number))
+    local path, reason = NavigationMesh.find_path(mesh, Vector3(-6, 0, 0), Vector3(24, 0, 0))
+    assert.is_true(#path >= 3 and reason == nil)
+    _, reason = NavigationMesh.find_path(mesh, Vector3(24, 0, 0), Vector3(-6, 0, 0))
+    assert.equals("unreachable", reason)
+  end)
+
+  it("owns its mesh", function()
+    assert.matches("it belongs to a level, whose world updates it",
+      error_of(NavigationMesh.update, mesh, 0.1))
+    assert.matches("it belongs to a level, and is destroyed with it",
+      error_of(NavigationMesh.destroy, mesh))
+    World.destroy_level(world, level)
+    assert.is_false(NavigationMesh.alive(mesh))
+  end)
+
+  it("keeps what scripts add", function()
+    local number = NavigationMesh.add_box(mesh, 0, Vector3(-6, 6, 0.5), Vector3(2, 2, 1))
+    assert.is_true(number > 4096)
+    play(0.2)
+    assert.is_nil(near(mesh, -6, 6))
+  end)
+
+  it("moves the units of agents", function()
+    local unit = Level.unit(level, "walker")
+    local agent = Unit.agent(unit)
+    assert.is_truthy(agent)
+    assert.is_true(Agent.set_destination(agent, Vector3(-6, 7, 0)))
+    play(3)
+    assert.equals("arrived", Agent.state(agent))
+    local position = Unit.world_position(unit, 1)
+    assert.is_true(Vector3.distance(position, Vector3(-6, 7, 0)) < 0.5, tostring(position))
+    assert.equals(Agent.position(agent), position)
+    World.destroy_unit(world, unit)
+    assert.is_false(Agent.alive(agent))
+  end)
+
+  it("turns units to where they walk", function()
+    local unit = Level.unit(level, "walker")
+    Agent.set_destination(Unit.agent(unit), Vector3(-9, 0, 0))
+    play(0.5)
+    local forward = Quaternion.forward(Unit.world_rotation(unit, 1))
+    assert.is_true(forward.x < -0.95, tostring(forward))
+  end)
+
+  it("gives agents the class of their component", function()
+    local unit = Level.unit(level, "giant")
+    local agent = Unit.agent(unit)
+    local before = Unit.world_position(unit, 1)
+    Agent.set_destination(agent, Vector3(6, 6, 0))
+    play(6)
+    assert.equals("arrived", Agent.state(agent))
+    assert.equals(before, Unit.world_position(unit, 1))
+  end)
+end)
+
+describe("navigation of levels", function()
+  it("can be a block of the level", function()
+    local level = World.spawn_level(world, "levels/navigation/inline", Vector3(50, 0, 0))
+    local mesh = assert(Level.navigation_mesh(level, "only"))
+    assert.is_truthy(near(mesh, 50, 0))
+    assert.is_nil(near(mesh, 0, 0))
+    assert.same({}, Level.navigation_edits(level))
+  end)
+
+  it("is made from the static actors of the level alone, or of the world", function()
+    World.spawn_unit(world, "units/navigation/ground", Vector3(0, 100, 0))
+    local level = World.spawn_level(world, "levels/navigation/inline")
+    assert.is_nil(near(Level.navigation_mesh(level), 0, 100))
+    local wide = World.spawn_level(world, "levels/navigation/of_world")
+    assert.is_truthy(near(Level.navigation_mesh(wide), 0, 100))
+  end)
+
+  it("contains the changes of nested levels", function()
+    local level = World.spawn_level(world, "levels/navigation/outer")
+    local mesh = Level.navigation_mesh(level)
+    local inner = Level.nested_levels(level)[1]
+    assert.equals(mesh, (Level.navigation_mesh(inner)))
+    local water = Level.navigation_area(level, "water")
+    assert.equals(3, NavigationMesh.area_cost(mesh, water))
+    -- It is turned by 90 degrees, and 12 metres long in x.
+    for _, x in ipairs({ 0, 6 }) do
+      assert.equals(water, NavigationMesh.polygon_area(mesh, near(mesh, x, 3)))
+    end
+    for _, y in ipairs({ -2, 8 }) do
+      assert.equals(1, NavigationMesh.polygon_area(mesh, near(mesh, 3, y)))
+    end
+    assert.equals("levels/navigation/pond", Level.navigation_edits(level)[1].level)
+  end)
+
+  it("waits until the level has been spawned", function()
+    local level = World.spawn_level(world, "levels/navigation/yard", nil, nil,
+      { units_per_frame = 2 })
+    local mesh, reason = Level.navigation_mesh(level)
+    assert.is_nil(mesh)
+    assert.matches("is still being spawned", reason)
+    play(0.1)
+    assert.is_truthy(Level.navigation_mesh(level))
+    assert.is_truthy(Unit.agent(Level.unit(level, "walker")))
+  end)
+
+  it("says why there is none", function()
+    local level = World.spawn_level(world, "levels/navigation/plain")
+    local mesh, reason = Level.navigation_mesh(level)
+    assert.is_nil(mesh)
+    assert.matches("has no block 'navigation'", reason)
+    assert.matches("has no block 'navigation'", error_of(Level.navigation_edits, level))
+    test.expect_error("has no static actors")
+    local empty = World.spawn_level(world, "levels/navigation/empty")
+    mesh, reason = Level.navigation_mesh(empty)
+    assert.is_nil(mesh)
+    assert.matches("the level has no static actors to bake a navigation mesh from", reason)
+    test.expect_error("its world is two%-dimensional")
+    local flat = Application.new_world("2d")
+    local _, message = Level.navigation_mesh(World.spawn_level(flat, "levels/navigation/empty"))
+    assert.matches("its world is two%-dimensional", message)
+    Application.release_world(flat)
+  end)
+end)
+
+describe("the component agent", function()
+  it("waits for ground", function()
+    local unit = World.spawn_unit(world, "units/navigation/walker", Vector3(1, 1, 0))
+    play(0.1)
+    assert.is_nil(Unit.agent(unit))
+    assert.matches("agent, waits for a navigation mesh", Unit.inspect(unit))
+    World.spawn_level(world, "levels/navigation/inline")
+    assert.is_truthy(Unit.agent(unit))
+    assert.matches("agent idle, radius 0.4, speed 4", Unit.inspect(unit))
+    local off = World.spawn_unit(world, "units/navigation/walker", Vector3(90, 0, 0))
+    play(0.1)
+    assert.is_nil(Unit.agent(off))
+    Unit.set_local_position(off, 1, Vector3(3, 3, 0))
+    play(0.1)
+    assert.is_truthy(Unit.agent(off))
+    Agent.destroy(Unit.agent(off))
+    play(0.1)
+    assert.is_nil(Unit.agent(off))
+    assert.matches("agent, destroyed by the game", Unit.inspect(off))
+    assert.is_nil(Unit.agent(World.spawn_unit(world, "core/units/empty")))
+  end)
+
+  it("follows the game's moves of the unit", function()
+    World.spawn_level(world, "levels/navigation/inline")
+    local unit = World.spawn_unit(world, "units/navigation/walker")
+    World.update(world, 1 / 60)
+    local agent = Unit.agent(unit)
+    Agent.set_destination(agent, Vector3(0, 8, 0))
+    Unit.set_local_position(unit, 1, Vector3(5, -5, 0))
+    World.update(world, 1 / 60)
+    assert.is_true(Vector3.distance(Agent.position(agent), Vector3(5, -5, 0)) < 0.3)
+    play(6)
+    assert.equals("arrived", Agent.state(agent))
+  end)
+
+  it("walks on meshes that scripts bake", function()
+    World.spawn_unit(world, "units/navigation/ground")
+    local mesh = NavigationMesh.create(world)
+    local unit = World.spawn_unit(world, "units/navigation/walker")
+    World.update(world, 1 / 60)
+    Agent.set_destination(Unit.agent(unit), Vector3(4, 0, 0))
+    for _ = 1, 180 do
+      NavigationMesh.update(mesh, 1 / 60)
+      World.update(world, 1 / 60)
+    end
+    assert.is_true(Vector3.distance(Unit.world_position(unit, 1), Vector3(4, 0, 0)) < 0.4)
+    NavigationMesh.destroy(mesh)
+    play(0.1)
+    assert.equals("lost", Agent.state(Unit.agent(unit)))
+  end)
+
+  it("drives a mover, which others can hold back", function()
+    World.spawn_level(world, "levels/navigation/inline")
+    local unit = World.spawn_unit(world, "units/navigation/climber", Vector3(-5, 0, 0))
+    World.update(world, 1 / 60)
+    local agent = Unit.agent(unit)
+    Agent.set_destination(agent, Vector3(5, 0, 0))
+    play(1)
+    local mover = Unit.mover(unit)
+    local position = Mover.position(mover)
+    assert.is_true(position.x > -4 and position.x < -1, tostring(position))
+    assert.is_true(Vector3.distance(position, Unit.world_position(unit, 1)) < 0.01)
+    assert.is_true(Vector3.distance(position, Agent.position(agent)) < 0.3)
+    -- The mesh does not know the crate.
+    local crate = World.spawn_unit(world, "units/navigation/crate", Vector3(2, 0, 0))
+    play(3)
+    position = Mover.position(mover)
+    assert.is_true(position.x < 1.3, tostring(position))
+    assert.is_true(Vector3.distance(position, Agent.position(agent)) < 0.5)
+    World.destroy_unit(world, crate)
+    play(5)
+    assert.equals("arrived", Agent.state(agent))
+    assert.is_true(Vector3.distance(Mover.position(mover), Vector3(5, 0, 0)) < 0.5)
+  end)
+
+  it("falls with its mover", function()
+    World.spawn_level(world, "levels/navigation/inline")
+    local unit = World.spawn_unit(world, "units/navigation/climber", Vector3(0, 0, 1.5))
+    play(2)
+    assert.is_true(math.abs(Mover.position(Unit.mover(unit)).z) < 0.1)
+  end)
+
+  it("refuses mistakes in unit files", function()
+    local function refused(name)
+      return error_of(World.spawn_unit, world, "units/navigation/" .. name)
+    end
+    assert.matches("a unit has one component 'agent'", refused("bad_two"))
+    assert.matches("it moves the whole unit: leave out 'node'", refused("bad_node"))
+    assert.matches("'priority' must be 0 to 255, got 300", refused("bad_priority"))
+    assert.matches("needs a mover in the unit's component 'physics'", refused("bad_mover"))
+  end)
+end)

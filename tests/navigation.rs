@@ -1,0 +1,175 @@
+//! Tests of the navigation of levels in running games: files that are saved while the game runs,
+//! bakes that fail, and `engine explain`.
+
+use super::game_folder::GameFolder;
+use super::start::start;
+use engine::app::{self, App, GameLaunch};
+use engine::foundation::{Vec3, log};
+use engine::system::navigation::NavigationMeshId;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const MAIN: &str = r#"
+local world, level
+function init()
+  world = Application.new_world()
+  level = World.spawn_level(world, "yard")
+  local mesh = Level.navigation_mesh(level)
+  NavigationMesh.add_box(mesh, 0, Vector3(-6, 6, 0.5), Vector3(2, 2, 1))
+  Agent.set_destination(Unit.agent(Level.unit(level, "walker")), Vector3(8, 0, 0))
+end
+function update(dt) World.update(world, dt) end
+"#;
+
+const GROUND: &str = "components = { physics = { actors = { ground = { type = \"static\" \
+                      shape = \"box\" size = [20, 20, 1] position = [0, 0, -0.5] } } } }";
+const LEVEL: &str = "units = { ground = { unit = \"ground\" } \
+                     walker = { unit = \"walker\" position = [-8, 0, 0] } }\n\
+                     navigation = \"yard\"\n";
+const NAVIGATION: &str = "agents = { walker = { radius = 0.4 } }\n\
+                          areas = { water = { cost = 4 } }\n\
+                          volumes = { pond = { area = \"water\" shape = \"box\" size = [4, 4, 1] } \
+                          lost = { area = \"water\" volume = \"lost\" } }\n\
+                          links = { hop = { from = [0, 0, 0] to = [0, 8, 0] } }\n\
+                          seeds = [[0, 0, 0]]\n";
+
+fn folder(name: &str) -> GameFolder {
+    let folder = GameFolder::new("navigation", name);
+    folder.write("main.lua", MAIN);
+    folder.write("ground.unit", GROUND);
+    folder.write("walker.unit", "components = { agent = { speed = 2 } }");
+    folder.write("yard.level", LEVEL);
+    folder.write("yard.navigation", NAVIGATION);
+    folder
+}
+
+struct Game {
+    folder: GameFolder,
+    app: App,
+}
+
+impl Game {
+    fn start(name: &str) -> Game {
+        let folder = folder(name);
+        let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
+        let app = start(GameLaunch { watch: true, ..launch });
+        Game { folder, app }
+    }
+
+    fn frame(&mut self) {
+        self.app.frame(1.0 / 60.0).unwrap_or_else(|report| panic!("{report}"));
+    }
+
+    fn wait_until(&mut self, condition: &str, mut holds: impl FnMut(&mut Game) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(start.elapsed() < Duration::from_secs(30), "{condition}");
+            std::thread::sleep(Duration::from_millis(5));
+            self.frame();
+        }
+    }
+
+    /// Returns the mesh of the level.
+    fn mesh(&mut self) -> NavigationMeshId {
+        self.app.vm().engine().worlds.navigation.levels[0].meshes[0].mesh
+    }
+
+    /// Returns the area and the cost of the ground at a position; `None` without ground.
+    fn ground(&mut self, x: f32, y: f32) -> Option<(u8, f32)> {
+        let id = self.mesh();
+        let mesh = self.app.vm().engine().worlds.navigation.meshes.get(id.0).unwrap();
+        let found = mesh.nearest(Vec3::new(x, y, 0.0), 0.2, 1.0)?;
+        let area = mesh.area(found.polygon);
+        Some((area, mesh.area_cost(area)))
+    }
+}
+
+#[test]
+fn a_saved_navigation_file_changes_the_mesh_of_a_running_level() {
+    let mut game = Game::start("saved");
+    let mesh = game.mesh();
+    assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
+    game.folder.write(
+        "yard.navigation",
+        NAVIGATION.replace("cost = 4", "cost = 7").replace(
+            "seeds",
+            "blockers = { rock = { \
+         shape = \"cylinder\" radius = 1 height = 2 position = [0, 6, 1] } }\nseeds",
+        ),
+    );
+    game.wait_until("the new cost", |game| game.ground(0.0, 0.0) == Some((2, 7.0)));
+    assert_eq!(game.mesh(), mesh, "the handle stays");
+    assert_eq!(game.ground(0.0, 6.0), None);
+    assert_eq!(game.ground(-6.0, 6.0), None, "what the game added");
+    // The walker was under way, and goes on around the pond.
+    game.wait_until("the walker arrives", |game| {
+        let navigation = &game.app.vm().engine().worlds.navigation;
+        navigation.agents.slots.iter().any(|(_, agent)| agent.state.name() == "arrived")
+    });
+    // A level that is saved moves its ground, and the mesh follows.
+    let moved = LEVEL.replace("unit = \"ground\"", "unit = \"ground\" position = [5, 0, 0]");
+    game.folder.write("yard.level", moved);
+    game.wait_until("the moved ground", |game| game.ground(14.0, 0.0).is_some());
+    assert_eq!(game.mesh(), mesh);
+    // Without navigation, the mesh ends.
+    game.folder.write("yard.level", LEVEL.replace("navigation = \"yard\"\n", ""));
+    game.wait_until("the end of the mesh", |game| {
+        game.app.vm().engine().worlds.navigation.meshes.get(mesh.0).is_none()
+    });
+}
+
+#[test]
+fn a_bake_that_fails_leaves_the_old_mesh() {
+    let mut game = Game::start("fails");
+    let errors = log::error_count();
+    let huge = "agents = { walker = { cell_size = 0.01 cell_height = 0.01 tile_cells = 1024 \
+                radius = 0 } giant = { radius = 99 cell_size = 0.5 } }";
+    let broken = NAVIGATION.replace("agents = { walker = { radius = 0.4 } }", huge);
+    game.folder.write("yard.navigation", broken.replace("cell_size = 0.01", "cell_size = 0.001"));
+    game.wait_until("a refused file", |_| {
+        log::errors_since(errors).iter().any(|error| error.contains("'cell_size' must be 0.01"))
+    });
+    assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
+    let errors = log::error_count();
+    game.folder.write("ground.unit", "data = {}");
+    game.folder.write("yard.level", LEVEL.replace("unit = \"ground\" }", "unit = \"walker\" }"));
+    game.wait_until("a failed bake", |_| {
+        log::errors_since(errors).iter().any(|error| {
+            error.contains("navigation of level \"yard\": the level has no static actors")
+                && error.ends_with("the old navigation mesh stays")
+        })
+    });
+    assert_eq!(game.ground(0.0, 0.0), Some((2, 4.0)));
+}
+
+#[test]
+fn explain_shows_the_navigation_of_a_level() {
+    let folder = folder("explain");
+    let explain = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engine"));
+        let output = command.arg("explain").arg(&*folder).args(arguments).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr), output.status.success())
+    };
+    let (text, errors, is_fine) = explain(&["yard.level", "--navigation"]);
+    assert!(is_fine, "{errors}");
+    for part in [
+        "navigation of level \"yard\"",
+        "agents 'walker'",
+        "polygons",
+        "bytes",
+        "1 island",
+        "area 'water' (number 2, cost 4)",
+        "volume 'pond' gives about 16.0 m² the area 'water' (number 2, cost 4)",
+        "volume 'lost' does nothing: the level \"yard\" has no volume 'lost'",
+        "link 'hop' joins (0.0, 0.0, 0.0) and (0.0, 8.0, 0.0)",
+        "seed '1' at (0.0, 0.0, 0.0) keeps what can be reached",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let (text, _, _) = explain(&["yard.navigation"]);
+    assert!(text.contains("agents 'walker': radius 0.4, height 2"), "{text}");
+    assert!(text.contains("area 'water', cost 4"), "{text}");
+    let (_, errors, is_fine) = explain(&["ground.unit", "--navigation"]);
+    assert!(!is_fine && errors.contains("--navigation is for levels"), "{errors}");
+}
