@@ -34,12 +34,14 @@ pub fn run(run: &mut Run) {
                    query whose values come from wires.",
         rows: nodes(),
     });
-    run.part("lua", || Group {
-        name: "flow lua",
-        title: "an event that runs a chain of 1,000 nodes in Lua",
-        workload: "Each node gets a number from the node before it, and returns another one; then \
-                   the same with nodes that have neither inputs nor outputs.",
-        rows: lua_nodes(),
+    run.part("functions", || Group {
+        name: "flow functions",
+        title: "an event that runs a chain of 1,000 functions",
+        workload: "Nodes in Lua: each gets a number from the node before it, and returns another \
+                   one; then the same with nodes that have neither inputs nor outputs. Native \
+                   functions: each sets the position of a unit to the value of a variable; then \
+                   the node for units that does so.",
+        rows: functions(),
     });
     run.part("instances", || Group {
         name: "flow instances",
@@ -175,7 +177,7 @@ fn nodes() -> Vec<Row> {
 
 /// Returns the source of a chain of nodes in Lua. With values, each gets the result of the one
 /// before it.
-fn lua_chain(kind: &str, values: bool) -> String {
+fn function_chain(kind: &str, values: bool) -> String {
     let mut nodes = String::from("go = { type = \"event.custom\" name = \"go\" } ");
     let mut events = String::from("\"go.out > n0.in\" = true ");
     for at in 0..CHAIN {
@@ -183,7 +185,7 @@ fn lua_chain(kind: &str, values: bool) -> String {
             Some(before) => format!("inputs = {{ a = {{ wire = \"n{before}.result\" }} }}"),
             None => String::new(),
         };
-        nodes += &format!("n{at} = {{ type = \"bench.{kind}\" {inputs} }} ");
+        nodes += &format!("n{at} = {{ type = \"{kind}\" {inputs} }} ");
         if at + 1 < CHAIN {
             events += &format!("\"n{at}.out > n{}.in\" = true ", at + 1);
         }
@@ -191,10 +193,22 @@ fn lua_chain(kind: &str, values: bool) -> String {
     format!("flow = {{ nodes = {{ {nodes} }} events = {{ {events} }} }}")
 }
 
-fn lua_nodes() -> Vec<Row> {
+/// Returns the source of a chain of native functions with values from wires.
+fn native_chain(kind: &str) -> String {
+    let text = function_chain(kind, false);
+    let position = "inputs = { position = { wire = \"v.value\" } }";
+    let text = text.replace(&format!("\"{kind}\" "), &format!("\"{kind}\" {position}"));
+    text.replace(
+        "flow = { nodes = {",
+        "flow = { variables = { v = { type = \"vector\" value = [1, 2, 3] } } nodes = { v = { type \
+         = \"variable.value\" variable = \"v\" }",
+    )
+}
+
+fn functions() -> Vec<Row> {
     const MAIN: &str = "function init()\n  local world = Application.main_world()\n  \
-        World.spawn_unit(world, \"units/values\")\n  \
-        World.spawn_unit(world, \"units/empty\")\nend\n";
+        for _, name in ipairs({ \"values\", \"empty\", \"native\", \"special\" }) do\n    \
+        World.spawn_unit(world, \"units/\" .. name)\n  end\nend\n";
     const NODES: &str = "return {\n  values = {\n    \
         inputs = { { name = \"a\", type = \"number\", default = 1 } },\n    \
         outputs = { { name = \"result\", type = \"number\" } },\n    \
@@ -208,13 +222,17 @@ fn lua_nodes() -> Vec<Row> {
     };
     write("main.lua", MAIN);
     write("nodes/bench.lua", NODES);
-    write("units/values.unit", &lua_chain("values", true));
-    write("units/empty.unit", &lua_chain("empty", false));
+    write("units/values.unit", &function_chain("bench.values", true));
+    write("units/empty.unit", &function_chain("bench.empty", false));
+    write("units/native.unit", &native_chain("Unit.set_local_position"));
+    write("units/special.unit", &native_chain("unit.set_position"));
     let mut app = start(launch(&folder));
     let mut rows = Vec::new();
     for (unit, title, most) in [
         ("values", "a node in Lua with an input and an output", Some(150.0)),
         ("empty", "a node in Lua without values", Some(150.0)),
+        ("native", "a native function with values from wires", Some(20.0)),
+        ("special", "a node for units with values from wires", None),
     ] {
         let flow = app.vm().engine().worlds.flow.get();
         let program = flow.find_program(&format!("units/{unit}.unit")).expect("it runs");

@@ -186,6 +186,73 @@ fn a_unit_whose_file_loses_its_graph_keeps_the_running_one() {
     assert_eq!(game.go("units/own.unit", "sum"), 2.0);
 }
 
+const FIRST_MAIN: &str = r#"
+local world
+function init()
+  world = Application.new_world()
+  World.spawn_unit(world, "units/plain")
+  World.spawn_unit(world, "units/child")
+  World.spawn_unit(world, "units/user")
+  World.spawn_level(world, "levels/empty")
+end
+function update(dt) World.update(world, dt) end
+"#;
+
+#[test]
+fn running_units_and_levels_get_the_first_graph_of_their_file() {
+    let folder = folder(
+        "first",
+        &[
+            ("main.lua", FIRST_MAIN),
+            ("units/plain.unit", "data = { a = 1 }\n"),
+            ("units/child.unit", "inherit = \"units/plain\"\n"),
+            ("units/user.unit", "flow = \"graphs/late\"\n"),
+            ("levels/empty.level", "data = { a = 1 }\n"),
+            ("graphs/late.flow", "nodes = { a = { type = \"flow.brnch\" } }"),
+        ],
+    );
+    let launch = GameLaunch::headless(app::Game::Folder(folder.to_path_buf()));
+    let app = start(GameLaunch { watch: true, ..launch });
+    let mut game = Game { folder, app };
+    game.frame();
+    let started = |kind: &str| {
+        adding("1")
+            .replace("nodes = {", &format!("nodes = {{ first = {{ type = \"{kind}\" }}"))
+            .replace("events = {", "events = { \"first.out > add.in\" = true")
+    };
+    game.folder.write("units/plain.unit", block(&started("event.spawned")));
+    game.folder.write("levels/empty.level", block(&started("event.level_loaded")));
+    game.folder.write("graphs/late.flow", started("event.spawned"));
+    let graphs = ["units/plain.unit", "units/child.unit", "graphs/late.flow", "levels/empty.level"];
+    for graph in graphs {
+        game.wait_until(graph, |game| {
+            game.app.vm().engine().worlds.flow.get().find_program(graph).is_some()
+        });
+        // One from the start of the graph, and one from its event.
+        assert_eq!(game.go(graph, "sum"), 2.0, "{graph}");
+    }
+    // Later versions do not start them again.
+    game.folder.write("units/plain.unit", block(&started("event.spawned").replace("= 1", "= 5")));
+    game.wait_for("units/plain.unit", "amount = 5");
+    assert_eq!(game.go("units/plain.unit", "sum"), 7.0);
+}
+
+#[test]
+fn a_renamed_input_of_a_shared_graph_is_reported_where_it_is_used() {
+    let mut game = Game::start("renamed");
+    assert_eq!(game.go("units/nested.unit", "inner/sum"), 1.0);
+    let inner = fs::read_to_string(game.folder.join("graphs/inner.flow")).unwrap();
+    let renamed = inner.replace("go = {", "begin = {").replace("in.go", "in.begin");
+    let errors = log::error_count();
+    game.folder.write("graphs/inner.flow", &renamed);
+    game.logged(
+        errors,
+        "graph units/nested.unit: node go: leads to 'inner.go', and this node has no such input \
+         for events: was it renamed to 'begin'?",
+    );
+    assert_eq!(game.go("units/nested.unit", "inner/sum"), 2.0, "the previous version runs");
+}
+
 const NODES_MAIN: &str = r#"
 local world
 function init()
@@ -236,6 +303,12 @@ fn saved_nodes_in_lua_are_used_at_once() {
     };
     game.folder.write("nodes/maths.lua", nodes(other, "10"));
     game.wait_until("the new function runs", |game| added(game) == 10.0);
+    let running = game.app.vm().engine().worlds.flow.get().find_program(graph).unwrap();
+    let before = game.app.vm().engine().worlds.flow.get().program(running).clone();
+    game.folder.write("nodes/maths.lua", nodes(other, "11"));
+    game.wait_until("the new function runs", |game| added(game) == 11.0);
+    let after = game.app.vm().engine().worlds.flow.get().program(running).clone();
+    assert!(std::sync::Arc::ptr_eq(&before, &after), "no type has changed");
     // The other node is gone, so that the numbers of the types change.
     game.folder.write("nodes/maths.lua", nodes("", "20"));
     game.wait_until("the new function runs", |game| added(game) == 20.0);

@@ -27,7 +27,7 @@ local ORDERS = {
   -- (world, unit) A unit is being destroyed whose components cannot be notified, after an error.
   unit_abandoned = { "components", "flow", "data" },
   -- () Resources were replaced by newer versions.
-  resources_changed = { "units", "collision_filters", "localizers", "sprites" },
+  resources_changed = { "units", "collision_filters", "localizers", "sprites", "flow" },
   -- () Scripts were reloaded, or a reload was tried.
   scripts_reloaded = { "components", "flow" },
   -- (script) The text of a module was found. Test suites replace it.

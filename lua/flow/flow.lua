@@ -1,23 +1,22 @@
 -- Graphs of visual scripting: sends events to the graphs of units and levels, calls the functions
--- of their nodes, and has the functions of the modules for them. Graphs run natively
+-- of their nodes, and has what the functions of the modules for them share. Graphs run natively
 -- (src/system/flow/); they hand out the functions that only Lua can call.
 local core = ...
 
-local type, ipairs, next, error, tostring = type, ipairs, next, error, tostring
-local xpcall, pcall, unpack, select = xpcall, core.pcall, unpack, select
-local format, match, find = string.format, string.match, string.find
+local type, ipairs, error, tostring = type, ipairs, error, tostring
+local xpcall, unpack, select = xpcall, unpack, select
+local format = string.format
 local running, create, resume, status =
   coroutine.running, coroutine.create, coroutine.resume, coroutine.status
-local sort, check = table.sort, core.user_data.check
 local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
 local value_of, store = core.flow_value, core.flow_store
+local add_result = core.flow_add_result
 local step, fail = core.flow_step, core.flow_fail
 local count, has = core.flow_count, core.flow_has
 local globals = core.globals
 
 local Unit, Level = core.module("Unit"), core.module("Level")
-local Application, Input = core.module("Application"), core.module("Input")
-local Flow = core.module("Flow")
+local Input, Flow = core.module("Input"), core.module("Flow")
 
 ---@module Flow
 ---Graphs of visual scripting: how they look from scripts. Units and levels have graphs in their
@@ -31,132 +30,24 @@ local Flow = core.module("Flow")
 -- Kinds of events that are sent from here (SENT_KINDS in src/script/api/flow/mod.rs).
 local CUSTOM, LEVEL_LOADED = 1, 2
 
--- Nodes that are written in Lua, by name: their tables.
-local nodes, files = {}, {}
--- True if the game has modules with nodes.
-local game_nodes = false
--- Functions of node types by the number that `flow_step` returns: { fn =, threaded =, inputs =,
--- outputs =, count =, events =, name = }.
-local functions = {}
+-- Functions of node types by the number that `flow_step` returns.
+local functions = core.flow_functions
 -- Event outputs of the node that runs: its chosen bits, and its names.
 local chosen, choices
 
--- Fields of a node that the engine reads.
-local FIELDS = { "title", "category", "doc", "inputs", "outputs", "events", "query" }
-
--- Registers the nodes in a table of a file. `file` is empty for nodes of the engine.
-local function add_nodes(prefix, file, list)
-  for _, name in ipairs(core.names(list)) do
-    local node = list[name]
-    if type(node) ~= "table" or type(node.run) ~= "function" then
-      raise(format("%s: the node '%s' must be a table with a function 'run'", file, name))
-    end
-    for _, key in ipairs(core.names(node)) do
-      local known = key == "run"
-      for _, field in ipairs(FIELDS) do known = known or field == key end
-      if not known then
-        local near = core.suggest(key, FIELDS)
-        raise(format("%s: the node '%s' has the unknown field '%s'%s", file, name, key,
-          near and ", did you mean '" .. near .. "'?" or ""))
-      end
-    end
-    local fields = {}
-    for _, field in ipairs(FIELDS) do fields[field] = node[field] end
-    if next(fields) == nil then fields.doc = "" end
-    core.flow_add_node(prefix .. name, file, fields)
-    nodes[prefix .. name], files[prefix .. name] = node, file
+-- Returns the results of a function in a coroutine.
+local function results_of(thread, ok, ...)
+  if not ok then error((...), 0) end
+  if status(thread) == "suspended" then
+    error("the function waits (coroutine.yield), and a graph needs its results at once", 0)
   end
-end
-
-local engine_nodes = {}
-
--- Adds nodes of the engine that are written in Lua.
-function core.add_flow_nodes(prefix, list)
-  engine_nodes[#engine_nodes + 1] = { prefix = prefix, list = list }
-end
-
--- Returns the names of the game's modules with nodes, sorted.
-local function node_modules()
-  local found = {}
-  for _, name in ipairs(Application.resource_names("lua") or {}) do
-    if find(name, "^nodes/") then found[#found + 1] = name end
-  end
-  sort(found)
-  return found
-end
-
-local function add_module(name)
-  local list = core.require((name:gsub("/", ".")))
-  local file = name .. ".lua"
-  if type(list) ~= "table" then
-    raise(format("%s must return a table of nodes, and returned %s", file, core.describe(list)))
-  end
-  add_nodes(match(name, "^nodes/(.+)$"):gsub("/", ".") .. ".", file, list)
-end
-
--- Adds the node types of the game. A file with an error is reported, and the others are added.
-local function add_game_nodes()
-  functions = {}
-  local modules = node_modules()
-  for _, name in ipairs(modules) do
-    local ok, problem = pcall(add_module, name)
-    if not ok then core.log("error", name .. ".lua: " .. tostring(problem)) end
-  end
-  game_nodes = #modules > 0
-end
-
--- Adds all node types, when the first graph needs them.
-local function get_ready()
-  if core.flow_is_ready() then return end
-  core.flow_add_functions()
-  for _, one in ipairs(engine_nodes) do add_nodes(one.prefix, "", one.list) end
-  add_game_nodes()
-end
-
-core.get_flow_ready = get_ready
-
-core.on("scripts_reloaded", "flow", function()
-  if not core.flow_is_ready() then return end
-  local had_nodes = game_nodes
-  for name, file in next, files do
-    if file ~= "" then nodes[name], files[name] = nil, nil end
-  end
-  core.flow_remove_nodes()
-  add_game_nodes()
-  if had_nodes or game_nodes then core.flow_recompile() end
-end)
-
--- Returns the function of a node type.
-local function function_of(number)
-  local known = functions[number]
-  if known then return known end
-  local found = core.flow_function(number)
-  -- The file of the node was removed or changed, and the graph could not be compiled again.
-  if not found then return nil end
-  local name = found[1]
-  local node = nodes[name]
-  local fn
-  if node then
-    fn = node.run
-  else
-    local module, key = match(name, "^([%w_]+)%.([%w_]+)$")
-    fn = core.module(module)[key]
-  end
-  known = { name = name, fn = fn, inputs = found[2], outputs = found[3], count = #found[3],
-    events = found[4] }
-  functions[number] = known
-  return known
+  return ...
 end
 
 -- Calls a function inside of a coroutine: one that waits is an error.
 local function call_in_thread(fn, ...)
   local thread = create(fn)
-  local ok, a, b, c, d, e, f = resume(thread, ...)
-  if not ok then error(a, 0) end
-  if status(thread) == "suspended" then
-    error("the node waits (coroutine.yield), and a node must return at once", 0)
-  end
-  return a, b, c, d, e, f
+  return results_of(thread, resume(thread, ...))
 end
 
 -- Arguments of the running call: its inputs without the last ones that are nil.
@@ -180,24 +71,28 @@ local PLAIN = { number = true, boolean = true, ["nil"] = true }
 
 -- Stores the results of a function. Returns a message if one of them is no value of a graph.
 local function store_all(known, ...)
+  core.flow_clear_results()
   for i = 1, known.count do
-    local message = store((select(i, ...)), known.outputs[i])
+    local message = add_result((select(i, ...)), known.outputs[i])
     if message then return format("result %d %s", i, message) end
   end
 end
 
 -- Calls the callback for an event out of a graph.
-local function call_back()
+local function call_back(in_thread)
   local event = core.flow_callback()
   local value = value_of(1)
-  if core.has_callback("on_flow_event") then globals.on_flow_event(event[1], event[2], value) end
+  if not core.has_callback("on_flow_event") then return end
+  local fn = globals.on_flow_event
+  if in_thread then return call_in_thread(fn, event[1], event[2], value) end
+  fn(event[1], event[2], value)
 end
 
 -- Continues after a call with the results of its function.
 local function complete(known, a, b, ...)
   if known.count <= 2 and PLAIN[type(a)] and PLAIN[type(b)] then return step(chosen, a, b) end
   local message = store_all(known, a, b, ...)
-  if not message then return step(chosen) end
+  if not message then return step(chosen, nil, nil, true) end
   fail(message)
   return step(-1)
 end
@@ -220,10 +115,10 @@ local function run_all(in_thread)
   local number, n, a, b, c, d = step(-1)
   while number ~= 0 do
     if number == -1 then
-      call_back()
+      call_back(in_thread)
       number, n, a, b, c, d = step(0)
     else
-      local known = functions[number] or function_of(number)
+      local known = functions[number] or core.flow_function_of(number)
       if not known then
         fail("its node type does not exist any more")
         number, n, a, b, c, d = step(-1)
@@ -256,7 +151,7 @@ core.run_flow_events = run_events
 
 -- Creates and starts the graphs of units that were spawned.
 function core.start_unit_graphs(units)
-  get_ready()
+  core.get_flow_ready()
   local created = false
   for i = 1, #units do
     local unit = units[i]
@@ -294,7 +189,7 @@ end)
 -- Creates and starts the graph of a level and of the levels in it.
 function core.start_level_graph(level)
   if core.flow_level_has_graph(level) then
-    get_ready()
+    core.get_flow_ready()
     if core.flow_create_level(level) then core.flow_start(level) end
   end
   for _, below in ipairs(core.nested_levels(level)) do core.start_level_graph(below) end
@@ -311,14 +206,19 @@ function core.level_graph_loaded(level)
   run_events()
 end
 
+-- Input actions that graphs wait for, and the number of the change of which they are.
+local actions, actions_known = {}, 0
 -- Input actions of graphs that the game does not have, after they were reported.
 local missing_actions = {}
 
 -- Sends the changes of input actions to the graphs of a world.
 local function send_actions(world)
-  local names = core.flow_action_names(world)
-  for i = 1, #names do
-    local name = names[i]
+  local changes = core.flow_actions_changes()
+  if changes ~= actions_known then
+    actions, actions_known = core.flow_action_names(), changes
+  end
+  for i = 1, #actions do
+    local name = actions[i]
     if core.has_action(name) then
       if Input.pressed(name) then core.flow_raise_action(world, name, true) end
       if Input.released(name) then core.flow_raise_action(world, name, false) end
@@ -339,15 +239,34 @@ core.on("world_update", "flow", function(world, dt)
   run_events()
 end)
 
+-- Files of running units and levels may have their first graph now. It starts in the next update.
+core.on("resources_changed", "flow", function()
+  local owners = core.flow_new_owners()
+  if #owners == 0 then return end
+  core.get_flow_ready()
+  for _, owner in ipairs(owners) do
+    if Unit.alive(owner) then
+      if core.flow_create_unit(owner) then core.flow_start(owner) end
+    elseif core.flow_create_level(owner) then
+      core.flow_start(owner)
+      if Level.is_spawned(owner) then core.flow_raise(owner, "", LEVEL_LOADED) end
+    end
+  end
+end)
+
 core.on("frame_update", "flow", function()
   if count() > 0 then core.flow_recover() end
 end)
 
+-- Checks the name of an event or a variable.
 local function check_name(where, name)
   if type(name) ~= "string" then bad_argument(where, 2, "name", "string", name) end
 end
 
-local function send(where, owner, name, value)
+core.check_flow_name = check_name
+
+-- Sends a custom event to the graph of a unit or a level.
+function core.send_flow_event(where, owner, name, value)
   no_reload(where)
   check_name(where, name)
   local message = store(value)
@@ -357,34 +276,15 @@ local function send(where, owner, name, value)
   return taken
 end
 
----Sends an event to the graph of a unit: its nodes of type `event.custom` with this name run at
----once. Does nothing if the unit has no graph with such a node.
----@param unit Unit a unit
----@param name string the name of the event
----@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
----@return boolean taken true if the graph of the unit has the event
-function Unit.flow_event(unit, name, value)
-  check("Unit.flow_event", Unit, unit)
-  return send("Unit.flow_event", unit, name, value)
-end
-
----Returns true if the graph of a unit has a node of type `event.custom` with a name.
----@param unit Unit a unit
----@param name string the name of the event
----@return boolean exists true if `Unit.flow_event` would run something
-function Unit.has_flow_event(unit, name)
-  check("Unit.has_flow_event", Unit, unit)
-  check_name("Unit.has_flow_event", name)
-  return core.flow_receives(unit, name)
-end
-
-local function variable(where, owner, name)
+-- Returns a variable of the graph of a unit or a level.
+function core.read_flow_variable(where, owner, name)
   check_name(where, name)
   core.flow_variable(owner, name)
   return value_of(1)
 end
 
-local function set_variable(where, owner, name, value)
+-- Sets a variable of the graph of a unit or a level.
+function core.write_flow_variable(where, owner, name, value)
   no_reload(where)
   check_name(where, name)
   local message = store(value, core.flow_variable_type(owner, name))
@@ -392,51 +292,24 @@ local function set_variable(where, owner, name, value)
   core.flow_set_variable(owner, name)
 end
 
----Returns the value of a variable of a unit's graph.
----@param unit Unit a unit with a graph
----@param name string the name of the variable
----@return any value its value
-function Unit.flow_variable(unit, name)
-  check("Unit.flow_variable", Unit, unit)
-  return variable("Unit.flow_variable", unit, name)
-end
-
----Sets a variable of a unit's graph. The value must have the type of the variable.
----@param unit Unit a unit with a graph
----@param name string the name of the variable
----@param value any the value
-function Unit.set_flow_variable(unit, name, value)
-  check("Unit.set_flow_variable", Unit, unit)
-  set_variable("Unit.set_flow_variable", unit, name, value)
-end
-
----Sends an event to the graph of a level: its nodes of type `event.custom` with this name run at
----once. Does nothing if the level has no graph with such a node.
----@param level Level a level
----@param name string the name of the event
----@param value? any a number, boolean, text, vector, rotation, color, object, or a list of these
----@return boolean taken true if the graph of the level has the event
-function Level.trigger_event(level, name, value)
-  check("Level.trigger_event", Level, level)
-  return send("Level.trigger_event", level, name, value)
-end
-
----Returns the value of a variable of a level's graph.
----@param level Level a level with a graph
----@param name string the name of the variable
----@return any value its value
-function Level.flow_variable(level, name)
-  check("Level.flow_variable", Level, level)
-  return variable("Level.flow_variable", level, name)
-end
-
----Sets a variable of a level's graph. The value must have the type of the variable.
----@param level Level a level with a graph
----@param name string the name of the variable
----@param value any the value
-function Level.set_flow_variable(level, name, value)
-  check("Level.set_flow_variable", Level, level)
-  set_variable("Level.set_flow_variable", level, name, value)
+-- Chooses the event output by which the graph continues after the function that runs.
+function core.choose_flow_output(where, name)
+  if not choices then
+    raise(where .. ": no node of a graph runs: call it in the function of a node")
+  end
+  if name == nil then
+    chosen = 0
+    return
+  end
+  for i = 1, #choices do
+    if choices[i] == name then
+      chosen = 2 ^ (i - 1)
+      return
+    end
+  end
+  local near = type(name) == "string" and core.suggest(name, choices)
+  raise(format("%s: the node has no event output %s%s", where, core.describe(name),
+    near and ", did you mean '" .. near .. "'?" or ""))
 end
 
 ---Returns true if a unit or a level has a graph that runs.
@@ -459,64 +332,4 @@ function Flow.inspect(object)
     bad_argument("Flow.inspect", 1, "object", "Unit or Level", object)
   end
   return core.flow_inspect(object)
-end
-
--- Returns a part of the context of the node that runs.
-local function context(where, index)
-  local found = core.flow_context()
-  if not found then
-    raise(where .. ": no node of a graph runs: call it in the function of a node")
-  end
-  return found[index] or nil
-end
-
----Returns the unit of the graph whose node runs, or nil for the graph of a level. Call it in the
----function of a node.
----@return Unit|nil unit the unit
-function Application.flow_callback_context_unit()
-  return context("Application.flow_callback_context_unit", 1)
-end
-
----Returns the level of the graph whose node runs, or the level that spawned its unit, or nil. Call
----it in the function of a node.
----@return Level|nil level the level
-function Application.flow_callback_context_level()
-  return context("Application.flow_callback_context_level", 2)
-end
-
----Returns the world of the graph whose node runs. Call it in the function of a node.
----@return World world the world
-function Application.flow_callback_context_world()
-  return context("Application.flow_callback_context_world", 3)
-end
-
----Returns the graph and the id of the node that runs. Call it in the function of a node.
----@return string graph the name of the graph, such as "units/barrel.unit"
----@return string node the id of the node; "n8/n3" for the node n3 of the subgraph n8
-function Application.flow_callback_context_node()
-  local where = "Application.flow_callback_context_node"
-  return context(where, 4), context(where, 5)
-end
-
----Chooses the output by which the graph continues after the function of a node with several
----`events`. Without a call, it continues by the first one. Call it in the function of a node.
----@param name string|nil the name of the output; nil for none
-function Application.flow_callback_return_event(name)
-  local where = "Application.flow_callback_return_event"
-  if not choices then
-    raise(where .. ": no node of a graph runs: call it in the function of a node")
-  end
-  if name == nil then
-    chosen = 0
-    return
-  end
-  for i = 1, #choices do
-    if choices[i] == name then
-      chosen = 2 ^ (i - 1)
-      return
-    end
-  end
-  local near = type(name) == "string" and core.suggest(name, choices)
-  raise(format("%s: the node has no event output %s%s", where, core.describe(name),
-    near and ", did you mean '" .. near .. "'?" or ""))
 end

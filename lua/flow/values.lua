@@ -7,14 +7,15 @@ local istype = core.ffi.istype
 local V2, V3, Q = core.ctypes.Vector2, core.ctypes.Vector3, core.ctypes.Quaternion
 local ColorType = core.ctypes.Color
 local input_tag, input_number = core.flow_input_tag, core.flow_input_number
-local input_text, input_list = core.flow_input_text, core.flow_input_list
+local input_text = core.flow_input_text
+local open_list, close_list = core.flow_open_list, core.flow_close_list
 local result_nil, result_number = core.flow_result_nil, core.flow_result_number
 local result_boolean, result_text = core.flow_result_boolean, core.flow_result_text
 local result_vector, result_rotation = core.flow_result_vector, core.flow_result_rotation
 local result_color, result_handle = core.flow_result_color, core.flow_result_handle
-local result_list = core.flow_result_list
+local result_list, result_object = core.flow_result_list, core.flow_result_object
 
--- Numbers from here on are handles where a graph expects no type (src/foundation/handle.rs).
+-- Numbers from here on can be objects where a graph expects no type (src/foundation/handle.rs).
 local HANDLE_MIN = 2 ^ 40
 local HANDLES = { unit = true, actor = true, level = true, world = true, handle = true }
 
@@ -29,22 +30,25 @@ function core.flow_value(at)
   if tag == 4 then return core.flow_input_vector(at) end
   if tag == 5 then return core.flow_input_rotation(at) end
   if tag == 6 then return core.flow_input_color(at) end
-  return input_list(at)
+  local before, items = open_list(at)
+  local list = {}
+  for i = 1, items do list[i] = core.flow_value(before + i) end
+  close_list(before)
+  return list
 end
 
 -- Stores a value as the next result. Returns a message if graphs have no such values.
 local function store(value, kind)
   local lua = type(value)
   if lua == "number" then
-    if HANDLES[kind] or value >= HANDLE_MIN and kind ~= "number" then
+    if value ~= value or value - value ~= 0 then
+      return "must be a finite number, got " .. core.describe(value)
+    elseif HANDLES[kind] then
       if not result_handle(value) then
-        return format("must be a%s %s, got %s", kind == "actor" and "n" or "", kind or "value",
+        return format("must be a%s %s, got %s", kind == "actor" and "n" or "", kind,
           core.describe(value))
       end
-    else
-      if value ~= value or value - value ~= 0 then
-        return "must be a finite number, got " .. core.describe(value)
-      end
+    elseif kind == "number" or value < HANDLE_MIN or not result_object(value) then
       result_number(value)
     end
   elseif lua == "boolean" then
@@ -68,6 +72,14 @@ end
 
 -- Stores a value, which can be a list, as the next result. Returns a message for other values.
 function core.flow_store(value, kind)
+  core.flow_clear_results()
+  local message = core.flow_add_result(value, kind)
+  if message then core.flow_clear_results() end
+  return message
+end
+
+-- Adds a value, which can be a list, to the results. Returns a message for other values.
+function core.flow_add_result(value, kind)
   if type(value) ~= "table" then return store(value, kind) end
   local count = #value
   for i = 1, count do

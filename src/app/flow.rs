@@ -4,7 +4,8 @@
 use super::App;
 use crate::{Game, GameLaunch};
 use engine_flow::{
-    GraphOwner, GraphSource, Problem, ProgramSize, Severity, check, compile, explain, line_of,
+    GraphOwner, GraphSource, NodePins, Problem, ProgramSize, Severity, check, compile, explain,
+    line_of,
 };
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::{self, SjsonTree};
@@ -13,6 +14,7 @@ use engine_resource::data_resources::read_tree;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_world::unit_resource::changed_graph;
+use std::collections::HashMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -59,7 +61,7 @@ impl GraphFile {
 pub struct Validated {
     pub problems: Vec<Problem>,
     /// Ids of nodes with dynamic pins, with these pins.
-    pub pins: Vec<(String, engine_flow::NodePins)>,
+    pub pins: Vec<(String, NodePins)>,
     pub size: Option<ProgramSize>,
 }
 
@@ -163,11 +165,17 @@ impl App {
         let (source, problems) = GraphSource::read(whole.as_ref().unwrap_or(tree));
         let source = Arc::new(source);
         let store = &mut engine.assets.store;
+        let mut known: HashMap<String, Arc<GraphSource>> = HashMap::new();
         let mut load = |name: &str| -> Result<Arc<GraphSource>, String> {
+            if let Some(known) = known.get(name) {
+                return Ok(known.clone());
+            }
             let resource = ResourceName::new(kind_names::FLOW, name);
             let bytes = store.read(&resource).map_err(|problem| problem.message)?;
             let tree = read_tree(&bytes).map_err(|problem| problem.message)?;
-            Ok(Arc::new(GraphSource::read(&tree).0))
+            let source = Arc::new(GraphSource::read(&tree).0);
+            known.insert(name.to_string(), source.clone());
+            Ok(source)
         };
         let catalogue = &engine.worlds.flow.get().catalogue;
         let checked = check(&source, catalogue, file.owner(), &mut load);
@@ -176,7 +184,7 @@ impl App {
             .iter()
             .zip(checked.pins)
             .filter(|(node, _)| catalogue.find(&node.kind).is_some_and(|kind| kind.dynamic));
-        let pins = dynamic.map(|(node, pins)| (node.id.clone(), pins)).collect();
+        let pins = dynamic.map(|(node, pins)| (node.id.clone(), NodePins::clone(&pins))).collect();
         if !problems.is_empty() {
             let problems = problems.into_iter().chain(checked.problems).collect();
             return Validated { problems, pins, size: None };
@@ -199,6 +207,7 @@ impl App {
             .filter(|resource| GRAPH_KINDS.contains(&resource.kind.as_str()))
             .map(ResourceName::to_string)
             .collect();
+        names.sort();
         names.dedup();
         for name in names {
             let Ok(file) = self.read_graph(&name) else { continue };

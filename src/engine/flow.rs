@@ -5,7 +5,7 @@
 use super::{Engine, Worlds};
 use engine_flow::{
     Catalogue, EventKind, Flow, FlowEvent, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource,
-    InstanceId, Problem, Program, RunState, Severity, Slot, compile,
+    InstanceId, NodeType, Problem, Program, RunState, Severity, Slot, compile,
 };
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, Handle, HandleKind, error, log};
@@ -29,16 +29,18 @@ pub type NativeCall =
     fn(&mut Engine, u32, &[Slot], &mut [Slot], &mut FlowHeap) -> Result<(), String>;
 
 /// The native functions that nodes can call, which the scripts' layer provides.
-#[derive(Clone, Copy)]
 pub struct FlowNatives {
-    pub find: fn(&str) -> Option<u32>,
+    /// Indices by the names of node types.
+    pub by_name: HashMap<String, u32>,
     pub call: NativeCall,
 }
 
-impl FlowNatives {
-    /// No native function.
-    pub const NONE: FlowNatives =
-        FlowNatives { find: |_| None, call: |_, _, _, _, _| Err("there is no function".into()) };
+impl Default for FlowNatives {
+    /// Returns no native function.
+    fn default() -> FlowNatives {
+        let call: NativeCall = |_, _, _, _, _| Err("there is no function".into());
+        FlowNatives { by_name: HashMap::new(), call }
+    }
 }
 
 /// The graphs of a running game.
@@ -57,6 +59,10 @@ pub struct FlowGraphs {
     pub callback: Option<FlowEvent>,
     /// True if the node types of functions and of the game were added.
     pub ready: bool,
+    /// The node types of the game before its scripts were reloaded.
+    pub scripted: Vec<NodeType>,
+    /// True if files of units or levels have changed, which may have their first graph now.
+    reloaded: bool,
 }
 
 impl Default for FlowGraphs {
@@ -67,11 +73,13 @@ impl Default for FlowGraphs {
             flow: Some(flow),
             sources: HashMap::new(),
             failed: HashSet::new(),
-            natives: FlowNatives::NONE,
+            natives: FlowNatives::default(),
             inputs: Vec::new(),
             results: Vec::new(),
             callback: None,
             ready: false,
+            scripted: Vec::new(),
+            reloaded: false,
         }
     }
 }
@@ -84,6 +92,13 @@ impl FlowGraphs {
 
     pub fn get_mut(&mut self) -> &mut Flow {
         self.flow.as_mut().expect("no event runs while functions of the engine ask")
+    }
+
+    /// Returns the state of Flow, with the native functions.
+    fn with_natives(&mut self) -> (&mut Flow, impl Fn(&str) -> Option<u32>) {
+        let by_name = &self.natives.by_name;
+        let flow = self.flow.as_mut().expect("no event runs while functions of the engine ask");
+        (flow, |name: &str| by_name.get(name).copied())
     }
 
     /// Returns the node whose function is being called, as a line of the context of an error.
@@ -126,7 +141,11 @@ impl FlowHost for EngineHost<'_> {
         heap: &mut FlowHeap,
     ) -> Result<(), String> {
         let call = self.engine.worlds.flow.natives.call;
-        call(self.engine, function, inputs, outputs, heap)
+        let called = AssertUnwindSafe(|| call(self.engine, function, inputs, outputs, heap));
+        // A panic ends the event, as one of a function that scripts call ends their call.
+        catch_unwind(called).unwrap_or_else(|_| {
+            Err(format!("the engine failed: {}", engine_foundation::panic::take_panic()))
+        })
     }
 }
 
@@ -214,6 +233,21 @@ impl Engine {
         }))
     }
 
+    /// Returns the name of the graph of a unit or a level, if its resource has one.
+    fn flow_name(&mut self, kind: &str, name: &str) -> Option<String> {
+        let own = || Some(format!("{name}.{kind}"));
+        match kind {
+            kind_names::LEVEL => {
+                let level = self.worlds.levels.resource(&mut self.assets.store, name).ok()?;
+                level.flow.as_ref().and_then(|_| own())
+            }
+            _ => match &self.worlds.unit_resource(&mut self.assets, name).ok()?.flow {
+                Some(SjsonTree::String(shared)) => Some(format!("{shared}.{}", kind_names::FLOW)),
+                flow => flow.as_ref().and_then(|_| own()),
+            },
+        }
+    }
+
     /// Compiles a graph.
     ///
     /// # Errors
@@ -243,6 +277,11 @@ impl Engine {
     /// Returns the program of a graph, which is compiled when it is first used. Problems are logged
     /// once; `None` if the graph has errors.
     fn flow_program(&mut self, kind: &str, name: &str) -> Option<u32> {
+        if let Some(graph) = self.flow_name(kind, name)
+            && let Some(known) = self.worlds.flow.get().find_program(&graph)
+        {
+            return Some(known);
+        }
         let graph = match self.flow_graph(kind, name) {
             Ok(graph) => graph?,
             Err(error) => {
@@ -252,16 +291,13 @@ impl Engine {
                 return None;
             }
         };
-        if let Some(known) = self.worlds.flow.get().find_program(&graph.name) {
-            return Some(known);
-        }
         if self.worlds.flow.failed.contains(&graph.name) {
             return None;
         }
         match self.compile_flow(&graph) {
             Ok((program, _)) => {
-                let find = self.worlds.flow.natives.find;
-                Some(self.worlds.flow.get_mut().add_program(program, &find))
+                let (flow, find) = self.worlds.flow.with_natives();
+                Some(flow.add_program(program, &find))
             }
             Err(problems) => {
                 report(&graph.name, &problems);
@@ -278,9 +314,10 @@ impl Engine {
     pub fn create_unit_flow(&mut self, unit: UnitId) -> Result<Option<InstanceId>, Error> {
         let row = self.worlds.units.of(unit);
         let (world, resource) = (row.world, row.resource.clone());
-        if resource.flow.is_none() || self.worlds.flow.get().instance_of(unit.0).is_some() {
+        if self.worlds.flow.get().instance_of(unit.0).is_some() {
             return Ok(None);
         }
+        // The file may have its first graph since the unit was spawned.
         let Some(program) = self.flow_program(kind_names::UNIT, &resource.name) else {
             return Ok(None);
         };
@@ -296,7 +333,7 @@ impl Engine {
     pub fn create_level_flow(&mut self, level: LevelId) -> Result<Option<InstanceId>, Error> {
         let found = self.worlds.levels.of(level);
         let (world, resource) = (found.world, found.resource.clone());
-        if resource.flow.is_none() || self.worlds.flow.get().instance_of(level.0).is_some() {
+        if self.worlds.flow.get().instance_of(level.0).is_some() {
             return Ok(None);
         }
         let Some(program) = self.flow_program(kind_names::LEVEL, &resource.name) else {
@@ -378,6 +415,7 @@ impl Engine {
         }
         self.worlds.flow.sources.clear();
         self.worlds.flow.failed.clear();
+        self.worlds.flow.reloaded = true;
         let names: HashSet<String> = steps
             .iter()
             .flat_map(|step| changed.of(*step))
@@ -395,6 +433,37 @@ impl Engine {
         }
     }
 
+    /// Returns the units and levels that have no graph, and whose files have one since the last
+    /// reload.
+    pub fn new_flow_owners(&mut self) -> Vec<Handle> {
+        if !std::mem::take(&mut self.worlds.flow.reloaded) {
+            return Vec::new();
+        }
+        let flow = self.worlds.flow.get();
+        let units = self.worlds.units.slots.iter();
+        let units = units.map(|(unit, row)| (unit, kind_names::UNIT, row.resource.name.clone()));
+        let levels = self.worlds.levels.slots.iter();
+        let levels = levels.map(|(at, row)| (at, kind_names::LEVEL, row.resource.name.clone()));
+        let all = units.chain(levels).filter(|(owner, ..)| flow.instance_of(*owner).is_none());
+        let all: Vec<_> = all.collect();
+        let mut known: HashMap<(&str, String), bool> = HashMap::new();
+        let mut found = Vec::new();
+        for (owner, kind, name) in all {
+            let has_graph = match known.get(&(kind, name.clone())) {
+                Some(has_graph) => *has_graph,
+                None => {
+                    let has_graph = self.flow_name(kind, &name).is_some();
+                    known.insert((kind, name), has_graph);
+                    has_graph
+                }
+            };
+            if has_graph {
+                found.push(owner);
+            }
+        }
+        found
+    }
+
     /// Returns true if a graph is the one of a unit that inherits from a unit among `names`.
     fn inherits_from(&mut self, graph: &str, names: &HashSet<String>) -> bool {
         let Some((unit, kind_names::UNIT)) = graph.rsplit_once('.') else { return false };
@@ -408,10 +477,14 @@ impl Engine {
         }
     }
 
-    /// Compiles all loaded graphs again, because node types have changed.
+    /// Compiles all loaded graphs again, if node types of the game have changed.
     pub fn recompile_flow(&mut self) {
-        self.worlds.flow.failed.clear();
         self.worlds.flow.get_mut().relink_functions();
+        let before = std::mem::take(&mut self.worlds.flow.scripted);
+        if before == self.worlds.flow.get().catalogue.scripted() {
+            return;
+        }
+        self.worlds.flow.failed.clear();
         for (name, index) in self.worlds.flow.get().program_names() {
             self.reload_program(&name, index);
         }
@@ -429,8 +502,7 @@ impl Engine {
         }
         match self.compile_flow(&graph) {
             Ok((program, _)) => {
-                let find = self.worlds.flow.natives.find;
-                let flow = self.worlds.flow.get_mut();
+                let (flow, find) = self.worlds.flow.with_natives();
                 let count = flow.instances_of(index).len();
                 let dropped = flow.replace_program(index, program, &find);
                 if count > 0 && !dropped.is_empty() {

@@ -79,6 +79,16 @@ macro_rules! living {
 handle_table!(living);
 
 impl Engine {
+    /// Returns true if a handle refers to an object, living or not.
+    pub fn is_object(&self, handle: Handle) -> bool {
+        self.live_kind(handle).is_some()
+            || match self.stale_handle(handle) {
+                Some((_, reason)) => !matches!(reason, StaleHandle::Never),
+                // Voices and objects of Guis end by themselves.
+                None => HandleKind::of(handle).is_some(),
+            }
+    }
+
     /// Returns the name of the object that a live handle refers to: that of its resource, or of a
     /// body. Objects without a name have none.
     pub fn object_name(&self, handle: Handle) -> Option<&str> {

@@ -5,9 +5,11 @@
 
 use super::argument::{Argument, UnboxedArgument, mismatch};
 use super::context::ScriptContext;
+use super::graph_values::{self, GraphEntry};
 use super::return_value::{ReturnValue, UnboxedReturn};
 use super::types::{ApiType, ValueShape};
 use super::unpacked_row::UnpackedForm;
+use engine_flow::{FlowHeap, Slot};
 use engine_runtime::Engine;
 use mlua::ffi::lua_State;
 use std::ffi::{c_int, c_void};
@@ -52,6 +54,8 @@ pub struct FunctionRow {
     /// The parts of a row whose arguments Lua unpacks (unpacked_row.rs). Such a row is not
     /// registered, because it has no form for Lua's C interface.
     pub unpacked: Option<UnpackedForm>,
+    /// The form that nodes of graphs call, if graphs have values of all types of the row.
+    pub graph: Option<GraphEntry>,
     /// The public name in error messages, `Module.function`, if it differs from the function's own
     /// name.
     pub public_name: Option<&'static str>,
@@ -147,6 +151,7 @@ pub const fn func<M, F: Callable<M>>(
         call,
         fast,
         unpacked: None,
+        graph: F::GRAPH,
         public_name,
     }
 }
@@ -179,6 +184,7 @@ pub trait Callable<M>: Copy + 'static {
     const TYPES: &'static [ApiType];
     const RETURNS: &'static [ApiType];
     const ENTRY: NativeEntry;
+    const GRAPH: Option<GraphEntry>;
 }
 
 /// A function whose arguments and result compiled Lua can pass unboxed.
@@ -240,6 +246,27 @@ macro_rules! arity {
                     }
                 }
                 entry::<F, R, $($t),*>
+            };
+            const GRAPH: Option<GraphEntry> = {
+                #[allow(unused_variables)]
+                fn entry<F, R: ReturnValue, $($t: Argument),*>(
+                    engine: &mut Engine,
+                    row: &'static FunctionRow,
+                    inputs: &[Slot],
+                    outputs: &mut [Slot],
+                    heap: &mut FlowHeap,
+                ) -> Result<(), String>
+                where
+                    F: Fn(&mut Engine, $($t),*) -> R + Copy,
+                {
+                    $(let $v = graph_values::read::<$t>($i, engine, row, inputs, heap)?;)*
+                    let result = function_item::<F>()(engine, $($v),*);
+                    graph_values::write(result, outputs, heap)
+                }
+                match R::INTO_SLOTS.is_some() $(&& $t::OF_SLOT.is_some())* {
+                    true => Some(entry::<F, R, $($t),*>),
+                    false => None,
+                }
             };
         }
 

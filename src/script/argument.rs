@@ -6,9 +6,11 @@ use super::api_row::FunctionRow;
 use super::argument_remedies::remedy;
 use super::context::ScriptContext;
 use super::describe_value::describe;
+use super::graph_values::{self, SlotReader};
 use super::luajit_layout;
 use super::types::{ApiType, ValueShape, VectorType};
 use super::value::{ScriptValue, ValueReader, read_value};
+use engine_flow::{Slot, Tag};
 use engine_foundation::{Color, Mat4, Quat, Vec2, Vec3, Vec4};
 use mlua::ffi::*;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -32,6 +34,8 @@ pub enum ArgumentError {
 /// A Rust type that an engine function can take as an argument.
 pub trait Argument: Sized {
     const TYPE: ApiType;
+    /// Reads the argument from an input of a node; `None` if graphs have no values of this type.
+    const OF_SLOT: Option<SlotReader<Self>> = None;
     /// Reads argument `i`.
     ///
     /// # Safety
@@ -151,6 +155,7 @@ fn not_finite(number: f64) -> ArgumentError {
 
 impl Argument for f64 {
     const TYPE: ApiType = ApiType::new("number", ValueShape::Number);
+    const OF_SLOT: Option<SlotReader<f64>> = Some(|slot, _, _| finite(plain_number(slot)?));
     of_number!(|number, _| finite(number));
 }
 
@@ -163,6 +168,10 @@ impl UnboxedArgument for f64 {
 
 impl Argument for bool {
     const TYPE: ApiType = ApiType::new("boolean", ValueShape::Boolean);
+    const OF_SLOT: Option<SlotReader<bool>> = Some(|slot, _, _| match slot.tag {
+        Tag::Boolean => Ok(slot.as_boolean()),
+        _ => Err(ArgumentError::Type),
+    });
     unsafe fn read(l: *mut lua_State, i: c_int, _: &ScriptContext) -> Result<bool, ArgumentError> {
         // SAFETY: as the caller promised.
         unsafe {
@@ -215,6 +224,10 @@ impl Integer {
 
 impl Argument for Integer {
     const TYPE: ApiType = ApiType::new("integer", ValueShape::Number);
+    const OF_SLOT: Option<SlotReader<Integer>> = Some(|slot, _, _| {
+        let number = plain_number(slot)?;
+        Integer::of(number).ok_or_else(|| Integer::conversion_error(number))
+    });
     of_number!(|number, _| Integer::of(number).ok_or_else(|| Integer::conversion_error(number)));
 }
 
@@ -261,6 +274,10 @@ impl TextArgument {
 
 impl Argument for TextArgument {
     const TYPE: ApiType = ApiType::new("string", ValueShape::Text);
+    const OF_SLOT: Option<SlotReader<TextArgument>> = Some(|slot, _, heap| match slot.tag {
+        Tag::Text => Ok(TextArgument(heap.text(slot))),
+        _ => Err(ArgumentError::Type),
+    });
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,
@@ -302,6 +319,10 @@ impl UnboxedArgument for TextArgument {
 
 impl<T: Argument> Argument for Option<T> {
     const TYPE: ApiType = T::TYPE.or_nil();
+    const OF_SLOT: Option<SlotReader<Option<T>>> = match T::OF_SLOT {
+        Some(_) => Some(graph_values::optional::<T>),
+        None => None,
+    };
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,
@@ -360,12 +381,13 @@ fn not_finite_floats(kind: VectorType, floats: &[f32]) -> ArgumentError {
 
 /// Implements `Argument` for a value type of scripts and the Rust type that holds its floats.
 macro_rules! floats {
-    ($t:ty, $kind:ident, $count:literal, $of:expr) => {
+    ($t:ty, $kind:ident, $count:literal, $of:expr, $of_slot:expr) => {
         impl Argument for $t {
             const TYPE: ApiType = {
                 assert!(VectorType::$kind.count() == $count);
                 ApiType::new(VectorType::$kind.name(), ValueShape::Value(VectorType::$kind))
             };
+            const OF_SLOT: Option<SlotReader<$t>> = $of_slot;
             unsafe fn read(
                 l: *mut lua_State,
                 i: c_int,
@@ -414,13 +436,62 @@ macro_rules! floats {
     };
 }
 
-floats!(Vec2, Vector2, 2, Vec2::from_array);
-floats!(Vec3, Vector3, 3, Vec3::from_array);
-floats!(Vec4, Vector4, 4, Vec4::from_array);
-floats!(Quat, Quaternion, 4, Quat::from_array);
+floats!(Vec2, Vector2, 2, Vec2::from_array, None);
+floats!(Vec3, Vector3, 3, Vec3::from_array, Some(|slot, _, _| vector(slot)));
+floats!(Vec4, Vector4, 4, Vec4::from_array, None);
+floats!(Quat, Quaternion, 4, Quat::from_array, Some(|slot, _, _| rotation(slot)));
 // The rows of the scripts' matrices (axes, then the translation) are the columns of a `Mat4`.
-floats!(Mat4, Matrix4x4, 16, |floats| Mat4::from_cols_array(&floats));
-floats!(Color, Color, 4, |[alpha, red, green, blue]: [f32; 4]| Color { red, green, blue, alpha });
+floats!(Mat4, Matrix4x4, 16, |floats| Mat4::from_cols_array(&floats), None);
+floats!(
+    Color,
+    Color,
+    4,
+    |[alpha, red, green, blue]: [f32; 4]| Color { red, green, blue, alpha },
+    Some(|slot, _, _| color(slot))
+);
+
+/// Returns the number of a slot; graphs have no text that is read as one.
+#[inline(always)]
+fn plain_number(slot: Slot) -> Result<f64, ArgumentError> {
+    match slot.tag {
+        Tag::Number => Ok(slot.as_number()),
+        _ => Err(ArgumentError::Type),
+    }
+}
+
+/// Returns the finite floats of a slot.
+#[inline(always)]
+fn slot_floats<const N: usize>(
+    slot: Slot,
+    tag: Tag,
+    kind: VectorType,
+    floats: [f32; N],
+) -> Result<[f32; N], ArgumentError> {
+    match (slot.tag == tag, floats.iter().all(|float| float.is_finite())) {
+        (false, _) => Err(ArgumentError::Type),
+        (_, false) => Err(not_finite_floats(kind, &floats)),
+        _ => Ok(floats),
+    }
+}
+
+#[inline(always)]
+fn vector(slot: Slot) -> Result<Vec3, ArgumentError> {
+    let floats = slot.as_vector().to_array();
+    slot_floats(slot, Tag::Vector, VectorType::Vector3, floats).map(Vec3::from_array)
+}
+
+#[inline(always)]
+fn rotation(slot: Slot) -> Result<Quat, ArgumentError> {
+    let floats = slot.as_rotation().to_array();
+    slot_floats(slot, Tag::Rotation, VectorType::Quaternion, floats).map(Quat::from_array)
+}
+
+#[inline(always)]
+fn color(slot: Slot) -> Result<Color, ArgumentError> {
+    let floats = slot_floats(slot, Tag::Color, VectorType::Color, slot.as_color())?;
+    let [red, green, blue, alpha] = floats;
+    Ok(Color { red, green, blue, alpha })
+}
 
 impl Argument for ScriptValue {
     const TYPE: ApiType = ApiType::new("any", ValueShape::Boxed);

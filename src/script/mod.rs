@@ -23,6 +23,7 @@ pub mod familiar_names;
 mod ffi_wrappers;
 mod field_hints;
 mod function_hints;
+pub mod graph_values;
 mod handle_hints;
 mod heap;
 mod heap_snapshot;

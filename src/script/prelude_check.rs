@@ -45,12 +45,9 @@ mod tests {
     const SHARED: [&str; 2] = ["core", "kit"];
 
     /// Files outside of the folder of their module, and why.
-    const EXCEPTIONS: [(&str, &str, &str); 5] = [
+    const EXCEPTIONS: [(&str, &str, &str); 2] = [
         ("World", "gui/gui", "creates Guis, with the checks of Gui"),
         ("Application", "debug/commands", "runs commands, which are declared there"),
-        ("Application", "flow/flow", "tells a function who called it, which is known there"),
-        ("Unit", "flow/flow", "events and variables of graphs, as those of levels"),
-        ("Level", "flow/flow", "events and variables of graphs, as those of units"),
     ];
 
     /// Modules that have a folder of their own.

@@ -1,9 +1,11 @@
 //! Return types of engine functions: one `ReturnValue` implementation for each Rust type.
 
 use super::context::ScriptContext;
+use super::graph_values::{SlotWriter, push};
 use super::luajit_layout;
 use super::types::{ApiType, ValueShape, VectorType};
 use super::value::{ScriptValue, push_value};
+use engine_flow::Slot;
 use engine_foundation::{Color, Error, HandleKind, Mat4, Quat, Vec2, Vec3, Vec4};
 use engine_gui::GuiId;
 use engine_materials::MaterialId;
@@ -30,8 +32,10 @@ use mlua::ffi::*;
 use std::ffi::c_int;
 
 /// A Rust type that an engine function can return.
-pub trait ReturnValue {
+pub trait ReturnValue: Sized {
     const TYPES: &'static [ApiType];
+    /// Writes the results as outputs of a node; `None` if graphs have no values of these types.
+    const INTO_SLOTS: Option<SlotWriter<Self>> = None;
     /// Pushes the results and returns their number, or an error message. A vector is pushed as its
     /// numbers; a generated wrapper builds the value from them.
     ///
@@ -50,6 +54,7 @@ pub trait UnboxedReturn: ReturnValue {
 
 impl ReturnValue for () {
     const TYPES: &'static [ApiType] = &[];
+    const INTO_SLOTS: Option<SlotWriter<()>> = Some(|(), _| Ok(()));
     #[inline]
     unsafe fn push(self, _: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         Ok(0)
@@ -65,6 +70,8 @@ impl UnboxedReturn for () {
 
 impl ReturnValue for bool {
     const TYPES: &'static [ApiType] = &[ApiType::new("boolean", ValueShape::Boolean)];
+    const INTO_SLOTS: Option<SlotWriter<bool>> =
+        Some(|value, results| results.push(Slot::boolean(value)));
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -82,6 +89,7 @@ impl UnboxedReturn for bool {
 
 impl ReturnValue for f64 {
     const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number)];
+    const INTO_SLOTS: Option<SlotWriter<f64>> = Some(|value, results| results.push_number(value));
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -99,6 +107,8 @@ impl UnboxedReturn for f64 {
 
 impl ReturnValue for u64 {
     const TYPES: &'static [ApiType] = &[ApiType::new("integer", ValueShape::Number)];
+    const INTO_SLOTS: Option<SlotWriter<u64>> =
+        Some(|value, results| results.push_number(value as f64));
     #[inline]
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -119,6 +129,8 @@ pub struct WholeNumber(pub f64);
 
 impl ReturnValue for WholeNumber {
     const TYPES: &'static [ApiType] = <u64 as ReturnValue>::TYPES;
+    const INTO_SLOTS: Option<SlotWriter<WholeNumber>> =
+        Some(|value, results| results.push_number(value.0));
     #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -135,6 +147,7 @@ impl UnboxedReturn for WholeNumber {
 
 impl ReturnValue for String {
     const TYPES: &'static [ApiType] = &[ApiType::new("string", ValueShape::Text)];
+    const INTO_SLOTS: Option<SlotWriter<String>> = Some(|text, results| results.push_text(&text));
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { lua_pushlstring(l, self.as_ptr() as *const _, self.len()) };
@@ -147,6 +160,8 @@ macro_rules! handle {
         impl ReturnValue for $id {
             const TYPES: &'static [ApiType] =
                 &[ApiType::new($kind.name(), ValueShape::Handle($kind))];
+            const INTO_SLOTS: Option<SlotWriter<$id>> =
+                Some(|id, results| results.push(Slot::handle(id.0)));
             #[inline]
             unsafe fn push(
                 self,
@@ -181,10 +196,11 @@ handle!(VoiceId, HandleKind::Voice);
 /// Implements `ReturnValue` for a value type of scripts. It returns the floats, from which the
 /// wrapper in ffi_wrappers.rs builds the value.
 macro_rules! floats {
-    ($t:ty, $kind:ident, $floats:expr) => {
+    ($t:ty, $kind:ident, $floats:expr, $into_slots:expr) => {
         impl ReturnValue for $t {
             const TYPES: &'static [ApiType] =
                 &[ApiType::new(VectorType::$kind.name(), ValueShape::Value(VectorType::$kind))];
+            const INTO_SLOTS: Option<SlotWriter<$t>> = $into_slots;
             #[inline]
             unsafe fn push(
                 self,
@@ -210,12 +226,27 @@ macro_rules! floats {
     };
 }
 
-floats!(Vec2, Vector2, |v: Vec2| v.to_array());
-floats!(Vec3, Vector3, |v: Vec3| v.to_array());
-floats!(Vec4, Vector4, |v: Vec4| v.to_array());
-floats!(Quat, Quaternion, |q: Quat| q.to_array());
-floats!(Mat4, Matrix4x4, |m: Mat4| m.to_cols_array());
-floats!(Color, Color, |c: Color| [c.alpha, c.red, c.green, c.blue]);
+floats!(Vec2, Vector2, |v: Vec2| v.to_array(), None);
+floats!(
+    Vec3,
+    Vector3,
+    |v: Vec3| v.to_array(),
+    Some(|value, results| results.push(Slot::vector(value)))
+);
+floats!(Vec4, Vector4, |v: Vec4| v.to_array(), None);
+floats!(
+    Quat,
+    Quaternion,
+    |q: Quat| q.to_array(),
+    Some(|value, results| results.push(Slot::rotation(value)))
+);
+floats!(Mat4, Matrix4x4, |m: Mat4| m.to_cols_array(), None);
+floats!(
+    Color,
+    Color,
+    |c: Color| [c.alpha, c.red, c.green, c.blue],
+    Some(|c, results| results.push(Slot::color([c.red, c.green, c.blue, c.alpha])))
+);
 
 impl ReturnValue for ScriptValue {
     const TYPES: &'static [ApiType] = &[ApiType::new("any", ValueShape::Boxed)];
@@ -272,6 +303,13 @@ impl ReturnValue for ResourceContent {
 /// A result that can fail unexpectedly: the error is raised.
 impl<R: ReturnValue> ReturnValue for Result<R, Error> {
     const TYPES: &'static [ApiType] = R::TYPES;
+    const INTO_SLOTS: Option<SlotWriter<Result<R, Error>>> = match R::INTO_SLOTS {
+        Some(_) => Some(|result, results| match result {
+            Ok(result) => push(result, results),
+            Err(error) => Err(error.message),
+        }),
+        None => None,
+    };
     #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         match self {
@@ -297,6 +335,19 @@ impl<R: ReturnValue> ReturnValue for ExpectedResult<R> {
         assert!(R::TYPES.len() == 1, "an expected error stands in for one result");
         &[R::TYPES[0].or_nil(), ApiType::new("string", ValueShape::Text).or_nil()]
     };
+    const INTO_SLOTS: Option<SlotWriter<ExpectedResult<R>>> = match R::INTO_SLOTS {
+        Some(_) => Some(|result, results| match result.0 {
+            Ok(result) => {
+                push(result, results)?;
+                results.push(Slot::NIL)
+            }
+            Err(message) => {
+                results.push(Slot::NIL)?;
+                results.push_text(&message)
+            }
+        }),
+        None => None,
+    };
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe {
@@ -317,6 +368,13 @@ impl<R: ReturnValue> ReturnValue for Option<R> {
         assert!(R::TYPES.len() == 1, "nil stands in for one result");
         &[R::TYPES[0].or_nil()]
     };
+    const INTO_SLOTS: Option<SlotWriter<Option<R>>> = match R::INTO_SLOTS {
+        Some(_) => Some(|result, results| match result {
+            Some(result) => push(result, results),
+            None => results.push(Slot::NIL),
+        }),
+        None => None,
+    };
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe {
@@ -331,12 +389,24 @@ impl<R: ReturnValue> ReturnValue for Option<R> {
     }
 }
 
+/// Returns the writer of two results; `None` if graphs have no values of one of them.
+const fn both<A: ReturnValue, B: ReturnValue>() -> Option<SlotWriter<(A, B)>> {
+    match (A::INTO_SLOTS, B::INTO_SLOTS) {
+        (Some(_), Some(_)) => Some(|(a, b), results| {
+            push(a, results)?;
+            push(b, results)
+        }),
+        _ => None,
+    }
+}
+
 /// Two optional results: `Option::unzip` makes them of an optional pair.
 impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
     const TYPES: &'static [ApiType] = {
         assert!(A::TYPES.len() == 1 && B::TYPES.len() == 1, "nil stands in for one result");
         &[A::TYPES[0].or_nil(), B::TYPES[0].or_nil()]
     };
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Option<A>, Option<B>>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
@@ -346,6 +416,7 @@ impl<A: ReturnValue, B: ReturnValue> ReturnValue for (Option<A>, Option<B>) {
 /// Two numbers.
 impl ReturnValue for (f64, f64) {
     const TYPES: &'static [ApiType] = &[ApiType::new("number", ValueShape::Number); 2];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<f64, f64>();
     #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -356,6 +427,7 @@ impl ReturnValue for (f64, f64) {
 /// True and a number, or false.
 impl ReturnValue for (bool, Option<f64>) {
     const TYPES: &'static [ApiType] = &[bool::TYPES[0], f64::TYPES[0].or_nil()];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<bool, Option<f64>>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
@@ -365,6 +437,7 @@ impl ReturnValue for (bool, Option<f64>) {
 /// Two whole numbers, such as the width and height of a picture.
 impl ReturnValue for (WholeNumber, WholeNumber) {
     const TYPES: &'static [ApiType] = &[WholeNumber::TYPES[0]; 2];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<WholeNumber, WholeNumber>();
     #[inline]
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
@@ -375,6 +448,7 @@ impl ReturnValue for (WholeNumber, WholeNumber) {
 /// A vector and a number.
 impl ReturnValue for (Vec3, f64) {
     const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], f64::TYPES[0]];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Vec3, f64>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
@@ -384,6 +458,7 @@ impl ReturnValue for (Vec3, f64) {
 /// The next seed of random numbers, and a point.
 impl ReturnValue for (f64, Vec3) {
     const TYPES: &'static [ApiType] = &[f64::TYPES[0], Vec3::TYPES[0]];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<f64, Vec3>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
@@ -393,6 +468,7 @@ impl ReturnValue for (f64, Vec3) {
 /// Two vectors.
 impl ReturnValue for (Vec3, Vec3) {
     const TYPES: &'static [ApiType] = &[Vec3::TYPES[0]; 2];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Vec3, Vec3>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }
@@ -402,6 +478,7 @@ impl ReturnValue for (Vec3, Vec3) {
 /// A translation and a rotation.
 impl ReturnValue for (Vec3, Quat) {
     const TYPES: &'static [ApiType] = &[Vec3::TYPES[0], Quat::TYPES[0]];
+    const INTO_SLOTS: Option<SlotWriter<Self>> = both::<Vec3, Quat>();
     unsafe fn push(self, l: *mut lua_State, cx: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe { Ok(self.0.push(l, cx)? + self.1.push(l, cx)?) }

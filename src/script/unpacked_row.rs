@@ -364,6 +364,7 @@ where
             result: F::RESULT,
             named_form: "",
         }),
+        graph: None,
         public_name: None,
     }
 }

@@ -285,7 +285,11 @@ fn check_range(number: f64, most: f32, argument: &str) -> Result<f32, Error> {
     }
 }
 
-fn set_intensity(engine: &mut Engine, light: LightId, intensity: f64) -> Result<(), Error> {
+pub(crate) fn set_intensity(
+    engine: &mut Engine,
+    light: LightId,
+    intensity: f64,
+) -> Result<(), Error> {
     let intensity = check_range(intensity, BRIGHTNESS_MAX, "intensity")?;
     change(engine, light).intensity = intensity;
     Ok(())
@@ -360,7 +364,7 @@ fn enabled(engine: &mut Engine, light: LightId) -> bool {
     settings(engine, light).enabled
 }
 
-fn set_enabled(engine: &mut Engine, light: LightId, enabled: bool) {
+pub(crate) fn set_enabled(engine: &mut Engine, light: LightId, enabled: bool) {
     change(engine, light).enabled = enabled;
 }
 

@@ -4,9 +4,11 @@
 use super::{Argument, ArgumentError, UnboxedArgument, number};
 use crate::context::ScriptContext;
 use crate::describe_value;
+use crate::graph_values::SlotReader;
 use crate::handle_hints;
 use crate::luajit_layout;
 use crate::types::{ApiType, ValueShape};
+use engine_flow::{Slot, Tag};
 use engine_foundation::handle::{OLD_REASONS_MAX, StaleHandle};
 use engine_foundation::{Handle, HandleKind};
 use engine_gui::GuiId;
@@ -85,13 +87,28 @@ fn stale_handle_message(
     }
 }
 
+/// Returns the engine of a context, while arguments are read.
+#[inline(always)]
+fn living_engine(cx: &ScriptContext) -> &Engine {
+    // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
+    unsafe { &*cx.engine }
+}
+
+/// Returns the number of an object or a number.
+fn handle_number(slot: Slot) -> Option<f64> {
+    match slot.tag {
+        Tag::Number => Some(slot.as_number()),
+        _ => slot.as_handle().map(Handle::to_number),
+    }
+}
+
 /// Handles of one kind, checked against the engine's slots.
 trait CheckedHandle: Sized {
     /// Returns the handle of a number if its object is alive.
-    fn alive(number: f64, cx: &ScriptContext) -> Option<Self>;
+    fn alive(handle: Option<Handle>, engine: &Engine) -> Option<Self>;
 
     /// Returns the error for a number that is not the handle of a living object.
-    fn conversion_error(number: f64, cx: &ScriptContext) -> ArgumentError;
+    fn conversion_error(number: f64, engine: &Engine) -> ArgumentError;
 }
 
 /// Implements the handles of one kind: their type, and the engine's slots behind them.
@@ -99,18 +116,13 @@ macro_rules! handle {
     ($id:ident, $kind:ident, $engine:ident => $slots:expr) => {
         impl CheckedHandle for $id {
             #[inline(always)]
-            fn alive(number: f64, cx: &ScriptContext) -> Option<$id> {
-                // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments
-                // are read.
-                let $engine = unsafe { &*cx.engine };
-                let handle = Handle::from_number(number)?;
+            fn alive(handle: Option<Handle>, $engine: &Engine) -> Option<$id> {
+                let handle = handle?;
                 $slots.get(handle).is_some().then_some($id(handle))
             }
 
             #[cold]
-            fn conversion_error(number: f64, cx: &ScriptContext) -> ArgumentError {
-                // SAFETY: as above.
-                let $engine = unsafe { &*cx.engine };
+            fn conversion_error(number: f64, $engine: &Engine) -> ArgumentError {
                 let stale = Handle::from_number(number).map(|handle| $slots.stale(handle));
                 ArgumentError::Message(stale_handle_message(
                     $engine,
@@ -124,15 +136,25 @@ macro_rules! handle {
         impl Argument for $id {
             const TYPE: ApiType =
                 ApiType::new(HandleKind::$kind.name(), ValueShape::Handle(HandleKind::$kind));
-            of_number!(|number, cx| $id::alive(number, cx)
-                .ok_or_else(|| $id::conversion_error(number, cx)));
+            const OF_SLOT: Option<SlotReader<$id>> = Some(|slot: Slot, engine, _| {
+                let handle = slot.as_handle();
+                $id::alive(handle, engine).ok_or_else(|| match handle {
+                    Some(handle) => $id::conversion_error(handle.to_number(), engine),
+                    None => ArgumentError::Type,
+                })
+            });
+            of_number!(|number, cx: &ScriptContext| {
+                let engine = living_engine(cx);
+                $id::alive(Handle::from_number(number), engine)
+                    .ok_or_else(|| $id::conversion_error(number, engine))
+            });
         }
 
         impl UnboxedArgument for $id {
             type C = f64;
             #[inline(always)]
             unsafe fn from_c(c: f64, _: u32, cx: &ScriptContext) -> Option<$id> {
-                $id::alive(c, cx)
+                $id::alive(Handle::from_number(c), living_engine(cx))
             }
         }
     };
@@ -162,6 +184,8 @@ pub struct HandleNumber(pub f64);
 
 impl Argument for HandleNumber {
     const TYPE: ApiType = ApiType::new("number", ValueShape::Number);
+    const OF_SLOT: Option<SlotReader<HandleNumber>> =
+        Some(|slot, _, _| handle_number(slot).map(HandleNumber).ok_or(ArgumentError::Type));
     of_number!(|number, _| Ok(HandleNumber(number)));
 }
 
@@ -187,6 +211,11 @@ impl MaybeHandle {
 
 impl Argument for MaybeHandle {
     const TYPE: ApiType = ApiType::new("number|false", ValueShape::Number).or_nil();
+    const OF_SLOT: Option<SlotReader<MaybeHandle>> = Some(|slot, _, _| match slot.tag {
+        Tag::Nil => Ok(MaybeHandle(None)),
+        Tag::Boolean if !slot.as_boolean() => Ok(MaybeHandle(None)),
+        _ => handle_number(slot).map(|number| MaybeHandle(Some(number))).ok_or(ArgumentError::Type),
+    });
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,

@@ -2,7 +2,9 @@
 
 use super::{Argument, ArgumentError, Integer, TextArgument, UnboxedArgument};
 use crate::context::ScriptContext;
+use crate::graph_values::{SlotReader, of_slot};
 use crate::types::{ApiType, ValueShape};
+use engine_flow::Tag;
 use mlua::ffi::*;
 use std::ffi::c_int;
 
@@ -32,6 +34,10 @@ impl NameOrIndex {
 
 impl Argument for NameOrIndex {
     const TYPE: ApiType = ApiType::new("string|integer", ValueShape::Number);
+    const OF_SLOT: Option<SlotReader<NameOrIndex>> = Some(|slot, engine, heap| match slot.tag {
+        Tag::Text => of_slot(slot, engine, heap).map(NameOrIndex::Name),
+        _ => of_slot(slot, engine, heap).map(|index: Integer| NameOrIndex::Index(index.0)),
+    });
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,

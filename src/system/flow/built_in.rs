@@ -74,8 +74,8 @@ pub fn types() -> Vec<NodeType> {
             kind,
             origin: NodeOrigin::BuiltIn,
             op,
-            inputs: pins(inputs),
-            outputs: pins(outputs),
+            inputs: pin_list(inputs),
+            outputs: pin_list(outputs),
             settings: settings(name),
             latent: LATENT.contains(&name),
             dynamic: DYNAMIC.contains(&name),
@@ -121,8 +121,8 @@ fn value(text: &str) -> SjsonTree {
     document.to_tree().get("value").cloned().unwrap_or(SjsonTree::Null)
 }
 
-/// Parses the pins of a row.
-fn pins(text: &str) -> Vec<Pin> {
+/// Parses the pins of a row: `a: number = 0, to: unit = owner, effect: resource particles`.
+pub fn pin_list(text: &str) -> Vec<Pin> {
     let parts = text.split(", ").filter(|part| !part.is_empty());
     parts.map(|part| pin(part.trim())).collect()
 }
@@ -133,6 +133,10 @@ fn pin(text: &str) -> Pin {
         None => (text, None),
     };
     let (name, kind) = declared.split_once(": ").expect("a pin of the table has a type");
+    let (kind, resource) = match kind.split_once(' ') {
+        Some((kind, resource)) => (kind, Some(resource.to_string())),
+        None => (kind, None),
+    };
     let kind = FlowType::by_name(kind).expect("a pin of the table has a known type");
     let default = match default {
         None if kind == FlowType::Unit && name == "self" => PinDefault::Owner,
@@ -141,7 +145,7 @@ fn pin(text: &str) -> Pin {
         Some("nil") => PinDefault::Nil,
         Some(text) => PinDefault::Value(value(text)),
     };
-    Pin::new(name, kind).or(default)
+    Pin { resource, ..Pin::new(name, kind).or(default) }
 }
 
 /// Returns a pin as tools get it.

@@ -9,21 +9,18 @@ use super::task;
 use super::value::{FlowType, Slot, Tag};
 use engine_foundation::{Handle, HandleKind, log, suggest};
 
-/// Numbers of scripts from here on are handles where a graph expects no type.
-const HANDLE_MIN: f64 = (1u64 << 40) as f64;
-
-/// Returns a plain value of a script as a value of a type: numbers are objects where the type says
-/// so, or where no type is expected and the number is one of an object.
+/// Returns a plain value of a script as a value of a type: scripts have numbers for objects.
 fn plain_value(value: Slot, kind: FlowType) -> Slot {
-    if value.tag != Tag::Number || kind == FlowType::Number {
-        return value;
+    match (value.tag, kind) {
+        (Tag::Handle, FlowType::Number) => {
+            value.as_handle().map_or(value, |handle| Slot::number(handle.to_number()))
+        }
+        (Tag::Number, kind) if kind.is_handle() => {
+            let handle = Handle::from_number(value.as_number());
+            handle.filter(|it| HandleKind::of(*it).is_some()).map_or(value, Slot::handle)
+        }
+        _ => value,
     }
-    let number = value.as_number();
-    if !kind.is_handle() && number < HANDLE_MIN {
-        return value;
-    }
-    let handle = Handle::from_number(number).filter(|it| HandleKind::of(*it).is_some());
-    handle.map_or(value, Slot::handle)
 }
 
 impl Flow {
@@ -65,23 +62,14 @@ impl Flow {
         }
     }
 
-    /// Returns the types of the outputs of the function that is being called.
-    pub fn call_output_types(&self) -> Vec<FlowType> {
-        let Some((id, node)) = self.pending_node() else { return Vec::new() };
-        let Some(instance) = self.instances.get(id) else { return Vec::new() };
-        let program = &self.programs[instance.program as usize].program;
-        let outputs = &program.nodes[program.node(node).info()].outputs;
-        outputs.iter().map(|(_, kind)| *kind).collect()
-    }
-
     /// Stores the results of the function that was called. `continued` has a bit for each event
     /// output that continues. Events continue with the next run.
     pub fn complete_call(&mut self, results: &[Slot], continued: u32) {
         self.store_results(results, continued, |value, _| value);
     }
 
-    /// Stores results of a function that are numbers, booleans or nothing, as scripts have them:
-    /// objects are numbers, too.
+    /// Stores results of a function that are numbers, booleans, objects or nothing, as scripts have
+    /// them: an object may be a number, and the reverse.
     pub fn complete_plain_call(&mut self, results: [Slot; 2], continued: u32) {
         self.store_results(&results, continued, plain_value);
     }
@@ -121,7 +109,7 @@ impl Flow {
         if let Some(message) = wrong {
             self.fail_task(id, node, &message);
         } else if self.task.current.is_none() {
-            for output in (0..record.event_outputs().min(32)).rev() {
+            for output in (0..record.event_outputs().min(task::CALL_EVENTS_MAX)).rev() {
                 if continued >> output & 1 != 0 {
                     task::push_targets(&mut self.task, record, output);
                 }

@@ -1,12 +1,14 @@
 //! Validation of one graph: types, settings, pins, literals and wires. Each problem names its node
 //! and pin. Cycles are found by the compiler, because they can lead through subgraphs.
 
-use super::literal::{literal, pin_literal};
+use super::literal::{UnitNames, literal, pin_literal};
 use super::node_type::{Catalogue, NodeKind, NodeType, Pin, PinDefault};
 use super::pins::{GraphLoader, NodePins, pins_of};
-use super::source::{GraphSource, InputSource, NodeSource, Problem};
+use super::source::{GraphSource, InputSource, NodeSource, PROBLEMS_MAX, Problem, WireSource};
 use super::value::{Conversion, FlowType, conversion};
 use engine_foundation::suggest;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// Owner of a graph.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -19,17 +21,17 @@ pub enum GraphOwner<'a> {
 
 impl<'a> GraphOwner<'a> {
     /// Returns the names of the level's units.
-    pub fn units(self) -> Option<&'a [String]> {
+    pub fn units(self) -> Option<UnitNames<'a>> {
         match self {
             GraphOwner::Unit => None,
-            GraphOwner::Level(units) => Some(units),
+            GraphOwner::Level(units) => Some(UnitNames::new(units)),
         }
     }
 }
 
 /// A checked graph: the pins of each node, by the index of the node.
 pub struct CheckedGraph {
-    pub pins: Vec<NodePins>,
+    pub pins: Vec<Arc<NodePins>>,
     pub problems: Vec<Problem>,
 }
 
@@ -44,19 +46,26 @@ pub fn check(
         graph,
         catalogue,
         owner,
+        units: owner.units(),
         types: Vec::with_capacity(graph.nodes.len()),
+        known: Vec::with_capacity(graph.nodes.len()),
+        shared: HashMap::new(),
         checked: CheckedGraph { pins: Vec::new(), problems: Vec::new() },
     };
     for node in &graph.nodes {
         checker.read_pins(node, load);
     }
     for (at, node) in graph.nodes.iter().enumerate() {
+        if checker.is_full() {
+            break;
+        }
         checker.check_inputs(at, node);
     }
     checker.check_wires();
     checker.check_borders();
     checker.check_values();
     checker.warn_of_idle_nodes();
+    Problem::limit(&mut checker.checked.problems);
     checker.checked
 }
 
@@ -64,7 +73,12 @@ struct GraphChecker<'a> {
     graph: &'a GraphSource,
     catalogue: &'a Catalogue,
     owner: GraphOwner<'a>,
+    units: Option<UnitNames<'a>>,
     types: Vec<Option<&'a NodeType>>,
+    /// By node: true if its pins are known.
+    known: Vec<bool>,
+    /// Pins of the types whose nodes all have the same, by name.
+    shared: HashMap<&'a str, Arc<NodePins>>,
     checked: CheckedGraph,
 }
 
@@ -73,14 +87,22 @@ impl GraphChecker<'_> {
         self.checked.problems.push(Problem::error(node, pin, message));
     }
 
+    /// Returns true if more problems would not be listed.
+    fn is_full(&self) -> bool {
+        self.checked.problems.len() > PROBLEMS_MAX
+    }
+
     fn read_pins(&mut self, node: &NodeSource, load: &mut GraphLoader) {
         let kind = self.catalogue.find(&node.kind);
         self.types.push(kind);
         let Some(kind) = kind else {
-            let names = self.catalogue.types().iter().map(|one| one.name.as_str());
-            let hint = suggest::hint(&node.kind, names);
-            self.error(&node.id, "", format!("there is no node type '{}'{hint}", node.kind));
-            self.checked.pins.push(NodePins::default());
+            if !self.is_full() {
+                let names = self.catalogue.types().iter().map(|one| one.name.as_str());
+                let hint = suggest::hint(&node.kind, names);
+                self.error(&node.id, "", format!("there is no node type '{}'{hint}", node.kind));
+            }
+            self.known.push(false);
+            self.checked.pins.push(Arc::default());
             return;
         };
         for (name, _) in &node.settings {
@@ -98,14 +120,23 @@ impl GraphChecker<'_> {
                 self.error(&node.id, "", message);
             }
         }
-        let pins = pins_of(node, kind, self.graph, load).or_else(|message| {
-            let required = kind.settings.iter().all(|s| node.setting(s.name).is_some());
-            if required {
-                self.error(&node.id, "", message);
+        let pins = match (kind.dynamic, self.shared.get(&kind.name[..])) {
+            (false, Some(pins)) => Ok(pins.clone()),
+            _ => pins_of(node, kind, self.graph, load).map(Arc::new),
+        };
+        if let (false, Ok(pins)) = (kind.dynamic, &pins) {
+            self.shared.entry(&kind.name).or_insert_with(|| pins.clone());
+        }
+        self.known.push(pins.is_ok());
+        match pins {
+            Ok(pins) => self.checked.pins.push(pins),
+            Err(message) => {
+                if kind.settings.iter().all(|setting| node.setting(setting.name).is_some()) {
+                    self.error(&node.id, "", message);
+                }
+                self.checked.pins.push(Arc::default());
             }
-            Ok::<_, ()>(NodePins::default())
-        });
-        self.checked.pins.push(pins.unwrap_or_default());
+        }
         if kind.name == "variable.add"
             && let Ok(at) = super::pins::variable(node, self.graph)
             && self.graph.variables[at].kind != FlowType::Number
@@ -119,27 +150,61 @@ impl GraphChecker<'_> {
         }
     }
 
-    /// Returns an output of a node, or the message for a missing one.
-    fn output(&self, node: &str, pin: &str) -> Result<&Pin, String> {
+    /// Returns an output of a node, or the message for a missing one; `None` if the pins of the
+    /// node are not known, which was reported.
+    fn output(&self, node: &str, pin: &str) -> Result<Option<&Pin>, String> {
         let Some(at) = self.graph.find(node) else {
             let hint = suggest::hint(node, self.graph.nodes.iter().map(|one| one.id.as_str()));
             return Err(format!("comes from the node '{node}', which does not exist{hint}"));
         };
+        if !self.known[at] {
+            return Ok(None);
+        }
         let outputs = &self.checked.pins[at].outputs;
-        outputs.iter().find(|output| output.name == pin).ok_or_else(|| {
-            let hint = suggest::hint(pin, outputs.iter().map(|output| output.name.as_str()));
+        outputs.iter().find(|output| output.name == pin).map(Some).ok_or_else(|| {
+            let hint = self.pin_hint(at, pin, outputs);
             format!("comes from '{node}.{pin}', and this node has no such output{hint}")
         })
     }
 
+    /// Returns a suggestion for a missing pin. A pin of another graph was probably renamed: to one
+    /// without a wire.
+    fn pin_hint(&self, at: usize, missing: &str, pins: &[Pin]) -> String {
+        let names = || pins.iter().map(|pin| pin.name.as_str());
+        let node = &self.graph.nodes[at];
+        if node.kind != "graph" {
+            return suggest::hint(missing, names());
+        }
+        let near = suggest::hint(missing, names());
+        if !near.is_empty() {
+            return near;
+        }
+        let wires = self.graph.wires.iter();
+        let ends = wires.flat_map(|wire| [(&wire.from, &wire.from_pin), (&wire.to, &wire.to_pin)]);
+        let nodes = self.graph.nodes.iter();
+        let values = nodes.flat_map(|node| &node.inputs).filter_map(|(_, source)| match source {
+            InputSource::Wire(from, pin) => Some((from, pin)),
+            InputSource::Literal(_) => None,
+        });
+        let of_node = ends.chain(values).filter(|(id, _)| **id == node.id);
+        let used: HashSet<&str> = of_node.map(|(_, pin)| pin.as_str()).collect();
+        let free = |name: &&str| !used.contains(name) && node.input(name).is_none();
+        let free: Vec<&str> = names().filter(free).collect();
+        match free[..] {
+            [name] => format!(": was it renamed to '{name}'?"),
+            _ => suggest::hint_or_names(missing, names()),
+        }
+    }
+
     fn check_inputs(&mut self, at: usize, node: &NodeSource) {
-        if self.types[at].is_none() {
+        if !self.known[at] {
             return;
         }
-        let pins = std::mem::take(&mut self.checked.pins[at].inputs);
+        let known = self.checked.pins[at].clone();
+        let pins = &known.inputs;
         for (name, source) in &node.inputs {
             let Some(pin) = pins.iter().find(|pin| pin.name == *name) else {
-                let hint = suggest::hint(name, pins.iter().map(|pin| pin.name.as_str()));
+                let hint = self.pin_hint(at, name, pins);
                 self.error(&node.id, name, format!("there is no such input{hint}"));
                 continue;
             };
@@ -167,14 +232,13 @@ impl GraphChecker<'_> {
                 self.error(&node.id, &pin.name, message);
             }
         }
-        self.checked.pins[at].inputs = pins;
     }
 
     fn check_input(&self, pin: &Pin, source: &InputSource) -> Result<(), String> {
         match source {
-            InputSource::Literal(value) => pin_literal(pin, value, self.owner.units()).map(|_| ()),
+            InputSource::Literal(value) => pin_literal(pin, value, self.units.as_ref()).map(|_| ()),
             InputSource::Wire(from, from_pin) => {
-                let output = self.output(from, from_pin)?;
+                let Some(output) = self.output(from, from_pin)? else { return Ok(()) };
                 match conversion(output.kind, pin.kind) {
                     Some(Conversion::None | Conversion::Convert | Conversion::Check) => Ok(()),
                     None => Err(format!(
@@ -190,39 +254,45 @@ impl GraphChecker<'_> {
 
     fn check_wires(&mut self) {
         for wire in &self.graph.wires {
-            let checked = self.output(&wire.from, &wire.from_pin).and_then(|output| {
-                if output.kind != FlowType::Event {
-                    return Err(format!(
-                        "'{}.{}' is a value: connect it in the inputs of a node",
-                        wire.from, wire.from_pin
-                    ));
-                }
-                let Some(at) = self.graph.find(&wire.to) else {
-                    let names = self.graph.nodes.iter().map(|one| one.id.as_str());
-                    let hint = suggest::hint(&wire.to, names);
-                    return Err(format!(
-                        "leads to the node '{}', which does not exist{hint}",
-                        wire.to
-                    ));
-                };
-                let inputs = &self.checked.pins[at].inputs;
-                let events = || inputs.iter().filter(|pin| pin.kind == FlowType::Event);
-                if !events().any(|pin| pin.name == wire.to_pin) {
-                    let hint = suggest::hint(&wire.to_pin, events().map(|pin| pin.name.as_str()));
-                    return Err(format!(
-                        "leads to '{}.{}', and this node has no such input for events{hint}",
-                        wire.to, wire.to_pin
-                    ));
-                }
-                Ok(())
-            });
-            if let Err(message) = checked {
+            if self.is_full() {
+                return;
+            }
+            if let Err(message) = self.check_wire(wire) {
                 let known = self.graph.find(&wire.from).is_some();
                 let node = if known { &wire.from } else { &wire.to };
                 let problem = Problem { wire: wire.key(), ..Problem::error(node, "", message) };
                 self.checked.problems.push(problem);
             }
         }
+    }
+
+    fn check_wire(&self, wire: &WireSource) -> Result<(), String> {
+        if let Some(output) = self.output(&wire.from, &wire.from_pin)?
+            && output.kind != FlowType::Event
+        {
+            return Err(format!(
+                "'{}.{}' is a value: connect it in the inputs of a node",
+                wire.from, wire.from_pin
+            ));
+        }
+        let Some(at) = self.graph.find(&wire.to) else {
+            let names = self.graph.nodes.iter().map(|one| one.id.as_str());
+            let hint = suggest::hint(&wire.to, names);
+            return Err(format!("leads to the node '{}', which does not exist{hint}", wire.to));
+        };
+        let events = || {
+            let inputs = self.checked.pins[at].inputs.iter();
+            inputs.filter(|pin| pin.kind == FlowType::Event)
+        };
+        if self.known[at] && !events().any(|pin| pin.name == wire.to_pin) {
+            let events: Vec<Pin> = events().cloned().collect();
+            let hint = self.pin_hint(at, &wire.to_pin, &events);
+            return Err(format!(
+                "leads to '{}.{}', and this node has no such input for events{hint}",
+                wire.to, wire.to_pin
+            ));
+        }
+        Ok(())
     }
 
     /// Checks that a graph has at most one node of each border.
@@ -240,7 +310,7 @@ impl GraphChecker<'_> {
     fn check_values(&mut self) {
         for variable in &self.graph.variables {
             if let Some(value) = &variable.value
-                && let Err(message) = literal(variable.kind, value, self.owner.units())
+                && let Err(message) = literal(variable.kind, value, self.units.as_ref())
             {
                 self.error("", "", format!("the value of variable '{}' {message}", variable.name));
             }

@@ -7,7 +7,7 @@ use super::flatten::{EventTarget, FlatGraph, FlatNode, Operand, flatten};
 use super::literal::Literal;
 use super::node_type::Catalogue;
 use super::op::Op;
-use super::pins::{GraphLoader, cases, curves};
+use super::pins::{GraphLoader, cases, curves, item_type};
 use super::program::{
     CONSTANT, EntryPoint, EventKind, HEADER_LENGTH, NodeInfo, OWNER_SLOTS, Program,
     ProgramVariable, WireInfo,
@@ -201,8 +201,8 @@ fn check_event_cycles(flat: &FlatGraph) -> Result<(), Problem> {
 /// Returns the number of state slots after the outputs of a node.
 fn state_slots(op: Op) -> u32 {
     match op {
-        Op::Gate | Op::Once | Op::Delay | Op::Event => 1,
-        Op::ForEach | Op::Timeline => 2,
+        Op::Gate | Op::Once | Op::Delay => 1,
+        Op::Event | Op::ForEach | Op::Timeline => 2,
         Op::Loop => 3,
         _ => 0,
     }
@@ -232,7 +232,7 @@ fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Pr
     let mut at = 1;
     let mut first_slots = Vec::with_capacity(flat.nodes.len());
     for node in &flat.nodes {
-        if node.inputs.len() > PINS_MAX || node.event_outputs.len() > PINS_MAX {
+        if node.inputs.len() > PINS_MAX || node.targets.len() > PINS_MAX {
             let message = format!("has more than {PINS_MAX} pins (PINS_MAX)");
             return Err(Problem::error(&node.path, "", message));
         }
@@ -255,7 +255,7 @@ fn layout(name: &str, flat: FlatGraph, order: &[Vec<u32>]) -> Result<Program, Pr
             to_pin: wire.to_pin,
         });
     }
-    for (index, node) in flat.nodes.iter().enumerate() {
+    for (index, node) in flat.nodes.into_iter().enumerate() {
         layout.node(index, node, &first_slots, &order[index])?;
     }
     layout.program.events.sort_by_key(|entry| entry.kind);
@@ -266,12 +266,12 @@ impl Layout {
     fn node(
         &mut self,
         index: usize,
-        node: &FlatNode,
+        node: FlatNode,
         first_slots: &[u32],
         pulls: &[u32],
     ) -> Result<(), Problem> {
         let at = self.offsets[index] as usize;
-        let payload = self.payload(index, node)?;
+        let payload = self.payload(index, &node)?;
         let pull_list = match pulls.is_empty() {
             true => 0,
             false => self
@@ -299,11 +299,11 @@ impl Layout {
             };
         }
         self.program.nodes.push(NodeInfo {
-            path: node.path.clone(),
-            kind: node.kind.clone(),
+            path: node.path,
+            kind: node.kind,
             offset: at as u32,
-            outputs: node.outputs.clone(),
-            inputs: node.input_pins.clone(),
+            outputs: node.outputs,
+            inputs: node.input_pins,
             state: state_slots(node.op),
             hidden: node.hidden,
         });
@@ -357,6 +357,7 @@ impl Layout {
                 self.program.curves.push(curves.into_iter().map(|(_, points)| points).collect());
                 self.program.curves.len() as u32 - 1
             }
+            Op::ForEach | Op::ListItem => item_type(&node.settings).map_err(problem)? as u32,
             Op::SetVariable | Op::AddVariable => node.variable,
             Op::Send | Op::Raise => self.constant(Literal::Text(text("name"))),
             _ => node.payload,

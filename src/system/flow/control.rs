@@ -3,9 +3,13 @@
 use super::op::Op;
 use super::pins::CurvePoints;
 use super::program::{EventKind, NodeRecord, WORLD_SLOT};
-use super::queries::Machine;
+use super::queries::{Machine, checked_item};
 use super::task::{Frame, NO_WIRE, Request, RunMode, Surroundings, Task, push_targets};
 use super::value::{Slot, Tag};
+
+/// Maximum number of times that a timer runs in one update, if its seconds are fewer than those of
+/// the update.
+pub const TIMER_RUNS_MAX: f64 = 8.0;
 
 /// Runs a node, and pushes the nodes that follow.
 ///
@@ -37,7 +41,7 @@ pub fn run(
                 None => return Ok(()),
             }
         }
-        Op::Loop | Op::ForEach | Op::While => match repeat(task, node, frame, machine) {
+        Op::Loop | Op::ForEach | Op::While => match repeat(task, node, frame, machine)? {
             Some(output) => output,
             None => return Ok(()),
         },
@@ -95,9 +99,7 @@ fn entry(
             return Ok(());
         }
     } else if node.payload() == EventKind::Timer as u32 {
-        if frame.mode == RunMode::Start || machine.boolean(node, 1) {
-            wait(task, node, machine.number(node, 0), frame.node, 0, machine, around)?;
-        }
+        restart_timer(task, node, frame, machine, around)?;
         if frame.mode == RunMode::Start {
             return Ok(());
         }
@@ -106,24 +108,64 @@ fn entry(
     Ok(())
 }
 
-/// Starts a timer of a node.
+/// Starts a timer, or starts it again when it runs. Each time counts from the one before, so that
+/// updates that are longer or shorter do not change how often the timer runs.
+fn restart_timer(
+    task: &mut Task,
+    node: NodeRecord,
+    frame: Frame,
+    machine: &mut Machine,
+    around: &mut Surroundings,
+) -> Result<(), String> {
+    let seconds = seconds(node, machine)?;
+    let now = now(machine)?;
+    if frame.mode == RunMode::Start {
+        return wait(task, node, now + seconds, frame.node, machine, around);
+    }
+    if !machine.boolean(node, 1) {
+        return Ok(());
+    }
+    let due_slot = state(node, 0) + 1;
+    let next = machine.slots[due_slot].as_number() + seconds;
+    if next > now {
+        return wait(task, node, next, frame.node, machine, around);
+    }
+    if seconds <= 0.0 || now - next > seconds * TIMER_RUNS_MAX {
+        // It is too late for all the times that were missed.
+        return wait(task, node, now + seconds, frame.node, machine, around);
+    }
+    machine.slots[due_slot] = Slot::number(next);
+    task.stack.push(Frame { wire: NO_WIRE, ..frame });
+    Ok(())
+}
+
+/// Returns the seconds of a delay or a timer.
+fn seconds(node: NodeRecord, machine: &Machine) -> Result<f64, String> {
+    let seconds = machine.number(node, 0);
+    match seconds.is_finite() {
+        true => Ok(if seconds > 0.0 { seconds } else { 0.0 }),
+        false => Err(format!("'seconds' must be a finite number, got {seconds}")),
+    }
+}
+
+/// Returns the time of the graph's world.
+fn now(machine: &mut Machine) -> Result<f64, String> {
+    let world = machine.owner(WORLD_SLOT).ok_or("the graph has no world")?;
+    Ok(machine.host.time(world))
+}
+
+/// Starts a timer of a node that is due at a time.
 fn wait(
     task: &Task,
     node: NodeRecord,
-    seconds: f64,
+    time: f64,
     offset: u32,
-    generation_slot: usize,
     machine: &mut Machine,
     around: &mut Surroundings,
 ) -> Result<(), String> {
     let world = machine.owner(WORLD_SLOT).ok_or("the graph has no world")?;
     let instance = task.instance.expect("a task that runs has an instance");
-    if !seconds.is_finite() {
-        return Err(format!("'seconds' must be a finite number, got {seconds}"));
-    }
-    let slot = state(node, generation_slot);
-    let generation = machine.slots[slot].as_number() as u32;
-    let time = machine.host.time(world) + seconds.max(0.0);
+    let generation = machine.slots[state(node, 0)].as_number() as u32;
     match around.timers.start(world, time, instance, offset, generation) {
         true => Ok(()),
         false => Err(format!(
@@ -145,7 +187,10 @@ fn delay(
             push_targets(task, node, 0);
             Ok(())
         }
-        (_, 0) => wait(task, node, machine.number(node, 0), frame.node, 0, machine, around),
+        (_, 0) => {
+            let time = now(machine)? + seconds(node, machine)?;
+            wait(task, node, time, frame.node, machine, around)
+        }
         _ => {
             cancel(node, machine);
             Ok(())
@@ -155,9 +200,13 @@ fn delay(
 
 /// Cancels the delays of a node that wait.
 fn cancel(node: NodeRecord, machine: &mut Machine) {
-    let slot = state(node, 0);
-    let generation = machine.slots[slot].as_number() + 1.0;
-    machine.slots[slot] = Slot::number(generation);
+    next_generation(&mut machine.slots[state(node, 0)]);
+}
+
+/// Changes the state of a node with timers, so that those that wait are cancelled.
+pub fn next_generation(slot: &mut Slot) {
+    let next = (slot.as_number() as u32).wrapping_add(1);
+    *slot = Slot::number(f64::from(next));
 }
 
 /// Returns the output of the equal case, or the last one.
@@ -231,7 +280,12 @@ fn memory(node: NodeRecord, frame: Frame, machine: &mut Machine) -> Option<usize
 }
 
 /// Loops: runs the body with the loop itself behind it on the stack, or returns `done`.
-fn repeat(task: &mut Task, node: NodeRecord, frame: Frame, machine: &mut Machine) -> Option<usize> {
+fn repeat(
+    task: &mut Task,
+    node: NodeRecord,
+    frame: Frame,
+    machine: &mut Machine,
+) -> Result<Option<usize>, String> {
     let begins = frame.mode == RunMode::Input;
     let continues = match node.op() {
         Op::While => machine.boolean(node, 0),
@@ -259,16 +313,17 @@ fn repeat(task: &mut Task, node: NodeRecord, frame: Frame, machine: &mut Machine
             }
             machine.slots[at + 1] = Slot::number(index as f64);
             let item = machine.heap.list(machine.slots[at]).get(index).copied();
-            machine.set(node, 0, item.unwrap_or(Slot::NIL));
+            let value = checked_item(item.unwrap_or(Slot::NIL), index + 1, node)?;
+            machine.set(node, 0, value);
             machine.set(node, 1, Slot::number(index as f64 + 1.0));
             item.is_some()
         }
     };
     if !continues {
-        return Some(1);
+        return Ok(Some(1));
     }
     task.stack.push(Frame { mode: RunMode::Continue, input: 0, wire: NO_WIRE, ..frame });
-    Some(0)
+    Ok(Some(0))
 }
 
 /// Returns the value of a curve at a time, between its points.

@@ -40,8 +40,9 @@ pub(super) const EVENTS: &[Row] = &[
         Event,
         Op::Event,
         "",
-        "out: event, value: any, sender: unit",
-        "A script or another graph sent the event with this name: `Unit.flow_event(unit, name)`.",
+        "out: event, value: any, sender: handle",
+        "A script or another graph sent the event with this name: `Unit.flow_event(unit, name)`. \
+        The sender is the unit or the level of the other graph.",
     ),
     (
         "event.collision",
@@ -105,7 +106,8 @@ pub(super) const EVENTS: &[Row] = &[
         Op::Event,
         "seconds: number = 1, loop: boolean = true",
         "out: event",
-        "Runs after some seconds of the world, once or again and again.",
+        "Runs after some seconds of the world, once or again and again. If the seconds are fewer \
+        than those of an update, it runs up to 8 times in one update.",
     ),
 ];
 
@@ -252,7 +254,7 @@ pub(super) const CONTROL: &[Row] = &[
         Op::Stop,
         "in: event",
         "",
-        "Cancels all delays and timelines of the graph.",
+        "Cancels all delays and timelines of the graph. Its timers (`event.timer`) run on.",
     ),
     (
         "event.send",

@@ -2,26 +2,35 @@
 //! timelines, actions.
 
 use super::instance::InstanceId;
-use super::program::{EventKind, WORLD_SLOT};
+use super::op::Op;
+use super::program::{EventKind, Program, WORLD_SLOT};
 use super::runtime::{EVENT_VALUES_MAX, EVENTS_MAX, Flow, NESTED_EVENTS_MAX, WaitingEvent};
 use super::task::RunMode;
 use super::value::Slot;
 use engine_foundation::{Handle, log};
 use std::collections::VecDeque;
 
+/// Returns the slot of the state that cancels the timers of a node.
+fn generation_slot(program: &Program, node: u32) -> usize {
+    let record = program.node(node);
+    record.outputs() + program.nodes[record.info()].outputs.len()
+}
+
 impl Flow {
     fn push(&mut self, event: WaitingEvent) {
-        if self.queue.len() >= EVENTS_MAX {
-            let message =
-                format!("{EVENTS_MAX} events of graphs wait (EVENTS_MAX): one was dropped");
-            log::warn("flow/events", &message);
-            return;
+        match self.queue.len() < EVENTS_MAX {
+            true => self.queue.push_back(event),
+            false => self.warn_of_dropped_event(),
         }
-        self.queue.push_back(event);
     }
 
-    /// Sends an event to an instance. `output` is the output of the entry points that continues.
-    /// Returns true if the graph has such an entry point.
+    pub(super) fn warn_of_dropped_event(&self) {
+        let message = format!("{EVENTS_MAX} events of graphs wait (EVENTS_MAX): one was dropped");
+        log::warn("flow/events", &message);
+    }
+
+    /// Sends an event with at most `EVENT_VALUES_MAX` values to an instance. `output` is the output
+    /// of the entry points that continues. Returns true if the graph has such an entry point.
     pub fn raise(
         &mut self,
         id: InstanceId,
@@ -33,8 +42,8 @@ impl Flow {
         let Some(instance) = self.instances.get(id) else { return false };
         let program = self.programs[instance.program as usize].program.clone();
         let mut array = [Slot::NIL; EVENT_VALUES_MAX];
-        let count = values.len().min(EVENT_VALUES_MAX);
-        array[..count].copy_from_slice(&values[..count]);
+        let count = values.len();
+        array[..count].copy_from_slice(values);
         let mut taken = false;
         for entry in program.entries(kind).iter().filter(|entry| entry.name == name) {
             taken = true;
@@ -62,16 +71,33 @@ impl Flow {
         let Some(instance) = self.instances.get(id) else { return };
         let program = self.programs[instance.program as usize].program.clone();
         for entry in program.entries(EventKind::Timer) {
-            self.push(WaitingEvent {
-                instance: id,
-                node: entry.node,
-                mode: RunMode::Start,
-                output: 0,
-                count: 0,
-                values: [Slot::NIL; EVENT_VALUES_MAX],
-            });
+            self.start_timer(id, entry.node);
         }
         self.raise(id, EventKind::Spawned, "", &[], 0);
+    }
+
+    /// Starts the timer of an entry point.
+    pub(super) fn start_timer(&mut self, id: InstanceId, node: u32) {
+        self.push(WaitingEvent {
+            instance: id,
+            node,
+            mode: RunMode::Start,
+            output: 0,
+            count: 0,
+            values: [Slot::NIL; EVENT_VALUES_MAX],
+        });
+    }
+
+    /// Removes timers that were cancelled, or whose graphs have ended, if there are many.
+    pub(super) fn sweep_timers(&mut self) {
+        let Flow { timers, instances, programs, .. } = self;
+        timers.sweep(|timer| {
+            instances.get(timer.instance).is_some_and(|instance| {
+                let program = &programs[instance.program as usize].program;
+                instance.slots[generation_slot(program, timer.node)].as_number() as u32
+                    == timer.generation
+            })
+        });
     }
 
     /// Queues the events of a world's update: delays and timers that are due, updates, and
@@ -82,12 +108,14 @@ impl Flow {
             self.sweep(&[]);
         }
         while let Some(timer) = self.timers.next_due(world, time) {
-            let Some(instance) = self.instances.get(timer.instance) else { continue };
-            let loaded = &self.programs[instance.program as usize];
-            let node = loaded.program.node(timer.node);
-            let state = loaded.program.nodes[node.info()].outputs.len();
-            let generation = instance.slots[node.outputs() + state].as_number() as u32;
-            if generation == timer.generation {
+            let Some(instance) = self.instances.get_mut(timer.instance) else { continue };
+            let program = &self.programs[instance.program as usize].program;
+            let state = generation_slot(program, timer.node);
+            if instance.slots[state].as_number() as u32 == timer.generation {
+                if program.node(timer.node).op() == Op::Event {
+                    // The next time of a timer counts from this one.
+                    instance.slots[state + 1] = Slot::number(timer.time);
+                }
                 self.push(WaitingEvent {
                     instance: timer.instance,
                     node: timer.node,
@@ -142,19 +170,24 @@ impl Flow {
         });
     }
 
-    /// Returns the names of the input actions that graphs in a world wait for, sorted.
-    pub fn action_names(&self, world: Handle) -> Vec<String> {
-        let in_world = self
-            .active
-            .iter()
-            .filter_map(|id| self.instances.get(*id))
-            .filter(|one| one.slots[WORLD_SLOT as usize].as_handle() == Some(world));
-        let programs = in_world.map(|one| &self.programs[one.program as usize].program);
-        let entries = programs.flat_map(|program| program.entries(EventKind::Input));
-        let mut names: Vec<String> = entries.map(|entry| entry.name.clone()).collect();
-        names.sort();
-        names.dedup();
-        names
+    /// Returns the names of the input actions that graphs wait for, sorted, and the number of their
+    /// last change.
+    pub fn action_names(&mut self) -> (&[String], u64) {
+        if self.actions_known != self.actions_changes {
+            self.actions_known = self.actions_changes;
+            let running = self.programs.iter().filter(|loaded| loaded.instances > 0);
+            let entries = running.flat_map(|loaded| loaded.program.entries(EventKind::Input));
+            self.actions = entries.map(|entry| entry.name.clone()).collect();
+            self.actions.sort();
+            self.actions.dedup();
+        }
+        (&self.actions, self.actions_changes)
+    }
+
+    /// Returns the number of the last change of the input actions that graphs wait for; 0 if no
+    /// graph has ever waited for one.
+    pub fn actions_changes(&self) -> u64 {
+        self.actions_changes
     }
 
     /// Sends the change of an input action to the graphs of a world.
@@ -172,6 +205,11 @@ impl Flow {
     /// its last event before it ends. Returns false if too many are inside of each other.
     pub fn begin_nested(&mut self) -> bool {
         if self.suspended.len() >= NESTED_EVENTS_MAX {
+            let message = format!(
+                "graphs destroy units inside of {NESTED_EVENTS_MAX} others that end \
+                 (NESTED_EVENTS_MAX): one of them ended without its event.destroyed"
+            );
+            log::warn("flow/nested", &message);
             return false;
         }
         let task = std::mem::take(&mut self.task);

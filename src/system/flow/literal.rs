@@ -1,12 +1,13 @@
 //! Literal values of inputs and variables, read from a source by their type.
 
-use super::node_type::Pin;
-use super::value::{FlowType, Slot};
+use super::node_type::{Pin, PinDefault};
+use super::value::{FlowType, Slot, TEXT_BYTES_MAX};
 use engine_foundation::color_source;
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
 use engine_foundation::{Quat, Vec3};
+use std::collections::HashSet;
 
 /// A constant of a program.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +16,29 @@ pub enum Literal {
     Text(String),
     /// Name of a unit in the level of the graph.
     LevelUnit(String),
+}
+
+/// The names of a level's units, which inputs of its graph can name.
+pub struct UnitNames<'a> {
+    names: &'a [String],
+    known: HashSet<&'a str>,
+}
+
+impl<'a> UnitNames<'a> {
+    pub fn new(names: &'a [String]) -> UnitNames<'a> {
+        UnitNames { names, known: names.iter().map(String::as_str).collect() }
+    }
+}
+
+/// Returns the constant of a text.
+fn text(text: &str) -> Result<Literal, String> {
+    match text.len() <= TEXT_BYTES_MAX {
+        true => Ok(Literal::Text(text.to_string())),
+        false => Err(format!(
+            "has {} bytes, and a text of a graph has at most {TEXT_BYTES_MAX} (TEXT_BYTES_MAX)",
+            text.len()
+        )),
+    }
 }
 
 /// Returns `N` finite numbers of a list.
@@ -56,7 +80,7 @@ fn rotation(value: &SjsonTree) -> Option<Quat> {
 pub fn literal(
     kind: FlowType,
     value: &SjsonTree,
-    units: Option<&[String]>,
+    units: Option<&UnitNames>,
 ) -> Result<Literal, String> {
     let slot = |slot: Option<Slot>, must: &str| {
         slot.map(Literal::Slot).ok_or_else(|| format!("must be {must}"))
@@ -64,12 +88,11 @@ pub fn literal(
     match (kind, value) {
         (FlowType::Number, SjsonTree::Number(number)) => Ok(Literal::Slot(Slot::number(*number))),
         (FlowType::Boolean, SjsonTree::Bool(value)) => Ok(Literal::Slot(Slot::boolean(*value))),
-        (FlowType::Text | FlowType::Resource, SjsonTree::String(text)) => {
-            Ok(Literal::Text(text.clone()))
+        (FlowType::Text | FlowType::Resource | FlowType::Any, SjsonTree::String(value)) => {
+            text(value)
         }
         (FlowType::Any, SjsonTree::Number(number)) => Ok(Literal::Slot(Slot::number(*number))),
         (FlowType::Any, SjsonTree::Bool(value)) => Ok(Literal::Slot(Slot::boolean(*value))),
-        (FlowType::Any, SjsonTree::String(text)) => Ok(Literal::Text(text.clone())),
         (FlowType::Vector, value) => {
             let vector = numbers::<3>(value).map(|v| Slot::vector(Vec3::from_array(v)));
             slot(vector, "three numbers: [1, 2, 3]")
@@ -84,9 +107,9 @@ pub fn literal(
             Ok(Literal::Slot(Slot::color(parts)))
         }
         (FlowType::Unit | FlowType::Handle, SjsonTree::String(name)) => match units {
-            Some(units) if units.contains(name) => Ok(Literal::LevelUnit(name.clone())),
+            Some(units) if units.known.contains(&name[..]) => Ok(Literal::LevelUnit(name.clone())),
             Some(units) => {
-                let hint = suggest::hint(name, units.iter().map(String::as_str));
+                let hint = suggest::hint(name, units.names.iter().map(String::as_str));
                 Err(format!("the level has no unit '{name}'{hint}"))
             }
             None => Err("only graphs of levels can name units: connect a wire".to_string()),
@@ -102,7 +125,7 @@ pub fn literal(
 pub fn pin_literal(
     pin: &Pin,
     value: &SjsonTree,
-    units: Option<&[String]>,
+    units: Option<&UnitNames>,
 ) -> Result<Literal, String> {
     if let (false, SjsonTree::String(text)) = (pin.choices.is_empty(), value)
         && !pin.choices.contains(text)
@@ -111,6 +134,17 @@ pub fn pin_literal(
         return Err(format!("'{text}' is not one of its values{hint}"));
     }
     literal(pin.kind, value, units)
+}
+
+/// Checks the default of an input.
+///
+/// # Errors
+/// Returns a message if it is not of the input's type, or not one of its choices.
+pub fn check_default(pin: &Pin) -> Result<(), String> {
+    match &pin.default {
+        PinDefault::Value(value) => pin_literal(pin, value, None).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the value of a variable without an initial value.

@@ -2,6 +2,7 @@
 
 use super::source::natural_order;
 use engine_foundation::sjson::{DocumentEditor, PathStep, SjsonTree, parse};
+use std::collections::HashMap;
 
 /// An entry that both sides changed in different ways.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,12 +40,27 @@ fn entries(tree: Option<&SjsonTree>) -> &[(String, SjsonTree)] {
     }
 }
 
+/// The entries of an object by their keys: graphs have thousands of nodes.
+fn by_key(tree: Option<&SjsonTree>) -> HashMap<&str, &SjsonTree> {
+    // As for a search from the start, the first one of equal keys counts.
+    entries(tree).iter().rev().map(|(key, value)| (key.as_str(), value)).collect()
+}
+
 /// Returns true if two values are equal, whatever the order of keys.
 fn equal(a: Option<&SjsonTree>, b: Option<&SjsonTree>) -> bool {
     match (a, b) {
         (Some(SjsonTree::Object(of_a)), Some(SjsonTree::Object(of_b))) => {
-            of_a.len() == of_b.len()
-                && of_a.iter().all(|(key, value)| equal(Some(value), b.and_then(|b| b.get(key))))
+            if of_a.len() != of_b.len() {
+                return false;
+            }
+            // Mostly the order is the same.
+            let same = of_a.iter().zip(of_b).all(|((key, _), (other, _))| key == other);
+            if same {
+                let mut pairs = of_a.iter().zip(of_b);
+                return pairs.all(|((_, value), (_, other))| equal(Some(value), Some(other)));
+            }
+            let known = by_key(b);
+            of_a.iter().all(|(key, value)| equal(Some(value), known.get(&key[..]).copied()))
         }
         (a, b) => a == b,
     }
@@ -77,14 +93,15 @@ impl Merger {
             return if self.prefers_disk { disk.cloned() } else { mine.cloned() };
         }
         let mut merged = Vec::new();
+        let sides = [base, mine, disk].map(by_key);
         let of_disk = entries(disk).iter().map(|(key, _)| key);
         let of_mine = entries(mine).iter().map(|(key, _)| key);
-        let added = of_mine.filter(|key| disk.and_then(|disk| disk.get(key)).is_none());
+        let added = of_mine.filter(|key| !sides[2].contains_key(&key[..]));
         for key in of_disk.chain(added) {
             let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-            let side = |side: Option<&SjsonTree>| side.and_then(|side| side.get(key)).cloned();
-            let (base, mine, disk) = (side(base), side(mine), side(disk));
-            let value = self.value(&path, base.as_ref(), mine.as_ref(), disk.as_ref());
+            let [base, mine, disk] =
+                [0, 1, 2].map(|side: usize| sides[side].get(&key[..]).copied());
+            let value = self.value(&path, base, mine, disk);
             merged.extend(value.map(|value| (key.clone(), value)));
         }
         Some(SjsonTree::Object(merged))
@@ -128,49 +145,65 @@ fn edit(
         inner.push(key.to_string());
         inner
     };
+    let (known, wanted) = (by_key(Some(from)), by_key(Some(to)));
     for (key, _) in entries(Some(from)) {
-        if to.get(key).is_none() {
+        if !wanted.contains_key(&key[..]) {
             let inner = at(key);
             let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
             editor.remove(&steps(&inner)).map_err(|error| error.to_string())?;
         }
     }
+    let mut keys = None;
     for (key, value) in entries(Some(to)) {
         let inner = at(key);
         let inner: Vec<&str> = inner.iter().map(String::as_str).collect();
-        match from.get(key) {
+        match known.get(&key[..]) {
             Some(known) if equal(Some(known), Some(value)) => {}
             Some(known @ SjsonTree::Object(_)) if matches!(value, SjsonTree::Object(_)) => {
                 edit(editor, &inner, known, value)?;
             }
             Some(_) => editor.set(&steps(&inner), value).map_err(|error| error.to_string())?,
-            None => insert(editor, path, key, value)?,
+            None => {
+                let keys = keys.get_or_insert_with(|| ObjectKeys::read(editor, path));
+                let index = keys.insert(key);
+                editor
+                    .insert_entry(&steps(path), index, key, value)
+                    .map_err(|error| error.to_string())?;
+            }
         }
     }
     Ok(())
 }
 
-/// Inserts an entry before the first one with a greater key, so that new entries of two people are
-/// seldom next to each other.
-fn insert(
-    editor: &mut DocumentEditor,
-    path: &[&str],
-    key: &str,
-    value: &SjsonTree,
-) -> Result<(), String> {
-    let parent = steps(path);
-    let object = editor.document().at(&parent);
-    let keys: Vec<String> = object
-        .and_then(|object| object.entries())
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.key.to_string())
-        .collect();
-    let is_sorted = path.len() + 1 > usize::from(path.first() == Some(&"flow")) + 1;
-    let index = match is_sorted {
-        true => keys.iter().position(|known| natural_order(known, key).is_gt()),
-        false => None,
-    };
-    let index = index.unwrap_or(keys.len());
-    editor.insert_entry(&parent, index, key, value).map_err(|error| error.to_string())
+/// The keys of an object in the order of the text, to find the positions of new entries.
+struct ObjectKeys {
+    keys: Vec<String>,
+    /// True if entries are inserted before the first one with a greater key, so that new entries of
+    /// two people are seldom next to each other. The blocks of a graph keep the order of the text.
+    is_sorted: bool,
+    /// True if the text has them in the order of their names.
+    is_ordered: bool,
+}
+
+impl ObjectKeys {
+    fn read(editor: &DocumentEditor, path: &[&str]) -> ObjectKeys {
+        let object = editor.document().at(&steps(path));
+        let entries = object.and_then(|object| object.entries()).into_iter().flatten();
+        let keys: Vec<String> = entries.map(|entry| entry.key.to_string()).collect();
+        let is_sorted = path.len() + 1 > usize::from(path.first() == Some(&"flow")) + 1;
+        let is_ordered = keys.windows(2).all(|pair| natural_order(&pair[0], &pair[1]).is_le());
+        ObjectKeys { keys, is_sorted, is_ordered }
+    }
+
+    /// Adds a key, and returns its index.
+    fn insert(&mut self, key: &str) -> usize {
+        let is_after = |known: &String| natural_order(known, key).is_gt();
+        let index = match (self.is_sorted, self.is_ordered) {
+            (false, _) => self.keys.len(),
+            (_, true) => self.keys.partition_point(|known| !is_after(known)),
+            (_, false) => self.keys.iter().position(is_after).unwrap_or(self.keys.len()),
+        };
+        self.keys.insert(index, key.to_string());
+        index
+    }
 }

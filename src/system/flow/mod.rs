@@ -9,6 +9,7 @@ mod built_in;
 mod calls;
 mod check;
 mod compile;
+mod connect;
 mod control;
 mod control_rows;
 mod events;
@@ -18,6 +19,7 @@ mod instance;
 #[cfg(test)]
 mod limit_tests;
 mod literal;
+mod loaded;
 mod merge;
 mod node_type;
 mod op;
@@ -34,19 +36,23 @@ mod source_tests;
 mod task;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod time_tests;
 mod timers;
 mod tools;
 mod trace;
 mod value;
 mod value_rows;
+#[cfg(test)]
+mod value_tests;
 
-pub use built_in::pin_tree;
+pub use built_in::{pin_list, pin_tree};
 pub use check::{GraphOwner, check};
 pub use compile::{Compiled, PULLS_MAX, compile};
 pub use explain::{catalogue_tree, explain, node_markdown, problem_tree};
 pub use flatten::GRAPH_DEPTH_MAX;
 pub use instance::{INSTANCES_MAX, InstanceId, instance_bytes};
-pub use literal::Literal;
+pub use literal::{Literal, check_default};
 pub use merge::{MergeConflict, edit_text, merge};
 pub use node_type::{
     Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
@@ -63,7 +69,7 @@ pub use runtime::{
 pub use source::{
     GraphSource, InputSource, NODES_MAX, NodeSource, Problem, Severity, VARIABLES_MAX, line_of,
 };
-pub use task::CALL_PINS_MAX;
+pub use task::{CALL_EVENTS_MAX, CALL_PINS_MAX, NATIVE_INPUTS_MAX};
 pub use timers::TIMERS_MAX;
 pub use trace::{FlowTrace, TRACE_EVENTS_MAX, TraceEvent};
 pub use value::{FlowHeap, FlowType, LIST_ITEMS_MAX, Slot, TEXT_BYTES_MAX, Tag};

@@ -188,6 +188,12 @@ impl Catalogue {
         self.by_name = names.collect();
     }
 
+    /// Returns the types that scripts of the game define.
+    pub fn scripted(&self) -> Vec<NodeType> {
+        let is_scripted = |node: &&NodeType| matches!(node.origin, NodeOrigin::Script(_));
+        self.types.iter().filter(is_scripted).cloned().collect()
+    }
+
     /// Returns the type with that name.
     pub fn find(&self, name: &str) -> Option<&NodeType> {
         self.by_name.get(name).map(|at| &self.types[*at])

@@ -120,14 +120,14 @@ impl Machine<'_> {
             Op::NumberDivide => at(0) / at(1),
             Op::NumberModulo if at(1) == 0.0 => 0.0,
             Op::NumberModulo => at(0) - (at(0) / at(1)).floor() * at(1),
-            Op::NumberMin => at(0).min(at(1)),
-            Op::NumberMax => at(0).max(at(1)),
-            Op::NumberClamp => at(0).min(at(2)).max(at(1)),
+            Op::NumberMin => smaller(at(0), at(1)),
+            Op::NumberMax => larger(at(0), at(1)),
+            Op::NumberClamp => larger(smaller(at(0), at(2)), at(1)),
             Op::NumberNegate => -at(0),
             Op::NumberAbs => at(0).abs(),
             Op::NumberFloor => at(0).floor(),
             Op::NumberRound => (at(0) + 0.5).floor(),
-            Op::NumberSqrt => at(0).max(0.0).sqrt(),
+            Op::NumberSqrt => larger(at(0), 0.0).sqrt(),
             Op::NumberSin => sin_cos_f64(at(0) * (std::f64::consts::PI / 180.0)).0,
             Op::NumberCos => sin_cos_f64(at(0) * (std::f64::consts::PI / 180.0)).1,
             Op::NumberLerp => at(0) + (at(1) - at(0)) * at(2),
@@ -200,17 +200,15 @@ impl Machine<'_> {
     fn other(&mut self, node: NodeRecord, op: Op) -> Result<(), String> {
         let value = match op {
             Op::TextJoin => {
-                self.heap.check_room()?;
                 let joined = format!("{}{}", self.text(node, 0), self.text(node, 1));
-                self.heap.add_text(&joined)
+                self.heap.add_text(&joined)?
             }
             Op::TextEqual => Slot::boolean(self.text(node, 0) == self.text(node, 1)),
             Op::TextLength => Slot::number(self.text(node, 0).chars().count() as f64),
             Op::TextContains => Slot::boolean(self.text(node, 0).contains(self.text(node, 1))),
             Op::ToText => {
-                self.heap.check_room()?;
                 let text = self.input(node, 0).describe(self.heap);
-                self.heap.add_text(&text)
+                self.heap.add_text(&text)?
             }
             Op::ToNumber => match self.input(node, 0) {
                 text if text.tag == Tag::Text => {
@@ -241,7 +239,10 @@ impl Machine<'_> {
                 let index = self.number(node, 1);
                 let items = self.heap.list(self.input(node, 0));
                 let inside = index >= 1.0 && index <= items.len() as f64;
-                if inside { items[index as usize - 1] } else { Slot::NIL }
+                match inside {
+                    true => checked_item(items[index as usize - 1], index as usize, node)?,
+                    false => Slot::NIL,
+                }
             }
             Op::Time => match self.owner(WORLD_SLOT) {
                 Some(world) => Slot::number(self.host.time(world)),
@@ -270,6 +271,30 @@ fn number_query(machine: &mut Machine, node: NodeRecord, op: Op) -> Slot {
         | Op::NumberGreaterEqual => Slot::boolean(machine.compare(node, op)),
         op => Slot::number(machine.arithmetic(node, op)),
     }
+}
+
+/// Returns the smaller number. Comparisons give the same zero on all processors.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if b < a { b } else { a }
+}
+
+/// Returns the larger number, as `smaller`.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if b > a { b } else { a }
+}
+
+/// Returns the item of a list with an index from 1, if it has the type that the node expects.
+///
+/// # Errors
+/// Returns a message with both types.
+pub fn checked_item(item: Slot, index: usize, node: NodeRecord) -> Result<Slot, String> {
+    if item.tag != Tag::Nil {
+        let kind = FlowType::ALL[node.payload() as usize];
+        check(item, kind).map_err(|message| format!("the item {index} {message}"))?;
+    }
+    Ok(item)
 }
 
 /// Checks that a value has a type.

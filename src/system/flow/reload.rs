@@ -2,11 +2,11 @@
 //! and variable that still exists. The rest is reported.
 
 use super::instance::InstanceId;
-use super::program::{OWNER_SLOTS, Program};
+use super::program::{EventKind, OWNER_SLOTS, Program};
 use super::runtime::Flow;
-use super::task::NO_FUNCTION;
+use super::task::{NO_FUNCTION, Task};
 use super::value::Slot;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Positions of the state of a program in another one.
@@ -106,23 +106,38 @@ impl Flow {
                 .filter(|slot| slots[*slot] != Slot::NIL && slots[*slot].as_number() != 0.0)
                 .count() as u32;
         }
+        self.actions_changes += u64::from(loaded.listens || self.programs[index as usize].listens);
         self.programs[index as usize] = loaded;
-        self.end_running_events(&instances);
         self.refresh_active(&instances);
-        let instances: std::collections::HashSet<InstanceId> = instances.into_iter().collect();
-        self.timers.retain(|timer| {
-            if !instances.contains(&timer.instance) {
+        self.move_events(index, &instances, &map);
+        map.dropped
+    }
+
+    /// Moves the events, delays and timers of instances to the nodes of their new program. Those of
+    /// nodes that do not exist any more end, and timers that are new start.
+    fn move_events(&mut self, index: u32, instances: &[InstanceId], map: &StateMap) {
+        let changed: HashSet<InstanceId> = instances.iter().copied().collect();
+        if self.task.instance.is_some_and(|id| changed.contains(&id)) {
+            self.task = Task::default();
+            self.pending = None;
+            self.stopped = false;
+        }
+        let moved = |instance: InstanceId, node: &mut u32| {
+            if !changed.contains(&instance) {
                 return true;
             }
-            match map.nodes.get(&timer.node) {
-                Some(node) => {
-                    timer.node = *node;
-                    true
-                }
-                None => false,
-            }
-        });
-        self.traces.retain(|trace| !instances.contains(&trace.instance));
-        map.dropped
+            let next = map.nodes.get(node).copied();
+            *node = next.unwrap_or(*node);
+            next.is_some()
+        };
+        self.queue.retain_mut(|event| moved(event.instance, &mut event.node));
+        self.timers.retain(|timer| moved(timer.instance, &mut timer.node));
+        self.traces.retain(|trace| !changed.contains(&trace.instance));
+        let known: HashSet<u32> = map.nodes.values().copied().collect();
+        let program = self.program(index).clone();
+        let timers = program.entries(EventKind::Timer).iter().map(|entry| entry.node);
+        for node in timers.filter(|node| !known.contains(node)) {
+            instances.iter().for_each(|id| self.start_timer(*id, node));
+        }
     }
 }

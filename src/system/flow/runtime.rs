@@ -2,19 +2,18 @@
 //! that is running. Functions that only scripts can call are handed out as `RunState::Call`; the
 //! caller stores the results and runs on.
 
+use super::control::next_generation;
 use super::instance::{Instance, InstanceId, Instances};
-use super::literal::Literal;
+use super::loaded::LoadedProgram;
 use super::node_type::Catalogue;
 use super::program::{EventKind, LEVEL_SLOT, Program, UNIT_SLOT, WORLD_SLOT};
 use super::queries::{FlowHost, Machine};
-use super::task::{
-    self, Frame, NO_FUNCTION, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task,
-};
+use super::task::{self, Frame, NO_WIRE, Outcome, Request, RunMode, Surroundings, Task};
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
 use super::value::{FlowHeap, Slot};
 use engine_foundation::{Error, Handle, error, log};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// Maximum number of events that wait.
@@ -76,26 +75,6 @@ pub struct StoppedNode {
     pub node: String,
 }
 
-/// A program with everything that its instances share.
-pub(super) struct LoadedProgram {
-    pub program: Arc<Program>,
-    pub constants: Box<[Slot]>,
-    pub template: Box<[Slot]>,
-    /// Dynamic blocks of destroyed instances.
-    pool: Vec<Box<[Slot]>>,
-    pub instances: usize,
-    /// Native functions, by the program's functions.
-    natives: Box<[u32]>,
-    /// Indices of the functions in the catalogue.
-    pub functions: Box<[u32]>,
-    pub timelines: Vec<u32>,
-    /// True if updates visit all instances.
-    pub visited: bool,
-    pub breakpoints: Vec<u32>,
-    /// Nodes whose errors were reported.
-    reported: HashSet<u32>,
-}
-
 /// An event that waits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitingEvent {
@@ -130,6 +109,11 @@ pub struct Flow {
     /// Instances that each update of their world visits, in the order in which they became active.
     pub(super) active: Vec<InstanceId>,
     pub(super) timers: FlowTimers,
+    /// Names of the input actions that graphs wait for, and the numbers of the change that they are
+    /// of and of the last one.
+    pub(super) actions: Vec<String>,
+    pub(super) actions_known: u64,
+    pub(super) actions_changes: u64,
     pub(super) requests: Vec<Request>,
     pub(super) callbacks: VecDeque<FlowEvent>,
     pub(super) traces: Vec<FlowTrace>,
@@ -161,6 +145,9 @@ impl Default for Flow {
             suspended: Vec::new(),
             active: Vec::new(),
             timers: FlowTimers::default(),
+            actions: Vec::new(),
+            actions_known: 0,
+            actions_changes: 0,
             requests: Vec::new(),
             callbacks: VecDeque::new(),
             traces: Vec::new(),
@@ -176,63 +163,6 @@ impl Default for Flow {
 }
 
 impl Flow {
-    /// Returns the constant of a literal, with its text in the heap.
-    fn slot_of(&mut self, literal: &Literal) -> Slot {
-        match literal {
-            Literal::Slot(slot) => *slot,
-            Literal::Text(text) => self.heap.add_text(text),
-            Literal::LevelUnit(_) => Slot::NIL,
-        }
-    }
-
-    /// Makes a program ready for instances.
-    pub(super) fn load(
-        &mut self,
-        program: Arc<Program>,
-        native: &dyn Fn(&str) -> Option<u32>,
-    ) -> LoadedProgram {
-        let constants = program.constants.iter().map(|value| self.slot_of(value)).collect();
-        let mut template = vec![Slot::NIL; program.slots as usize].into_boxed_slice();
-        for variable in &program.variables {
-            template[variable.slot as usize] = self.slot_of(&variable.initial);
-        }
-        for node in &program.nodes {
-            let first = program.node(node.offset).outputs();
-            for (at, (_, kind)) in node.outputs.iter().enumerate() {
-                if let Literal::Slot(zero) = super::literal::zero(*kind)
-                    && program.node(node.offset).op() != super::op::Op::Gate
-                {
-                    template[first + at] = zero;
-                }
-            }
-        }
-        let natives =
-            program.functions.iter().map(|name| native(name).unwrap_or(NO_FUNCTION)).collect();
-        let functions = self.function_indices(&program);
-        let timelines: Vec<u32> = program
-            .nodes
-            .iter()
-            .filter(|node| node.kind == "flow.timeline")
-            .map(|node| node.offset)
-            .collect();
-        let visited = [EventKind::Update, EventKind::Input]
-            .iter()
-            .any(|kind| !program.entries(*kind).is_empty());
-        LoadedProgram {
-            constants,
-            template,
-            pool: Vec::new(),
-            instances: 0,
-            natives,
-            functions,
-            timelines,
-            visited,
-            breakpoints: Vec::new(),
-            reported: HashSet::new(),
-            program,
-        }
-    }
-
     /// Adds a program, or replaces the program of the same name for new instances.
     pub fn add_program(&mut self, program: Program, native: &dyn Fn(&str) -> Option<u32>) -> u32 {
         let name = program.name.clone();
@@ -287,7 +217,9 @@ impl Flow {
                 super::instance::INSTANCES_MAX
             ));
         };
-        self.programs[index as usize].instances += 1;
+        let loaded = &mut self.programs[index as usize];
+        loaded.instances += 1;
+        self.actions_changes += u64::from(loaded.listens && loaded.instances == 1);
         if active {
             self.active.push(id);
         }
@@ -304,6 +236,7 @@ impl Flow {
         // The next update removes it from the active instances.
         let loaded = &mut self.programs[instance.program as usize];
         loaded.instances -= 1;
+        self.actions_changes += u64::from(loaded.listens && loaded.instances == 0);
         if loaded.pool.len() < POOLED_MAX && instance.slots.len() == loaded.template.len() {
             loaded.pool.push(instance.slots);
         }
@@ -364,16 +297,6 @@ impl Flow {
         let ids: Vec<InstanceId> = in_world.map(|(id, _)| id).collect();
         ids.into_iter().for_each(|id| self.destroy(id));
         self.timers.release_world(world);
-    }
-
-    /// Ends the event that is running, and those that wait, in some instances.
-    pub(super) fn end_running_events(&mut self, instances: &[InstanceId]) {
-        if self.task.instance.is_some_and(|id| instances.contains(&id)) {
-            self.task = Task::default();
-            self.pending = None;
-            self.stopped = false;
-        }
-        self.queue.retain(|event| !instances.contains(&event.instance));
     }
 
     /// Updates the list of active instances after their program has changed.
@@ -451,6 +374,9 @@ impl Flow {
             if let Some(event) = self.callbacks.pop_front() {
                 self.pending = Some(PendingCall::Callback);
                 return RunState::Call(FlowCall::Callback(event));
+            }
+            if self.timers.is_sweep_due() {
+                self.sweep_timers();
             }
             if self.task.instance.is_none() && !(self.has_budget() && self.next_event()) {
                 return RunState::Idle;
@@ -545,10 +471,12 @@ impl Flow {
                 }
                 Request::Raise(name, value) => {
                     let name = self.heap.text(name).to_string();
-                    if let Some(owner) = owner
-                        && self.callbacks.len() < EVENTS_MAX
-                    {
-                        self.callbacks.push_back(FlowEvent { owner, name, value });
+                    match owner {
+                        Some(owner) if self.callbacks.len() < EVENTS_MAX => {
+                            self.callbacks.push_back(FlowEvent { owner, name, value });
+                        }
+                        Some(_) => self.warn_of_dropped_event(),
+                        None => {}
                     }
                 }
                 Request::Print(value) => log::info(&value.describe(&self.heap)),
@@ -561,9 +489,12 @@ impl Flow {
 
     /// Ends the delays and the timelines of an instance.
     fn stop_timers(&mut self, id: InstanceId) {
-        self.timers.retain(|timer| timer.instance != id);
         let Some(instance) = self.instances.get_mut(id) else { return };
         let loaded = &self.programs[instance.program as usize];
+        for node in &loaded.delays {
+            let record = loaded.program.node(*node);
+            next_generation(&mut instance.slots[record.outputs()]);
+        }
         for node in &loaded.timelines {
             let record = loaded.program.node(*node);
             let outputs = loaded.program.nodes[record.info()].outputs.len();
@@ -577,6 +508,7 @@ impl Flow {
         self.task.instance = None;
         self.task.stack.clear();
         self.task.current = None;
+        self.requests.clear();
         self.errors += 1;
         let Some(instance) = self.instances.get(id) else { return };
         let loaded = &mut self.programs[instance.program as usize];

@@ -21,6 +21,8 @@ pub const SLOTS_MAX: u32 = 1 << 18;
 pub const VARIABLES_MAX: usize = 4096;
 /// Maximum number of inputs or outputs of a subgraph.
 pub const GRAPH_PINS_MAX: usize = 64;
+/// Maximum number of problems of a graph that are listed.
+pub const PROBLEMS_MAX: usize = 200;
 /// Maximum length of a node's id in bytes.
 pub const ID_BYTES_MAX: usize = 32;
 
@@ -64,6 +66,17 @@ impl Problem {
 
     fn of_wire(wire: &str, message: impl Into<String>) -> Problem {
         Problem { wire: wire.to_string(), ..Problem::error("", "", message) }
+    }
+
+    /// Shortens a list of problems to `PROBLEMS_MAX`, and says so.
+    pub fn limit(problems: &mut Vec<Problem>) {
+        if problems.len() > PROBLEMS_MAX {
+            problems.truncate(PROBLEMS_MAX);
+            let message = format!(
+                "the first {PROBLEMS_MAX} problems are listed (PROBLEMS_MAX): repair these"
+            );
+            problems.push(Problem::error("", "", message));
+        }
     }
 
     /// Returns the problem as one line, with its node and pin.
@@ -186,7 +199,8 @@ impl GraphSource {
         for (key, value) in entries {
             reader.entry(key, value);
         }
-        let SourceReader { mut graph, problems, .. } = reader;
+        let SourceReader { mut graph, mut problems, .. } = reader;
+        Problem::limit(&mut problems);
         graph.nodes.sort_by(|a, b| natural_order(&a.id, &b.id));
         graph.variables.sort_by(|a, b| a.name.cmp(&b.name));
         graph.inputs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -205,12 +219,21 @@ impl GraphSource {
 
 /// Compares ids so that n2 is before n10.
 pub fn natural_order(a: &str, b: &str) -> Ordering {
-    fn split(text: &str) -> (&str, Option<u64>) {
-        let at = text.len() - text.bytes().rev().take_while(u8::is_ascii_digit).count();
-        (&text[..at], text[at..].parse::<u64>().ok())
+    /// Returns the text before the digits at the end, and the digits without zeros before them.
+    fn split(text: &[u8]) -> (&[u8], &[u8]) {
+        let mut at = text.len();
+        while at > 0 && text[at - 1].is_ascii_digit() {
+            at -= 1;
+        }
+        let mut number = at;
+        while number + 1 < text.len() && text[number] == b'0' {
+            number += 1;
+        }
+        (&text[..at], &text[number..])
     }
-    let ((a_text, a_number), (b_text, b_number)) = (split(a), split(b));
-    a_text.cmp(b_text).then(a_number.cmp(&b_number)).then_with(|| a.cmp(b))
+    let ((a_text, a_number), (b_text, b_number)) = (split(a.as_bytes()), split(b.as_bytes()));
+    let numbers = || a_number.len().cmp(&b_number.len()).then_with(|| a_number.cmp(b_number));
+    a_text.cmp(b_text).then_with(numbers).then_with(|| a.cmp(b))
 }
 
 /// Returns true if a text can be the id of a node.

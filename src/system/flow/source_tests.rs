@@ -2,6 +2,7 @@
 
 use super::tests::{Game, compiled, tree};
 use super::*;
+use engine_foundation::sjson::SjsonTree;
 
 fn refused(text: &str, message: &str) {
     assert_eq!(compiled(text, &[]).unwrap_err(), message);
@@ -193,4 +194,77 @@ fn requests_send_raise_and_print() {
     );
     game.event("go");
     assert_eq!(game.taken(), "told: x after 3");
+}
+
+#[test]
+fn renamed_pins_of_a_shared_graph_are_suggested() {
+    let inner = "inputs = { impact = { type = \"event\" } strength = { type = \"number\" value = 1 \
+                 } } outputs = { changed = { type = \"event\" } } nodes = { i = { type = \
+                 \"graph.inputs\" } o = { type = \"graph.outputs\" } }";
+    let outer = |inputs: &str, wires: &str| {
+        let text = format!(
+            "nodes = {{ go = {{ type = \"event.custom\" name = \"go\" }} \
+             door = {{ type = \"graph\" graph = \"door\" inputs = {{ {inputs} }} }} \
+             l = {{ type = \"test.log\" }} }} events = {{ {wires} }}"
+        );
+        compiled(&text, &[("door", inner)]).unwrap_err()
+    };
+    assert_eq!(
+        outer("strength = 2", "\"go.out > door.hit\" = true \"door.changed > l.in\" = true"),
+        "node go: leads to 'door.hit', and this node has no such input for events: was it renamed \
+         to 'impact'?"
+    );
+    assert_eq!(
+        outer("power = 2", "\"go.out > door.impact\" = true"),
+        "node door, pin 'power': there is no such input: was it renamed to 'strength'?"
+    );
+    assert_eq!(
+        outer("strength = 2", "\"go.out > door.impact\" = true \"door.done > l.in\" = true"),
+        "node door: comes from 'door.done', and this node has no such output: was it renamed to \
+         'changed'?"
+    );
+}
+
+#[test]
+fn a_node_without_a_type_has_one_problem() {
+    refused(
+        "nodes = { go = { type = \"event.custom\" name = \"go\" } r = { type = \"rotor.spin\" } \
+         l = { type = \"test.log\" inputs = { value = { wire = \"r.speed\" } } } } \
+         events = { \"go.out > r.in\" = true \"r.out > l.in\" = true }",
+        "node r: there is no node type 'rotor.spin'",
+    );
+}
+
+#[test]
+fn problems_are_listed_up_to_a_limit() {
+    let nodes: String =
+        (0..60_000).map(|at| format!("n{at} = {{ type = \"wrong.one\" }} ")).collect();
+    let error = compiled(&format!("nodes = {{ {nodes} }}"), &[]).unwrap_err();
+    assert_eq!(error.lines().count(), 201);
+    assert!(error.ends_with("the first 200 problems are listed (PROBLEMS_MAX): repair these"));
+}
+
+#[test]
+fn merges_of_many_nodes_take_little_time() {
+    let graph = |nodes: std::ops::Range<usize>| {
+        let nodes: String =
+            nodes.map(|at| format!("n{at} = {{ type = \"event.spawned\" }}\n")).collect();
+        format!("nodes = {{\n{nodes}}}\n")
+    };
+    let (base, mine, disk) = (graph(0..60_000), graph(5..60_003), graph(0..60_000));
+    let (merged, conflicts) = merge(&tree(&base), &tree(&mine), &tree(&disk), false);
+    assert!(conflicts.is_empty());
+    assert_eq!(merged, tree(&mine));
+    let (merged, _) =
+        merge(&tree(""), &tree(&graph(0..30_000)), &tree(&graph(30_000..60_000)), false);
+    assert!(matches!(merged.get("nodes"), Some(SjsonTree::Object(nodes)) if nodes.len() == 60_000));
+    let edited = edit_text(&base, "", &tree(&mine)).unwrap();
+    assert_eq!(tree(&edited), tree(&mine));
+}
+
+#[test]
+fn numbers_in_names_are_compared_as_numbers() {
+    let mut names = ["n10", "n9", "n010", "a", "n", "n1b", "n99999999999999999999", "n0"];
+    names.sort_by(|a, b| super::source::natural_order(a, b));
+    assert_eq!(names, ["a", "n", "n0", "n9", "n010", "n10", "n99999999999999999999", "n1b"]);
 }

@@ -10,6 +10,7 @@ use super::queries::Machine;
 use super::timers::FlowTimers;
 use super::trace::FlowTrace;
 use super::value::Slot;
+use engine_foundation::hash::StateHash;
 
 /// Maximum number of nodes that wait on the stack of one event.
 pub const STACK_MAX: usize = 65_536;
@@ -75,6 +76,18 @@ impl Task {
         self.work = 0;
         self.passes_breakpoint = false;
         self.wires = [NO_WIRE; WIRES_KEPT];
+    }
+
+    /// Adds the event to a state hash, if one is running.
+    pub fn write_state(&self, hash: &mut StateHash) {
+        let Some(instance) = self.instance else { return };
+        hash.write_f64(instance.to_number());
+        hash.write_u64(u64::from(self.count));
+        let current = self.current.iter().map(|(frame, _)| frame);
+        for frame in self.stack.iter().chain(current) {
+            hash.write_u64(u64::from(frame.node) << 32 | u64::from(frame.input));
+            hash.write_u64(frame.mode as u64);
+        }
     }
 
     /// Returns the names of the last wires.
@@ -232,19 +245,32 @@ fn before_node(
     }
     let work_max = u64::from(around.nodes_max) * QUERIES_PER_NODE;
     if task.count > around.nodes_max || task.work > work_max {
-        let message = format!(
-            "{} nodes ran for one event, which is the limit (limits.flow_nodes in \
-             settings.sjson): is this loop endless? {}",
-            if task.work > work_max { work_max } else { u64::from(around.nodes_max) },
-            task.wire_names(program)
-        );
+        let message = endless(task, program, around.nodes_max);
         return Some(Outcome::Failed(frame.node, message));
     }
     None
 }
 
+#[cold]
+fn endless(task: &Task, program: &Program, nodes_max: u32) -> String {
+    let setting = "limits.flow_nodes in settings.sjson";
+    let ran = match task.count > nodes_max {
+        true => format!("{nodes_max} nodes ran for one event, which is the limit ({setting})"),
+        false => format!(
+            "{} nodes and queries ran for one event: {QUERIES_PER_NODE} for each of the \
+             {nodes_max} nodes that it may run ({setting})",
+            u64::from(nodes_max) * QUERIES_PER_NODE
+        ),
+    };
+    format!("{ran}: is this loop endless? {}", task.wire_names(program))
+}
+
 /// Maximum number of inputs and outputs of a function.
 pub const CALL_PINS_MAX: usize = 16;
+/// Maximum number of event outputs of a node that is a function.
+pub const CALL_EVENTS_MAX: usize = 32;
+/// Maximum number of inputs of a native function.
+pub const NATIVE_INPUTS_MAX: usize = 8;
 
 /// Calls a native function. Returns `None` if only the caller can call it.
 #[inline(always)]
@@ -257,8 +283,8 @@ fn call(
     if native == NO_FUNCTION {
         return None;
     }
-    let mut inputs = [Slot::NIL; CALL_PINS_MAX];
-    let count = node.inputs().min(CALL_PINS_MAX);
+    let mut inputs = [Slot::NIL; NATIVE_INPUTS_MAX];
+    let count = node.inputs().min(NATIVE_INPUTS_MAX);
     for (at, input) in inputs[..count].iter_mut().enumerate() {
         *input = machine.operand(node.operand(at));
     }

@@ -73,6 +73,8 @@ pub(super) fn catalogue() -> Catalogue {
     let value = Pin::new("value", FlowType::Any).or(PinDefault::Nil);
     catalogue.set(function("test.double", NodeKind::Query, vec![number("a")], vec![number("b")]));
     catalogue.set(function("test.native", NodeKind::Action, vec![number("a")], vec![number("b")]));
+    let unit = vec![Pin::new("unit", FlowType::Unit)];
+    catalogue.set(function("unit.test", NodeKind::Action, unit, Vec::new()));
     catalogue.set(function("test.log", NodeKind::Action, vec![value.clone()], vec![value]));
     catalogue
 }
@@ -107,13 +109,13 @@ pub(super) struct Game {
     pub(super) id: InstanceId,
     world: Handle,
     unit: Handle,
-    program: u32,
+    pub(super) program: u32,
     units: Slots<()>,
     logged: Vec<String>,
     fails: bool,
 }
 
-fn native(name: &str) -> Option<u32> {
+pub(super) fn native(name: &str) -> Option<u32> {
     (name == "test.native").then_some(0)
 }
 
@@ -137,7 +139,14 @@ impl Game {
         game
     }
 
-    fn run(&mut self) {
+    /// Adds another instance of the graph.
+    pub(super) fn spawn(&mut self) -> InstanceId {
+        let unit = self.units.add(()).unwrap();
+        let owner = FlowOwner { unit: Some(unit), level: None, world: self.world };
+        self.flow.create(self.program, owner).unwrap()
+    }
+
+    pub(super) fn run(&mut self) {
         loop {
             match self.flow.run(&mut self.host) {
                 RunState::Idle | RunState::Stopped => return,
@@ -180,7 +189,7 @@ impl Game {
         std::mem::take(&mut self.logged).join(" ")
     }
 
-    fn hash(&self) -> u64 {
+    pub(super) fn hash(&self) -> u64 {
         let mut hash = StateHash::new(0);
         self.flow.write_state(&mut hash);
         hash.finish()
@@ -564,7 +573,7 @@ fn state_hashes_follow_values_and_not_the_heap() {
     one.event("go");
     assert_ne!(one.hash(), two.hash());
     (0..20).for_each(|_| {
-        two.flow.heap.add_text("other");
+        two.flow.heap.add_constant("other");
     });
     two.event("go");
     assert_eq!(one.hash(), two.hash());

@@ -10,6 +10,9 @@ use std::collections::BinaryHeap;
 /// Maximum number of delays and timers of a world that wait.
 pub const TIMERS_MAX: usize = 1 << 20;
 
+/// Minimum number of timers before a sweep.
+const SWEEP_TIMERS_MIN: usize = 1024;
+
 /// A delay or a timer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FlowTimer {
@@ -45,6 +48,9 @@ pub struct FlowTimers {
     /// Worlds in the order of their first timer.
     worlds: Vec<(Handle, BinaryHeap<FlowTimer>)>,
     sequence: u64,
+    /// Number of timers, and the number at which the next sweep is due.
+    count: usize,
+    sweep_at: usize,
 }
 
 impl FlowTimers {
@@ -69,6 +75,7 @@ impl FlowTimers {
             return false;
         }
         self.sequence += 1;
+        self.count += 1;
         heap.push(FlowTimer { time, sequence: self.sequence, instance, node, generation });
         true
     }
@@ -77,14 +84,36 @@ impl FlowTimers {
     pub fn next_due(&mut self, world: Handle, time: f64) -> Option<FlowTimer> {
         let (_, heap) = self.worlds.iter_mut().find(|(known, _)| *known == world)?;
         match heap.peek() {
-            Some(first) if first.time <= time => heap.pop(),
+            Some(first) if first.time <= time => {
+                self.count -= 1;
+                heap.pop()
+            }
             _ => None,
+        }
+    }
+
+    /// Returns true if a sweep is due.
+    #[inline(always)]
+    pub fn is_sweep_due(&self) -> bool {
+        self.count >= self.sweep_at.max(SWEEP_TIMERS_MIN)
+    }
+
+    /// Removes the timers that are not live, if their number has doubled since the last time.
+    pub fn sweep(&mut self, is_live: impl Fn(&FlowTimer) -> bool) {
+        if self.is_sweep_due() {
+            self.retain(|timer| is_live(timer));
+            self.sweep_at = self.count * 2;
         }
     }
 
     /// Removes the timers of a world.
     pub fn release_world(&mut self, world: Handle) {
         self.worlds.retain(|(known, _)| *known != world);
+        self.recount();
+    }
+
+    fn recount(&mut self) {
+        self.count = self.worlds.iter().map(|(_, heap)| heap.len()).sum();
     }
 
     /// Changes all timers; those for which `change` returns false are removed.
@@ -94,11 +123,12 @@ impl FlowTimers {
             timers.retain_mut(&mut change);
             *heap = BinaryHeap::from(timers);
         }
+        self.recount();
     }
 
     /// Returns the number of timers that wait.
     pub fn len(&self) -> usize {
-        self.worlds.iter().map(|(_, heap)| heap.len()).sum()
+        self.count
     }
 
     /// Adds the timers to a state hash, in the order in which they are due.

@@ -94,6 +94,21 @@ impl Flow {
             instance.slots.iter().for_each(|slot| slot.write_state(&self.heap, hash));
         }
         hash.write_u64(self.queue.len() as u64);
+        for event in &self.queue {
+            hash.write_f64(event.instance.to_number());
+            hash.write_u64(u64::from(event.node) << 32 | u64::from(event.output));
+            hash.write_u64(event.mode as u64);
+            let values = &event.values[..event.count as usize];
+            values.iter().for_each(|value| value.write_state(&self.heap, hash));
+        }
+        let running = self.suspended.iter().map(|(task, _)| task).chain([&self.task]);
+        running.for_each(|task| task.write_state(hash));
+        hash.write_u64(self.callbacks.len() as u64);
+        for event in &self.callbacks {
+            hash.write_f64(event.owner.to_number());
+            hash.write_bytes(event.name.as_bytes());
+            event.value.write_state(&self.heap, hash);
+        }
         self.timers.write_state(hash);
     }
 }

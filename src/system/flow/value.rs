@@ -118,7 +118,7 @@ pub fn conversion(from: FlowType, to: FlowType) -> Option<Conversion> {
 }
 
 /// The type of the value in a slot.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u32)]
 pub enum Tag {
     Nil,
@@ -252,7 +252,8 @@ impl Slot {
     pub fn as_color(self) -> [f32; 4] {
         match self.tag {
             Tag::Color => self.bits.map(f32::from_bits),
-            _ => [0.0, 0.0, 0.0, 1.0],
+            // Colors are from 0 to 255.
+            _ => [0.0, 0.0, 0.0, 255.0],
         }
     }
 
@@ -262,6 +263,11 @@ impl Slot {
             return None;
         }
         Handle::from_number((u64::from(self.bits[0]) | u64::from(self.bits[1]) << 32) as f64)
+    }
+
+    /// Returns the bits of the value.
+    pub const fn bits(self) -> [u32; 4] {
+        self.bits
     }
 
     /// Returns the index in the heap of a text or a list.
@@ -278,6 +284,11 @@ impl Slot {
                 let items = heap.list(self);
                 hash.write_u64(items.len() as u64);
                 items.iter().for_each(|item| item.write_state(heap, hash));
+            }
+            // Bits of a result that is no number differ by processor: these functions write one.
+            Tag::Number => hash.write_f64(self.as_number()),
+            Tag::Vector | Tag::Rotation | Tag::Color => {
+                self.bits.iter().for_each(|float| hash.write_f32(f32::from_bits(*float)));
             }
             _ => self.bits.iter().for_each(|word| hash.write_u64(u64::from(*word))),
         }
@@ -366,19 +377,41 @@ impl FlowHeap {
         }
     }
 
-    /// Adds a text. It is cut at `TEXT_BYTES_MAX`.
-    pub fn add_text(&mut self, text: &str) -> Slot {
-        let mut end = text.len().min(TEXT_BYTES_MAX);
-        while !text.is_char_boundary(end) {
-            end -= 1;
+    /// Adds a text.
+    ///
+    /// # Errors
+    /// Returns an error if the text is too long, or if there is no room.
+    pub fn add_text(&mut self, text: &str) -> Result<Slot, String> {
+        self.check_room()?;
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(format!(
+                "a text of a graph has at most {TEXT_BYTES_MAX} bytes (TEXT_BYTES_MAX), and this \
+                 one has {}",
+                text.len()
+            ));
         }
-        Slot::text(self.add(HeapItem::Text(text[..end].into())))
+        Ok(self.add_constant(text))
     }
 
-    /// Adds a list. It is cut at `LIST_ITEMS_MAX`.
-    pub fn add_list(&mut self, items: &[Slot]) -> Slot {
-        let items = &items[..items.len().min(LIST_ITEMS_MAX)];
-        Slot::list(self.add(HeapItem::List(items.into())))
+    /// Adds the text of a program, whose length was checked by the compiler.
+    pub fn add_constant(&mut self, text: &str) -> Slot {
+        Slot::text(self.add(HeapItem::Text(text.into())))
+    }
+
+    /// Adds a list.
+    ///
+    /// # Errors
+    /// Returns an error if the list is too long, or if there is no room.
+    pub fn add_list(&mut self, items: &[Slot]) -> Result<Slot, String> {
+        self.check_room()?;
+        if items.len() > LIST_ITEMS_MAX {
+            return Err(format!(
+                "a list of a graph has at most {LIST_ITEMS_MAX} items (LIST_ITEMS_MAX), and this \
+                 one has {}",
+                items.len()
+            ));
+        }
+        Ok(Slot::list(self.add(HeapItem::List(items.into()))))
     }
 
     /// Returns the text of a slot; empty if the slot has no text.

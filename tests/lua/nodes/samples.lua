@@ -50,6 +50,20 @@ nodes.record = {
   end,
 }
 
+local numbers = {}
+for i = 1, 16 do numbers[i] = { name = "v" .. i, type = "number" } end
+
+nodes.many = {
+  doc = "Returns as many values as a node can.",
+  inputs = { { name = "count", type = "number", default = 16 } },
+  outputs = numbers,
+  run = function(count)
+    local list = {}
+    for i = 1, count do list[i] = i end
+    return unpack(list, 1, 16)
+  end,
+}
+
 nodes.echo = {
   doc = "Returns what it gets.",
   inputs = { any("a"), any("b") },

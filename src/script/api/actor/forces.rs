@@ -26,7 +26,7 @@ pub(super) fn impulse_at(
     Ok(())
 }
 
-pub(super) fn add_impulse(engine: &mut Engine, actor: ActorId, by: Vec3) -> ActorResult {
+pub(crate) fn add_impulse(engine: &mut Engine, actor: ActorId, by: Vec3) -> ActorResult {
     impulse(engine, actor, by)
 }
 

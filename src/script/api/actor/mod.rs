@@ -1,7 +1,7 @@
 //! The Lua module `Actor`: functions of single physics bodies. The functions that find the actors
 //! of units are in unit/actors.rs.
 
-mod forces;
+pub(super) mod forces;
 pub(super) mod material;
 pub(super) mod one_way;
 

@@ -2,8 +2,10 @@
 //! events that they get, and the functions that their nodes call. Values are passed one by one, so
 //! that a call allocates nothing.
 
+mod native;
 mod nodes;
 mod step;
+mod unit_nodes;
 
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, TextArgument};
@@ -35,7 +37,7 @@ pub static CORE: ModuleRows = module(
             "Adds a node type that is written in Lua.",
         ),
         func("flow_remove_nodes", nodes::remove_nodes, &[], "Removes the node types of the game."),
-        func("flow_recompile", recompile, &[], "Compiles all graphs again."),
+        func("flow_recompile", recompile, &[], "Compiles all graphs again, if node types changed."),
         func("flow_function", nodes::function, &[AT], "Describes the function of a node type.")
             .pure(),
         func("flow_create_unit", create_unit, &[("unit", "")], "Creates the graph of a unit."),
@@ -67,7 +69,15 @@ pub static CORE: ModuleRows = module(
         hot("flow_count", count, &[], "Returns the number of graphs.").pure(),
         hot("flow_has", has, &[OWNER], "Returns true if a unit or a level has a graph.").pure(),
         func("flow_update", update, &[("world", ""), ("delta", "")], "Sends events of an update."),
-        func("flow_action_names", action_names, &[("world", "")], "Returns the actions.").pure(),
+        func("flow_action_names", action_names, &[], "Returns the actions.").pure(),
+        hot(
+            "flow_actions_changes",
+            actions_changes,
+            &[],
+            "Returns the number of their last change.",
+        )
+        .pure(),
+        func("flow_new_owners", new_owners, &[], "Returns units and levels that get a graph."),
         func(
             "flow_raise_action",
             raise_action,
@@ -78,7 +88,7 @@ pub static CORE: ModuleRows = module(
             "flow_raise",
             raise,
             &[OWNER, ("name", ""), ("kind", "its number")],
-            "Sends an event with the value of the results; true if the graph receives it.",
+            "Sends an event, a custom one with the first result; true if the graph receives it.",
         ),
         func(
             "flow_receives",
@@ -94,6 +104,7 @@ pub static CORE: ModuleRows = module(
                 ("outputs", "bits of the event outputs that continue; -1 without a call"),
                 ("first", "the first result"),
                 ("second", "the second result"),
+                ("added", "true to use the results that were added"),
             ],
             "Stores the results and runs events; returns the function to call, or 0.",
         ),
@@ -103,7 +114,9 @@ pub static CORE: ModuleRows = module(
         hot("flow_input_rotation", input_rotation, &[AT], "Returns an input.").pure(),
         hot("flow_input_color", input_color, &[AT], "Returns an input.").pure(),
         func("flow_input_text", input_text, &[AT], "Returns an input.").pure(),
-        func("flow_input_list", input_list, &[AT], "Returns an input.").pure(),
+        func("flow_open_list", open_list, &[AT], "Adds the items of a list to the inputs.").pure(),
+        func("flow_close_list", close_list, &[("before", "")], "Removes added inputs.").pure(),
+        hot("flow_clear_results", clear_results, &[], "Removes results."),
         hot("flow_result_nil", result_nil, &[], "Adds a result."),
         hot("flow_result_number", result_number, &[("value", "")], "Adds a result."),
         hot("flow_result_boolean", result_boolean, &[("value", "")], "Adds a result."),
@@ -112,6 +125,12 @@ pub static CORE: ModuleRows = module(
             result_handle,
             &[("value", "")],
             "Adds a result; false if the number is no handle.",
+        ),
+        hot(
+            "flow_result_object",
+            result_object,
+            &[("value", "")],
+            "Adds a result; false if the number was never an object.",
         ),
         hot("flow_result_vector", result_vector, &[("value", "")], "Adds a result."),
         hot("flow_result_rotation", result_rotation, &[("value", "")], "Adds a result."),
@@ -164,6 +183,12 @@ fn is_ready(engine: &mut Engine) -> bool {
 
 fn recompile(engine: &mut Engine) {
     engine.recompile_flow();
+}
+
+/// Returns running units and levels whose files have a graph since the last reload.
+fn new_owners(engine: &mut Engine) -> ScriptValue {
+    let owners = engine.new_flow_owners().into_iter();
+    ScriptValue::List(owners.map(|owner| ScriptValue::Number(owner.to_number())).collect())
 }
 
 fn create_unit(engine: &mut Engine, unit: UnitId) -> Result<bool, Error> {
@@ -227,8 +252,12 @@ fn update(engine: &mut Engine, world: WorldId, delta: f64) {
     engine.update_flow(world, delta);
 }
 
-fn action_names(engine: &mut Engine, world: WorldId) -> Vec<String> {
-    engine.worlds.flow.get().action_names(world.0)
+fn action_names(engine: &mut Engine) -> Vec<String> {
+    engine.worlds.flow.get_mut().action_names().to_vec()
+}
+
+fn actions_changes(engine: &mut Engine) -> f64 {
+    engine.worlds.flow.get().actions_changes() as f64
 }
 
 fn raise_action(engine: &mut Engine, world: WorldId, name: TextArgument, pressed: bool) {
@@ -243,7 +272,8 @@ fn raise(engine: &mut Engine, owner: f64, name: TextArgument, kind: Integer) -> 
     let kind = SENT_KINDS.get((kind.0 - 1).max(0) as usize).copied();
     let taken = match (instance(engine, owner), kind) {
         (Some(instance), Some(kind)) => {
-            engine.worlds.flow.get_mut().raise(instance, kind, name.as_str(), &values, 0)
+            let sent = if kind == EventKind::Custom { values.len().min(1) } else { 0 };
+            engine.worlds.flow.get_mut().raise(instance, kind, name.as_str(), &values[..sent], 0)
         }
         _ => false,
     };
@@ -291,20 +321,19 @@ fn input_text(engine: &mut Engine, at: Integer) -> String {
     engine.worlds.flow.get().heap.text(value).to_string()
 }
 
-/// Returns a list as plain data: numbers, booleans, texts, and handles as numbers.
-fn input_list(engine: &mut Engine, at: Integer) -> ScriptValue {
+/// Adds the items of a list to the inputs. Returns the number of inputs before, and of items.
+fn open_list(engine: &mut Engine, at: Integer) -> (f64, f64) {
     let value = input(engine, at);
-    let heap = &engine.worlds.flow.get().heap;
-    let plain = |item: &Slot| match item.tag {
-        Tag::Number => ScriptValue::Number(item.as_number()),
-        Tag::Boolean => ScriptValue::Boolean(item.as_boolean()),
-        Tag::Text => ScriptValue::Text(heap.text(*item).to_string()),
-        Tag::Handle => {
-            item.as_handle().map_or(ScriptValue::Nil, |it| ScriptValue::Number(it.to_number()))
-        }
-        _ => ScriptValue::Nil,
-    };
-    ScriptValue::List(heap.list(value).iter().map(plain).collect())
+    let mut inputs = std::mem::take(&mut engine.worlds.flow.inputs);
+    let before = inputs.len();
+    inputs.extend_from_slice(engine.worlds.flow.get().heap.list(value));
+    let items = inputs.len() - before;
+    engine.worlds.flow.inputs = inputs;
+    (before as f64, items as f64)
+}
+
+fn close_list(engine: &mut Engine, before: Integer) {
+    engine.worlds.flow.inputs.truncate(before.0.max(0) as usize);
 }
 
 fn add(engine: &mut Engine, value: Slot) {
@@ -331,6 +360,19 @@ fn result_handle(engine: &mut Engine, value: f64) -> bool {
     handle.is_some()
 }
 
+/// Adds an object, living or not.
+fn result_object(engine: &mut Engine, value: f64) -> bool {
+    let handle = handle(value).filter(|handle| engine.is_object(*handle));
+    if let Some(handle) = handle {
+        add(engine, Slot::handle(handle));
+    }
+    handle.is_some()
+}
+
+fn clear_results(engine: &mut Engine) {
+    engine.worlds.flow.results.clear();
+}
+
 fn result_vector(engine: &mut Engine, value: Vec3) {
     add(engine, Slot::vector(value));
 }
@@ -346,15 +388,15 @@ fn result_color(engine: &mut Engine, value: Color) {
 /// Makes room for a text or a list.
 fn make_room(engine: &mut Engine) -> Result<(), Error> {
     let kept = std::mem::take(&mut engine.worlds.flow.results);
-    let room = engine.worlds.flow.get_mut().make_room(&kept);
+    engine.worlds.flow.get_mut().make_room(&kept)?;
     engine.worlds.flow.results = kept;
-    room
+    Ok(())
 }
 
 fn result_text(engine: &mut Engine, value: TextArgument) -> Result<(), Error> {
     make_room(engine)?;
     let text = engine.worlds.flow.get_mut().heap.add_text(value.as_str());
-    add(engine, text);
+    add(engine, text.map_err(Error::new)?);
     Ok(())
 }
 
@@ -364,7 +406,7 @@ fn result_list(engine: &mut Engine, items: Integer) -> Result<(), Error> {
     let graphs = &mut engine.worlds.flow;
     let first = graphs.results.len().saturating_sub(items.0.max(0) as usize);
     let items: Vec<Slot> = graphs.results.drain(first..).collect();
-    let list = graphs.get_mut().heap.add_list(&items);
+    let list = graphs.get_mut().heap.add_list(&items).map_err(Error::new)?;
     graphs.results.push(list);
     Ok(())
 }

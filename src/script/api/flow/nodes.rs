@@ -1,12 +1,17 @@
 //! Node types from the documentation of functions, and from tables in Lua. The rules that decide
 //! which functions become nodes, and how, are in this file only.
 
+use super::native;
+use super::unit_nodes::{NODES, NativeNode};
 use crate::api::MODULES;
 use crate::argument::{Integer, TextArgument};
 use crate::docgen::ApiModel;
 use crate::docgen::model::{FunctionDoc, ParamDoc, first_sentence};
 use crate::value::ScriptValue;
-use engine_flow::{CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault};
+use engine_flow::{
+    CALL_EVENTS_MAX, CALL_PINS_MAX, FlowType, NodeKind, NodeOrigin, NodeType, Op, Pin, PinDefault,
+    check_default,
+};
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, HandleKind, error, suggest};
 use engine_runtime::Engine;
@@ -207,15 +212,23 @@ pub fn function_types() -> Vec<NodeType> {
 }
 
 pub(super) fn add_functions(engine: &mut Engine) {
+    let types = function_types().into_iter().chain(NODES.iter().map(NativeNode::node_type));
     let graphs = &mut engine.worlds.flow;
-    for node in function_types() {
+    graphs.natives.by_name.clear();
+    graphs.natives.call = native::call;
+    for node in types {
+        if let Some(index) = native::index_of(&node) {
+            graphs.natives.by_name.insert(node.name.clone(), index);
+        }
         graphs.get_mut().catalogue.set(node);
     }
     graphs.ready = true;
 }
 
 pub(super) fn remove_nodes(engine: &mut Engine) {
-    engine.worlds.flow.get_mut().catalogue.remove_scripted();
+    let graphs = &mut engine.worlds.flow;
+    graphs.scripted = graphs.get().catalogue.scripted();
+    graphs.get_mut().catalogue.remove_scripted();
 }
 
 fn field<'a>(fields: &'a ScriptValue, name: &str) -> Option<&'a ScriptValue> {
@@ -233,6 +246,32 @@ fn text(fields: &ScriptValue, name: &str) -> Result<Option<String>, Error> {
         Some(ScriptValue::Text(text)) => Ok(Some(text.clone())),
         Some(_) => Err(error!("'{name}' must be a text")),
     }
+}
+
+/// Returns a field that is true or false.
+fn flag(fields: &ScriptValue, name: &str) -> Result<bool, Error> {
+    match field(fields, name) {
+        None | Some(ScriptValue::Nil) => Ok(false),
+        Some(ScriptValue::Boolean(value)) => Ok(*value),
+        Some(_) => Err(error!("'{name}' must be true or false")),
+    }
+}
+
+/// Returns a field that is a list of texts.
+fn texts(fields: &ScriptValue, name: &str) -> Result<Option<Vec<String>>, Error> {
+    let wrong = || error!("'{name}' must be a list of texts");
+    let items = match field(fields, name) {
+        None | Some(ScriptValue::Nil) => return Ok(None),
+        Some(ScriptValue::List(items)) => items,
+        // An empty table.
+        Some(ScriptValue::Table(entries)) if entries.is_empty() => return Ok(Some(Vec::new())),
+        Some(_) => return Err(wrong()),
+    };
+    let text = |item: &ScriptValue| match item {
+        ScriptValue::Text(text) => Ok(text.clone()),
+        _ => Err(wrong()),
+    };
+    items.iter().map(text).collect::<Result<_, _>>().map(Some)
 }
 
 fn check_fields(fields: &ScriptValue, known: &[&str], owner: &str) -> Result<(), Error> {
@@ -273,27 +312,22 @@ fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
             let hint = suggest::hint(&kind, FlowType::ALL.map(FlowType::name));
             error!("'{name}' has the unknown type '{kind}'{hint}")
         })?;
-    let default = match (field(value, "default"), field(value, "optional")) {
-        (Some(ScriptValue::Text(text)), _) if text == "self" && kind.is_handle() => {
-            PinDefault::Owner
+    let default = match field(value, "default") {
+        Some(ScriptValue::Text(text)) if text == "self" && kind.is_handle() => PinDefault::Owner,
+        Some(value) if *value != ScriptValue::Nil => PinDefault::Value(literal(value)),
+        _ if flag(value, "optional").map_err(|error| error!("'{name}': {}", error.message))? => {
+            PinDefault::Nil
         }
-        (Some(value), _) if *value != ScriptValue::Nil => PinDefault::Value(literal(value)),
-        (_, Some(ScriptValue::Boolean(true))) => PinDefault::Nil,
         _ => PinDefault::Required,
     };
-    let choices = match field(value, "choices") {
-        Some(ScriptValue::List(items)) => items
-            .iter()
-            .filter_map(|item| match item {
-                ScriptValue::Text(text) => Some(text.clone()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
+    let choices = texts(value, "choices")
+        .map_err(|error| error!("'{name}': {}", error.message))?
+        .unwrap_or_default();
     let doc = text(value, "doc")?.unwrap_or_default();
     let resource = text(value, "resource")?;
-    Ok(Pin { doc, choices, resource, ..Pin::new(&name, kind).or(default) })
+    let pin = Pin { doc, choices, resource, ..Pin::new(&name, kind).or(default) };
+    check_default(&pin).map_err(|message| error!("the default of '{name}' {message}"))?;
+    Ok(pin)
 }
 
 fn lua_pins(fields: &ScriptValue, name: &str, is_input: bool) -> Result<Vec<Pin>, Error> {
@@ -311,6 +345,29 @@ fn lua_pins(fields: &ScriptValue, name: &str, is_input: bool) -> Result<Vec<Pin>
     Ok(pins)
 }
 
+/// Returns the event outputs of a node: those of its field `events`, or `out`.
+fn event_outputs(fields: &ScriptValue, is_query: bool) -> Result<Vec<Pin>, Error> {
+    let events = match (texts(fields, "events")?, is_query) {
+        (Some(_), true) => return Err(error!("a query has no 'events'")),
+        (None, true) => Vec::new(),
+        (events, false) => events.unwrap_or_else(|| vec!["out".to_string()]),
+    };
+    if events.len() > CALL_EVENTS_MAX {
+        return Err(error!("'events' has more than {CALL_EVENTS_MAX} names (CALL_EVENTS_MAX)"));
+    }
+    Ok(events.iter().map(|event| Pin::new(event, FlowType::Event)).collect())
+}
+
+/// Checks that pins have different names.
+fn check_names(pins: &[Pin], noun: &str) -> Result<(), Error> {
+    let mut names: Vec<&str> = pins.iter().map(|pin| pin.name.as_str()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(error!("two {noun} have the name '{}'", pair[0])),
+        None => Ok(()),
+    }
+}
+
 /// Adds a node type from its table in Lua.
 pub(super) fn add_node(
     engine: &mut Engine,
@@ -324,27 +381,14 @@ pub(super) fn add_node(
     let at = |error: Error| error!("the node '{name}': {}", error.message);
     let mut inputs = lua_pins(&fields, "inputs", true).map_err(at)?;
     let mut outputs = lua_pins(&fields, "outputs", false).map_err(at)?;
-    let is_query = field(&fields, "query") == Some(&ScriptValue::Boolean(true));
+    let is_query = flag(&fields, "query").map_err(at)?;
+    let events = event_outputs(&fields, is_query).map_err(at)?;
     if !is_query {
         inputs.insert(0, Pin::new("in", FlowType::Event));
-        let events = match field(&fields, "events") {
-            Some(ScriptValue::List(items)) => items
-                .iter()
-                .map(|item| match item {
-                    ScriptValue::Text(text) => Ok(text.clone()),
-                    _ => Err(error!("the node '{name}': 'events' must be a list of names")),
-                })
-                .collect::<Result<Vec<_>, _>>()?,
-            _ => vec!["out".to_string()],
-        };
-        let events = events.iter().map(|event| Pin::new(event, FlowType::Event));
-        outputs = events.chain(outputs).collect();
+        outputs = events.into_iter().chain(outputs).collect();
     }
-    let mut pins: Vec<&str> = outputs.iter().map(|pin| pin.name.as_str()).collect();
-    pins.sort_unstable();
-    if let Some(pair) = pins.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(error!("the node '{name}' has two outputs '{}'", pair[0]));
-    }
+    check_names(&inputs, "inputs").map_err(at)?;
+    check_names(&outputs, "outputs").map_err(at)?;
     let title = text(&fields, "title").map_err(at)?;
     let default_title = name.rsplit('.').next().unwrap_or(name).replace('_', " ");
     let origin = match file.as_str() {

@@ -89,27 +89,42 @@ fn next_call(number: f64, inputs: &[Slot]) -> NextCall {
     next
 }
 
+/// Numbers of scripts from here on can be objects.
+const HANDLE_MIN: f64 = (1u64 << 40) as f64;
+
+/// Returns a result as an object, if its number is one.
+#[inline(always)]
+fn object(engine: &Engine, result: Slot) -> Slot {
+    let number = result.as_number();
+    if number < HANDLE_MIN {
+        return result;
+    }
+    let handle = Handle::from_number(number).filter(|handle| engine.is_object(*handle));
+    handle.map_or(result, Slot::handle)
+}
+
 /// Stores the results of a call and runs events. `outputs` has a bit for each event output that
-/// continues; -1 without a call. Results that were added before are used instead of `first` and
-/// `second`.
+/// continues; -1 without a call. The results are `first` and `second`, or those that were `added`.
 pub(super) fn step(
     engine: &mut Engine,
     outputs: Integer,
     first: PlainResult,
     second: PlainResult,
+    added: Option<bool>,
 ) -> NextCall {
-    let graphs = &mut engine.worlds.flow;
     if outputs.0 >= 0 {
         let continued = outputs.0 as u32;
-        if graphs.results.is_empty() {
-            graphs.get_mut().complete_plain_call([first.0, second.0], continued);
+        let graphs = &mut engine.worlds.flow;
+        if added.is_none() {
+            let results = [first.0, second.0].map(|result| object(engine, result));
+            engine.worlds.flow.get_mut().complete_plain_call(results, continued);
         } else {
             let results = std::mem::take(&mut graphs.results);
             graphs.get_mut().complete_call(&results, continued);
             graphs.results = results;
         }
     }
-    graphs.results.clear();
+    engine.worlds.flow.results.clear();
     let state = engine.run_flow();
     let graphs = &mut engine.worlds.flow;
     let call = match state {

@@ -273,7 +273,11 @@ fn unit_index(engine: &mut Engine, level: LevelId, unit: UnitId) -> Option<u64> 
     (of == level).then_some(u64::from(index) + 1)
 }
 
-fn unit(engine: &mut Engine, level: LevelId, name: TextArgument) -> Result<Option<UnitId>, Error> {
+pub(crate) fn unit(
+    engine: &mut Engine,
+    level: LevelId,
+    name: TextArgument,
+) -> Result<Option<UnitId>, Error> {
     let resource = &engine.worlds.levels.of(level).resource;
     let Some(index) = resource.unit_index(name.as_str()) else {
         let hint = suggest::hint(name.as_str(), resource.units.iter().map(|it| it.name.as_str()));

@@ -361,7 +361,7 @@ fn set_flag(engine: &mut Engine, mesh: MeshId, flag: u8, on: bool) {
     }
 }
 
-fn set_visibility(engine: &mut Engine, mesh: MeshId, visible: bool) {
+pub(crate) fn set_visibility(engine: &mut Engine, mesh: MeshId, visible: bool) {
     set_flag(engine, mesh, flag::HIDDEN, !visible);
 }
 
@@ -378,7 +378,7 @@ fn tint(engine: &mut Engine, mesh: MeshId) -> Color {
     Color { red, green, blue, alpha }
 }
 
-fn set_tint(engine: &mut Engine, mesh: MeshId, color: Color) {
+pub(crate) fn set_tint(engine: &mut Engine, mesh: MeshId, color: Color) {
     engine.worlds.scenes.meshes.change(mesh).tint = color.to_bytes();
 }
 

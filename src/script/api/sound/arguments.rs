@@ -4,6 +4,7 @@
 use crate::argument::{Argument, ArgumentError, TextArgument, UnboxedArgument, stale_message};
 use crate::context::ScriptContext;
 use crate::describe_value::describe;
+use crate::graph_values::{SlotReader, SlotWriter, of_slot, push};
 use crate::return_value::ReturnValue;
 use crate::types::{ApiType, ValueShape};
 use engine_foundation::{Error, Handle, HandleKind, Vec3, suggest};
@@ -23,11 +24,9 @@ pub struct VoiceArgument(pub Handle);
 
 impl VoiceArgument {
     #[inline]
-    fn of(number: f64, cx: &ScriptContext) -> Option<VoiceArgument> {
-        let handle = Handle::from_number(number)
-            .filter(|it| HandleKind::of(*it) == Some(HandleKind::Voice))?;
-        // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
-        let slots = unsafe { &(*cx.engine).devices.sounds.voices.slots };
+    fn of(handle: Option<Handle>, engine: &Engine) -> Option<VoiceArgument> {
+        let handle = handle.filter(|it| HandleKind::of(*it) == Some(HandleKind::Voice))?;
+        let slots = &engine.devices.sounds.voices.slots;
         let known = slots.get(handle).is_some()
             || !matches!(slots.stale(handle), engine_foundation::handle::StaleHandle::Never);
         known.then_some(VoiceArgument(handle))
@@ -37,6 +36,9 @@ impl VoiceArgument {
 impl Argument for VoiceArgument {
     const TYPE: ApiType =
         ApiType::new(HandleKind::Voice.name(), ValueShape::Handle(HandleKind::Voice));
+    const OF_SLOT: Option<SlotReader<VoiceArgument>> = Some(|slot, engine, _| {
+        VoiceArgument::of(slot.as_handle(), engine).ok_or(ArgumentError::Type)
+    });
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,
@@ -52,7 +54,9 @@ impl Argument for VoiceArgument {
         let never = || {
             stale_message(HandleKind::Voice, engine_foundation::handle::StaleHandle::Never, number)
         };
-        VoiceArgument::of(number, cx).ok_or_else(never)
+        // SAFETY: the engine lives as long as the VM, and is not borrowed while arguments are read.
+        let engine = unsafe { &*cx.engine };
+        VoiceArgument::of(Handle::from_number(number), engine).ok_or_else(never)
     }
 }
 
@@ -60,7 +64,8 @@ impl UnboxedArgument for VoiceArgument {
     type C = f64;
     #[inline]
     unsafe fn from_c(c: f64, _: u32, cx: &ScriptContext) -> Option<VoiceArgument> {
-        VoiceArgument::of(c, cx)
+        // SAFETY: as for `read`.
+        VoiceArgument::of(Handle::from_number(c), unsafe { &*cx.engine })
     }
 }
 
@@ -70,6 +75,8 @@ pub struct StartedVoice(pub Option<VoiceId>);
 impl ReturnValue for StartedVoice {
     const TYPES: &'static [ApiType] =
         &[ApiType::new(HandleKind::Voice.name(), ValueShape::Handle(HandleKind::Voice)).or_nil()];
+    const INTO_SLOTS: Option<SlotWriter<StartedVoice>> =
+        Some(|voice, results| push(voice.0, results));
     unsafe fn push(self, l: *mut lua_State, _: &mut ScriptContext) -> Result<c_int, String> {
         // SAFETY: as the caller promised.
         unsafe {
@@ -101,6 +108,13 @@ impl SoundWorldArgument {
 
 impl Argument for SoundWorldArgument {
     const TYPE: ApiType = ApiType::new("World|SoundWorld", ValueShape::Number);
+    const OF_SLOT: Option<SlotReader<SoundWorldArgument>> =
+        Some(|slot, engine, heap| match slot.as_handle().and_then(HandleKind::of) {
+            Some(HandleKind::SoundWorld) => {
+                of_slot(slot, engine, heap).map(SoundWorldArgument::Sound)
+            }
+            _ => of_slot(slot, engine, heap).map(SoundWorldArgument::World),
+        });
     unsafe fn read(
         l: *mut lua_State,
         i: c_int,

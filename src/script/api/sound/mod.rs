@@ -291,7 +291,7 @@ Application.release_world(world)"#,
     ],
 );
 
-fn trigger(
+pub(crate) fn trigger(
     engine: &mut Engine,
     world: SoundWorldArgument,
     sound: TextArgument,

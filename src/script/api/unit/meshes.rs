@@ -202,7 +202,11 @@ pub(in crate::api) fn no_such<'a>(
     }
 }
 
-fn unit_mesh(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<MeshId, Error> {
+pub(crate) fn unit_mesh(
+    engine: &mut Engine,
+    unit: UnitId,
+    which: NameOrIndex,
+) -> Result<MeshId, Error> {
     find_mesh(engine, unit, which).ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.meshes.iter();
         let count = engine.worlds.scenes.meshes.of_unit(unit.row()).count();
@@ -282,7 +286,11 @@ fn mesh_pick_raycast(
     Ok(ScriptValue::List(numbers.into_iter().chain([mesh]).collect()))
 }
 
-fn unit_light(engine: &mut Engine, unit: UnitId, which: NameOrIndex) -> Result<LightId, Error> {
+pub(crate) fn unit_light(
+    engine: &mut Engine,
+    unit: UnitId,
+    which: NameOrIndex,
+) -> Result<LightId, Error> {
     light::of_unit(engine, unit, which).ok_or_else(|| {
         let names = engine.worlds.units.of(unit).resource.template.lights.iter();
         let count = engine.worlds.scenes.lights.of_unit(unit.row()).len();
@@ -333,7 +341,12 @@ fn with_linked(engine: &Engine, unit: UnitId, linked: Option<bool>) -> Vec<u32> 
     rows
 }
 
-fn set_unit_visibility(engine: &mut Engine, unit: UnitId, visible: bool, linked: Option<bool>) {
+pub(crate) fn set_unit_visibility(
+    engine: &mut Engine,
+    unit: UnitId,
+    visible: bool,
+    linked: Option<bool>,
+) {
     for row in with_linked(engine, unit, linked) {
         engine.worlds.scenes.hide(row, None, flag::UNIT_HIDDEN, !visible);
     }

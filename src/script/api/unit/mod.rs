@@ -300,7 +300,7 @@ pub(super) fn node_remedy(node: i64) -> &'static str {
     if node == 0 { " (nodes count from 1, and the root is 1)" } else { "" }
 }
 
-type NodeArgument = Option<Integer>;
+pub(crate) type NodeArgument = Option<Integer>;
 
 fn local_position(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Vec3, Error> {
     let (row, node) = at(engine, unit, node)?;
@@ -322,7 +322,7 @@ fn local_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<M
     Ok(engine.worlds.units.scene.local(row, node).matrix())
 }
 
-fn set_local_position(
+pub(crate) fn set_local_position(
     engine: &mut Engine,
     unit: UnitId,
     node: NodeArgument,
@@ -333,7 +333,7 @@ fn set_local_position(
     Ok(())
 }
 
-fn set_local_rotation(
+pub(crate) fn set_local_rotation(
     engine: &mut Engine,
     unit: UnitId,
     node: NodeArgument,
@@ -379,12 +379,20 @@ fn set_local_pose(
     Ok(())
 }
 
-fn world_position(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Vec3, Error> {
+pub(crate) fn world_position(
+    engine: &mut Engine,
+    unit: UnitId,
+    node: NodeArgument,
+) -> Result<Vec3, Error> {
     let (row, node) = at(engine, unit, node)?;
     Ok(engine.worlds.units.scene.world_position(row, node))
 }
 
-fn world_rotation(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<Quat, Error> {
+pub(crate) fn world_rotation(
+    engine: &mut Engine,
+    unit: UnitId,
+    node: NodeArgument,
+) -> Result<Quat, Error> {
     let (row, node) = at(engine, unit, node)?;
     Ok(engine.worlds.units.scene.world_rotation(row, node))
 }
@@ -394,7 +402,7 @@ fn world_pose(engine: &mut Engine, unit: UnitId, node: NodeArgument) -> Result<M
     Ok(engine.worlds.units.scene.world(row, node))
 }
 
-fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<u64, Error> {
+pub(crate) fn node(engine: &mut Engine, unit: UnitId, name: TextArgument) -> Result<u64, Error> {
     let (name, resource) = (name.as_str(), &engine.worlds.units.of(unit).resource);
     if resource.duplicate_names.iter().any(|known| known == name) {
         return Err(engine_foundation::error!(

@@ -230,7 +230,11 @@ fn disable_animation_state_machine(engine: &mut Engine, unit: UnitId) -> Result<
     Ok(())
 }
 
-fn animation_event(engine: &mut Engine, unit: UnitId, event: NameOrIndex) -> Result<bool, Error> {
+pub(crate) fn animation_event(
+    engine: &mut Engine,
+    unit: UnitId,
+    event: NameOrIndex,
+) -> Result<bool, Error> {
     let machine = machine(engine, unit)?;
     let count = machine.bound.machine.events().len();
     let event = index_of(machine, &event, ("event", count), find_event)?;
@@ -289,7 +293,7 @@ fn animation_get_variable(
     Ok(f64::from(machine.state.variable(index).expect("the index was checked")))
 }
 
-fn animation_set_variable(
+pub(crate) fn animation_set_variable(
     engine: &mut Engine,
     unit: UnitId,
     variable: NameOrIndex,

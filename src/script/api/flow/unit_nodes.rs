@@ -1,0 +1,359 @@
+//! Nodes for units and levels that run in Rust: what artists need most, with inputs that fit a
+//! graph. Nodes that spawn and destroy units, or that keep data of scripts, need Lua
+//! (lua/flow/nodes.lua).
+
+use crate::api::{actor, level, light, mesh, particles, sound, unit};
+use crate::api_row::{FunctionRow, func};
+use crate::argument::{Integer, NameOrIndex, TextArgument};
+use crate::value::ScriptValue;
+use engine_flow::{NodeKind, NodeOrigin, NodeType, Op, pin_list};
+use engine_foundation::{Color, Error, Quat, Vec3, error};
+use engine_particles::EffectId;
+use engine_runtime::Engine;
+use engine_world::unit::UnitId;
+
+/// A node type with its function.
+pub(super) struct NativeNode {
+    /// The name, the function and the documentation. A pure function is a query.
+    pub row: FunctionRow,
+    title: &'static str,
+    inputs: &'static str,
+    outputs: &'static str,
+}
+
+const UNIT: (&str, &str) = ("unit", "");
+const NODE: (&str, &str) = ("node", "");
+const MESH: (&str, &str) = ("mesh", "");
+
+const fn node(
+    row: FunctionRow,
+    title: &'static str,
+    inputs: &'static str,
+    outputs: &'static str,
+) -> NativeNode {
+    NativeNode { row, title, inputs, outputs }
+}
+
+pub(super) static NODES: &[NativeNode] = &[
+    node(
+        func(
+            "unit.position",
+            position,
+            &[UNIT, NODE],
+            "The position of a unit, or of one of its nodes, in the world.",
+        )
+        .pure(),
+        "Position",
+        "unit: unit = owner, node: text = \"\"",
+        "position: vector",
+    ),
+    node(
+        func(
+            "unit.rotation",
+            rotation,
+            &[UNIT, NODE],
+            "The rotation of a unit, or of one of its nodes, in the world.",
+        )
+        .pure(),
+        "Rotation",
+        "unit: unit = owner, node: text = \"\"",
+        "rotation: rotation",
+    ),
+    node(
+        func(
+            "unit.set_position",
+            set_position,
+            &[UNIT, ("position", ""), NODE],
+            "Sets the local position of a unit, or of one of its nodes.",
+        ),
+        "Set position",
+        "unit: unit = owner, position: vector, node: text = \"\"",
+        "",
+    ),
+    node(
+        func(
+            "unit.set_rotation",
+            set_rotation,
+            &[UNIT, ("rotation", ""), NODE],
+            "Sets the local rotation of a unit, or of one of its nodes.",
+        ),
+        "Set rotation",
+        "unit: unit = owner, rotation: rotation, node: text = \"\"",
+        "",
+    ),
+    node(
+        func(
+            "unit.effect",
+            effect,
+            &[("effect", ""), UNIT, NODE],
+            "Plays a particle effect at a node of a unit.",
+        ),
+        "Play effect",
+        "effect: resource particles, unit: unit = owner, node: text = \"\"",
+        "effect: handle",
+    ),
+    node(
+        func(
+            "unit.sound",
+            play_sound,
+            &[("sound", ""), UNIT],
+            "Plays a sound at the position of a unit.",
+        ),
+        "Play sound",
+        "sound: resource sound, unit: unit = owner",
+        "voice: handle",
+    ),
+    node(
+        func(
+            "unit.set_light",
+            set_light,
+            &[UNIT, ("light", ""), ("on", ""), ("intensity", "")],
+            "Switches a light of a unit on or off, and sets its intensity.",
+        ),
+        "Switch light",
+        "unit: unit = owner, light: text, on: boolean = true, intensity: number = nil",
+        "",
+    ),
+    node(
+        func("unit.set_visible", set_visible, &[UNIT, ("visible", "")], "Shows or hides a unit."),
+        "Show or hide unit",
+        "unit: unit = owner, visible: boolean = true",
+        "",
+    ),
+    node(
+        func(
+            "unit.set_mesh_visible",
+            set_mesh_visible,
+            &[UNIT, MESH, ("visible", "")],
+            "Shows or hides a mesh of a unit.",
+        ),
+        "Show or hide mesh",
+        "unit: unit = owner, mesh: text, visible: boolean = true",
+        "",
+    ),
+    node(
+        func(
+            "unit.push",
+            push,
+            &[UNIT, ("impulse", ""), ("actor", "")],
+            "Gives an actor of a unit an impulse, in kilogram metres per second.",
+        ),
+        "Push",
+        "unit: unit = owner, impulse: vector, actor: text = \"\"",
+        "",
+    ),
+    node(
+        func(
+            "unit.set_tint",
+            set_tint,
+            &[UNIT, MESH, ("color", "")],
+            "Multiplies the colors of a mesh of a unit with a color.",
+        ),
+        "Set tint",
+        "unit: unit = owner, mesh: text, color: color",
+        "",
+    ),
+    node(
+        func(
+            "unit.set_animation_variable",
+            set_animation_variable,
+            &[UNIT, ("variable", ""), ("value", "")],
+            "Sets a variable of the state machine of a unit.",
+        ),
+        "Set animation variable",
+        "unit: unit = owner, variable: text, value: number",
+        "",
+    ),
+    node(
+        func(
+            "unit.animation_event",
+            animation_event,
+            &[UNIT, ("event", "")],
+            "Sends an event to the state machine of a unit.",
+        ),
+        "Send animation event",
+        "unit: unit = owner, event: text",
+        "",
+    ),
+    node(
+        func(
+            "level.unit",
+            level::unit,
+            &[("level", ""), ("name", "")],
+            "The unit with a name in the file of a level, or nothing.",
+        )
+        .pure(),
+        "Unit of level",
+        "level: level = owner, name: text",
+        "unit: unit",
+    ),
+];
+
+impl NativeNode {
+    /// Returns the node type.
+    pub fn node_type(&self) -> NodeType {
+        let event = if self.row.pure { "" } else { "in: event, " };
+        let (inputs, outputs) = match self.row.pure {
+            true => (self.inputs.to_string(), self.outputs.to_string()),
+            false => (format!("{event}{}", self.inputs), format!("out: event, {}", self.outputs)),
+        };
+        let category = if self.row.name.starts_with("level") { "Level" } else { "Unit" };
+        NodeType {
+            name: self.row.name.to_string(),
+            title: self.title.to_string(),
+            category: category.to_string(),
+            doc: self.row.doc.to_string(),
+            kind: if self.row.pure { NodeKind::Query } else { NodeKind::Action },
+            origin: NodeOrigin::Function,
+            op: Op::Call,
+            inputs: pin_list(&inputs),
+            outputs: pin_list(outputs.trim_end_matches(", ")),
+            settings: Vec::new(),
+            latent: false,
+            dynamic: false,
+        }
+    }
+}
+
+/// Returns the index of a node of a unit, from 1; the root without a name.
+fn node_of(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: Option<TextArgument>,
+) -> Result<unit::NodeArgument, Error> {
+    match name {
+        Some(name) if !name.as_str().is_empty() => {
+            Ok(Some(Integer(unit::node(engine, unit, name)? as i64)))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn position(engine: &mut Engine, unit: UnitId, node: Option<TextArgument>) -> Result<Vec3, Error> {
+    let node = node_of(engine, unit, node)?;
+    unit::world_position(engine, unit, node)
+}
+
+fn rotation(engine: &mut Engine, unit: UnitId, node: Option<TextArgument>) -> Result<Quat, Error> {
+    let node = node_of(engine, unit, node)?;
+    unit::world_rotation(engine, unit, node)
+}
+
+fn set_position(
+    engine: &mut Engine,
+    unit: UnitId,
+    position: Vec3,
+    node: Option<TextArgument>,
+) -> Result<(), Error> {
+    let node = node_of(engine, unit, node)?;
+    unit::set_local_position(engine, unit, node, position)
+}
+
+fn set_rotation(
+    engine: &mut Engine,
+    unit: UnitId,
+    rotation: Quat,
+    node: Option<TextArgument>,
+) -> Result<(), Error> {
+    let node = node_of(engine, unit, node)?;
+    unit::set_local_rotation(engine, unit, node, rotation)
+}
+
+fn effect(
+    engine: &mut Engine,
+    effect: TextArgument,
+    unit: UnitId,
+    node: Option<TextArgument>,
+) -> Result<EffectId, Error> {
+    let node = node_of(engine, unit, node)?;
+    let position = unit::world_position(engine, unit, node)?;
+    let rotation = unit::world_rotation(engine, unit, node)?;
+    let world = engine.worlds.units.of(unit).world;
+    let (position, rotation) = (Some(position), Some(rotation));
+    particles::create(engine, world, effect, position, rotation, None, ScriptValue::Nil)
+}
+
+fn play_sound(
+    engine: &mut Engine,
+    name: TextArgument,
+    unit: UnitId,
+) -> Result<sound::arguments::StartedVoice, Error> {
+    let world = sound::arguments::SoundWorldArgument::World(engine.worlds.units.of(unit).world);
+    let options = sound::arguments::TriggerOptions { unit: Some(unit), ..Default::default() };
+    sound::trigger(engine, world, name, Some(options))
+}
+
+fn set_light(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: TextArgument,
+    on: bool,
+    intensity: Option<f64>,
+) -> Result<(), Error> {
+    let light = unit::meshes::unit_light(engine, unit, NameOrIndex::Name(name))?;
+    if let Some(intensity) = intensity {
+        light::set_intensity(engine, light, intensity)?;
+    }
+    light::set_enabled(engine, light, on);
+    Ok(())
+}
+
+fn set_visible(engine: &mut Engine, unit: UnitId, visible: bool) {
+    unit::meshes::set_unit_visibility(engine, unit, visible, None);
+}
+
+fn set_mesh_visible(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: TextArgument,
+    visible: bool,
+) -> Result<(), Error> {
+    let mesh = unit::meshes::unit_mesh(engine, unit, NameOrIndex::Name(name))?;
+    mesh::set_visibility(engine, mesh, visible);
+    Ok(())
+}
+
+fn push(
+    engine: &mut Engine,
+    unit: UnitId,
+    impulse: Vec3,
+    name: Option<TextArgument>,
+) -> Result<(), Error> {
+    let name = name.as_ref().map_or("", |name| name.as_str());
+    let index = match name {
+        "" => 0,
+        name => engine.worlds.physics.find_actor(unit, name).ok_or_else(|| {
+            let hint = engine.worlds.physics.name_hint(unit, name);
+            error!("argument #3 'actor': the unit has no actor '{name}'{hint}")
+        })?,
+    };
+    let actor =
+        engine.worlds.physics.unit_actor(unit, index).ok_or_else(|| {
+            error!("argument #3 'actor': the unit has no actor, or it was destroyed")
+        })?;
+    actor::forces::add_impulse(engine, actor, impulse)
+}
+
+fn set_tint(
+    engine: &mut Engine,
+    unit: UnitId,
+    name: TextArgument,
+    color: Color,
+) -> Result<(), Error> {
+    let mesh = unit::meshes::unit_mesh(engine, unit, NameOrIndex::Name(name))?;
+    mesh::set_tint(engine, mesh, color);
+    Ok(())
+}
+
+fn set_animation_variable(
+    engine: &mut Engine,
+    unit: UnitId,
+    variable: TextArgument,
+    value: f64,
+) -> Result<(), Error> {
+    unit::state_machine::animation_set_variable(engine, unit, NameOrIndex::Name(variable), value)
+}
+
+fn animation_event(engine: &mut Engine, unit: UnitId, event: TextArgument) -> Result<(), Error> {
+    unit::state_machine::animation_event(engine, unit, NameOrIndex::Name(event)).map(|_| ())
+}
