@@ -3,9 +3,10 @@
 
 import { make, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
+import { FlowLayer } from "./flow_layer.js";
 import { FlowLift } from "./flow_lift.js";
 import { FlowNode } from "./flow_node.js";
-import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
+import { HEAD, ROW, WIDTH, bounds } from "./flow_types.js";
 import { FlowWires } from "./flow_wires.js";
 
 const ZOOM_LEAST = 0.08;
@@ -21,11 +22,10 @@ const NODES_KEPT = 700;
 // After a change of the scale, the graph is drawn sharply again: when the view rests, or at these
 // ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
-const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
-// The browser scales only what it has drawn at 1 or more. At small scales that is slower than
-// drawing again, because nodes are only their names then.
-const SCALED_LEAST = 0.3;
+const [SHARP_LEAST, SHARP_MOST] = [0.4, 3];
+// How long a wire is lit, and how often lights are looked at.
 const LIVE_MILLISECONDS = 450;
+const FADE_MILLISECONDS = 150;
 
 // A pin can be met up to this distance outside of its node.
 const PIN = 9;
@@ -59,8 +59,8 @@ export class FlowCanvas {
     this.layer = make("div", { class: "flow-layer" });
     // The ground is as large as all graphs, so that it never has to be drawn for a movement.
     const ground = make("div", { class: "flow-ground", "aria-hidden": "true" });
-    this.world = make("div", { class: "flow-world" });
-    this.world.append(ground, this.frames.element, this.wires.svg, this.layer);
+    const children = [ground, this.frames.element, this.wires.svg, this.layer];
+    this.world = new FlowLayer({}, ...children);
     this.lift = new FlowLift(this);
     this.marquee = make("div", { class: "marquee", hidden: true });
     this.percent = make("span", { class: "figures" });
@@ -74,9 +74,9 @@ export class FlowCanvas {
         "aria-roledescription": "graph",
         "aria-label": `Graph. ${HELP}`,
       },
-      this.world,
-      this.lift.border,
-      this.lift.moved,
+      this.world.element,
+      this.lift.border.element,
+      this.lift.moved.element,
       this.marquee,
       this.empty,
     );
@@ -88,6 +88,12 @@ export class FlowCanvas {
   // Draws everything in the next frame.
   soon() {
     this.isStale = true;
+    this.frame();
+  }
+
+  // Draws live values and lights in the next frame.
+  liveSoon() {
+    this.isLiveStale = true;
     this.frame();
   }
 
@@ -115,7 +121,10 @@ export class FlowCanvas {
     const turn = () => {
       asked = false;
       if (this.isStale || !this.isDrawn) this.draw();
-      else this.drawMovement();
+      else {
+        this.drawMovement();
+        if (this.isLiveStale) this.drawLive();
+      }
     };
     return () => {
       if (asked) return;
@@ -219,6 +228,7 @@ export class FlowCanvas {
   draw() {
     const { editor } = this;
     this.isStale = false;
+    this.isLiveStale = false;
     if (!editor.model || !this.size?.[0]) return;
     const layout = editor.layout();
     if (!this.fitted && layout.nodes.size) this.fit(null);
@@ -244,14 +254,26 @@ export class FlowCanvas {
     this.wires.drawLifted(layout, (box) => this.place(box));
   }
 
-  // Moves what is drawn. The browser does that without drawing it again, apart from the scale.
+  // Draws only live values, counts and lights.
+  drawLive() {
+    const { editor } = this;
+    this.isLiveStale = false;
+    if (!editor.model) return;
+    for (const one of this.nodes.values()) {
+      one.isLiveStale = !one.isNear;
+      if (one.isNear) this.showLive(one);
+    }
+    this.wires.drawLit(editor.layout(), editor.wire, this.badWires);
+  }
+
+  showLive(one) {
+    one.showLive(this.values, this.counts[one.id], this.litNodes.has(one.id));
+  }
+
+  // Moves what is drawn.
   drawView() {
     const { view } = this;
-    const [x, y] = [Math.round(view.x), Math.round(view.y)];
-    const transform = `translate(${x}px, ${y}px) scale(${view.zoom})`;
-    if (this.transform === transform) return;
-    this.transform = transform;
-    this.world.style.transform = transform;
+    this.world.move(view.x, view.y, view.zoom);
     // While the scale changes, nodes keep the form that they have.
     const isFar = this.isZooming ? this.isFar : view.zoom < FAR;
     if (this.isFar !== isFar) this.element.classList.toggle("far", isFar);
@@ -261,10 +283,8 @@ export class FlowCanvas {
 
   // Draws sharply at the scale that the view has now.
   settle() {
-    this.drawnZoom = this.view.zoom;
     this.isZooming = false;
-    this.world.classList.remove("zooming");
-    this.transform = "";
+    this.world.sharpen(this.view.zoom);
     this.soon();
   }
 
@@ -292,6 +312,8 @@ export class FlowCanvas {
       this.put(one, ...(one.isLifted ? [box.x, box.y] : [x, y]));
       one.isNear = isNear;
       if (isNear && one.marks !== this.marks) this.mark(one);
+      else if (isNear && one.isLiveStale) this.showLive(one);
+      if (isNear) one.isLiveStale = false;
     }
     this.removeNodes(layout);
     if (added.length) this.layer.append(...added);
@@ -328,7 +350,7 @@ export class FlowCanvas {
       hasStop: this.stops.has(one.id),
       isPaused: this.paused === one.id,
     });
-    one.showLive(this.values, this.counts[one.id], this.litNodes.has(one.id));
+    this.showLive(one);
   }
 
   // Moves the visible part, in pixels of the screen.
@@ -351,14 +373,10 @@ export class FlowCanvas {
 
   // A new scale is drawn sharply when the view rests.
   moving() {
-    const ratio = this.view.zoom / this.drawnZoom;
+    const ratio = this.view.zoom / this.world.zoom;
     if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
-      const isLarge = this.view.zoom > SCALED_LEAST;
-      const isScaled = isLarge && ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
-      this.world.classList.toggle("zooming", isScaled);
-      // Nodes keep their form until the view rests.
-      if (!isScaled) this.drawnZoom = this.view.zoom;
+      if (ratio < SHARP_LEAST || ratio > SHARP_MOST) this.world.sharpen(this.view.zoom);
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }
@@ -370,10 +388,7 @@ export class FlowCanvas {
     const boxes = [...this.editor.layout().nodes.values()];
     const some = ids?.length ? boxes.filter((box) => ids.includes(box.id)) : boxes;
     if (!some.length || !this.size) return;
-    const left = Math.min(...some.map((box) => box.x));
-    const top = Math.min(...some.map((box) => box.y));
-    const right = Math.max(...some.map((box) => box.x + WIDTH));
-    const bottom = Math.max(...some.map((box) => box.y + box.shape.height));
+    const { left, top, right, bottom } = bounds(some);
     const [width, height] = this.size;
     const fitting = Math.min((width - 48) / (right - left), (height - 64) / (bottom - top));
     const zoom = Math.min(1, Math.max(ZOOM_LEAST, fitting));
@@ -422,19 +437,19 @@ export class FlowCanvas {
     const until = performance.now() + LIVE_MILLISECONDS;
     for (const key of wires) this.wires.lit.set(key, until);
     for (const id of nodes) this.litNodes.set(id, until);
-    clearTimeout(this.fading);
-    this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS);
-    this.refresh();
+    this.fading ??= setTimeout(() => this.fade(), FADE_MILLISECONDS);
+    this.liveSoon();
   }
 
   fade() {
+    this.fading = null;
     const now = performance.now();
     for (const lit of [this.wires.lit, this.litNodes]) {
       for (const [key, until] of lit) if (until <= now) lit.delete(key);
     }
     if (this.wires.lit.size + this.litNodes.size) {
-      this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS / 3);
+      this.fading = setTimeout(() => this.fade(), FADE_MILLISECONDS);
     }
-    this.refresh();
+    this.liveSoon();
   }
 }

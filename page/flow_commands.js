@@ -12,7 +12,7 @@ import {
 import { autoLayout } from "./flow_layout.js";
 import { openMenu } from "./flow_palette.js";
 import { extract, extractable, inline } from "./flow_subgraphs.js";
-import { GRID, HEAD, WIDTH } from "./flow_types.js";
+import { GRID, HEAD, WIDTH, bounds } from "./flow_types.js";
 
 const STEP = 40;
 // Keys that also act in the panel and the bar: always, and where no text is edited.
@@ -513,9 +513,9 @@ export class FlowCommands {
   duplicate() {
     const text = copyText(this.editor);
     if (text === null) return;
-    const boxes = this.editor.chosen.map((id) => this.editor.layout().nodes.get(id));
-    const least = (axis) => Math.round(Math.min(...boxes.map((box) => box[axis])) / GRID);
-    const at = boxes.length ? [least("x") + 2, least("y") + 2] : this.grid();
+    const rect = bounds(this.editor.chosen.map((id) => this.editor.layout().nodes.get(id)));
+    const moved = (part) => Math.round(part / GRID) + 2;
+    const at = rect ? [moved(rect.left), moved(rect.top)] : this.grid();
     pasteText(this.editor, text, at);
   }
 

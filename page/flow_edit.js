@@ -2,13 +2,21 @@
 // groups, renaming, usages. Independent of the DOM.
 
 import { copy } from "./flow_model.js";
-import { WIDTH, GRID, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  GRID,
+  WIDTH,
+  bounds,
+  gridPlace,
+  shapeOf,
+  splitPin,
+  splitWire,
+  wireKey,
+  wireOf,
+} from "./flow_types.js";
 
 const MARK = "engine_flow";
 const PASTED_MAX = 5000;
 const NAME = /^[A-Za-z]\w{0,31}$/;
-
-const roundedAt = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
 
 // Returns the changes that remove nodes, with their wires, positions and memberships.
 export function removal(editor, ids) {
@@ -78,7 +86,7 @@ export function moveBy(editor, keys, x, y, join = null) {
       const [cx, cy] = editor.model.get(...path) ?? [0, 0];
       changes.push([path, [cx + x, cy + y]]);
     } else if (layout.nodes.has(key)) {
-      const [nx, ny] = roundedAt(layout.nodes.get(key));
+      const [nx, ny] = gridPlace(layout.nodes.get(key));
       changes.push([
         ["positions", key],
         [nx + x, ny + y],
@@ -93,7 +101,7 @@ export function moveBy(editor, keys, x, y, join = null) {
 export function align(editor, how) {
   const boxes = editor.chosen.map((id) => editor.layout().nodes.get(id)).filter(Boolean);
   if (boxes.length < 2) return;
-  const place = new Map(boxes.map((box) => [box.id, roundedAt(box)]));
+  const place = new Map(boxes.map((box) => [box.id, gridPlace(box)]));
   const height = (box) => Math.ceil(box.shape.height / GRID);
   const side = (index, far) =>
     Math[far ? "max" : "min"](
@@ -135,7 +143,7 @@ export function copyText(editor) {
   for (const id of ids) {
     const { node, settings } = layout.nodes.get(id);
     part.nodes[id] = copy(node);
-    part.positions[id] = roundedAt(layout.nodes.get(id));
+    part.positions[id] = gridPlace(layout.nodes.get(id));
     for (const setting of settings.filter((one) => one.type === "variable")) {
       const variable = model.get("variables", node[setting.name]);
       if (variable) part.variables[node[setting.name]] = copy(variable);
@@ -227,12 +235,9 @@ export function addComment(editor, at) {
   const id = editor.newId("comments", "c");
   let [position, size] = [at, [16, 6]];
   if (boxes.length) {
-    const left = Math.min(...boxes.map((box) => box.x)) / GRID;
-    const top = Math.min(...boxes.map((box) => box.y)) / GRID;
-    const right = Math.max(...boxes.map((box) => box.x + WIDTH)) / GRID;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.shape.height)) / GRID;
-    position = [Math.floor(left) - 1, Math.floor(top) - 3];
-    size = [Math.ceil(right - left) + 2, Math.ceil(bottom - top) + 4];
+    const { left, top, right, bottom } = bounds(boxes);
+    position = [Math.floor(left / GRID) - 1, Math.floor(top / GRID) - 3];
+    size = [Math.ceil((right - left) / GRID) + 2, Math.ceil((bottom - top) / GRID) + 4];
   }
   editor.change("add a comment", [[["comments", id], { text: "", position, size }]]);
   editor.select([`c:${id}`]);

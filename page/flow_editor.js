@@ -8,6 +8,20 @@ const VALIDATE_MILLISECONDS = 120;
 const DISK_MILLISECONDS = 1500;
 const ID_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz";
 
+// Returns the wires that begin, and those that end, at each node.
+function wiresByNode(wires) {
+  const [wiresFrom, wiresTo] = [new Map(), new Map()];
+  const add = (map, id, wire) => {
+    if (map.has(id)) map.get(id).push(wire);
+    else map.set(id, [wire]);
+  };
+  for (const wire of wires) {
+    add(wiresFrom, wire.from, wire);
+    add(wiresTo, wire.to, wire);
+  }
+  return { wiresFrom, wiresTo };
+}
+
 export class FlowEditor {
   constructor(connection) {
     this.connection = connection;
@@ -177,7 +191,8 @@ export class FlowEditor {
       box.signature = JSON.stringify([box.node, box.inputs, box.outputs]);
     }
     for (const wire of wires) this.typeWire(wire, nodes);
-    return { nodes, wires, byKey: new Map(wires.map((wire) => [wire.key, wire])) };
+    const byKey = new Map(wires.map((wire) => [wire.key, wire]));
+    return { nodes, wires, byKey, ...wiresByNode(wires) };
   }
 
   computeWires(nodes) {

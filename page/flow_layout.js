@@ -2,7 +2,7 @@
 // crossings, straight wires. Connected parts are laid out one below the other. Independent of the
 // DOM. After Sugiyama, Tagawa and Toda (1981): layers, ordering by barycenters, coordinates.
 
-import { GRID, WIDTH } from "./flow_types.js";
+import { GRID, WIDTH, bounds } from "./flow_types.js";
 
 const GAP_ACROSS = 4;
 const GAP_DOWN = 2;
@@ -266,8 +266,9 @@ export function autoLayout(editor) {
     );
   });
   all.push(placeLoose(parts.filter((part) => part.length === 1).flat(), layout));
-  const left = Math.round(Math.min(...boxes.map((box) => box.x)) / GRID);
-  let top = Math.round(Math.min(...boxes.map((box) => box.y)) / GRID);
+  const around = bounds(boxes);
+  const left = Math.round(around.left / GRID);
+  let top = Math.round(around.top / GRID);
   const changes = [];
   for (const places of all.filter((one) => one.length > 0)) {
     const first = Math.min(...places.map((place) => place.y));

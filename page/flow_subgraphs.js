@@ -3,7 +3,16 @@
 
 import { removal } from "./flow_edit.js";
 import { copy } from "./flow_model.js";
-import { GRID, WIDTH, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  GRID,
+  WIDTH,
+  bounds,
+  gridPlace,
+  splitPin,
+  splitWire,
+  wireKey,
+  wireOf,
+} from "./flow_types.js";
 
 const [IN, OUT] = ["inputs", "outputs"];
 
@@ -82,16 +91,17 @@ function crossings(editor, inside) {
 function innerSource(editor, ids, inner, variables) {
   const layout = editor.layout();
   const boxes = ids.map((id) => layout.nodes.get(id));
-  const at = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
-  const left = Math.min(...boxes.map((box) => at(box)[0]));
-  const top = Math.min(...boxes.map((box) => at(box)[1]));
-  const right = Math.max(...boxes.map((box) => at(box)[0]));
+  const around = bounds(boxes);
+  const [left, top, right] = [around.left, around.top, around.right - WIDTH].map((part) =>
+    Math.round(part / GRID),
+  );
   const source = { nodes: {}, positions: {} };
   for (const box of boxes) {
     const node = copy(box.node);
     if (inner.nodes[box.id]) node.inputs = { ...node.inputs, ...inner.nodes[box.id] };
     source.nodes[box.id] = node;
-    source.positions[box.id] = [at(box)[0] - left, at(box)[1] - top];
+    const [x, y] = gridPlace(box);
+    source.positions[box.id] = [x - left, y - top];
   }
   const step = WIDTH / GRID + 4;
   if (Object.keys(inner.inputs).length) {
@@ -140,14 +150,13 @@ export async function extract(editor, name) {
   if (!answer.saved) throw new Error(`there is already a graph '${name}'`);
   if (serial !== editor.serial) return;
   const id = editor.newId();
-  const boxes = ids.map((one) => editor.layout().nodes.get(one));
-  const middle = (axis, size) =>
-    Math.round(
-      boxes.reduce((sum, box) => sum + box[axis] + size(box) / 2, 0) / boxes.length / GRID,
-    );
+  const around = bounds(ids.map((one) => editor.layout().nodes.get(one)));
   const node = { type: "graph", graph: name };
   if (Object.keys(outer.inputs).length) node.inputs = outer.inputs;
-  const place = [middle("x", () => 0), middle("y", (box) => box.shape.height / 2)];
+  const place = [
+    Math.round((around.left + around.right - WIDTH) / 2 / GRID),
+    Math.round((around.top + around.bottom) / 2 / GRID),
+  ];
   const changes = [
     ...removal(editor, ids),
     [["nodes", id], node],
@@ -246,7 +255,7 @@ export async function inline(editor, id) {
   const { input, output, nodes, resolve } = innerNodes(editor, id, tree, ids, renamedVariables);
   const results = tree.nodes?.[output]?.inputs ?? {};
   const box = editor.layout().nodes.get(id);
-  const [left, top] = [Math.round(box.x / GRID), Math.round(box.y / GRID)];
+  const [left, top] = gridPlace(box);
   const places = olds.map((old) => tree.positions?.[old] ?? [0, 0]);
   const [minX, minY] = [0, 1].map((axis) => Math.min(...places.map((place) => place[axis]), 9999));
   // The node goes first, because its removal also ends wires that are made again below.

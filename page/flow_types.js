@@ -105,6 +105,22 @@ export function rowsOf(settings, inputs, outputs) {
   return rows;
 }
 
+// Returns the rectangle around boxes: nodes at their positions, in pixels; null without any.
+export function bounds(boxes) {
+  if (!boxes.length) return null;
+  const rect = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const { x, y, shape } of boxes) {
+    rect.left = Math.min(rect.left, x);
+    rect.top = Math.min(rect.top, y);
+    rect.right = Math.max(rect.right, x + WIDTH);
+    rect.bottom = Math.max(rect.bottom, y + shape.height);
+  }
+  return rect;
+}
+
+// The position of a node in units of the grid.
+export const gridPlace = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
+
 // The shape of a node: its rows, its height, and the offsets of its pins.
 export function shapeOf(settings, inputs, outputs) {
   const rows = rowsOf(settings, inputs, outputs);

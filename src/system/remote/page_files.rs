@@ -44,6 +44,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/flow_edit.js", SCRIPT, "flow_edit.js";
     "/flow_editor.js", SCRIPT, "flow_editor.js";
     "/flow_frames.js", SCRIPT, "flow_frames.js";
+    "/flow_layer.js", SCRIPT, "flow_layer.js";
     "/flow_layout.js", SCRIPT, "flow_layout.js";
     "/flow_lift.js", SCRIPT, "flow_lift.js";
     "/flow_live.js", SCRIPT, "flow_live.js";
