@@ -3,9 +3,9 @@
 
 import { make, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
-import { FlowLayer } from "./flow_layer.js";
 import { FlowLift } from "./flow_lift.js";
 import { FlowNode } from "./flow_node.js";
+import { FlowPicture } from "./flow_picture.js";
 import { HEAD, ROW, WIDTH, bounds } from "./flow_types.js";
 import { FlowWires } from "./flow_wires.js";
 
@@ -22,7 +22,9 @@ const NODES_KEPT = 700;
 // After a change of the scale, the graph is drawn sharply again: when the view rests, or at these
 // ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
-const [SHARP_LEAST, SHARP_MOST] = [0.4, 3];
+const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
+// The browser scales only what it has drawn at 1 or more. Below this scale that is slow.
+const SCALED_LEAST = 0.3;
 // How long a wire is lit, and how often lights are looked at.
 const LIVE_MILLISECONDS = 450;
 const FADE_MILLISECONDS = 150;
@@ -59,8 +61,9 @@ export class FlowCanvas {
     this.layer = make("div", { class: "flow-layer" });
     // The ground is as large as all graphs, so that it never has to be drawn for a movement.
     const ground = make("div", { class: "flow-ground", "aria-hidden": "true" });
-    const children = [ground, this.frames.element, this.wires.svg, this.layer];
-    this.world = new FlowLayer({}, ...children);
+    this.world = make("div", { class: "flow-world" });
+    this.world.append(ground, this.frames.element, this.wires.svg, this.layer);
+    this.picture = new FlowPicture(this);
     this.lift = new FlowLift(this);
     this.marquee = make("div", { class: "marquee", hidden: true });
     this.percent = make("span", { class: "figures" });
@@ -74,9 +77,10 @@ export class FlowCanvas {
         "aria-roledescription": "graph",
         "aria-label": `Graph. ${HELP}`,
       },
-      this.world.element,
-      this.lift.border.element,
-      this.lift.moved.element,
+      this.world,
+      this.picture.element,
+      this.lift.border,
+      this.lift.moved,
       this.marquee,
       this.empty,
     );
@@ -120,7 +124,8 @@ export class FlowCanvas {
     let asked = false;
     const turn = () => {
       asked = false;
-      if (this.isStale || !this.isDrawn) this.draw();
+      if (this.picture.isShown) this.drawView();
+      else if (this.isStale || !this.isDrawn) this.draw();
       else {
         this.drawMovement();
         if (this.isLiveStale) this.drawLive();
@@ -135,6 +140,7 @@ export class FlowCanvas {
 
   took(what) {
     if (what === "opened") this.opened();
+    if (what === "selection" || what === "problems") this.picture.forget();
     if (what === "problems") this.collectProblems();
     if (what === "selection" || what === "problems") this.refresh();
     else if (what !== "note") this.soon();
@@ -242,6 +248,7 @@ export class FlowCanvas {
     this.drawNodes(layout, rect);
     const place = (box) => this.place(box);
     this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+    this.picture.prepareSoon();
   }
 
   // Draws only what the view and a drag have moved.
@@ -273,7 +280,7 @@ export class FlowCanvas {
   // Moves what is drawn.
   drawView() {
     const { view } = this;
-    this.world.move(view.x, view.y, view.zoom);
+    this.moveWorld();
     // While the scale changes, nodes keep the form that they have.
     const isFar = this.isZooming ? this.isFar : view.zoom < FAR;
     if (this.isFar !== isFar) this.element.classList.toggle("far", isFar);
@@ -281,10 +288,26 @@ export class FlowCanvas {
     setText(this.percent, `${Math.round(view.zoom * 100)} %`);
   }
 
+  moveWorld() {
+    const { view } = this;
+    if (this.picture.isShown) {
+      this.picture.show(view);
+      return;
+    }
+    const [x, y] = [Math.round(view.x), Math.round(view.y)];
+    const transform = `translate(${x}px, ${y}px) scale(${view.zoom})`;
+    if (this.transform === transform) return;
+    this.transform = transform;
+    this.world.style.transform = transform;
+  }
+
   // Draws sharply at the scale that the view has now.
   settle() {
+    this.drawnZoom = this.view.zoom;
     this.isZooming = false;
-    this.world.sharpen(this.view.zoom);
+    this.world.classList.remove("zooming");
+    this.picture.hide();
+    this.transform = "";
     this.soon();
   }
 
@@ -373,10 +396,17 @@ export class FlowCanvas {
 
   // A new scale is drawn sharply when the view rests.
   moving() {
-    const ratio = this.view.zoom / this.world.zoom;
+    const ratio = this.view.zoom / this.drawnZoom;
     if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
-      if (ratio < SHARP_LEAST || ratio > SHARP_MOST) this.world.sharpen(this.view.zoom);
+      const { zoom } = this.view;
+      const isScaled = zoom > SCALED_LEAST && ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
+      if (zoom < FAR && !this.editor.drag && this.picture.isDrawn) this.picture.show(this.view);
+      // The picture, and nodes, keep their form until the view rests.
+      if (!this.picture.isShown) {
+        this.world.classList.toggle("zooming", isScaled);
+        if (!isScaled) this.drawnZoom = zoom;
+      }
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }

@@ -313,17 +313,28 @@ export function rename(editor, block, from, to) {
     changes.push(...editor.unwiring(wire));
     changes.push(...editor.wiring(wire.from, fromPin, wire.to, toPin, wire.event));
   }
-  return editor.change(`rename ${from} to ${to}`, changes);
+  editor.change(`rename ${from} to ${to}`, changes);
+  if (block !== "variables" && editor.kind === "flow") {
+    editor.note(`renamed here: graphs that use this one still name '${from}'`, "warning");
+  }
+  return true;
 }
 
-// Returns the ids of the nodes that name a variable.
-export function variableUses(editor, name) {
-  const uses = [];
-  for (const { id, node, settings } of editor.layout().nodes.values()) {
-    const isUse = settings.some((one) => one.type === "variable" && node[one.name] === name);
-    if (isUse) uses.push(id);
+// Returns the ids of the nodes that use a variable, an input or an output of the graph.
+export function usesOf(editor, block, name) {
+  const { nodes, wires } = editor.layout();
+  if (block === "variables") {
+    const isUse = ({ node, settings }) =>
+      settings.some((one) => one.type === "variable" && node[one.name] === name);
+    return [...nodes.values()].filter(isUse).map((box) => box.id);
   }
-  return uses;
+  const isOf = (id, type) => nodes.get(id)?.node.type === type;
+  const uses = wires.map((wire) => {
+    if (block === "inputs")
+      return isOf(wire.from, "graph.inputs") && wire.fromPin === name ? wire.to : null;
+    return isOf(wire.to, "graph.outputs") && wire.toPin === name ? wire.from : null;
+  });
+  return [...new Set(uses.filter((id) => id !== null))];
 }
 
 // Returns the nodes of a source whose texts contain a text: [id, the text that was found].

@@ -279,12 +279,21 @@ export class FlowEditor {
       this.revision = answer.revision ?? null;
       if (this.model.version !== version) this.changed();
       this.notify("saved");
-      this.note(isMerged ? "saved, and merged with the changes on disk" : "saved");
+      this.noteSaved(isMerged);
     } catch (error) {
       this.note(`not saved: ${error.message}`, "error");
     } finally {
       this.saving = false;
     }
+  }
+
+  // Says what was saved. The game does not take over a graph with errors.
+  noteSaved(isMerged) {
+    const merged = isMerged ? "saved, and merged with the changes on disk" : "saved";
+    const errors = this.problems.filter((one) => one.severity === "error").length;
+    const count = errors === 1 ? "its error is" : `its ${errors} errors are`;
+    if (!errors) this.note(merged);
+    else this.note(`${merged}: the game keeps the graph before until ${count} repaired`, "warning");
   }
 
   // Merges what somebody else has written into the file.

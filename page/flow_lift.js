@@ -3,12 +3,16 @@
 // else stays as it is drawn.
 
 import { make } from "./dom.js";
-import { FlowLayer } from "./flow_layer.js";
 import { bounds } from "./flow_types.js";
 import { makeWires } from "./flow_wires.js";
 
 // The ground reaches this far beyond the nodes, in pixels.
 const MARGIN = 60;
+
+// The browser draws a layer that it keeps at a scale of 1, or more coarsely if that is too large.
+// So a layer of many nodes is kept only at small scales, where drawing them again would take long.
+const FEW = 50;
+const SMALL_ZOOM = 0.2;
 
 // Moves an element to the end of another one. It keeps its focus, if the browser can do that.
 function moveInto(parent, element) {
@@ -28,10 +32,11 @@ export class FlowLift {
     this.outer = makeWires();
     this.layer = make("div", { class: "flow-layer" });
     this.frames = make("div", { class: "flow-frames" });
+    this.moved = make("div", { class: "flow-world flow-lifted", hidden: true });
     this.ground = make("div", { class: "flow-lifted-ground" });
-    const children = [this.ground, this.frames, this.inner, this.layer];
-    this.moved = new FlowLayer({ class: "flow-lifted", hidden: true }, ...children);
-    this.border = new FlowLayer({ hidden: true }, this.outer);
+    this.moved.append(this.ground, this.frames, this.inner, this.layer);
+    this.border = make("div", { class: "flow-world kept", hidden: true });
+    this.border.append(this.outer);
   }
 
   // Lifts nodes and their wires from the drawing.
@@ -39,10 +44,13 @@ export class FlowLift {
     const { canvas } = this;
     this.end();
     this.isActive = true;
-    this.show(true);
+    this.moved.hidden = false;
+    this.border.hidden = false;
     this.move();
     this.lifted = [...keys].map((id) => canvas.nodes.get(id)).filter(Boolean);
     this.cover();
+    const isKept = this.lifted.length <= FEW || canvas.view.zoom < SMALL_ZOOM;
+    this.moved.classList.toggle("kept", isKept);
     for (const one of this.lifted) {
       one.isLifted = true;
       moveInto(this.layer, one.element);
@@ -68,9 +76,13 @@ export class FlowLift {
     if (!this.isActive) return;
     const { view, editor } = this.canvas;
     const { x, y } = editor.drag ?? { x: 0, y: 0 };
-    for (const layer of [this.moved, this.border]) layer.sharpen(view.zoom);
-    this.moved.move(view.x + x * view.zoom, view.y + y * view.zoom, view.zoom);
-    this.border.move(view.x, view.y, view.zoom);
+    const at = (value) => Math.round(value);
+    const scale = `scale(${view.zoom})`;
+    const [left, top] = [view.x + x * view.zoom, view.y + y * view.zoom];
+    this.moved.style.transform = `translate(${at(left)}px, ${at(top)}px) ${scale}`;
+    const fixed = `translate(${at(view.x)}px, ${at(view.y)}px) ${scale}`;
+    if (this.fixed !== fixed) this.border.style.transform = fixed;
+    this.fixed = fixed;
   }
 
   // Returns everything to the drawing, on top of other nodes.
@@ -88,10 +100,7 @@ export class FlowLift {
     this.lifted = [];
     canvas.frames.lower((element) => moveInto(canvas.frames.element, element));
     canvas.wires.lower();
-    this.show(false);
-  }
-
-  show(isShown) {
-    for (const layer of [this.moved, this.border]) layer.element.hidden = !isShown;
+    this.moved.hidden = true;
+    this.border.hidden = true;
   }
 }

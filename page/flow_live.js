@@ -59,6 +59,9 @@ export class FlowLive {
       // The game may not have loaded a new subgraph yet.
       const wanted = instances.find((one) => one.instance === this.wanted);
       if (wanted && this.instance === null) this.choose(wanted);
+      // Nobody has to choose the only one.
+      const isOnly = this.isLooking && instances.length === 1 && this.instance === null;
+      if (isOnly) this.choose(instances[0]);
       if (JSON.stringify(instances) !== before) this.changed("instances");
       if (this.instance === null) await this.look();
       if (this.isWaiting) this.setWaiting((await editor.ask("status")).paused === true);
@@ -79,6 +82,13 @@ export class FlowLive {
     if (serial !== this.editor.serial) return;
     this.setStops(answer.breakpoints);
     this.setPaused(answer.paused ?? null, this.problem);
+  }
+
+  // Watches the only instance, until a person chooses none.
+  watchOnly(isLooking) {
+    if (this.isLooking === isLooking) return;
+    this.isLooking = isLooking;
+    this.list();
   }
 
   current() {

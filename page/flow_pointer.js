@@ -48,7 +48,7 @@ export class FlowPointer {
     const start = { x, y, at: this.canvas.point(x, y), touch: event.pointerType === "touch" };
     const hit = this.canvas.hit(x, y);
     this.act = { ...this.choose(event, hit), start, id: event.pointerId, moved: false };
-    if (this.act.kind === "pan" && start.touch) {
+    if (["pan", "move"].includes(this.act.kind) && start.touch) {
       this.timer = setTimeout(() => this.long(), LONG_MILLISECONDS);
     }
     // The focus goes to the graph, so that keys act on it.
@@ -75,11 +75,12 @@ export class FlowPointer {
       const { key } = hit;
       const add = event.shiftKey || event.ctrlKey || event.metaKey;
       const { selection } = this.editor;
+      const before = [...selection];
       if (add && selection.has(key)) return { kind: "move", drop: key };
       if (add) this.editor.select([...selection, key]);
       else if (!selection.has(key)) this.editor.select([key]);
       const row = hit.part === "value" && !add ? hit.row : null;
-      return { kind: "move", only: add ? null : key, row };
+      return { kind: "move", only: add ? null : key, row, key, before };
     }
     const [x, y] = this.canvas.point(event.clientX, event.clientY);
     const wire = this.canvas.wires.at(x, y, this.canvas.view.zoom);
@@ -391,12 +392,15 @@ export class FlowPointer {
     this.canvas.soon();
   }
 
-  // A finger that stays on the background opens the menu.
+  // A finger that stays on the background opens the menu; on a node, it adds it to the selection,
+  // or removes it.
   long() {
-    const { start } = this.act ?? {};
+    const { start, kind, key, before } = this.act ?? {};
     if (!start) return;
     this.cancel();
-    this.actions.menu(start.x, start.y);
+    if (kind !== "move") this.actions.menu(start.x, start.y);
+    else if (before.includes(key)) this.editor.select(before.filter((one) => one !== key));
+    else this.editor.select([...before, key]);
   }
 
   wheel(event) {

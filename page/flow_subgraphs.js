@@ -87,6 +87,33 @@ function crossings(editor, inside) {
   return { inner, outer };
 }
 
+// Returns the groups of only these nodes, and the selected comments, for the new graph.
+function innerRemarks(editor, inside, [left, top]) {
+  const result = {};
+  for (const [name, group] of Object.entries(editor.model.block("groups"))) {
+    const members = Object.keys(group?.nodes ?? {});
+    if (!members.length || !members.every((id) => inside.has(id))) continue;
+    result.groups ??= {};
+    result.groups[name] = copy(group);
+  }
+  for (const name of chosenComments(editor)) {
+    const comment = copy(editor.model.get("comments", name));
+    comment.position = movedBy(comment.position, -left, -top);
+    result.comments ??= {};
+    result.comments[name] = comment;
+  }
+  return result;
+}
+
+const chosenComments = (editor) =>
+  [...editor.selection].filter((key) => key.startsWith("c:")).map((key) => key.slice(2));
+
+// Moves a position of a source, in units of the grid.
+function movedBy(position, x, y) {
+  const [px, py] = Array.isArray(position) ? position.map(Number) : [0, 0];
+  return [Math.round(px + x) || 0, Math.round(py + y) || 0];
+}
+
 // Returns the source of the new graph.
 function innerSource(editor, ids, inner, variables) {
   const layout = editor.layout();
@@ -116,6 +143,8 @@ function innerSource(editor, ids, inner, variables) {
     source.positions[OUT] = [right - left + step, 0];
   }
   if (Object.keys(inner.events).length) source.events = inner.events;
+  const remarks = innerRemarks(editor, new Set(ids), [left, top]);
+  Object.assign(source, remarks);
   if (variables.length) {
     source.variables = {};
     for (const name of variables)
@@ -146,6 +175,7 @@ export async function extract(editor, name) {
   const inside = new Set(ids);
   const { inner, outer } = crossings(editor, inside);
   const source = JSON.stringify(innerSource(editor, ids, inner, variables));
+  const comments = chosenComments(editor);
   const answer = await editor.ask("flow_save", { graph: `${name}.flow`, base: "{}", source });
   if (!answer.saved) throw new Error(`there is already a graph '${name}'`);
   if (serial !== editor.serial) return;
@@ -159,6 +189,7 @@ export async function extract(editor, name) {
   ];
   const changes = [
     ...removal(editor, ids),
+    ...comments.map((one) => [["comments", one], undefined]),
     [["nodes", id], node],
     [["positions", id], place],
     ...variables.map((one) => [["variables", one], undefined]),
@@ -230,6 +261,22 @@ function innerEvents(editor, id, tree, ids, input, output) {
   return keys;
 }
 
+// Returns the changes that add the comments and groups of a subgraph, with new ids.
+function outerRemarks(editor, tree, ids, shift) {
+  const changes = [];
+  for (const comment of Object.values(tree.comments ?? {})) {
+    const position = movedBy(comment?.position, ...shift);
+    changes.push([["comments", editor.newId("comments", "c")], { ...copy(comment), position }]);
+  }
+  for (const group of Object.values(tree.groups ?? {})) {
+    const members = Object.keys(group?.nodes ?? {}).filter((old) => ids.has(old));
+    if (!members.length) continue;
+    const nodes = Object.fromEntries(members.map((old) => [ids.get(old), true]));
+    changes.push([["groups", editor.newId("groups", "g")], { ...copy(group), nodes }]);
+  }
+  return changes;
+}
+
 // Replaces a node that uses a subgraph by the nodes of that graph.
 export async function inline(editor, id) {
   const { model, serial } = editor;
@@ -256,17 +303,16 @@ export async function inline(editor, id) {
   const results = tree.nodes?.[output]?.inputs ?? {};
   const box = editor.layout().nodes.get(id);
   const [left, top] = gridPlace(box);
-  const places = olds.map((old) => tree.positions?.[old] ?? [0, 0]);
+  const places = olds.map((old) => movedBy(tree.positions?.[old], 0, 0));
   const [minX, minY] = [0, 1].map((axis) => Math.min(...places.map((place) => place[axis]), 9999));
+  const shift = [left - minX, top - minY];
   // The node goes first, because its removal also ends wires that are made again below.
   const after = [...removal(editor, [id]), ...changes];
   for (const [fresh, node] of nodes) after.push([["nodes", fresh], node]);
   olds.forEach((old, at) => {
-    after.push([
-      ["positions", ids.get(old)],
-      [left + places[at][0] - minX, top + places[at][1] - minY],
-    ]);
+    after.push([["positions", ids.get(old)], movedBy(places[at], ...shift)]);
   });
+  after.push(...outerRemarks(editor, tree, ids, shift));
   for (const key of innerEvents(editor, id, tree, ids, input, output))
     after.push([["events", key], true]);
   for (const wire of editor.layout().wires) {

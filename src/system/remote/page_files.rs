@@ -44,13 +44,13 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/flow_edit.js", SCRIPT, "flow_edit.js";
     "/flow_editor.js", SCRIPT, "flow_editor.js";
     "/flow_frames.js", SCRIPT, "flow_frames.js";
-    "/flow_layer.js", SCRIPT, "flow_layer.js";
     "/flow_layout.js", SCRIPT, "flow_layout.js";
     "/flow_lift.js", SCRIPT, "flow_lift.js";
     "/flow_live.js", SCRIPT, "flow_live.js";
     "/flow_model.js", SCRIPT, "flow_model.js";
     "/flow_node.js", SCRIPT, "flow_node.js";
     "/flow_palette.js", SCRIPT, "flow_palette.js";
+    "/flow_picture.js", SCRIPT, "flow_picture.js";
     "/flow_pointer.js", SCRIPT, "flow_pointer.js";
     "/flow_side.js", SCRIPT, "flow_side.js";
     "/flow_subgraphs.js", SCRIPT, "flow_subgraphs.js";
