@@ -142,6 +142,9 @@ export class FlowCanvas {
     if (what === "opened") this.opened();
     if (what === "selection" || what === "problems") this.picture.forget();
     if (what === "problems") this.collectProblems();
+    // The first answer has pins that make nodes larger.
+    if (what === "problems" && !this.isMoved) this.fitted = false;
+    if (what === "problems") this.isMoved = true;
     if (what === "selection" || what === "problems") this.refresh();
     else if (what !== "note") this.soon();
   }
@@ -159,7 +162,7 @@ export class FlowCanvas {
     this.wires.clear();
     this.frames.clear();
     this.litNodes.clear();
-    Object.assign(this, { values: {}, counts: {}, active: null, fitted: false });
+    Object.assign(this, { values: {}, counts: {}, active: null, fitted: false, isMoved: false });
     this.collectProblems();
     setText(this.empty, "The graph is empty: press Space, or double-click here, for a first node.");
   }
@@ -396,6 +399,7 @@ export class FlowCanvas {
 
   // A new scale is drawn sharply when the view rests.
   moving() {
+    this.isMoved = true;
     const ratio = this.view.zoom / this.drawnZoom;
     if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
@@ -447,6 +451,7 @@ export class FlowCanvas {
       box.y > rect.top &&
       box.y + box.shape.height < rect.bottom;
     if (inside && this.view.zoom >= FAR) return;
+    this.isMoved = true;
     const zoom = Math.max(this.view.zoom, 0.75);
     this.view.zoom = zoom;
     this.view.x = this.size[0] / 2 - (box.x + WIDTH / 2) * zoom;

@@ -1,8 +1,20 @@
 // The state of the Flow editor: the open graph, its layout, the selection, problems, saving and
 // what changes on disk meanwhile. Independent of the DOM.
 
+import { placesOf } from "./flow_layout.js";
 import { FlowModel } from "./flow_model.js";
-import { Catalogue, pixels, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  Catalogue,
+  GRID,
+  bounds,
+  gridPlace,
+  pixels,
+  shapeOf,
+  splitPin,
+  splitWire,
+  wireKey,
+  wireOf,
+} from "./flow_types.js";
 
 const VALIDATE_MILLISECONDS = 120;
 const DISK_MILLISECONDS = 1500;
@@ -38,6 +50,7 @@ export class FlowEditor {
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
     this.layoutOf = { version: -1 };
+    this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
     this.serial = (this.serial ?? 0) + 1;
     clearTimeout(this.timer);
@@ -90,12 +103,22 @@ export class FlowEditor {
   // Applies changes of the source as one step of the history. `from` is the node whose element made
   // the change itself, and is not created again.
   change(label, changes, { join = null, from = null } = {}) {
-    if (!this.model?.apply(label, changes, join)) return false;
+    if (!this.model?.apply(label, [...this.placing(changes), ...changes], join)) return false;
     this.quiet = from;
     this.changed();
     this.quiet = null;
     if (!join) this.note(label);
     return true;
+  }
+
+  // Returns the changes that keep the nodes without positions where they are, if others get one.
+  placing(changes) {
+    const isMove = ([path, value]) => path[0] === "positions" && value !== undefined;
+    if (!changes.some(isMove)) return [];
+    const met = new Set(changes.map(([path]) => path[1]));
+    const { nodes } = this.layout();
+    const free = [...this.freePlaces.places.keys()].filter((id) => nodes.has(id) && !met.has(id));
+    return free.map((id) => [["positions", id], gridPlace(nodes.get(id))]);
   }
 
   changed() {
@@ -167,8 +190,9 @@ export class FlowEditor {
     const positions = this.model.block("positions");
     for (const [id, node] of Object.entries(this.model.block("nodes"))) {
       const at = Object.hasOwn(positions, id) ? positions[id] : null;
-      const [x, y] = Array.isArray(at) ? [pixels(at[0]), pixels(at[1])] : [0, 0];
-      nodes.set(id, { id, node, x, y, ...this.pins(id, node) });
+      const isFree = !Array.isArray(at);
+      const [x, y] = isFree ? [0, 0] : [pixels(at[0]), pixels(at[1])];
+      nodes.set(id, { id, node, x, y, isFree, ...this.pins(id, node) });
     }
     const wires = this.computeWires(nodes);
     // Pins that only wires name are shown, so that they can be repaired.
@@ -191,8 +215,23 @@ export class FlowEditor {
       box.signature = JSON.stringify([box.node, box.inputs, box.outputs]);
     }
     for (const wire of wires) this.typeWire(wire, nodes);
+    this.placeFree(nodes, wires);
     const byKey = new Map(wires.map((wire) => [wire.key, wire]));
     return { nodes, wires, byKey, ...wiresByNode(wires) };
+  }
+
+  // Lays out the nodes without positions, below the others. The source stays as it is.
+  placeFree(nodes, wires) {
+    const free = [...nodes.values()].filter((box) => box.isFree);
+    const key = `${this.pinsVersion} ${free.map((box) => box.id).join(" ")}`;
+    if (this.freePlaces.key !== key) {
+      const around = bounds([...nodes.values()].filter((box) => !box.isFree));
+      const origin = around
+        ? [Math.round(around.left / GRID), Math.ceil(around.bottom / GRID) + 3]
+        : [0, 0];
+      this.freePlaces = { key, places: new Map(placesOf({ nodes, wires }, free, origin)) };
+    }
+    for (const box of free) [box.x, box.y] = this.freePlaces.places.get(box.id).map(pixels);
   }
 
   computeWires(nodes) {

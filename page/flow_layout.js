@@ -242,18 +242,15 @@ function placeLoose(ids, layout) {
   return places;
 }
 
-// Lays out the selected nodes, or all of them, as one change of their positions.
-export function autoLayout(editor) {
-  const layout = editor.layout();
-  const some = editor.chosen.length > 1 ? editor.chosen : [...layout.nodes.keys()];
-  const inside = new Set(some);
-  const boxes = some.map((id) => layout.nodes.get(id));
-  if (!boxes.length) return;
+// Returns the positions of some nodes of a layout, in units of the grid: [id, [x, y]]. They begin
+// at a point.
+export function placesOf(layout, boxes, [left, from]) {
+  const inside = new Set(boxes.map((box) => box.id));
   // The order of today decides between equals, so that a second layout changes little.
-  boxes.sort((a, b) => a.y - b.y || a.x - b.x || (a.id < b.id ? -1 : 1));
+  const sorted = [...boxes].sort((a, b) => a.y - b.y || a.x - b.x || (a.id < b.id ? -1 : 1));
   const wires = layout.wires.filter((wire) => inside.has(wire.from) && inside.has(wire.to));
   const parts = partsOf(
-    boxes.map((box) => box.id),
+    sorted.map((box) => box.id),
     wires,
   );
   const joined = parts.filter((part) => part.length > 1);
@@ -266,19 +263,24 @@ export function autoLayout(editor) {
     );
   });
   all.push(placeLoose(parts.filter((part) => part.length === 1).flat(), layout));
-  const around = bounds(boxes);
-  const left = Math.round(around.left / GRID);
-  let top = Math.round(around.top / GRID);
-  const changes = [];
+  const found = [];
+  let top = from;
   for (const places of all.filter((one) => one.length > 0)) {
     const first = Math.min(...places.map((place) => place.y));
-    for (const { id, x, y } of places) {
-      changes.push([
-        ["positions", id],
-        [left + x, top + y - first],
-      ]);
-    }
+    for (const { id, x, y } of places) found.push([id, [left + x, top + y - first]]);
     top += Math.max(...places.map((place) => place.bottom)) - first + GAP_PARTS - GAP_DOWN;
   }
+  return found;
+}
+
+// Lays out the selected nodes, or all of them, as one change of their positions.
+export function autoLayout(editor) {
+  const layout = editor.layout();
+  const some = editor.chosen.length > 1 ? editor.chosen : [...layout.nodes.keys()];
+  const boxes = some.map((id) => layout.nodes.get(id));
+  const around = bounds(boxes);
+  if (!around) return;
+  const origin = [around.left, around.top].map((part) => Math.round(part / GRID));
+  const changes = placesOf(layout, boxes, origin).map(([id, at]) => [["positions", id], at]);
   editor.change("lay out", changes);
 }
