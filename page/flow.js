@@ -207,7 +207,8 @@ class FlowView {
       ? [...fresh, ...known]
       : [...removals, ...known.slice(0, KNOWN_MAX), ...fresh];
     const title = `Wire ${pin.name} (${pin.type}) ${isOutput ? "to" : "from"}`;
-    openPalette({ title, items, x, y, chosen, start: removals.length });
+    const closed = () => canvas.wires.drag(null);
+    openPalette({ title, items, x, y, chosen, closed, start: removals.length });
   }
 
   // Returns the items that remove the wires of a pin.

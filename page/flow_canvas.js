@@ -12,7 +12,7 @@ import { FlowWires } from "./flow_wires.js";
 const ZOOM_LEAST = 0.08;
 const ZOOM_MOST = 2;
 // Below this zoom, nodes show only their names.
-const FAR = 0.42;
+const FAR = 0.36;
 // Nodes within this distance of the visible part have elements, in pixels of the screen.
 const MARGIN = 200;
 // Rows of at most so many nodes are created in a frame.

@@ -9,7 +9,7 @@ import { onTheme } from "./theme.js";
 
 const NODES_LEAST = 120;
 const PIXELS_MAX = 6e6;
-const SCALE_MOST = 0.42;
+const SCALE_MOST = 0.4;
 // Wires and selected nodes reach this far beyond the nodes, in pixels of the graph.
 const MARGIN = 180;
 const IDLE_MILLISECONDS = 400;

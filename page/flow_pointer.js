@@ -323,12 +323,14 @@ export class FlowPointer {
     if (!act || (act.kind !== "pinch" && act.id !== event.pointerId)) return;
     this.act = null;
     this.hint(null);
+    // A list of what the wire can end at keeps showing it.
+    let isListed = false;
     if (act.kind === "move" || act.kind === "resize") this.drop(act);
-    else if (act.kind === "wire") this.dropWire(act, event);
+    else if (act.kind === "wire") isListed = this.dropWire(act, event);
     else if (act.kind === "marquee" && !act.moved) this.editor.select(act.before);
     else if (act.clears && !act.moved) this.editor.select([]);
     this.canvas.marquee.hidden = true;
-    this.canvas.wires.drag(null);
+    if (!isListed) this.canvas.wires.drag(null);
     this.canvas.soon();
   }
 
@@ -354,13 +356,14 @@ export class FlowPointer {
     this.actions.move(drag.keys, x, y);
   }
 
+  // Ends the drag of a wire. Returns true if a list of ends was opened where it was dropped.
   dropWire(act, event) {
     const { editor, actions } = this;
     const end = this.fixedEnd(act);
     if (!act.moved) {
       // A click on a pin lists what it can be wired to.
       actions.connect(act.node, act.pin, act.side, event.clientX, event.clientY);
-      return;
+      return false;
     }
     const target = this.target(event.clientX, event.clientY, end);
     const detach = act.detached ? [[["nodes", act.node, "inputs", act.pin.name], undefined]] : [];
@@ -372,7 +375,9 @@ export class FlowPointer {
       editor.change("remove a wire", detach);
     } else {
       actions.connect(end.node, end.pin, end.side, event.clientX, event.clientY, true);
+      return true;
     }
+    return false;
   }
 
   cancel() {
