@@ -364,6 +364,7 @@ class FlowView {
     }
     if (this.side.page !== "Live") return;
     if (what === "instances") this.side.draw();
+    else if (what === "events") this.side.drawHistorySoon();
     else this.side.drawHistory();
   }
 

@@ -1,7 +1,7 @@
 // The drawing of a Flow graph: pan and zoom, and the elements of what is near the visible part.
 // Pointers are in flow_pointer.js, keys and commands in flow_commands.js.
 
-import { make, setText } from "./dom.js";
+import { make, seldom, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
 import { FlowLift } from "./flow_lift.js";
 import { FlowNode } from "./flow_node.js";
@@ -25,9 +25,10 @@ const SETTLE_MILLISECONDS = 180;
 const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
 // The browser scales only what it has drawn at 1 or more. Below this scale that is slow.
 const SCALED_LEAST = 0.3;
-// How long a wire is lit, and how often lights are looked at.
-const LIVE_MILLISECONDS = 450;
+// How long a wire is lit, how often lights are looked at, and how often live values are drawn.
+const LIT_MILLISECONDS = 450;
 const FADE_MILLISECONDS = 150;
+const LIVE_MILLISECONDS = 90;
 
 // A pin can be met up to this distance outside of its node.
 const PIN = 9;
@@ -85,6 +86,11 @@ export class FlowCanvas {
       this.empty,
     );
     this.frame = this.scheduler();
+    // Draws live values and lights in the next frame.
+    this.liveSoon = seldom(() => {
+      this.isLiveStale = true;
+      this.frame();
+    }, LIVE_MILLISECONDS);
     new ResizeObserver(() => this.resized()).observe(this.element);
     editor.watch((what) => this.took(what));
   }
@@ -92,12 +98,6 @@ export class FlowCanvas {
   // Draws everything in the next frame.
   soon() {
     this.isStale = true;
-    this.frame();
-  }
-
-  // Draws live values and lights in the next frame.
-  liveSoon() {
-    this.isLiveStale = true;
     this.frame();
   }
 
@@ -469,7 +469,7 @@ export class FlowCanvas {
 
   // Lights up the wires and nodes of events that were just sent.
   light(wires, nodes) {
-    const until = performance.now() + LIVE_MILLISECONDS;
+    const until = performance.now() + LIT_MILLISECONDS;
     for (const key of wires) this.wires.lit.set(key, until);
     for (const id of nodes) this.litNodes.set(id, until);
     this.fading ??= setTimeout(() => this.fade(), FADE_MILLISECONDS);

@@ -7,7 +7,7 @@ import { GRID, WIDTH, bounds } from "./flow_types.js";
 const GAP_ACROSS = 4;
 const GAP_DOWN = 2;
 // A wire that passes a column keeps this much of it free.
-const LANE = 1;
+const LANE = 2;
 const GAP_PARTS = 4;
 const SWEEPS = 8;
 const STRAIGHTENINGS = 12;

@@ -1,7 +1,7 @@
 // The live view of a graph: an instance of the running game, its events, counts and last values,
 // breakpoints, steps.
 
-const POLL_MILLISECONDS = 50;
+const POLL_MILLISECONDS = 100;
 const LIST_MILLISECONDS = 1500;
 const HISTORY_MAX = 1000;
 

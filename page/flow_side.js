@@ -1,13 +1,14 @@
 // The panel next to the drawing of a graph: the selected node, variables, problems, the live view,
 // and a search through all graphs.
 
-import { make, setText, walkable } from "./dom.js";
+import { make, seldom, setText, walkable } from "./dom.js";
 import { findText, rename, usesOf } from "./flow_edit.js";
 import { makeValue } from "./flow_values.js";
 import { VirtualList } from "./virtual_list.js";
 
 const PAGES = ["Node", "Values", "Problems", "Live", "Find"];
 const FOUND_MAX = 300;
+const HISTORY_MILLISECONDS = 250;
 const BLOCKS = [
   ["variables", "Variables", "variable"],
   ["inputs", "Inputs of the graph", "input"],
@@ -49,6 +50,7 @@ export class FlowSide {
       if (event.key === "Enter") this.find(this.query.value);
     });
     this.editor.watch((what) => this.took(what));
+    this.drawHistorySoon = seldom(() => this.drawHistory(), HISTORY_MILLISECONDS);
     this.show("Node");
   }
 
