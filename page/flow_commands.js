@@ -313,7 +313,9 @@ export class FlowCommands {
     if (arrow) return this.walkNodes(key, arrow);
     if (event.key === "Enter" && !event.ctrlKey) return this.enterKey(event, key, isPin);
     if (event.key === "Escape") {
-      if (isPin) this.leavePins();
+      // A drag ends without an effect.
+      if (this.pointer.act) this.pointer.cancel();
+      else if (isPin) this.leavePins();
       else if (editor.selection.size || editor.wire) editor.select([]);
       else canvas.element.focus({ preventScroll: true });
       return true;
