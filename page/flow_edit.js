@@ -8,10 +8,9 @@ import {
   bounds,
   gridPlace,
   shapeOf,
-  splitPin,
   splitWire,
   wireKey,
-  wireOf,
+  wiredInputs,
 } from "./flow_types.js";
 
 const MARK = "engine_flow";
@@ -177,10 +176,7 @@ function readPart(text) {
 // those exist.
 function renamed(editor, node, ids) {
   const result = copy(node);
-  for (const [pin, value] of Object.entries(result.inputs ?? {})) {
-    const source = wireOf(value);
-    if (source === null) continue;
-    const [from, fromPin] = splitPin(source);
+  for (const [pin, from, fromPin] of wiredInputs(result)) {
     if (ids.has(from)) result.inputs[pin] = { wire: `${ids.get(from)}.${fromPin}` };
     else if (editor.model.get("nodes", from) === undefined) delete result.inputs[pin];
   }

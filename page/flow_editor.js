@@ -10,10 +10,9 @@ import {
   gridPlace,
   pixels,
   shapeOf,
-  splitPin,
   splitWire,
   wireKey,
-  wireOf,
+  wiredInputs,
 } from "./flow_types.js";
 
 const VALIDATE_MILLISECONDS = 120;
@@ -241,10 +240,7 @@ export class FlowEditor {
       wires.push({ key, event: true, from, fromPin, to, toPin });
     }
     for (const [id, { node }] of nodes) {
-      for (const [pin, value] of Object.entries(node?.inputs ?? {})) {
-        const source = wireOf(value);
-        if (source === null) continue;
-        const [from, fromPin] = splitPin(source);
+      for (const [pin, from, fromPin] of wiredInputs(node)) {
         wires.push({ key: `${id}.${pin}`, event: false, from, fromPin, to: id, toPin: pin });
       }
     }

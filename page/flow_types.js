@@ -44,6 +44,12 @@ export const wireKey = (from, fromPin, to, toPin) => `${from}.${fromPin} > ${to}
 // The source of an input that has a wire, or null.
 export const wireOf = (value) => (typeof value?.wire === "string" ? value.wire : null);
 
+// Returns the inputs of a node that have wires: name, node and pin of the source.
+export function wiredInputs(node) {
+  const all = Object.entries(node?.inputs ?? {}).map(([pin, value]) => [pin, wireOf(value)]);
+  return all.filter(([, source]) => source !== null).map(([pin, it]) => [pin, ...splitPin(it)]);
+}
+
 // Makes a text for people from the value of an input.
 export function literalText(value) {
   if (value === undefined) return "";
