@@ -99,6 +99,21 @@ export function drawn(draw) {
   };
 }
 
+// Returns a function that calls `run` at once, but not again within some milliseconds.
+export function seldom(run, milliseconds) {
+  let [last, timer] = [-Infinity, null];
+  const turn = () => {
+    timer = null;
+    last = performance.now();
+    run();
+  };
+  return () => {
+    const wait = last + milliseconds - performance.now();
+    if (timer === null && wait <= 0) turn();
+    else timer ??= setTimeout(turn, wait);
+  };
+}
+
 // Returns the context of a canvas that fills the width of its parent, cleared, and that width.
 export function sizedCanvas(canvas, height) {
   const width = canvas.parentElement.clientWidth;

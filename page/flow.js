@@ -202,9 +202,31 @@ class FlowView {
     };
     const fresh = nodeItems(editor.catalogue, pin, isOutput);
     const known = pinItems(editor, node, pin, isOutput, isDropped);
-    const items = isDropped ? [...fresh, ...known] : [...known.slice(0, KNOWN_MAX), ...fresh];
+    const removals = isDropped ? [] : this.removals(node, pin, isOutput);
+    const items = isDropped
+      ? [...fresh, ...known]
+      : [...removals, ...known.slice(0, KNOWN_MAX), ...fresh];
     const title = `Wire ${pin.name} (${pin.type}) ${isOutput ? "to" : "from"}`;
-    openPalette({ title, items, x, y, chosen });
+    const closed = () => canvas.wires.drag(null);
+    openPalette({ title, items, x, y, chosen, closed, start: removals.length });
+  }
+
+  // Returns the items that remove the wires of a pin.
+  removals(node, pin, isOutput) {
+    const { editor } = this;
+    const { nodes, wiresFrom, wiresTo } = editor.layout();
+    const all = (isOutput ? wiresFrom : wiresTo).get(node) ?? [];
+    const own = all.filter((wire) => (isOutput ? wire.fromPin : wire.toPin) === pin.name);
+    return own.map((wire) => {
+      const [id, other] = isOutput ? [wire.to, wire.toPin] : [wire.from, wire.fromPin];
+      const name = nodes.get(id)?.row?.name ?? id;
+      return {
+        name: `Remove the wire ${isOutput ? "to" : "from"} ${name}: ${other}`,
+        group: id,
+        color: "bad",
+        run: () => editor.change("remove a wire", editor.unwiring(wire)),
+      };
+    });
   }
 
   wire(end, target, detach) {
@@ -342,6 +364,7 @@ class FlowView {
     }
     if (this.side.page !== "Live") return;
     if (what === "instances") this.side.draw();
+    else if (what === "events") this.side.drawHistorySoon();
     else this.side.drawHistory();
   }
 

@@ -1,17 +1,18 @@
 // The drawing of a Flow graph: pan and zoom, and the elements of what is near the visible part.
 // Pointers are in flow_pointer.js, keys and commands in flow_commands.js.
 
-import { make, setText } from "./dom.js";
+import { make, seldom, setText } from "./dom.js";
 import { FlowFrames } from "./flow_frames.js";
 import { FlowLift } from "./flow_lift.js";
 import { FlowNode } from "./flow_node.js";
-import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
+import { FlowPicture } from "./flow_picture.js";
+import { HEAD, ROW, WIDTH, bounds } from "./flow_types.js";
 import { FlowWires } from "./flow_wires.js";
 
 const ZOOM_LEAST = 0.08;
 const ZOOM_MOST = 2;
 // Below this zoom, nodes show only their names.
-const FAR = 0.42;
+const FAR = 0.36;
 // Nodes within this distance of the visible part have elements, in pixels of the screen.
 const MARGIN = 200;
 // Rows of at most so many nodes are created in a frame.
@@ -22,10 +23,12 @@ const NODES_KEPT = 700;
 // ratios to the scale at which it is drawn.
 const SETTLE_MILLISECONDS = 180;
 const [SHARP_LEAST, SHARP_MOST] = [0.5, 4];
-// The browser scales only what it has drawn at 1 or more. At small scales that is slower than
-// drawing again, because nodes are only their names then.
+// The browser scales only what it has drawn at 1 or more. Below this scale that is slow.
 const SCALED_LEAST = 0.3;
-const LIVE_MILLISECONDS = 450;
+// How long a wire is lit, how often lights are looked at, and how often live values are drawn.
+const LIT_MILLISECONDS = 450;
+const FADE_MILLISECONDS = 150;
+const LIVE_MILLISECONDS = 90;
 
 // A pin can be met up to this distance outside of its node.
 const PIN = 9;
@@ -61,6 +64,7 @@ export class FlowCanvas {
     const ground = make("div", { class: "flow-ground", "aria-hidden": "true" });
     this.world = make("div", { class: "flow-world" });
     this.world.append(ground, this.frames.element, this.wires.svg, this.layer);
+    this.picture = new FlowPicture(this);
     this.lift = new FlowLift(this);
     this.marquee = make("div", { class: "marquee", hidden: true });
     this.percent = make("span", { class: "figures" });
@@ -75,12 +79,18 @@ export class FlowCanvas {
         "aria-label": `Graph. ${HELP}`,
       },
       this.world,
+      this.picture.element,
       this.lift.border,
       this.lift.moved,
       this.marquee,
       this.empty,
     );
     this.frame = this.scheduler();
+    // Draws live values and lights in the next frame.
+    this.liveSoon = seldom(() => {
+      this.isLiveStale = true;
+      this.frame();
+    }, LIVE_MILLISECONDS);
     new ResizeObserver(() => this.resized()).observe(this.element);
     editor.watch((what) => this.took(what));
   }
@@ -114,8 +124,12 @@ export class FlowCanvas {
     let asked = false;
     const turn = () => {
       asked = false;
-      if (this.isStale || !this.isDrawn) this.draw();
-      else this.drawMovement();
+      if (this.picture.isShown) this.drawView();
+      else if (this.isStale || !this.isDrawn) this.draw();
+      else {
+        this.drawMovement();
+        if (this.isLiveStale) this.drawLive();
+      }
     };
     return () => {
       if (asked) return;
@@ -126,7 +140,11 @@ export class FlowCanvas {
 
   took(what) {
     if (what === "opened") this.opened();
+    if (what === "selection" || what === "problems") this.picture.forget();
     if (what === "problems") this.collectProblems();
+    // The first answer has pins that make nodes larger.
+    if (what === "problems" && !this.isMoved) this.fitted = false;
+    if (what === "problems") this.isMoved = true;
     if (what === "selection" || what === "problems") this.refresh();
     else if (what !== "note") this.soon();
   }
@@ -144,7 +162,7 @@ export class FlowCanvas {
     this.wires.clear();
     this.frames.clear();
     this.litNodes.clear();
-    Object.assign(this, { values: {}, counts: {}, active: null, fitted: false });
+    Object.assign(this, { values: {}, counts: {}, active: null, fitted: false, isMoved: false });
     this.collectProblems();
     setText(this.empty, "The graph is empty: press Space, or double-click here, for a first node.");
   }
@@ -219,6 +237,7 @@ export class FlowCanvas {
   draw() {
     const { editor } = this;
     this.isStale = false;
+    this.isLiveStale = false;
     if (!editor.model || !this.size?.[0]) return;
     const layout = editor.layout();
     if (!this.fitted && layout.nodes.size) this.fit(null);
@@ -232,6 +251,7 @@ export class FlowCanvas {
     this.drawNodes(layout, rect);
     const place = (box) => this.place(box);
     this.wires.draw(layout, rect, place, editor.wire, this.badWires);
+    this.picture.prepareSoon();
   }
 
   // Draws only what the view and a drag have moved.
@@ -244,14 +264,26 @@ export class FlowCanvas {
     this.wires.drawLifted(layout, (box) => this.place(box));
   }
 
-  // Moves what is drawn. The browser does that without drawing it again, apart from the scale.
+  // Draws only live values, counts and lights.
+  drawLive() {
+    const { editor } = this;
+    this.isLiveStale = false;
+    if (!editor.model) return;
+    for (const one of this.nodes.values()) {
+      one.isLiveStale = !one.isNear;
+      if (one.isNear) this.showLive(one);
+    }
+    this.wires.drawLit(editor.layout(), editor.wire, this.badWires);
+  }
+
+  showLive(one) {
+    one.showLive(this.values, this.counts[one.id], this.litNodes.has(one.id));
+  }
+
+  // Moves what is drawn.
   drawView() {
     const { view } = this;
-    const [x, y] = [Math.round(view.x), Math.round(view.y)];
-    const transform = `translate(${x}px, ${y}px) scale(${view.zoom})`;
-    if (this.transform === transform) return;
-    this.transform = transform;
-    this.world.style.transform = transform;
+    this.moveWorld();
     // While the scale changes, nodes keep the form that they have.
     const isFar = this.isZooming ? this.isFar : view.zoom < FAR;
     if (this.isFar !== isFar) this.element.classList.toggle("far", isFar);
@@ -259,11 +291,25 @@ export class FlowCanvas {
     setText(this.percent, `${Math.round(view.zoom * 100)} %`);
   }
 
+  moveWorld() {
+    const { view } = this;
+    if (this.picture.isShown) {
+      this.picture.show(view);
+      return;
+    }
+    const [x, y] = [Math.round(view.x), Math.round(view.y)];
+    const transform = `translate(${x}px, ${y}px) scale(${view.zoom})`;
+    if (this.transform === transform) return;
+    this.transform = transform;
+    this.world.style.transform = transform;
+  }
+
   // Draws sharply at the scale that the view has now.
   settle() {
     this.drawnZoom = this.view.zoom;
     this.isZooming = false;
     this.world.classList.remove("zooming");
+    this.picture.hide();
     this.transform = "";
     this.soon();
   }
@@ -292,6 +338,8 @@ export class FlowCanvas {
       this.put(one, ...(one.isLifted ? [box.x, box.y] : [x, y]));
       one.isNear = isNear;
       if (isNear && one.marks !== this.marks) this.mark(one);
+      else if (isNear && one.isLiveStale) this.showLive(one);
+      if (isNear) one.isLiveStale = false;
     }
     this.removeNodes(layout);
     if (added.length) this.layer.append(...added);
@@ -328,7 +376,7 @@ export class FlowCanvas {
       hasStop: this.stops.has(one.id),
       isPaused: this.paused === one.id,
     });
-    one.showLive(this.values, this.counts[one.id], this.litNodes.has(one.id));
+    this.showLive(one);
   }
 
   // Moves the visible part, in pixels of the screen.
@@ -351,14 +399,18 @@ export class FlowCanvas {
 
   // A new scale is drawn sharply when the view rests.
   moving() {
+    this.isMoved = true;
     const ratio = this.view.zoom / this.drawnZoom;
     if (this.isZooming || ratio !== 1) {
       this.isZooming = true;
-      const isLarge = this.view.zoom > SCALED_LEAST;
-      const isScaled = isLarge && ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
-      this.world.classList.toggle("zooming", isScaled);
-      // Nodes keep their form until the view rests.
-      if (!isScaled) this.drawnZoom = this.view.zoom;
+      const { zoom } = this.view;
+      const isScaled = zoom > SCALED_LEAST && ratio >= SHARP_LEAST && ratio <= SHARP_MOST;
+      if (zoom < FAR && !this.editor.drag && this.picture.isDrawn) this.picture.show(this.view);
+      // The picture, and nodes, keep their form until the view rests.
+      if (!this.picture.isShown) {
+        this.world.classList.toggle("zooming", isScaled);
+        if (!isScaled) this.drawnZoom = zoom;
+      }
       clearTimeout(this.settling);
       this.settling = setTimeout(() => this.settle(), SETTLE_MILLISECONDS);
     }
@@ -370,10 +422,7 @@ export class FlowCanvas {
     const boxes = [...this.editor.layout().nodes.values()];
     const some = ids?.length ? boxes.filter((box) => ids.includes(box.id)) : boxes;
     if (!some.length || !this.size) return;
-    const left = Math.min(...some.map((box) => box.x));
-    const top = Math.min(...some.map((box) => box.y));
-    const right = Math.max(...some.map((box) => box.x + WIDTH));
-    const bottom = Math.max(...some.map((box) => box.y + box.shape.height));
+    const { left, top, right, bottom } = bounds(some);
     const [width, height] = this.size;
     const fitting = Math.min((width - 48) / (right - left), (height - 64) / (bottom - top));
     const zoom = Math.min(1, Math.max(ZOOM_LEAST, fitting));
@@ -402,6 +451,7 @@ export class FlowCanvas {
       box.y > rect.top &&
       box.y + box.shape.height < rect.bottom;
     if (inside && this.view.zoom >= FAR) return;
+    this.isMoved = true;
     const zoom = Math.max(this.view.zoom, 0.75);
     this.view.zoom = zoom;
     this.view.x = this.size[0] / 2 - (box.x + WIDTH / 2) * zoom;
@@ -419,22 +469,22 @@ export class FlowCanvas {
 
   // Lights up the wires and nodes of events that were just sent.
   light(wires, nodes) {
-    const until = performance.now() + LIVE_MILLISECONDS;
+    const until = performance.now() + LIT_MILLISECONDS;
     for (const key of wires) this.wires.lit.set(key, until);
     for (const id of nodes) this.litNodes.set(id, until);
-    clearTimeout(this.fading);
-    this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS);
-    this.refresh();
+    this.fading ??= setTimeout(() => this.fade(), FADE_MILLISECONDS);
+    this.liveSoon();
   }
 
   fade() {
+    this.fading = null;
     const now = performance.now();
     for (const lit of [this.wires.lit, this.litNodes]) {
       for (const [key, until] of lit) if (until <= now) lit.delete(key);
     }
     if (this.wires.lit.size + this.litNodes.size) {
-      this.fading = setTimeout(() => this.fade(), LIVE_MILLISECONDS / 3);
+      this.fading = setTimeout(() => this.fade(), FADE_MILLISECONDS);
     }
-    this.refresh();
+    this.liveSoon();
   }
 }

@@ -12,7 +12,7 @@ import {
 import { autoLayout } from "./flow_layout.js";
 import { openMenu } from "./flow_palette.js";
 import { extract, extractable, inline } from "./flow_subgraphs.js";
-import { GRID, HEAD, WIDTH } from "./flow_types.js";
+import { GRID, HEAD, WIDTH, bounds } from "./flow_types.js";
 
 const STEP = 40;
 // Keys that also act in the panel and the bar: always, and where no text is edited.
@@ -313,7 +313,9 @@ export class FlowCommands {
     if (arrow) return this.walkNodes(key, arrow);
     if (event.key === "Enter" && !event.ctrlKey) return this.enterKey(event, key, isPin);
     if (event.key === "Escape") {
-      if (isPin) this.leavePins();
+      // A drag ends without an effect.
+      if (this.pointer.act) this.pointer.cancel();
+      else if (isPin) this.leavePins();
       else if (editor.selection.size || editor.wire) editor.select([]);
       else canvas.element.focus({ preventScroll: true });
       return true;
@@ -513,9 +515,9 @@ export class FlowCommands {
   duplicate() {
     const text = copyText(this.editor);
     if (text === null) return;
-    const boxes = this.editor.chosen.map((id) => this.editor.layout().nodes.get(id));
-    const least = (axis) => Math.round(Math.min(...boxes.map((box) => box[axis])) / GRID);
-    const at = boxes.length ? [least("x") + 2, least("y") + 2] : this.grid();
+    const rect = bounds(this.editor.chosen.map((id) => this.editor.layout().nodes.get(id)));
+    const moved = (part) => Math.round(part / GRID) + 2;
+    const at = rect ? [moved(rect.left), moved(rect.top)] : this.grid();
     pasteText(this.editor, text, at);
   }
 

@@ -2,13 +2,20 @@
 // groups, renaming, usages. Independent of the DOM.
 
 import { copy } from "./flow_model.js";
-import { WIDTH, GRID, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  GRID,
+  WIDTH,
+  bounds,
+  gridPlace,
+  shapeOf,
+  splitWire,
+  wireKey,
+  wiredInputs,
+} from "./flow_types.js";
 
 const MARK = "engine_flow";
 const PASTED_MAX = 5000;
 const NAME = /^[A-Za-z]\w{0,31}$/;
-
-const roundedAt = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
 
 // Returns the changes that remove nodes, with their wires, positions and memberships.
 export function removal(editor, ids) {
@@ -78,7 +85,7 @@ export function moveBy(editor, keys, x, y, join = null) {
       const [cx, cy] = editor.model.get(...path) ?? [0, 0];
       changes.push([path, [cx + x, cy + y]]);
     } else if (layout.nodes.has(key)) {
-      const [nx, ny] = roundedAt(layout.nodes.get(key));
+      const [nx, ny] = gridPlace(layout.nodes.get(key));
       changes.push([
         ["positions", key],
         [nx + x, ny + y],
@@ -93,7 +100,7 @@ export function moveBy(editor, keys, x, y, join = null) {
 export function align(editor, how) {
   const boxes = editor.chosen.map((id) => editor.layout().nodes.get(id)).filter(Boolean);
   if (boxes.length < 2) return;
-  const place = new Map(boxes.map((box) => [box.id, roundedAt(box)]));
+  const place = new Map(boxes.map((box) => [box.id, gridPlace(box)]));
   const height = (box) => Math.ceil(box.shape.height / GRID);
   const side = (index, far) =>
     Math[far ? "max" : "min"](
@@ -135,7 +142,7 @@ export function copyText(editor) {
   for (const id of ids) {
     const { node, settings } = layout.nodes.get(id);
     part.nodes[id] = copy(node);
-    part.positions[id] = roundedAt(layout.nodes.get(id));
+    part.positions[id] = gridPlace(layout.nodes.get(id));
     for (const setting of settings.filter((one) => one.type === "variable")) {
       const variable = model.get("variables", node[setting.name]);
       if (variable) part.variables[node[setting.name]] = copy(variable);
@@ -169,10 +176,7 @@ function readPart(text) {
 // those exist.
 function renamed(editor, node, ids) {
   const result = copy(node);
-  for (const [pin, value] of Object.entries(result.inputs ?? {})) {
-    const source = wireOf(value);
-    if (source === null) continue;
-    const [from, fromPin] = splitPin(source);
+  for (const [pin, from, fromPin] of wiredInputs(result)) {
     if (ids.has(from)) result.inputs[pin] = { wire: `${ids.get(from)}.${fromPin}` };
     else if (editor.model.get("nodes", from) === undefined) delete result.inputs[pin];
   }
@@ -227,12 +231,9 @@ export function addComment(editor, at) {
   const id = editor.newId("comments", "c");
   let [position, size] = [at, [16, 6]];
   if (boxes.length) {
-    const left = Math.min(...boxes.map((box) => box.x)) / GRID;
-    const top = Math.min(...boxes.map((box) => box.y)) / GRID;
-    const right = Math.max(...boxes.map((box) => box.x + WIDTH)) / GRID;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.shape.height)) / GRID;
-    position = [Math.floor(left) - 1, Math.floor(top) - 3];
-    size = [Math.ceil(right - left) + 2, Math.ceil(bottom - top) + 4];
+    const { left, top, right, bottom } = bounds(boxes);
+    position = [Math.floor(left / GRID) - 1, Math.floor(top / GRID) - 3];
+    size = [Math.ceil((right - left) / GRID) + 2, Math.ceil((bottom - top) / GRID) + 4];
   }
   editor.change("add a comment", [[["comments", id], { text: "", position, size }]]);
   editor.select([`c:${id}`]);
@@ -308,17 +309,28 @@ export function rename(editor, block, from, to) {
     changes.push(...editor.unwiring(wire));
     changes.push(...editor.wiring(wire.from, fromPin, wire.to, toPin, wire.event));
   }
-  return editor.change(`rename ${from} to ${to}`, changes);
+  editor.change(`rename ${from} to ${to}`, changes);
+  if (block !== "variables" && editor.kind === "flow") {
+    editor.note(`renamed here: graphs that use this one still name '${from}'`, "warning");
+  }
+  return true;
 }
 
-// Returns the ids of the nodes that name a variable.
-export function variableUses(editor, name) {
-  const uses = [];
-  for (const { id, node, settings } of editor.layout().nodes.values()) {
-    const isUse = settings.some((one) => one.type === "variable" && node[one.name] === name);
-    if (isUse) uses.push(id);
+// Returns the ids of the nodes that use a variable, an input or an output of the graph.
+export function usesOf(editor, block, name) {
+  const { nodes, wires } = editor.layout();
+  if (block === "variables") {
+    const isUse = ({ node, settings }) =>
+      settings.some((one) => one.type === "variable" && node[one.name] === name);
+    return [...nodes.values()].filter(isUse).map((box) => box.id);
   }
-  return uses;
+  const isOf = (id, type) => nodes.get(id)?.node.type === type;
+  const uses = wires.map((wire) => {
+    if (block === "inputs")
+      return isOf(wire.from, "graph.inputs") && wire.fromPin === name ? wire.to : null;
+    return isOf(wire.to, "graph.outputs") && wire.toPin === name ? wire.from : null;
+  });
+  return [...new Set(uses.filter((id) => id !== null))];
 }
 
 // Returns the nodes of a source whose texts contain a text: [id, the text that was found].

@@ -1,12 +1,37 @@
 // The state of the Flow editor: the open graph, its layout, the selection, problems, saving and
 // what changes on disk meanwhile. Independent of the DOM.
 
+import { placesOf } from "./flow_layout.js";
 import { FlowModel } from "./flow_model.js";
-import { Catalogue, pixels, shapeOf, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  Catalogue,
+  GRID,
+  bounds,
+  gridPlace,
+  pixels,
+  shapeOf,
+  splitWire,
+  wireKey,
+  wiredInputs,
+} from "./flow_types.js";
 
 const VALIDATE_MILLISECONDS = 120;
 const DISK_MILLISECONDS = 1500;
 const ID_LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz";
+
+// Returns the wires that begin, and those that end, at each node.
+function wiresByNode(wires) {
+  const [wiresFrom, wiresTo] = [new Map(), new Map()];
+  const add = (map, id, wire) => {
+    if (map.has(id)) map.get(id).push(wire);
+    else map.set(id, [wire]);
+  };
+  for (const wire of wires) {
+    add(wiresFrom, wire.from, wire);
+    add(wiresTo, wire.to, wire);
+  }
+  return { wiresFrom, wiresTo };
+}
 
 export class FlowEditor {
   constructor(connection) {
@@ -24,6 +49,7 @@ export class FlowEditor {
     Object.assign(this, { revision: null, problems: [], dynamic: {}, size: null, saving: false });
     Object.assign(this, { selection: new Set(), wire: null, drag: null, quiet: null });
     this.layoutOf = { version: -1 };
+    this.freePlaces = { key: "", places: new Map() };
     this.pinsVersion = 0;
     this.serial = (this.serial ?? 0) + 1;
     clearTimeout(this.timer);
@@ -76,12 +102,22 @@ export class FlowEditor {
   // Applies changes of the source as one step of the history. `from` is the node whose element made
   // the change itself, and is not created again.
   change(label, changes, { join = null, from = null } = {}) {
-    if (!this.model?.apply(label, changes, join)) return false;
+    if (!this.model?.apply(label, [...this.placing(changes), ...changes], join)) return false;
     this.quiet = from;
     this.changed();
     this.quiet = null;
     if (!join) this.note(label);
     return true;
+  }
+
+  // Returns the changes that keep the nodes without positions where they are, if others get one.
+  placing(changes) {
+    const isMove = ([path, value]) => path[0] === "positions" && value !== undefined;
+    if (!changes.some(isMove)) return [];
+    const met = new Set(changes.map(([path]) => path[1]));
+    const { nodes } = this.layout();
+    const free = [...this.freePlaces.places.keys()].filter((id) => nodes.has(id) && !met.has(id));
+    return free.map((id) => [["positions", id], gridPlace(nodes.get(id))]);
   }
 
   changed() {
@@ -153,8 +189,9 @@ export class FlowEditor {
     const positions = this.model.block("positions");
     for (const [id, node] of Object.entries(this.model.block("nodes"))) {
       const at = Object.hasOwn(positions, id) ? positions[id] : null;
-      const [x, y] = Array.isArray(at) ? [pixels(at[0]), pixels(at[1])] : [0, 0];
-      nodes.set(id, { id, node, x, y, ...this.pins(id, node) });
+      const isFree = !Array.isArray(at);
+      const [x, y] = isFree ? [0, 0] : [pixels(at[0]), pixels(at[1])];
+      nodes.set(id, { id, node, x, y, isFree, ...this.pins(id, node) });
     }
     const wires = this.computeWires(nodes);
     // Pins that only wires name are shown, so that they can be repaired.
@@ -177,7 +214,23 @@ export class FlowEditor {
       box.signature = JSON.stringify([box.node, box.inputs, box.outputs]);
     }
     for (const wire of wires) this.typeWire(wire, nodes);
-    return { nodes, wires, byKey: new Map(wires.map((wire) => [wire.key, wire])) };
+    this.placeFree(nodes, wires);
+    const byKey = new Map(wires.map((wire) => [wire.key, wire]));
+    return { nodes, wires, byKey, ...wiresByNode(wires) };
+  }
+
+  // Lays out the nodes without positions, below the others. The source stays as it is.
+  placeFree(nodes, wires) {
+    const free = [...nodes.values()].filter((box) => box.isFree);
+    const key = `${this.pinsVersion} ${free.map((box) => box.id).join(" ")}`;
+    if (this.freePlaces.key !== key) {
+      const around = bounds([...nodes.values()].filter((box) => !box.isFree));
+      const origin = around
+        ? [Math.round(around.left / GRID), Math.ceil(around.bottom / GRID) + 3]
+        : [0, 0];
+      this.freePlaces = { key, places: new Map(placesOf({ nodes, wires }, free, origin)) };
+    }
+    for (const box of free) [box.x, box.y] = this.freePlaces.places.get(box.id).map(pixels);
   }
 
   computeWires(nodes) {
@@ -187,10 +240,7 @@ export class FlowEditor {
       wires.push({ key, event: true, from, fromPin, to, toPin });
     }
     for (const [id, { node }] of nodes) {
-      for (const [pin, value] of Object.entries(node?.inputs ?? {})) {
-        const source = wireOf(value);
-        if (source === null) continue;
-        const [from, fromPin] = splitPin(source);
+      for (const [pin, from, fromPin] of wiredInputs(node)) {
         wires.push({ key: `${id}.${pin}`, event: false, from, fromPin, to: id, toPin: pin });
       }
     }
@@ -264,12 +314,21 @@ export class FlowEditor {
       this.revision = answer.revision ?? null;
       if (this.model.version !== version) this.changed();
       this.notify("saved");
-      this.note(isMerged ? "saved, and merged with the changes on disk" : "saved");
+      this.noteSaved(isMerged);
     } catch (error) {
       this.note(`not saved: ${error.message}`, "error");
     } finally {
       this.saving = false;
     }
+  }
+
+  // Says what was saved. The game does not take over a graph with errors.
+  noteSaved(isMerged) {
+    const merged = isMerged ? "saved, and merged with the changes on disk" : "saved";
+    const errors = this.problems.filter((one) => one.severity === "error").length;
+    const count = errors === 1 ? "its error is" : `its ${errors} errors are`;
+    if (!errors) this.note(merged);
+    else this.note(`${merged}: the game keeps the graph before until ${count} repaired`, "warning");
   }
 
   // Merges what somebody else has written into the file.

@@ -1,7 +1,7 @@
 // Comments and groups of a Flow graph: boxes behind the nodes, whose texts are edited in place.
 
 import { make, setText } from "./dom.js";
-import { GRID, WIDTH, pixels } from "./flow_types.js";
+import { GRID, bounds, pixels } from "./flow_types.js";
 
 const PAD = GRID;
 const TITLE = 26;
@@ -70,14 +70,15 @@ export class FlowFrames {
     const group = editor.model.get("groups", key.slice(2));
     const members = Object.keys(group?.nodes ?? {});
     const boxes = members.map((id) => layout.nodes.get(id)).filter(Boolean);
-    if (!boxes.length) return null;
-    const left = Math.min(...boxes.map((box) => box.x)) - PAD;
-    const top = Math.min(...boxes.map((box) => box.y)) - PAD - TITLE;
-    const right = Math.max(...boxes.map((box) => box.x)) + WIDTH + PAD;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.shape.height)) + PAD;
+    const around = bounds(boxes);
+    if (!around) return null;
     const isDragged = drag && this.isDragged(key, drag.keys);
-    const [x, y] = isDragged ? [left + drag.x, top + drag.y] : [left, top];
-    return { x, y, width: right - left, height: bottom - top };
+    return {
+      x: around.left - PAD + (isDragged ? drag.x : 0),
+      y: around.top - PAD - TITLE + (isDragged ? drag.y : 0),
+      width: around.right - around.left + 2 * PAD,
+      height: around.bottom - around.top + 2 * PAD + TITLE,
+    };
   }
 
   // Returns the frame at a point of the graph, or null.

@@ -2,12 +2,12 @@
 // crossings, straight wires. Connected parts are laid out one below the other. Independent of the
 // DOM. After Sugiyama, Tagawa and Toda (1981): layers, ordering by barycenters, coordinates.
 
-import { GRID, WIDTH } from "./flow_types.js";
+import { GRID, WIDTH, bounds } from "./flow_types.js";
 
 const GAP_ACROSS = 4;
 const GAP_DOWN = 2;
 // A wire that passes a column keeps this much of it free.
-const LANE = 1;
+const LANE = 2;
 const GAP_PARTS = 4;
 const SWEEPS = 8;
 const STRAIGHTENINGS = 12;
@@ -242,18 +242,15 @@ function placeLoose(ids, layout) {
   return places;
 }
 
-// Lays out the selected nodes, or all of them, as one change of their positions.
-export function autoLayout(editor) {
-  const layout = editor.layout();
-  const some = editor.chosen.length > 1 ? editor.chosen : [...layout.nodes.keys()];
-  const inside = new Set(some);
-  const boxes = some.map((id) => layout.nodes.get(id));
-  if (!boxes.length) return;
+// Returns the positions of some nodes of a layout, in units of the grid: [id, [x, y]]. They begin
+// at a point.
+export function placesOf(layout, boxes, [left, from]) {
+  const inside = new Set(boxes.map((box) => box.id));
   // The order of today decides between equals, so that a second layout changes little.
-  boxes.sort((a, b) => a.y - b.y || a.x - b.x || (a.id < b.id ? -1 : 1));
+  const sorted = [...boxes].sort((a, b) => a.y - b.y || a.x - b.x || (a.id < b.id ? -1 : 1));
   const wires = layout.wires.filter((wire) => inside.has(wire.from) && inside.has(wire.to));
   const parts = partsOf(
-    boxes.map((box) => box.id),
+    sorted.map((box) => box.id),
     wires,
   );
   const joined = parts.filter((part) => part.length > 1);
@@ -266,18 +263,24 @@ export function autoLayout(editor) {
     );
   });
   all.push(placeLoose(parts.filter((part) => part.length === 1).flat(), layout));
-  const left = Math.round(Math.min(...boxes.map((box) => box.x)) / GRID);
-  let top = Math.round(Math.min(...boxes.map((box) => box.y)) / GRID);
-  const changes = [];
+  const found = [];
+  let top = from;
   for (const places of all.filter((one) => one.length > 0)) {
     const first = Math.min(...places.map((place) => place.y));
-    for (const { id, x, y } of places) {
-      changes.push([
-        ["positions", id],
-        [left + x, top + y - first],
-      ]);
-    }
+    for (const { id, x, y } of places) found.push([id, [left + x, top + y - first]]);
     top += Math.max(...places.map((place) => place.bottom)) - first + GAP_PARTS - GAP_DOWN;
   }
+  return found;
+}
+
+// Lays out the selected nodes, or all of them, as one change of their positions.
+export function autoLayout(editor) {
+  const layout = editor.layout();
+  const some = editor.chosen.length > 1 ? editor.chosen : [...layout.nodes.keys()];
+  const boxes = some.map((id) => layout.nodes.get(id));
+  const around = bounds(boxes);
+  if (!around) return;
+  const origin = [around.left, around.top].map((part) => Math.round(part / GRID));
+  const changes = placesOf(layout, boxes, origin).map(([id, at]) => [["positions", id], at]);
   editor.change("lay out", changes);
 }

@@ -3,7 +3,7 @@
 // else stays as it is drawn.
 
 import { make } from "./dom.js";
-import { WIDTH } from "./flow_types.js";
+import { bounds } from "./flow_types.js";
 import { makeWires } from "./flow_wires.js";
 
 // The ground reaches this far beyond the nodes, in pixels.
@@ -62,15 +62,13 @@ export class FlowLift {
   // Puts the ground below all lifted nodes.
   cover() {
     const { style } = this.ground;
-    const boxes = this.lifted.map((one) => one.box);
-    const left = Math.min(...boxes.map((box) => box.x)) - MARGIN;
-    const top = Math.min(...boxes.map((box) => box.y)) - MARGIN;
-    style.left = `${left}px`;
-    style.top = `${top}px`;
-    const right = Math.max(...boxes.map((box) => box.x)) + WIDTH + MARGIN;
-    const bottom = Math.max(...boxes.map((box) => box.y + box.shape.height)) + MARGIN;
-    style.width = `${right - left}px`;
-    style.height = `${bottom - top}px`;
+    const around = bounds(this.lifted.map((one) => one.box));
+    this.ground.hidden = !around;
+    if (!around) return;
+    style.left = `${around.left - MARGIN}px`;
+    style.top = `${around.top - MARGIN}px`;
+    style.width = `${around.right - around.left + 2 * MARGIN}px`;
+    style.height = `${around.bottom - around.top + 2 * MARGIN}px`;
   }
 
   // Moves the layers to where the pointer has dragged them.

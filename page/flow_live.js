@@ -1,7 +1,7 @@
 // The live view of a graph: an instance of the running game, its events, counts and last values,
 // breakpoints, steps.
 
-const POLL_MILLISECONDS = 50;
+const POLL_MILLISECONDS = 100;
 const LIST_MILLISECONDS = 1500;
 const HISTORY_MAX = 1000;
 
@@ -18,7 +18,8 @@ export class FlowLive {
   }
 
   clear() {
-    Object.assign(this, { instances: [], instance: null, prefix: "", after: 0, history: [] });
+    Object.assign(this, { instances: [], instance: null, prefix: "", history: [] });
+    Object.assign(this, { after: 0, revision: 0 });
     Object.assign(this, { paused: null, problem: null, lost: 0, isWaiting: false });
     Object.assign(this.canvas, { values: {}, counts: {}, paused: null, stops: new Set() });
   }
@@ -58,6 +59,9 @@ export class FlowLive {
       // The game may not have loaded a new subgraph yet.
       const wanted = instances.find((one) => one.instance === this.wanted);
       if (wanted && this.instance === null) this.choose(wanted);
+      // Nobody has to choose the only one.
+      const isOnly = this.isLooking && instances.length === 1 && this.instance === null;
+      if (isOnly) this.choose(instances[0]);
       if (JSON.stringify(instances) !== before) this.changed("instances");
       if (this.instance === null) await this.look();
       if (this.isWaiting) this.setWaiting((await editor.ask("status")).paused === true);
@@ -80,6 +84,13 @@ export class FlowLive {
     this.setPaused(answer.paused ?? null, this.problem);
   }
 
+  // Watches the only instance, until a person chooses none.
+  watchOnly(isLooking) {
+    if (this.isLooking === isLooking) return;
+    this.isLooking = isLooking;
+    this.list();
+  }
+
   current() {
     return this.instances.find(
       (one) => one.instance === this.instance && (one.prefix ?? "") === this.prefix,
@@ -90,7 +101,7 @@ export class FlowLive {
     this.wanted = null;
     this.instance = one?.instance ?? null;
     this.prefix = one?.prefix ?? "";
-    Object.assign(this, { after: 0, history: [], lost: 0, problem: null });
+    Object.assign(this, { after: 0, revision: 0, history: [], lost: 0, problem: null });
     Object.assign(this.canvas, { values: {}, counts: {} });
     this.canvas.refresh();
     this.changed("instances");
@@ -105,7 +116,8 @@ export class FlowLive {
     const { serial } = editor;
     this.polling = true;
     try {
-      const answer = await editor.ask("flow_live", { instance, after: this.after });
+      const { after, revision } = this;
+      const answer = await editor.ask("flow_live", { instance, after, known: revision });
       if (serial === editor.serial && instance === this.instance) this.take(answer);
     } catch {
       // The instance has ended: the list of instances will tell.
@@ -123,55 +135,58 @@ export class FlowLive {
 
   take(answer) {
     const { canvas, prefix } = this;
+    const { wires, events } = answer;
     const isFirst = this.after === 0;
+    // The recording has begun anew, for example with a changed graph.
+    if (answer.sequence < this.after) canvas.counts = {};
     this.after = answer.sequence;
-    this.lost += answer.lost ?? 0;
-    const counts = {};
-    for (const [node, count] of Object.entries(answer.counts)) {
+    this.revision = answer.revision;
+    this.lost += answer.lost;
+    // A subgraph counts as often as its busiest node.
+    const counts = Object.entries(answer.counts);
+    for (const [node, count] of counts) {
       const id = this.own(node);
-      if (id !== null && (prefix + id === node || !(id in counts))) counts[id] = count;
+      if (id !== null) canvas.counts[id] = Math.max(canvas.counts[id] ?? 0, count);
     }
-    const values = {};
-    for (const [pin, text] of Object.entries(answer.values)) {
-      if (pin.startsWith(prefix)) values[pin.slice(prefix.length)] = String(text);
+    const values = Object.entries(answer.values);
+    for (const [pin, text] of values) {
+      if (pin.startsWith(prefix)) canvas.values[pin.slice(prefix.length)] = String(text);
     }
-    const isSame =
-      !answer.events.length &&
-      JSON.stringify(values) === JSON.stringify(canvas.values) &&
-      JSON.stringify(counts) === JSON.stringify(canvas.counts);
-    Object.assign(canvas, { counts, values });
-    if (!isFirst) this.light(answer.events);
-    if (answer.events.length) {
-      this.history = [...this.history, ...answer.events].slice(-HISTORY_MAX);
+    if (!isFirst && events.length) this.light(wires);
+    if (events.length) {
+      const named = events.map(([number, frame, wire]) => [number, frame, ...wires[wire]]);
+      this.history = [...this.history, ...named].slice(-HISTORY_MAX);
       this.changed("events");
     }
-    if (!isSame) canvas.refresh();
+    if (counts.length || values.length) canvas.liveSoon();
     this.setPaused(answer.paused ?? null, answer.problem ?? null);
   }
 
-  light(events) {
-    const [wires, nodes, ends] = [new Set(), new Set(), new Map()];
-    for (const event of events) {
-      const [, , from, , to] = event;
+  // Lights up the wires of events, which are [node, pin, node, pin], and their nodes.
+  light(ends) {
+    const [wires, nodes, passed] = [new Set(), new Set(), []];
+    for (const end of ends) {
+      const [from, , to] = end;
       const [a, b] = [from === "" ? null : this.own(from), this.own(to)];
       for (const id of [a, b]) if (id !== null) nodes.add(id);
-      if (a !== b) ends.set(JSON.stringify(event.slice(2)), [a, b, event]);
+      if (a !== b) passed.push([a, b, end]);
     }
     if (!nodes.size) return;
-    const layout = this.editor.layout();
-    for (const wire of layout.wires) {
+    const { wiresFrom, wiresTo } = this.editor.layout();
+    for (const id of nodes) {
       // Data that a lit node reads came along its wires now.
-      if (!wire.event && nodes.has(wire.to)) wires.add(wire.key);
+      for (const wire of wiresTo.get(id) ?? []) if (!wire.event) wires.add(wire.key);
     }
-    for (const [a, b, event] of ends.values()) {
-      for (const wire of layout.wires) if (this.isWireOf(wire, a, b, event)) wires.add(wire.key);
+    for (const [a, b, end] of passed) {
+      const near = (a === null ? wiresTo.get(b) : wiresFrom.get(a)) ?? [];
+      for (const wire of near) if (this.isWireOf(wire, a, b, end)) wires.add(wire.key);
     }
     this.canvas.light(wires, nodes);
   }
 
   // True if an event went along a wire. Nodes of subgraphs, and of the graph around this one, are
   // known only by the node that stands for them.
-  isWireOf(wire, a, b, [, , from, fromPin, to, toPin]) {
+  isWireOf(wire, a, b, [from, fromPin, to, toPin]) {
     if (!wire.event) return false;
     const type = (id) => this.editor.model.get("nodes", id, "type");
     const isExact = (id, path) => this.prefix + id === path;
@@ -183,7 +198,7 @@ export class FlowLive {
       b === null
         ? type(wire.to) === "graph.outputs"
         : wire.to === b && (!isExact(b, to) || wire.toPin === toPin);
-    return starts && ends && (a !== null || b !== null);
+    return starts && ends;
   }
 
   setPaused(paused, problem) {

@@ -72,8 +72,8 @@ function open(element, x, y, closed) {
 }
 
 // Shows a list to choose from. An item: { name, type, group, doc, color, run }. `items` may be a
-// promise. The texts may come from a game.
-export function openPalette({ title, items, x, y, text = "", chosen, closed }) {
+// promise. At first, the item at `start` is the active one. The texts may come from a game.
+export function openPalette({ title, items, x, y, text = "", chosen, closed, start = 0 }) {
   lists += 1;
   const id = `palette-${lists}`;
   const input = make("input", {
@@ -124,7 +124,7 @@ export function openPalette({ title, items, x, y, text = "", chosen, closed }) {
         ),
       ),
     );
-    activate(0);
+    activate(words.length ? 0 : start);
   };
   input.addEventListener("input", draw);
   input.addEventListener("keydown", (event) => {

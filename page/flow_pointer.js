@@ -48,7 +48,7 @@ export class FlowPointer {
     const start = { x, y, at: this.canvas.point(x, y), touch: event.pointerType === "touch" };
     const hit = this.canvas.hit(x, y);
     this.act = { ...this.choose(event, hit), start, id: event.pointerId, moved: false };
-    if (this.act.kind === "pan" && start.touch) {
+    if (["pan", "move"].includes(this.act.kind) && start.touch) {
       this.timer = setTimeout(() => this.long(), LONG_MILLISECONDS);
     }
     // The focus goes to the graph, so that keys act on it.
@@ -75,11 +75,12 @@ export class FlowPointer {
       const { key } = hit;
       const add = event.shiftKey || event.ctrlKey || event.metaKey;
       const { selection } = this.editor;
+      const before = [...selection];
       if (add && selection.has(key)) return { kind: "move", drop: key };
       if (add) this.editor.select([...selection, key]);
       else if (!selection.has(key)) this.editor.select([key]);
       const row = hit.part === "value" && !add ? hit.row : null;
-      return { kind: "move", only: add ? null : key, row };
+      return { kind: "move", only: add ? null : key, row, key, before };
     }
     const [x, y] = this.canvas.point(event.clientX, event.clientY);
     const wire = this.canvas.wires.at(x, y, this.canvas.view.zoom);
@@ -322,12 +323,14 @@ export class FlowPointer {
     if (!act || (act.kind !== "pinch" && act.id !== event.pointerId)) return;
     this.act = null;
     this.hint(null);
+    // A list of what the wire can end at keeps showing it.
+    let isListed = false;
     if (act.kind === "move" || act.kind === "resize") this.drop(act);
-    else if (act.kind === "wire") this.dropWire(act, event);
+    else if (act.kind === "wire") isListed = this.dropWire(act, event);
     else if (act.kind === "marquee" && !act.moved) this.editor.select(act.before);
     else if (act.clears && !act.moved) this.editor.select([]);
     this.canvas.marquee.hidden = true;
-    this.canvas.wires.drag(null);
+    if (!isListed) this.canvas.wires.drag(null);
     this.canvas.soon();
   }
 
@@ -353,13 +356,14 @@ export class FlowPointer {
     this.actions.move(drag.keys, x, y);
   }
 
+  // Ends the drag of a wire. Returns true if a list of ends was opened where it was dropped.
   dropWire(act, event) {
     const { editor, actions } = this;
     const end = this.fixedEnd(act);
     if (!act.moved) {
       // A click on a pin lists what it can be wired to.
       actions.connect(act.node, act.pin, act.side, event.clientX, event.clientY);
-      return;
+      return false;
     }
     const target = this.target(event.clientX, event.clientY, end);
     const detach = act.detached ? [[["nodes", act.node, "inputs", act.pin.name], undefined]] : [];
@@ -371,7 +375,9 @@ export class FlowPointer {
       editor.change("remove a wire", detach);
     } else {
       actions.connect(end.node, end.pin, end.side, event.clientX, event.clientY, true);
+      return true;
     }
+    return false;
   }
 
   cancel() {
@@ -391,12 +397,15 @@ export class FlowPointer {
     this.canvas.soon();
   }
 
-  // A finger that stays on the background opens the menu.
+  // A finger that stays on the background opens the menu; on a node, it adds it to the selection,
+  // or removes it.
   long() {
-    const { start } = this.act ?? {};
+    const { start, kind, key, before } = this.act ?? {};
     if (!start) return;
     this.cancel();
-    this.actions.menu(start.x, start.y);
+    if (kind !== "move") this.actions.menu(start.x, start.y);
+    else if (before.includes(key)) this.editor.select(before.filter((one) => one !== key));
+    else this.editor.select([...before, key]);
   }
 
   wheel(event) {

@@ -1,13 +1,14 @@
 // The panel next to the drawing of a graph: the selected node, variables, problems, the live view,
 // and a search through all graphs.
 
-import { make, setText, walkable } from "./dom.js";
-import { findText, rename, variableUses } from "./flow_edit.js";
+import { make, seldom, setText, walkable } from "./dom.js";
+import { findText, rename, usesOf } from "./flow_edit.js";
 import { makeValue } from "./flow_values.js";
 import { VirtualList } from "./virtual_list.js";
 
 const PAGES = ["Node", "Values", "Problems", "Live", "Find"];
 const FOUND_MAX = 300;
+const HISTORY_MILLISECONDS = 250;
 const BLOCKS = [
   ["variables", "Variables", "variable"],
   ["inputs", "Inputs of the graph", "input"],
@@ -49,6 +50,7 @@ export class FlowSide {
       if (event.key === "Enter") this.find(this.query.value);
     });
     this.editor.watch((what) => this.took(what));
+    this.drawHistorySoon = seldom(() => this.drawHistory(), HISTORY_MILLISECONDS);
     this.show("Node");
   }
 
@@ -96,6 +98,7 @@ export class FlowSide {
       if (isShown) this.content.setAttribute("aria-label", page);
       if (isShown && focus) tab.focus();
     }
+    this.live.watchOnly(page === "Live");
     this.draw();
   }
 
@@ -107,13 +110,18 @@ export class FlowSide {
       Live: () => this.drawLive(),
       Find: () => [make("div", { class: "line" }, this.query, this.findButton()), this.found],
     };
-    const hadFocus = this.content.contains(document.activeElement);
+    const focused = document.activeElement;
+    const hadFocus = this.content.contains(focused);
+    const label = focused?.getAttribute?.("aria-label") ?? focused?.textContent;
     if (!this.editor.model) this.content.replaceChildren();
     else this.content.replaceChildren(...drawings[this.page]().filter(Boolean));
-    // The control with the focus may be gone: the panel has it then.
-    if (hadFocus && !this.content.contains(document.activeElement)) {
-      this.content.focus({ preventScroll: true });
-    }
+    if (!hadFocus || this.content.contains(document.activeElement)) return;
+    // The control with the focus was made again, or is gone: the panel has the focus then.
+    const controls = [...this.content.querySelectorAll("input, select, textarea, button")];
+    const again = controls.find(
+      (one) => (one.getAttribute("aria-label") ?? one.textContent) === label,
+    );
+    (again ?? this.content).focus({ preventScroll: true });
   }
 
   findButton() {
@@ -258,10 +266,18 @@ export class FlowSide {
   // A variable, or an input or output of the graph: its name, type, first value, and uses.
   drawVariable(block, name, value) {
     const { editor } = this;
-    const field = make("input", { type: "text", "aria-label": "Name", value: name, class: "name" });
+    const field = make("input", {
+      type: "text",
+      "aria-label": `Name of ${name}`,
+      value: name,
+      class: "name",
+    });
     field.addEventListener("change", () => {
-      if (field.value !== name && !rename(editor, block, name, field.value)) field.value = name;
+      const isKept = field.value === name || !rename(editor, block, name, field.value);
+      const hadFocus = field === document.activeElement;
       this.draw();
+      const now = isKept ? name : field.value;
+      if (hadFocus) this.content.querySelector(`[data-name="${now}"] .name`)?.focus();
     });
     const types = editor.catalogue.types.filter(
       (type) => block !== "variables" || type !== "event",
@@ -284,7 +300,7 @@ export class FlowSide {
       editor.change(`remove ${name}`, [[[block, name], undefined]]);
       this.draw();
     };
-    const uses = block === "variables" ? variableUses(editor, name) : [];
+    const uses = usesOf(editor, block, name);
     const use = () => {
       editor.select(uses);
       this.canvas.fit(uses);
@@ -322,13 +338,13 @@ export class FlowSide {
         type,
         button("×", remove, { "aria-label": `Remove ${name}` }),
       ),
-      control && make("div", { class: "line" }, make("span", {}, "first"), control),
+      control && make("div", { class: "line" }, make("span", {}, "starts as"), control),
       doc,
-      block === "variables"
-        ? button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
-            disabled: !uses.length,
-          })
-        : null,
+      button(uses.length === 1 ? "1 use" : `${uses.length} uses`, use, {
+        "aria-label": `${uses.length} uses of ${name}`,
+        title: "Show the nodes that use it",
+        disabled: !uses.length,
+      }),
     );
   }
 
@@ -337,12 +353,18 @@ export class FlowSide {
     if (!editor.problems.length) return [make("p", { class: "note" }, "No problems.")];
     const list = make("ul", { class: "flow-list" });
     for (const one of editor.problems) {
-      const at = [one.node, one.pin].filter(Boolean).join(".");
+      const type = one.node && editor.layout().nodes.get(one.node)?.row?.name;
+      const name = type ? `${type} (${one.node})` : one.node;
+      const at = [name, one.pin].filter(Boolean).join(": ");
       list.append(
         make(
           "li",
-          { tabindex: "0", class: one.severity, "data-node": one.node },
-          make("b", {}, at || one.wire || "graph"),
+          {
+            tabindex: list.children.length ? "-1" : "0",
+            class: one.severity,
+            "data-node": one.node,
+          },
+          make("b", {}, at || one.wire || "The graph"),
           ` ${one.message}`,
         ),
       );
@@ -362,6 +384,7 @@ export class FlowSide {
     const at = live.instances.indexOf(live.current());
     select.value = at < 0 ? "" : String(at);
     select.addEventListener("change", () => {
+      live.watchOnly(false);
       live.choose(select.value === "" ? null : live.instances[Number(select.value)]);
     });
     this.history = new VirtualList({
@@ -427,7 +450,7 @@ export class FlowSide {
         button("×", () => toggle(id), { "aria-label": `Remove the breakpoint at ${id}` }),
       );
     };
-    const none = make("li", { class: "note" }, "None. F9 stops the game before the chosen node.");
+    const none = make("li", { class: "note" }, "None. F9 stops the game before the selected node.");
     this.stops.replaceChildren(...(key ? [...canvas.stops].map(row) : [none]));
   }
 
@@ -443,9 +466,14 @@ export class FlowSide {
     const one = this.live.history[at];
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
-    const source = from === "" ? "outside" : `${this.nodeName(from)}.${pin}`;
-    const target = toPin ? `${this.nodeName(to)}.${toPin}` : this.nodeName(to);
-    const parts = [make("small", {}, String(frame)), ` ${source} → ${target}`];
+    const isFirst = this.live.history[at - 1]?.[1] !== frame;
+    const source = from === "" ? "from outside" : `← ${this.nodeName(from)}.${pin}`;
+    const target = !toPin || toPin === "in" ? this.nodeName(to) : `${this.nodeName(to)}.${toPin}`;
+    const parts = [
+      make("small", { class: "frame" }, isFirst ? String(frame) : ""),
+      make("span", {}, target),
+      make("small", {}, source),
+    ];
     return { depth: 0, selected: false, parts, data: { node: this.live.own(to) ?? "" } };
   }
 
@@ -472,7 +500,8 @@ export class FlowSide {
         const tree = JSON.parse(source);
         for (const [id, hit] of findText(tree, text.trim())) {
           if (field && tree.nodes[id][field] !== text) continue;
-          rows.push([graph, id, hit]);
+          const type = this.editor.catalogue.nodes.get(tree.nodes[id].type);
+          rows.push([graph, id, hit, type?.name ?? String(tree.nodes[id].type)]);
         }
       }
       this.showFound(rows);
@@ -483,18 +512,20 @@ export class FlowSide {
 
   showFound(rows) {
     const list = make("ul", { class: "flow-list" });
-    rows.slice(0, FOUND_MAX).forEach(([graph, id, hit], at) => {
+    rows.slice(0, FOUND_MAX).forEach(([graph, id, hit, name], at) => {
       const row = make(
         "li",
         { tabindex: at === 0 ? "0" : "-1", "data-graph": graph, "data-node": id },
-        make("b", {}, id),
-        ` ${hit}`,
-        make("small", {}, graph),
+        make("b", {}, name),
+        hit === name ? "" : ` ${hit}`,
+        make("small", {}, `${graph}: ${id}`),
       );
       list.append(row);
     });
     walkable(list, "li", (row) => this.jump(row.dataset.graph, row.dataset.node));
-    const count = make("p", { class: "facts" }, `${rows.length} nodes`);
+    const nodes = rows.length === 1 ? "1 node" : `${rows.length} nodes`;
+    const shown = rows.length > FOUND_MAX ? `, of which the first ${FOUND_MAX} are listed` : "";
+    const count = make("p", { class: "facts" }, `${nodes}${shown}`);
     this.found.replaceChildren(count, list);
   }
 }

@@ -3,7 +3,16 @@
 
 import { removal } from "./flow_edit.js";
 import { copy } from "./flow_model.js";
-import { GRID, WIDTH, splitPin, splitWire, wireKey, wireOf } from "./flow_types.js";
+import {
+  GRID,
+  WIDTH,
+  bounds,
+  gridPlace,
+  splitPin,
+  splitWire,
+  wireKey,
+  wireOf,
+} from "./flow_types.js";
 
 const [IN, OUT] = ["inputs", "outputs"];
 
@@ -78,20 +87,48 @@ function crossings(editor, inside) {
   return { inner, outer };
 }
 
+// Returns the groups of only these nodes, and the selected comments, for the new graph.
+function innerRemarks(editor, inside, [left, top]) {
+  const result = {};
+  for (const [name, group] of Object.entries(editor.model.block("groups"))) {
+    const members = Object.keys(group?.nodes ?? {});
+    if (!members.length || !members.every((id) => inside.has(id))) continue;
+    result.groups ??= {};
+    result.groups[name] = copy(group);
+  }
+  for (const name of chosenComments(editor)) {
+    const comment = copy(editor.model.get("comments", name));
+    comment.position = movedBy(comment.position, -left, -top);
+    result.comments ??= {};
+    result.comments[name] = comment;
+  }
+  return result;
+}
+
+const chosenComments = (editor) =>
+  [...editor.selection].filter((key) => key.startsWith("c:")).map((key) => key.slice(2));
+
+// Moves a position of a source, in units of the grid.
+function movedBy(position, x, y) {
+  const [px, py] = Array.isArray(position) ? position.map(Number) : [0, 0];
+  return [Math.round(px + x) || 0, Math.round(py + y) || 0];
+}
+
 // Returns the source of the new graph.
 function innerSource(editor, ids, inner, variables) {
   const layout = editor.layout();
   const boxes = ids.map((id) => layout.nodes.get(id));
-  const at = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
-  const left = Math.min(...boxes.map((box) => at(box)[0]));
-  const top = Math.min(...boxes.map((box) => at(box)[1]));
-  const right = Math.max(...boxes.map((box) => at(box)[0]));
+  const around = bounds(boxes);
+  const [left, top, right] = [around.left, around.top, around.right - WIDTH].map((part) =>
+    Math.round(part / GRID),
+  );
   const source = { nodes: {}, positions: {} };
   for (const box of boxes) {
     const node = copy(box.node);
     if (inner.nodes[box.id]) node.inputs = { ...node.inputs, ...inner.nodes[box.id] };
     source.nodes[box.id] = node;
-    source.positions[box.id] = [at(box)[0] - left, at(box)[1] - top];
+    const [x, y] = gridPlace(box);
+    source.positions[box.id] = [x - left, y - top];
   }
   const step = WIDTH / GRID + 4;
   if (Object.keys(inner.inputs).length) {
@@ -106,6 +143,8 @@ function innerSource(editor, ids, inner, variables) {
     source.positions[OUT] = [right - left + step, 0];
   }
   if (Object.keys(inner.events).length) source.events = inner.events;
+  const remarks = innerRemarks(editor, new Set(ids), [left, top]);
+  Object.assign(source, remarks);
   if (variables.length) {
     source.variables = {};
     for (const name of variables)
@@ -136,20 +175,21 @@ export async function extract(editor, name) {
   const inside = new Set(ids);
   const { inner, outer } = crossings(editor, inside);
   const source = JSON.stringify(innerSource(editor, ids, inner, variables));
+  const comments = chosenComments(editor);
   const answer = await editor.ask("flow_save", { graph: `${name}.flow`, base: "{}", source });
   if (!answer.saved) throw new Error(`there is already a graph '${name}'`);
   if (serial !== editor.serial) return;
   const id = editor.newId();
-  const boxes = ids.map((one) => editor.layout().nodes.get(one));
-  const middle = (axis, size) =>
-    Math.round(
-      boxes.reduce((sum, box) => sum + box[axis] + size(box) / 2, 0) / boxes.length / GRID,
-    );
+  const around = bounds(ids.map((one) => editor.layout().nodes.get(one)));
   const node = { type: "graph", graph: name };
   if (Object.keys(outer.inputs).length) node.inputs = outer.inputs;
-  const place = [middle("x", () => 0), middle("y", (box) => box.shape.height / 2)];
+  const place = [
+    Math.round((around.left + around.right - WIDTH) / 2 / GRID),
+    Math.round((around.top + around.bottom) / 2 / GRID),
+  ];
   const changes = [
     ...removal(editor, ids),
+    ...comments.map((one) => [["comments", one], undefined]),
     [["nodes", id], node],
     [["positions", id], place],
     ...variables.map((one) => [["variables", one], undefined]),
@@ -221,6 +261,22 @@ function innerEvents(editor, id, tree, ids, input, output) {
   return keys;
 }
 
+// Returns the changes that add the comments and groups of a subgraph, with new ids.
+function outerRemarks(editor, tree, ids, shift) {
+  const changes = [];
+  for (const comment of Object.values(tree.comments ?? {})) {
+    const position = movedBy(comment?.position, ...shift);
+    changes.push([["comments", editor.newId("comments", "c")], { ...copy(comment), position }]);
+  }
+  for (const group of Object.values(tree.groups ?? {})) {
+    const members = Object.keys(group?.nodes ?? {}).filter((old) => ids.has(old));
+    if (!members.length) continue;
+    const nodes = Object.fromEntries(members.map((old) => [ids.get(old), true]));
+    changes.push([["groups", editor.newId("groups", "g")], { ...copy(group), nodes }]);
+  }
+  return changes;
+}
+
 // Replaces a node that uses a subgraph by the nodes of that graph.
 export async function inline(editor, id) {
   const { model, serial } = editor;
@@ -246,18 +302,17 @@ export async function inline(editor, id) {
   const { input, output, nodes, resolve } = innerNodes(editor, id, tree, ids, renamedVariables);
   const results = tree.nodes?.[output]?.inputs ?? {};
   const box = editor.layout().nodes.get(id);
-  const [left, top] = [Math.round(box.x / GRID), Math.round(box.y / GRID)];
-  const places = olds.map((old) => tree.positions?.[old] ?? [0, 0]);
+  const [left, top] = gridPlace(box);
+  const places = olds.map((old) => movedBy(tree.positions?.[old], 0, 0));
   const [minX, minY] = [0, 1].map((axis) => Math.min(...places.map((place) => place[axis]), 9999));
+  const shift = [left - minX, top - minY];
   // The node goes first, because its removal also ends wires that are made again below.
   const after = [...removal(editor, [id]), ...changes];
   for (const [fresh, node] of nodes) after.push([["nodes", fresh], node]);
   olds.forEach((old, at) => {
-    after.push([
-      ["positions", ids.get(old)],
-      [left + places[at][0] - minX, top + places[at][1] - minY],
-    ]);
+    after.push([["positions", ids.get(old)], movedBy(places[at], ...shift)]);
   });
+  after.push(...outerRemarks(editor, tree, ids, shift));
   for (const key of innerEvents(editor, id, tree, ids, input, output))
     after.push([["events", key], true]);
   for (const wire of editor.layout().wires) {

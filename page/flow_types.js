@@ -44,6 +44,12 @@ export const wireKey = (from, fromPin, to, toPin) => `${from}.${fromPin} > ${to}
 // The source of an input that has a wire, or null.
 export const wireOf = (value) => (typeof value?.wire === "string" ? value.wire : null);
 
+// Returns the inputs of a node that have wires: name, node and pin of the source.
+export function wiredInputs(node) {
+  const all = Object.entries(node?.inputs ?? {}).map(([pin, value]) => [pin, wireOf(value)]);
+  return all.filter(([, source]) => source !== null).map(([pin, it]) => [pin, ...splitPin(it)]);
+}
+
 // Makes a text for people from the value of an input.
 export function literalText(value) {
   if (value === undefined) return "";
@@ -104,6 +110,22 @@ export function rowsOf(settings, inputs, outputs) {
   for (const input of inputs) if (!isEvent(input)) rows.push({ input });
   return rows;
 }
+
+// Returns the rectangle around boxes: nodes at their positions, in pixels; null without any.
+export function bounds(boxes) {
+  if (!boxes.length) return null;
+  const rect = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
+  for (const { x, y, shape } of boxes) {
+    rect.left = Math.min(rect.left, x);
+    rect.top = Math.min(rect.top, y);
+    rect.right = Math.max(rect.right, x + WIDTH);
+    rect.bottom = Math.max(rect.bottom, y + shape.height);
+  }
+  return rect;
+}
+
+// The position of a node in units of the grid.
+export const gridPlace = (box) => [Math.round(box.x / GRID), Math.round(box.y / GRID)];
 
 // The shape of a node: its rows, its height, and the offsets of its pins.
 export function shapeOf(settings, inputs, outputs) {

@@ -122,10 +122,16 @@ function anyInput(label, value, standard, commit) {
   return input;
 }
 
-// A text, with a button that lists what could be named here.
-function namedInput(label, value, standard, commit, pick) {
+// Any text.
+function anyText(label, value, standard, commit) {
   const input = textInput(label, literalText(value), { placeholder: literalText(standard) });
   input.addEventListener("input", () => commit(input.value === "" ? undefined : input.value));
+  return input;
+}
+
+// A text, with a button that lists what could be named here.
+function namedInput(label, value, standard, commit, pick) {
+  const input = anyText(label, value, standard, commit);
   const choose = (name) => {
     input.value = name;
     commit(name);
@@ -179,11 +185,8 @@ export function makeValue({ editor, pin, value, label, commit, pick }) {
         commit,
         listed(async () => editor.units),
       );
-    default: {
-      const input = textInput(label, literalText(value), { placeholder: literalText(standard) });
-      input.addEventListener("input", () => commit(input.value === "" ? undefined : input.value));
-      return input;
-    }
+    default:
+      return anyText(label, value, standard, commit);
   }
 }
 
@@ -269,11 +272,8 @@ export function makeSetting({ editor, setting, value, label, commit, pick }) {
     }
     case "curves":
       return curvesInput(label, value, commit);
-    default: {
-      const input = textInput(label, literalText(value), { placeholder: literalText(standard) });
-      input.addEventListener("input", () => commit(input.value === "" ? undefined : input.value));
-      return input;
-    }
+    default:
+      return anyText(label, value, standard, commit);
   }
 }
 

@@ -53,6 +53,7 @@ export class FlowWires {
     this.lifted = [];
     this.dragged = svg("path", { class: "dragged" });
     this.lit = new Map();
+    this.shownLit = new Set();
   }
 
   // Moves the wires of nodes that are dragged: those between them to `inner`, where they keep their
@@ -114,13 +115,9 @@ export class FlowWires {
         added.push(one.path);
       }
       this.bendTo(one, ends);
-      const name = this.nameOf(wire, selected, problems);
-      if (one.name !== name) {
-        one.name = name;
-        one.path.setAttribute("class", name);
-        one.path.dataset.type = wire.type;
-      }
+      this.nameTo(one, wire, selected, problems);
     }
+    this.shownLit = new Set(this.lit.keys());
     // Wires that are far away stay up to a number: a new element costs more.
     const isFull = this.paths.size > PATHS_KEPT;
     for (const [key, one] of this.paths) {
@@ -137,6 +134,25 @@ export class FlowWires {
     one.d = d;
     one.ends = ends;
     one.path.setAttribute("d", curve(...ends));
+  }
+
+  nameTo(one, wire, selected, problems) {
+    const name = this.nameOf(wire, selected, problems);
+    if (one.name === name) return;
+    one.name = name;
+    one.path.setAttribute("class", name);
+    one.path.dataset.type = wire.type;
+  }
+
+  // Draws the wires that have been lit, or are not lit any more.
+  drawLit(layout, selected, problems) {
+    const lit = new Set(this.lit.keys());
+    for (const key of [...lit, ...this.shownLit]) {
+      if (lit.has(key) && this.shownLit.has(key)) continue;
+      const [one, wire] = [this.paths.get(key), layout.byKey.get(key)];
+      if (one && wire) this.nameTo(one, wire, selected, problems);
+    }
+    this.shownLit = lit;
   }
 
   nameOf(wire, selected, problems) {

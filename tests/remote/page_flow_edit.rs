@@ -1,6 +1,7 @@
 //! Tests of edits on the page of Flow graphs in a real browser: wiring by type, moving, copying as
 //! text, aligning, groups and comments, renaming, uses, keys and fingers.
 
+use super::GameProcess;
 use super::browser::Browser;
 use super::page_flow::{APART, CANVAS, control, drag, note, open_view, start};
 use engine::foundation::json;
@@ -70,6 +71,90 @@ fn wires_offer_only_nodes_that_fit_and_new_nodes_have_room() {
     browser.press("Enter", "Enter", 0.0, "\r");
     browser.wait_for(&count(".flow-node", 5));
     browser.wait_for(APART);
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
+fn wires_of_a_pin_are_removed_in_its_list() {
+    let Some(mut browser) = Browser::start("flow-unwire-browser") else { return };
+    let game = start("flow-unwire");
+    browser.resize(1500.0, 900.0, 1.0);
+    open_view(&mut browser, &game);
+    browser.value("document.querySelector('[data-node=n4]').focus()");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for("document.activeElement.dataset.pin === 'result'");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for(&format!("{OPTION} !== null"));
+    let first = browser.value(&format!("{OPTION}.innerText"));
+    assert!(first.starts_with("Remove the wire to Set variable: value"), "{first}");
+    // Enter at once wires the pin: the removal is not what is chosen at first.
+    assert_eq!(browser.value(&format!("{OPTION}.ariaSelected")), "false");
+    browser.press("ArrowUp", "ArrowUp", 0.0, "");
+    browser.press("Enter", "Enter", 0.0, "\r");
+    browser.wait_for(&count(".flow-wires path", 2));
+    control(&mut browser, "z");
+    browser.wait_for(&count(".flow-wires path", 3));
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
+fn graphs_without_positions_are_laid_out() {
+    let Some(mut browser) = Browser::start("flow-places-browser") else { return };
+    let game = start("flow-places");
+    let file = game.folder.join("game/barrel.unit");
+    let text = std::fs::read_to_string(&file).expect("it exists");
+    let end = text.find("  positions").expect("it has positions");
+    game.write("barrel.unit", &format!("{}}}\n", &text[..end]));
+    browser.resize(1500.0, 900.0, 1.0);
+    open_view(&mut browser, &game);
+    browser.wait_for(APART);
+    browser.wait_for("document.querySelector('[aria-label^=\"Save into\"]').disabled");
+    // Nothing jumps when one of them gets a position.
+    browser.value("document.querySelector('[data-node=n1]').focus()");
+    browser.press("ArrowUp", "ArrowUp", 10.0, "");
+    browser.wait_for(APART);
+    control(&mut browser, "s");
+    browser.wait_for(&note("saved"));
+    let saved = std::fs::read_to_string(&file).expect("it exists");
+    let places = &saved[saved.find("positions").expect("it has positions again")..];
+    for id in ["n1 = [", "n2 = [", "n3 = [", "n4 = ["] {
+        assert!(places.contains(id), "no {id} in {places}");
+    }
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
+fn large_graphs_are_scaled_as_a_picture() {
+    let Some(mut browser) = Browser::start("flow-large-browser") else { return };
+    let nodes = (0..200).map(|at| format!("n{at} = {{ type = \"event.spawned\" }}\n"));
+    let places = (0..200).map(|at| format!("n{at} = [{}, {}]\n", at % 20 * 17, at / 20 * 9));
+    let graph = format!(
+        "nodes = {{\n{}}}\npositions = {{\n{}}}\n",
+        nodes.collect::<String>(),
+        places.collect::<String>()
+    );
+    let game =
+        GameProcess::start_with("flow-large", &[("main.lua", ""), ("large.flow", &graph)], &[]);
+    browser.resize(1500.0, 900.0, 1.0);
+    browser.open(&game.session.address());
+    browser.value("document.getElementById('tab-flow').click()");
+    browser.wait_for("document.querySelector('img.flow-picture')?.naturalWidth > 0");
+    let turn = |browser: &mut Browser| {
+        browser.value(&format!(
+            "(() => {{ {CANVAS}.dispatchEvent(new WheelEvent('wheel', {{ deltaY: -60, clientX: \
+             700, clientY: 500, bubbles: true, cancelable: true }})); \
+             return {CANVAS}.classList.contains('pictured') }})()"
+        ))
+    };
+    let end = std::time::Instant::now() + super::WAIT_MAX;
+    while turn(&mut browser) != "true" {
+        assert!(std::time::Instant::now() < end, "the picture is not shown");
+        browser.press("0", "Digit0", 0.0, "");
+        std::thread::sleep(std::time::Duration::from_millis(300));
+    }
+    // The nodes are back when the view rests.
+    browser.wait_for(&format!("!{CANVAS}.classList.contains('pictured')"));
+    browser.wait_for("document.querySelector('img.flow-picture').hidden");
     assert_eq!(browser.problems, Vec::<String>::new());
 }
 
@@ -293,6 +378,16 @@ fn touch(browser: &mut Browser, event_type: &str, points: &[(f64, f64)]) {
     browser.call("Input.dispatchTouchEvent", fields);
 }
 
+/// Returns the middle of an element.
+fn middle_of(browser: &mut Browser, selector: &str) -> [(f64, f64); 1] {
+    let middle = browser.value(&format!(
+        "(box => `${{box.x + box.width / 2}} ${{box.y + box.height / 2}}`)\
+         (document.querySelector('{selector}').getBoundingClientRect())"
+    ));
+    let (x, y) = middle.split_once(' ').expect("two numbers");
+    [(x.parse().expect("a number"), y.parse().expect("a number"))]
+}
+
 fn number(value: f64) -> SjsonTree {
     SjsonTree::Number(value)
 }
@@ -313,8 +408,7 @@ fn fingers_move_zoom_and_wire() {
     }
     touch(&mut browser, "touchEnd", &[]);
     browser.wait_for(&format!("{view} !== '{before}'"));
-    let zoom = "Number(/scale\\(([^)]*)/.exec(document.querySelector('.flow-world')\
-        .style.transform)[1])";
+    let zoom = "parseFloat(document.querySelector('.flow-foot .figures').textContent)";
     let scale: f64 = browser.value(zoom).parse().expect("a number");
     touch(&mut browser, "touchStart", &[(180.0, 700.0), (220.0, 700.0)]);
     for step in 1..8 {
@@ -335,14 +429,18 @@ fn fingers_move_zoom_and_wire() {
     browser.value("document.querySelector('[data-node=n4]').focus()");
     browser.press("Enter", "Enter", 0.0, "\r");
     browser.wait_for("document.activeElement.matches('.pin')");
-    let middle = "(box => `${box.x + box.width / 2} ${box.y + box.height / 2}`)\
-        (document.querySelector('[data-node=n4] [data-pin=result]').getBoundingClientRect())";
     std::thread::sleep(std::time::Duration::from_millis(400));
-    let middle = browser.value(middle);
-    let (x, y) = middle.split_once(' ').expect("two numbers");
-    let at = [(x.parse().expect("a number"), y.parse().expect("a number"))];
+    let at = middle_of(&mut browser, "[data-node=n4] [data-pin=result]");
     touch(&mut browser, "touchStart", &at);
     touch(&mut browser, "touchEnd", &[]);
     browser.wait_for(&count(".flow-palette", 1));
+    browser.press("Escape", "Escape", 0.0, "");
+    // A long press removes a node from the selection, and adds it.
+    let head = middle_of(&mut browser, "[data-node=n4] .head");
+    for selected in [0, 1] {
+        touch(&mut browser, "touchStart", &head);
+        browser.wait_for(&count(".flow-node.selected", selected));
+        touch(&mut browser, "touchEnd", &[]);
+    }
     assert_eq!(browser.problems, Vec::<String>::new());
 }

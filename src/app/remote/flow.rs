@@ -5,7 +5,7 @@ use super::message_table::{boolean, number, text};
 use super::{IncomingCall, Refusal};
 use crate::flow::{GRAPH_KINDS, GraphFile};
 use engine_flow::{
-    EventKind, Flow, InstanceId, MergeConflict, Pin, Program, Severity, TraceEvent, catalogue_tree,
+    EventKind, Flow, InstanceId, LiveKnown, MergeConflict, Pin, Severity, catalogue_tree,
     edit_text, merge, pin_tree, problem_tree,
 };
 use engine_foundation::hash::murmur64a;
@@ -285,19 +285,6 @@ fn now() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-fn event_tree(program: &Program, event: &TraceEvent) -> SjsonTree {
-    let node = &program.nodes[event.node as usize].path;
-    let ends = match program.wires.get(event.wire as usize) {
-        Some(wire) => {
-            let from = &program.nodes[wire.from as usize].path;
-            [from.as_str(), wire.from_pin.as_str(), node.as_str(), wire.to_pin.as_str()]
-        }
-        None => ["", "", node.as_str(), ""],
-    };
-    let numbers = [event.sequence as f64, event.frame as f64].map(SjsonTree::Number);
-    SjsonTree::Array(numbers.into_iter().chain(ends.map(json::text)).collect())
-}
-
 fn stopped_tree(flow: &Flow) -> SjsonTree {
     flow.stopped_node().map_or(SjsonTree::Null, |stopped| {
         object([
@@ -308,57 +295,18 @@ fn stopped_tree(flow: &Flow) -> SjsonTree {
     })
 }
 
-/// Returns the newest events and the values of an instance.
+/// Returns the newest events of an instance, and its values.
 pub fn live(call: &mut IncomingCall) -> Answer {
     let id = instance_of(call)?;
-    let after = number(call.fields, "after").unwrap_or(0.0) as u64;
+    let field = |name| number(call.fields, name).unwrap_or(0.0) as u64;
+    let known = LiveKnown { event: field("after"), values: field("known") };
     let frame = call.app.vm().engine().frame.index;
     let flow = call.app.vm().engine().worlds.flow.get_mut();
     flow.end_old_traces(now(), TRACE_SECONDS);
-    let (_, index) = flow.instance(id).expect("it was checked");
-    let program = flow.program(index).clone();
-    let trace = flow.trace(id, now()).expect("it was checked");
-    let first = trace.events.front().map_or(trace.sequence + 1, |event| event.sequence);
-    let lost = first.saturating_sub(after + 1);
-    let events = list(trace.events.iter().filter(|event| event.sequence > after), |event| {
-        event_tree(&program, event)
-    });
-    let visible = || program.nodes.iter().enumerate().filter(|(_, node)| !node.hidden);
-    let counts = visible().filter(|(at, _)| trace.counts[*at] > 0);
-    let counts =
-        counts.map(|(at, node)| (node.path.clone(), json::count(trace.counts[at] as usize)));
-    let mut entries = vec![
-        ("frame".to_string(), json::count(frame as usize)),
-        ("sequence".to_string(), json::count(trace.sequence as usize)),
-        ("lost".to_string(), json::count(lost as usize)),
-        ("events".to_string(), events),
-        ("counts".to_string(), SjsonTree::Object(counts.collect())),
-    ];
-    if !trace.problem.is_empty() {
-        entries.push(("problem".to_string(), json::text(&trace.problem)));
-    }
-    entries.push(("values".to_string(), values(flow, &program, id)));
+    let mut entries = vec![("frame".to_string(), json::count(frame as usize))];
+    entries.extend(flow.live(id, known, now()).expect("it was checked"));
     entries.push(("paused".to_string(), stopped_tree(flow)));
     Ok(Some(SjsonTree::Object(entries)))
-}
-
-/// Returns the values of all data outputs and of the variables.
-fn values(flow: &Flow, program: &Program, id: InstanceId) -> SjsonTree {
-    let slots = flow.slots(id);
-    let mut found = Vec::new();
-    for node in program.nodes.iter().filter(|node| !node.hidden) {
-        let first = program.node(node.offset).outputs();
-        for (at, (name, _)) in node.outputs.iter().enumerate() {
-            let value = slots[first + at].describe(&flow.heap);
-            found.push((format!("{}.{name}", node.path), json::text(value)));
-        }
-    }
-    let variables = program.variables.iter().map(|variable| {
-        let value = slots[variable.slot as usize].describe(&flow.heap);
-        (format!("variable {}", variable.name), json::text(value))
-    });
-    found.extend(variables);
-    SjsonTree::Object(found)
 }
 
 /// Sets or removes a breakpoint; without a node, only lists them.

@@ -70,9 +70,14 @@ pub static MESSAGES: &[MessageRow] = &[
         name: "flow_live",
         doc: "Returns the newest events of an instance, and its values. The first message begins \
               the recording, which ends after two seconds without one.",
-        fields: &[INSTANCE, optional("after", HANDLE, "only events after this number [0]")],
-        answer: "frame, sequence, lost, events (number, frame, node, pin, node, pin), counts, \
-                 values, paused (node, instance, graph), problem",
+        fields: &[
+            INSTANCE,
+            optional("after", HANDLE, "only events and counts after this event [0]"),
+            optional("known", HANDLE, "revision of the last values: only later changes of them"),
+        ],
+        answer: "frame, sequence, lost, wires (node, pin, node, pin), events (number, frame, index \
+                 of the wire from 0), counts, revision, values, paused (node, instance, graph), \
+                 problem",
         run: flow::live,
     },
     MessageRow {

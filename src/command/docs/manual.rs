@@ -73,6 +73,8 @@ pub const PICTURES: &[(&str, &[u8])] = files![
     "docs/pictures/impact.svg",
     "docs/pictures/flow.png",
     "docs/pictures/flow_difference.svg",
+    "docs/pictures/flow_stop.png",
+    "docs/pictures/flow_wire.png",
     "docs/pictures/particles.png",
     "docs/pictures/platformer.png",
     "docs/pictures/ragdoll.png",

@@ -19,6 +19,9 @@ mod instance;
 #[cfg(test)]
 mod limit_tests;
 mod literal;
+mod live;
+#[cfg(test)]
+mod live_tests;
 mod loaded;
 mod merge;
 mod node_type;
@@ -53,6 +56,7 @@ pub use explain::{catalogue_tree, explain, node_markdown, problem_tree};
 pub use flatten::GRAPH_DEPTH_MAX;
 pub use instance::{INSTANCES_MAX, InstanceId, instance_bytes};
 pub use literal::{Literal, check_default};
+pub use live::LiveKnown;
 pub use merge::{MergeConflict, edit_text, merge};
 pub use node_type::{
     Catalogue, NodeKind, NodeOrigin, NodeSetting, NodeType, Pin, PinDefault, SettingKind,
@@ -71,5 +75,5 @@ pub use source::{
 };
 pub use task::{CALL_EVENTS_MAX, CALL_PINS_MAX, NATIVE_INPUTS_MAX};
 pub use timers::TIMERS_MAX;
-pub use trace::{FlowTrace, TRACE_EVENTS_MAX, TraceEvent};
+pub use trace::{FlowTrace, TRACE_EVENTS_MAX};
 pub use value::{FlowHeap, FlowType, LIST_ITEMS_MAX, Slot, TEXT_BYTES_MAX, Tag};

@@ -69,13 +69,13 @@ impl Flow {
                 if self.traces.len() >= TRACES_MAX {
                     self.traces.remove(0);
                 }
-                self.traces.push(FlowTrace::new(id, nodes));
+                self.traces.push(FlowTrace::new(id, nodes, now));
                 self.traces.len() - 1
             }
         };
         let trace = &mut self.traces[at];
         if trace.counts.len() != nodes {
-            *trace = FlowTrace::new(id, nodes);
+            *trace = FlowTrace::new(id, nodes, now);
         }
         trace.asked_at = now;
         Some(trace)

@@ -3,6 +3,7 @@
 
 use super::instance::InstanceId;
 use super::task::NO_WIRE;
+use super::value::Slot;
 use std::collections::VecDeque;
 
 /// Number of events that are kept.
@@ -30,29 +31,40 @@ pub struct FlowTrace {
     pub events: VecDeque<TraceEvent>,
     /// By node.
     pub counts: Vec<u32>,
+    /// Number of the last event, by node.
+    pub last: Vec<u64>,
     pub sequence: u64,
     /// Error of the last event that failed; empty for none.
     pub problem: String,
     /// Seconds of real time at the last question of a tool.
     pub asked_at: f64,
+    /// The values in the last answer to a tool.
+    pub shown: Vec<Slot>,
+    /// Number of that answer, which no earlier recording had.
+    pub revision: u64,
 }
 
 impl FlowTrace {
-    pub fn new(instance: InstanceId, nodes: usize) -> FlowTrace {
+    /// Begins a recording at a time in seconds.
+    pub fn new(instance: InstanceId, nodes: usize, now: f64) -> FlowTrace {
         FlowTrace {
             instance,
             events: VecDeque::with_capacity(TRACE_EVENTS_MAX),
             counts: vec![0; nodes],
+            last: vec![0; nodes],
             sequence: 0,
             problem: String::new(),
-            asked_at: 0.0,
+            asked_at: now,
+            shown: Vec::new(),
+            revision: (now * 1e6) as u64,
         }
     }
 
     /// Records that a node runs.
     pub fn record(&mut self, frame: u64, node: u32, wire: u32, input: u32) {
-        self.counts[node as usize] += 1;
         self.sequence += 1;
+        self.counts[node as usize] += 1;
+        self.last[node as usize] = self.sequence;
         if self.events.len() >= TRACE_EVENTS_MAX {
             self.events.pop_front();
         }

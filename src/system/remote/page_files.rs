@@ -50,6 +50,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/flow_model.js", SCRIPT, "flow_model.js";
     "/flow_node.js", SCRIPT, "flow_node.js";
     "/flow_palette.js", SCRIPT, "flow_palette.js";
+    "/flow_picture.js", SCRIPT, "flow_picture.js";
     "/flow_pointer.js", SCRIPT, "flow_pointer.js";
     "/flow_side.js", SCRIPT, "flow_side.js";
     "/flow_subgraphs.js", SCRIPT, "flow_subgraphs.js";
