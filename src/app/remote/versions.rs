@@ -11,6 +11,7 @@ use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::json::{self, object};
 use engine_foundation::sjson::SjsonTree;
 use engine_resource::folder_scan;
+use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::is_inside;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,6 +28,11 @@ pub const CHANGED_MAX: u64 = 1_000;
 const CHANGES_MAX: usize = 1_000;
 /// Maximum size of a value in an answer, in bytes.
 const VALUE_SHOWN_MAX: usize = 4 << 10;
+
+/// Endings of resources of which a command draws both versions.
+const DRAWN_ENDINGS: [&str; 3] = [kind_names::UNIT, kind_names::LEVEL, kind_names::MATERIAL];
+const DRAWN_NOTE: &str = "a running game starts no programs: `engine diff OLD NEW --html FILE` \
+                          also draws both versions";
 
 type Answer = Result<Option<SjsonTree>, Refusal>;
 
@@ -225,7 +231,11 @@ pub fn difference(call: &mut IncomingCall) -> Answer {
         if versions.iter().all(Option::is_none) {
             return Err(refuse(format!("neither version has a file '{path}'")));
         }
-        let found = difference::compare(&path, versions.each_ref().map(Option::as_deref));
+        let mut found = difference::compare(&path, versions.each_ref().map(Option::as_deref));
+        let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if DRAWN_ENDINGS.contains(&ending) && !found.changes.is_empty() {
+            found.notes.push(DRAWN_NOTE.to_string());
+        }
         Ok(difference_tree(&path, &with, &found))
     })
 }
