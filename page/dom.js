@@ -12,6 +12,14 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// Creates an element of a drawing. The children may be texts.
+export function makeSvg(tag, attributes = {}, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
 // Creates a table with the names of its columns; those from `numbers` on are numbers.
 export function makeTable(attributes, heads, numbers, body) {
   const cells = heads.map((name, at) =>

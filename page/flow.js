@@ -12,6 +12,7 @@ import { FlowPointer } from "./flow_pointer.js";
 import { FlowSide } from "./flow_side.js";
 import { GRID, HEAD, ROW, WIDTH } from "./flow_types.js";
 import { resourceNames } from "./flow_values.js";
+import { sharing } from "./resource_links.js";
 
 // Distance of a new node from the one that it is wired to, in pixels.
 const GAP = 4 * GRID;
@@ -295,9 +296,24 @@ class FlowView {
       if (answer === "save" && editor.model.unsaved) return false;
     }
     await editor.open(graph);
+    await this.noteSharing();
     if (before && before !== graph && !isReturn) this.trail.push(before);
     sessionStorage.setItem(LAST, graph);
     return true;
+  }
+
+  // Says how many units, levels and graphs an edit changes.
+  async noteSharing() {
+    const { editor, status } = this;
+    const before = status.textContent;
+    try {
+      const one = await editor.ask("resource", { name: editor.graph });
+      // A newer message stays.
+      if (status.textContent !== before) return;
+      editor.note(sharing(one.dependents.length, one.all_dependents.length));
+    } catch {
+      // A new graph is no resource before it is compiled.
+    }
   }
 
   async jump(graph, node) {

@@ -2,6 +2,7 @@
 // is in its own file.
 
 import { openAnimation } from "./animation.js";
+import { openChanges } from "./changes.js";
 import { Connection } from "./connection.js";
 import { openCounters } from "./counters.js";
 import { make, setText, short } from "./dom.js";
@@ -12,6 +13,7 @@ import { openMemory } from "./memory.js";
 import { ONLY_PICTURE, openPicture } from "./picture.js";
 import { openProfile } from "./profile.js";
 import { openPrompt } from "./prompt.js";
+import { openReferences } from "./references.js";
 import { openResources } from "./resources.js";
 import { openSettings } from "./settings.js";
 import { openSplitter } from "./splitters.js";
@@ -31,6 +33,8 @@ const VIEWS = [
   { name: "Resources", needs: "resources", open: openResources },
   { name: "Animation", needs: "characters", open: openAnimation },
   { name: "Flow", needs: "flow_open", open: openFlow },
+  { name: "References", needs: "references", open: openReferences },
+  { name: "Changes", needs: "difference", open: openChanges },
 ];
 
 const element = (id) => document.getElementById(id);
@@ -142,9 +146,11 @@ element("reload").addEventListener("click", async () => {
 element("keys").addEventListener("click", showHelp);
 element("settings").addEventListener("click", showSettings);
 
+// A view asks for another one, with a resource.
+document.addEventListener("show-view", ({ detail }) => tabs.showNamed(detail.view, detail.name));
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || event.ctrlKey || event.metaKey) return;
-  const digit = /^Digit([1-9])$/.exec(event.code);
+  const digit = /^Digit([0-9])$/.exec(event.code);
   const actions = {
     KeyP: pause,
     KeyS: step,
@@ -157,7 +163,8 @@ document.addEventListener("keydown", (event) => {
     KeyF: () => tabs.shown?.view?.filter?.focus(),
     KeyL: () => picture.toggleLarge(),
   };
-  if (digit) tabs.showView(digit[1] - 1);
+  // The tenth view has the key 0.
+  if (digit) tabs.showView((Number(digit[1]) + 9) % 10);
   else if (event.code in actions) actions[event.code]();
   else return;
   event.preventDefault();

@@ -1,13 +1,17 @@
 // Resources: a list of all of them, and one resource with its references in both directions.
 
 import { bytes, make, makeTable, setText, walkable } from "./dom.js";
-import { makeLinks } from "./resource_links.js";
+import { showView } from "./references.js";
+import { makeLinks, sharing } from "./resource_links.js";
 
-const ROWS_MAX = 3000;
+const ROWS_MAX = 1000;
+const INDIRECT_MAX = 100;
+const SETTLE_MILLISECONDS = 120;
 
 function makeDetail(one, look, reload) {
   const indirect = one.all_dependents.filter((name) => !one.dependents.includes(name));
   const other = (name) => make("button", { onclick: () => look(name) }, name);
+  const rest = indirect.length - INDIRECT_MAX;
   const variants = one.variants.map((variant) =>
     make(
       "tr",
@@ -25,14 +29,21 @@ function makeDetail(one, look, reload) {
       { class: "headline" },
       make("h2", {}, one.name),
       make("button", { onclick: reload }, "Reload"),
+      make("button", { onclick: () => showView("References", one.name) }, "Graph"),
     ),
+    make("p", { class: "sharing" }, sharing(one.dependents.length, one.all_dependents.length)),
     make("div", { class: "facts" }, facts),
     make("h3", {}, "Named by, and names"),
     makeLinks(one, look),
     ...(indirect.length
       ? [
           make("h3", {}, "Depend on it through others"),
-          make("p", { class: "others" }, ...indirect.map(other)),
+          make(
+            "p",
+            { class: "others" },
+            ...indirect.slice(0, INDIRECT_MAX).map(other),
+            rest > 0 ? `and ${rest} more` : null,
+          ),
         ]
       : []),
     make("h3", {}, "Variants"),
@@ -72,7 +83,6 @@ export function openResources(panel, connection) {
 
   let entered = false;
   let chosen = null;
-  let all = [];
 
   const rowOf = (one, at) =>
     make(
@@ -86,37 +96,43 @@ export function openResources(panel, connection) {
       make("td", { class: "number" }, one.loaded == null ? "" : bytes(one.loaded)),
       make("td", { class: "number" }, String(one.names.length || "")),
     );
-  const show = () => {
-    const text = filter.value.toLowerCase();
-    const fitting = all.filter(
-      (one) =>
-        one.name.toLowerCase().includes(text) && (!kinds.value || one.kind === kinds.value),
-    );
-    setText(count, `${fitting.length} resources`);
-    body.replaceChildren(...fitting.slice(0, ROWS_MAX).map(rowOf));
-  };
   let shown = "";
+  let turn = 0;
   const list = async () => {
     if (!entered) return;
+    turn += 1;
+    const own = turn;
+    const fields = { max: ROWS_MAX };
+    if (filter.value) fields.text = filter.value;
+    if (kinds.value) fields.kind = kinds.value;
     try {
-      const answer = await connection.ask("resources");
-      const text = JSON.stringify(answer.resources);
+      const answer = await connection.ask("resources", fields);
+      if (own !== turn) return;
+      const text = JSON.stringify([answer.count, answer.resources]);
       if (text === shown) return;
       shown = text;
-      all = answer.resources;
-      const known = [...new Set(all.map((one) => one.kind))].sort();
+      const all = answer.resources;
+      const cut = answer.count > all.length ? `, the first ${all.length} are listed` : "";
+      setText(count, `${answer.count} resources${cut}`);
+      const known = answer.kinds.map((kind) => kind.name);
       const kind = kinds.value;
+      if (kind && !known.includes(kind)) known.push(kind);
       kinds.replaceChildren(
         make("option", { value: "" }, "every kind"),
         ...known.map((name) => make("option", { value: name }, name)),
       );
-      kinds.value = known.includes(kind) ? kind : "";
+      kinds.value = kind;
       const focused = document.activeElement?.closest("tr")?.dataset.name;
-      show();
+      body.replaceChildren(...all.map(rowOf));
       if (focused) body.querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
     } catch {
       // The connection reports its own end.
     }
+  };
+  let settling = 0;
+  const soon = () => {
+    clearTimeout(settling);
+    settling = setTimeout(list, SETTLE_MILLISECONDS);
   };
 
   const look = async (name) => {
@@ -139,11 +155,12 @@ export function openResources(panel, connection) {
   };
   walkable(body, "tr", (row) => look(row.dataset.name));
 
-  filter.addEventListener("input", show);
-  kinds.addEventListener("change", show);
+  filter.addEventListener("input", soon);
+  kinds.addEventListener("change", list);
   setInterval(list, 1500);
   return {
     filter,
+    look,
     enter() {
       entered = true;
       list();

@@ -1,18 +1,10 @@
 // The graph of a layer of a state machine: states as boxes, transitions as arrows. States are in
 // rows, by the number of transitions that lead to them from the initial state.
 
-import { make } from "./dom.js";
+import { make, makeSvg as svg } from "./dom.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT, GAP, DROP] = [124, 34, 14, 40];
 const LETTERS = 17;
-
-function svg(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 const cut = (text) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 

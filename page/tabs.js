@@ -62,7 +62,12 @@ export class Tabs {
     });
     const tab = make(
       "button",
-      { id: `tab-${id}`, role: "tab", "aria-controls": `view-${id}`, title: `Alt+${at + 1}` },
+      {
+        id: `tab-${id}`,
+        role: "tab",
+        "aria-controls": `view-${id}`,
+        title: `Alt+${(at + 1) % 10}`,
+      },
       view.name,
     );
     const entry = { name: view.name, panel, tab, view: view.open(panel, connection) };
@@ -92,6 +97,14 @@ export class Tabs {
   // Shows the view with a number, counted from 0.
   showView(at) {
     if (this.entries[at]) this.show(this.entries[at], true);
+  }
+
+  // Shows the view with a name, and a resource in it.
+  showNamed(name, resource) {
+    const entry = this.entries.find((one) => one.name === name);
+    if (!entry) return;
+    this.show(entry, true);
+    entry.view?.look?.(resource);
   }
 
   // Shows the console before its line gets the focus.

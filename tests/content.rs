@@ -2,6 +2,8 @@
 
 #[path = "content/bundles.rs"]
 mod bundles;
+#[path = "content/differences.rs"]
+mod differences;
 #[path = "content/faults.rs"]
 mod faults;
 #[path = "content/git.rs"]
@@ -10,6 +12,8 @@ mod git;
 mod hostile_git;
 #[path = "content/index.rs"]
 mod index;
+#[path = "content/merge_page.rs"]
+mod merge_page;
 #[path = "content/reload.rs"]
 mod reload;
 #[path = "content/scripts.rs"]

@@ -2,6 +2,7 @@
 //! handling of misbehaving clients. Each test plays its own game in a process.
 
 pub mod browser;
+mod changes;
 mod console;
 mod data;
 mod flow_sources;
@@ -11,15 +12,18 @@ mod hostile_clients;
 mod inspection;
 mod page_address;
 mod page_animation;
+mod page_changes;
 mod page_escaping;
 mod page_flow;
 mod page_flow_edit;
 mod page_layout;
 mod page_log;
 mod page_profile;
+mod page_references;
 mod page_units;
 mod pictures;
 mod recordings;
+mod references;
 mod units;
 
 use crate::game_folder::GameFolder;

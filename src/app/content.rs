@@ -2,7 +2,9 @@
 //! take names of resources, built-in resources, resources that scripts create, and settings.
 
 use crate::resource_kinds::KINDS;
-use engine_content::references::{ContentGraph, GraphOptions, Problem, ScriptArguments, Target};
+use engine_content::references::{
+    ContentGraph, GraphOptions, Problem, ReferenceUse, ScriptArguments, Target,
+};
 use engine_foundation::Error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::own_folder;
@@ -54,7 +56,12 @@ pub fn graph(folder: &Path) -> Result<ContentGraph, Error> {
 
 /// Returns the names that no resource has, without those that scripts create.
 pub fn missing(graph: &ContentGraph) -> Vec<Problem> {
-    let mut missing = graph.missing();
+    graph.problems_of(&missing_uses(graph))
+}
+
+/// Returns the references that name nothing, without those whose resource a script creates.
+pub fn missing_uses(graph: &ContentGraph) -> Vec<ReferenceUse> {
+    let mut missing = graph.missing_uses().to_vec();
     if missing.is_empty() {
         return missing;
     }
@@ -66,11 +73,11 @@ pub fn missing(graph: &ContentGraph) -> Vec<Problem> {
         .collect();
     let texts: Vec<&str> = scripts.iter().map(String::as_str).collect();
     let created = ResourceCreators::of_api().created_by(&texts);
-    missing.retain(|problem| {
-        let reference = graph.reference(problem.at);
+    missing.retain(|at| {
+        let reference = graph.reference(*at);
         let kinds = KINDS.0.iter().enumerate();
         let mut kinds = kinds.filter(|(at, _)| reference.kinds & (1 << at) != 0);
-        !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &problem.name)))
+        !kinds.any(|(_, kind)| created.contains(&ResourceName::new(kind.name, &reference.name)))
     });
     missing
 }

@@ -1,25 +1,37 @@
-//! `engine diff`: the differences between two versions of an SJSON or JSON file, by path.
+//! `engine diff`: the differences between two versions of a file: by path for SJSON and JSON, by
+//! lines for other texts, and as pictures. The comparison itself is in src/app/difference/.
+
+mod drawing;
 
 use super::merge::ReportFormat;
+use engine_app::difference::{self, FileDifference, PictureDifference};
 use engine_app::exit;
 use engine_app::flow::difference_svg;
 use engine_content::diff::{self, Change, ChangeKind};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::output_file;
-use engine_foundation::sjson::{self, Document, SjsonTree};
+use engine_foundation::sjson::{self, SjsonTree};
 use engine_foundation::terminal::{self, StyledText};
-use engine_resource::resource_kind::kind_names;
 use std::path::{Path, PathBuf};
 
-/// Show the differences between two versions of an SJSON or JSON file, by path
+/// Show the differences between two versions of a file: by path for SJSON and JSON, as pictures for
+/// textures, by lines for other texts
 #[derive(clap::Args)]
 pub struct Args {
     /// The old and the new version; one file with --textconv
     #[arg(value_names = ["OLD", "NEW"], num_args = 1..=2, required = true)]
     files: Vec<PathBuf>,
-    /// Write a page with two columns
+    /// Write a page with two columns, and with pictures of textures, graphs, units, levels and
+    /// materials before and after
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// The game of the versions, if they are not in its folder: units, levels and materials are
+    /// drawn in it
+    #[arg(long, value_name = "FOLDER", requires = "path", requires = "html")]
+    game: Option<PathBuf>,
+    /// The path of the versions in --game
+    #[arg(long, value_name = "PATH", requires = "game")]
+    path: Option<String>,
     /// Draw the two versions of a graph of Flow as a picture (SVG)
     #[arg(long, value_name = "FILE", conflicts_with = "html")]
     svg: Option<PathBuf>,
@@ -49,21 +61,18 @@ pub fn main(args: Args) -> i32 {
     })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
-    // Git names a version that does not exist so.
+/// Reads a version. Git names one that does not exist `/dev/null`.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
     if path == Path::new("/dev/null") {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     file_access::read_named(path, &readers::SOURCE_TEXT)
+        .map(Some)
         .map_err(|refusal| format!("'{}' cannot be read: {refusal}", path.display()))
 }
 
-fn parse(path: &Path) -> Result<Document, String> {
-    sjson::parse_bytes(&read(path)?).map_err(|error| error.in_file(&path.display().to_string()))
-}
-
 fn textconv(path: &Path) -> Result<i32, String> {
-    let bytes = read(path)?;
+    let bytes = read(path)?.unwrap_or_default();
     // A text with an error is compared as it is.
     match sjson::parse_bytes(&bytes) {
         Ok(document) => terminal::print(&diff::to_lines(&document)),
@@ -73,43 +82,58 @@ fn textconv(path: &Path) -> Result<i32, String> {
 }
 
 fn compare(args: &Args, old: &Path, new: &Path) -> Result<i32, String> {
-    let changes = diff::diff(&parse(old)?, &parse(new)?);
+    let versions = [read(old)?, read(new)?];
+    let path = if versions[1].is_some() { new } else { old };
+    let bytes = versions.each_ref().map(Option::as_deref);
+    let found = difference::compare(&path.display().to_string(), bytes);
     if let Some(page) = &args.html {
         let names = [old.display().to_string(), new.display().to_string()];
-        let text = diff::to_html([&names[0], &names[1]], &changes);
-        output_file::write(page, text.as_bytes())
-            .map_err(|reason| format!("'{}' cannot be written: {reason}", page.display()))?;
+        let drawn = drawn(args, path, bytes);
+        write(page, &difference::to_html([&names[0], &names[1]], &found, &drawn))?;
     } else if let Some(picture) = &args.svg {
-        let text = difference_svg(&graph_of(old)?, &graph_of(new)?);
-        output_file::write(picture, text.as_bytes())
-            .map_err(|reason| format!("'{}' cannot be written: {reason}", picture.display()))?;
-    } else if args.output == ReportFormat::Json {
-        terminal::print(&format!("{}\n", diff::to_json(&changes)));
+        let [old, new] = [(old, bytes[0]), (new, bytes[1])];
+        write(picture, &difference_svg(&graph_of(old)?, &graph_of(new)?))?;
     } else {
-        changes.iter().for_each(print_change);
+        print(args.output, &found);
     }
-    Ok(match args.exit_code && !changes.is_empty() {
+    Ok(match args.exit_code && !found.changes.is_empty() {
         true => exit::FAILED,
         false => exit::SUCCESS,
     })
 }
 
-/// Returns the graph in a file: its block `flow`, or the whole file; empty if it has none.
-fn graph_of(path: &Path) -> Result<SjsonTree, String> {
-    let tree = parse(path)?.to_tree();
-    match tree.get("flow") {
-        Some(SjsonTree::String(shared)) => Err(format!(
-            "'{}' uses the graph '{shared}': compare the versions of that file",
-            path.display()
-        )),
-        Some(graph) => Ok(graph.clone()),
-        // The keys of a unit or a level without a graph are no graph.
-        None if ["events", "variables", "positions"].iter().any(|key| tree.get(key).is_some()) => {
-            Ok(tree)
-        }
-        None if path.extension().is_some_and(|ending| ending == kind_names::FLOW) => Ok(tree),
-        None => Ok(SjsonTree::Object(Vec::new())),
+/// Returns pictures of what the versions look like in their game.
+fn drawn(args: &Args, file: &Path, versions: [Option<&[u8]>; 2]) -> PictureDifference {
+    let chosen = args.game.clone().zip(args.path.clone());
+    match chosen.or_else(|| drawing::game_of(file)) {
+        Some((game, path)) => drawing::draw(&game, &path, versions),
+        None => PictureDifference::default(),
     }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    output_file::write(path, text.as_bytes())
+        .map_err(|reason| format!("'{}' cannot be written: {reason}", path.display()))
+}
+
+fn print(format: ReportFormat, found: &FileDifference) {
+    match format {
+        ReportFormat::Json => terminal::print(&format!("{}\n", diff::to_json(&found.changes))),
+        ReportFormat::Text => {
+            for note in &found.notes {
+                engine_foundation::error_line!("note: {note}");
+            }
+            found.changes.iter().for_each(print_change);
+        }
+    }
+}
+
+/// Returns the graph in a version of a file.
+fn graph_of((path, bytes): (&Path, Option<&[u8]>)) -> Result<SjsonTree, String> {
+    let path = path.display().to_string();
+    let document =
+        sjson::parse_bytes(bytes.unwrap_or_default()).map_err(|error| error.in_file(&path))?;
+    difference::graph_of(&path, &document.to_tree())
 }
 
 /// Prints a change: the path, then the old and the new text.

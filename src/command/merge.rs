@@ -1,7 +1,7 @@
 //! `engine merge`: the three-way merge of SJSON and JSON files, as a command and as git's driver.
 //! The merge itself is in src/content/merge/, the setup of git in src/command/git.rs.
 
-use super::git;
+use super::{git, merge_page};
 use engine_app::exit;
 use engine_content::merge::{
     MergeOptions, MergeSide, MergeTexts, Merged, Override, OverrideKind, merge,
@@ -54,6 +54,8 @@ enum Strategy {
     Left,
     /// Ask on the terminal
     Ask,
+    /// Ask on a page in the browser, which shows both sides of all values
+    Page,
 }
 
 /// Form of a report.
@@ -91,6 +93,7 @@ fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
         Strategy::Right => merge_texts(&texts, &path, &|_| MergeSide::Right),
         Strategy::Left => merge_texts(&texts, &path, &|_| MergeSide::Left),
         Strategy::Ask => ask(&texts, &path)?,
+        Strategy::Page => ask_on_page(&texts, &path)?,
     };
     let out = if args.in_place { Some(files[1]) } else { args.out.as_ref() };
     match out {
@@ -146,8 +149,21 @@ fn ask(texts: &[String; 3], path: &str) -> Result<Merged, String> {
             break;
         }
     }
+    Ok(merge_with(texts, path, &chosen))
+}
+
+/// Merges, and shows the values that both sides changed on a page.
+fn ask_on_page(texts: &[String; 3], path: &str) -> Result<Merged, String> {
+    let first = merge_texts(texts, path, &|_| MergeSide::Right);
+    if first.overrides.is_empty() {
+        return Ok(first);
+    }
+    Ok(merge_with(texts, path, &merge_page::choose(path, &first.overrides)?))
+}
+
+fn merge_with(texts: &[String; 3], path: &str, chosen: &merge_page::Choices) -> Merged {
     let winner = |path: &str| chosen.get(path).copied().unwrap_or(MergeSide::Right);
-    Ok(merge_texts(texts, path, &winner))
+    merge_texts(texts, path, &winner)
 }
 
 fn describe(change: &Override) -> String {

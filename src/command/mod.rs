@@ -14,6 +14,7 @@ pub mod explain;
 pub mod font;
 mod git;
 pub mod merge;
+mod merge_page;
 pub mod new;
 pub mod report;
 pub mod run;

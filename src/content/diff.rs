@@ -145,8 +145,9 @@ pub fn change_tree(change: &Change) -> SjsonTree {
     ])
 }
 
-/// Returns the changes as an HTML page with two columns. `names` are the names of the versions.
-pub fn to_html(names: [&str; 2], changes: &[Change]) -> String {
+/// Returns the changes as an HTML page with two columns. `names` are the names of the versions;
+/// `above` is HTML for pictures of them.
+pub fn to_html(names: [&str; 2], changes: &[Change], above: &str) -> String {
     let escape = |text: &str| engine_foundation::xml::escape_for_display(text);
     let mut out = String::from(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<title>Differences</title>\n<style>\n\
@@ -155,8 +156,10 @@ pub fn to_html(names: [&str; 2], changes: &[Change]) -> String {
          td, th { border: 1px solid #ccc; padding: 4px 8px; vertical-align: top;\n\
          text-align: left }\n\
          pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere }\n\
-         .old { background: #ffecec } .new { background: #eaffea }\n</style>\n",
+         .old { background: #ffecec } .new { background: #eaffea }\n\
+         img { max-width: 100%; image-rendering: pixelated; background: #888 }\n</style>\n",
     );
+    out += above;
     let _ = write!(
         out,
         "<table>\n<tr><th style=\"width:25%\">Path<th>{}<th>{}\n",
@@ -260,7 +263,8 @@ mod tests {
     #[test]
     fn pages_show_both_versions_as_text() {
         let changes = diff(&parse("a = \"<b>\"").unwrap(), &parse("a = \"&\"").unwrap());
-        let page = to_html(["old", "new"], &changes);
+        let page = to_html(["old", "new"], &changes, "<p>above</p>");
+        assert!(page.contains("<p>above</p><table>"), "{page}");
         assert!(page.contains("<pre>&quot;&lt;b&gt;&quot;</pre>"), "{page}");
         assert!(page.contains("<pre>&quot;&amp;&quot;</pre>"), "{page}");
         let json = to_json(&changes);

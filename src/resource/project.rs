@@ -19,6 +19,7 @@ pub const CORE_SCRIPTS: &[(&str, &str)] = &[
     ("tools/check.lua", include_str!("../../core/tools/check.lua")),
     ("tools/navigation.lua", include_str!("../../core/tools/navigation.lua")),
     ("tools/particle_viewer.lua", include_str!("../../core/tools/particle_viewer.lua")),
+    ("tools/resource_viewer.lua", include_str!("../../core/tools/resource_viewer.lua")),
 ];
 
 /// Maximum length of a script's name in bytes.

@@ -76,6 +76,11 @@ const ALLOWED: &[Allowed] = &[
         "looks at the folder or file that a person names, to find its root",
     ),
     ("src/app/testing/test_run.rs", &[".is_file("], "looks for the file of --helper"),
+    (
+        "src/command/diff/drawing.rs",
+        &["fs::canonicalize(", "remove_dir_all("],
+        "finds the game around a file that a person names, and removes its own copy of it",
+    ),
     ("src/engine/screenshots.rs", &["create_dir_all"], "makes the folder of a screenshot"),
     (
         "src/foundation/atomic_file/disk.rs",

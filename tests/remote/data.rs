@@ -104,6 +104,64 @@ fn three_clients_see_all_operations_in_one_order() {
     assert_eq!(number(&opened, "sequence"), rounds as f64 * 3.0);
 }
 
+/// Maximum median time from the message of one client to the messages of the others, on a busy
+/// machine. A frame has 17 ms, and the operation is sent in the frame in which it is applied.
+const MEDIAN_MAX: Duration = Duration::from_millis(250);
+
+#[test]
+fn operations_reach_the_other_clients_soon() {
+    let game = start("data-latency");
+    let mut clients: Vec<RemoteClient> = (0..3).map(|_| game.connect()).collect();
+    for client in &mut clients {
+        open(client, PATH);
+        ask(client, "data_subscribe", vec![path(PATH)]);
+    }
+    let mut latencies = Vec::new();
+    for round in 0..30 {
+        let author = round % clients.len();
+        let start = Instant::now();
+        let fields = vec![path(PATH), ("operations", json::text(set_count(round)))];
+        clients[author].send("data_operations", fields).expect("it is sent");
+        for client in &mut clients {
+            let event = &events(client, 1)[0];
+            assert_eq!(number(event, "sequence"), round as f64 + 1.0);
+            let SjsonTree::Array(operation) = &list(event, "operations")[0] else {
+                panic!("an operation is a list")
+            };
+            assert_eq!(operation[3], SjsonTree::Number(round as f64));
+        }
+        latencies.push(start.elapsed());
+    }
+    latencies.sort();
+    let (median, most) = (latencies[latencies.len() / 2], latencies[latencies.len() - 1]);
+    println!("operations reached 3 clients in {median:.1?} (median), {most:.1?} at most");
+    assert!(median < MEDIAN_MAX, "{latencies:?}");
+}
+
+#[test]
+fn a_client_that_joins_late_continues_without_a_gap() {
+    let game = start("data-late");
+    let (mut one, mut two) = (game.connect(), game.connect());
+    open(&mut one, PATH);
+    for round in 1..=5 {
+        apply(&mut one, PATH, &set_count(round));
+    }
+    // The state that it opens, and the next operation, fit together.
+    ask(&mut one, "data_subscribe", vec![path(PATH)]);
+    let opened = open(&mut two, PATH);
+    let subscribed = ask(&mut two, "data_subscribe", vec![path(PATH)]);
+    assert_eq!(number(&opened, "sequence"), 5.0);
+    assert_eq!(number(&subscribed, "sequence"), 5.0);
+    assert_eq!(value(&opened, ROOT, "count"), SjsonTree::Number(5.0));
+    apply(&mut one, PATH, &set_count(6));
+    assert_eq!(number(&events(&mut two, 1)[0], "sequence"), 6.0);
+    // The end of a client ends neither the source nor the order.
+    drop(one);
+    apply(&mut two, PATH, &set_count(7));
+    let event = &events(&mut two, 1)[0];
+    assert_eq!((number(event, "sequence"), text(event, "reason")), (7.0, "operations".into()));
+}
+
 #[test]
 fn each_client_undoes_its_own_steps() {
     let game = start("data-undo");

@@ -251,6 +251,15 @@ pub fn open(call: &mut IncomingCall) -> Answer {
     ])))
 }
 
+/// Returns the text of an open source with all changes, as it would be saved without a merge.
+pub fn open_text(state: &mut RemoteState, path: &str) -> Result<String, Refusal> {
+    let source = opened(state, path)?;
+    let document = parse(path, &source.text)?;
+    model::save(&source.model, Guid::ROOT, document)
+        .map(Document::into_text)
+        .map_err(|error| refuse(format!("{path} cannot be shown: {error}")))
+}
+
 /// Begins or ends the messages about operations.
 pub fn subscribe(call: &mut IncomingCall) -> Answer {
     let path = text(call.fields, "path").unwrap_or_default();

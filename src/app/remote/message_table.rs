@@ -2,8 +2,9 @@
 //! it, and every message is checked against it before it is handled.
 
 use super::{
-    IncomingCall, Refusal, animation, data_messages, eval, flow_messages, foreign_window, inspect,
-    profiler, resources, screenshots, simulated_devices, stats, subscriptions, units,
+    IncomingCall, Refusal, animation, content_messages, data_messages, eval, flow_messages,
+    foreign_window, inspect, profiler, resources, screenshots, simulated_devices, stats,
+    subscriptions, units,
 };
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
@@ -94,10 +95,11 @@ const SECONDS: FieldType = FieldType::Number(0.01, 60.0);
 
 /// Returns all messages.
 fn messages() -> impl Iterator<Item = &'static MessageRow> {
-    MESSAGES.iter().chain(flow_messages::MESSAGES).chain(data_messages::MESSAGES)
+    let others = [flow_messages::MESSAGES, data_messages::MESSAGES, content_messages::MESSAGES];
+    MESSAGES.iter().chain(others.into_iter().flatten())
 }
 
-/// All messages, apart from those about graphs and data.
+/// All messages, apart from those about graphs, data and files.
 static MESSAGES: &[MessageRow] = &[
     MessageRow {
         name: "help",
@@ -351,7 +353,7 @@ static MESSAGES: &[MessageRow] = &[
             optional("text", FieldType::Text, "only those whose name contains it"),
             optional("max", FieldType::Integer(1, 50_000), "maximum number in the answer [5000]"),
         ],
-        answer: "count, resources (name, kind, path, variants, loaded, names)",
+        answer: "count, kinds (name, count), resources (name, kind, path, variants, loaded, names)",
         run: resources::list,
     },
     MessageRow {

@@ -4,6 +4,8 @@
 //! point of the frame, within a time limit.
 
 mod animation;
+mod content_messages;
+mod content_worker;
 mod data;
 mod data_messages;
 mod eval;
@@ -16,14 +18,17 @@ mod log_stream;
 mod message_table;
 mod picture_encoding;
 mod profiler;
+mod references;
 mod resources;
 mod screenshots;
 mod simulated_devices;
 mod stats;
 mod subscriptions;
 mod units;
+mod versions;
 
 use super::App;
+use content_worker::ContentWorker;
 use data::OpenSources;
 use engine_foundation::counter;
 use engine_foundation::sjson::SjsonTree;
@@ -162,6 +167,8 @@ struct RemoteState {
     window_request: Option<ForeignWindowRequest>,
     /// Sources that tools edit.
     data: OpenSources,
+    /// Answers questions about the files of the folder.
+    content: ContentWorker,
     /// Number of log lines sent to clients; [`NOT_FOLLOWED`] if no client follows the log.
     lines: u64,
     log_stamps: LogStamps,
@@ -215,6 +222,7 @@ impl RemoteTools {
             may_redraw,
             window_request: None,
             data: OpenSources::default(),
+            content: ContentWorker::default(),
             lines: NOT_FOLLOWED,
             log_stamps: LogStamps::default(),
         };

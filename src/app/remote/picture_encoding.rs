@@ -3,6 +3,7 @@
 //! pictures that are saved.
 
 use super::{PendingReply, Refusal};
+use crate::picture_scaling::{fitted_size, scale_down};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::{Error, log, panic, suggest};
@@ -123,7 +124,7 @@ pub fn encode_and_send(job: EncodeJob) {
     let mut encoded: Vec<EncodedPicture> = Vec::new();
     for receiver in receivers {
         let (most, format) = receiver.width_and_format();
-        let size = fitted_size(&picture, most);
+        let size = fitted_size((picture.width, picture.height), most);
         let known = encoded.iter().position(|it| it.width == size.0 && it.format == format);
         let at = match known {
             Some(at) => at,
@@ -152,64 +153,13 @@ fn encode(
     let rgba = match (width, height) == (picture.width, picture.height) {
         true => &picture.rgba,
         false => {
-            scaled = scale_down(picture, width, height);
+            let size = (picture.width, picture.height);
+            scaled = scale_down(&picture.rgba, size, (width, height));
             &scaled
         }
     };
     match format {
         PictureFormat::Png => Ok(encode_png(width, height, rgba)),
         PictureFormat::Jpeg => encode_jpeg(width, height, rgba, JPEG_QUALITY),
-    }
-}
-
-/// Returns the size of the image, scaled down to a width of at most `most`.
-fn fitted_size(picture: &RenderedImage, most: u32) -> (u32, u32) {
-    if picture.width <= most {
-        return (picture.width, picture.height);
-    }
-    let height = u64::from(picture.height) * u64::from(most) / u64::from(picture.width);
-    (most, (height as u32).max(1))
-}
-
-/// Scales an image down: each texel is the mean of the texels that it replaces.
-fn scale_down(picture: &RenderedImage, width: u32, height: u32) -> Vec<u8> {
-    let (from_width, from_height) = (picture.width as usize, picture.height as usize);
-    let (width, height) = (width as usize, height as usize);
-    let mut out = Vec::with_capacity(width * height * 4);
-    for y in 0..height {
-        let rows = y * from_height / height..((y + 1) * from_height / height).max(1);
-        for x in 0..width {
-            let columns = x * from_width / width..(x + 1) * from_width / width;
-            let mut sum = [0u32; 4];
-            let mut count = 0;
-            for row in rows.clone() {
-                for column in columns.clone() {
-                    let at = (row * from_width + column) * 4;
-                    for (sum, part) in sum.iter_mut().zip(&picture.rgba[at..at + 4]) {
-                        *sum += u32::from(*part);
-                    }
-                    count += 1;
-                }
-            }
-            out.extend(sum.map(|sum| (sum / count.max(1)) as u8));
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scaling_down_averages_texels_and_keeps_proportions() {
-        let rgba = [[0, 0, 0, 255], [200, 100, 50, 255]].concat().repeat(4);
-        let picture = RenderedImage { width: 4, height: 2, rgba };
-        assert_eq!(fitted_size(&picture, 2), (2, 1));
-        assert_eq!(fitted_size(&picture, 100), (4, 2));
-        assert_eq!(scale_down(&picture, 2, 1), [[100, 50, 25, 255], [100, 50, 25, 255]].concat());
-        let flat = RenderedImage { width: 100, height: 1, rgba: vec![9; 400] };
-        assert_eq!(fitted_size(&flat, 16), (16, 1));
-        assert_eq!(scale_down(&flat, 16, 1), [9; 64]);
     }
 }

@@ -13,13 +13,14 @@ use engine_resource::index::{IndexEntry, ResourceIndex};
 use engine_resource::resource_name::ResourceName;
 use engine_runtime::built_in_resources::is_built_in;
 use engine_script::ErrorReport;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 /// Default number of resources to list.
 const LISTED: u64 = 5000;
 
-fn kind(fields: &SjsonTree) -> Result<Option<&str>, Refusal> {
+/// Returns the kind that a message names, which must exist.
+pub fn kind(fields: &SjsonTree) -> Result<Option<&str>, Refusal> {
     let Some(kind) = text(fields, "kind") else { return Ok(None) };
     if KINDS.by_name(kind).is_none() {
         let hint = suggest::hint(kind, KINDS.0.iter().map(|kind| kind.name));
@@ -61,15 +62,20 @@ fn graph(index: &ResourceIndex) -> BTreeMap<ResourceName, BTreeSet<ResourceName>
 /// Lists resources.
 pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     let kind = kind(call.fields)?;
-    let filter = text(call.fields, "text").unwrap_or_default();
+    let filter = text(call.fields, "text").unwrap_or_default().to_lowercase();
     let most = integer(call.fields, "max").unwrap_or(LISTED) as usize;
     let store = &call.app.vm.engine().assets.store;
     let index = store.index();
     let mut listed = Vec::new();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     let mut count = 0;
     for variants in index.entries.chunk_by(|a, b| a.resource == b.resource) {
         let resource = &variants[0].resource;
-        if kind.is_some_and(|kind| kind != resource.kind) || !resource.name.contains(filter) {
+        if !filter.is_empty() && !resource.to_string().to_lowercase().contains(&filter) {
+            continue;
+        }
+        *kinds.entry(&resource.kind).or_default() += 1;
+        if kind.is_some_and(|kind| kind != resource.kind) {
             continue;
         }
         count += 1;
@@ -87,7 +93,14 @@ pub fn list(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
             ("names", json::texts(named.iter().map(ToString::to_string))),
         ]));
     }
-    Ok(Some(json::object([("count", json::count(count)), ("resources", SjsonTree::Array(listed))])))
+    let kinds = kinds.into_iter().map(|(name, count)| {
+        json::object([("name", json::text(name)), ("count", json::count(count))])
+    });
+    Ok(Some(json::object([
+        ("count", json::count(count)),
+        ("kinds", SjsonTree::Array(kinds.collect())),
+        ("resources", SjsonTree::Array(listed)),
+    ])))
 }
 
 /// Returns the size of a resource's loaded data, in bytes.
@@ -113,16 +126,16 @@ pub fn inspect(call: &mut IncomingCall) -> Result<Option<SjsonTree>, Refusal> {
     // Variants often refer to the same resource.
     let (built_in, missing): (BTreeSet<_>, BTreeSet<_>) =
         absent.partition(|name| is_built_in(name));
-    let direct: BTreeSet<&ResourceName> =
-        graph.iter().filter(|(_, names)| names.contains(&resource)).map(|(name, _)| name).collect();
+    let mut users: HashMap<&ResourceName, Vec<&ResourceName>> = HashMap::new();
+    for (user, names) in &graph {
+        names.iter().for_each(|name| users.entry(name).or_default().push(user));
+    }
+    let users_of = |name| users.get(name).into_iter().flatten().copied();
+    let direct: BTreeSet<&ResourceName> = users_of(&resource).collect();
     let mut all: BTreeSet<&ResourceName> = direct.clone();
     let mut new: Vec<&ResourceName> = direct.iter().copied().collect();
     while let Some(next) = new.pop() {
-        for (name, _) in graph.iter().filter(|(_, names)| names.contains(next)) {
-            if *name != resource && all.insert(name) {
-                new.push(name);
-            }
-        }
+        new.extend(users_of(next).filter(|name| **name != resource && all.insert(name)));
     }
     let to_texts = |set: &BTreeSet<&ResourceName>| json::texts(set.iter().map(ToString::to_string));
     let own = graph.get(&resource).map(|names| names.iter().collect()).unwrap_or_default();

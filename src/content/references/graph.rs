@@ -18,9 +18,13 @@ use engine_resource::settings;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+mod neighbourhood;
 mod queries;
 mod resolve;
 
+pub use neighbourhood::{
+    Neighbour, NeighbourArrow, Neighbourhood, NeighbourhoodOptions, UseDirection,
+};
 pub use queries::{Problem, is_found_by_name, neighbours_text};
 use resolve::Resolver;
 

@@ -13,8 +13,9 @@ mod sjson_parser;
 mod tests;
 
 pub use graph::{
-    ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, Target, is_found_by_name,
-    is_golden, neighbours_text, parse,
+    ContentGraph, FileNode, GraphOptions, Neighbour, NeighbourArrow, Neighbourhood,
+    NeighbourhoodOptions, Problem, ReferenceUse, Target, UseDirection, is_found_by_name, is_golden,
+    neighbours_text, parse,
 };
 pub use lua_parser::ScriptArguments;
 pub use patch::{Renames, patched};

@@ -236,7 +236,7 @@ impl Drop for RemoteServer {
 }
 
 /// Returns a new token: 128 bits of a keyed hash (SipHash) whose key the system drew at random.
-fn token() -> String {
+pub fn token() -> String {
     let key = RandomState::new();
     format!("{:016x}{:016x}", key.hash_one(1), key.hash_one(2))
 }

@@ -24,6 +24,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/theme.css", STYLE, "theme.css";
     "/views.css", STYLE, "views.css";
     "/animation.css", STYLE, "animation.css";
+    "/references.css", STYLE, "references.css";
     "/flow.css", STYLE, "flow.css";
     "/flow_panel.css", STYLE, "flow_panel.css";
     "/uplot.css", STYLE, "uplot/uPlot.min.css";
@@ -31,6 +32,7 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/uplot-license.txt", TEXT, "uplot/LICENSE";
     "/main.js", SCRIPT, "main.js";
     "/animation.js", SCRIPT, "animation.js";
+    "/changes.js", SCRIPT, "changes.js";
     "/character.js", SCRIPT, "character.js";
     "/connection.js", SCRIPT, "connection.js";
     "/counters.js", SCRIPT, "counters.js";
@@ -67,6 +69,8 @@ const FILES: &[(&str, &str, &[u8])] = files![
     "/profile.js", SCRIPT, "profile.js";
     "/prompt.js", SCRIPT, "prompt.js";
     "/proof.js", SCRIPT, "proof.js";
+    "/reference_graph.js", SCRIPT, "reference_graph.js";
+    "/references.js", SCRIPT, "references.js";
     "/resource_links.js", SCRIPT, "resource_links.js";
     "/resources.js", SCRIPT, "resources.js";
     "/samples.js", SCRIPT, "samples.js";

@@ -1,6 +1,6 @@
 //! Questions to the graph: what is missing, what is unused, who uses whom, cycles.
 
-use super::{ContentGraph, Edge, Glob, NameForm, ReferenceUse, Target, kind_names};
+use super::{ContentGraph, Edge, Glob, NameForm, Reference, ReferenceUse, Target, kind_names};
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::suggest;
@@ -55,6 +55,11 @@ impl ContentGraph {
 
     /// Returns the missing names with their locations.
     pub fn missing(&self) -> Vec<Problem> {
+        self.problems_of(self.missing_uses())
+    }
+
+    /// Returns the problems of references that name nothing.
+    pub fn problems_of(&self, missing: &[ReferenceUse]) -> Vec<Problem> {
         let mut by_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for target in self.targets() {
             if let Target::Resource(resource) = target {
@@ -63,17 +68,7 @@ impl ContentGraph {
         }
         let problem = |at: &ReferenceUse| {
             let reference = self.reference(*at);
-            let all = self.kinds.0.iter().enumerate();
-            let kinds: Vec<&str> = all
-                .filter(|(index, _)| reference.kinds & (1 << index) != 0)
-                .map(|(_, kind)| kind.name)
-                .collect();
-            let kind = match reference.form {
-                NameForm::Path | NameForm::Relative | NameForm::Uri => "file".to_string(),
-                NameForm::Module => "script".to_string(),
-                NameForm::Component => "component".to_string(),
-                _ => kinds.join(" or "),
-            };
+            let (kind, kinds) = (self.missing_kind(*at), self.kinds_of(reference));
             let names = kinds.iter().flat_map(|kind| by_kind.get(kind).into_iter().flatten());
             let near = match reference.form {
                 NameForm::Path => suggest::nearest(&reference.name, self.paths()),
@@ -83,7 +78,24 @@ impl ContentGraph {
             let (location, name) = (self.location(*at), reference.name.clone());
             Problem { at: *at, location, kind, name, near }
         };
-        self.missing.iter().map(problem).collect()
+        missing.iter().map(problem).collect()
+    }
+
+    /// Returns the kinds that a reference can name, as a text.
+    pub fn missing_kind(&self, at: ReferenceUse) -> String {
+        let reference = self.reference(at);
+        match reference.form {
+            NameForm::Path | NameForm::Relative | NameForm::Uri => "file".to_string(),
+            NameForm::Module => "script".to_string(),
+            NameForm::Component => "component".to_string(),
+            _ => self.kinds_of(reference).join(" or "),
+        }
+    }
+
+    fn kinds_of(&self, reference: &Reference) -> Vec<&'static str> {
+        let all = self.kinds.0.iter().enumerate();
+        let named = all.filter(|(index, _)| reference.kinds & (1 << index) != 0);
+        named.map(|(_, kind)| kind.name).collect()
     }
 
     fn paths(&self) -> impl Iterator<Item = &str> {
@@ -109,7 +121,7 @@ impl ContentGraph {
         uses
     }
 
-    fn edges_from(&self, id: u32) -> impl Iterator<Item = &Edge> {
+    pub(super) fn edges_from(&self, id: u32) -> impl Iterator<Item = &Edge> {
         self.outgoing[id as usize].iter().map(|at| &self.edges[*at as usize])
     }
 

@@ -1,0 +1,83 @@
+//! Pages with pictures of two versions: units as they look in the game, materials, textures, and
+//! what is said where no picture can be made.
+
+use super::game;
+use crate::game_folder::{GameFolder, combined_output};
+use crate::remote::browser::{has_adapter, skip};
+use engine::resource::image::encode_png;
+use std::fs;
+
+/// Writes a page, and returns it with the messages of the command.
+fn page(folder: &GameFolder, arguments: &[&str]) -> (String, String) {
+    let all = [&["diff"], arguments, &["--html", "page.html"]].concat();
+    let (code, _, errors) = folder.engine(&all);
+    assert_eq!(code, 0, "{errors}");
+    (fs::read_to_string(folder.join("page.html")).unwrap(), errors)
+}
+
+fn pictures(page: &str) -> usize {
+    page.matches("src=\"data:image/png;base64,").count()
+}
+
+#[test]
+fn pages_show_units_and_materials_as_in_the_game() {
+    if !has_adapter() {
+        return skip("there is no graphics adapter", "mesa-vulkan-drivers");
+    }
+    let folder = game("drawn-units");
+    folder.write("units/shape.unit", "inherit = \"core/units/cube\"\n");
+    folder.write("old.unit", "inherit = \"core/units/sphere\"\n");
+    folder.write("glow.material", "surface = { base_color = \"#ff8000\" }\n");
+    folder.write("old.material", "surface = { base_color = \"#0080ff\" }\n");
+    let (text, _) = page(&folder, &["old.unit", "units/shape.unit"]);
+    // Before, after, and the texels that differ.
+    assert_eq!(pictures(&text), 3, "{text}");
+    assert!(text.contains("texels differ") && text.contains("<td>inherit (changed)"), "{text}");
+    let (text, _) = page(&folder, &["old.material", "glow.material"]);
+    assert_eq!(pictures(&text), 3, "{text}");
+    // A version that cannot be drawn has a reason, and the other one its picture.
+    folder.write("old.unit", "inherit = \"units/nowhere\"\n");
+    let (text, _) = page(&folder, &["old.unit", "units/shape.unit"]);
+    assert_eq!(pictures(&text), 1, "{text}");
+    assert!(text.contains("<p>no picture: "), "{text}");
+    // Versions elsewhere, as git makes them.
+    let other = GameFolder::new("content", "drawn-elsewhere");
+    other.write("a/old.unit", "inherit = \"core/units/cone\"\n");
+    let old = other.join("a/old.unit").display().to_string();
+    let arguments = [&old, &old, "--game", ".", "--path", "units/shape.unit"];
+    let (text, _) = page(&folder, &arguments);
+    assert!(text.contains("0 texels differ"), "{text}");
+    // The copies are removed.
+    fs::create_dir(other.join("temporary")).unwrap();
+    let arguments = ["diff", "old.material", "glow.material", "--html", "page.html"];
+    let mut command = folder.command(&arguments);
+    let (code, _) = combined_output(command.env("TMPDIR", other.join("temporary")));
+    assert_eq!(code, Some(0));
+    assert_eq!(fs::read_dir(other.join("temporary")).unwrap().count(), 0);
+}
+
+#[test]
+fn textures_texts_and_graphs_are_compared_by_their_form() {
+    let folder = game("drawn-textures");
+    for (name, light) in [("old.png", 200), ("new.png", 100)] {
+        fs::write(folder.join(name), encode_png(2, 1, &[light; 8])).unwrap();
+    }
+    let (text, _) = page(&folder, &["old.png", "new.png"]);
+    assert_eq!(pictures(&text), 3);
+    let (code, out, _) = folder.engine(&["diff", "old.png", "new.png", "--exit-code"]);
+    assert_eq!((code, out.contains("2 differ, by at most 100 of 255")), (1, true), "{out}");
+    folder.write("old.lua", "local a = 1\nreturn a\n");
+    folder.write("new.lua", "local a = 2\nreturn a\n");
+    let (_, out, _) = folder.engine(&["diff", "old.lua", "new.lua"]);
+    assert_eq!(out, "line 1\n  - local a = 1\n  + local a = 2\n");
+    folder.write("old.flow", "nodes = { n1 = { type = \"if\" } }\n");
+    folder.write("new.flow", "nodes = { n1 = { type = \"print\" } }\n");
+    let (text, _) = page(&folder, &["old.flow", "new.flow"]);
+    assert!(text.contains("data:image/svg+xml;base64,"), "{text}");
+    // A damaged file is compared by lines, and the reason is said.
+    folder.write("broken.unit", "name = {\n");
+    folder.write("whole.unit", "name = \"a\"\n");
+    let (code, out, errors) = folder.engine(&["diff", "broken.unit", "whole.unit"]);
+    assert!(code == 0 && out.starts_with("line 1\n"), "{out}");
+    assert!(errors.contains("note: compared by lines: "), "{errors}");
+}
