@@ -143,6 +143,10 @@ impl Worlds {
         (index, is_new): (u32, bool),
         skeleton: &mut SpriteSkeleton,
     ) {
+        // One that is shown again is sent with all of its data.
+        if !is_new && !skeleton.is_visible() {
+            return;
+        }
         let row = skeleton.unit.row();
         let Some(world) = self.world_of_row(row) else { return };
         let root = self.units.scene.world(row, 0).to_cols_array();
