@@ -99,7 +99,12 @@ fn clips() -> Vec<Row> {
     let mut actors = actors(&rigs, &mut random);
     let (mut pose, mut matrices) = (Pose::default(), Vec::with_capacity(BONES));
     let played = measure(|| {
-        for actor in &mut actors {
+        for index in 0..actors.len() {
+            // As the engine does.
+            if let Some(next) = actors.get(index + 1) {
+                next.player.prefetch();
+            }
+            let actor = &mut actors[index];
             let rig = &rigs[actor.rig];
             let clip = &rig.clips[actor.clip];
             actor.time = (actor.time + STEP) % clip.seconds;
@@ -227,7 +232,11 @@ fn crowd_frame(count: usize) -> f64 {
     let attack = all[0].machine.find_event("attack").expect("the machine has it");
     let speed = all[0].machine.find_variable("speed").expect("the machine has it");
     measure(|| {
-        for (index, it) in characters.iter_mut().enumerate() {
+        for index in 0..characters.len() {
+            if let Some(next) = characters.get(index + 1) {
+                next.players.prefetch();
+            }
+            let it = &mut characters[index];
             let driven = &mut all[it.rig];
             let pace = 3.0 + 2.5 * ((index * 37 + frame) % 200) as f32 / 200.0;
             it.state.set_variable(&driven.machine, speed, pace);

@@ -38,6 +38,7 @@ mod retarget;
 mod rigid_transform;
 mod root_motion;
 mod row_fit;
+mod row_group;
 mod row_layout;
 mod row_plan;
 mod row_state;

@@ -75,11 +75,12 @@ pub fn palette(
     joints: &[(u16, ModelMatrix)],
     out: &mut Vec<ModelMatrix>,
 ) {
-    let start = out.len();
-    out.resize(start + joints.len(), ModelMatrix::IDENTITY);
-    for ((bone, bind), out) in joints.iter().zip(&mut out[start..]) {
-        *out = concatenate(&matrices[usize::from(*bone)], bind);
+    out.reserve(joints.len());
+    for ((bone, bind), out) in joints.iter().zip(out.spare_capacity_mut()) {
+        out.write(concatenate(&matrices[usize::from(*bone)], bind));
     }
+    // SAFETY: as many matrices were written as were reserved.
+    unsafe { out.set_len(out.len() + joints.len()) };
 }
 
 /// Writes the matrices of bones relative to their parents, four for each group.

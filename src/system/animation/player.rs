@@ -54,6 +54,12 @@ impl ClipPlayer {
         }
     }
 
+    /// Lets the processor load the memory of the player before it is used.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.rows.prefetch();
+    }
+
     /// Returns the current time in seconds.
     pub fn time(&self) -> f32 {
         self.time

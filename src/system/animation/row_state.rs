@@ -2,11 +2,13 @@
 //! in each frame.
 
 use super::bit_stream::PADDING;
-use super::dispatch::dispatched;
-use super::lanes::{Lanes, Unit};
+#[cfg(target_arch = "x86_64")]
+use super::dispatch::has_wide_vectors;
+use super::lanes::{Lanes, Unit, prefetch};
 use super::pose::{PoseGroup, product};
+use super::row_group::GroupBlock;
 use super::row_layout::{RotationGroup, RowLayout, scaled, select_all};
-use super::row_track::{BLOCK_ROWS, GroupBlock, ROUND, RowValue, Rows, block_of, read_group};
+use super::row_track::{BLOCK_ROWS, ROUND, RowValue, Rows, block_of};
 
 /// Numbers of four tracks in two rows.
 struct Pair<const N: usize> {
@@ -99,6 +101,12 @@ impl RowState {
         RowState { row: 0, at: 0, units: vec![Unit::ZERO; layout.unit_count()].into() }
     }
 
+    /// Lets the processor load the numbers before they are used.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.units);
+    }
+
     /// Copies a saved state of the same clip without an allocation.
     pub fn load(&mut self, states: &RowStates, index: usize) {
         (self.row, self.at) = states.heads[index];
@@ -189,46 +197,57 @@ impl RowState {
     }
 }
 
-dispatched! {
-    fn read_row(state: &mut RowState, rows: &Rows) {
-        state.row += 1;
-        let block = block_of(state.row);
-        if state.row == 1 || (state.row - 2).is_multiple_of(BLOCK_ROWS) {
-            state.at = rows.blocks.offsets[block];
+fn read_row(state: &mut RowState, rows: &Rows) {
+    #[cfg(target_arch = "x86_64")]
+    if has_wide_vectors() {
+        #[target_feature(enable = "avx2,bmi2")]
+        fn newer(state: &mut RowState, rows: &Rows) {
+            read_row_with::<true>(state, rows);
         }
-        let layout = &*rows.layout;
-        let blocks = rows.blocks.of(block);
-        let (rotations, vectors) = blocks.split_at(layout.rotations.len());
-        let (stream, mut at) = (&rows.stream[..], state.at);
-        let mut units = &mut state.units[..];
-        for (layout, block) in layout.rotations.iter().zip(rotations) {
-            match layout.has_real() {
-                false => advance::<3>(&mut units, layout.is_narrow, block, stream, &mut at),
-                true => advance::<4>(&mut units, layout.is_narrow, block, stream, &mut at),
-            }
-        }
-        let (positions, scales) = vectors.split_at(layout.positions.len());
-        for (layout, block) in layout.positions.iter().zip(positions) {
-            advance::<3>(&mut units, layout.is_narrow, block, stream, &mut at);
-        }
-        for (layout, block) in layout.scales.iter().zip(scales) {
-            advance::<3>(&mut units, layout.is_narrow, block, stream, &mut at);
-        }
-        state.at = at;
-        debug_assert!(at.div_ceil(8) + PADDING <= stream.len());
+        // SAFETY: the processor has the instructions.
+        return unsafe { newer(state, rows) };
     }
+    read_row_with::<false>(state, rows);
 }
 
-/// Moves four tracks to the next row: adds the differences to the extrapolations.
+/// Reads the next row. `WIDE`: the processor has AVX2.
 #[inline(always)]
-fn advance<const N: usize>(
+fn read_row_with<const WIDE: bool>(state: &mut RowState, rows: &Rows) {
+    state.row += 1;
+    let block = block_of(state.row);
+    if state.row == 1 || (state.row - 2).is_multiple_of(BLOCK_ROWS) {
+        state.at = rows.blocks.offsets[block];
+    }
+    let layout = &*rows.layout;
+    let blocks = rows.blocks.of(block);
+    let (rotations, vectors) = blocks.split_at(layout.rotations.len());
+    let mut stream = (&rows.stream[..], state.at);
+    let mut units = &mut state.units[..];
+    for (layout, block) in layout.rotations.iter().zip(rotations) {
+        match layout.has_real() {
+            false => advance::<3, WIDE>(&mut units, layout.is_narrow, block, &mut stream),
+            true => advance::<4, WIDE>(&mut units, layout.is_narrow, block, &mut stream),
+        }
+    }
+    let layouts = layout.positions.iter().chain(&layout.scales);
+    for (layout, block) in layouts.zip(vectors) {
+        advance::<3, WIDE>(&mut units, layout.is_narrow, block, &mut stream);
+    }
+    state.at = stream.1;
+    debug_assert!(state.at.div_ceil(8) + PADDING <= stream.0.len());
+}
+
+/// Moves four tracks to the next row: adds the differences at a position of the stream to the
+/// extrapolations.
+#[inline(always)]
+fn advance<const N: usize, const WIDE: bool>(
     units: &mut &mut [Unit],
     is_narrow: bool,
     block: &GroupBlock,
-    stream: &[u8],
-    at: &mut usize,
+    (stream, at): &mut (&[u8], usize),
 ) {
-    let differences = read_group::<N>(stream, at, &block.widths);
+    let differences = block.read::<N, WIDE>(stream, *at);
+    *at += usize::from(block.bits);
     let slopes = Lanes(block.slopes);
     let first = take_mut::<N>(units);
     if is_narrow {

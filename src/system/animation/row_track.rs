@@ -5,8 +5,9 @@
 //! The differences are whole numbers, so that the sum of a sequence of them is exact: a player that
 //! starts at any row has the same numbers as one that read all rows before it.
 
-use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, group_at, unfold, width};
-use super::lanes::{Lanes, Unit};
+use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, unfold, width};
+use super::lanes::Unit;
+use super::row_group::GroupBlock;
 use super::row_layout::RowLayout;
 use super::row_state::{RowState, RowStates};
 use super::source::TrackProperty;
@@ -120,14 +121,6 @@ impl RowTrack {
 
 /// Numbers of a track in one row.
 pub type RowValue = [i32; 4];
-
-/// Bits and extrapolation of four tracks in a block.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct GroupBlock {
-    /// Bits of each component of each track.
-    pub widths: [[u8; 4]; 4],
-    pub slopes: [f32; 4],
-}
 
 /// Blocks of rows.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -422,7 +415,6 @@ fn read_blocks(
     let mut blocks = Blocks { group_count, ..Blocks::default() };
     let mut groups = vec![GroupBlock::default(); layout.group_count()];
     for block in 0..=block_of(count - 1) {
-        let mut row_bits = 0;
         for (track, (group, lane)) in tracks.iter().zip(layout.slots()) {
             let it = &mut groups[group];
             it.slopes[lane] = SLOPES[reader.read(2)? as usize];
@@ -430,9 +422,10 @@ fn read_blocks(
                 let change = unfold(reader.read_count(WIDTH_CHANGE_MAX)?);
                 let bits = i32::from(widths[lane]) + change;
                 widths[lane] = u8::try_from(bits).ok().filter(|it| u32::from(*it) <= BITS_MAX)?;
-                row_bits += usize::from(widths[lane]);
             }
         }
+        groups.iter_mut().for_each(GroupBlock::place);
+        let row_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
         let rows = block_start(block + 1).min(count) - block_start(block);
         let offset = reader.position();
         reader.skip(row_bits * rows as usize)?;
@@ -440,14 +433,4 @@ fn read_blocks(
         blocks.groups.extend_from_slice(&groups);
     }
     reader.is_done().then_some((start, blocks))
-}
-
-/// Reads the differences of four tracks, one component after another.
-#[inline(always)]
-pub(super) fn read_group<const N: usize>(
-    stream: &[u8],
-    at: &mut usize,
-    widths: &[[u8; 4]; 4],
-) -> [Lanes; N] {
-    group_at::<N>(stream, at, widths).map(Lanes::unfold)
 }

@@ -203,6 +203,11 @@ impl CharacterMachine {
         }
     }
 
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        self.players.prefetch();
+    }
+
     /// Evaluates the pose of the last update.
     pub fn evaluate(
         &mut self,
