@@ -88,7 +88,7 @@ fn actors(rigs: &[Rig], random: &mut Random) -> Vec<Actor> {
         let (rig, clip) = (index % SKELETONS, index / SKELETONS % CLIPS);
         let player = ClipPlayer::new(&rigs[rig].clips[clip], &rigs[rig].skeleton);
         let time = random.range_i64(0, 1000) as f32 * 1e-3 * rigs[rig].clips[clip].seconds;
-        Actor { rig, clip, time, player, palette: Vec::with_capacity(BONES) }
+        Actor { rig, clip, time, player, palette: vec![ModelMatrix::IDENTITY; BONES] }
     };
     (0..CHARACTERS).map(actor).collect()
 }
@@ -111,8 +111,7 @@ fn clips() -> Vec<Row> {
             actor.player.seek(clip, actor.time);
             actor.player.sample(&rig.rest, &mut pose);
             model_matrices(&rig.skeleton, &pose, &mut matrices);
-            actor.palette.clear();
-            palette(&matrices, &rig.joints, &mut actor.palette);
+            palette(&matrices, &rig.joints, &mut actor.palette, |matrix| matrix);
         }
         black_box(&actors);
     });
@@ -179,7 +178,7 @@ fn crowd(all: &[Driven], count: usize) -> Vec<Character> {
             players: SamplePlayers::default(),
             constraints: driven.constraints.new_state(),
             target: aims.then_some(ConstraintTarget { position, rotation: None }),
-            palette: Vec::with_capacity(BONES),
+            palette: vec![ModelMatrix::IDENTITY; BONES],
         }
     };
     (0..count).map(character).collect()
@@ -219,8 +218,7 @@ fn step_character(it: &mut Character, driven: &mut Driven, scratch: &mut Scratch
         };
         constraints.apply(&mut model, &mut it.constraints, &input);
     }
-    it.palette.clear();
-    palette(matrices, &rig.joints, &mut it.palette);
+    palette(matrices, &rig.joints, &mut it.palette, |matrix| matrix);
 }
 
 /// Returns the milliseconds of a frame for a number of characters.

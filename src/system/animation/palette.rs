@@ -90,15 +90,17 @@ pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<Model
     }
 }
 
-/// Appends the skinning matrix of each joint to `out`: the bone's model matrix after its inverse
-/// bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
-pub fn palette(
+/// Writes the skinning matrix of each joint to `out`: the bone's model matrix after its inverse bind
+/// matrix, in the form that `convert` gives it. `joints` has a bone and an inverse bind matrix for
+/// each joint.
+pub fn palette<T>(
     matrices: &[ModelMatrix],
     joints: &[(u16, ModelMatrix)],
-    out: &mut Vec<ModelMatrix>,
+    out: &mut [T],
+    convert: impl Fn(ModelMatrix) -> T,
 ) {
     wide_or! {
-        palette(matrices, joints, out);
+        palette(matrices, joints, out, convert);
     }
 }
 
@@ -120,14 +122,15 @@ mod plain {
         }
     }
 
-    pub fn palette(
+    pub fn palette<T>(
         matrices: &[ModelMatrix],
         joints: &[(u16, ModelMatrix)],
-        out: &mut Vec<ModelMatrix>,
+        out: &mut [T],
+        convert: impl Fn(ModelMatrix) -> T,
     ) {
-        let joint =
-            |(bone, bind): &(u16, ModelMatrix)| matrices[usize::from(*bone)].concatenate(bind);
-        out.extend(joints.iter().map(joint));
+        for (out, (bone, bind)) in out.iter_mut().zip(joints) {
+            *out = convert(matrices[usize::from(*bone)].concatenate(bind));
+        }
     }
 }
 
@@ -180,18 +183,18 @@ mod tests {
             (0..27).map(|bone| (26 - bone, ModelMatrix([(); 3].map(|()| lanes(2000))))).collect();
         let run = |is_wide: bool| {
             let mut matrices = vec![ModelMatrix::IDENTITY; 28];
-            let mut out = vec![ModelMatrix::IDENTITY; 2];
+            let mut out = vec![ModelMatrix::IDENTITY; 27];
             if is_wide {
                 // SAFETY: the processor has the instructions.
                 unsafe {
                     wide::local(&groups, &mut matrices);
                     wide::combine(&by_depth, &mut matrices);
-                    wide::palette(&matrices, &joints, &mut out);
+                    wide::palette(&matrices, &joints, &mut out, |matrix| matrix);
                 }
             } else {
                 plain::local(&groups, &mut matrices);
                 plain::combine(&by_depth, &mut matrices);
-                plain::palette(&matrices, &joints, &mut out);
+                plain::palette(&matrices, &joints, &mut out, |matrix| matrix);
             }
             let all = matrices.iter().chain(&out);
             let numbers = all.flat_map(|matrix| matrix.0).flat_map(|row| row.0);

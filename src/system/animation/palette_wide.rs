@@ -68,19 +68,17 @@ pub fn combine(by_depth: &[(u16, u16)], matrices: &mut [ModelMatrix]) {
     }
 }
 
-/// Appends the skinning matrix of each joint.
+/// Writes the skinning matrix of each joint.
 #[target_feature(enable = "avx2")]
-pub fn palette(
+pub fn palette<T>(
     matrices: &[ModelMatrix],
     joints: &[(u16, ModelMatrix)],
-    out: &mut Vec<ModelMatrix>,
+    out: &mut [T],
+    convert: impl Fn(ModelMatrix) -> T,
 ) {
-    out.reserve(joints.len());
-    for ((bone, bind), out) in joints.iter().zip(out.spare_capacity_mut()) {
-        out.write(concatenate(&matrices[usize::from(*bone)], bind));
+    for (out, (bone, bind)) in out.iter_mut().zip(joints) {
+        *out = convert(concatenate(&matrices[usize::from(*bone)], bind));
     }
-    // SAFETY: as many matrices were written as were reserved.
-    unsafe { out.set_len(out.len() + joints.len()) };
 }
 
 /// Writes the matrices of bones relative to their parents, four for each group.

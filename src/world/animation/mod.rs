@@ -55,7 +55,7 @@ pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
 pub use constraints::WorldTarget;
 pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
-pub use engine_animation::{EventCue, ModelMatrix};
+pub use engine_animation::{EventCue, ModelMatrix, palette};
 use engine_animation::{Skeleton, read_state_machine};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec3, error};

@@ -28,6 +28,7 @@ use slots::SlotReader;
 use std::sync::Arc;
 
 pub use fields::NAME_BYTES_MAX;
+pub use slots::SLOT_COLOR;
 
 /// Ending of the files.
 pub const SKELETON_ENDING: &str = "skeleton";

@@ -5,6 +5,7 @@ use super::bones::{self, Plane};
 use super::fields::{Block, COORDINATE_MAX};
 use super::sheets::Sheets;
 use super::skin_mesh::{self, PartShape};
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -15,6 +16,9 @@ use engine_models::cutout::{
 use engine_models::data::ModelData;
 use engine_resource::resource_kind::{CompileContext, kind_names};
 use std::collections::BTreeMap;
+
+/// The colour of a slot.
+pub const SLOT_COLOR: ColorKey = ColorKey { key: "color", linear_key: "", has_alpha: true };
 
 const PART_KEYS: [&str; 9] =
     ["texture", "sheet", "frame", "position", "rotation", "scale", "pivot", "size", "mesh"];
@@ -115,7 +119,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let mut slot = CutoutSlot {
             name: name.to_string(),
             bone,
-            color: block.color("color")?.unwrap_or([1.0; 4]),
+            color: block.color(SLOT_COLOR.key)?.unwrap_or([1.0; 4]),
             part: 0,
             parts: Vec::new(),
         };
