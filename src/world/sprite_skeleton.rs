@@ -399,8 +399,8 @@ impl SpriteSkeletons {
     /// Returns the units of a model that is reloaded, with the number of draw slots that each needs
     /// in addition.
     pub fn added_slots(&self, rig: &SpriteRig) -> impl Iterator<Item = (UnitId, usize)> {
-        let units = self.iter().filter(|it| it.rig.model == rig.model);
-        units.map(|skeleton| {
+        let units = self.iter().filter(move |it| it.rig.model == rig.model);
+        units.map(move |skeleton| {
             let is_new = |name: &str| skeleton.rig.cutout.slot(name).is_none();
             let added = rig.cutout.slots.iter().filter(|slot| is_new(&slot.name)).count();
             (skeleton.unit, added)
