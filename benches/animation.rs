@@ -88,7 +88,7 @@ fn actors(rigs: &[Rig], random: &mut Random) -> Vec<Actor> {
         let (rig, clip) = (index % SKELETONS, index / SKELETONS % CLIPS);
         let player = ClipPlayer::new(&rigs[rig].clips[clip], &rigs[rig].skeleton);
         let time = random.range_i64(0, 1000) as f32 * 1e-3 * rigs[rig].clips[clip].seconds;
-        Actor { rig, clip, time, player, palette: Vec::with_capacity(BONES) }
+        Actor { rig, clip, time, player, palette: vec![ModelMatrix::IDENTITY; BONES] }
     };
     (0..CHARACTERS).map(actor).collect()
 }
@@ -99,15 +99,19 @@ fn clips() -> Vec<Row> {
     let mut actors = actors(&rigs, &mut random);
     let (mut pose, mut matrices) = (Pose::default(), Vec::with_capacity(BONES));
     let played = measure(|| {
-        for actor in &mut actors {
+        for index in 0..actors.len() {
+            // As the engine does.
+            if let Some(next) = actors.get(index + 1) {
+                next.player.prefetch();
+            }
+            let actor = &mut actors[index];
             let rig = &rigs[actor.rig];
             let clip = &rig.clips[actor.clip];
             actor.time = (actor.time + STEP) % clip.seconds;
             actor.player.seek(clip, actor.time);
             actor.player.sample(&rig.rest, &mut pose);
             model_matrices(&rig.skeleton, &pose, &mut matrices);
-            actor.palette.clear();
-            palette(&matrices, &rig.joints, &mut actor.palette);
+            palette(&matrices, &rig.joints, &mut actor.palette, |matrix| matrix);
         }
         black_box(&actors);
     });
@@ -174,7 +178,7 @@ fn crowd(all: &[Driven], count: usize) -> Vec<Character> {
             players: SamplePlayers::default(),
             constraints: driven.constraints.new_state(),
             target: aims.then_some(ConstraintTarget { position, rotation: None }),
-            palette: Vec::with_capacity(BONES),
+            palette: vec![ModelMatrix::IDENTITY; BONES],
         }
     };
     (0..count).map(character).collect()
@@ -214,8 +218,7 @@ fn step_character(it: &mut Character, driven: &mut Driven, scratch: &mut Scratch
         };
         constraints.apply(&mut model, &mut it.constraints, &input);
     }
-    it.palette.clear();
-    palette(matrices, &rig.joints, &mut it.palette);
+    palette(matrices, &rig.joints, &mut it.palette, |matrix| matrix);
 }
 
 /// Returns the milliseconds of a frame for a number of characters.
@@ -227,7 +230,11 @@ fn crowd_frame(count: usize) -> f64 {
     let attack = all[0].machine.find_event("attack").expect("the machine has it");
     let speed = all[0].machine.find_variable("speed").expect("the machine has it");
     measure(|| {
-        for (index, it) in characters.iter_mut().enumerate() {
+        for index in 0..characters.len() {
+            if let Some(next) = characters.get(index + 1) {
+                next.players.prefetch();
+            }
+            let it = &mut characters[index];
             let driven = &mut all[it.rig];
             let pace = 3.0 + 2.5 * ((index * 37 + frame) % 200) as f32 / 200.0;
             it.state.set_variable(&driven.machine, speed, pace);

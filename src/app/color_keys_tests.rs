@@ -8,6 +8,7 @@ use engine_resource::resource_name::ResourceName;
 use engine_resource::settings::{SETTINGS, SettingType, Settings};
 use engine_resource::surface_source;
 use engine_world::component::{COMPONENTS, FieldKind};
+use engine_world::skeleton_file::{SKELETON_ENDING, SLOT_COLOR};
 
 /// A key with a color: its row in the manual, and a file in which `@` stands for the entry.
 struct ColorLocation {
@@ -47,6 +48,8 @@ fn locations() -> Vec<ColorLocation> {
     let shader = "shader = \"core/it\" @";
     let color = engine_render::shader::COLORS;
     add("`.material`, with a shader", color, "material", shader.to_string());
+    let skeleton = "bones = { a = {} } slots = { a = { texture = \"it\" @ } }";
+    add("`.skeleton`, in a slot", SLOT_COLOR, "model", skeleton.to_string());
     for color in engine_particles::COLORS {
         let source = "emitters = { a = { rate = 1 lifetime = 1 @ } }";
         add("`.particles`, in an emitter", color, "particles", source.to_string());
@@ -67,9 +70,10 @@ fn compile(location: &ColorLocation, key: &str, value: &str) -> Result<Vec<u8>, 
     }
     let kind = KINDS.by_name(location.kind).expect("it is a kind");
     let read = |path: &str| Err(engine_foundation::error!("there is no {path}"));
+    let ending = if location.kind == "model" { SKELETON_ENDING } else { location.kind };
     let mut compiling = CompileContext::new(
         ResourceName::new(location.kind, "it"),
-        format!("it.{}", location.kind),
+        format!("it.{ending}"),
         SourceForm::Own,
         source.into_bytes(),
         false,

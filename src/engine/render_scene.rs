@@ -7,7 +7,7 @@ use engine_frame_packet::FramePacket;
 use engine_frame_packet::mesh::SurfaceSlot;
 use engine_frame_packet::scene::{self, DrawChange, DrawMesh, flag as draw_flag};
 use engine_materials::MaterialId;
-use engine_world::animation::MeshMorphs;
+use engine_world::animation::{MeshMorphs, palette};
 use engine_world::environment::{Environment, default_sun};
 use engine_world::instance_table::flag;
 use engine_world::light::LightType;
@@ -197,11 +197,10 @@ impl Worlds {
                     frame.add_morph(mesh.draw, character.weights.of(morphs));
                 }
                 let (Some(skin), Some(bounded)) = (skin, &shape.skin) else { continue };
-                frame.add_palette(mesh.draw, bounded, |palette| {
-                    for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
-                        let matrix = character.matrices()[usize::from(*bone)].concatenate(bind);
-                        *out = scene::DrawTransform(matrix.0.map(|row| row.0));
-                    }
+                frame.add_palette(mesh.draw, bounded, |out| {
+                    palette(character.matrices(), &skin.joints, out, |matrix| {
+                        scene::DrawTransform(matrix.0.map(|row| row.0))
+                    });
                 });
             }
         });

@@ -7,7 +7,7 @@ use engine_frame_packet::scene::{
 };
 use engine_models::cutout::{CutoutData, SKELETON_SLOTS_MAX, SLOT_ORDER_VALUE};
 use engine_textures::TextureNumber;
-use engine_world::animation::{Character, ModelMatrix, part_index};
+use engine_world::animation::{Character, ModelMatrix, palette, part_index};
 use engine_world::instance_table::flag;
 use engine_world::render_scenes::scene_of;
 use engine_world::sprite::{SpriteAlpha, SpriteSettings};
@@ -143,6 +143,10 @@ impl Worlds {
         (index, is_new): (u32, bool),
         skeleton: &mut SpriteSkeleton,
     ) {
+        // One that is shown again is sent with all of its data.
+        if !is_new && !skeleton.is_visible() {
+            return;
+        }
         let row = skeleton.unit.row();
         let Some(world) = self.world_of_row(row) else { return };
         let root = self.units.scene.world(row, 0).to_cols_array();
@@ -226,11 +230,10 @@ fn send_palette(
     let Some((mesh, skin)) = mesh else { return };
     let shape = &assets.models.entry(mesh).shape;
     let (Some(bounded), Some(skin)) = (&shape.skin, rig.skins.get(skin as usize)) else { return };
-    frame.add_palette(slot.draw, bounded, |palette| {
-        for (out, (bone, bind)) in palette.iter_mut().zip(&skin.joints) {
-            let matrix = pose.matrices[usize::from(*bone)].concatenate(bind);
-            *out = DrawTransform(matrix.0.map(|row| row.0));
-        }
+    frame.add_palette(slot.draw, bounded, |out| {
+        palette(pose.matrices, &skin.joints, out, |matrix| {
+            DrawTransform(matrix.0.map(|row| row.0))
+        });
     });
 }
 

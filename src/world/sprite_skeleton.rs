@@ -7,12 +7,14 @@ use super::instance_table::{flag, set_hidden};
 use super::sprite::SpritePlacement;
 use super::unit::UnitId;
 use engine_animation::{ModelMatrix, Pose, model_matrices};
+use engine_foundation::hash::StateHash;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, Mat4, Vec4, error};
 use engine_frame_packet::scene::DrawSlot;
 use engine_models::cutout::{CutoutData, CutoutPart};
 use engine_models::{MeshNumber, Model};
 use engine_textures::TextureNumber;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of skeletons of all units together.
@@ -269,17 +271,22 @@ impl SpriteSkeletons {
         self.skeletons.len() - self.free.len()
     }
 
-    /// Adds the skeleton of a unit.
+    /// Refuses another skeleton if there are too many.
     ///
     /// # Errors
-    /// Returns an error if there are too many.
-    pub fn add(&mut self, mut skeleton: SpriteSkeleton) -> Result<(), Error> {
-        if self.count() >= SKELETONS_MAX {
-            return Err(error!(
+    /// Returns an error that names the limit.
+    pub fn check_room(&self) -> Result<(), Error> {
+        match self.count() < SKELETONS_MAX {
+            true => Ok(()),
+            false => Err(error!(
                 "there is no room for one more skeleton (SKELETONS_MAX is {SKELETONS_MAX}): \
                  destroy units that are not needed"
-            ));
+            )),
         }
+    }
+
+    /// Adds the skeleton of a unit. The caller has checked that there is room.
+    pub fn add(&mut self, mut skeleton: SpriteSkeleton) {
         let row = skeleton.unit.row() as usize;
         if self.index_of.len() <= row {
             self.index_of.resize(row + 1, NONE);
@@ -295,7 +302,18 @@ impl SpriteSkeletons {
         self.index_of[row] = index;
         self.skeletons[index as usize] = Some(skeleton);
         self.record(index, flag::NEW);
-        Ok(())
+    }
+
+    /// Writes the skin, the colours and the layer of a unit's skeleton into a hash of its state.
+    pub fn write_state(&self, row: u32, hash: &mut StateHash) {
+        let Some(skeleton) = self.of(row) else { return };
+        let skin = skeleton.skin.and_then(|skin| skeleton.rig.cutout.skins.get(usize::from(skin)));
+        hash.write_bytes(skin.map_or("", |skin| &skin.name).as_bytes());
+        hash.write_u64(skeleton.placement.layer as u64);
+        let tints = skeleton.slots.iter().map(|slot| slot.tint);
+        for tint in tints.chain([skeleton.placement.tint]) {
+            hash.write_u64(u32::from_le_bytes(tint).into());
+        }
     }
 
     /// Removes the skeleton of a unit and returns it.
@@ -378,15 +396,28 @@ impl SpriteSkeletons {
         }
     }
 
+    /// Returns the units of a model that is reloaded, with the number of draw slots that each needs
+    /// in addition.
+    pub fn added_slots(&self, rig: &SpriteRig) -> impl Iterator<Item = (UnitId, usize)> {
+        let units = self.iter().filter(move |it| it.rig.model == rig.model);
+        units.map(move |skeleton| {
+            let is_new = |name: &str| skeleton.rig.cutout.slot(name).is_none();
+            let added = rig.cutout.slots.iter().filter(|slot| is_new(&slot.name)).count();
+            (skeleton.unit, added)
+        })
+    }
+
     /// Replaces the pictures of the units of a reloaded model. Slots of the same names keep their
     /// tints, and the skin is found by its name. `take` returns a draw slot in the scene of a
-    /// unit, and `end` ends one.
+    /// unit, and `end` ends one. Returns the names of the skins of units that do not exist any
+    /// more.
     pub fn reload(
         &mut self,
         rig: &Arc<SpriteRig>,
         mut take: impl FnMut(UnitId) -> DrawSlot,
         mut end: impl FnMut(UnitId, DrawSlot),
-    ) {
+    ) -> BTreeSet<String> {
+        let mut lost = BTreeSet::new();
         self.mark_stale(|it| it.rig.model == rig.model);
         for skeleton in self.skeletons.iter_mut().flatten() {
             if skeleton.rig.model != rig.model {
@@ -395,6 +426,9 @@ impl SpriteSkeletons {
             let old = std::mem::replace(&mut skeleton.rig, rig.clone());
             let skin = skeleton.skin.and_then(|skin| old.cutout.skins.get(usize::from(skin)));
             skeleton.skin = skin.and_then(|skin| rig.find_skin(&skin.name).ok());
+            if let (Some(skin), None) = (skin, skeleton.skin) {
+                lost.insert(skin.name.clone());
+            }
             let mut before: Vec<Option<SlotInstance>> =
                 skeleton.slots.drain(..).map(Some).collect();
             for slot in &rig.cutout.slots {
@@ -404,6 +438,7 @@ impl SpriteSkeletons {
             }
             before.into_iter().flatten().for_each(|slot| end(skeleton.unit, slot.draw));
         }
+        lost
     }
 }
 

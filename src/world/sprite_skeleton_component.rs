@@ -53,7 +53,7 @@ pub static SKELETON: Component = Component {
     hide: Some(|scenes, row, group, reason, hidden| {
         scenes.skeletons.hide(row, group, reason, hidden);
     }),
-    state: None,
+    state: Some(|view, row, hash| view.scenes.skeletons.write_state(row, hash)),
     inspect: Some((InspectSection::Rendering2d, inspect)),
     reload: Some(reload),
 };
@@ -111,12 +111,14 @@ fn spawn(
     }
     let skin = skin.as_deref().map(|skin| rig.find_skin(skin)).transpose()?;
     let RenderScenes { skeletons, worlds, .. } = &mut *host.scenes;
+    skeletons.check_room()?;
     let scene = scene_of(worlds, world);
     scene.check_room(rig.cutout.slots.len())?;
     let slots = rig.cutout.slots.iter().map(|_| SlotInstance::new(scene.take_slot())).collect();
     let flags = if *visible { 0 } else { flag::HIDDEN };
     let (rig, placement, group) = (rig.clone(), *placement, *group);
-    skeletons.add(SpriteSkeleton { unit, rig, skin, placement, flags, group, slots })
+    skeletons.add(SpriteSkeleton { unit, rig, skin, placement, flags, group, slots });
+    Ok(())
 }
 
 fn end(host: &mut ComponentHost, world: WorldId, unit: UnitId, _: &str) {
@@ -150,14 +152,34 @@ fn inspect(view: &ComponentView, unit: UnitId, lines: &mut Vec<String>) {
     lines.push(format!("  parts: {}", shown.join(", ")));
 }
 
+/// Refuses the new pictures of a model if a world has no room for the slots that they add.
+fn check_reload(host: &mut ComponentHost, rig: &SpriteRig) -> Result<(), Error> {
+    let ComponentHost { scenes, units, .. } = host;
+    let RenderScenes { skeletons, worlds, .. } = &mut **scenes;
+    let mut added: Vec<(WorldId, usize)> = Vec::new();
+    for (unit, count) in skeletons.added_slots(rig) {
+        let world = units.of(unit).world;
+        match added.iter_mut().find(|(known, _)| *known == world) {
+            Some((_, sum)) => *sum += count,
+            None => added.push((world, count)),
+        }
+    }
+    for (world, count) in added {
+        let room = scene_of(worlds, world).check_room(count);
+        room.map_err(|error| error!("the skeleton '{}': {}", rig.model, error.message))?;
+    }
+    Ok(())
+}
+
 /// Replaces the pictures of changed models.
 fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
     for name in changed.of(ReloadStep::Models) {
         let is_used = host.scenes.skeletons.iter().any(|it| it.rig.model == name.name);
         let Some(model) = host.models.get_loaded(&name.name).filter(|_| is_used) else { continue };
         let rig = SpriteRig::new(model, |texture| host.textures.find(host.store, texture));
+        let rig = rig.and_then(|rig| check_reload(host, &rig).map(|()| Arc::new(rig)));
         let rig = match rig {
-            Ok(rig) => Arc::new(rig),
+            Ok(rig) => rig,
             Err(error) => {
                 log::error(&format!("{error}: units keep the previous pictures"));
                 continue;
@@ -167,7 +189,14 @@ fn reload(host: &mut ComponentHost, changed: &ChangedResources) {
         let RenderScenes { skeletons, worlds, .. } = &mut **scenes;
         let mut ended = Vec::new();
         let take = |unit: UnitId| scene_of(worlds, units.of(unit).world).take_slot();
-        skeletons.reload(&rig, take, |unit, draw| ended.push((unit, draw)));
+        let lost = skeletons.reload(&rig, take, |unit, draw| ended.push((unit, draw)));
+        for skin in lost {
+            log::warning(&format!(
+                "the skeleton '{}' has no skin '{skin}' any more: its units show their pictures \
+                 without a skin",
+                rig.model
+            ));
+        }
         for (unit, draw) in ended {
             scene_of(worlds, units.of(unit).world).end(draw);
         }

@@ -1,22 +1,9 @@
 //! Numbers of a few bits each, one after another.
 
-/// Bytes after the last number, so that the numbers of a group can be read from as many bytes.
+/// Bytes after the last number, so that whole words can be read at each number.
 pub const PADDING: usize = 64;
 /// Maximum bits of a number.
 pub const BITS_MAX: u32 = 24;
-/// The lowest bits of a number, by their count.
-const LOWEST: [u32; 32] = lowest();
-
-const fn lowest() -> [u32; 32] {
-    let mut masks = [0; 32];
-    let mut bits = 1;
-    while bits < masks.len() {
-        masks[bits] = (1 << bits) - 1;
-        bits += 1;
-    }
-    masks
-}
-
 /// Writer of numbers.
 #[derive(Default)]
 pub struct BitWriter {
@@ -112,33 +99,7 @@ impl<'a> BitReader<'a> {
 fn bits_at(bytes: &[u8], at: usize, width: u32) -> u32 {
     let start = at / 8;
     let word: [u8; 4] = bytes[start..start + 4].try_into().expect("four bytes");
-    (u32::from_le_bytes(word) >> (at % 8)) & LOWEST[width as usize]
-}
-
-/// Returns the numbers with these bits at a position in bits, the first ones of each list first,
-/// and moves the position after them. The bytes end with the padding, which is as long as the
-/// longest group of 16 numbers and one more.
-#[inline(always)]
-pub fn group_at<const N: usize>(
-    bytes: &[u8],
-    at: &mut usize,
-    widths: &[[u8; 4]; 4],
-) -> [[u32; 4]; N] {
-    let start = *at / 8;
-    let window: &[u8; PADDING] = bytes[start..start + PADDING].try_into().expect("its length");
-    let mut bit = *at % 8;
-    let mut numbers = [[0; 4]; N];
-    for lane in 0..4 {
-        for (numbers, widths) in numbers.iter_mut().zip(widths) {
-            let byte = bit / 8;
-            let word: [u8; 4] = window[byte..byte + 4].try_into().expect("four bytes");
-            let mask = LOWEST[usize::from(widths[lane] % 32)];
-            numbers[lane] = (u32::from_le_bytes(word) >> (bit % 8)) & mask;
-            bit += usize::from(widths[lane]);
-        }
-    }
-    *at = start * 8 + bit;
-    numbers
+    (u32::from_le_bytes(word) >> (at % 8)) & !(u32::MAX << width)
 }
 
 /// Returns the number as an unsigned one: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4.

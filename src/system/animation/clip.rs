@@ -153,7 +153,7 @@ impl Clip {
             rows: rows.count as usize,
             keys: keys + constants + rows.tracks.len() * rows.count as usize,
             stream_bytes: self.stream.len() + rows.stream.len().saturating_sub(PADDING),
-            jump_frames: self.jump_frames.len().max(rows.states.len()),
+            jump_frames: self.jump_frames.len().max(rows.states.count()),
             root_keys: self
                 .features
                 .root

@@ -73,8 +73,26 @@ pub struct AnimationFile {
 /// # Errors
 /// Fails with the file and the line if the syntax, a key or a value is not valid.
 pub fn parse_animation_file(bytes: &[u8], path: &str) -> Result<AnimationFile, Error> {
+    parse_animation_file_over(bytes, path, &AnimationFile::default())
+}
+
+/// Reads the content of an `.animation` file, with the settings that its clip has in its source:
+/// the file replaces those that it names. Events and beats of the source are moved to the range of
+/// the file, and those beyond it are left out. `path` is named in errors.
+///
+/// # Errors
+/// Fails with the file and the line if the syntax, a key or a value is not valid.
+pub fn parse_animation_file_over(
+    bytes: &[u8],
+    path: &str,
+    base: &AnimationFile,
+) -> Result<AnimationFile, Error> {
     let document = sjson::parse_bytes(bytes).map_err(|error| Error::new(error.in_file(path)))?;
-    let mut file = AnimationFile::default();
+    let mut file = base.clone();
+    if let Some(range) = document.root().get("range") {
+        let before = base.settings.range.map_or(0.0, |range| range[0]);
+        file.settings.move_to(before, (Reader { path }).range(range)?);
+    }
     let reader = Reader { path };
     for entry in document.root().entries().into_iter().flatten() {
         reader.entry(&mut file, &entry)?;
@@ -136,6 +154,20 @@ impl Default for AnimationFile {
     }
 }
 
+impl ClipSettings {
+    /// Moves events and beats of a range that begins at the time `before` to another range.
+    fn move_to(&mut self, before: f32, [from, to]: [f32; 2]) {
+        let moved =
+            |time: f32| Some(time + before - from).filter(|it| (0.0..=to - from).contains(it));
+        self.beats = self.beats.iter().filter_map(|time| moved(*time)).collect();
+        self.events.retain_mut(|event| {
+            let time = moved(event.time);
+            event.time = time.unwrap_or(event.time);
+            time.is_some()
+        });
+    }
+}
+
 struct Reader<'a> {
     path: &'a str,
 }
@@ -161,7 +193,7 @@ impl Reader<'_> {
             "beats" => settings.beats = self.beats(entry)?,
             "events" => settings.events = self.events(entry)?,
             "additive" => file.additive = Some(self.additive(entry)?),
-            "range" => settings.range = Some(self.range(entry)?),
+            "range" => settings.range = Some(self.range(entry.value)?),
             "retarget" => file.retarget = self.retarget(entry)?,
             key => {
                 let message = format!("unknown setting '{key}'{}", hint(key, KEYS));
@@ -311,11 +343,12 @@ impl Reader<'_> {
         Ok(additive)
     }
 
-    fn range(&self, entry: &ObjectEntry) -> Result<[f32; 2], Error> {
+    fn range(&self, value: SjsonValue) -> Result<[f32; 2], Error> {
         let error = || {
-            self.error(entry, "'range' must be two times in seconds in order: range = [0.5, 1.5]")
+            let message = "'range' must be two times in seconds in order: range = [0.5, 1.5]";
+            self.value_error(value, message)
         };
-        let items: Vec<SjsonValue> = entry.value.items().ok_or_else(error)?.collect();
+        let items: Vec<SjsonValue> = value.items().ok_or_else(error)?.collect();
         let [from, to] = items[..] else { return Err(error()) };
         let range = [self.time(from, "a 'range'")?, self.time(to, "a 'range'")?];
         if range[0] <= range[1] { Ok(range) } else { Err(error()) }

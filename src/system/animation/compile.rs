@@ -196,7 +196,7 @@ fn search(
         tracks.extend(sample_track(track, input));
     }
     tracks.sort_by_key(|keys| (keys.track.property, keys.track.bone));
-    let mut plan = plan(input, tracks, keyed_bones);
+    let mut plan = plan(input, tracks, keyed_bones)?;
     let rows = plan.fit.curves.first().map_or(0, RowCurve::row_count);
     let measure = Measure::new(input, settings.shell, rows as f32 / input.source.seconds);
     // Errors of parents add to those of their children, so that the tolerance of a track is

@@ -19,9 +19,7 @@ macro_rules! dispatched {
                 fn newer($($argument: $kind),*) {
                     everywhere($($argument),*);
                 }
-                let has = std::arch::is_x86_feature_detected!("avx2")
-                    && std::arch::is_x86_feature_detected!("bmi2");
-                if has {
+                if $crate::dispatch::has_wide_vectors() {
                     // SAFETY: the processor has the instructions.
                     return unsafe { newer($($argument),*) };
                 }
@@ -32,6 +30,13 @@ macro_rules! dispatched {
 }
 
 pub(crate) use dispatched;
+
+/// Returns true if the processor has AVX2 and BMI2.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn has_wide_vectors() -> bool {
+    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2")
+}
 
 #[cfg(test)]
 mod tests {

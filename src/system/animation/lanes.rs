@@ -71,6 +71,38 @@ impl Lanes {
     }
 }
 
+/// Memory of four numbers, or of eight whole numbers of 16 bits: those of four bones in two rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C, align(16))]
+pub struct Unit(pub [u32; 4]);
+
+impl Unit {
+    pub const ZERO: Unit = Unit([0; 4]);
+
+    #[inline(always)]
+    pub fn of(lanes: Lanes) -> Unit {
+        Unit(lanes.0.map(f32::to_bits))
+    }
+
+    /// Returns four numbers.
+    #[inline(always)]
+    pub fn lanes(self) -> Lanes {
+        Lanes(self.0.map(f32::from_bits))
+    }
+
+    /// Stores whole numbers from -32768 to 32767.
+    #[inline(always)]
+    pub fn join(first: Lanes, second: Lanes) -> Unit {
+        Unit(vector::join(first, second))
+    }
+
+    /// Returns the numbers of [`Unit::join`].
+    #[inline(always)]
+    pub fn halves(self) -> [Lanes; 2] {
+        vector::halves(self.0)
+    }
+}
+
 impl Add for Lanes {
     type Output = Lanes;
     #[inline(always)]
@@ -111,6 +143,23 @@ impl Neg for Lanes {
     }
 }
 
+/// Bytes that a processor loads together.
+#[cfg(target_arch = "x86_64")]
+const CACHE_LINE: usize = 64;
+
+/// Lets the processor load memory before it is used.
+#[inline]
+pub fn prefetch(units: &[Unit]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in units.chunks(CACHE_LINE / size_of::<Unit>()) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: it has no effect other than on the time of later accesses.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = units;
+}
+
 /// Exchanges rows and columns: the first result has the first number of each argument.
 #[inline(always)]
 pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
@@ -123,9 +172,10 @@ mod vector {
     use super::Lanes;
     use std::arch::x86_64::{
         __m128, __m128i, _mm_add_ps, _mm_and_ps, _mm_and_si128, _mm_andnot_ps, _mm_cmplt_ps,
-        _mm_cvtepi32_ps, _mm_div_ps, _mm_max_ps, _mm_min_ps, _mm_movehl_ps, _mm_movelh_ps,
-        _mm_mul_ps, _mm_or_ps, _mm_set1_epi32, _mm_setzero_si128, _mm_shuffle_ps, _mm_sqrt_ps,
-        _mm_srli_epi32, _mm_sub_epi32, _mm_sub_ps, _mm_unpackhi_ps, _mm_unpacklo_ps, _mm_xor_si128,
+        _mm_cvtepi32_ps, _mm_cvtps_epi32, _mm_div_ps, _mm_max_ps, _mm_min_ps, _mm_movehl_ps,
+        _mm_movelh_ps, _mm_mul_ps, _mm_or_ps, _mm_packs_epi32, _mm_set1_epi32, _mm_setzero_si128,
+        _mm_shuffle_ps, _mm_sqrt_ps, _mm_srai_epi32, _mm_srli_epi32, _mm_sub_epi32, _mm_sub_ps,
+        _mm_unpackhi_epi16, _mm_unpackhi_ps, _mm_unpacklo_epi16, _mm_unpacklo_ps, _mm_xor_si128,
     };
 
     #[inline(always)]
@@ -218,6 +268,26 @@ mod vector {
     }
 
     #[inline(always)]
+    pub fn join(first: Lanes, second: Lanes) -> [u32; 4] {
+        // SAFETY: SSE2 is a part of x86-64, and all of these are 16 bytes.
+        unsafe {
+            let (first, second) = (_mm_cvtps_epi32(load(first)), _mm_cvtps_epi32(load(second)));
+            std::mem::transmute::<__m128i, [u32; 4]>(_mm_packs_epi32(first, second))
+        }
+    }
+
+    #[inline(always)]
+    pub fn halves(unit: [u32; 4]) -> [Lanes; 2] {
+        // SAFETY: SSE2 is a part of x86-64, and all of these are 16 bytes.
+        unsafe {
+            let all = std::mem::transmute::<[u32; 4], __m128i>(unit);
+            let first = _mm_srai_epi32::<16>(_mm_unpacklo_epi16(all, all));
+            let second = _mm_srai_epi32::<16>(_mm_unpackhi_epi16(all, all));
+            [store(_mm_cvtepi32_ps(first)), store(_mm_cvtepi32_ps(second))]
+        }
+    }
+
+    #[inline(always)]
     pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
         let [a, b, c, d] = rows.map(load);
         // SAFETY: SSE2 is a part of x86-64.
@@ -271,6 +341,16 @@ mod tests {
             }
         };
         let mask = [u32::MAX, 0, 0, u32::MAX];
+        for start in [-32768_i32, -9, 0, 32760] {
+            let whole = |from: i32| Lanes(std::array::from_fn(|lane| (from + lane as i32) as f32));
+            let (first, second) = (whole(start), whole(start + 4));
+            let joined = vector::join(first, second);
+            assert_eq!(joined, plain::join(first, second));
+            for halves in [vector::halves(joined), plain::halves(joined)] {
+                same(halves[0], first);
+                same(halves[1], second);
+            }
+        }
         for a in all.iter().copied() {
             same(vector::sqrt(a), plain::sqrt(a));
             same(vector::splat_lane::<2>(a), plain::splat_lane::<2>(a));

@@ -74,3 +74,17 @@ pub fn unfold(numbers: [u32; 4]) -> Lanes {
 pub fn transpose(rows: [Lanes; 4]) -> [Lanes; 4] {
     std::array::from_fn(|column| Lanes(std::array::from_fn(|row| rows[row].0[column])))
 }
+
+/// Whole numbers from -32768 to 32767.
+#[inline(always)]
+pub fn join(first: Lanes, second: Lanes) -> [u32; 4] {
+    let all = |index: usize| if index < 4 { first.0[index] } else { second.0[index - 4] };
+    let half = |index: usize| u32::from(all(index) as i32 as i16 as u16);
+    std::array::from_fn(|index| half(2 * index) | half(2 * index + 1) << 16)
+}
+
+#[inline(always)]
+pub fn halves(unit: [u32; 4]) -> [Lanes; 2] {
+    let half = |index: usize| f32::from((unit[index / 2] >> (16 * (index % 2))) as u16 as i16);
+    [0, 4].map(|start| Lanes(std::array::from_fn(|lane| half(start + lane))))
+}

@@ -24,8 +24,11 @@ mod constant_track;
 pub mod constraints;
 mod dispatch;
 mod key_reduction;
+mod keyed_player;
 mod lanes;
 mod palette;
+#[cfg(target_arch = "x86_64")]
+mod palette_wide;
 mod player;
 mod pose;
 mod pose_layers;
@@ -35,8 +38,10 @@ mod retarget;
 mod rigid_transform;
 mod root_motion;
 mod row_fit;
+mod row_group;
 mod row_layout;
 mod row_plan;
+mod row_state;
 #[cfg(test)]
 mod row_tests;
 mod row_track;
@@ -54,7 +59,8 @@ pub use clip::{Clip, ClipStats, MORPH_TARGETS_MAX};
 pub use clip_data::{VERSION as CLIP_VERSION, read as read_clip};
 pub use clip_events::{BEATS_MAX, ClipEvent, ClipStep, EVENTS_MAX, EventCue};
 pub use clip_settings::{
-    AdditiveSettings, AnimationFile, CLIP_SETTING_KEYS, parse_animation_file, read_clip_setting,
+    AdditiveSettings, AnimationFile, CLIP_SETTING_KEYS, parse_animation_file,
+    parse_animation_file_over, read_clip_setting,
 };
 pub use compile::{ClipSettings, CompiledClip, compile, source_pose, source_weights};
 pub use palette::{ModelMatrix, model_matrices, palette};
@@ -67,11 +73,11 @@ pub use skeleton::{BONES_MAX, BoneTransform, Skeleton};
 pub use source::{SourceClip, SourceInterpolation, SourceTrack, TrackProperty};
 pub use source_range::cut as cut_clip;
 pub use state_machine::{
-    BoneMask, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve, EventSource,
-    FadeSettings, Interruption, LAYERS_MAX, Layer, LayerInfo, LayerOutput, Mask, ParameterForm,
-    ParameterRow, PlayerPool, PoseEvaluator, RagdollOutput, RigData, STATE_MACHINE_VERSION, Sample,
-    SampleMode, SamplePlayers, SentEvent, State, StateEvent, StateKind, StateMachine,
-    StateMachineOutput, StateMachineState, StateMachineSummary, StateSummary, StateTime,
-    Transition, TransitionMode, TransitionSummary, Variable, WeightEvaluator,
-    compile_state_machine, read_state_machine,
+    BoneMask, CHOICE_PART, ClipInfo, ClipReference, ConstraintDescription, ConstraintKind, Curve,
+    EventSource, FadeSettings, Interruption, LAYERS_MAX, Layer, LayerInfo, LayerOutput, Mask,
+    ParameterForm, ParameterRow, PlayerPool, PoseEvaluator, RagdollOutput, RigData,
+    STATE_MACHINE_VERSION, Sample, SampleMode, SamplePlayers, SentEvent, State, StateEvent,
+    StateKind, StateMachine, StateMachineOutput, StateMachineState, StateMachineSummary,
+    StateSummary, StateTime, Transition, TransitionMode, TransitionSummary, Variable,
+    WeightEvaluator, compile_state_machine, read_state_machine,
 };

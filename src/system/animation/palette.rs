@@ -1,9 +1,27 @@
 //! Model-space matrices of bones, and the palette of matrices for skinning.
 
-use super::dispatch::dispatched;
+#[cfg(target_arch = "x86_64")]
+use super::dispatch::has_wide_vectors;
 use super::lanes::{Lanes, transpose};
+#[cfg(target_arch = "x86_64")]
+use super::palette_wide as wide;
 use super::pose::{Pose, PoseGroup};
 use super::skeleton::Skeleton;
+
+/// Calls the function of [`wide`] where the processor has AVX2, and that of [`plain`] elsewhere.
+macro_rules! wide_or {
+    ($name:ident($($argument:expr),* $(,)?);) => {
+        #[cfg(target_arch = "x86_64")]
+        if has_wide_vectors() {
+            // SAFETY: the processor has the instructions.
+            unsafe { wide::$name($($argument),*) };
+        } else {
+            plain::$name($($argument),*);
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        plain::$name($($argument),*);
+    };
+}
 
 /// Affine matrix: three rows of four numbers, 48 bytes. The last column is the translation.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -57,42 +75,62 @@ impl ModelMatrix {
     }
 }
 
-dispatched! {
-    /// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
-    ///
-    /// Bones are combined with their parents in the order of their depth: a processor combines
-    /// several at the same time if none waits for the one before it.
-    pub fn model_matrices(
-        skeleton: &Skeleton,
-        pose: &Pose,
-        matrices: &mut Vec<ModelMatrix>,
-    ) {
-        let count = skeleton.bone_count();
-        matrices.resize(pose.groups.len() * 4, ModelMatrix::IDENTITY);
+/// Writes the matrix of each bone, from the bone's space into the model's, into `matrices`.
+///
+/// Bones are combined with their parents in the order of their depth: a processor combines several
+/// at the same time if none waits for the one before it.
+pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<ModelMatrix>) {
+    matrices.resize(pose.groups.len() * 4, ModelMatrix::IDENTITY);
+    wide_or! {
+        local(&pose.groups, matrices);
+    }
+    matrices.truncate(skeleton.bone_count());
+    wide_or! {
+        combine(skeleton.by_depth(), matrices);
+    }
+}
+
+/// Writes the skinning matrix of each joint to `out`: the bone's model matrix after its inverse bind
+/// matrix, in the form that `convert` gives it. `joints` has a bone and an inverse bind matrix for
+/// each joint.
+pub fn palette<T>(
+    matrices: &[ModelMatrix],
+    joints: &[(u16, ModelMatrix)],
+    out: &mut [T],
+    convert: impl Fn(ModelMatrix) -> T,
+) {
+    wide_or! {
+        palette(matrices, joints, out, convert);
+    }
+}
+
+/// The functions for all processors.
+mod plain {
+    use super::*;
+
+    pub fn local(groups: &[PoseGroup], matrices: &mut [ModelMatrix]) {
         let (fours, _) = matrices.as_chunks_mut::<4>();
-        for (group, four) in pose.groups.iter().zip(fours) {
+        for (group, four) in groups.iter().zip(fours) {
             *four = local_matrices(group);
         }
-        matrices.resize(count, ModelMatrix::IDENTITY);
-        for (bone, parent) in skeleton.by_depth() {
+    }
+
+    pub fn combine(by_depth: &[(u16, u16)], matrices: &mut [ModelMatrix]) {
+        for (bone, parent) in by_depth {
             let (bone, parent) = (usize::from(*bone), usize::from(*parent));
             matrices[bone] = matrices[parent].concatenate(&matrices[bone]);
         }
     }
-}
 
-dispatched! {
-    /// Appends the skinning matrix of each joint to `out`: the bone's model matrix after its
-    /// inverse bind matrix. `joints` has a bone and an inverse bind matrix for each joint.
-    pub fn palette(
+    pub fn palette<T>(
         matrices: &[ModelMatrix],
         joints: &[(u16, ModelMatrix)],
-        out: &mut Vec<ModelMatrix>,
+        out: &mut [T],
+        convert: impl Fn(ModelMatrix) -> T,
     ) {
-        let joint = |(bone, bind): &(u16, ModelMatrix)| {
-            matrices[usize::from(*bone)].concatenate(bind)
-        };
-        out.extend(joints.iter().map(joint));
+        for (out, (bone, bind)) in out.iter_mut().zip(joints) {
+            *out = convert(matrices[usize::from(*bone)].concatenate(bind));
+        }
     }
 }
 
@@ -115,4 +153,54 @@ pub(crate) fn local_matrices(group: &PoseGroup) -> [ModelMatrix; 4] {
     let third = transpose([(xz - wy) * sx, (yz + wx) * sy, (one - (xx + yy)) * sz, pz]);
     let matrix = |bone: usize| ModelMatrix([first[bone], second[bone], third[bone]]);
     [matrix(0), matrix(1), matrix(2), matrix(3)]
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use engine_foundation::random::Random;
+
+    #[test]
+    fn wide_vectors_have_the_bits_of_others() {
+        if !has_wide_vectors() {
+            return;
+        }
+        let mut random = Random::seed(5);
+        let mut lanes = |most: i64| {
+            Lanes(std::array::from_fn(|_| random.range_i64(-most, most) as f32 / 700.0))
+        };
+        let mut groups: Vec<PoseGroup> = (0..7)
+            .map(|_| PoseGroup {
+                rotation: [(); 4].map(|()| lanes(700)),
+                position: [(); 3].map(|()| lanes(9000)),
+                scale: [(); 3].map(|()| lanes(900)),
+            })
+            .collect();
+        groups[2].rotation = [Lanes([0.0, 1e-9, f32::NAN, -0.0]); 4];
+        groups[6].position[1] = Lanes([f32::INFINITY, -0.0, f32::NAN, 1e30]);
+        let by_depth: Vec<(u16, u16)> = (1..27).map(|bone| (bone, bone / 2)).collect();
+        let joints: Vec<(u16, ModelMatrix)> =
+            (0..27).map(|bone| (26 - bone, ModelMatrix([(); 3].map(|()| lanes(2000))))).collect();
+        let run = |is_wide: bool| {
+            let mut matrices = vec![ModelMatrix::IDENTITY; 28];
+            let mut out = vec![ModelMatrix::IDENTITY; 27];
+            if is_wide {
+                // SAFETY: the processor has the instructions.
+                unsafe {
+                    wide::local(&groups, &mut matrices);
+                    wide::combine(&by_depth, &mut matrices);
+                    wide::palette(&matrices, &joints, &mut out, |matrix| matrix);
+                }
+            } else {
+                plain::local(&groups, &mut matrices);
+                plain::combine(&by_depth, &mut matrices);
+                plain::palette(&matrices, &joints, &mut out, |matrix| matrix);
+            }
+            let all = matrices.iter().chain(&out);
+            let numbers = all.flat_map(|matrix| matrix.0).flat_map(|row| row.0);
+            // The sign and the bits of what is no number are not defined.
+            numbers.map(|it| if it.is_nan() { 0 } else { it.to_bits() }).collect::<Vec<u32>>()
+        };
+        assert_eq!(run(true), run(false));
+    }
 }

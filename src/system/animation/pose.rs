@@ -174,6 +174,19 @@ dispatched! {
     }
 }
 
+/// Returns the products of two rotations, of which `b` is applied first.
+#[inline(always)]
+pub fn product(a: [Lanes; 4], b: [Lanes; 4]) -> [Lanes; 4] {
+    let [ax, ay, az, aw] = a;
+    let [bx, by, bz, bw] = b;
+    [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+}
+
 /// Scales four quaternions to length 1. Opposite rotations of equal weight can cancel out; the
 /// result is then no rotation.
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::dispatch::dispatched;
 use super::lanes::Lanes;
-use super::pose::{Pose, PoseGroup, normalize};
+use super::pose::{Pose, PoseGroup, normalize, product};
 
 /// Least absolute scale by which a difference of scales is divided.
 const SCALE_MIN: f32 = 1e-6;
@@ -15,19 +15,6 @@ fn dot(a: &[Lanes; 4], b: &[Lanes; 4]) -> Lanes {
 #[inline(always)]
 fn mix<const N: usize>(from: [Lanes; N], to: [Lanes; N], part: Lanes) -> [Lanes; N] {
     std::array::from_fn(|axis| from[axis] + (to[axis] - from[axis]) * part)
-}
-
-/// Returns the product of two rotations, of which `b` is applied first.
-#[inline(always)]
-fn product(a: [Lanes; 4], b: [Lanes; 4]) -> [Lanes; 4] {
-    let [ax, ay, az, aw] = a;
-    let [bx, by, bz, bw] = b;
-    [
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    ]
 }
 
 dispatched! {

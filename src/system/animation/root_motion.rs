@@ -58,13 +58,22 @@ pub struct RootTrack {
 impl RootTrack {
     /// Returns the movement at a time in ticks, which may have a fraction.
     pub(crate) fn at(&self, tick: f32) -> RigidTransform {
-        let (from, to, part) = interval(&self.positions, tick);
-        let position = from + (to - from) * part;
+        let position = self.position(tick);
         let (from, to, part) = interval(&self.rotations, tick);
         let (from, to) = (Vec4::from(from), Vec4::from(to));
         let to = if from.dot(to) < 0.0 { -to } else { to };
         let rotation = (from + (to - from) * part).normalize_or(Vec4::W);
         RigidTransform { position, rotation: Quat::from_vec4(rotation) }
+    }
+
+    fn position(&self, tick: f32) -> Vec3 {
+        let (from, to, part) = interval(&self.positions, tick);
+        from + (to - from) * part
+    }
+
+    /// Returns true if the root moves without any rotation.
+    fn never_turns(&self) -> bool {
+        self.rotations.len() == 1 && self.rotations[0].1 == Quat::IDENTITY
     }
 
     /// Returns the movement from one time to another, both in ticks, relative to the character at
@@ -76,6 +85,10 @@ impl RootTrack {
         (from, to): (f32, f32),
         loops: i32,
     ) -> RigidTransform {
+        if loops == 0 && self.never_turns() {
+            let position = self.position(to) - self.position(from);
+            return RigidTransform { position, rotation: Quat::IDENTITY };
+        }
         let start = self.at(from).inverse();
         let end = self.at(to);
         if loops == 0 {

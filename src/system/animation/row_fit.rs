@@ -260,7 +260,7 @@ impl RowFit<'_> {
     /// Fails if the numbers are too large.
     pub fn rows(&self, state_rows: u32) -> Result<Rows, Error> {
         let tracks = self.curves.iter().map(|curve| curve.track).collect();
-        let values: Vec<_> = self.curves.iter().map(|curve| curve.values.clone()).collect();
+        let values: Vec<&[RowValue]> = self.curves.iter().map(|curve| &curve.values[..]).collect();
         Rows::encode(tracks, &values, state_rows)
     }
 
@@ -300,12 +300,32 @@ impl RowTrack {
     /// Turns the rotations of a track: `turn` is applied after them.
     pub fn turn(&mut self, turn: Quat, values: &mut [RowValue]) {
         if !self.has_real {
-            self.set_mean(turn * self.mean_rotation());
+            let mean = turn * self.mean_rotation();
+            self.set_mean(mean);
+            // Rotations are relative to the rounded mean. Near half a turn it differs by up to
+            // 0.8 degrees.
+            let change = conjugate_product(self.mean_rotation(), Vec4::from(mean));
+            let change = if change.w < 0.0 { -change } else { change };
+            if change.truncate().abs().max_element() > self.step.min_element() * 0.5 {
+                let change = Quat::from_vec4(change).normalize();
+                values.iter_mut().for_each(|value| self.change(change, value));
+            }
             return;
         }
         for value in values {
             let turned = rotation_product(turn, Vec4::from_array(value.map(|it| it as f32)));
             *value = turned.to_array().map(|number| number.round() as i32);
         }
+    }
+
+    /// Applies a small rotation after one whose real part is not stored.
+    fn change(&self, change: Quat, value: &mut RowValue) {
+        let [x, y, z, _] = value.map(|it| it as f32);
+        let part = Vec3::new(x, y, z) * self.step;
+        let real = (1.0 - part.length_squared()).max(0.0).sqrt();
+        let changed = rotation_product(change, part.extend(real));
+        let changed = if changed.w < 0.0 { -changed } else { changed };
+        let [x, y, z] = (changed.truncate() / self.step).to_array().map(|it| it.round() as i32);
+        *value = [x, y, z, 0];
     }
 }

@@ -6,10 +6,11 @@ use super::compile::{Input, SAMPLES_PER_SECOND, TrackKeys};
 use super::constant_track::ConstantTrack;
 use super::key_reduction::displacement;
 use super::row_fit::{ExactBone, RowCurve, RowFit};
-use super::row_track::ROWS_MAX;
+use super::row_track::{ROWS_MAX, RowValue};
 use super::skeleton::BoneTransform;
 use super::source::{SourceInterpolation, SourceTrack, TrackProperty};
-use engine_foundation::{Quat, Vec3, Vec4};
+use engine_foundation::memory::limit::check_room;
+use engine_foundation::{Error, Quat, Vec3, Vec4};
 
 /// Keys of the source from which their rate counts.
 const RATE_KEYS_MIN: usize = 4;
@@ -24,6 +25,8 @@ const INTERPOLATION_PART: f32 = 0.4;
 const CONSTANT_PART: f32 = 0.1;
 /// Part of the tolerance for the estimate of the sizes of keys.
 const ESTIMATE_PART: f32 = 0.5;
+/// Bytes of a row of a curve while it is compiled: its exact value and its numbers.
+const ROW_BYTES: usize = size_of::<Vec4>() + size_of::<RowValue>();
 /// Bytes of a track with keys of its own, without its keys beyond the first two.
 const KEYED_HEAD: usize = 47;
 
@@ -36,11 +39,14 @@ pub struct Plan<'a> {
 
 /// Chooses the forms of tracks, which are sorted by property and bone. Those of the bones of
 /// `keyed_bones` have keys of their own.
+///
+/// # Errors
+/// Fails if there is no memory for the values of the rows.
 pub fn plan<'a>(
     input: &'a Input,
     mut tracks: Vec<TrackKeys<'a>>,
     keyed_bones: &[bool],
-) -> Plan<'a> {
+) -> Result<Plan<'a>, Error> {
     let mut constants = Vec::new();
     tracks.retain(|keys| match keys.constant() {
         Some(value) => {
@@ -67,6 +73,8 @@ pub fn plan<'a>(
             break;
         }
         let count = intervals as u32 + 1;
+        // Those of this number of rows, and those of the best number so far.
+        check_room(2 * tracks.len() * count as usize * ROW_BYTES)?;
         let curves: Vec<Option<RowCurve>> = tracks
             .iter()
             .zip(&keyed_bytes)
@@ -90,8 +98,8 @@ pub fn plan<'a>(
     let mut kept = curves.iter().map(Option::is_none).collect::<Vec<bool>>().into_iter();
     tracks.retain(|_| kept.next().unwrap_or(true));
     let curves: Vec<RowCurve> = curves.into_iter().flatten().collect();
-    let fit = row_fit(input, &constants, &tracks, curves);
-    Plan { constants, keyed: tracks, fit }
+    let fit = row_fit(input, &constants, &tracks, curves)?;
+    Ok(Plan { constants, keyed: tracks, fit })
 }
 
 /// Returns the number of intervals between rows for a part of the rate of the source's keys.
@@ -176,12 +184,15 @@ fn follows(input: &Input, keys: &TrackKeys, values: &[Vec4]) -> bool {
 }
 
 /// Creates the fit of the rows, with the rotations of all bones.
+///
+/// # Errors
+/// Fails if there is no memory for the poses of all rows.
 fn row_fit<'a>(
     input: &'a Input,
     constants: &[ConstantTrack],
     keyed: &[TrackKeys],
     curves: Vec<RowCurve>,
-) -> RowFit<'a> {
+) -> Result<RowFit<'a>, Error> {
     let parents = input.skeleton.parents();
     let mut played = vec![None; parents.len()];
     let is_rotation = |property| property == TrackProperty::Rotation;
@@ -199,6 +210,8 @@ fn row_fit<'a>(
             position: base.position * *scale,
         };
         let scales = &input.scales.parents;
+        let bones = parents.len() * size_of::<ExactBone>() + size_of::<Vec<ExactBone>>();
+        check_room(bones * count as usize)?;
         exact = vec![input.base.iter().zip(scales).map(rest).collect(); count as usize];
         for track in &input.source.tracks {
             let bone = usize::from(track.bone);
@@ -221,14 +234,14 @@ fn row_fit<'a>(
             }
         }
     }
-    RowFit {
+    Ok(RowFit {
         curves,
         parents,
         scales: &input.scales.parents,
         exact,
         played,
         shell: input.scales.shell,
-    }
+    })
 }
 
 impl TrackKeys<'_> {

@@ -4,10 +4,12 @@
 use super::bit_stream::PADDING;
 use super::clip_row_data::state_rows;
 use super::compile::source_pose;
+use super::row_layout::RowLayout;
 use super::row_track::{RowTrack, RowValue, Rows, STEPS_MAX};
 use super::*;
 use engine_foundation::random::Random;
 use engine_foundation::{Quat, Vec3};
+use std::sync::Arc;
 
 fn row_track(bone: u16, property: TrackProperty, has_real: bool) -> RowTrack {
     let mut track = RowTrack {
@@ -67,6 +69,59 @@ fn rows_have_the_numbers_that_were_encoded() {
     let (tracks, values) = tracks(200, 0);
     let smooth = Rows::encode(tracks, &values, 10).unwrap();
     assert!(smooth.stream.len() < 200 * 16 * 3 / 8, "{}", smooth.stream.len());
+}
+
+#[test]
+fn small_numbers_have_the_same_values_in_less_memory() {
+    let (tracks, values) = tracks(60, 900);
+    let rows = Rows::encode(tracks.clone(), &values, 7).unwrap();
+    let mut wide = rows.clone();
+    wide.layout = Arc::new(RowLayout::new(&tracks));
+    wide.save_states();
+    assert_eq!((rows.layout.unit_count(), wide.layout.unit_count()), (13, 26));
+    let mut states = [&rows, &wide].map(|rows| rows.states.first());
+    for row in 1..60 {
+        let mut poses = [(); 2].map(|()| Pose::new(&[BoneTransform::IDENTITY; 8]));
+        let both = states.iter_mut().zip([&rows, &wide]).zip(&mut poses);
+        for ((state, rows), pose) in both {
+            state.sample(&rows.layout, 0.3, &mut pose.groups);
+            if row < 59 {
+                state.read_row(rows);
+            }
+        }
+        assert_eq!(poses[0], poses[1], "row {row}");
+    }
+}
+
+#[test]
+fn turned_rotations_keep_their_precision_near_half_a_turn() {
+    let mut random = Random::seed(8);
+    for _ in 0..200 {
+        let axis = Vec3::from_array([(); 3].map(|()| number(&mut random, 1000) as f32 + 0.5));
+        let mut track = row_track(0, TrackProperty::Rotation, false);
+        track.set_mean(Quat::from_axis_angle(axis.normalize(), 0.4));
+        let mut values: Vec<RowValue> = (0..20)
+            .map(|_| [300, 150, 3000, 0].map(|most| number(&mut random, most)))
+            .map(|[x, y, z, _]| [x, y, z, 0])
+            .collect();
+        let rotations = |track: &RowTrack, values: &[RowValue]| -> Vec<Quat> {
+            let rotation = |value: &RowValue| {
+                let part =
+                    Vec3::new(value[0] as f32, value[1] as f32, value[2] as f32) * track.step;
+                let real = (1.0 - part.length_squared()).sqrt();
+                track.mean_rotation() * Quat::from_xyzw(part.x, part.y, part.z, real)
+            };
+            values.iter().map(rotation).collect()
+        };
+        let before = rotations(&track, &values);
+        let angle = std::f32::consts::PI - 0.4 + number(&mut random, 1000) as f32 * 1e-5;
+        let turn = Quat::from_axis_angle(axis.normalize(), angle);
+        track.turn(turn, &mut values);
+        for (before, after) in before.into_iter().zip(rotations(&track, &values)) {
+            let difference = ((turn * before).conjugate() * after).xyz().length() * 2.0;
+            assert!(difference < 3e-3, "{difference}");
+        }
+    }
 }
 
 #[test]

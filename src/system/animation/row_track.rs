@@ -5,9 +5,11 @@
 //! The differences are whole numbers, so that the sum of a sequence of them is exact: a player that
 //! starts at any row has the same numbers as one that read all rows before it.
 
-use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, group_at, unfold, width};
-use super::lanes::Lanes;
-use super::row_layout::{RowLayout, RowState};
+use super::bit_stream::{BITS_MAX, BitReader, BitWriter, PADDING, fold, unfold, width};
+use super::lanes::Unit;
+use super::row_group::GroupBlock;
+use super::row_layout::RowLayout;
+use super::row_state::{RowState, RowStates};
 use super::source::TrackProperty;
 use engine_foundation::{Error, Quat, Vec3, error};
 use std::sync::Arc;
@@ -44,6 +46,11 @@ const SLOPES: [f32; 4] = [1.0, 0.5, 0.0, -0.5];
 const MEAN_UNIT: f32 = 1.0 / 32767.0;
 /// Maximum change of the bits of a number between two blocks.
 const WIDTH_CHANGE_MAX: u32 = 2 * BITS_MAX;
+
+/// Returns the size of a step of a rotation.
+fn step_size(code: u8) -> f32 {
+    STEP_PARTS[usize::from(code % 8)] / (1_u32 << (code / 8)) as f32
+}
 
 /// Track with a key in every row.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -83,17 +90,14 @@ impl RowTrack {
 
     /// Sets the steps of a rotation to the sizes with these codes.
     pub fn set_step_codes(&mut self, codes: [u8; 3]) {
-        let size = |code: u8| STEP_PARTS[usize::from(code % 8)] / (1_u32 << (code / 8)) as f32;
         self.step_codes = codes;
-        self.step = Vec3::from_array(codes.map(size));
+        self.step = Vec3::from_array(codes.map(step_size));
     }
 
     /// Sets the steps of a rotation to the largest sizes that are not above these.
     pub fn set_rotation_steps(&mut self, steps: Vec3) {
         let code = |step: f32| {
-            let is_fine = |code: &u8| {
-                STEP_PARTS[usize::from(code % 8)] / (1_u32 << (code / 8)) as f32 <= step
-            };
+            let is_fine = |code: &u8| step_size(*code) <= step;
             (32..=STEP_CODE_MAX).find(is_fine).unwrap_or(STEP_CODE_MAX)
         };
         let codes = steps.to_array().map(code);
@@ -118,20 +122,22 @@ impl RowTrack {
 /// Numbers of a track in one row.
 pub type RowValue = [i32; 4];
 
-/// Bits and extrapolation of four tracks in a block.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(super) struct GroupBlock {
-    /// Bits of each component of each track.
-    pub widths: [[u8; 4]; 4],
-    pub slopes: [f32; 4],
+/// Blocks of rows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Blocks {
+    /// Position of the first row of each block in bits.
+    pub offsets: Vec<usize>,
+    /// The groups of the first block, then those of the second, and so on.
+    groups: Vec<GroupBlock>,
+    group_count: usize,
 }
 
-/// Block of rows.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Block {
-    /// Position of its first row in bits.
-    pub offset: usize,
-    pub groups: Vec<GroupBlock>,
+impl Blocks {
+    /// Returns the groups of a block.
+    #[inline(always)]
+    pub fn of(&self, block: usize) -> &[GroupBlock] {
+        &self.groups[block * self.group_count..][..self.group_count]
+    }
 }
 
 /// The rows of a clip.
@@ -146,11 +152,11 @@ pub struct Rows {
     /// Rows between two saved states.
     pub(super) state_rows: u32,
     pub(super) layout: Arc<RowLayout>,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Blocks,
     /// Numbers of the first row, for each group.
     pub(super) start: Vec<[[f32; 4]; 4]>,
     /// States at row 0, and after each `state_rows` rows.
-    pub(super) states: Vec<RowState>,
+    pub(super) states: RowStates,
 }
 
 /// Returns the block of a row. The second row is a block of its own, because nothing is known of
@@ -177,9 +183,9 @@ impl Rows {
             stream: Vec::new(),
             state_rows: 1,
             layout: Arc::default(),
-            blocks: Vec::new(),
+            blocks: Blocks::default(),
             start: Vec::new(),
-            states: Vec::new(),
+            states: RowStates::default(),
         }
     }
 
@@ -203,32 +209,54 @@ impl Rows {
         let damaged = || error!("it is damaged: a row of the clip is not valid");
         let layout = Arc::new(RowLayout::new(&tracks));
         let state_rows = state_rows.max(count.div_ceil(ROW_STATES_MAX)).max(1);
+        let block_bytes = layout.group_count() * size_of::<GroupBlock>() + size_of::<usize>();
+        let state_bytes = layout.unit_count() * size_of::<Unit>() + size_of::<(u32, usize)>();
+        let states = (count / state_rows) as usize + 1;
+        let bytes = block_bytes * (block_of(count - 1) + 1) + state_bytes * states;
+        engine_foundation::memory::limit::check_room(bytes)?;
         let (start, blocks) = read_blocks(count, &tracks, &layout, &stream).ok_or_else(damaged)?;
-        let states = Vec::new();
+        let states = RowStates::default();
         let mut rows = Rows { count, tracks, stream, state_rows, layout, blocks, start, states };
-        rows.save_states()?;
+        let bounds = rows.check_numbers()?;
+        let mut layout = RowLayout::clone(&rows.layout);
+        layout.narrow(&bounds);
+        rows.layout = Arc::new(layout);
+        rows.save_states();
         Ok(rows)
     }
 
-    /// Reads all rows once: checks their numbers and saves the states.
-    fn save_states(&mut self) -> Result<(), Error> {
+    /// Reads all rows once, and returns the largest absolute number of each group.
+    ///
+    /// # Errors
+    /// Fails if a number is too large.
+    fn check_numbers(&self) -> Result<Vec<f32>, Error> {
+        let mut bounds = vec![0.0; self.layout.group_count()];
         let mut state = RowState::new(&self.layout);
         state.load_start(self);
-        let bytes = state.byte_count() * (self.count / self.state_rows + 1) as usize;
-        engine_foundation::memory::limit::check_room(bytes)?;
-        let mut states = Vec::new();
-        for row in 0..self.count - 1 {
+        state.add_to_bounds(&self.layout, &mut bounds);
+        for row in 1..self.count {
             state.read_row(self);
-            if !state.is_within(STEPS_MAX as f32) {
+            state.add_to_bounds(&self.layout, &mut bounds);
+            if bounds.iter().any(|bound| *bound > STEPS_MAX as f32) {
                 return Err(error!("it is damaged: a number of row {row} is too large"));
             }
+        }
+        Ok(bounds)
+    }
+
+    /// Saves the states at regular rows.
+    pub(super) fn save_states(&mut self) {
+        let mut state = RowState::new(&self.layout);
+        state.load_start(self);
+        let mut states = RowStates::default();
+        for row in 0..self.count - 1 {
+            state.read_row(self);
             // The state of row 0 has the rows 0 and 1.
             if row.is_multiple_of(self.state_rows) {
-                states.push(state.clone());
+                states.save(&state);
             }
         }
         self.states = states;
-        Ok(())
     }
 
     /// Returns the numbers of every row of every track.
@@ -240,11 +268,7 @@ impl Rows {
         let mut state = RowState::new(&self.layout);
         state.load_start(self);
         for row in 0..self.count {
-            let tracks = self.tracks.iter().zip(self.layout.slots());
-            for (values, (track, (group, lane))) in values.iter_mut().zip(tracks) {
-                let mut numbers = state.numbers(group, lane);
-                // A real part that is not stored is no number of steps.
-                numbers[track.components()..].fill(0);
+            for (values, numbers) in values.iter_mut().zip(state.numbers(&self.layout)) {
                 values.push(numbers);
             }
             if row + 1 < self.count {
@@ -260,18 +284,19 @@ impl Rows {
     /// Fails if the numbers are too large.
     pub fn encode(
         tracks: Vec<RowTrack>,
-        values: &[Vec<RowValue>],
+        values: &[impl AsRef<[RowValue]>],
         state_rows: u32,
     ) -> Result<Rows, Error> {
-        let count = values.first().map_or(0, Vec::len) as u32;
+        let values: Vec<&[RowValue]> = values.iter().map(AsRef::as_ref).collect();
+        let count = values.first().map_or(0, |values| values.len()) as u32;
         if count < 2 {
             return Ok(Rows::none());
         }
-        if values.iter().flatten().flatten().any(|value| value.abs() > STEPS_MAX) {
+        if values.iter().copied().flatten().flatten().any(|value| value.abs() > STEPS_MAX) {
             return Err(error!("a key has more than {STEPS_MAX} steps (STEPS_MAX)"));
         }
         let mut writer = BitWriter::default();
-        for (track, values) in tracks.iter().zip(values) {
+        for (track, values) in tracks.iter().zip(&values) {
             let start = &values[0][..track.components()];
             let bits = start.iter().map(|value| width(fold(*value))).max().unwrap_or(0);
             writer.write(bits, 5);
@@ -365,6 +390,7 @@ fn extrapolate(before: f32, earlier: f32, slope: f32) -> f32 {
     (before + (before - earlier) * slope) + ROUND - ROUND
 }
 
+/// Numbers of the first row, for each group.
 type Start = Vec<[[f32; 4]; 4]>;
 
 /// Reads the numbers of the first row and the head of each block.
@@ -373,7 +399,7 @@ fn read_blocks(
     tracks: &[RowTrack],
     layout: &RowLayout,
     stream: &[u8],
-) -> Option<(Start, Vec<Block>)> {
+) -> Option<(Start, Blocks)> {
     if stream.len() < PADDING || stream[stream.len() - PADDING..].iter().any(|byte| *byte != 0) {
         return None;
     }
@@ -385,10 +411,10 @@ fn read_blocks(
             numbers[lane] = unfold(reader.read(bits)?) as f32;
         }
     }
-    let mut blocks = Vec::new();
+    let group_count = layout.group_count();
+    let mut blocks = Blocks { group_count, ..Blocks::default() };
     let mut groups = vec![GroupBlock::default(); layout.group_count()];
     for block in 0..=block_of(count - 1) {
-        let mut row_bits = 0;
         for (track, (group, lane)) in tracks.iter().zip(layout.slots()) {
             let it = &mut groups[group];
             it.slopes[lane] = SLOPES[reader.read(2)? as usize];
@@ -396,23 +422,15 @@ fn read_blocks(
                 let change = unfold(reader.read_count(WIDTH_CHANGE_MAX)?);
                 let bits = i32::from(widths[lane]) + change;
                 widths[lane] = u8::try_from(bits).ok().filter(|it| u32::from(*it) <= BITS_MAX)?;
-                row_bits += usize::from(widths[lane]);
             }
         }
+        groups.iter_mut().for_each(GroupBlock::place);
+        let row_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
         let rows = block_start(block + 1).min(count) - block_start(block);
         let offset = reader.position();
         reader.skip(row_bits * rows as usize)?;
-        blocks.push(Block { offset, groups: groups.clone() });
+        blocks.offsets.push(offset);
+        blocks.groups.extend_from_slice(&groups);
     }
     reader.is_done().then_some((start, blocks))
-}
-
-/// Reads the differences of four tracks, one component after another.
-#[inline(always)]
-pub(super) fn read_group<const N: usize>(
-    stream: &[u8],
-    at: &mut usize,
-    widths: &[[u8; 4]; 4],
-) -> [Lanes; N] {
-    group_at::<N>(stream, at, widths).map(Lanes::unfold)
 }

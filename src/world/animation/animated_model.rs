@@ -29,6 +29,8 @@ pub struct AnimatedModel {
     pub skins: Vec<Skin>,
     /// Morph targets of the meshes, in the order of their numbers.
     pub morphs: Vec<MeshMorphs>,
+    /// Bone of each morph target.
+    pub morph_bones: Vec<u16>,
     /// Slots and pictures of a two-dimensional model. Their values are in `morphs`.
     pub cutout: Option<Arc<CutoutData>>,
 }
@@ -95,6 +97,11 @@ impl AnimatedModel {
             }
             clips.push(Arc::new(NamedClip::new(&data.name, clip, ClipOrigin::Own)));
         }
+        let morphs = match &model.data.cutout {
+            Some(cutout) => values_of(cutout),
+            None => morphs_of(model),
+        };
+        let bones = |it: &MeshMorphs| std::iter::repeat_n(it.bone, it.rest.len());
         Ok(AnimatedModel {
             name: model.name.clone(),
             rest: Pose::rest(&skeleton),
@@ -102,10 +109,8 @@ impl AnimatedModel {
             skeleton,
             clips,
             skins: model.data.skins.iter().map(Skin::read).collect(),
-            morphs: match &model.data.cutout {
-                Some(cutout) => values_of(cutout),
-                None => morphs_of(model),
-            },
+            morph_bones: morphs.iter().flat_map(bones).collect(),
+            morphs,
             cutout: model.data.cutout.clone(),
         })
     }

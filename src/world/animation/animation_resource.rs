@@ -5,9 +5,11 @@ use super::events::refer_to_cue;
 use super::model_clips::{morph_ranges, skeleton_of, source_clip};
 use super::rig_source::RigSource;
 use super::slot_values::slot_tolerances;
+use crate::skeleton_file::SKELETON_ENDING;
 use engine_animation::{
     ANIMATION_VERSION, AdditiveReference, AnimationData, AnimationFile, Skeleton, SourceClip,
-    compile as compile_clip, parse_animation_file, read_clip as read_clip_data, retarget,
+    compile as compile_clip, parse_animation_file, parse_animation_file_over,
+    read_clip as read_clip_data, retarget,
 };
 use engine_foundation::{Error, error, log};
 use engine_models::data::ModelData;
@@ -22,7 +24,7 @@ pub const CLIP_SEPARATOR: char = '#';
 /// The resource kind of animations.
 pub static ANIMATION_FILE: ResourceKind = ResourceKind {
     name: kind_names::ANIMATION,
-    doc: "A clip of a glTF file with its own settings: loop, range, events, root motion, another \
+    doc: "A clip of a model with its own settings: loop, range, events, root motion, another \
           skeleton",
     extensions: &[("animation", SourceForm::Own)],
     version: ANIMATION_VERSION,
@@ -46,7 +48,7 @@ pub fn refer_clip(compiling: &mut CompileContext, name: &str) {
         return;
     }
     if let Some((model, _)) = split_clip(name) {
-        let endings = ["model", "glb", "gltf"];
+        let endings = ["model", "glb", "gltf", SKELETON_ENDING];
         if endings.iter().any(|ending| compiling.exists(&format!("{model}.{ending}"))) {
             compiling.refer(kind_names::MODEL, model);
             return;
@@ -106,6 +108,11 @@ fn read_clip(compiling: &mut CompileContext, file: &AnimationFile) -> Result<Ani
     let rig = RigSource::read(compiling, &name)?;
     let theirs = skeleton_of(&rig.model).map_err(|error| in_file(&rig.path, error))?;
     let animation = rig.animation(file.clip.as_deref())?;
+    // A clip of a `.skeleton` file has settings, of which the file replaces some.
+    let file = match rig.settings(&animation.name) {
+        Some(base) => &parse_animation_file_over(&compiling.bytes, &compiling.path, base)?,
+        None => file,
+    };
     let source = source_clip(animation, &morph_ranges(&rig.model));
     let ours = match &file.skeleton {
         Some(other) if *other != name => {
@@ -304,7 +311,7 @@ mod tests {
     #[test]
     fn clips_are_references_if_their_files_exist() {
         let read = |path: &str| match path {
-            "models/orc.gltf" | "walk.animation" => Ok(Vec::new()),
+            "models/orc.gltf" | "units/imp.skeleton" | "walk.animation" => Ok(Vec::new()),
             _ => Err(error!("{path}: there is no such file")),
         };
         let references = |name: &str| {
@@ -321,6 +328,7 @@ mod tests {
         assert_eq!(references("walk"), (file("walk.animation"), file("walk.animation")));
         assert_eq!(references("Run"), (vec![], file("Run.animation")), "it may be created");
         assert_eq!(references("models/orc#Run").0, file("models/orc.model"));
+        assert_eq!(references("units/imp#wave").0, file("units/imp.model"));
         assert_eq!(references("Walk#2"), (vec![], file("Walk#2.animation")));
         for name in ["../walk", "mixamo.com:Walk", "a\\b", "a\0", "/a"] {
             assert_eq!(references(name), (vec![], vec![]), "{name:?}");

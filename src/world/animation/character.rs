@@ -506,6 +506,15 @@ impl Character {
         self.weights.current.clone_from(&leader.weights.current);
     }
 
+    /// Lets the processor load what the next evaluation reads.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        self.playing.iter().for_each(|it| it.player.prefetch());
+        if let Some(machine) = &self.machine {
+            machine.prefetch();
+        }
+    }
+
     /// Evaluates the pose and the matrices of the bones.
     pub fn evaluate(&mut self, scratch: &mut PoseScratch, context: &PoseContext) {
         let seconds = self.detail.take_seconds(context.seconds);

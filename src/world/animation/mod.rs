@@ -55,7 +55,7 @@ pub use clip_table::{CLIPS_MAX, ChangedClips, ClipFiles};
 pub use component::{ANIMATION, AnimationComponent};
 pub use constraints::WorldTarget;
 pub use engine_animation::ragdoll::{BODIES_MAX as RAGDOLL_BODIES_MAX, LyingSide};
-pub use engine_animation::{EventCue, ModelMatrix};
+pub use engine_animation::{EventCue, ModelMatrix, palette};
 use engine_animation::{Skeleton, read_state_machine};
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec3, error};
@@ -296,7 +296,13 @@ impl Animations {
         let run = |characters: &mut [Character]| {
             let take = || scratches.lock().unwrap_or_else(PoisonError::into_inner);
             let mut scratch = take().pop().unwrap_or_default();
-            characters.iter_mut().filter(|it| it.is_due).for_each(|it| work(it, &mut scratch));
+            let mut due = characters.iter_mut().filter(|it| it.is_due).peekable();
+            while let Some(character) = due.next() {
+                if let Some(next) = due.peek() {
+                    next.prefetch();
+                }
+                work(character, &mut scratch);
+            }
             take().push(scratch);
         };
         if due >= CHARACTERS_MIN && pool.threads() > 1 {

@@ -6,7 +6,7 @@ use super::character::Character;
 use super::model_clips::{MorphRange, morph_ranges};
 use super::playing_clip::PlayingClip;
 use super::slot_values::carry_parts;
-use engine_animation::{Clip, WeightEvaluator};
+use engine_animation::{CHOICE_PART, Clip, WeightEvaluator};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::{MeshNumber, Model};
@@ -14,9 +14,6 @@ use std::collections::HashMap;
 
 /// Maximum absolute weight of a morph target.
 pub const MORPH_WEIGHT_MAX: f32 = 1000.0;
-
-/// Share of a clip from which on it chooses the values that cannot be mixed.
-const CHOICE_SHARE: f32 = 0.5;
 
 /// Morph targets of a mesh of a model.
 #[derive(Clone, PartialEq, Debug)]
@@ -215,7 +212,7 @@ impl MorphScratch {
             it.player.sample_weights(reference, &mut self.sampled);
             let is_added = it.is_added(model);
             let mixed = model.mixed_weights().min(weights.len());
-            if !is_added && share >= CHOICE_SHARE {
+            if !is_added && share >= CHOICE_PART {
                 let chosen = weights[mixed..].iter_mut().zip(self.sampled.iter().skip(mixed));
                 chosen.for_each(|(weight, sampled)| *weight = *sampled);
             }

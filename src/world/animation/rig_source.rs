@@ -3,6 +3,7 @@
 
 use crate::model_resource::{apply_scale, read_settings};
 use crate::skeleton_file::{is_skeleton, read_rig};
+use engine_animation::AnimationFile;
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
 use engine_models::data::{AnimationData, ModelData};
@@ -19,6 +20,8 @@ pub struct RigSource {
     /// Path of the file.
     pub path: String,
     pub model: ModelData,
+    /// Settings that animations have in the file, with their names: those of `.skeleton` files.
+    settings: Vec<(String, AnimationFile)>,
 }
 
 impl RigSource {
@@ -31,15 +34,20 @@ impl RigSource {
     pub fn read(compiling: &mut CompileContext, name: &str) -> Result<RigSource, Error> {
         let own = (std::mem::take(&mut compiling.bytes), compiling.path.clone());
         let read = open(compiling, name).and_then(|scale| {
-            let mut model = match is_skeleton(&compiling.path) {
+            let (mut model, settings) = match is_skeleton(&compiling.path) {
                 true => read_rig(compiling)?,
-                false => import_animations(compiling)?,
+                false => (import_animations(compiling)?, Vec::new()),
             };
             apply_scale(&mut model, scale);
-            Ok(RigSource { path: compiling.path.clone(), model })
+            Ok(RigSource { path: compiling.path.clone(), model, settings })
         });
         (compiling.bytes, compiling.path) = own;
         read
+    }
+
+    /// Returns the settings that an animation has in the file.
+    pub fn settings(&self, animation: &str) -> Option<&AnimationFile> {
+        self.settings.iter().find(|(name, _)| name == animation).map(|(_, file)| file)
     }
 
     /// Returns an animation; without a name, the only one.

@@ -5,7 +5,6 @@ use super::animated_model::{AnimatedModel, NamedClip};
 use super::animation_resource::refer_clip;
 use super::constraints::{BoundConstraints, CharacterConstraints};
 use super::events::{EventOrigin, refer_to_cue};
-use super::morph::MeshMorphs;
 use engine_animation::{
     BoneMask, Clip, ClipInfo, EventCue, PlayerPool, Pose, PoseEvaluator, RigData, RigidTransform,
     STATE_MACHINE_VERSION, SamplePlayers, SentEvent, StateMachine, StateMachineOutput,
@@ -204,6 +203,11 @@ impl CharacterMachine {
         }
     }
 
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        self.players.prefetch();
+    }
+
     /// Evaluates the pose of the last update.
     pub fn evaluate(
         &mut self,
@@ -229,13 +233,10 @@ impl CharacterMachine {
         weights: &mut Vec<f32>,
     ) {
         let CharacterMachine { bound, output, players, .. } = self;
-        let bones = |target: usize| {
-            let of = |it: &&MeshMorphs| target < usize::from(it.first) + it.rest.len();
-            model.morphs.iter().find(of).map_or(0, |it| usize::from(it.bone))
-        };
         let mask = |mask: u16, target: usize| {
             let mask = bound.masks.get(usize::from(mask));
-            mask.and_then(|mask| mask.find_weight(bones(target))).unwrap_or(1.0)
+            let bone = model.morph_bones.get(target).copied().map_or(0, usize::from);
+            mask.and_then(|mask| mask.find_weight(bone)).unwrap_or(1.0)
         };
         let mixed = model.mixed_weights();
         evaluator.evaluate(output, (base, mixed), mask, weights, |sample, base, sampled| {

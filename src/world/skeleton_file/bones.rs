@@ -16,7 +16,7 @@ const ROOT: &str = "root";
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Plane {
     /// Metres in a texel.
-    pub texel: f32,
+    pub metres_per_texel: f32,
     /// True if the skeleton is in the plane of x and z, and false for that of x and y.
     pub upright: bool,
 }
@@ -24,7 +24,7 @@ pub struct Plane {
 impl Plane {
     /// Returns a position in texels as one in metres.
     pub fn position(self, [x, y]: [f32; 2]) -> [f32; 3] {
-        let (x, y) = (x * self.texel, y * self.texel);
+        let (x, y) = (x * self.metres_per_texel, y * self.metres_per_texel);
         if self.upright { [x, 0.0, y] } else { [x, y, 0.0] }
     }
 

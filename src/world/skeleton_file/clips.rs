@@ -248,11 +248,11 @@ impl<'a> ClipReader<'_, 'a> {
         &self,
         block: &Block<'a>,
         key: &str,
-        usual: KeyCurve,
+        default: KeyCurve,
         read: impl Fn(SjsonValue) -> Result<[f32; N], String>,
         pieces: impl Fn(&[f32; N], &[f32; N]) -> usize,
     ) -> Result<Option<ChannelKeys<N>>, Error> {
-        let keys: Vec<CurveKey<N>> = read_keys(block, key, usual, read)?;
+        let keys: Vec<CurveKey<N>> = read_keys(block, key, default, read)?;
         if keys.is_empty() {
             return Ok(None);
         }

@@ -51,14 +51,14 @@ const KEY_KEYS: [&str; 3] = ["time", "value", "curve"];
 const CURVES: [&str; 2] = ["linear", "step"];
 
 /// Reads the keys of a curve. `read` returns a value, or a message that continues a sentence that
-/// begins with "its value". `usual` is the curve of keys without one.
+/// begins with "its value". `default` is the curve of keys without one.
 ///
 /// # Errors
 /// Returns an error that names the line and the key.
 pub fn read_keys<const N: usize>(
     block: &Block,
     key: &str,
-    usual: KeyCurve,
+    default: KeyCurve,
     read: impl Fn(SjsonValue) -> Result<[f32; N], String>,
 ) -> Result<Vec<CurveKey<N>>, Error> {
     let Some(list) = block.value.get(key) else { return Ok(Vec::new()) };
@@ -92,7 +92,7 @@ pub fn read_keys<const N: usize>(
         }
         let curve = match item.get("curve") {
             Some(curve) => read_curve(curve).map_err(|message| at(curve, &message))?,
-            None => usual,
+            None => default,
         };
         keys.push(CurveKey { time, value: number, curve });
     }

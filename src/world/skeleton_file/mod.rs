@@ -28,6 +28,7 @@ use slots::SlotReader;
 use std::sync::Arc;
 
 pub use fields::NAME_BYTES_MAX;
+pub use slots::SLOT_COLOR;
 
 /// Ending of the files.
 pub const SKELETON_ENDING: &str = "skeleton";
@@ -80,7 +81,7 @@ pub fn read(compiling: &mut CompileContext) -> Result<SkeletonSource, Error> {
             return Err(root.error_at(root.value, &message));
         }
     };
-    let plane = Plane { texel: 1.0 / texels, upright: plane == PLANES[1] };
+    let plane = Plane { metres_per_texel: 1.0 / texels, upright: plane == PLANES[1] };
     let sheet = root.resource("sheet")?;
     if let (Some(sheet), None) = (sheet, root.value.get("slots")) {
         return read_sheet(compiling, &root, (plane, sheet));
@@ -94,13 +95,24 @@ pub fn read(compiling: &mut CompileContext) -> Result<SkeletonSource, Error> {
     if source.model.nodes.is_empty() {
         return Err(error!("{path}: the skeleton has no bones: bones = {{ body = {{}} }}"));
     }
+    read_pictures(compiling, [&root, &root], (plane, sheet), source)
+}
+
+/// Reads the slots and skins of one block and the clips of another into a source with bones.
+fn read_pictures(
+    compiling: &mut CompileContext,
+    [slots, clips]: [&Block; 2],
+    (plane, sheet): (Plane, Option<&str>),
+    mut source: SkeletonSource,
+) -> Result<SkeletonSource, Error> {
     let mut sheets = Sheets::default();
     let mut model = std::mem::take(&mut source.model);
-    let mut reader = SlotReader::new(&path, compiling, &mut sheets, (plane, sheet), &mut model);
-    let cutout = reader.read(&root, &mut source)?;
+    let mut reader =
+        SlotReader::new(slots.path, compiling, &mut sheets, (plane, sheet), &mut model);
+    let cutout = reader.read(slots, &mut source)?;
     model.cutout = Some(Arc::new(cutout));
     source.model = model;
-    clips::read(&root, plane, &sheets, &mut source)?;
+    clips::read(clips, plane, &sheets, &mut source)?;
     Ok(source)
 }
 
@@ -127,14 +139,7 @@ fn read_sheet(
     let slot = block(SHEET_SLOT, SjsonTree::Object(fields));
     let document = Document::from_tree(&block("slots", slot))?;
     let slots = Block::open(root.path, "the skeleton", document.root(), &KEYS)?;
-    let mut sheets = Sheets::default();
-    let mut model = std::mem::take(&mut source.model);
-    let mut reader = SlotReader::new(root.path, compiling, &mut sheets, (plane, None), &mut model);
-    let cutout = reader.read(&slots, &mut source)?;
-    model.cutout = Some(Arc::new(cutout));
-    source.model = model;
-    clips::read(root, plane, &sheets, &mut source)?;
-    Ok(source)
+    read_pictures(compiling, [&slots, root], (plane, None), source)
 }
 
 /// Returns a block with one entry.
@@ -190,12 +195,19 @@ fn compile_clip(
     compile(&source_clip(&clip.animation, &morphs), skeleton, &settings)
 }
 
-/// Returns the bones and animations of a file for the compiler of animations, without meshes.
+/// Returns the bones and animations of a file for the compiler of animations, without meshes, and
+/// the settings of each animation.
 ///
 /// # Errors
 /// Returns an error that names the file and the line.
-pub fn read_rig(compiling: &mut CompileContext) -> Result<ModelData, Error> {
+pub fn read_rig(
+    compiling: &mut CompileContext,
+) -> Result<(ModelData, Vec<(String, AnimationFile)>), Error> {
     let SkeletonSource { mut model, clips, .. } = read(compiling)?;
-    model.animations = clips.into_iter().map(|clip| clip.animation).collect();
-    Ok(model)
+    let mut settings = Vec::with_capacity(clips.len());
+    for clip in clips {
+        settings.push((clip.animation.name.clone(), clip.file));
+        model.animations.push(clip.animation);
+    }
+    Ok((model, settings))
 }

@@ -269,7 +269,7 @@ fn listed(block: &Block, shape: &PartShape) -> Result<FlatMesh, Error> {
                 "must be lists of x and y in texels, and u and v from 0 to 1".to_string(),
             )
         })?;
-        mesh.points.push(Vec2::new(x, y) * shape.plane.texel);
+        mesh.points.push(Vec2::new(x, y) * shape.plane.metres_per_texel);
         mesh.uvs.push([u, v]);
     }
     let count = mesh.points.len();

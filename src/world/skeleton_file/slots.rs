@@ -5,6 +5,7 @@ use super::bones::{self, Plane};
 use super::fields::{Block, COORDINATE_MAX};
 use super::sheets::Sheets;
 use super::skin_mesh::{self, PartShape};
+use engine_foundation::color_source::ColorKey;
 use engine_foundation::sjson::{ObjectEntry, SjsonValue, ValueKind};
 use engine_foundation::suggest::hint;
 use engine_foundation::{Error, error};
@@ -15,6 +16,9 @@ use engine_models::cutout::{
 use engine_models::data::ModelData;
 use engine_resource::resource_kind::{CompileContext, kind_names};
 use std::collections::BTreeMap;
+
+/// The colour of a slot.
+pub const SLOT_COLOR: ColorKey = ColorKey { key: "color", linear_key: "", has_alpha: true };
 
 const PART_KEYS: [&str; 9] =
     ["texture", "sheet", "frame", "position", "rotation", "scale", "pivot", "size", "mesh"];
@@ -36,7 +40,7 @@ struct PartOutline<'k> {
     bone: u16,
     keys: &'k [&'k str],
     /// The part that it replaces in a skin: fields that are left out are those of this part.
-    usual: Option<&'k CutoutPart>,
+    replaced: Option<&'k CutoutPart>,
 }
 
 /// Reader of the slots and skins of a file.
@@ -46,7 +50,7 @@ pub struct SlotReader<'a, 'c, 's> {
     pub sheets: &'c mut Sheets,
     pub plane: Plane,
     /// Sheet of parts that name a frame and no sheet.
-    pub usual_sheet: Option<&'a str>,
+    pub default_sheet: Option<&'a str>,
     pub model: &'c mut ModelData,
     /// Indices of the bones by their names.
     bones: BTreeMap<String, u16>,
@@ -58,11 +62,11 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         path: &'a str,
         compiling: &'c mut CompileContext<'s>,
         sheets: &'c mut Sheets,
-        (plane, usual_sheet): (Plane, Option<&'a str>),
+        (plane, default_sheet): (Plane, Option<&'a str>),
         model: &'c mut ModelData,
     ) -> SlotReader<'a, 'c, 's> {
         let bones = bones::by_name(&model.nodes);
-        SlotReader { path, compiling, sheets, plane, usual_sheet, model, bones, count: 0 }
+        SlotReader { path, compiling, sheets, plane, default_sheet, model, bones, count: 0 }
     }
 
     /// Reads the slots and the skins.
@@ -75,7 +79,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         source: &mut SkeletonSource,
     ) -> Result<CutoutData, Error> {
         let mut data = CutoutData {
-            pixels_per_metre: 1.0 / self.plane.texel,
+            pixels_per_metre: 1.0 / self.plane.metres_per_texel,
             upright: self.plane.upright,
             slots: Vec::new(),
             skins: Vec::new(),
@@ -115,7 +119,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let mut slot = CutoutSlot {
             name: name.to_string(),
             bone,
-            color: block.color("color")?.unwrap_or([1.0; 4]),
+            color: block.color(SLOT_COLOR.key)?.unwrap_or([1.0; 4]),
             part: 0,
             parts: Vec::new(),
         };
@@ -152,7 +156,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             ));
         }
         self.compiling.refer(kind_names::SHEET, sheet);
-        let usual = self.transform(block, None)?;
+        let plain = self.transform(block, None)?;
         let found = self.sheets.read(self.compiling, sheet);
         let found = found.map_err(|fault| {
             block.error_at(block.value, &format!("has no frames: {}", fault.message))
@@ -160,7 +164,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         let frames: Vec<String> = found.frames.iter().map(|(frame, _)| frame.clone()).collect();
         for frame in frames {
             let texture = format!("{sheet}/{frame}");
-            self.push(block, slot, CutoutPart { name: frame, texture, ..usual.clone() })?;
+            self.push(block, slot, CutoutPart { name: frame, texture, ..plain.clone() })?;
         }
         Ok(())
     }
@@ -174,7 +178,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     ) -> Result<(), Error> {
         let subject = format!("part '{name}' of slot '{}'", slot.name);
         let title = format!("{}/{name}", slot.name);
-        let outline = PartOutline { subject, title, bone: slot.bone, keys, usual: None };
+        let outline = PartOutline { subject, title, bone: slot.bone, keys, replaced: None };
         let part = self.read_part(&outline, (name, value))?;
         let block = Block { path: self.path, subject: format!("slot '{}'", slot.name), value };
         self.push(&block, slot, part)
@@ -215,7 +219,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
         outline: &PartOutline,
         (name, value): (&str, SjsonValue<'a>),
     ) -> Result<CutoutPart, Error> {
-        let PartOutline { subject, title, bone, keys, usual } = outline;
+        let PartOutline { subject, title, bone, keys, replaced } = outline;
         if value.kind() == ValueKind::String {
             let texture = value.as_str().unwrap_or_default();
             let block = Block { path: self.path, subject: subject.clone(), value };
@@ -223,7 +227,7 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
                 return Err(block.error_at(value, "names no texture: use \"units/head\""));
             }
             self.compiling.refer(kind_names::TEXTURE, texture);
-            let known = usual.cloned().unwrap_or_else(plain_part);
+            let known = replaced.cloned().unwrap_or_else(plain_part);
             return Ok(CutoutPart {
                 name: name.to_string(),
                 texture: texture.to_string(),
@@ -231,8 +235,8 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             });
         }
         let block = Block::open(self.path, subject.clone(), value, keys)?;
-        let texture = self.texture(&block, *usual)?;
-        let mut part = self.transform(&block, *usual)?;
+        let texture = self.texture(&block, *replaced)?;
+        let mut part = self.transform(&block, *replaced)?;
         (part.name, part.texture) = (name.to_string(), texture);
         if let Some(mesh) = value.get("mesh") {
             let mesh =
@@ -255,10 +259,10 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
     }
 
     /// Returns the name of the texture of a part.
-    fn texture(&mut self, block: &Block, usual: Option<&CutoutPart>) -> Result<String, Error> {
+    fn texture(&mut self, block: &Block, replaced: Option<&CutoutPart>) -> Result<String, Error> {
         let texture = block.resource("texture")?;
         let (sheet, frame) = (block.resource("sheet")?, block.resource("frame")?);
-        match (texture, sheet.or(self.usual_sheet), frame) {
+        match (texture, sheet.or(self.default_sheet), frame) {
             (Some(_), _, Some(_)) => Err(block.error_at(
                 block.value,
                 "has a texture and a frame of a sheet: take one of them out",
@@ -283,16 +287,16 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             }
             (None, None, Some(_)) => Err(block
                 .error_at(block.value, "has a frame and no sheet: add sheet = \"units/puppet\"")),
-            (None, _, None) => usual.map(|part| part.texture.clone()).ok_or_else(|| {
+            (None, _, None) => replaced.map(|part| part.texture.clone()).ok_or_else(|| {
                 block.error_at(block.value, "has no picture: add texture = \"units/head\"")
             }),
         }
     }
 
     /// Reads the transform of a part: its fields, or those of another part.
-    fn transform(&self, block: &Block, usual: Option<&CutoutPart>) -> Result<CutoutPart, Error> {
-        let known = usual.cloned().unwrap_or_else(plain_part);
-        let metres = |pair: [f32; 2]| pair.map(|number| number * self.plane.texel);
+    fn transform(&self, block: &Block, replaced: Option<&CutoutPart>) -> Result<CutoutPart, Error> {
+        let known = replaced.cloned().unwrap_or_else(plain_part);
+        let metres = |pair: [f32; 2]| pair.map(|number| number * self.plane.metres_per_texel);
         let size = block.pair("size", COORDINATE_MAX)?;
         if let Some([width, height]) = size.filter(|size| size.iter().any(|side| *side <= 0.0)) {
             let message = format!("has the size [{width}, {height}]: both must be above 0 texels");
@@ -338,14 +342,14 @@ impl<'a, 'c, 's> SlotReader<'a, 'c, 's> {
             for (part, value) in named {
                 let block = Block { path: self.path, subject: format!("skin '{skin}'"), value };
                 let index = find_part(&block, known, part)? - 1;
-                let usual = &known.parts[usize::from(index)];
+                let replaced = &known.parts[usize::from(index)];
                 self.count_part(&block)?;
                 let outline = PartOutline {
                     subject: format!("part '{part}' of slot '{name}' in skin '{skin}'"),
                     title: format!("{skin}/{name}/{part}"),
                     bone: known.bone,
                     keys: &PART_KEYS,
-                    usual: Some(usual),
+                    replaced: Some(replaced),
                 };
                 let replaced = self.read_part(&outline, (part, value))?;
                 parts.push((slot as u16, index, replaced));

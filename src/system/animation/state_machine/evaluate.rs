@@ -25,15 +25,26 @@ impl PoseEvaluator {
         pose: &mut Pose,
         mut sample: impl FnMut(usize, &Sample, &mut Pose),
     ) {
-        pose.groups.clear();
-        pose.groups.extend_from_slice(&rest.groups);
-        for layer in &output.layers {
+        let show_rest = |pose: &mut Pose| {
+            pose.groups.clear();
+            pose.groups.extend_from_slice(&rest.groups);
+        };
+        if output.layers.is_empty() {
+            show_rest(pose);
+        }
+        for (number, layer) in output.layers.iter().enumerate() {
             let (first, end) = (layer.samples.0 as usize, layer.samples.1 as usize);
             let samples = output.samples.get(first..end).unwrap_or_default();
             let mask = layer.mask.and_then(|mask| masks.get(usize::from(mask)));
             let mask = mask.map(|mask| &mask.groups[..]);
             let mean = samples.iter().filter(|it| it.mode == SampleMode::Mean).count();
-            if mean == 1 && mask.is_none() && layer.weight * layer.coverage >= 1.0 {
+            let covers = mask.is_none() && layer.weight * layer.coverage >= 1.0;
+            // A first layer that covers everything replaces the whole pose.
+            let has_weight = |it: &Sample| it.mode == SampleMode::Mean && it.weight > 0.0;
+            if number == 0 && !(covers && (mean == 1 || samples.iter().any(has_weight))) {
+                show_rest(pose);
+            }
+            if mean == 1 && covers {
                 // A single clip that covers everything needs no sum.
                 let index = samples.iter().position(|it| it.mode == SampleMode::Mean);
                 let index = index.expect("one was counted");

@@ -13,8 +13,8 @@ pub struct WeightEvaluator {
     chosen: Vec<f32>,
 }
 
-/// Part of a layer in a value from which on it chooses those that cannot be mixed.
-const CHOICE_PART: f32 = 0.5;
+/// Share of a layer or a clip in a value from which on it chooses those that cannot be mixed.
+pub const CHOICE_PART: f32 = 0.5;
 
 impl WeightEvaluator {
     /// Writes the weights of a character into `weights`. `mixed` is the number of those that are

@@ -39,7 +39,7 @@ pub use data::{
     StateKind, StateMachine, Transition, TransitionMode, Variable,
 };
 pub use evaluate::PoseEvaluator;
-pub use evaluate_weights::WeightEvaluator;
+pub use evaluate_weights::{CHOICE_PART, WeightEvaluator};
 pub use explain::{StateMachineSummary, StateSummary, TransitionSummary};
 pub use mask::BoneMask;
 pub use merging::StateTime;

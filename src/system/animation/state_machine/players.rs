@@ -87,6 +87,12 @@ impl SamplePlayers {
         self.players.is_empty()
     }
 
+    /// Lets the processor load the memory of all players before it is used.
+    #[inline]
+    pub fn prefetch(&self) {
+        self.players.iter().filter_map(|it| it.player.as_ref()).for_each(ClipPlayer::prefetch);
+    }
+
     /// Returns the player of a sample of the last evaluation.
     pub fn player(&self, sample: &Sample) -> Option<&ClipPlayer> {
         let found = self.players.iter().find(|player| player.plays(sample));
@@ -134,6 +140,7 @@ impl SamplePlayers {
         pose: &mut Pose,
     ) {
         self.assign(output, rig, pool);
+        self.prefetch();
         if pool.identity.groups.len() != rig.rest.groups.len() {
             let bones = vec![BoneTransform::IDENTITY; rig.rest.groups.len() * 4];
             pool.identity = Pose::new(&bones);
