@@ -30,6 +30,10 @@ export class FlowPointer {
     element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     element.addEventListener("dblclick", (event) => this.double(event));
     element.addEventListener("contextmenu", (event) => this.context(event));
+    // Where the middle button pastes, a pan with it would paste, too.
+    for (const type of ["mouseup", "auxclick"]) {
+      element.addEventListener(type, (event) => event.button === 1 && event.preventDefault());
+    }
   }
 
   down(event) {

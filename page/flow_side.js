@@ -401,9 +401,12 @@ export class FlowSide {
       "aria-label": "Name of a custom event",
       placeholder: "event",
     });
-    const send = button("Send", () =>
-      live.send(name.value).catch((error) => editor.note(error.message, "error")),
-    );
+    const sendNow = () =>
+      live.send(name.value).catch((error) => editor.note(error.message, "error"));
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") sendNow();
+    });
+    const send = button("Send", sendNow);
     requestAnimationFrame(() => this.drawHistory());
     return [
       select,
@@ -467,8 +470,10 @@ export class FlowSide {
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
     const isFirst = this.live.history[at - 1]?.[1] !== frame;
-    const source = from === "" ? "from outside" : `← ${this.nodeName(from)}.${pin}`;
-    const target = !toPin || toPin === "in" ? this.nodeName(to) : `${this.nodeName(to)}.${toPin}`;
+    const named = (path, name, usual) =>
+      !name || name === usual ? this.nodeName(path) : `${this.nodeName(path)}.${name}`;
+    const source = from === "" ? "from outside" : `← ${named(from, pin, "out")}`;
+    const target = named(to, toPin, "in");
     const parts = [
       make("small", { class: "frame" }, isFirst ? String(frame) : ""),
       make("span", {}, target),
