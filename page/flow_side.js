@@ -15,6 +15,7 @@ const BLOCKS = [
   ["outputs", "Outputs of the graph", "output"],
 ];
 
+const NO_GRAPH = "No graph is open.";
 const NOBODY =
   "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
   "it when they are spawned again: restart the game.";
@@ -113,7 +114,7 @@ export class FlowSide {
     const focused = document.activeElement;
     const hadFocus = this.content.contains(focused);
     const label = focused?.getAttribute?.("aria-label") ?? focused?.textContent;
-    if (!this.editor.model) this.content.replaceChildren();
+    if (!this.editor.model) this.content.replaceChildren(make("p", { class: "note" }, NO_GRAPH));
     else this.content.replaceChildren(...drawings[this.page]().filter(Boolean));
     if (!hadFocus || this.content.contains(document.activeElement)) return;
     // The control with the focus was made again, or is gone: the panel has the focus then.
