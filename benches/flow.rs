@@ -6,12 +6,13 @@
 
 use crate::run::{Run, launch, start};
 use crate::table::{Group, Row, median, row};
-use engine::foundation::sjson::parse;
+use engine::foundation::json;
+use engine::foundation::sjson::{SjsonTree, parse};
 use engine::foundation::{Handle, HandleKind, Slots};
 use engine::platform::ThreadClock;
 use engine::system::flow::{
-    Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, Slot,
-    compile, instance_bytes,
+    Catalogue, EventKind, Flow, FlowHeap, FlowHost, FlowOwner, GraphOwner, GraphSource, InstanceId,
+    LiveKnown, Slot, compile, instance_bytes,
 };
 use std::hint::black_box;
 use std::sync::Arc;
@@ -167,12 +168,29 @@ fn nodes() -> Vec<Row> {
     let plain = measure(|| event(&mut graphs));
     graphs.flow.trace(id, 0.0);
     let recorded = measure(|| event(&mut graphs));
+    let mut known = LiveKnown::default();
+    let answered = measure(|| {
+        event(&mut graphs);
+        known = answer(&mut graphs.flow, id, known);
+    });
     let nanoseconds = |seconds: f64| seconds * 1e9 / CHAIN as f64;
     vec![
         row("an action with its query", nanoseconds(plain), "ns", Some(20.0)),
         row("the same while a tool records", nanoseconds(recorded), "ns", None),
         row("100 events a frame, recorded", (recorded - plain) / 10.0 * 1e3, "ms", Some(0.33)),
+        row("the same, with answers to a tool", (answered - plain) / 10.0 * 1e3, "ms", Some(0.33)),
     ]
+}
+
+/// Writes the answer to a tool that watches an instance, and returns what the tool has then.
+fn answer(flow: &mut Flow, id: InstanceId, known: LiveKnown) -> LiveKnown {
+    let answer = SjsonTree::Object(flow.live(id, known, 0.0).expect("it runs"));
+    black_box(json::write(&answer));
+    let number = |name: &str| match answer.get(name) {
+        Some(SjsonTree::Number(number)) => *number as u64,
+        _ => panic!("no number '{name}'"),
+    };
+    LiveKnown { event: number("sequence"), values: number("revision") }
 }
 
 /// Returns the source of a chain of nodes in Lua. With values, each gets the result of the one

@@ -299,6 +299,9 @@ class FlowView {
     await this.noteSharing();
     if (before && before !== graph && !isReturn) this.trail.push(before);
     sessionStorage.setItem(LAST, graph);
+    editor.note(`opened ${graph}`);
+    // The next key acts on the graph that was chosen.
+    if (document.activeElement === this.name) this.canvas.element.focus({ preventScroll: true });
     return true;
   }
 

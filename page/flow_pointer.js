@@ -30,6 +30,10 @@ export class FlowPointer {
     element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
     element.addEventListener("dblclick", (event) => this.double(event));
     element.addEventListener("contextmenu", (event) => this.context(event));
+    // The middle button moves the view: it neither scrolls nor pastes.
+    for (const type of ["mousedown", "mouseup", "auxclick"]) {
+      element.addEventListener(type, (event) => event.button === 1 && event.preventDefault());
+    }
   }
 
   down(event) {
@@ -52,7 +56,7 @@ export class FlowPointer {
       this.timer = setTimeout(() => this.long(), LONG_MILLISECONDS);
     }
     // The focus goes to the graph, so that keys act on it.
-    event.preventDefault();
+    if (event.button !== 1) event.preventDefault();
     this.focus(hit);
   }
 

@@ -15,6 +15,7 @@ const BLOCKS = [
   ["outputs", "Outputs of the graph", "output"],
 ];
 
+const NO_GRAPH = "No graph is open.";
 const NOBODY =
   "No unit and no level runs this graph now. Those that were spawned before they had a graph get " +
   "it when they are spawned again: restart the game.";
@@ -113,7 +114,7 @@ export class FlowSide {
     const focused = document.activeElement;
     const hadFocus = this.content.contains(focused);
     const label = focused?.getAttribute?.("aria-label") ?? focused?.textContent;
-    if (!this.editor.model) this.content.replaceChildren();
+    if (!this.editor.model) this.content.replaceChildren(make("p", { class: "note" }, NO_GRAPH));
     else this.content.replaceChildren(...drawings[this.page]().filter(Boolean));
     if (!hadFocus || this.content.contains(document.activeElement)) return;
     // The control with the focus was made again, or is gone: the panel has the focus then.
@@ -401,9 +402,12 @@ export class FlowSide {
       "aria-label": "Name of a custom event",
       placeholder: "event",
     });
-    const send = button("Send", () =>
-      live.send(name.value).catch((error) => editor.note(error.message, "error")),
-    );
+    const sendNow = () =>
+      live.send(name.value).catch((error) => editor.note(error.message, "error"));
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") sendNow();
+    });
+    const send = button("Send", sendNow);
     requestAnimationFrame(() => this.drawHistory());
     return [
       select,
@@ -467,8 +471,10 @@ export class FlowSide {
     if (!one) return null;
     const [, frame, from, pin, to, toPin] = one;
     const isFirst = this.live.history[at - 1]?.[1] !== frame;
-    const source = from === "" ? "from outside" : `← ${this.nodeName(from)}.${pin}`;
-    const target = !toPin || toPin === "in" ? this.nodeName(to) : `${this.nodeName(to)}.${toPin}`;
+    const named = (path, name, usual) =>
+      !name || name === usual ? this.nodeName(path) : `${this.nodeName(path)}.${name}`;
+    const source = from === "" ? "from outside" : `← ${named(from, pin, "out")}`;
+    const target = named(to, toPin, "in");
     const parts = [
       make("small", { class: "frame" }, isFirst ? String(frame) : ""),
       make("span", {}, target),

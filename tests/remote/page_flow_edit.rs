@@ -111,7 +111,7 @@ fn graphs_without_positions_are_laid_out() {
     browser.wait_for("document.querySelector('[aria-label^=\"Save into\"]').disabled");
     // Nothing jumps when one of them gets a position.
     browser.value("document.querySelector('[data-node=n1]').focus()");
-    browser.press("ArrowUp", "ArrowUp", 10.0, "");
+    browser.press("ArrowDown", "ArrowDown", 10.0, "");
     browser.wait_for(APART);
     control(&mut browser, "s");
     browser.wait_for(&note("saved"));
@@ -435,9 +435,11 @@ fn fingers_move_zoom_and_wire() {
     touch(&mut browser, "touchEnd", &[]);
     browser.wait_for(&count(".flow-palette", 1));
     browser.press("Escape", "Escape", 0.0, "");
-    // A long press removes a node from the selection, and adds it.
+    // A long press adds a node to the selection, and removes it.
     let head = middle_of(&mut browser, "[data-node=n4] .head");
-    for selected in [0, 1] {
+    toggle(&mut browser, "n1");
+    browser.wait_for(&count(".flow-node.selected", 1));
+    for selected in [2, 1] {
         touch(&mut browser, "touchStart", &head);
         browser.wait_for(&count(".flow-node.selected", selected));
         touch(&mut browser, "touchEnd", &[]);
