@@ -253,7 +253,7 @@ fn update(engine: &mut Engine, world: WorldId, delta: f64) {
 }
 
 fn action_names(engine: &mut Engine) -> Vec<String> {
-    engine.worlds.flow.get_mut().action_names().to_vec()
+    engine.worlds.flow.get_mut().action_names().0.to_vec()
 }
 
 fn actions_changes(engine: &mut Engine) -> f64 {
