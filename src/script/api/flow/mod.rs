@@ -10,7 +10,7 @@ mod unit_nodes;
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, TextArgument};
 use crate::value::ScriptValue;
-use engine_flow::{EventKind, InstanceId, Slot, Tag};
+use engine_flow::{EventKind, InstanceId, Slot};
 use engine_foundation::{Color, Error, Handle, HandleKind, Quat, Vec3, error};
 use engine_runtime::Engine;
 use engine_world::WorldId;
