@@ -97,8 +97,9 @@ impl FlowGraphs {
     /// Returns the state of Flow, with the native functions.
     fn with_natives(&mut self) -> (&mut Flow, impl Fn(&str) -> Option<u32>) {
         let by_name = &self.natives.by_name;
-        let flow = self.flow.as_mut().expect("no event runs while functions of the engine ask");
-        (flow, |name: &str| by_name.get(name).copied())
+        let flow = self.flow.as_deref_mut();
+        let flow = flow.expect("no event runs while functions of the engine ask");
+        (flow, move |name: &str| by_name.get(name).copied())
     }
 
     /// Returns the node whose function is being called, as a line of the context of an error.
