@@ -37,7 +37,7 @@ const USED: &[(&str, &str)] = &[
     ("material", "pictures/wave"),
     ("mixer", "main"),
     ("model", "models/chest"),
-    ("navigation", "levels/navigation/yard"),
+    ("navigation", "levels/navigation/grounds"),
     ("package", "data/set"),
     ("particles", "particles/torch"),
     ("physics_properties", "global"),

@@ -87,7 +87,7 @@ local function update(level, errors)
   if was_spawned and Level.alive(top) then
     changes.added = changes.added - spawn_waiting(top, errors)
   end
-  if was_spawned and Level.alive(top) then core.bake_level(top) end
+  if was_spawned and Level.alive(top) then core.bake_level_later(top) end
   return changes
 end
 

@@ -95,7 +95,7 @@ fn samples() -> Vec<(String, Vec<u8>, usize)> {
         ("a.unit", UNIT.into(), 99),
         ("a.level", LEVEL.into(), 99),
         ("a.flow", file!("tests/lua/graphs/counter.flow"), 99),
-        ("a.navigation", file!("tests/lua/levels/navigation/yard.navigation"), 99),
+        ("a.navigation", file!("tests/lua/levels/navigation/grounds.navigation"), 99),
         ("a.tilemap", b"map = \"cave.tmx\"".to_vec(), 30),
         ("a.tmj", TILED.into(), 99),
         ("a.tmx", file!("tests/lua/maps/cave.tmx"), 99),

@@ -15,6 +15,7 @@ use engine_navigation::search::Searcher;
 use engine_navigation::{GRIDS_MAX, MESHES_MAX, NavigationMeshId};
 use engine_world::WorldId;
 use engine_world::debug_lines::{DebugLine, LINES_MAX};
+use engine_world::level::LevelId;
 use engine_world::physics::unit_number;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -55,6 +56,8 @@ pub struct Navigation {
     pub searcher: Searcher,
     /// Meshes of levels, which end with them.
     pub levels: Vec<LevelMeshes>,
+    /// Levels to bake, with the number of updates of their worlds before.
+    pub waiting_levels: Vec<(LevelId, u8)>,
     /// Meshes that scripts have baked from worlds, in the order of their creation.
     pub of_worlds: Vec<(WorldId, NavigationMeshId)>,
     /// Updates that each agent has waited for its path, by slot, and the most of the frame.
@@ -72,6 +75,7 @@ impl Default for Navigation {
             agents: Agents::default(),
             searcher: Searcher::default(),
             levels: Vec::new(),
+            waiting_levels: Vec::new(),
             of_worlds: Vec::new(),
             waits: Vec::new(),
             worst_wait: 0,

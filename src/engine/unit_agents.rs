@@ -244,6 +244,9 @@ impl Engine {
     /// Returns an error if the system cannot start another thread, or a mover leaves the allowed
     /// range. Tiles that cannot be built again are logged, and stay as they were.
     pub(super) fn update_navigation(&mut self, world: WorldId, delta: f64) -> Result<(), Error> {
+        if !self.worlds.navigation.waiting_levels.is_empty() {
+            self.bake_waiting_levels(world);
+        }
         let has_levels = self.worlds.navigation.levels.iter().any(|level| level.world == world);
         if !has_levels && self.worlds.agents.of.is_empty() {
             return Ok(());

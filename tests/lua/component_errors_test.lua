@@ -263,7 +263,7 @@ describe("a component that fails", function()
   it("is reported with its unit if its module is missing", function()
     local message = error_of(spawn, "mistaken")
     assert.matches("^World.spawn_unit: unit \"units/mistaken\" has the component 'lght', which "
-      .. "does not exist, did you mean 'light'%?: the engine has animation, camera, light, ",
+      .. "does not exist, did you mean 'light'%?: the engine has agent, animation, camera, light, ",
       message)
     assert.matches("and a component of the game is a module components/lght.lua$", message)
     test.frames(1)

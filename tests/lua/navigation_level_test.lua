@@ -26,7 +26,7 @@ describe("a level with navigation", function()
   local level, mesh, edits
 
   before_each(function()
-    level = World.spawn_level(world, "levels/navigation/yard")
+    level = World.spawn_level(world, "levels/navigation/grounds")
     mesh = Level.navigation_mesh(level)
     edits = {}
     for _, edit in ipairs(Level.navigation_edits(level)) do
@@ -55,13 +55,13 @@ describe("a level with navigation", function()
       error_of(Level.navigation_area, level, "wate"))
     local pond = edits["volume pond"]
     assert.is_true(pond.has_effect)
-    assert.equals("levels/navigation/yard", pond.level)
+    assert.equals("levels/navigation/grounds", pond.level)
     assert.matches("^gives about 1[5-6]%.%d m² the area 'water' %(number 2, cost 5%)$",
       pond.message)
   end)
 
   it("says why a change does nothing", function()
-    assert.equals('does nothing: the level "levels/navigation/yard" has no volume \'pnd\', did you '
+    assert.equals('does nothing: the level "levels/navigation/grounds" has no volume \'pnd\', did you '
       .. "mean 'pond'?", edits["volume pool"].message)
     assert.is_false(edits["volume pool"].has_effect)
     assert.is_nil(edits["volume pool"].number)
@@ -186,7 +186,7 @@ describe("navigation of levels", function()
   end)
 
   it("waits until the level has been spawned", function()
-    local level = World.spawn_level(world, "levels/navigation/yard", nil, nil,
+    local level = World.spawn_level(world, "levels/navigation/grounds", nil, nil,
       { units_per_frame = 2 })
     local mesh, reason = Level.navigation_mesh(level)
     assert.is_nil(mesh)

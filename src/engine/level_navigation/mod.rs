@@ -24,6 +24,9 @@ use engine_world::navigation_file::{
 };
 use std::collections::HashSet;
 
+/// Updates of a world after which the actors of a saved level are where it says.
+const UPDATES_BEFORE_BAKE: u8 = 1;
+
 /// Costs of all areas.
 type Costs = [f32; AREAS_MAX];
 
@@ -246,6 +249,33 @@ impl Engine {
         self.end_meshes_without_navigation(top);
     }
 
+    /// Bakes the meshes of a level when its actors have been moved, in the update of its world after
+    /// the next one.
+    pub fn bake_level_later(&mut self, top: LevelId) {
+        let waiting = &mut self.worlds.navigation.waiting_levels;
+        waiting.retain(|(level, _)| *level != top);
+        waiting.push((top, UPDATES_BEFORE_BAKE));
+    }
+
+    /// Bakes the levels of a world whose time has come.
+    pub(super) fn bake_waiting_levels(&mut self, world: WorldId) {
+        let Worlds { navigation, levels, .. } = &mut self.worlds;
+        let mut due = Vec::new();
+        navigation.waiting_levels.retain_mut(|(level, updates)| {
+            let Some(of) = levels.slots.get(level.0) else { return false };
+            if of.world == world && *updates == 0 {
+                due.push(*level);
+                return false;
+            }
+            *updates -= u8::from(of.world == world);
+            true
+        });
+        for level in due {
+            self.bake_level(level);
+            self.worlds.create_unit_agents(world);
+        }
+    }
+
     fn bake_meshes_of(&mut self, level: LevelId) {
         let resource = self.worlds.levels.of(level).resource.clone();
         let result = self.try_bake(level);
@@ -377,8 +407,14 @@ impl Engine {
         self.worlds.navigation.release_levels(is_alive, self.frame.index, location);
     }
 
-    /// Bakes the meshes of levels again whose navigation files have changed.
+    /// Bakes the meshes of levels again whose navigation files have changed, and of all levels if
+    /// units or their shapes have.
     pub fn reload_navigation(&mut self, changed: &ChangedResources) {
+        let shapes = [ReloadStep::UnitResources, ReloadStep::CollisionShapes];
+        if shapes.into_iter().any(|step| changed.any(step)) {
+            let known = self.worlds.navigation.levels.iter().map(|known| known.level);
+            known.collect::<Vec<_>>().into_iter().for_each(|level| self.bake_level_later(level));
+        }
         let is_changed = |level: &LevelId| {
             self.worlds.levels.with_nested(*level).into_iter().any(|level| {
                 let navigation = &self.worlds.levels.of(level).resource.navigation;

@@ -49,19 +49,31 @@ pub static LEVEL: ModuleRows = more(
 /// Native functions on which the prelude's functions are built. They are in its table `core`.
 pub static CORE: ModuleRows = more(
     "Level",
-    &[func(
-        "bake_level",
-        bake_level,
-        &[("level", "")],
-        "Bakes the navigation meshes of a level that has been spawned, and creates agents.",
-    )
-    .public_name("World.spawn_level")],
+    &[
+        func(
+            "bake_level",
+            bake_level,
+            &[("level", "")],
+            "Bakes the navigation meshes of a level that has been spawned, and creates agents.",
+        )
+        .public_name("World.spawn_level"),
+        func(
+            "bake_level_later",
+            bake_level_later,
+            &[("level", "")],
+            "Bakes the navigation meshes of a level again when its actors have been moved.",
+        ),
+    ],
 );
 
 fn bake_level(engine: &mut Engine, level: LevelId) {
     engine.bake_level(level);
     let world = engine.worlds.levels.of(level).world;
     engine.worlds.create_unit_agents(world);
+}
+
+fn bake_level_later(engine: &mut Engine, level: LevelId) {
+    engine.bake_level_later(level);
 }
 
 /// Returns the meshes of a level, or the reason why it has none.
