@@ -21,7 +21,9 @@ struct NativeFunction {
     owner: Option<u8>,
 }
 
+// The process keeps both tables for the next game: they belong to the engine's own memory.
 static FUNCTIONS: LazyLock<Vec<NativeFunction>> = LazyLock::new(|| {
+    let _owner = OwnerScope::enter(number_of("engine"));
     let public = MODULES.iter().flat_map(|module| {
         let rows = module.funcs.iter();
         rows.map(|row| (format!("{}.{}", module.name, row.name), module.name, row))
@@ -35,6 +37,7 @@ static FUNCTIONS: LazyLock<Vec<NativeFunction>> = LazyLock::new(|| {
 });
 
 static INDICES: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
+    let _owner = OwnerScope::enter(number_of("engine"));
     let paths = FUNCTIONS.iter().enumerate();
     paths.map(|(at, function)| (function.path.as_str(), at as u32)).collect()
 });
