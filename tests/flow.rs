@@ -331,6 +331,52 @@ fn saved_nodes_in_lua_are_used_at_once() {
     game.wait_until("the new function runs", |game| added(game) == 40.0);
 }
 
+#[test]
+fn wrong_nodes_in_lua_are_reported() {
+    let names: String = (1..=33).map(|at| format!("\"e{at}\", ")).collect();
+    let events = format!("events = {{ {names} }}");
+    let cases = [
+        (
+            "inputs = { { name = \"speed\", type = \"number\", default = \"fast\" } }",
+            "the default of 'speed' must be a number",
+        ),
+        (
+            "inputs = { { name = \"a\", choices = \"x\" } }",
+            "'a': 'choices' must be a list of texts",
+        ),
+        (
+            "inputs = { { name = \"a\", choices = { 1, 2 } } }",
+            "'a': 'choices' must be a list of texts",
+        ),
+        (
+            "inputs = { { name = \"a\", optional = \"yes\" } }",
+            "'a': 'optional' must be true or false",
+        ),
+        ("inputs = { { name = \"a\" }, { name = \"a\" } }", "two inputs have the name 'a'"),
+        ("inputs = { { name = \"in\" } }", "two inputs have the name 'in'"),
+        ("events = \"opened\"", "'events' must be a list of texts"),
+        (&events[..], "'events' has more than 32 names (CALL_EVENTS_MAX)"),
+        ("query = 1", "'query' must be true or false"),
+        ("query = true, events = { \"a\" }", "a query has no 'events'"),
+    ];
+    let names: Vec<String> = (0..cases.len()).map(|at| format!("nodes/wrong{at}.lua")).collect();
+    let texts: Vec<String> = cases
+        .iter()
+        .map(|(fields, _)| format!("return {{ a = {{ {fields}, run = function() end }} }}"))
+        .collect();
+    let mut files: Vec<(&str, &str)> = vec![("main.lua", "")];
+    files.extend(names.iter().zip(&texts).map(|(name, text)| (&name[..], &text[..])));
+    files.push(("graphs/a.flow", "nodes = { s = { type = \"event.spawned\" } }"));
+    let (code, out, err) = folder("wrong_nodes", &files).engine(&["check", "."]);
+    let output = out + &err;
+    assert_ne!(code, 0);
+    for (at, (_, message)) in cases.iter().enumerate() {
+        let line = format!("nodes/wrong{at}.lua: ");
+        let found = output.lines().find(|text| text.contains(&line) && text.contains(message));
+        assert!(found.is_some(), "{message}\n{output}");
+    }
+}
+
 /// A game whose state is only in graphs: variables, delays, timelines, random numbers.
 const STATE: &str = "flow = {\n\
     variables = { sum = { type = \"number\" } words = { type = \"text\" } }\n\

@@ -26,7 +26,7 @@ static FUNCTIONS: LazyLock<Vec<NativeFunction>> = LazyLock::new(|| {
     let _owner = OwnerScope::enter(number_of("engine"));
     let public = MODULES.iter().flat_map(|module| {
         let rows = module.funcs.iter();
-        rows.map(|row| (format!("{}.{}", module.name, row.name), module.name, row))
+        rows.map(move |row| (format!("{}.{}", module.name, row.name), module.name, row))
     });
     let own = NODES.iter().map(|node| (node.row.name.to_string(), "Flow", &node.row));
     let found = public.chain(own).filter_map(|(path, module, row)| {

@@ -312,17 +312,15 @@ fn lua_pin(value: &ScriptValue, is_input: bool) -> Result<Pin, Error> {
             let hint = suggest::hint(&kind, FlowType::ALL.map(FlowType::name));
             error!("'{name}' has the unknown type '{kind}'{hint}")
         })?;
+    let at = |error: Error| error!("'{name}': {}", error.message);
+    let optional = flag(value, "optional").map_err(at)?;
     let default = match field(value, "default") {
         Some(ScriptValue::Text(text)) if text == "self" && kind.is_handle() => PinDefault::Owner,
         Some(value) if *value != ScriptValue::Nil => PinDefault::Value(literal(value)),
-        _ if flag(value, "optional").map_err(|error| error!("'{name}': {}", error.message))? => {
-            PinDefault::Nil
-        }
+        _ if optional => PinDefault::Nil,
         _ => PinDefault::Required,
     };
-    let choices = texts(value, "choices")
-        .map_err(|error| error!("'{name}': {}", error.message))?
-        .unwrap_or_default();
+    let choices = texts(value, "choices").map_err(at)?.unwrap_or_default();
     let doc = text(value, "doc")?.unwrap_or_default();
     let resource = text(value, "resource")?;
     let pin = Pin { doc, choices, resource, ..Pin::new(&name, kind).or(default) };
