@@ -1,5 +1,5 @@
-//! What `engine explain` says about the navigation of a level: the meshes that are baked when it is
-//! spawned, and what the changes by hand did.
+//! The text of `engine explain` about the navigation of a level: the meshes that are baked when it
+//! is spawned, and what the changes by hand did.
 
 use crate::frame_input::FrameInput;
 use crate::{App, Game, GameLaunch, VariantChoice};

@@ -161,3 +161,36 @@ impl Engine {
         self.worlds.navigation.of_tilemaps = all;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine_tilemaps::Stagger;
+
+    #[test]
+    fn grids_have_the_neighbours_of_their_map() {
+        let check = |shape, rows, wanted: Option<GridShape>, result: Result<GridShape, &str>| {
+            let cells = CellGrid { shape, columns: 4, rows, cell: [8.0; 2] };
+            match (shape_of(&cells, wanted), result) {
+                (Ok(shape), result) => assert_eq!(Ok(shape), result),
+                (Err(error), Err(part)) => assert!(error.message.contains(part), "{error}"),
+                (Err(error), Ok(_)) => panic!("{error}"),
+            }
+        };
+        let rectangles = CellShape::Rectangles;
+        check(rectangles, 3, None, Ok(GridShape::Square8));
+        check(CellShape::Diamonds, 3, Some(GridShape::Square4), Ok(GridShape::Square4));
+        check(rectangles, 3, Some(GridShape::Hexagonal), Err("the map is not hexagonal"));
+        let hexagons =
+            |columns, first, side| CellShape::Staggered(Stagger { columns, first, side });
+        // With an even number of rows, the second one from the bottom is the first, third … from
+        // the top.
+        check(hexagons(false, true, 4.0), 6, None, Ok(GridShape::Hexagonal));
+        check(hexagons(false, false, 4.0), 5, None, Ok(GridShape::Hexagonal));
+        check(hexagons(false, false, 4.0), 6, None, Err("the lowest row"));
+        check(hexagons(true, true, 4.0), 6, None, Err("moved columns"));
+        check(hexagons(false, true, 0.0), 6, None, Err("staggered isometric"));
+        let eight = Some(GridShape::Square8);
+        check(hexagons(false, true, 4.0), 6, eight, Err("must be 6"));
+    }
+}

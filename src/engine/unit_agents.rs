@@ -165,7 +165,7 @@ impl Worlds {
                     self.drive_mover(mover, &agent, &mut entry, step)?;
                 }
             }
-            self.place_unit(&entry, &agent, turn * step);
+            self.pose_unit(&entry, &agent, turn * step);
             self.agents.of.insert(row, entry);
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Worlds {
     }
 
     /// Puts a unit where its agent is, and turns it by at most `turn` radians to where it walks.
-    fn place_unit(&mut self, entry: &UnitAgent, agent: &Walk, turn: f32) {
+    fn pose_unit(&mut self, entry: &UnitAgent, agent: &Walk, turn: f32) {
         let row = entry.unit.row();
         let scene = &mut self.units.scene;
         let mut rotation = scene.world_rotation(row, 0);

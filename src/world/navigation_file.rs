@@ -58,7 +58,7 @@ pub struct AgentClass {
     pub costs: Vec<(String, f32)>,
 }
 
-/// Where a volume is.
+/// Shape of a volume.
 #[derive(Clone, PartialEq, Debug)]
 pub enum EditShape {
     Own(Volume),

@@ -1,5 +1,5 @@
-//! What is changed by hand in the navigation of a level: areas, blockers, links and seed points.
-//! Each says what it did, or why it did nothing.
+//! Changes by hand in the navigation of a level: areas, blockers, links and seed points. Each says
+//! what it did, or why it did nothing.
 
 use super::shapes::upright_shape;
 use engine_foundation::{Vec3, suggest};
@@ -24,7 +24,7 @@ pub struct LevelPart {
     pub file: NavigationFile,
 }
 
-/// What an edit by hand did, or why it did nothing.
+/// Report of an edit by hand: its effect, or why it has none.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EditReport {
     /// `"volume"`, `"blocker"`, `"link"` or `"seed"`.

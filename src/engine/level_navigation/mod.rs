@@ -34,7 +34,7 @@ type Costs = [f32; AREAS_MAX];
 pub struct ClassMesh {
     pub class: String,
     pub mesh: NavigationMeshId,
-    /// What the file says, and what came of it.
+    /// Edits of the files, and their effects.
     pub edits: Vec<EditReport>,
     /// Costs as the files say.
     costs: Costs,
@@ -326,8 +326,8 @@ impl Engine {
         let source = self.worlds.level_triangles(level, file.is_of_world)?;
         let mut baked = Vec::new();
         for class in &file.classes {
-            let made = self.bake_class(level, class, &source, &areas, &parts);
-            baked.push(made.map_err(|error| Error {
+            let mesh = self.bake_class(level, class, &source, &areas, &parts);
+            baked.push(mesh.map_err(|error| Error {
                 message: format!("agents '{}': {}", class.name, error.message),
                 ..error
             })?);

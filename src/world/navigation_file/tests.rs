@@ -51,16 +51,18 @@ fn a_file_says_what_is_baked_and_changed() {
     assert_eq!(empty.classes[0].settings, BakeSettings::DEFAULT);
 }
 
+/// Checks the message about a mistake, with its line.
+fn check(text: &str, message: &str) {
+    let error = compiled(text).unwrap_err();
+    assert_eq!(error, format!("x.navigation:{message}"));
+    // Compiled data follows the same rules.
+    let data = write_tree(&sjson::parse(text).unwrap().to_tree());
+    let of_data = (NAVIGATION.validate)(&data).unwrap_err().message;
+    assert!(error.ends_with(&of_data), "{of_data}");
+}
+
 #[test]
-fn mistakes_are_refused_with_location_and_reason() {
-    let check = |text: &str, message: &str| {
-        let error = compiled(text).unwrap_err();
-        assert_eq!(error, format!("x.navigation:{message}"));
-        // Compiled data follows the same rules.
-        let data = write_tree(&sjson::parse(text).unwrap().to_tree());
-        let of_data = (NAVIGATION.validate)(&data).unwrap_err().message;
-        assert!(error.ends_with(&of_data), "{of_data}");
-    };
+fn mistakes_in_classes_and_areas_are_refused_with_location_and_reason() {
     check("agent = {}", "1: unknown key 'agent', did you mean 'agents'?");
     check("agents = 3", "1: 'agents' must be a block: agents = { … }");
     check("agents = { a = 3 }", "1: 'a' must be a block: a = { … }");
@@ -85,6 +87,10 @@ fn mistakes_are_refused_with_location_and_reason() {
         "areas = { water = { cost = -1 } }",
         "1: 'cost' of area 'water' must be 0, or 0.01 to 1000",
     );
+}
+
+#[test]
+fn mistakes_in_edits_are_refused_with_location_and_reason() {
     check(
         "areas = { water = {} }\nvolumes = { p = { area = \"watr\" volume = \"p\" } }",
         "2: 'area' of volume 'p' names 'watr', which is not in 'areas', did you mean 'water'?",
