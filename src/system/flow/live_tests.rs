@@ -6,7 +6,7 @@ use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 
 #[test]
-fn answers_to_tools_have_only_what_changed() {
+fn answers_to_tools_have_only_changes() {
     let mut game = Game::new(
         "variables = { x = { type = \"number\" } t = { type = \"text\" value = \"hm\" } }\n\
          nodes = { go = { type = \"event.custom\" name = \"go\" } \
