@@ -18,13 +18,16 @@ const LOOSE_ACROSS = 6;
 // How much wires of events are straightened, compared to wires of values.
 const EVENT_WEIGHT = 5;
 
-// Returns the wires without those that close a cycle, by depth-first search without recursion.
-function acyclic(ids, wires) {
+// Returns the wires without those that close a cycle, by depth-first search without recursion. It
+// begins where events begin, so that the wires that lead back are those that close a cycle.
+function acyclic(ids, wires, isQuery) {
+  const targets = new Set(wires.map((wire) => wire.to));
+  const begins = ids.filter((id) => !targets.has(id) && !isQuery(id));
   const next = new Map(ids.map((id) => [id, []]));
   for (const wire of wires) next.get(wire.from).push(wire);
   const state = new Map();
   const kept = [];
-  for (const root of ids) {
+  for (const root of [...begins, ...ids]) {
     if (state.has(root)) continue;
     state.set(root, "open");
     const stack = [[root, 0]];
@@ -215,7 +218,7 @@ function placePart(ids, wires, layout) {
     const box = layout.nodes.get(id);
     return !box.inputs.some(isEvent) && !box.outputs.some(isEvent);
   };
-  const kept = acyclic(ids, wires);
+  const kept = acyclic(ids, wires, isQuery);
   const columns = columnItems(ids, kept, columnsOf(ids, kept, isQuery), layout);
   orderColumns(columns);
   straighten(columns);

@@ -39,6 +39,8 @@ export class FlowPointer {
   down(event) {
     if (event.target.closest(CONTROLS)) return;
     this.hover(null);
+    // A press is one on the nodes themselves, not on a picture of them.
+    if (this.canvas.isZooming) this.canvas.settle();
     // A fast movement leaves the drawing before the first event about it.
     this.canvas.element.setPointerCapture(event.pointerId);
     this.fingers.set(event.pointerId, [event.clientX, event.clientY]);

@@ -116,7 +116,7 @@ fn instances_of_subgraphs_have_the_path_of_their_nodes() {
 }
 
 #[test]
-fn watching_tools_get_only_what_changed() {
+fn watching_tools_get_only_changes() {
     let game = start("flow-watch");
     let mut client = game.connect();
     let answer = ask(&mut client, "flow_instances", vec![graph()]);

@@ -116,9 +116,9 @@ fn graphs_without_positions_are_laid_out() {
     control(&mut browser, "s");
     browser.wait_for(&note("saved"));
     let saved = std::fs::read_to_string(&file).expect("it exists");
-    let places = &saved[saved.find("positions").expect("it has positions again")..];
+    let positions = &saved[saved.find("positions").expect("it has positions again")..];
     for id in ["n1 = [", "n2 = [", "n3 = [", "n4 = ["] {
-        assert!(places.contains(id), "no {id} in {places}");
+        assert!(positions.contains(id), "no {id} in {positions}");
     }
     assert_eq!(browser.problems, Vec::<String>::new());
 }
@@ -127,11 +127,11 @@ fn graphs_without_positions_are_laid_out() {
 fn large_graphs_are_scaled_as_a_picture() {
     let Some(mut browser) = Browser::start("flow-large-browser") else { return };
     let nodes = (0..200).map(|at| format!("n{at} = {{ type = \"event.spawned\" }}\n"));
-    let places = (0..200).map(|at| format!("n{at} = [{}, {}]\n", at % 20 * 17, at / 20 * 9));
+    let positions = (0..200).map(|at| format!("n{at} = [{}, {}]\n", at % 20 * 17, at / 20 * 9));
     let graph = format!(
         "nodes = {{\n{}}}\npositions = {{\n{}}}\n",
         nodes.collect::<String>(),
-        places.collect::<String>()
+        positions.collect::<String>()
     );
     let game =
         GameProcess::start_with("flow-large", &[("main.lua", ""), ("large.flow", &graph)], &[]);

@@ -10,7 +10,7 @@ use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use std::collections::HashMap;
 
-/// What a tool has of an instance.
+/// The part of an instance that a tool knows already.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct LiveKnown {
     /// Number of the newest event.

@@ -6,7 +6,7 @@ use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 
 #[test]
-fn answers_to_tools_have_only_what_changed() {
+fn answers_to_tools_have_only_changes() {
     let mut game = Game::new(
         "variables = { x = { type = \"number\" } t = { type = \"text\" value = \"hm\" } }\n\
          nodes = { go = { type = \"event.custom\" name = \"go\" } \
@@ -32,7 +32,8 @@ fn answers_to_tools_have_only_what_changed() {
     );
     let events = text(&next, "events");
     assert!(events.starts_with("[[1,0,0],[2,0,1],[3,0,2],[4,0,3]"), "{events}");
-    assert!(text(&next, "counts").contains("\"l\":3"), "{next:?}");
+    let counts = text(&next, "counts");
+    assert!(counts.contains("\"f\":1") && counts.contains("\"l\":3"), "{counts}");
     let values = text(&next, "values");
     assert!(values.contains("\"variable x\":\"1\""), "{values}");
     let sequence = game.flow.trace(game.id, 1.0).unwrap().sequence;

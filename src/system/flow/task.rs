@@ -240,7 +240,10 @@ fn before_node(
     task.wires[task.count as usize % WIRES_KEPT] = frame.wire;
     task.count += 1;
     task.work += 1;
-    if let Some(trace) = &mut around.trace {
+    // A loop that continues gets no event.
+    if frame.mode != RunMode::Continue
+        && let Some(trace) = &mut around.trace
+    {
         trace.record(around.frame, program.node(frame.node).info() as u32, frame.wire, frame.input);
     }
     let work_max = u64::from(around.nodes_max) * QUERIES_PER_NODE;
