@@ -144,7 +144,7 @@ fn details_say_how_many_share_a_resource_before_it_is_edited() {
 fn a_resource_with_many_users_shows_a_part_and_names_are_text() {
     let hostile = format!("{MARK}.unit");
     let unit = "inherit = \"base\"\n";
-    let users: Vec<String> = (0..USERS).map(|at| format!("crowd/u{at:04}.unit")).collect();
+    let users: Vec<String> = (0..USERS).map(|at| format!("crowd_u{at:04}.unit")).collect();
     let mut files: Vec<(&str, &str)> = vec![("base.unit", "name = \"base\"\n"), (&hostile, unit)];
     files.extend(users.iter().map(|path| (path.as_str(), unit)));
     let Some((mut browser, _game)) = open("reference-crowd", &files) else { return };
