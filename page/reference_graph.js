@@ -137,7 +137,7 @@ export class ReferenceGraph {
     this.active = 0;
     this.element.setAttribute("aria-label", `References of ${answer.name}`);
     this.draw();
-    this.fit();
+    this.fit(FIT_LEAST);
   }
 
   draw() {
@@ -252,8 +252,8 @@ export class ReferenceGraph {
     this.apply();
   }
 
-  // Shows the whole graph, or its middle if it is too large.
-  fit() {
+  // Shows the whole graph; a new one only if it is large enough for reading, else its middle.
+  fit(least = ZOOM_LEAST) {
     const [width, height] = [this.element.clientWidth, this.element.clientHeight];
     this.isFitted = width > 0;
     if (!this.isFitted || !this.nodes.length) return;
@@ -261,16 +261,23 @@ export class ReferenceGraph {
     const [left, right] = [Math.min(...xs), Math.max(...xs) + WIDTH];
     const [top, bottom] = [Math.min(...ys), Math.max(...ys) + HEIGHT];
     const whole = Math.min(width / (right - left + 32), height / (bottom - top + 32), 1);
-    const zoom = Math.max(whole, FIT_LEAST);
-    const isWhole = whole >= FIT_LEAST;
+    const zoom = Math.max(whole, least);
+    const isWhole = whole >= least;
     const middle = [(left + right) / 2, (top + bottom) / 2];
     const [x, y] = isWhole ? middle : [WIDTH / 2, HEIGHT / 2];
     this.view = { zoom, x: width / 2 - x * zoom, y: height / 2 - y * zoom };
     this.apply();
   }
 
+  // The middle of the view stays when the panel changes its size.
   resized() {
-    if (!this.isFitted) this.fit();
+    const size = [this.element.clientWidth, this.element.clientHeight];
+    const [width, height] = this.size ?? size;
+    this.size = size[0] ? size : null;
+    if (!this.isFitted) return this.fit(FIT_LEAST);
+    this.view.x += (size[0] - width) / 2;
+    this.view.y += (size[1] - height) / 2;
+    this.apply();
   }
 
   // Moves the view so that a node is in it.

@@ -77,6 +77,7 @@ class ReferenceList {
   // Asks for the list again, from its beginning.
   again() {
     this.rows.clear();
+    this.list.setCount(0);
     this.list.element.scrollTop = 0;
     this.list.active = 0;
     this.soon();

@@ -381,7 +381,8 @@ fn ignored_files(
 fn graph(index: &ResourceIndex, resource: &ResourceName, variants: &[IndexEntry]) -> String {
     let mut names: Vec<String> = Vec::new();
     for reference in variants.iter().flat_map(|entry| &entry.references) {
-        names.extend(index.named_by(reference).map(|entry| entry.resource.to_string()));
+        let named = index.named_by(reference).into_iter();
+        names.extend(named.map(|entry| entry.resource.to_string()));
         if !reference.kind.is_empty() && index.variants(reference).is_empty() {
             names.push(format!("{reference} (missing)"));
         }

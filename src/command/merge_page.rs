@@ -224,7 +224,7 @@ fn page(path: &str, token: &str, overrides: &[Override]) -> String {
         let (name, kind) = (escape_for_display(name), change.kind.name());
         let side = |side: &str, text: &str| {
             format!(
-                "<label><input type=\"radio\" name=\"{index}\" value=\"{side}\" required> {side}\
+                "<label><input type=\"radio\" name=\"{index}\" value=\"{side}\" required> {side} \
                  {}</label>\n",
                 shown(text)
             )

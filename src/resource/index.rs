@@ -3,13 +3,14 @@
 //! and the game read it.
 
 use super::engine_stamp::engine_stamp;
-use super::resource_kind::SourceForm;
+use super::resource_kind::{SourceForm, kind_names};
 use super::resource_name::{ResourceName, is_inside};
 use super::variant::VariantProperties;
 use engine_foundation::Error;
 use engine_foundation::blob::{BlobReader, BlobWriter, unframe};
 use engine_foundation::error;
 use engine_foundation::file_access::FileState;
+use std::collections::BTreeSet;
 
 /// File name of the index in the folder of compiled data.
 pub const FILE: &str = "index";
@@ -163,12 +164,20 @@ impl ResourceIndex {
     }
 
     /// Returns the entries that a reference can mean. A string in a script can name a resource of
-    /// any type.
-    pub fn named_by<'a>(
-        &'a self,
-        reference: &'a ResourceName,
-    ) -> impl Iterator<Item = &'a IndexEntry> {
-        self.entries.iter().filter(|entry| reference.matches(&entry.resource))
+    /// any type ([`ResourceName::matches`]).
+    pub fn named_by(&self, reference: &ResourceName) -> Vec<&IndexEntry> {
+        if !reference.kind.is_empty() {
+            return self.variants(reference).iter().collect();
+        }
+        let mut names: BTreeSet<ResourceName> = BTreeSet::new();
+        names.extend(ResourceName::parse(&reference.name));
+        names.insert(ResourceName::new(kind_names::LUA, &reference.name.replace('.', "/")));
+        let mut at = 0;
+        while let Some(IndexEntry { resource, .. }) = self.entries.get(at) {
+            names.insert(ResourceName::new(&resource.kind, &reference.name));
+            at += self.entries[at..].partition_point(|entry| entry.resource.kind == resource.kind);
+        }
+        names.iter().flat_map(|name| self.variants(name)).collect()
     }
 }
 
@@ -301,6 +310,31 @@ mod tests {
             message: "c.png: it is cut short".into(),
         }];
         ResourceIndex { entries, broken, failed }
+    }
+
+    #[test]
+    fn references_find_all_entries_that_they_match() {
+        let mut index = sample();
+        for (kind, name) in [("lua", "a"), ("lua", "game/enemy"), ("unit", "a"), ("unit", "b.c")] {
+            let resource = ResourceName::new(kind, name);
+            index.entries.push(IndexEntry { resource, ..index.entries[0].clone() });
+        }
+        index.entries.sort_by(|a, b| a.resource.cmp(&b.resource));
+        for (kind, name) in [
+            ("", "a"),
+            ("", "a.unit"),
+            ("", "game.enemy"),
+            ("", "game/enemy"),
+            ("", "b.c"),
+            ("", "none"),
+            ("texture", "a"),
+            ("unit", "none"),
+        ] {
+            let reference = ResourceName::new(kind, name);
+            let all = index.entries.iter();
+            let wanted: Vec<_> = all.filter(|it| reference.matches(&it.resource)).collect();
+            assert_eq!(index.named_by(&reference), wanted, "{reference}");
+        }
     }
 
     #[test]

@@ -111,10 +111,40 @@ fn reference_lists_lead_to_graphs_and_details() {
 }
 
 #[test]
+fn details_say_how_many_share_a_resource_before_it_is_edited() {
+    let Some(mut browser) = Browser::start("sharing-browser") else { return };
+    let files = [
+        ("main.lua", "function init() World.spawn_unit(Application.main_world(), 'a') end\n"),
+        ("a.unit", "inherit = \"base\"\nflow = \"door\"\n"),
+        ("b.unit", "inherit = \"base\"\n"),
+        ("base.unit", "nodes = { top = {} }\n"),
+        ("door.flow", "nodes = {}\n"),
+    ];
+    let game = GameProcess::start_with("sharing", &files, &[]);
+    browser.open(&game.session.address());
+    browser.press("6", "Digit6", 1.0, "");
+    let row = "document.querySelector('#view-resources tr[data-name=\"base.unit\"]')";
+    browser.wait_for(&format!("{row} !== null"));
+    browser.value(&format!("{row}.click()"));
+    let sharing = "document.querySelector('#view-resources .sharing')?.innerText";
+    browser.wait_for(&format!("{sharing}?.startsWith('2 resources use it, 3 in all')"));
+    browser.value(
+        "[...document.querySelectorAll('#view-resources .headline button')]\
+         .find(it => it.innerText === 'Graph').click()",
+    );
+    browser.wait_for(&format!("{TITLE}.startsWith('base.unit')"));
+    // The editor of graphs says it in its status line.
+    browser.press("8", "Digit8", 1.0, "");
+    let note = "document.querySelector('.flow-note').innerText";
+    browser.wait_for(&format!("{note}.startsWith('1 resource uses it')"));
+    assert_eq!(browser.problems, Vec::<String>::new());
+}
+
+#[test]
 fn a_resource_with_many_users_shows_a_part_and_names_are_text() {
     let hostile = format!("{MARK}.unit");
     let unit = "inherit = \"base\"\n";
-    let users: Vec<String> = (0..USERS).map(|at| format!("crowd/u{at:04}.unit")).collect();
+    let users: Vec<String> = (0..USERS).map(|at| format!("crowd_u{at:04}.unit")).collect();
     let mut files: Vec<(&str, &str)> = vec![("base.unit", "name = \"base\"\n"), (&hostile, unit)];
     files.extend(users.iter().map(|path| (path.as_str(), unit)));
     let Some((mut browser, _game)) = open("reference-crowd", &files) else { return };

@@ -163,7 +163,7 @@ impl ContentGraph {
                     continue;
                 }
                 path.iter().for_each(|at| is_kept[*at] = true);
-                kept.extend(path);
+                kept.extend(path.into_iter().rev());
             }
         }
         (kept, left_out)
