@@ -234,6 +234,9 @@ fn crowd_frame(count: usize) -> f64 {
             if let Some(next) = characters.get(index + 1) {
                 next.players.prefetch();
             }
+            if let Some(second) = characters.get(index + 2) {
+                second.players.prefetch_list();
+            }
             let it = &mut characters[index];
             let driven = &mut all[it.rig];
             let pace = 3.0 + 2.5 * ((index * 37 + frame) % 200) as f32 / 200.0;

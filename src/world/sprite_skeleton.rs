@@ -454,7 +454,8 @@ pub fn multiply_colors(values: &[f32], tints: [[u8; 4]; 2]) -> [u8; 4] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine_foundation::Vec3;
+    use engine_foundation::{HandleKind, Slots, Vec3};
+    use engine_models::cutout::CutoutSkin;
 
     fn rig(upright: bool) -> SpriteRig {
         let cutout =
@@ -494,6 +495,45 @@ mod tests {
         check(false, [0.5, 0.0, 1.0], [-1.0, 2.0, 0.0]);
         check(true, [1.0, 0.0, 0.0], [1.0, 0.0, 3.0]);
         check(true, [0.5, 0.0, 1.0], [-1.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn skins_tints_and_layers_are_parts_of_the_state() {
+        let mut rig = rig(false);
+        let skin = CutoutSkin { name: "ice".to_string(), parts: Vec::new() };
+        rig.cutout = Arc::new(CutoutData { skins: vec![skin], ..CutoutData::clone(&rig.cutout) });
+        let unit = UnitId(Slots::new(HandleKind::Unit, 1).add(()).unwrap());
+        let mut skeletons = SpriteSkeletons::default();
+        skeletons.add(SpriteSkeleton {
+            unit,
+            rig: Arc::new(rig),
+            skin: None,
+            placement: SpritePlacement::DEFAULT,
+            flags: 0,
+            group: 0,
+            slots: vec![SlotInstance::new(DrawSlot(3))],
+        });
+        let state = |skeletons: &SpriteSkeletons| {
+            let mut hash = StateHash::new(0);
+            skeletons.write_state(unit.row(), &mut hash);
+            hash.finish()
+        };
+        let mut before = state(&skeletons);
+        let changes: [fn(&mut SpriteSkeleton); 4] = [
+            |it| it.skin = Some(0),
+            |it| it.placement.layer = -2,
+            |it| it.placement.tint = [1, 2, 3, 4],
+            |it| it.slots[0].tint[2] = 7,
+        ];
+        for change in changes {
+            change(skeletons.change(unit.row()).unwrap());
+            let after = state(&skeletons);
+            assert_ne!(after, before);
+            before = after;
+        }
+        // What is sent to the renderer is no part of it.
+        skeletons.change(unit.row()).unwrap().slots[0].shown.order = 5;
+        assert_eq!(state(&skeletons), before);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn subtract(
     if !time.is_finite() {
         return Err(error!("the time of the additive reference is {time}: use a time in seconds"));
     }
-    let references = source_transforms(reference, skeleton.rest(), time);
+    let references = source_transforms(reference, skeleton.rest(), |track| track.sample(time));
     let mut tracks: Vec<SourceTrack> = source.tracks.clone();
     // Bones that only the reference moves have a constant difference.
     for track in &reference.tracks {

@@ -529,28 +529,19 @@ fn assemble(input: &Input, plan: &Plan, jump_seconds: f32) -> Result<Clip, Error
 /// Writes the pose of the curves at a time in seconds. Bones without tracks have their rest
 /// transform.
 pub fn source_pose(source: &SourceClip, skeleton: &Skeleton, time: f32, pose: &mut Pose) {
-    pose_of_curves(source, skeleton.rest(), time, pose);
+    *pose = Pose::new(&source_transforms(source, skeleton.rest(), |track| track.sample(time)));
 }
 
-pub(super) fn pose_of_curves(
-    source: &SourceClip,
-    base: &[BoneTransform],
-    time: f32,
-    pose: &mut Pose,
-) {
-    *pose = Pose::new(&source_transforms(source, base, time));
-}
-
-/// Returns the transforms of the curves at a time in seconds. Bones without tracks have those of
-/// `base`.
+/// Returns the transforms of the curves, whose values `sample` returns. Bones without tracks have
+/// those of `base`.
 pub(super) fn source_transforms(
     source: &SourceClip,
     base: &[BoneTransform],
-    time: f32,
+    sample: impl Fn(&SourceTrack) -> [f32; 4],
 ) -> Vec<BoneTransform> {
     let mut transforms = base.to_vec();
     for track in source.tracks.iter().filter(|track| track.property != TrackProperty::Weight) {
-        let value = Vec4::from_array(track.sample(time));
+        let value = Vec4::from_array(sample(track));
         let transform = &mut transforms[usize::from(track.bone)];
         match track.property {
             TrackProperty::Rotation => transform.rotation = Quat::from_vec4(value),

@@ -1,7 +1,8 @@
-//! Measurement of the error of a compiled clip, at regular times.
+//! Measurement of the error of a compiled clip, at regular times. Between keys, the source is
+//! interpolated as players do it, so that the error is that of the compression.
 
 use super::clip::Clip;
-use super::compile::{Input, SAMPLES_PER_SECOND, pose_of_curves, source_weights};
+use super::compile::{Input, SAMPLES_PER_SECOND, source_transforms, source_weights};
 use super::key_reduction::MORPH_REACH;
 use super::palette::{ModelMatrix, model_matrices};
 use super::player::ClipPlayer;
@@ -50,9 +51,9 @@ impl Measure<'_> {
 
     /// Writes the matrices of the source at a time.
     fn exact(&self, time: f32, matrices: &mut Vec<ModelMatrix>) {
-        let mut pose = Pose::default();
-        pose_of_curves(&self.input.source, &self.input.base, time, &mut pose);
-        self.matrices(pose, matrices);
+        let Input { source, base, .. } = self.input;
+        let transforms = source_transforms(source, base, |track| track.sample_as_played(time));
+        self.matrices(Pose::new(&transforms), matrices);
     }
 
     /// Writes the matrices of a pose. Additive clips are measured on the rest pose.

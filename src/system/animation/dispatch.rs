@@ -29,7 +29,26 @@ macro_rules! dispatched {
     };
 }
 
-pub(crate) use dispatched;
+/// Defines a function that calls another one with its arguments: `f::<true>` where the processor
+/// has AVX2 and BMI2, compiled with these instructions, and `f::<false>` elsewhere. It is inlined.
+macro_rules! dispatched_to {
+    ($with:ident: fn $name:ident($($argument:ident: $kind:ty),* $(,)?)) => {
+        fn $name($($argument: $kind),*) {
+            #[cfg(target_arch = "x86_64")]
+            if $crate::dispatch::has_wide_vectors() {
+                #[target_feature(enable = "avx2,bmi2")]
+                fn newer($($argument: $kind),*) {
+                    $with::<true>($($argument),*);
+                }
+                // SAFETY: the processor has the instructions.
+                return unsafe { newer($($argument),*) };
+            }
+            $with::<false>($($argument),*);
+        }
+    };
+}
+
+pub(crate) use {dispatched, dispatched_to};
 
 /// Returns true if the processor has AVX2 and BMI2.
 #[cfg(target_arch = "x86_64")]

@@ -149,15 +149,18 @@ const CACHE_LINE: usize = 64;
 
 /// Lets the processor load memory before it is used.
 #[inline]
-pub fn prefetch(units: &[Unit]) {
+pub fn prefetch<T>(data: &[T]) {
     #[cfg(target_arch = "x86_64")]
-    for line in units.chunks(CACHE_LINE / size_of::<Unit>()) {
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: it has no effect other than on the time of later accesses.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        let start: *const i8 = data.as_ptr().cast();
+        for line in (0..size_of_val(data)).step_by(CACHE_LINE) {
+            // SAFETY: it has no effect other than on the time of later accesses.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line)) };
+        }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = units;
+    let _ = data;
 }
 
 /// Exchanges rows and columns: the first result has the first number of each argument.

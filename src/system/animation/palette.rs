@@ -90,9 +90,9 @@ pub fn model_matrices(skeleton: &Skeleton, pose: &Pose, matrices: &mut Vec<Model
     }
 }
 
-/// Writes the skinning matrix of each joint to `out`: the bone's model matrix after its inverse bind
-/// matrix, in the form that `convert` gives it. `joints` has a bone and an inverse bind matrix for
-/// each joint.
+/// Writes the skinning matrix of each joint to `out`: the bone's model matrix after its inverse
+/// bind matrix, in the form that `convert` gives it. `joints` has a bone and an inverse bind matrix
+/// for each joint.
 pub fn palette<T>(
     matrices: &[ModelMatrix],
     joints: &[(u16, ModelMatrix)],

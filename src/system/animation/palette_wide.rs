@@ -7,9 +7,9 @@ use super::pose::PoseGroup;
 use std::arch::x86_64::{
     __m128, __m256, _CMP_LT_OQ, _mm_add_ps, _mm_blend_ps, _mm_mul_ps, _mm_permute_ps,
     _mm_setzero_ps, _mm256_add_ps, _mm256_andnot_ps, _mm256_blend_ps, _mm256_castps256_ps128,
-    _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_mul_ps, _mm256_permute_ps,
-    _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_sub_ps,
-    _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    _mm256_cmp_ps, _mm256_div_ps, _mm256_extractf128_ps, _mm256_loadu_ps, _mm256_mul_ps,
+    _mm256_permute_ps, _mm256_set_m128, _mm256_set1_ps, _mm256_setzero_ps, _mm256_shuffle_ps,
+    _mm256_storeu_ps, _mm256_sub_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
 };
 
 #[inline(always)]
@@ -37,13 +37,14 @@ fn halves(both: __m256) -> [Lanes; 2] {
     [store(_mm256_castps256_ps128(both)), store(_mm256_extractf128_ps::<1>(both))]
 }
 
-/// Returns the matrix that applies `inner` first.
+/// Returns the matrix that applies `inner` first: its first two rows, and its last one.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn concatenate(outer: &ModelMatrix, inner: &ModelMatrix) -> ModelMatrix {
+fn concatenate(outer: &ModelMatrix, inner: &ModelMatrix) -> (__m256, __m128) {
     let [x, y, z] = inner.0;
-    let [first, second, third] = outer.0;
-    let (rows, row) = (pair(first, second), load(third));
+    // SAFETY: the first two rows are eight numbers.
+    let rows = unsafe { _mm256_loadu_ps(outer.0.as_ptr().cast()) };
+    let row = load(outer.0[2]);
     let last = _mm256_blend_ps::<0b1000_1000>(_mm256_setzero_ps(), rows);
     let (wide_x, wide_y, wide_z) = (pair(x, x), pair(y, y), pair(z, z));
     let a = _mm256_mul_ps(_mm256_permute_ps::<0b00_00_00_00>(rows), wide_x);
@@ -55,8 +56,7 @@ fn concatenate(outer: &ModelMatrix, inner: &ModelMatrix) -> ModelMatrix {
     let b = _mm_mul_ps(_mm_permute_ps::<0b01_01_01_01>(row), load(y));
     let c = _mm_mul_ps(_mm_permute_ps::<0b10_10_10_10>(row), load(z));
     let one = _mm_add_ps(_mm_add_ps(a, b), _mm_add_ps(c, last));
-    let [first, second] = halves(both);
-    ModelMatrix([first, second, store(one)])
+    (both, one)
 }
 
 /// Combines the matrices of bones with those of their parents.
@@ -64,7 +64,13 @@ fn concatenate(outer: &ModelMatrix, inner: &ModelMatrix) -> ModelMatrix {
 pub fn combine(by_depth: &[(u16, u16)], matrices: &mut [ModelMatrix]) {
     for (bone, parent) in by_depth {
         let (bone, parent) = (usize::from(*bone), usize::from(*parent));
-        matrices[bone] = concatenate(&matrices[parent], &matrices[bone]);
+        let (both, one) = concatenate(&matrices[parent], &matrices[bone]);
+        let out = &mut matrices[bone].0;
+        // Children load both rows at once. A processor waits for two numbers that were stored one
+        // after the other and are loaded together.
+        // SAFETY: the first two rows are eight numbers.
+        unsafe { _mm256_storeu_ps(out.as_mut_ptr().cast(), both) };
+        out[2] = store(one);
     }
 }
 
@@ -77,7 +83,9 @@ pub fn palette<T>(
     convert: impl Fn(ModelMatrix) -> T,
 ) {
     for (out, (bone, bind)) in out.iter_mut().zip(joints) {
-        *out = convert(concatenate(&matrices[usize::from(*bone)], bind));
+        let (both, one) = concatenate(&matrices[usize::from(*bone)], bind);
+        let [first, second] = halves(both);
+        *out = convert(ModelMatrix([first, second, store(one)]));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::clip::Clip;
 use super::constant_track::ConstantLayout;
-use super::dispatch::dispatched;
+use super::dispatch::dispatched_to;
 use super::keyed_player::KeyedPlayer;
 use super::pose::Pose;
 use super::row_layout::RowLayout;
@@ -123,14 +123,16 @@ impl ClipPlayer {
     }
 }
 
-dispatched! {
-    fn write_pose(player: &ClipPlayer, base: &Pose, pose: &mut Pose) {
-        pose.groups.clear();
-        pose.groups.extend_from_slice(&base.groups);
-        player.constants.write(&mut pose.groups);
-        player.rows.sample(&player.row_layout, player.row_part, &mut pose.groups);
-        if let Some(keyed) = &player.keyed {
-            keyed.sample(player.time, &mut pose.groups);
-        }
+dispatched_to! { write_pose_with: fn write_pose(player: &ClipPlayer, base: &Pose, pose: &mut Pose) }
+
+/// Writes the pose at the current time. `WIDE`: the processor has AVX2.
+#[inline(always)]
+fn write_pose_with<const WIDE: bool>(player: &ClipPlayer, base: &Pose, pose: &mut Pose) {
+    pose.groups.clear();
+    pose.groups.extend_from_slice(&base.groups);
+    player.constants.write(&mut pose.groups);
+    player.rows.sample::<WIDE>(&player.row_layout, player.row_part, &mut pose.groups);
+    if let Some(keyed) = &player.keyed {
+        keyed.sample(player.time, &mut pose.groups);
     }
 }

@@ -73,7 +73,7 @@ impl RootTrack {
 
     /// Returns true if the root moves without any rotation.
     fn never_turns(&self) -> bool {
-        self.rotations.len() == 1 && self.rotations[0].1 == Quat::IDENTITY
+        self.rotations.iter().all(|(_, rotation)| *rotation == Quat::IDENTITY)
     }
 
     /// Returns the movement from one time to another, both in ticks, relative to the character at

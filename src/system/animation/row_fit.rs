@@ -267,15 +267,13 @@ impl RowFit<'_> {
     /// Adjusts the steps to the measured errors: `ratios` has the largest ratio of an error to the
     /// tolerance for each bone. Steps get larger only if `grows` is true.
     pub fn adjust(&mut self, ratios: &[f32], grows: bool) {
-        let mut worst = ratios.to_vec();
-        for bone in (0..worst.len()).rev() {
-            if let Some(parent) = self.parents[bone] {
-                let parent = usize::from(parent);
-                worst[parent] = worst[parent].max(worst[bone]);
-            }
-        }
+        let all = self.worst(ratios, false);
+        // Errors that reach further than to the children are reduced in the rounds without growth.
+        let near = if grows { self.worst(ratios, true) } else { all.clone() };
         for curve in &mut self.curves {
-            let ratio = worst[usize::from(curve.track.bone)];
+            let bone = usize::from(curve.track.bone);
+            let is_rotation = curve.track.property == TrackProperty::Rotation;
+            let ratio = if is_rotation { near[bone] } else { all[bone] };
             let change = match (ratio > 1.0, grows) {
                 (false, false) => 1.0,
                 (true, false) => 0.95 / ratio,
@@ -283,6 +281,27 @@ impl RowFit<'_> {
             };
             curve.share = (curve.share * change.max(0.25)).clamp(SHARE.0, SHARE.1);
         }
+    }
+
+    /// Returns the largest ratio among each bone and the bones that its errors reach: all of its
+    /// descendants, or, with `corrected`, those up to the first ones that correct them.
+    fn worst(&self, ratios: &[f32], corrected: bool) -> Vec<f32> {
+        let mut corrects = vec![false; ratios.len()];
+        if corrected && !self.exact.is_empty() {
+            for curve in &self.curves {
+                let is_rotation = curve.track.property == TrackProperty::Rotation;
+                corrects[usize::from(curve.track.bone)] |= is_rotation;
+            }
+        }
+        let mut worst = ratios.to_vec();
+        for bone in (0..worst.len()).rev() {
+            if let Some(parent) = self.parents[bone] {
+                let reached = if corrects[bone] { ratios[bone] } else { worst[bone] };
+                let parent = usize::from(parent);
+                worst[parent] = worst[parent].max(reached);
+            }
+        }
+        worst
     }
 }
 

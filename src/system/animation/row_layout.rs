@@ -76,7 +76,8 @@ impl RowLayout {
         self.rotations.len() + self.positions.len() + self.scales.len()
     }
 
-    /// Returns the number of components of each group, and true if its numbers have 16 bits at most.
+    /// Returns the number of components of each group, and true if its numbers have at most 16
+    /// bits.
     pub fn groups(&self) -> impl Iterator<Item = (usize, bool)> {
         let rotations =
             self.rotations.iter().map(|it| (3 + usize::from(it.has_real()), it.is_narrow));

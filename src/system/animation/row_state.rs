@@ -2,8 +2,7 @@
 //! in each frame.
 
 use super::bit_stream::PADDING;
-#[cfg(target_arch = "x86_64")]
-use super::dispatch::has_wide_vectors;
+use super::dispatch::dispatched_to;
 use super::lanes::{Lanes, Unit, prefetch};
 use super::pose::{PoseGroup, product};
 use super::row_group::GroupBlock;
@@ -174,14 +173,19 @@ impl RowState {
     }
 
     /// Writes the values of the bones that have tracks, between the two rows: `part` is 0 at the
-    /// first and 1 at the second.
+    /// first and 1 at the second. `WIDE`: the processor has AVX2.
     #[inline(always)]
-    pub fn sample(&self, layout: &RowLayout, part: f32, groups: &mut [PoseGroup]) {
+    pub fn sample<const WIDE: bool>(
+        &self,
+        layout: &RowLayout,
+        part: f32,
+        groups: &mut [PoseGroup],
+    ) {
         let part = Lanes::splat(part);
         let mut units = &self.units[..];
         for layout in &layout.rotations {
             let values =
-                product(layout.mean, scaled(layout.read(&mut units).at(part), layout.step));
+                product(layout.mean, scaled(layout.read::<WIDE>(&mut units).at(part), layout.step));
             select_all(&mut groups[layout.group as usize].rotation, values, layout.tracked);
         }
         for layout in &layout.positions {
@@ -197,18 +201,7 @@ impl RowState {
     }
 }
 
-fn read_row(state: &mut RowState, rows: &Rows) {
-    #[cfg(target_arch = "x86_64")]
-    if has_wide_vectors() {
-        #[target_feature(enable = "avx2,bmi2")]
-        fn newer(state: &mut RowState, rows: &Rows) {
-            read_row_with::<true>(state, rows);
-        }
-        // SAFETY: the processor has the instructions.
-        return unsafe { newer(state, rows) };
-    }
-    read_row_with::<false>(state, rows);
-}
+dispatched_to! { read_row_with: fn read_row(state: &mut RowState, rows: &Rows) }
 
 /// Reads the next row. `WIDE`: the processor has AVX2.
 #[inline(always)]
@@ -274,8 +267,13 @@ impl RotationGroup {
     /// Returns the numbers with real parts: those that are stored, in steps, and those that follow
     /// from the other numbers.
     #[inline(always)]
-    fn read(&self, units: &mut &[Unit]) -> Pair<4> {
+    fn read<const WIDE: bool>(&self, units: &mut &[Unit]) -> Pair<4> {
         if !self.has_real() {
+            #[cfg(target_arch = "x86_64")]
+            if WIDE && self.is_narrow {
+                // SAFETY: the processor has the instructions.
+                return unsafe { wide::read(&take::<3>(units), &self.step) };
+            }
             let pair = Pair::<3>::read(units, self.is_narrow);
             let with_real = |[x, y, z]: [Lanes; 3]| [x, y, z, self.real_part([x, y, z])];
             return Pair { from: with_real(pair.from), to: with_real(pair.to) };
@@ -293,5 +291,46 @@ impl RotationGroup {
         let (x, y, z) = (x * self.step[0], y * self.step[1], z * self.step[2]);
         let square = Lanes::ONE - x * x - y * y - z * z;
         square.most(Lanes::ZERO).sqrt()
+    }
+}
+
+/// The numbers of both rows in one vector.
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{Lanes, Pair, Unit};
+    use std::arch::x86_64::{
+        __m128, __m128i, __m256, _mm256_castps256_ps128, _mm256_cvtepi16_epi32, _mm256_cvtepi32_ps,
+        _mm256_extractf128_ps, _mm256_max_ps, _mm256_mul_ps, _mm256_set_m128, _mm256_set1_ps,
+        _mm256_setzero_ps, _mm256_sqrt_ps, _mm256_sub_ps,
+    };
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn halves(both: __m256) -> [Lanes; 2] {
+        [_mm256_castps256_ps128(both), _mm256_extractf128_ps::<1>(both)].map(|half| {
+            // SAFETY: both are 16 bytes with four numbers.
+            Lanes(unsafe { std::mem::transmute::<__m128, [f32; 4]>(half) })
+        })
+    }
+
+    /// Returns the numbers of rotations, with the real parts that follow from them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub fn read(units: &[Unit; 3], step: &[Lanes; 4]) -> Pair<4> {
+        let mut numbers = [_mm256_setzero_ps(); 4];
+        let mut square = _mm256_set1_ps(1.0);
+        for axis in 0..3 {
+            // SAFETY: all of these are 16 bytes.
+            let (unit, step) = unsafe {
+                let step = std::mem::transmute::<[f32; 4], __m128>(step[axis].0);
+                (std::mem::transmute::<[u32; 4], __m128i>(units[axis].0), step)
+            };
+            numbers[axis] = _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(unit));
+            let value = _mm256_mul_ps(numbers[axis], _mm256_set_m128(step, step));
+            square = _mm256_sub_ps(square, _mm256_mul_ps(value, value));
+        }
+        numbers[3] = _mm256_sqrt_ps(_mm256_max_ps(square, _mm256_setzero_ps()));
+        let both = numbers.map(|number| halves(number));
+        Pair { from: both.map(|it| it[0]), to: both.map(|it| it[1]) }
     }
 }

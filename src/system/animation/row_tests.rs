@@ -82,14 +82,23 @@ fn small_numbers_have_the_same_values_in_less_memory() {
     let mut states = [&rows, &wide].map(|rows| rows.states.first());
     for row in 1..60 {
         let mut poses = [(); 2].map(|()| Pose::new(&[BoneTransform::IDENTITY; 8]));
+        #[cfg(target_arch = "x86_64")]
+        let states_before = states[0].clone();
         let both = states.iter_mut().zip([&rows, &wide]).zip(&mut poses);
         for ((state, rows), pose) in both {
-            state.sample(&rows.layout, 0.3, &mut pose.groups);
+            state.sample::<false>(&rows.layout, 0.3, &mut pose.groups);
             if row < 59 {
                 state.read_row(rows);
             }
         }
         assert_eq!(poses[0], poses[1], "row {row}");
+        #[cfg(target_arch = "x86_64")]
+        if super::dispatch::has_wide_vectors() {
+            let before = poses[0].clone();
+            // Before the last row was read.
+            states_before.sample::<true>(&rows.layout, 0.3, &mut poses[0].groups);
+            assert_eq!(poses[0], before, "row {row}");
+        }
     }
 }
 

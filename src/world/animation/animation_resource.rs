@@ -192,12 +192,18 @@ mod tests {
     const POST: &[u8] = include_bytes!("../../../tests/lua/models/post.gltf");
     const FACE: &[u8] = include_bytes!("../../../tests/lua/models/face.gltf");
 
+    const IMP: &[u8] = b"bones = { arm = {} } slots = { arm = { texture = \"arm\" } } \
+        clips = { wave = { loop = true \
+        events = [{ name = \"up\" time = 0.5 } { name = \"down\" time = 1 }] \
+        bones = { arm = { rotation = [{ time = 0 value = 0 } { time = 1 value = 90 }] } } } }";
+
     /// Compiles an animation. Returns it with the files that it depends on, and its references.
     fn compiled(text: &str) -> Result<(AnimationData, Vec<String>, Vec<String>), String> {
         let read = |path: &str| match path {
             "models/column.gltf" => Ok(COLUMN.to_vec()),
             "models/post.gltf" => Ok(POST.to_vec()),
             "models/face.gltf" => Ok(FACE.to_vec()),
+            "units/imp.skeleton" => Ok(IMP.to_vec()),
             "models/half.model" => Ok(b"source = \"models/column.gltf\" scale = 0.5".to_vec()),
             _ => Err(error!("{path}: there is no such file")),
         };
@@ -231,6 +237,19 @@ mod tests {
             text.contains("event at 0.100 s: 'top', sound 'sounds/a', effect 'dust'"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn clips_of_skeletons_keep_their_settings() {
+        let clip = |text: &str| compiled(text).unwrap().0.clip;
+        let whole = clip("source = \"units/imp#wave\"");
+        assert_eq!((whole.is_looping(), whole.events().len(), whole.seconds), (true, 2, 1.0));
+        let part = clip("source = \"units/imp#wave\" range = [0.25, 0.75] loop = false");
+        assert_eq!((part.is_looping(), part.seconds), (false, 0.5));
+        let events: Vec<_> = part.events().iter().map(|it| (&it.name[..], it.time)).collect();
+        assert_eq!(events, [("up", 0.25)]);
+        let own = clip("source = \"units/imp#wave\" events = []");
+        assert!(own.events().is_empty());
     }
 
     #[test]

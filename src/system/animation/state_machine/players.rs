@@ -2,6 +2,7 @@
 //! them, so that transitions do not allocate.
 
 use super::super::clip::Clip;
+use super::super::lanes::prefetch;
 use super::super::player::ClipPlayer;
 use super::super::pose::Pose;
 use super::super::skeleton::{BoneTransform, Skeleton};
@@ -85,6 +86,12 @@ impl SamplePlayers {
     #[cfg(test)]
     pub(super) fn is_empty(&self) -> bool {
         self.players.is_empty()
+    }
+
+    /// Lets the processor load the list of players, which [`SamplePlayers::prefetch`] reads.
+    #[inline]
+    pub fn prefetch_list(&self) {
+        prefetch(&self.players);
     }
 
     /// Lets the processor load the memory of all players before it is used.
