@@ -169,10 +169,8 @@ fn navigation_of(
             "'{resource}' is no level: --navigation is for levels"
         ));
     }
-    let variants = VariantChoice {
-        source_platform: args.platform.clone(),
-        preferences: preferences.clone(),
-    };
+    let variants =
+        VariantChoice { source_platform: args.platform.clone(), preferences: preferences.clone() };
     navigation::explain_level(&args.folder, &resource.name, variants)
 }
 

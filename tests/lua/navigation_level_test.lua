@@ -61,8 +61,8 @@ describe("a level with navigation", function()
   end)
 
   it("says why a change does nothing", function()
-    assert.equals('does nothing: the level "levels/navigation/grounds" has no volume \'pnd\', did you '
-      .. "mean 'pond'?", edits["volume pool"].message)
+    assert.equals('does nothing: the level "levels/navigation/grounds" has no volume \'pnd\', did '
+      .. "you mean 'pond'?", edits["volume pool"].message)
     assert.is_false(edits["volume pool"].has_effect)
     assert.is_nil(edits["volume pool"].number)
     assert.matches("^does nothing: there is no ground inside it: the nearest ground is %d+%.%d m "

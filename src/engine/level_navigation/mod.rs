@@ -249,8 +249,8 @@ impl Engine {
         self.end_meshes_without_navigation(top);
     }
 
-    /// Bakes the meshes of a level when its actors have been moved, in the update of its world after
-    /// the next one.
+    /// Bakes the meshes of a level when its actors have been moved: in the update of its world
+    /// after the next one.
     pub fn bake_level_later(&mut self, top: LevelId) {
         let waiting = &mut self.worlds.navigation.waiting_levels;
         waiting.retain(|(level, _)| *level != top);

@@ -82,7 +82,7 @@ fn the_ground_inside_a_volume_is_measured() {
 }
 
 #[test]
-fn a_mesh_that_is_baked_again_keeps_what_the_game_has_changed() {
+fn a_mesh_that_is_baked_again_keeps_the_edits_of_the_game() {
     let (mut old, pool) = (islands(), TaskPool::new(Some(1)));
     let cylinder = |x, y| AreaShape::Cylinder { position: [x, y, 1.0], radius: 1.0, height: 2.0 };
     old.add_volume(cylinder(2.0, 2.0), 0).unwrap();

@@ -28,7 +28,7 @@ const FILE: &str = "agents = {\n\
     source = \"world\"\n";
 
 #[test]
-fn a_file_says_what_is_baked_and_changed() {
+fn a_file_lists_classes_areas_edits_and_seeds() {
     let file = compiled(FILE).unwrap();
     let [walker, giant] = &file.classes[..] else { panic!("two classes") };
     assert_eq!((walker.settings.radius, walker.settings.tile_cells), (0.4, 32));
@@ -62,7 +62,7 @@ fn check(text: &str, message: &str) {
 }
 
 #[test]
-fn mistakes_in_classes_and_areas_are_refused_with_location_and_reason() {
+fn mistakes_in_classes_and_areas_are_refused() {
     check("agent = {}", "1: unknown key 'agent', did you mean 'agents'?");
     check("agents = 3", "1: 'agents' must be a block: agents = { … }");
     check("agents = { a = 3 }", "1: 'a' must be a block: a = { … }");
@@ -90,7 +90,7 @@ fn mistakes_in_classes_and_areas_are_refused_with_location_and_reason() {
 }
 
 #[test]
-fn mistakes_in_edits_are_refused_with_location_and_reason() {
+fn mistakes_in_edits_are_refused() {
     check(
         "areas = { water = {} }\nvolumes = { p = { area = \"watr\" volume = \"p\" } }",
         "2: 'area' of volume 'p' names 'watr', which is not in 'areas', did you mean 'water'?",

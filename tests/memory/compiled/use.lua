@@ -152,7 +152,7 @@ end
 function starts.navigation()
   local ground = try(World.spawn_unit, world, "core/units/empty")
   try(Unit.create_actor, ground, "ground", { type = "static", shape = "box", size = { 20, 20, 1 } })
-  local level = try(World.spawn_level, world, "levels/walked")
+  local level = try(World.spawn_level, world, name)
   kept.level = level
   if not level then return end
   local mesh = try(Level.navigation_mesh, level)
