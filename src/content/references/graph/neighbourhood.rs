@@ -273,8 +273,8 @@ mod tests {
             ("h1.unit", house),
             ("h2.unit", house),
             ("h3.unit", house),
-            ("brick.material", "textures = { color = \"brick\" bump = \"brick\" }"),
-            ("brick.png", "12345"),
+            ("brick.material", "textures = { color = \"stone\" bump = \"stone\" }"),
+            ("stone.png", "12345"),
         ]);
         let graph = game.graph();
         (game, graph)
@@ -291,14 +291,14 @@ mod tests {
         let found = graph.neighbourhood(&brick, &options([1, 1], 100)).unwrap();
         assert_eq!(
             names(&found),
-            ["0 brick.material", "1 brick.texture", "-1 h1.unit", "-1 h2.unit", "-1 h3.unit"]
+            ["0 brick.material", "1 stone.texture", "-1 h1.unit", "-1 h2.unit", "-1 h3.unit"]
         );
         assert_eq!(found.left_out, 0);
         assert_eq!((found.nodes[0].uses, found.nodes[0].used_by), (1, 3));
         // Two references to the same texture are one arrow.
         let arrow = found.arrows.iter().find(|arrow| arrow.to == 1).unwrap();
         assert_eq!((arrow.from, arrow.count, arrow.certainty), (0, 2, Certainty::Certain));
-        let far = graph.neighbourhood(&target("brick.texture"), &options([9, 9], 100)).unwrap();
+        let far = graph.neighbourhood(&target("stone.texture"), &options([9, 9], 100)).unwrap();
         assert_eq!(names(&far).last().unwrap(), "-3 town.level");
         assert_eq!(graph.use_counts(&brick), [1, 3]);
         assert!(graph.neighbourhood(&target("none.unit"), &options([1, 1], 9)).is_none());
@@ -308,7 +308,7 @@ mod tests {
     fn bounds_keep_near_targets_and_count_the_others() {
         let (_game, graph) = houses();
         let found = graph.neighbourhood(&target("brick.material"), &options([9, 9], 3)).unwrap();
-        assert_eq!(names(&found), ["0 brick.material", "1 brick.texture", "-1 h1.unit"]);
+        assert_eq!(names(&found), ["0 brick.material", "1 stone.texture", "-1 h1.unit"]);
         assert_eq!(found.left_out, 3);
         let few = NeighbourhoodOptions { arrows_max: 1, ..options([9, 9], 100) };
         let found = graph.neighbourhood(&target("brick.material"), &few).unwrap();
@@ -321,10 +321,10 @@ mod tests {
         let is_level =
             |it: &Target| matches!(it, Target::Resource(resource) if resource.kind == "level");
         let wanted = NeighbourhoodOptions { is_selected: &is_level, ..options([9, 9], 100) };
-        let found = graph.neighbourhood(&target("brick.texture"), &wanted).unwrap();
+        let found = graph.neighbourhood(&target("stone.texture"), &wanted).unwrap();
         let mut listed = names(&found);
         listed.sort();
-        assert_eq!(listed, ["-1 brick.material", "-2 h1.unit", "-3 town.level", "0 brick.texture"]);
+        assert_eq!(listed, ["-1 brick.material", "-2 h1.unit", "-3 town.level", "0 stone.texture"]);
         let selected = found.nodes.iter().filter(|node| node.is_selected).count();
         assert_eq!((selected, found.left_out), (1, 0));
     }
@@ -336,9 +336,9 @@ mod tests {
         let (count, bytes) = graph.reached_size(&level, UseDirection::Uses);
         assert_eq!(count, 4);
         let house = "materials = { wall = \"brick\" }".len() as u64;
-        let material = "textures = { color = \"brick\" bump = \"brick\" }".len() as u64;
+        let material = "textures = { color = \"stone\" bump = \"stone\" }".len() as u64;
         assert_eq!(bytes, 2 * house + material + 5);
-        assert_eq!(graph.reached_size(&target("brick.texture"), UseDirection::UsedBy).0, 5);
+        assert_eq!(graph.reached_size(&target("stone.texture"), UseDirection::UsedBy).0, 5);
         assert_eq!(graph.reached_size(&target("none.unit"), UseDirection::Uses), (0, 0));
     }
 
