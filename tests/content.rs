@@ -10,6 +10,8 @@ mod git;
 mod hostile_git;
 #[path = "content/index.rs"]
 mod index;
+#[path = "content/redirects.rs"]
+mod redirects;
 #[path = "content/reload.rs"]
 mod reload;
 #[path = "content/scripts.rs"]

@@ -14,7 +14,7 @@ mod tests;
 
 pub use graph::{
     ContentGraph, FileNode, GraphOptions, Problem, ReferenceUse, Target, is_found_by_name,
-    is_golden, neighbours_text, parse,
+    neighbours_text, parse,
 };
 pub use lua_parser::ScriptArguments;
 pub use patch::{Renames, patched};
