@@ -14,6 +14,8 @@ mod hostile_git;
 mod index;
 #[path = "content/merge_page.rs"]
 mod merge_page;
+#[path = "content/redirects.rs"]
+mod redirects;
 #[path = "content/reload.rs"]
 mod reload;
 #[path = "content/scripts.rs"]

@@ -358,7 +358,9 @@ impl App {
             self.report_new_problems(&compiled);
             let repaired = repaired_files(self.vm.engine().assets.store.index(), &compiled.index);
             repaired.iter().for_each(|path| log::info(&format!("{path} is fixed")));
-            let names: Vec<_> = compiled.changed.iter().chain(&compiled.removed).cloned().collect();
+            let names = compiled.changed.iter().chain(&compiled.removed);
+            let mut names: Vec<ResourceName> = names.cloned().collect();
+            compiled.index.add_old_names(&mut names);
             let store = &mut self.vm.engine().assets.store;
             store.replace(compiled.index, &names);
             changed.extend(names);

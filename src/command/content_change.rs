@@ -6,14 +6,16 @@ use super::merge::ReportFormat;
 use engine_app::{content, exit};
 use engine_content::changes::{self, ChangeSet};
 use engine_content::operations::{
-    Followers, OperationPlan, PlannedReference, check_found_by_name, plan_copy, plan_move,
-    plan_remove, plan_replace,
+    OperationPlan, PlannedReference, TableChange, Users, check_found_by_name, plan_copy,
+    plan_fixup, plan_move, plan_remove, plan_replace,
 };
 use engine_content::references::ContentGraph;
 use engine_foundation::Error;
 use engine_foundation::json;
 use engine_foundation::sjson::SjsonTree;
 use engine_foundation::terminal;
+use engine_resource::redirects;
+use engine_resource::resource_name::ResourceName;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -32,8 +34,14 @@ pub struct ChangeFlags {
     output: ReportFormat,
 }
 
+impl ChangeFlags {
+    pub(super) fn new(preview: bool, likely: Option<Answer>, output: ReportFormat) -> ChangeFlags {
+        ChangeFlags { preview, likely, output }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
-enum Answer {
+pub enum Answer {
     Yes,
     No,
 }
@@ -50,6 +58,9 @@ pub struct MoveArgs {
     from: String,
     /// The new name; a folder, or a name that ends in /, contains it afterwards
     to: String,
+    /// Write no old names into redirects.sjson, by which saves find renamed resources
+    #[arg(long)]
+    no_redirect: bool,
     #[command(flatten)]
     flags: ChangeFlags,
 }
@@ -100,7 +111,7 @@ pub struct RemoveArgs {
     flags: ChangeFlags,
 }
 
-/// Take back the last mv, cp, replace, rm or script
+/// Take back the last mv, cp, replace, rm, script or deps --fixup
 #[derive(clap::Args)]
 pub struct UndoArgs {
     /// The game's folder
@@ -111,18 +122,21 @@ pub struct UndoArgs {
     preview: bool,
 }
 
-fn followers(users: &[String]) -> Followers<'_> {
+fn users_of(users: &[String]) -> Users<'_> {
     match users {
-        [all] if all == "all" => Followers::All,
-        [none] if none == "none" => Followers::None,
-        listed => Followers::Listed(listed),
+        [all] if all == "all" => Users::All,
+        [none] if none == "none" => Users::None,
+        listed => Users::Listed(listed),
     }
 }
 
 pub fn main_move(args: MoveArgs) -> i32 {
-    let MoveArgs { folder, from, to, flags } = args;
+    let MoveArgs { folder, from, to, no_redirect, flags } = args;
     let plan = |graph: &ContentGraph| {
-        let plan = plan_move(graph, &from, &to)?;
+        let mut plan = plan_move(graph, &from, &to)?;
+        if no_redirect {
+            plan.redirects.clear();
+        }
         check_found_by_name(graph, &plan, &content::boot_script(graph)?)?;
         Ok(plan)
     };
@@ -131,12 +145,12 @@ pub fn main_move(args: MoveArgs) -> i32 {
 
 pub fn main_copy(args: CopyArgs) -> i32 {
     let CopyArgs { folder, from, to, users, flags } = args;
-    operate(&folder, &flags, |graph| plan_copy(graph, &from, &to, followers(&users)))
+    operate(&folder, &flags, |graph| plan_copy(graph, &from, &to, users_of(&users)))
 }
 
 pub fn main_replace(args: ReplaceArgs) -> i32 {
     let ReplaceArgs { folder, old, new, users, flags } = args;
-    operate(&folder, &flags, |graph| plan_replace(graph, &old, &new, followers(&users)))
+    operate(&folder, &flags, |graph| plan_replace(graph, &old, &new, users_of(&users)))
 }
 
 pub fn main_remove(args: RemoveArgs) -> i32 {
@@ -157,6 +171,11 @@ pub fn main_remove(args: RemoveArgs) -> i32 {
         Ok(plan)
     };
     operate(&folder, &flags, plan)
+}
+
+/// `engine deps --fixup`: rewrites old names, and removes them from the table of redirects.
+pub fn main_fixup(folder: &Path, flags: &ChangeFlags) -> i32 {
+    operate(folder, flags, plan_fixup)
 }
 
 pub fn main_undo(args: UndoArgs) -> i32 {
@@ -218,6 +237,14 @@ fn operate(
     match run(folder, flags, plan) {
         Ok(code) => code,
         Err(error) => {
+            if flags.output == ReportFormat::Json {
+                let tree = json::object([
+                    ("version", SjsonTree::Number(1.0)),
+                    ("applied", SjsonTree::Bool(false)),
+                    ("error", json::text(error.to_string())),
+                ]);
+                terminal::print(&format!("{}\n", json::write_indented(&tree)));
+            }
             engine_foundation::error_line!("error: {error}");
             exit::FAILED
         }
@@ -235,10 +262,13 @@ fn run(
         engine_foundation::error_line!("warning: {problem}");
     }
     let mut plan = plan(&graph)?;
+    let is_removal = !plan.removed.is_empty();
+    if flags.likely == Some(Answer::No) && !is_removal {
+        plan.likely.iter_mut().for_each(|reference| reference.new.clear());
+    }
     if flags.output == ReportFormat::Text {
         print_plan(&plan);
     }
-    let is_removal = !plan.removed.is_empty();
     if !flags.preview {
         let with_likely = match flags.likely {
             Some(answer) => answer == Answer::Yes,
@@ -246,6 +276,9 @@ fn run(
             None => ask(&mut plan)?,
         };
         let set = plan.changes(&graph, with_likely)?;
+        if set.changes.is_empty() {
+            return Ok(print_unchanged(&plan, flags));
+        }
         let staged = git_entries(folder, &plan.moves)?;
         changes::apply(folder, &set)?;
         stage_moves(folder, &staged);
@@ -258,6 +291,18 @@ fn run(
         terminal::print(&format!("{}\n", json::write_indented(&tree)));
     }
     Ok(exit::SUCCESS)
+}
+
+/// Reports that an operation has nothing to change, so that nothing can be undone.
+fn print_unchanged(plan: &OperationPlan, flags: &ChangeFlags) -> i32 {
+    match flags.output {
+        ReportFormat::Text => engine_foundation::print_line!("nothing changes"),
+        ReportFormat::Json => {
+            let tree = plan_json(plan, false);
+            terminal::print(&format!("{}\n", json::write_indented(&tree)));
+        }
+    }
+    exit::SUCCESS
 }
 
 fn line(reference: &PlannedReference) -> String {
@@ -285,6 +330,16 @@ fn print_plan(plan: &OperationPlan) {
     }
     for reference in plan.references.iter().chain(&plan.likely) {
         engine_foundation::print_line!("{}", line(reference));
+    }
+    let names = plan.redirects.len();
+    let names = if names == 1 { "1 old name".into() } else { format!("{names} old names") };
+    match plan.table {
+        _ if plan.redirects.is_empty() => {}
+        TableChange::None => {}
+        TableChange::Add => engine_foundation::print_line!("add {names} to {}", redirects::FILE),
+        TableChange::Remove => {
+            engine_foundation::print_line!("remove {names} from {}", redirects::FILE);
+        }
     }
     for note in &plan.notes {
         engine_foundation::print_line!("note: {note}");
@@ -329,7 +384,8 @@ fn ask(plan: &mut OperationPlan) -> Result<bool, Error> {
 /// Asks until an answer begins with one of some letters.
 fn answer(question: &str, letters: &str) -> Result<char, Error> {
     loop {
-        terminal::print(question);
+        // The standard output may be JSON.
+        terminal::print_error(question);
         let mut line = String::new();
         match std::io::stdin().lock().read_line(&mut line) {
             Ok(0) | Err(_) => {
@@ -385,7 +441,7 @@ fn stage_moves(folder: &Path, entries: &[GitEntry]) {
         return;
     }
     let staged = git::run(folder, &["rev-parse", "--show-prefix"]).and_then(|prefix| {
-        let prefix = String::from_utf8_lossy(&prefix).trim().to_string();
+        let prefix = String::from_utf8_lossy(&prefix).trim_end_matches('\n').to_string();
         let mut input = Vec::new();
         for (mode_and_object, from, to) in entries {
             let zeros = "0".repeat(mode_and_object.split(' ').nth(1).map_or(40, str::len));
@@ -418,6 +474,8 @@ fn plan_json(plan: &OperationPlan, is_applied: bool) -> SjsonTree {
         };
         SjsonTree::Array(list.iter().map(row).collect())
     };
+    let name = |(old, new): &(ResourceName, ResourceName)| (old.to_string(), new.to_string());
+    let names: Vec<(String, String)> = plan.redirects.iter().map(name).collect();
     let texts = |list: &[String]| SjsonTree::Array(list.iter().map(|it| text(it)).collect());
     SjsonTree::Object(vec![
         ("version".into(), SjsonTree::Number(1.0)),
@@ -426,6 +484,7 @@ fn plan_json(plan: &OperationPlan, is_applied: bool) -> SjsonTree {
         ("moves".into(), pairs(&plan.moves)),
         ("copies".into(), pairs(&plan.copies)),
         ("removed".into(), texts(&plan.removed)),
+        ("redirects".into(), pairs(&names)),
         ("references".into(), references(&plan.references)),
         ("likely".into(), references(&plan.likely)),
         ("notes".into(), texts(&plan.notes)),

@@ -1,5 +1,7 @@
 //! `engine deps`: who uses what in a game, what is missing, what is unused.
 
+use super::content_change::{Answer, ChangeFlags, main_fixup};
+use super::merge::ReportFormat;
 use engine_app::{content, exit};
 use engine_content::references::{ContentGraph, Problem, ReferenceUse, Target};
 use engine_foundation::json;
@@ -39,9 +41,19 @@ pub struct Args {
     /// List the resources that nothing uses
     #[arg(long)]
     unused: bool,
-    /// List the resources that use each other in a ring
+    /// List the resources that use each other in a cycle
     #[arg(long)]
     cycles: bool,
+    /// Rewrite what uses old names of redirects.sjson, and remove the names from that file
+    #[arg(long, conflicts_with_all = ["resource", "uses", "used_by", "all", "missing", "unused",
+        "cycles"])]
+    fixup: bool,
+    /// Show what --fixup would change, and change nothing
+    #[arg(long, requires = "fixup")]
+    preview: bool,
+    /// With --fixup, rewrite names that are only likely, too. Without this flag, the terminal asks
+    #[arg(long, value_enum, requires = "fixup")]
+    likely: Option<Answer>,
     /// Form of the output; dot is the whole graph for Graphviz
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     output: GraphFormat,
@@ -74,6 +86,13 @@ pub fn main(mut args: Args) -> i32 {
         );
         return exit::USAGE;
     }
+    if args.fixup {
+        let output = match args.output {
+            GraphFormat::Json => ReportFormat::Json,
+            _ => ReportFormat::Text,
+        };
+        return main_fixup(&args.folder, &ChangeFlags::new(args.preview, args.likely, output));
+    }
     show(&args).unwrap_or_else(|message| {
         engine_foundation::error_line!("error: {message}");
         exit::FAILED
@@ -82,7 +101,7 @@ pub fn main(mut args: Args) -> i32 {
 
 fn show(args: &Args) -> Result<i32, String> {
     let graph = content::graph(&args.folder).map_err(|error| error.to_string())?;
-    for problem in &graph.problems {
+    for problem in graph.problems.iter().chain(&graph.redirect_problems()) {
         engine_foundation::error_line!("warning: {problem}");
     }
     if args.output == GraphFormat::Dot {

@@ -229,7 +229,7 @@ pub fn verify(folder: &Path, commit: &str) -> Result<i32, String> {
             false => version(&base).ok_or_else(|| format!("{path} of {base} cannot be read"))?,
         };
         let texts = [of_base, of_left, of_right];
-        let merged = merge::merge_texts(&texts, path, &|_| MergeSide::Right);
+        let merged = merge::merge_texts(texts, path, &|_| MergeSide::Right);
         count += 1;
         if version(commit).as_deref() != Some(&merged.text[..]) {
             wrong += 1;

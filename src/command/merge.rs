@@ -3,9 +3,7 @@
 
 use super::{git, merge_page};
 use engine_app::exit;
-use engine_content::merge::{
-    MergeOptions, MergeSide, MergeTexts, Merged, Override, OverrideKind, merge,
-};
+use engine_content::merge::{MergeOptions, MergeSide, Merged, Override, OverrideKind};
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::json;
 use engine_foundation::output_file;
@@ -65,6 +63,9 @@ pub enum ReportFormat {
     Json,
 }
 
+/// Maximum number of lines of each part of a report for people.
+const REPORTED_MAX: usize = 20;
+
 pub fn main(args: Args) -> i32 {
     let done = match (&args.install, &args.verify, &args.files[..]) {
         (Some(folder), None, []) => git::install(folder).map(|text| {
@@ -90,10 +91,10 @@ fn merge_files(args: &Args, files: [&PathBuf; 3]) -> Result<i32, String> {
     let texts = [read(files[0])?, read(files[1])?, read(files[2])?];
     let path = args.path.clone().unwrap_or_else(|| files[1].display().to_string());
     let merged = match args.strategy {
-        Strategy::Right => merge_texts(&texts, &path, &|_| MergeSide::Right),
-        Strategy::Left => merge_texts(&texts, &path, &|_| MergeSide::Left),
-        Strategy::Ask => ask(&texts, &path)?,
-        Strategy::Page => ask_on_page(&texts, &path)?,
+        Strategy::Right => merge_texts(texts, &path, &|_| MergeSide::Right),
+        Strategy::Left => merge_texts(texts, &path, &|_| MergeSide::Left),
+        Strategy::Ask => ask(texts, &path)?,
+        Strategy::Page => ask_on_page(texts, &path)?,
     };
     let out = if args.in_place { Some(files[1]) } else { args.out.as_ref() };
     match out {
@@ -121,18 +122,17 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// Merges three texts of a file with a path.
-pub fn merge_texts(texts: &[String; 3], path: &str, winner: &dyn Fn(&str) -> MergeSide) -> Merged {
+pub fn merge_texts(texts: [String; 3], path: &str, winner: &dyn Fn(&str) -> MergeSide) -> Merged {
     let is_json = [".json", ".tmj", ".tsj", ".ldtk"].iter().any(|ending| path.ends_with(ending));
-    let [base, left, right] = texts;
-    merge(MergeTexts { base, left, right }, MergeOptions { winner, is_json })
+    engine_content::merge::merge_texts(texts, MergeOptions { winner, is_json })
 }
 
 /// Merges, and asks for each value that both sides changed.
-fn ask(texts: &[String; 3], path: &str) -> Result<Merged, String> {
+fn ask(texts: [String; 3], path: &str) -> Result<Merged, String> {
     if !std::io::stdin().is_terminal() {
         return Err("--strategy ask needs a terminal: choose right or left".to_string());
     }
-    let first = merge_texts(texts, path, &|_| MergeSide::Right);
+    let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
     let mut chosen: HashMap<String, MergeSide> = HashMap::new();
     for change in &first.overrides {
         loop {
@@ -153,15 +153,15 @@ fn ask(texts: &[String; 3], path: &str) -> Result<Merged, String> {
 }
 
 /// Merges, and shows the values that both sides changed on a page.
-fn ask_on_page(texts: &[String; 3], path: &str) -> Result<Merged, String> {
-    let first = merge_texts(texts, path, &|_| MergeSide::Right);
+fn ask_on_page(texts: [String; 3], path: &str) -> Result<Merged, String> {
+    let first = merge_texts(texts.clone(), path, &|_| MergeSide::Right);
     if first.overrides.is_empty() {
         return Ok(first);
     }
     Ok(merge_with(texts, path, &merge_page::choose(path, &first.overrides)?))
 }
 
-fn merge_with(texts: &[String; 3], path: &str, chosen: &merge_page::Choices) -> Merged {
+fn merge_with(texts: [String; 3], path: &str, chosen: &merge_page::Choices) -> Merged {
     let winner = |path: &str| chosen.get(path).copied().unwrap_or(MergeSide::Right);
     merge_texts(texts, path, &winner)
 }
@@ -185,10 +185,15 @@ fn describe(change: &Override) -> String {
 /// Returns the report for people: a line for each overridden change.
 pub fn report(path: &str, merged: &Merged) -> String {
     let mut out = String::new();
-    for change in &merged.overrides {
+    for change in merged.overrides.iter().take(REPORTED_MAX) {
         let side = if change.winner == MergeSide::Left { "left" } else { "right" };
         out += &format!("{path}: {}: {side} wins\n", describe(change));
     }
+    let more = |count: usize| match count.saturating_sub(REPORTED_MAX) {
+        0 => String::new(),
+        more => format!("{path}: and {more} more, which --output json lists\n"),
+    };
+    out += &more(merged.overrides.len());
     if let Some(reason) = &merged.by_lines {
         let conflicts = match merged.conflicts {
             0 => String::new(),
@@ -197,13 +202,14 @@ pub fn report(path: &str, merged: &Merged) -> String {
         };
         out += &format!("{path}: merged by lines{conflicts}, because {reason}\n");
     }
-    for list in &merged.without_ids {
+    for list in merged.without_ids.iter().take(REPORTED_MAX) {
         let list = if list.is_empty() { "the list" } else { list };
         out += &format!(
             "{path}: {list}: both sides changed a list of objects without ids, which were compared \
              by content: give each an id\n"
         );
     }
+    out += &more(merged.without_ids.len());
     out
 }
 

@@ -181,7 +181,7 @@ fn change_set(script: &str, changed: Vec<ScriptedChange>) -> ChangeSet {
         let bytes = text.into_bytes();
         match old {
             Some(old) => {
-                set.expected.push((path.clone(), content_hash(&old)));
+                set.expected_hashes.push((path.clone(), content_hash(&old)));
                 set.changes.push(FileChange::Write { path, bytes });
             }
             None => set.changes.push(FileChange::Create { path, bytes }),

@@ -4,6 +4,7 @@
 use crate::merge::matching::is_same;
 use crate::merge::parts::{Parts, SourceValue};
 use crate::merge::{Identities, ListForm};
+use crate::paths::{id_step, key_step, path_text};
 use engine_foundation::json;
 use engine_foundation::sjson::{Document, SjsonTree, SjsonValue, ValueKind};
 use std::fmt::Write;
@@ -118,17 +119,6 @@ fn has_order(old: SourceValue, new: SourceValue) -> bool {
         && !is_same(old.value, new.value)
 }
 
-fn path_text(path: &[String]) -> String {
-    let mut text = String::new();
-    for step in path {
-        if !text.is_empty() && !step.starts_with('[') {
-            text.push('.');
-        }
-        text.push_str(step);
-    }
-    text
-}
-
 /// Returns the changes as JSON: a list of objects with path, kind, old, new and line.
 pub fn to_json(changes: &[Change]) -> String {
     json::write_indented(&SjsonTree::Array(changes.iter().map(change_tree).collect()))
@@ -213,14 +203,14 @@ fn add_lines(out: &mut String, path: &mut Vec<String>, value: SourceValue) {
         return;
     }
     for entry in value.value.entries().into_iter().flatten() {
-        path.push(entry.key.to_string());
+        path.push(key_step(entry.key));
         add_lines(out, path, value.with(entry.value));
         path.pop();
     }
     for (at, item) in value.value.items().into_iter().flatten().enumerate() {
         let id = crate::merge::id_of(item);
         path.push(match &id {
-            Some(id) => format!("[{}]", id.trim_matches('"')),
+            Some(id) => id_step(id),
             None => format!("[{}]", at + 1),
         });
         add_lines(out, path, value.with(item));

@@ -8,4 +8,5 @@ mod game_for_tests;
 pub mod merge;
 pub mod model;
 pub mod operations;
+mod paths;
 pub mod references;

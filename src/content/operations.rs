@@ -4,22 +4,29 @@
 
 use crate::changes::{ChangeSet, FileChange, content_hash};
 use crate::references::{
-    Certainty, ContentGraph, NameForm, ReferenceUse, Renames, Target, is_found_by_name, patched,
+    Certainty, ContentGraph, NameForm, Reference, ReferenceUse, Renames, Target, is_found_by_name,
+    patched,
 };
 use engine_foundation::Error;
 use engine_foundation::error;
 use engine_foundation::file_access::{self, readers};
 use engine_foundation::sjson::TextSpan;
+use engine_resource::redirects;
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
 use engine_resource::settings;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Folder of the components of units.
+const COMPONENTS_FOLDER: &str = "components/";
+
 mod destinations;
+mod fixup;
 #[cfg(test)]
 mod tests;
 
 use destinations::{check_destinations, renames, sidecars};
+pub use fixup::plan_fixup;
 
 /// A reference in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +55,26 @@ pub struct OperationPlan {
     pub likely: Vec<PlannedReference>,
     /// Remarks: computed names, patterns of packages.
     pub notes: Vec<String>,
+    /// Old names that enter the table of redirects, or that leave it, each with its resource.
+    pub redirects: Vec<(ResourceName, ResourceName)>,
+    pub table: TableChange,
     renames: Renames,
+}
+
+/// The effect of an operation on the table of redirects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TableChange {
+    #[default]
+    None,
+    /// The names enter it.
+    Add,
+    /// The names leave it, except those that likely references still use.
+    Remove,
 }
 
 /// Choice of the users of a resource that follow an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Followers<'a> {
+pub enum Users<'a> {
     None,
     All,
     /// Only users whose file or resource is listed.
@@ -83,7 +104,7 @@ impl OperationPlan {
             }
             let new = patched(path, &bytes, changes)
                 .ok_or_else(|| error!("{path}: the references cannot be changed: it is damaged"))?;
-            set.expected.push((path.clone(), content_hash(&bytes)));
+            set.expected_hashes.push((path.clone(), content_hash(&bytes)));
             contents.insert(path, new);
         }
         for (from, to) in &self.moves {
@@ -91,7 +112,7 @@ impl OperationPlan {
             set.changes.push(FileChange::Move { from: from.clone(), to: to.clone(), bytes });
         }
         for (from, to) in &self.copies {
-            let bytes = read(graph, from)?;
+            let bytes = self.copied(graph, from)?;
             set.changes.push(FileChange::Create { path: to.clone(), bytes });
         }
         let removed = self.removed.iter().map(|path| FileChange::Remove { path: path.clone() });
@@ -99,7 +120,67 @@ impl OperationPlan {
         for (path, bytes) in contents {
             set.changes.push(FileChange::Write { path: path.to_string(), bytes });
         }
+        self.change_table(graph, with_likely, &mut set)?;
         Ok(set)
+    }
+
+    /// Returns the bytes of the copy of a file: its relative paths lead to the same files as
+    /// before, or to their copies.
+    fn copied(&self, graph: &ContentGraph, from: &str) -> Result<Vec<u8>, Error> {
+        let bytes = read(graph, from)?;
+        let file = graph.files.iter().position(|file| file.path == from);
+        let Some(file) = file.map(|at| &graph.files[at]) else { return Ok(bytes) };
+        let text = |reference: &Reference| {
+            Some((reference.span, self.renames.copied(graph, file, reference)?))
+        };
+        let changes: Vec<_> = file.references.iter().filter_map(text).collect();
+        if changes.is_empty() {
+            return Ok(bytes);
+        }
+        let state = file_access::inspect(&graph.root, from);
+        if !state.is_ok_and(|(_, state)| state == file.state) {
+            return Err(error!("{from}: the file has changed since it was read: try again"));
+        }
+        patched(from, &bytes, changes)
+            .ok_or_else(|| error!("{from}: the references cannot be changed: it is damaged"))
+    }
+
+    /// Adds the change of the table of redirects.
+    fn change_table(
+        &self,
+        graph: &ContentGraph,
+        with_likely: bool,
+        set: &mut ChangeSet,
+    ) -> Result<(), Error> {
+        if self.redirects.is_empty() {
+            return Ok(());
+        }
+        let table = graph.redirects()?;
+        let text = match self.table {
+            TableChange::None => return Ok(()),
+            TableChange::Add => Some(table.with_moved(&self.redirects)?),
+            TableChange::Remove => {
+                let removed = self.removed_names(graph, with_likely);
+                table.with_kept(|entry| !removed.contains(&entry.old))
+            }
+        };
+        let path = redirects::FILE.to_string();
+        if table.text().is_empty() {
+            if let Some(text) = text {
+                set.changes.push(FileChange::Create { path, bytes: text.into_bytes() });
+            }
+            return Ok(());
+        }
+        let bytes = read(graph, &path)?;
+        if bytes != table.text().as_bytes() {
+            return Err(error!("{path}: the file has changed since it was read: try again"));
+        }
+        set.expected_hashes.push((path.clone(), content_hash(&bytes)));
+        set.changes.push(match text {
+            Some(text) => FileChange::Write { path, bytes: text.into_bytes() },
+            None => FileChange::Remove { path },
+        });
+        Ok(())
     }
 
     /// Returns true if nothing would change.
@@ -109,6 +190,7 @@ impl OperationPlan {
             && self.removed.is_empty()
             && self.references.is_empty()
             && self.likely.is_empty()
+            && self.redirects.is_empty()
     }
 }
 
@@ -124,24 +206,51 @@ pub fn plan_move(graph: &ContentGraph, from: &str, to: &str) -> Result<Operation
     plan.renames = renames(graph, from, to)?;
     plan.moves = plan.renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.moves, true)?;
+    check_components(graph, &plan.renames)?;
     add_references(graph, &mut plan, |_| true);
+    let renamed = plan.renames.resources.iter();
+    let renamed = renamed.filter(|(old, _)| redirects::is_redirected_kind(&old.kind));
+    plan.redirects = renamed.map(|(old, new)| (old.clone(), new.clone())).collect();
+    plan.table = TableChange::Add;
+    // A table that cannot be read is not replaced.
+    graph.redirects()?;
     Ok(plan)
 }
 
-/// Plans to copy a resource or a folder. The users that `followers` selects name the copy.
+/// Refuses to move a component that units use out of the folder of components: their name has no
+/// other folder.
+fn check_components(graph: &ContentGraph, renames: &Renames) -> Result<(), Error> {
+    for (old, new) in &renames.resources {
+        if old.kind != kind_names::LUA || new.name.starts_with(COMPONENTS_FOLDER) {
+            continue;
+        }
+        let uses = graph.used_by(&Target::Resource(old.clone()));
+        let is_component = |at: &ReferenceUse| graph.reference(*at).form == NameForm::Component;
+        if let Some(at) = uses.iter().map(|(_, at)| *at).find(is_component) {
+            return Err(error!(
+                "{}: '{old}' is used as a component, and components are in {COMPONENTS_FOLDER}: \
+                 give it a name in that folder",
+                graph.location(at)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Plans to copy a resource or a folder. The users that `users` selects name the copy.
 pub fn plan_copy(
     graph: &ContentGraph,
     from: &str,
     to: &str,
-    followers: Followers,
+    users: Users,
 ) -> Result<OperationPlan, Error> {
     let mut plan = OperationPlan { title: format!("cp {from} {to}"), ..OperationPlan::default() };
     let renames = renames(graph, from, to)?;
     plan.copies = renames.files.clone().into_iter().collect();
     check_destinations(graph, &plan.copies, false)?;
     plan.renames = renames;
-    check_listed(graph, followers)?;
-    add_references(graph, &mut plan, |at| follows(graph, followers, at));
+    check_listed(graph, users)?;
+    add_references(graph, &mut plan, |at| follows(graph, users, at));
     // A file inside of the copied folder keeps its names; only users are redirected.
     let copied: BTreeSet<&String> = plan.copies.iter().map(|(from, _)| from).collect();
     let is_user = |it: &PlannedReference| !copied.contains(&graph.files[it.at.file].path);
@@ -156,14 +265,14 @@ pub fn plan_replace(
     graph: &ContentGraph,
     old: &str,
     new: &str,
-    followers: Followers,
+    users: Users,
 ) -> Result<OperationPlan, Error> {
     let title = format!("replace {old} {new}");
     let mut plan = OperationPlan { title, ..OperationPlan::default() };
     let Target::Resource(new) = graph.find(new).map_err(Error::new)? else {
         return Err(error!("'{new}' is no resource: only resources are replaced"));
     };
-    check_listed(graph, followers)?;
+    check_listed(graph, users)?;
     match graph.find(old) {
         Ok(Target::Resource(old)) => {
             if old.kind != new.kind {
@@ -173,14 +282,14 @@ pub fn plan_replace(
                 return Err(error!("'{old}' cannot replace itself"));
             }
             plan.renames.resources.insert(old, new);
-            add_references(graph, &mut plan, |at| follows(graph, followers, at));
+            add_references(graph, &mut plan, |at| follows(graph, users, at));
         }
         Ok(Target::File(path)) => {
             return Err(error!("'{path}' is no resource: only resources are replaced"));
         }
         // The name of a resource that is missing already.
         Err(message) => {
-            add_missing(graph, &mut plan, old, &new, followers);
+            add_missing(graph, &mut plan, old, &new, users);
             if plan.references.is_empty() {
                 return Err(Error::new(format!("{message}, and nothing names it")));
             }
@@ -304,7 +413,15 @@ fn add_references(
             continue;
         }
         let file = &graph.files[at.file];
-        let Some(new) = plan.renames.text(graph, file, reference, &target) else { continue };
+        let new = match (graph.redirect_of(at), &target) {
+            (Some(entry), Target::Resource(it)) => plan.renames.resources.get(it).and_then(|new| {
+                let mut renames = Renames::default();
+                renames.resources.insert(entry.old.clone(), new.clone());
+                renames.text(graph, file, reference, &Target::Resource(entry.old.clone()))
+            }),
+            _ => plan.renames.text(graph, file, reference, &target),
+        };
+        let Some(new) = new else { continue };
         if !visited.insert((at, false)) {
             continue;
         }
@@ -326,7 +443,7 @@ fn add_references(
 
 /// Returns true if a resource with its new name is no longer among those that a pattern, or the
 /// beginning of a computed name, means.
-fn is_left(reference: &crate::references::Reference, new: &ResourceName) -> bool {
+fn is_left(reference: &Reference, new: &ResourceName) -> bool {
     match reference.name.split_once('*') {
         Some((before, after)) => {
             let rest = new.name.strip_prefix(before);
@@ -342,7 +459,7 @@ fn add_missing(
     plan: &mut OperationPlan,
     old: &str,
     new: &ResourceName,
-    followers: Followers,
+    users: Users,
 ) {
     let old = match ResourceName::parse(old).filter(|it| it.kind == new.kind) {
         Some(old) => old,
@@ -353,7 +470,7 @@ fn add_missing(
     for problem in graph.missing() {
         let (at, reference) = (problem.at, graph.reference(problem.at));
         let kind = graph.kinds.index_of(&new.kind).map_or(0, |at| 1 << at);
-        if reference.kinds & kind == 0 || !follows(graph, followers, at) {
+        if reference.kinds & kind == 0 || !follows(graph, users, at) {
             continue;
         }
         let is_named = reference.name == old.name
@@ -372,12 +489,12 @@ fn add_missing(
     }
 }
 
-fn follows(graph: &ContentGraph, followers: Followers, at: ReferenceUse) -> bool {
+fn follows(graph: &ContentGraph, users: Users, at: ReferenceUse) -> bool {
     let file = &graph.files[at.file];
-    match followers {
-        Followers::None => false,
-        Followers::All => true,
-        Followers::Listed(names) => names.iter().any(|name| {
+    match users {
+        Users::None => false,
+        Users::All => true,
+        Users::Listed(names) => names.iter().any(|name| {
             *name == file.path
                 || file.resource.as_ref().is_some_and(|it| *name == it.to_string())
                 || file
@@ -388,8 +505,8 @@ fn follows(graph: &ContentGraph, followers: Followers, at: ReferenceUse) -> bool
     }
 }
 
-fn check_listed(graph: &ContentGraph, followers: Followers) -> Result<(), Error> {
-    let Followers::Listed(names) = followers else { return Ok(()) };
+fn check_listed(graph: &ContentGraph, users: Users) -> Result<(), Error> {
+    let Users::Listed(names) = users else { return Ok(()) };
     for name in names {
         graph.find_all(name).map_err(Error::new)?;
     }

@@ -129,7 +129,7 @@ impl<'a> XmlReader<'a> {
 const ESCAPE_BYTES_MAX: usize = 16;
 
 /// Replaces the escapes in a text. A `&` that begins no escape is literal.
-fn unescape(text: &str) -> Cow<'_, str> {
+pub fn unescape(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }

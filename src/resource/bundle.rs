@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// File extension of bundles.
 pub const EXTENSION: &str = "bundle";
 /// Version of the bundle format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Remedy shown to the user for a bundle with data that no compile wrote.
 pub const REMEDY: &str = "the bundle is damaged or was made by other software: make it again with \
                           `engine compile --bundle`";
@@ -97,6 +97,8 @@ pub struct Bundle {
     parts: Vec<BundledVariant>,
     /// Ids of the parts in a contiguous array, because every lookup searches them.
     ids: Vec<IdString64>,
+    /// Ids of old names, each with that of its resource, sorted.
+    redirects: Vec<(IdString64, IdString64)>,
 }
 
 /// Returns a hash of the formats of all resource kinds. In addition to the engine's version, this
@@ -219,6 +221,8 @@ impl Bundle {
         }
         let (game, settings) = (reader.text()?.to_string(), reader.text()?.to_string());
         let parts = reader.list(read_part)?;
+        let redirects =
+            reader.list(|reader| Ok((IdString64(reader.u64()?), IdString64(reader.u64()?))))?;
         reader.end()?;
         let data = align_up(framed.len())..end;
         let room = data.len() as u64;
@@ -229,6 +233,7 @@ impl Bundle {
                 && usize::from(part.kind) < kinds.0.len()
         };
         let sorted = parts.is_sorted_by(|a, b| (a.id, &a.properties) < (b.id, &b.properties));
+        let sorted = sorted && redirects.is_sorted_by(|a, b| a.0 < b.0);
         if !sorted || data.start > end || !parts.iter().all(is_valid) {
             return Err(error!("it is damaged: its index leads out of it"));
         }
@@ -242,7 +247,7 @@ impl Bundle {
             next = (part.start + part.bytes).checked_next_multiple_of(ALIGNMENT as u64);
         }
         let ids = parts.iter().map(|part| part.id).collect();
-        Ok(Bundle { map, data, kinds: *kinds, game, settings, parts, ids })
+        Ok(Bundle { map, data, kinds: *kinds, game, settings, parts, ids, redirects })
     }
 
     /// Returns all variants of all resources.
@@ -255,6 +260,12 @@ impl Bundle {
         let start = self.ids.partition_point(|known| *known < id);
         let count = self.ids[start..].iter().take_while(|known| **known == id).count();
         start..start + count
+    }
+
+    /// Returns the id of the resource of an old name.
+    pub fn redirected(&self, old: IdString64) -> Option<IdString64> {
+        let at = self.redirects.binary_search_by_key(&old, |(old, _)| *old).ok()?;
+        Some(self.redirects[at].1)
     }
 
     /// Returns all kinds of resources.

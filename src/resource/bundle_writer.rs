@@ -9,6 +9,7 @@ use super::data_resources::{PACKAGE, PACKAGE_MEMBERS_MAX, write_members};
 use super::folder_data;
 use super::index::{IndexEntry, ResourceIndex};
 use super::package::members;
+use super::redirects;
 use super::resource_kind::ResourceKinds;
 use super::resource_name::ResourceName;
 use engine_foundation::atomic_file::disk::DiskOutput;
@@ -150,6 +151,14 @@ fn encode_index(options: &BundleOptions, pieces: &[BundlePart]) -> Vec<u8> {
             writer.u64(number);
         }
         writer.text(&part.path);
+    });
+    // Only those that lead to a resource of the bundle.
+    let ends = &options.index.redirects;
+    let ends = ends.iter().filter(|(_, end)| !options.index.variants(end).is_empty());
+    let ids = redirects::ids(&ends.cloned().collect::<Vec<_>>());
+    writer.list(&ids, |writer, (old, new)| {
+        writer.u64(old.0);
+        writer.u64(new.0);
     });
     let framed = writer.into_frame(MAGIC, VERSION);
     debug_assert!(framed.len() > FRAME_BYTES);

@@ -171,17 +171,11 @@ pub fn compile_without_index(
             compiled.index.entries.push(entry);
         }
     }
-    let order = |a: &IndexEntry, b: &IndexEntry| {
-        (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
-    };
-    compiled.index.entries.sort_by(order);
-    let order = |a: &FailedVariant, b: &FailedVariant| {
-        (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
-    };
-    compiled.index.broken.sort_by(order);
+    compiled.index.sort();
     compiled.index.failed.extend(scanned.failed.iter().cloned());
     compiled.index.failed.sort();
     compiled.index.failed.dedup_by(|a, b| a.0 == b.0);
+    super::redirects::update_index(target.root, &mut compiled, &last);
     compiled.record_removed(&last);
     Ok((compiled, last))
 }

@@ -142,7 +142,7 @@ fn leads_to_folder(root: &Path, path: &str) -> bool {
 
 /// Returns true for the reference files of a suite's screenshots, in a folder such as
 /// `ui/hud_test.golden`. They are not resources of the game.
-fn is_reference(path: &str) -> bool {
+pub fn is_reference_picture(path: &str) -> bool {
     path.rsplit('/').skip(1).any(|folder| folder.ends_with(".golden"))
 }
 
@@ -156,7 +156,7 @@ pub fn group_by_resource(
     let mut scan = FolderScan { problems: found.problems, ..FolderScan::default() };
     let mut sources: BTreeMap<(ResourceName, VariantProperties), Vec<(SourceForm, ScannedFile)>> =
         BTreeMap::new();
-    for file in found.files.into_iter().filter(|file| !is_reference(&file.path)) {
+    for file in found.files.into_iter().filter(|file| !is_reference_picture(&file.path)) {
         match SourceName::of(&file.path, kinds) {
             None => {}
             Some(Err(message)) => scan.problems.push(message),

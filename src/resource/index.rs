@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub const FILE: &str = "index";
 const MAGIC: [u8; 4] = *b"EIDX";
 /// Version of the index's own format.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Path, state and content hash of a file at the time it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,8 @@ pub struct ResourceIndex {
     /// Resources that the last compile could not compile, sorted by name, each with its error
     /// message. Older data of such a resource may exist.
     pub failed: Vec<(ResourceName, String)>,
+    /// Old names of resources, each with its resource, sorted by the old name.
+    pub redirects: Vec<(ResourceName, ResourceName)>,
 }
 
 impl ResourceIndex {
@@ -97,6 +99,10 @@ impl ResourceIndex {
             write_name(writer, name);
             writer.text(message);
         });
+        writer.list(&self.redirects, |writer, (old, new)| {
+            write_name(writer, old);
+            write_name(writer, new);
+        });
         writer.into_frame(MAGIC, VERSION)
     }
 
@@ -109,8 +115,9 @@ impl ResourceIndex {
         let engine = reader.u64()?;
         let broken = reader.list(read_failed_variant)?;
         let failed = reader.list(|reader| Ok((read_name(reader)?, reader.text()?.to_string())))?;
+        let redirects = reader.list(|reader| Ok((read_name(reader)?, read_name(reader)?)))?;
         reader.end()?;
-        let mut index = ResourceIndex { entries, broken, failed };
+        let mut index = ResourceIndex { entries, broken, failed, redirects };
         index.check()?;
         if engine != engine_stamp() {
             index.broken.clear();
@@ -130,8 +137,12 @@ impl ResourceIndex {
         if !self.entries.is_sorted_by(entries)
             || !self.broken.is_sorted_by(broken)
             || !self.failed.is_sorted_by(|a, b| a.0 < b.0)
+            || !self.redirects.is_sorted_by(|a, b| a.0 < b.0)
         {
             return Err(error!("it is damaged: its lists are out of order"));
+        }
+        if let Some((old, _)) = self.redirects.iter().find(|(old, new)| old.kind != new.kind) {
+            return Err(error!("it is damaged: it redirects {old} to another type"));
         }
         for entry in &self.entries {
             if entry.data != data_name(&entry.resource, &entry.properties) {
@@ -150,10 +161,39 @@ impl ResourceIndex {
         Ok(())
     }
 
+    /// Sorts the entries and the variants that could not be compiled.
+    pub fn sort(&mut self) {
+        let order = |a: &IndexEntry, b: &IndexEntry| {
+            (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
+        };
+        self.entries.sort_by(order);
+        let order = |a: &FailedVariant, b: &FailedVariant| {
+            (&a.resource, &a.properties).cmp(&(&b.resource, &b.properties))
+        };
+        self.broken.sort_by(order);
+    }
+
     /// Returns the error message of a resource that the last compile could not compile.
     pub fn failure(&self, resource: &ResourceName) -> Option<&str> {
         let at = self.failed.binary_search_by(|(name, _)| name.cmp(resource)).ok()?;
         Some(&self.failed[at].1)
+    }
+
+    /// Returns the resource of an old name.
+    pub fn redirected(&self, old: &ResourceName) -> Option<&ResourceName> {
+        let at = self.redirects.binary_search_by(|(name, _)| name.cmp(old)).ok()?;
+        Some(&self.redirects[at].1)
+    }
+
+    /// Adds the old names of changed resources: what was loaded under one of them changes, too.
+    pub fn add_old_names(&self, changed: &mut Vec<ResourceName>) {
+        if self.redirects.is_empty() {
+            return;
+        }
+        let known: std::collections::HashSet<&ResourceName> = changed.iter().collect();
+        let olds = self.redirects.iter().filter(|(_, new)| known.contains(new));
+        let olds: Vec<ResourceName> = olds.map(|(old, _)| old.clone()).collect();
+        changed.extend(olds);
     }
 
     /// Returns the variants of a resource.
@@ -309,7 +349,9 @@ mod tests {
             files: vec![FileStamp { path: "c.png".into(), state: state(5), content: 7 }],
             message: "c.png: it is cut short".into(),
         }];
-        ResourceIndex { entries, broken, failed }
+        let redirects =
+            vec![(ResourceName::new("texture", "old"), ResourceName::new("texture", "a"))];
+        ResourceIndex { entries, broken, failed, redirects }
     }
 
     #[test]
@@ -355,6 +397,11 @@ mod tests {
         assert_eq!(read, index);
         assert_eq!(read.variants(&ResourceName::new("texture", "a")).len(), 2);
         assert!(read.variants(&ResourceName::new("texture", "c")).is_empty());
+        let old = ResourceName::new("texture", "old");
+        assert_eq!(read.redirected(&old), Some(&ResourceName::new("texture", "a")));
+        let mut changed = vec![ResourceName::new("texture", "a")];
+        read.add_old_names(&mut changed);
+        assert_eq!(changed[1..], [old]);
         assert_eq!(read.failure(&ResourceName::new("texture", "a")), None);
         let message = read.failure(&ResourceName::new("texture", "c"));
         assert_eq!(message, Some("c.png: it is cut short"));
@@ -372,6 +419,14 @@ mod tests {
         check(|index| index.entries.swap(0, 2), "its lists are out of order");
         check(|index| index.broken.push(index.broken[0].clone()), "its lists are out of order");
         check(|index| index.failed.push(index.failed[0].clone()), "its lists are out of order");
+        check(
+            |index| index.redirects.push(index.redirects[0].clone()),
+            "its lists are out of order",
+        );
+        check(
+            |index| index.redirects[0].1.kind = "lua".into(),
+            "it redirects old.texture to another type",
+        );
         let other = "it has another file for a.texture";
         check(|index| index.entries[0].data = "../../secret".into(), other);
         check(|index| index.entries[1].data = index.entries[0].data.clone(), other);

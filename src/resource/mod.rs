@@ -7,7 +7,7 @@ pub mod compile;
 pub mod data_resources;
 #[cfg(all(test, debug_assertions))]
 mod disk_failure_tests;
-mod engine_stamp;
+pub mod engine_stamp;
 mod folder_data;
 pub mod folder_scan;
 pub mod glob;
@@ -21,6 +21,7 @@ pub mod panic_report;
 pub mod project;
 #[cfg(test)]
 mod reader_panic_tests;
+pub mod redirects;
 pub mod reload_steps;
 pub mod resource_kind;
 pub mod resource_name;

@@ -343,7 +343,8 @@ fn matching<'a>(
             continue;
         }
         let name = ResourceName::new(kind, name);
-        let Some(entry) = index.variants(&name).first() else {
+        let renamed = || index.variants(index.redirected(&name)?).first();
+        let Some(entry) = index.variants(&name).first().or_else(renamed) else {
             let message = missing_message(index, kinds, &VariantPreferences::default(), &name);
             return Err(error!("{path}: {message}"));
         };
@@ -432,6 +433,48 @@ mod tests {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.root);
         }
+    }
+
+    #[test]
+    fn an_old_name_finds_the_renamed_resource() {
+        let files = [
+            ("a/new.txt", "one"),
+            ("taken.txt", "two"),
+            ("old.package", "text = [\"b/old\"]"),
+            (
+                "redirects.sjson",
+                "\"b/old.text\" = \"a/mid.text\"\n\"a/mid.text\" = \"a/new.text\"\n\
+                 \"x.text\" = \"none.text\"\n\"taken.text\" = \"a/new.text\"\n",
+            ),
+        ];
+        let game = Game::new("redirects", &files);
+        for mut store in [game.folder(), game.bundle()] {
+            let text = |name: &str| ResourceName::new(TEXT.name, name);
+            for old in ["b/old", "a/mid", "a/new"] {
+                assert!(store.has(&text(old)), "{old}");
+                assert_eq!(&*store.read(&text(old)).unwrap(), b"one", "{old}");
+            }
+            // A resource that exists is not redirected, and an entry can lead nowhere.
+            assert_eq!(&*store.read(&text("taken")).unwrap(), b"two");
+            assert!(!store.has(&text("x")) && store.read(&text("x")).is_err());
+            assert!(!store.has(&ResourceName::new("config", "b/old")));
+            let mut packages = Packages::default();
+            let id = load(&mut packages, &mut store, "old");
+            packages.flush(id, &mut store).unwrap();
+        }
+        fs::write(game.root.join("redirects.sjson"), "x = 1").unwrap();
+        let target = CompileTarget {
+            root: &game.root,
+            data: game.root.join(".data"),
+            kinds: KINDS,
+            source_platform: "linux",
+            release: true,
+            exclude: &[],
+            threads: 1,
+        };
+        let compiled = compile(&target, &|_, _| {}).unwrap();
+        assert!(compiled.problems[0].starts_with("redirects.sjson:1: "), "{:?}", compiled.problems);
+        assert_eq!(compiled.index.redirects, game.index.redirects, "the last valid table stays");
     }
 
     fn load(packages: &mut Packages, store: &mut ResourceStore, name: &str) -> PackageId {

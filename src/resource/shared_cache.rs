@@ -1,8 +1,8 @@
 //! The shared cache of compiled data: a folder that several machines use, for example on a network
 //! drive, or a server that speaks HTTP. Before a compile, data for sources that are new here is
-//! fetched; after it, what was compiled is stored. Nothing in the cache is trusted: data is hashed
-//! and validated when it is fetched, and the compile compares the contents of all files that were
-//! read for it.
+//! fetched; after it, compiled data is stored. Damaged data is refused: it is hashed and validated
+//! when it is fetched, and the contents of all files that were read for it are compared. Valid data
+//! of other sources cannot be told apart, so who can write to the cache is trusted.
 //!
 //! Both have the layout of Bazel's HTTP cache: `ac/KEY` has the index entry of a variant,
 //! where KEY is the SHA-256 of the inputs, and `cas/HASH` its data, under the SHA-256 of its
@@ -244,8 +244,11 @@ impl SharedCache {
         if write(&target.data.join(&entry.data), &data).is_err() {
             return Lookup::Miss;
         }
-        // The times of another machine say nothing: the compile compares the contents.
-        for stamp in &mut entry.files {
+        // The source was read here, so the compile need not read it again. The times of another
+        // machine say nothing about the other files: the compile compares their contents.
+        let Some((source, others)) = entry.files.split_first_mut() else { return Lookup::Refused };
+        *source = stamp;
+        for stamp in others {
             stamp.state = FileState { size: u64::MAX, ..FileState::default() };
         }
         panic::lock(&self.fetched).insert((name.clone(), variant.properties.to_string()));

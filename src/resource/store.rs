@@ -151,13 +151,15 @@ impl ResourceStore {
         self.version += 1;
     }
 
-    /// Returns the entry of the active variant, in a folder.
+    /// Returns the entry of the active variant, in a folder. An old name of the table of redirects
+    /// means the resource that was renamed.
     fn winner(
         &self,
         preferences: &VariantPreferences,
         resource: &ResourceName,
     ) -> Option<&IndexEntry> {
-        let entry = winner(&self.index, preferences, resource)?;
+        let redirected = || winner(&self.index, preferences, self.index.redirected(resource)?);
+        let entry = winner(&self.index, preferences, resource).or_else(redirected)?;
         (!self.simulated_missing.contains(&entry.files[0].path)).then_some(entry)
     }
 
@@ -333,8 +335,14 @@ impl ResourceStore {
             return;
         }
         let none = match &self.data {
-            DataSource::Bundle(bundle) => bundle.variants(id).is_empty(),
-            _ => self.index.variants(resource).is_empty(),
+            DataSource::Bundle(bundle) => {
+                let is_absent = |id| bundle.variants(id).is_empty();
+                is_absent(id) && bundle.redirected(id).is_none_or(is_absent)
+            }
+            _ => {
+                let is_absent = |name: &ResourceName| self.index.variants(name).is_empty();
+                is_absent(resource) && self.index.redirected(resource).is_none_or(is_absent)
+            }
         };
         if !none {
             self.requested.insert(id, resource.clone());
@@ -453,7 +461,11 @@ impl ResourceStore {
 
 /// Returns the active part of a resource in a bundle.
 fn part(bundle: &Bundle, preferences: &VariantPreferences, id: IdString64) -> Option<usize> {
-    let variants = bundle.variants(id);
+    let mut variants = bundle.variants(id);
+    if variants.is_empty() {
+        // An old name of the table of redirects means the resource that was renamed.
+        variants = bundle.variants(bundle.redirected(id)?);
+    }
     // Most resources have a single base variant, which is active for any preferences.
     if let [only] = &bundle.parts()[variants.clone()]
         && only.properties.is_empty()

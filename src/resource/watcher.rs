@@ -465,6 +465,7 @@ impl WatchedFolder {
         let has_changes = !compiled.changed.is_empty()
             || !compiled.removed.is_empty()
             || compiled.settings
+            || compiled.index.redirects != state.last_index.redirects
             || compiled.problems != state.reported;
         let (reported, failed) = (compiled.problems.clone(), compiled.index.failed.clone());
         if has_changes && self.outbox.send(compiled).is_err() {

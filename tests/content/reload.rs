@@ -17,7 +17,7 @@ end
 "#;
 
 /// Waits for a line that contains a text.
-fn wait_for(lines: &Receiver<String>, wanted: &str) {
+pub fn wait_for(lines: &Receiver<String>, wanted: &str) {
     let end = Instant::now() + Duration::from_secs(60);
     let mut all = Vec::new();
     while let Some(left) = end.checked_duration_since(Instant::now()) {

@@ -29,6 +29,8 @@ pub enum CheckRule {
     Unused,
     /// Git merges the game's files by lines, although their attributes name the engine's driver.
     Merge,
+    /// An entry of the table of redirects without an effect, or a name that uses one.
+    Redirect,
 }
 
 impl CheckRule {
@@ -47,6 +49,7 @@ impl CheckRule {
             CheckRule::Log => "log",
             CheckRule::Unused => "unused",
             CheckRule::Merge => "merge",
+            CheckRule::Redirect => "redirect",
         }
     }
 }

@@ -110,7 +110,10 @@ impl<'a> ReferenceFinder<'a> {
                 properties.is_none_or(|all| entry.properties.is_subset_of(all))
             };
             // A resource that could not be compiled is reported by the compiler.
-            index.variants(&resource).iter().any(serves) || index.failure(&resource).is_some()
+            let serves_by = |name: &ResourceName| index.variants(name).iter().any(serves);
+            serves_by(&resource)
+                || index.redirected(&resource).is_some_and(serves_by)
+                || index.failure(&resource).is_some()
         };
         // A string in a script can mean anything.
         kind.is_empty()
@@ -134,6 +137,9 @@ impl<'a> ReferenceFinder<'a> {
         CONTAINERS.iter().filter(|container| container.part_kind == kind).any(|container| {
             slashes.iter().any(|at| {
                 let whole = ResourceName::new(container.kind, &name[..*at]);
+                let renamed = self.index.redirected(&whole);
+                let renamed = renamed.filter(|_| self.index.variants(&whole).is_empty());
+                let whole = renamed.cloned().unwrap_or(whole);
                 if self.index.failure(&whole).is_some() {
                     return true;
                 }

@@ -207,6 +207,7 @@ impl App {
             recompile(folder, &self.vm.engine().game.source_platform).map_err(to_report)?;
         let names = compiled.changed.iter().chain(&compiled.removed).cloned();
         let mut names: Vec<ResourceName> = names.collect();
+        compiled.index.add_old_names(&mut names);
         names.sort();
         names.dedup();
         self.vm.engine().assets.store.replace(compiled.index, &names);

@@ -12,10 +12,11 @@ use super::variant_flags::VariantFlags;
 use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::{Game, content, exit};
-use engine_content::references::neighbours_text;
+use engine_content::references::{Certainty, neighbours_text};
 use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::project::Project;
+use engine_resource::redirects;
 use engine_resource::settings::Settings;
 use engine_resource::variant::VariantProperties;
 use output::OutputFormat;
@@ -117,6 +118,7 @@ pub fn check_game(
     findings.extend(check::check_resources(folder, &platforms, &scripts.created));
     findings.extend(scripts.lint(folder, &platforms));
     findings.extend(unused(folder));
+    findings.extend(redirect_findings(folder));
     let (spawned, counts) = check::spawn_all(folder, &platforms, preferred);
     let known: HashSet<String> = findings.iter().map(|finding| finding.text.clone()).collect();
     findings.extend(spawned.into_iter().filter(|finding| !known.contains(&finding.text)));
@@ -146,6 +148,27 @@ fn unused(folder: &Path) -> Option<CheckFinding> {
         );
         CheckFinding::warning(CheckRule::Unused, text)
     })
+}
+
+/// Returns warnings about the table of redirects: entries that lead nowhere, and old names that the
+/// game's own files use.
+fn redirect_findings(folder: &Path) -> Vec<CheckFinding> {
+    if !folder.join(redirects::FILE).exists() {
+        return Vec::new();
+    }
+    let Ok(graph) = content::graph(folder) else { return Vec::new() };
+    let mut texts = graph.redirect_problems();
+    for (at, entry) in graph.redirected() {
+        if graph.reference(at).certainty == Certainty::Certain {
+            texts.push(format!(
+                "{}: '{}' is an old name: run 'engine deps --fixup'",
+                graph.location(at),
+                entry.old
+            ));
+        }
+    }
+    let finding = |text| CheckFinding::warning(CheckRule::Redirect, text);
+    texts.into_iter().map(finding).collect()
 }
 
 impl CheckReport {

@@ -1,5 +1,6 @@
 //! The journal: stages new contents, commits the list of steps, and renames files step by step.
-//! Until the commit, nothing has changed; after it, the change is completed, also after a crash.
+//! Until the commit, nothing has changed; after it, the change is completed, also if the process is
+//! killed. A power loss can cost files that were just written: they are not flushed one by one.
 //! The steps are in steps.rs, and the records of finished changes in records.rs.
 //!
 //! Folders, in `.engine` of the game: `change` is the change in progress, `undo/N` are the records
@@ -10,6 +11,7 @@
 //! A game's folder can come from anyone, with a journal and records that no engine wrote. So no
 //! path in them may lead through a link, into a hidden folder, or out of the game's folder.
 
+use super::lock::ChangeLock;
 use super::records::{finish, records};
 use super::steps::{
     create_folders, do_step, is_kill, read_own, remove_empty_folders, tick, undo_step,
@@ -19,7 +21,7 @@ use engine_foundation::Error;
 use engine_foundation::atomic_file::{self, disk};
 use engine_foundation::error;
 use engine_foundation::file_access::readers::{SOURCE_BYTES_MAX, SOURCE_TEXT_BYTES_MAX, size_text};
-use engine_foundation::file_access::{self, readers};
+use engine_foundation::file_access::{self, AccessError, readers};
 use engine_foundation::json;
 use engine_foundation::output_file;
 use engine_foundation::own_folder;
@@ -35,9 +37,9 @@ const STEPS_MAX: usize = 1_000_000;
 const STEP_BYTES_SPARE: usize = 64;
 
 /// Folder of the change in progress.
-pub(super) const CURRENT: &str = ".engine/change";
+pub(super) const CHANGE_FOLDER: &str = ".engine/change";
 /// Folder of the records.
-pub(super) const RECORDS: &str = ".engine/undo";
+pub(super) const RECORDS_FOLDER: &str = ".engine/undo";
 /// File with the steps of a change.
 pub(super) const JOURNAL: &str = "journal";
 const CONTENTS: &str = "contents";
@@ -93,6 +95,7 @@ const KINDS: [(StepKind, &str); 4] = [
 /// Returns an error that names the file if a file has changed since it was read, if a new path
 /// exists, if a path leads through a link, or if the disk refuses. Then nothing has changed.
 pub fn apply(root: &Path, set: &ChangeSet) -> Result<(), Error> {
+    let _lock = ChangeLock::take(root)?;
     complete(root)?;
     apply_as(root, set, None)
 }
@@ -101,13 +104,13 @@ pub fn apply(root: &Path, set: &ChangeSet) -> Result<(), Error> {
 pub(super) fn apply_as(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> Result<(), Error> {
     check(root, set)?;
     // A folder of records that leads out of the game is refused before the first change.
-    records(root).map_err(|reason| error!("{RECORDS}: {reason}"))?;
+    records(root).map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
     let journal = match stage(root, set, undoes) {
         Ok(journal) => journal,
         Err(reason) => {
             // Without a journal, nothing has changed yet.
             if !is_kill(&reason) {
-                let _ = fs::remove_dir_all(root.join(CURRENT));
+                let _ = fs::remove_dir_all(root.join(CHANGE_FOLDER));
             }
             return Err(failed(reason, ""));
         }
@@ -132,14 +135,17 @@ fn run(root: &Path, journal: &Journal) -> Result<(), Error> {
             })?;
         }
         // Without its journal, the change is not completed later.
-        let folder = root.join(CURRENT);
+        let folder = root.join(CHANGE_FOLDER);
         let _ = disk::remove(&folder.join(JOURNAL));
         let _ = fs::remove_dir_all(folder);
         return Err(failed(reason, &step.path));
     }
     remove_empty_folders(root, &journal.steps);
     finish(root, journal.undoes).map_err(|reason| {
-        error!("{RECORDS}: {reason}: the files are changed, and the next command keeps the record")
+        error!(
+            "{RECORDS_FOLDER}: {reason}: the files are changed, and the next command keeps the \
+             record"
+        )
     })
 }
 
@@ -162,16 +168,21 @@ pub fn interrupted(root: &Path) -> Result<Option<String>, Error> {
 /// Returns an error if the journal is damaged, if a step fails, or if a file was edited since. The
 /// journal stays.
 pub fn recover(root: &Path) -> Result<Option<String>, Error> {
+    // A game without a change needs no lock, and no folder for it.
+    if fs::symlink_metadata(root.join(CHANGE_FOLDER)).is_err() {
+        return Ok(None);
+    }
+    let _lock = ChangeLock::take(root)?;
     Ok(complete(root)?.map(|journal| journal.title))
 }
 
 /// Reads the journal of a change that was interrupted after its commit.
 pub(super) fn read_interrupted(root: &Path) -> Result<Option<Journal>, Error> {
-    let path = format!("{CURRENT}/{JOURNAL}");
+    let path = format!("{CHANGE_FOLDER}/{JOURNAL}");
     output_file::check_no_links(root, Path::new(&path))
-        .map_err(|reason| error!("{CURRENT}: {reason}"))?;
+        .map_err(|reason| error!("{CHANGE_FOLDER}: {reason}"))?;
     match fs::symlink_metadata(root.join(&path)) {
-        Ok(_) => read_journal(root, CURRENT).map(Some),
+        Ok(_) => read_journal(root, CHANGE_FOLDER).map(Some),
         Err(reason) if reason.kind() == ErrorKind::NotFound => Ok(None),
         Err(reason) => Err(error!("{path}: {reason}")),
     }
@@ -181,9 +192,9 @@ pub(super) fn read_interrupted(root: &Path) -> Result<Option<Journal>, Error> {
 pub(super) fn complete(root: &Path) -> Result<Option<Journal>, Error> {
     let Some(journal) = read_interrupted(root)? else {
         // It was interrupted before the commit, when nothing had changed, or after its end.
-        let folder = root.join(CURRENT);
+        let folder = root.join(CHANGE_FOLDER);
         if fs::symlink_metadata(&folder).is_ok() {
-            fs::remove_dir_all(&folder).map_err(|reason| error!("{CURRENT}: {reason}"))?;
+            fs::remove_dir_all(&folder).map_err(|reason| error!("{CHANGE_FOLDER}: {reason}"))?;
         }
         return Ok(None);
     };
@@ -191,13 +202,13 @@ pub(super) fn complete(root: &Path) -> Result<Option<Journal>, Error> {
         do_step(root, index, &journal).map_err(|reason| {
             error!(
                 "'{}' was interrupted, and cannot be completed: {}: {reason}: repair that, or \
-                 remove {CURRENT} to keep all files as they are",
+                 remove {CHANGE_FOLDER} to keep all files as they are",
                 journal.title, step.path
             )
         })?;
     }
     remove_empty_folders(root, &journal.steps);
-    finish(root, journal.undoes).map_err(|reason| error!("{RECORDS}: {reason}"))?;
+    finish(root, journal.undoes).map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
     Ok(Some(journal))
 }
 
@@ -206,7 +217,7 @@ fn check(root: &Path, set: &ChangeSet) -> Result<(), Error> {
     if set.changes.len() > STEPS_MAX {
         return Err(error!("a change of more than {STEPS_MAX} files (STEPS_MAX)"));
     }
-    for (path, hash) in &set.expected {
+    for (path, hash) in &set.expected_hashes {
         let bytes = file_access::read(root, path, &readers::SOURCE)
             .map_err(|refusal| Error::new(refusal.message(path)))?;
         if content_hash(&bytes) != *hash {
@@ -235,7 +246,7 @@ fn check(root: &Path, set: &ChangeSet) -> Result<(), Error> {
             let path = change.path();
             check_path(root, path)?;
             let found = fs::symlink_metadata(root.join(path))
-                .map_err(|reason| error!("{path}: {reason}"))?;
+                .map_err(|reason| Error::new(AccessError::from(reason).message(path)))?;
             if !found.is_file() {
                 return Err(error!("{path}: it is not a plain file, and only those are changed"));
             }
@@ -293,7 +304,7 @@ fn check_path(root: &Path, path: &str) -> Result<(), Error> {
 /// Writes the contents and the journal. The journal is the commit: it is complete or missing.
 fn stage(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> io::Result<Journal> {
     own_folder::create(root)?;
-    create_folders(root, CURRENT)?;
+    create_folders(root, CHANGE_FOLDER)?;
     let (title, steps) = (set.title.clone(), Vec::new());
     let mut journal = Journal { title, undoes, steps, contents: Vec::new() };
     let mut add = |kind: StepKind, path: &str, to: &str, new: &[u8]| -> io::Result<()> {
@@ -326,7 +337,7 @@ fn stage(root: &Path, set: &ChangeSet, undoes: Option<u32>) -> io::Result<Journa
     }
     let text = journal_text(&journal);
     check_readable(&journal, &text)?;
-    let folder = root.join(CURRENT);
+    let folder = root.join(CHANGE_FOLDER);
     tick()?;
     atomic_file::write_durably(&folder.join(CONTENTS), &journal.contents)?;
     tick()?;
@@ -372,7 +383,9 @@ fn journal_text(journal: &Journal) -> String {
 /// game's folder.
 pub(super) fn read_journal(root: &Path, folder: &str) -> Result<Journal, Error> {
     let path = format!("{folder}/{JOURNAL}");
-    let damaged = |message: &str| error!("{path}: it is damaged: {message}");
+    let damaged = |message: &str| {
+        error!("{path}: it is damaged: {message}: remove {folder} to keep all files as they are")
+    };
     let bytes = read_own(root, &path, &readers::SOURCE_TEXT)
         .map_err(|reason| damaged(&reason.to_string()))?;
     let document = sjson::parse_bytes(&bytes).map_err(|error| damaged(&error.to_string()))?;

@@ -1,8 +1,9 @@
 //! Changes of several files of a game as one: all of them, or none. A journal makes a change
-//! complete after a crash, and a record undoes it. Writes only in the game's folder, and through no
-//! link. Knows no resources.
+//! complete after its process was killed, and a record undoes it. One process changes a game at a
+//! time. Writes only in the game's folder, and through no link. Knows no resources.
 
 mod journal;
+mod lock;
 mod records;
 mod steps;
 #[cfg(test)]
@@ -56,10 +57,10 @@ pub struct ChangeSet {
     pub title: String,
     pub changes: Vec<FileChange>,
     /// Hashes of files as the plan has read them. A file that differs now stops the change.
-    pub expected: Vec<(String, u64)>,
+    pub expected_hashes: Vec<(String, u64)>,
 }
 
-/// Returns the hash of a file's content for [`ChangeSet::expected`].
+/// Returns the hash of a file's content for [`ChangeSet::expected_hashes`].
 pub fn content_hash(bytes: &[u8]) -> u64 {
     murmur64a(bytes, 0)
 }

@@ -2,9 +2,10 @@
 //! is not kept: when it is finished, the record that it takes back is removed.
 
 use super::journal::{
-    CURRENT, JOURNAL, Journal, RECORDS, StepKind, apply_as, complete, read_interrupted,
-    read_journal,
+    CHANGE_FOLDER, JOURNAL, Journal, RECORDS_FOLDER, StepKind, apply_as, complete,
+    read_interrupted, read_journal,
 };
+use super::lock::ChangeLock;
 use super::steps::{create_folders, read_own, tick};
 use super::{ChangeSet, FileChange, content_hash};
 use engine_foundation::Error;
@@ -38,23 +39,23 @@ pub(super) fn finish(root: &Path, undoes: Option<u32>) -> io::Result<()> {
 /// Turns the finished change into the newest record, and removes the oldest ones.
 fn keep_record(root: &Path) -> io::Result<()> {
     let records = records(root)?;
-    create_folders(root, RECORDS)?;
+    create_folders(root, RECORDS_FOLDER)?;
     let next = records.last().map_or(Some(1), |last| last.checked_add(1));
     let next = next.ok_or_else(|| io::Error::other("the last record has the largest number"))?;
-    disk::rename(&root.join(CURRENT), &root.join(RECORDS).join(next.to_string()))?;
+    disk::rename(&root.join(CHANGE_FOLDER), &root.join(RECORDS_FOLDER).join(next.to_string()))?;
     let excess = (records.len() + 1).saturating_sub(RECORDS_MAX);
     for record in &records[..excess.min(records.len())] {
         // A record that stays is removed the next time.
-        let _ = fs::remove_dir_all(root.join(RECORDS).join(record.to_string()));
+        let _ = fs::remove_dir_all(root.join(RECORDS_FOLDER).join(record.to_string()));
     }
     Ok(())
 }
 
 /// Removes the finished undo, and the record that it has taken back.
 fn forget_record(root: &Path, number: u32) -> io::Result<()> {
-    let folder = root.join(CURRENT);
+    let folder = root.join(CHANGE_FOLDER);
     if records(root)?.contains(&number) {
-        let record = root.join(RECORDS).join(number.to_string());
+        let record = root.join(RECORDS_FOLDER).join(number.to_string());
         disk::rename(&record, &folder.join(TAKEN_BACK))?;
     }
     tick()?;
@@ -69,8 +70,8 @@ fn forget_record(root: &Path, number: u32) -> io::Result<()> {
 /// # Errors
 /// Returns an error if the folder or a record is a link, which could lead out of the game's folder.
 pub(super) fn records(root: &Path) -> io::Result<Vec<u32>> {
-    output_file::check_no_links(root, Path::new(RECORDS))?;
-    let entries = match fs::read_dir(root.join(RECORDS)) {
+    output_file::check_no_links(root, Path::new(RECORDS_FOLDER))?;
+    let entries = match fs::read_dir(root.join(RECORDS_FOLDER)) {
         Err(reason) if reason.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
@@ -94,7 +95,7 @@ pub(super) fn records(root: &Path) -> io::Result<Vec<u32>> {
 }
 
 fn newest(root: &Path) -> Result<Option<u32>, Error> {
-    let mut records = records(root).map_err(|reason| error!("{RECORDS}: {reason}"))?;
+    let mut records = records(root).map_err(|reason| error!("{RECORDS_FOLDER}: {reason}"))?;
     Ok(records.pop())
 }
 
@@ -108,7 +109,7 @@ pub fn undoable(root: &Path) -> Result<Option<String>, Error> {
         return Ok(Some(title(&journal)));
     }
     let Some(number) = newest(root)? else { return Ok(None) };
-    Ok(Some(read_journal(root, &format!("{RECORDS}/{number}"))?.title))
+    Ok(Some(read_journal(root, &format!("{RECORDS_FOLDER}/{number}"))?.title))
 }
 
 /// Returns the title of a change; for an undo, that of the change that it takes back.
@@ -132,13 +133,14 @@ pub struct UndoneChange {
 /// # Errors
 /// Returns an error if a file has changed since: then nothing is taken back.
 pub fn undo(root: &Path) -> Result<Option<UndoneChange>, Error> {
+    let _lock = ChangeLock::take(root)?;
     if let Some(journal) = complete(root)?.filter(|journal| journal.undoes.is_some()) {
         let steps = journal.steps.iter().filter(|step| step.kind == StepKind::Move);
         let moves = steps.map(|step| (step.path.clone(), step.to.clone())).collect();
         return Ok(Some(UndoneChange { title: title(&journal), moves }));
     }
     let Some(number) = newest(root)? else { return Ok(None) };
-    let folder = format!("{RECORDS}/{number}");
+    let folder = format!("{RECORDS_FOLDER}/{number}");
     let journal = read_journal(root, &folder)?;
     let set = inverse(root, &folder, &journal)?;
     apply_as(root, &set, Some(number))?;
@@ -161,7 +163,8 @@ fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Er
         match step.kind {
             StepKind::Write => {
                 let now = moved.get(&step.path[..]).copied().unwrap_or(&step.path);
-                set.expected.push((now.to_string(), content_hash(journal.content(step.new))));
+                set.expected_hashes
+                    .push((now.to_string(), content_hash(journal.content(step.new))));
                 let bytes = journal.content(step.old).to_vec();
                 match moved.contains_key(&step.path[..]) {
                     true => _ = rewritten.insert(&step.path, bytes),
@@ -170,7 +173,7 @@ fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Er
             }
             StepKind::Create => {
                 let hash = content_hash(journal.content(step.new));
-                set.expected.push((path.clone(), hash));
+                set.expected_hashes.push((path.clone(), hash));
                 set.changes.push(FileChange::Remove { path });
             }
             StepKind::Remove => {
@@ -185,7 +188,7 @@ fn inverse(root: &Path, folder: &str, journal: &Journal) -> Result<ChangeSet, Er
             }
         }
     }
-    for (path, hash) in &set.expected {
+    for (path, hash) in &set.expected_hashes {
         let bytes = file_access::read(root, path, &readers::SOURCE)
             .map_err(|refusal| Error::new(refusal.message(path)))?;
         if content_hash(&bytes) != *hash {

@@ -1,7 +1,7 @@
 //! The steps of a change: each replaces, creates, renames or removes one plain file, and can be
 //! repeated. Goes through no link, and overwrites no content that the journal does not know.
 
-use super::journal::{CURRENT, Journal, Step, StepKind};
+use super::journal::{CHANGE_FOLDER, Journal, Step, StepKind};
 use engine_foundation::atomic_file::disk;
 use engine_foundation::file_access::readers::ReaderRow;
 use engine_foundation::file_access::{self, readers};
@@ -17,7 +17,7 @@ pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Resul
         StepKind::Write | StepKind::Create => {
             tick()?;
             match is_unwritten(root, index, journal)? {
-                true => put(root, index, &step.path, journal.content(step.new)),
+                true => replace_file(root, index, &step.path, journal.content(step.new)),
                 false => Ok(()),
             }
         }
@@ -37,7 +37,7 @@ pub(super) fn do_step(root: &Path, index: usize, journal: &Journal) -> io::Resul
 pub(super) fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Result<()> {
     let step = &journal.steps[index];
     match step.kind {
-        StepKind::Write => put(root, index, &step.path, journal.content(step.old)),
+        StepKind::Write => replace_file(root, index, &step.path, journal.content(step.old)),
         StepKind::Create => disk::remove(&root.join(&step.path)),
         StepKind::Move => rename_once(root, &step.to, &step.path),
         StepKind::Remove => rename_once(root, &kept_path(index), &step.path),
@@ -46,7 +46,7 @@ pub(super) fn undo_step(root: &Path, index: usize, journal: &Journal) -> io::Res
 
 /// Returns the path of the removed file of a step.
 fn kept_path(index: usize) -> String {
-    format!("{CURRENT}/{index}.old")
+    format!("{CHANGE_FOLDER}/{index}.old")
 }
 
 /// Returns true if a step still has to write its content, and false if it was done.
@@ -101,8 +101,8 @@ pub(super) fn read_own(root: &Path, path: &str, reader: &'static ReaderRow) -> i
 }
 
 /// Replaces or creates a file by a rename, with the permissions of the file before.
-fn put(root: &Path, index: usize, path: &str, bytes: &[u8]) -> io::Result<()> {
-    let staged = format!("{CURRENT}/{index}.new");
+fn replace_file(root: &Path, index: usize, path: &str, bytes: &[u8]) -> io::Result<()> {
+    let staged = format!("{CHANGE_FOLDER}/{index}.new");
     let is_leftover = is_there(root, &staged)?;
     let is_replaced = is_there(root, path)?;
     let (staged, target) = (root.join(staged), root.join(path));

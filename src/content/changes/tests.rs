@@ -30,7 +30,7 @@ fn change() -> ChangeSet {
             FileChange::Remove { path: "c.lua".to_string() },
             FileChange::Create { path: "f/n.lua".to_string(), bytes: b"n".to_vec() },
         ],
-        expected: vec![("b.lua".to_string(), content_hash(b"names a.x"))],
+        expected_hashes: vec![("b.lua".to_string(), content_hash(b"names a.x"))],
     }
 }
 
@@ -142,7 +142,7 @@ fn invalid_changes_are_refused_before_the_first_file() {
     refused(create(".engine/x"), "'.engine/x' is not a path in the game's folder");
     refused(create("b.lua"), "b.lua: the file exists already: choose another name");
     let absent = FileChange::Remove { path: "gone.lua".to_string() };
-    refused(absent, "gone.lua: No such file or directory (os error 2)");
+    refused(absent, "gone.lua: there is no such file");
 }
 
 #[cfg(unix)]
@@ -275,7 +275,7 @@ fn a_change_that_could_not_be_taken_back_is_refused() {
         "the contents of the change are larger than 1 GiB (SOURCE_BYTES_MAX): change fewer files \
          at once"
     );
-    assert!(game.root.join("large.png").exists() && !game.root.join(".engine").exists());
+    assert!(game.root.join("large.png").exists() && !game.root.join(".engine/change").exists());
 }
 
 /// Plants an interrupted change with one step and the contents "four".
@@ -350,4 +350,21 @@ fn contents_and_records_are_not_read_or_removed_through_links() {
     symlink(&secret, game.root.join(".engine/undo/1/0.old")).unwrap();
     let message = undo(&game.root).unwrap_err().message;
     assert!(message.contains("is a link") && !game.root.join("n.lua").exists(), "{message}");
+}
+
+#[test]
+fn one_command_changes_a_game_at_a_time() {
+    let game = TestGame::new(FILES);
+    let lock = super::lock::ChangeLock::take(&game.root).unwrap();
+    let busy = "another engine command changes this game: wait until it has ended, and try again";
+    let before = game.files();
+    assert_eq!(apply(&game.root, &change()).unwrap_err().message, busy);
+    assert_eq!(undo(&game.root).unwrap_err().message, busy);
+    fs::create_dir_all(game.root.join(".engine/change")).unwrap();
+    assert_eq!(recover(&game.root).unwrap_err().message, busy);
+    assert!(game.root.join(".engine/change").exists(), "the folder of the other command stays");
+    assert_eq!(game.files(), before);
+    drop(lock);
+    apply(&game.root, &change()).unwrap();
+    assert_eq!(game.files(), after());
 }

@@ -5,14 +5,17 @@ use super::matching::is_same;
 use super::moves::Moves;
 use super::parts::{Part, Parts, SourceValue, ends_in_line_comment, has_comment};
 use super::{MergeOptions, MergeSide, Merged, Override, OverrideKind};
+use crate::paths;
 use engine_foundation::sjson::ValueKind;
 use std::fmt::Write;
 
 mod identity;
+mod kept_part;
 mod order;
 mod slot;
 
-pub use identity::{Identities, ListForm, id_of};
+pub use identity::{Identities, ListForm, ObjectId, id_of, object_id};
+use kept_part::{AllParts, KeptPart, Merging, parts_of};
 use slot::Slot;
 
 /// Maximum length in bytes of a value's text in a report.
@@ -33,23 +36,16 @@ pub struct Merger<'a, 'o> {
     in_line_comment: bool,
 }
 
-/// The source of a part of the result.
-#[derive(Clone, Copy)]
-#[allow(clippy::large_enum_variant, reason = "a few are alive at a time, and nothing is boxed")]
-enum Merging<'a> {
-    /// The part of one side.
-    One(MergeSide, Part<'a>),
-    /// The parts of both sides, and that of the base if it has one.
-    Both(Option<Part<'a>>, Part<'a>, Part<'a>),
-}
-
 impl<'a, 'o> Merger<'a, 'o> {
     pub fn new(roots: [SourceValue<'a>; 3], options: MergeOptions<'o>) -> Merger<'a, 'o> {
+        // Room for small additions. Most merges are about as long as their longest version.
+        let length = roots.iter().map(|root| root.source.len()).max().unwrap_or_default();
+        let text = String::with_capacity(length + length / 64);
         Merger {
             options,
             moves: Moves::new(roots),
             path: Vec::new(),
-            result: Merged::default(),
+            result: Merged { text, ..Merged::default() },
             in_line_comment: false,
         }
     }
@@ -97,18 +93,11 @@ impl<'a, 'o> Merger<'a, 'o> {
     }
 
     fn path_text(&self) -> String {
-        let mut text = String::new();
-        for step in &self.path {
-            if !text.is_empty() && !step.starts_with('[') {
-                text.push('.');
-            }
-            text.push_str(step);
-        }
-        text
+        paths::path_text(&self.path)
     }
 
     /// Reports that both sides changed the same, and returns the side that wins.
-    fn override_(&mut self, kind: OverrideKind, left: &str, right: &str) -> MergeSide {
+    fn report_override(&mut self, kind: OverrideKind, left: &str, right: &str) -> MergeSide {
         let path = self.path_text();
         let winner = (self.options.winner)(&path);
         let (left, right) = (shortened(left), shortened(right));
@@ -140,7 +129,7 @@ impl<'a, 'o> Merger<'a, 'o> {
         if trimmed[0] == trimmed[1] || !is_reported {
             return right;
         }
-        match self.override_(OverrideKind::Comment, trimmed[0], trimmed[1]) {
+        match self.report_override(OverrideKind::Comment, trimmed[0], trimmed[1]) {
             MergeSide::Left => left,
             MergeSide::Right => right,
         }
@@ -197,7 +186,7 @@ impl<'a, 'o> Merger<'a, 'o> {
         } else if same_as_base(right) {
             left.text()
         } else {
-            match self.override_(OverrideKind::Value, left.text(), right.text()) {
+            match self.report_override(OverrideKind::Value, left.text(), right.text()) {
                 MergeSide::Left => left.text(),
                 MergeSide::Right => right.text(),
             }
@@ -218,8 +207,8 @@ impl<'a, 'o> Merger<'a, 'o> {
         let no_parts = Vec::new();
         let all = versions.each_ref().map(|it| it.as_ref().map_or(&no_parts, |it| &it.parts));
         let ids = Identities::of(form, all);
-        let alive = self.alive(form, &ids, all);
-        let order = self.order(&ids, &alive);
+        let kept = self.resolve_parts(form, &ids, all);
+        let order = self.order(&ids, &kept, all);
 
         let (Some(of_left), Some(of_right)) = (
             versions[LEFT].as_ref().or(versions[RIGHT].as_ref()),
@@ -241,7 +230,8 @@ impl<'a, 'o> Merger<'a, 'o> {
             };
             let step = ids.step(form, *id, all);
             self.path.push(step);
-            self.part(alive[*id].expect("ordered parts are alive"), &slot, all);
+            let merging = kept[*id].merging(*id, &ids, all);
+            self.part(merging.expect("ordered parts are kept"), &slot, all);
             self.path.pop();
         }
         let lead = self.pick(of_base.map(|parts| parts.lead), of_left.lead, of_right.lead, true);
@@ -402,51 +392,50 @@ impl<'a, 'o> Merger<'a, 'o> {
         }
     }
 
-    /// Returns the source of each part that the result has, by identity.
-    fn alive(
+    /// Decides about each part, by identity.
+    fn resolve_parts(
         &mut self,
         form: ListForm,
         ids: &Identities,
-        all: [&Vec<Part<'a>>; 3],
-    ) -> Vec<Option<Merging<'a>>> {
-        let mut alive = Vec::with_capacity(ids.count());
+        all: AllParts<'_, 'a>,
+    ) -> Vec<KeptPart<'a>> {
+        let mut parts = Vec::with_capacity(ids.count());
         for id in 0..ids.count() {
-            let [base, left, right] =
-                [BASE, LEFT, RIGHT].map(|at| ids.indices(id)[at].map(|index| all[at][index]));
-            let merging = match (base, left, right) {
-                (base, Some(left), Some(right)) => {
-                    let base = base.or_else(|| self.moved_base(form, left));
-                    Some(Merging::Both(base, left, right))
-                }
+            let kept = match parts_of(id, ids, all).into() {
+                (Some(_), Some(_), Some(_)) => KeptPart::Listed,
+                (None, Some(left), Some(right)) => match self.moved_base(form, left) {
+                    None => KeptPart::Listed,
+                    base => KeptPart::Moved(Box::new(Merging::Both(base, left, right))),
+                },
                 (Some(base), Some(part), None) => {
                     self.path.push(ids.step(form, id, all));
                     let kept = self.removed(MergeSide::Right, form, base, part);
                     self.path.pop();
-                    kept
+                    KeptPart::of(kept)
                 }
                 (Some(base), None, Some(part)) => {
                     self.path.push(ids.step(form, id, all));
                     let kept = self.removed(MergeSide::Left, form, base, part);
                     self.path.pop();
-                    kept
+                    KeptPart::of(kept)
                 }
                 (None, Some(part), None) => {
                     self.path.push(ids.step(form, id, all));
                     let added = self.added(MergeSide::Left, form, part);
                     self.path.pop();
-                    added
+                    KeptPart::of(added)
                 }
                 (None, None, Some(part)) => {
                     self.path.push(ids.step(form, id, all));
                     let added = self.added(MergeSide::Right, form, part);
                     self.path.pop();
-                    added
+                    KeptPart::of(added)
                 }
-                (_, None, None) => None,
+                (_, None, None) => KeptPart::Removed,
             };
-            alive.push(merging);
+            parts.push(kept);
         }
-        alive
+        parts
     }
 
     /// Decides about a part that `remover` has removed here and the other side has kept.
@@ -474,7 +463,7 @@ impl<'a, 'o> Merger<'a, 'o> {
             MergeSide::Right => (part.value.text(), ""),
             MergeSide::Left => ("", part.value.text()),
         };
-        match self.override_(OverrideKind::Removal, left, right) == remover {
+        match self.report_override(OverrideKind::Removal, left, right) == remover {
             true => None,
             false => Some(Merging::One(keeper, part)),
         }
@@ -505,25 +494,21 @@ impl<'a, 'o> Merger<'a, 'o> {
             };
         }
         match (base, there) {
-            (None, None) => one,
-            // Both sides added an object with this id, in different lists.
-            (None, Some(_)) => {
-                let winner = self.override_(OverrideKind::Move, left.text(), texts(right));
-                one.filter(|_| winner == side)
-            }
+            (None, _) => one,
             // This side moved it; the other side removed it.
             (Some(_), None) => {
                 let (left, right) = match side {
                     MergeSide::Left => (part.value.text(), ""),
                     MergeSide::Right => ("", part.value.text()),
                 };
-                let winner = self.override_(OverrideKind::Removal, left, right);
+                let winner = self.report_override(OverrideKind::Removal, left, right);
                 one.filter(|_| winner == side)
             }
             (Some(base), Some(there)) => {
                 if self.moves.is_moved(other(side), part.value) {
                     // Both sides moved it, to different lists.
-                    let winner = self.override_(OverrideKind::Move, left.text(), texts(right));
+                    let winner =
+                        self.report_override(OverrideKind::Move, left.text(), texts(right));
                     if winner != side {
                         return None;
                     }

@@ -15,6 +15,7 @@ mod tests;
 use container::Merger;
 pub(crate) use container::{Identities, ListForm, id_of};
 use engine_foundation::sjson::{self, Document};
+use moves::KnownIds;
 use parts::SourceValue;
 
 /// One side of a merge.
@@ -35,7 +36,7 @@ pub enum OverrideKind {
     Order,
     /// Both sides changed a comment.
     Comment,
-    /// Both sides moved an object, or added an object with the same id.
+    /// Both sides moved an object.
     Move,
 }
 
@@ -104,6 +105,12 @@ const PARALLEL_BYTES_MIN: usize = 256 << 10;
 /// Merges three versions of a text.
 pub fn merge(texts: MergeTexts, options: MergeOptions) -> Merged {
     let MergeTexts { base, left, right } = texts;
+    merge_texts([base, left, right].map(str::to_string), options)
+}
+
+/// Merges three versions of a text, base, left and right, without copies of them.
+pub fn merge_texts(texts: [String; 3], options: MergeOptions) -> Merged {
+    let [base, left, right] = &texts;
     let unchanged = |text: &str| Merged { text: text.to_string(), ..Merged::default() };
     if left == right || base == right {
         return unchanged(left);
@@ -111,49 +118,79 @@ pub fn merge(texts: MergeTexts, options: MergeOptions) -> Merged {
     if base == left {
         return unchanged(right);
     }
-    let forms = [base, left, right].map(FileForm::of);
+    let forms = texts.each_ref().map(|text| FileForm::of(text));
     let form = FileForm::merged(&forms);
-    let plain = [0, 1, 2].map(|at| forms[at].plain([base, left, right][at]));
-    let [base, left, right] = [0, 1, 2].map(|at| plain[at].as_ref());
-    let mut merged = match parse_all(base, left, right) {
-        Ok(documents) => match merge_documents(&documents, options) {
-            Ok(merged) => merged,
-            Err(reason) => lines::merge(base, left, right, reason),
-        },
-        Err(reason) => lines::merge(base, left, right, reason),
+    let mut forms = forms.into_iter();
+    let texts = texts.map(|text| match forms.next() {
+        Some(form) => form.plain(text),
+        None => text,
+    });
+    let merged = parse_all(texts).and_then(|documents| merge_documents(documents, options));
+    let mut merged = match merged {
+        Ok(merged) => merged,
+        Err((reason, [base, left, right])) => lines::merge(&base, &left, &right, reason),
     };
     merged.text = form.apply(merged.text);
     merged
 }
 
-fn parse_all(base: &str, left: &str, right: &str) -> Result<[Document; 3], String> {
-    let parse = |side: &str, text: &str| {
-        sjson::parse(text).map_err(|error| format!("the {side} version has an error: {error}"))
+/// The reason why texts are not merged by structure, with the texts.
+type NotMerged = (String, [String; 3]);
+
+fn parse_all(texts: [String; 3]) -> Result<[Document; 3], NotMerged> {
+    let is_large = texts[1].len() >= PARALLEL_BYTES_MIN;
+    let [base, left, right] = texts;
+    let parsed = match is_large {
+        false => [base, left, right].map(sjson::parse_text),
+        true => std::thread::scope(|scope| {
+            let running = [base, left].map(|text| scope.spawn(move || sjson::parse_text(text)));
+            let right = sjson::parse_text(right);
+            let [base, left] = running.map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            [base, left, right]
+        }),
     };
-    if left.len() < PARALLEL_BYTES_MIN {
-        return Ok([parse("base", base)?, parse("left", left)?, parse("right", right)?]);
+    let mut sides = ["base", "left", "right"].into_iter();
+    let mut reason = None;
+    let parsed = parsed.map(|parsed| {
+        let side = sides.next().unwrap_or_default();
+        parsed.map_err(|(error, text)| {
+            reason.get_or_insert_with(|| format!("the {side} version has an error: {error}"));
+            text
+        })
+    });
+    match (reason, parsed) {
+        (None, [Ok(base), Ok(left), Ok(right)]) => Ok([base, left, right]),
+        (reason, parsed) => {
+            let text = |parsed: Result<Document, String>| match parsed {
+                Ok(document) => document.into_text(),
+                Err(text) => text,
+            };
+            Err((reason.unwrap_or_default(), parsed.map(text)))
+        }
     }
-    std::thread::scope(|scope| {
-        let sides = [("base", base), ("left", left)];
-        let running = sides.map(|(side, text)| scope.spawn(move || parse(side, text)));
-        let right = parse("right", right);
-        let [base, left] = running
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        Ok([base?, left?, right?])
-    })
 }
 
 /// Merges parsed files. Fails if the result would be damaged: then the caller merges by lines.
-fn merge_documents(documents: &[Document; 3], options: MergeOptions) -> Result<Merged, String> {
-    let [base, left, right] = [0, 1, 2].map(|at| SourceValue::root(&documents[at]));
-    let mut merger = Merger::new([base, left, right], options);
-    let has_base = !base.source.trim().is_empty();
-    merger.merge_root(has_base.then_some(base), left, right);
-    let merged = merger.finish();
-    let parsed = sjson::parse(&merged.text)
-        .map_err(|error| format!("the merged text would have an error: {error}"))?;
-    moves::check(documents, &parsed)?;
-    Ok(merged)
+fn merge_documents(documents: [Document; 3], options: MergeOptions) -> Result<Merged, NotMerged> {
+    let (mut merged, ids) = {
+        let [base, left, right] = documents.each_ref().map(SourceValue::root);
+        let mut merger = Merger::new([base, left, right], options);
+        let has_base = !base.source.trim().is_empty();
+        merger.merge_root(has_base.then_some(base), left, right);
+        (merger.finish(), KnownIds::of([base.value, left.value, right.value]))
+    };
+    // The values of the versions are not needed any more, and the result has as many.
+    let texts = documents.map(Document::into_text);
+    let checked = match sjson::parse_text(std::mem::take(&mut merged.text)) {
+        Ok(parsed) => ids.check(&parsed).map(|()| parsed.into_text()),
+        Err((error, _)) => Err(format!("the merged text would have an error: {error}")),
+    };
+    match checked {
+        Ok(text) => Ok(Merged { text, ..merged }),
+        Err(reason) => Err((reason, texts)),
+    }
 }
 
 /// The properties of a whole text file: byte order mark and line ends.
@@ -168,7 +205,8 @@ impl FileForm {
     fn of(text: &str) -> FileForm {
         let breaks = text.bytes().filter(|byte| *byte == b'\n').count();
         let is_crlf = (breaks > 0).then(|| {
-            text.matches("\r\n").count() == breaks && text.matches('\r').count() == breaks
+            let returns = text.bytes().filter(|byte| *byte == b'\r').count();
+            returns == breaks && text.matches("\r\n").count() == breaks
         });
         FileForm { has_mark: text.starts_with('\u{feff}'), is_crlf }
     }
@@ -188,11 +226,13 @@ impl FileForm {
     }
 
     /// Returns the text without mark, with lines that end in LF.
-    fn plain(self, text: &str) -> std::borrow::Cow<'_, str> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    fn plain(self, mut text: String) -> String {
+        if self.has_mark {
+            text.remove(0);
+        }
         match self.is_crlf {
-            Some(true) => text.replace("\r\n", "\n").into(),
-            _ => text.into(),
+            Some(true) => text.replace("\r\n", "\n"),
+            _ => text,
         }
     }
 

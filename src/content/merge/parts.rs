@@ -75,7 +75,9 @@ impl<'a> Parts<'a> {
         };
         let open = &source[span.start..open_end];
         at = open_end;
-        let mut parts: Vec<Part> = Vec::new();
+        let count = container.value.entries().map(|entries| entries.len());
+        let count = count.or_else(|| container.value.items().map(|items| items.len()));
+        let mut parts: Vec<Part> = Vec::with_capacity(count.unwrap_or_default());
         let mut add = |start: usize, key: &'a str, value: SjsonValue<'a>| {
             if let Some(last) = parts.last_mut() {
                 at += last.take_tail(&source[at..start]);

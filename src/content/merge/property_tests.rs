@@ -94,14 +94,22 @@ fn all_small_documents_merge_as_the_reference_does() {
 }
 
 /// A small generator of random numbers.
-struct Dice(u64);
+struct Dice {
+    state: u64,
+    /// True for ids that are unique in their list alone, as if each list counted from 1.
+    has_local_ids: bool,
+}
 
 impl Dice {
+    fn new(state: u64) -> Dice {
+        Dice { state, has_local_ids: false }
+    }
+
     fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 11) % sides as u64) as usize
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        ((self.state >> 11) % sides as u64) as usize
     }
 
     fn pick<'a>(&mut self, texts: &[&'a str]) -> &'a str {
@@ -126,7 +134,10 @@ impl Dice {
                     if self.roll(2) == 0 {
                         out.push_str(self.pick(&[" ", "\n  ", "\n  // item\n  "]));
                         out.push_str("{ id = \"");
-                        out.push_str(&format!("{id}{home}{depth}\""));
+                        match self.has_local_ids {
+                            true => out.push_str(&format!("{id}\"")),
+                            false => out.push_str(&format!("{id}{home}{depth}\"")),
+                        }
                         self.entries(out, depth + 1, &["x", "y"]);
                         out.push_str(self.pick(&[" }", "\n}", " } // i\n", " },"]));
                     }
@@ -198,6 +209,58 @@ fn is_by_lines(merged: &Merged) -> bool {
     true
 }
 
+/// Two sides that add and remove objects in lists with ids of their own match a merge of each list.
+#[test]
+fn lists_with_ids_of_their_own_merge_apart() {
+    let mut dice = Dice::new(0x1234_5678_9abc_def1);
+    let names = ["a", "b", "c"];
+    type Lists = [[Option<usize>; 3]; 3];
+    let text = |lists: &Lists| -> String {
+        let list = |(name, list): (&&str, &[Option<usize>; 3])| {
+            let items = list.iter().enumerate();
+            let items = items.filter_map(|(id, v)| Some(format!("{{ id = {id} v = {} }} ", (*v)?)));
+            format!("{name} = [ {}]\n", items.collect::<String>())
+        };
+        names.iter().zip(lists).map(list).collect()
+    };
+    for _ in 0..20_000 {
+        let mut base: Lists = Default::default();
+        let is_any =
+            |lists: &Lists, id: usize| lists.iter().filter(|list| list[id].is_some()).count();
+        base.iter_mut().flatten().for_each(|value| *value = (dice.roll(2) == 0).then_some(0));
+        // An id that the base has once may move, which is another case.
+        if (0..3).any(|id| is_any(&base, id) == 1) {
+            continue;
+        }
+        let mut sides = [base, base];
+        for (side, lists) in sides.iter_mut().enumerate() {
+            for value in lists.iter_mut().flatten() {
+                if dice.roll(4) == 0 {
+                    *value = (dice.roll(2) == 0).then_some(side + 1);
+                }
+            }
+        }
+        let [left, right] = sides;
+        let mut wanted: Lists = Default::default();
+        for (list, id) in (0..9).map(|at| (at / 3, at % 3)) {
+            let [old, l, r] = [&base, &left, &right].map(|lists| lists[list][id]);
+            wanted[list][id] = if r == old { l } else { r };
+        }
+        let texts = [&base, &left, &right].map(text);
+        let merged = merged([&texts[0], &texts[1], &texts[2]]);
+        assert_eq!(merged.by_lines, None, "{texts:?}");
+        let sorted = |text: &str| {
+            let SjsonTree::Object(mut lists) = tree_of(text) else { panic!("{text}") };
+            for (_, list) in &mut lists {
+                let SjsonTree::Array(items) = list else { panic!("{text}") };
+                items.sort_by_key(|item| format!("{:?}", item.get("id")));
+            }
+            lists
+        };
+        assert_eq!(sorted(&merged.text), sorted(&text(&wanted)), "{texts:?}");
+    }
+}
+
 /// Checks the properties of one merge. Returns false if it was merged by lines.
 fn check_properties(texts: [&str; 3]) -> bool {
     let [base, left, right] = texts;
@@ -240,9 +303,10 @@ fn check_properties(texts: [&str; 3]) -> bool {
 #[test]
 fn random_merges_keep_their_properties() {
     let cases: Option<usize> = std::env::var("MERGE_CASES").ok().and_then(|text| text.parse().ok());
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut dice = Dice::new(0x9e37_79b9_7f4a_7c15);
     let (cases, mut by_lines) = (cases.unwrap_or(2_000), 0);
-    for _ in 0..cases {
+    for case in 0..cases {
+        dice.has_local_ids = case % 2 == 1;
         let base = dice.document();
         let (left, right) = match dice.roll(4) {
             0 => (dice.document(), dice.document()),
@@ -257,7 +321,7 @@ fn random_merges_keep_their_properties() {
 #[test]
 fn random_merges_of_objects_match_the_reference() {
     let cases = std::env::var("MERGE_CASES").ok().and_then(|text| text.parse().ok());
-    let mut dice = Dice(0x2545_f491_4f6c_dd1d);
+    let mut dice = Dice::new(0x2545_f491_4f6c_dd1d);
     let tree = |dice: &mut Dice| {
         let mut text = String::new();
         for key in ["a", "b", "c"] {

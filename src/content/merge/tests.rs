@@ -255,3 +255,47 @@ fn hostile_texts_end_in_time() {
     let list = |item: &str| format!("[{}]", item.repeat(20_000));
     merged(&list("{a=1}"), &list("{a=2}"), &list("{a=1}{b=1}"));
 }
+
+#[test]
+fn texts_that_both_sides_add_to_a_list_stay() {
+    check("a = [\"k\" \"b\"]", "a = [\"k\" \"c\"]", "a = [\"k\"]", "a = [\"k\" \"c\"]");
+    check("a = [\"b\" \"k\"]", "a = [\"n\" \"k\"]", "a = [\"m\" \"k\"]", "a = [\"m\" \"n\" \"k\"]");
+}
+
+#[test]
+fn ids_that_each_list_counts_are_merged_in_each_list() {
+    // Both sides add the id 2, in different lists.
+    check(
+        "b = { nodes = [{ id = 1 }] }\nc = { nodes = [{ id = 1 }] }\n",
+        "b = { nodes = [{ id = 1 } { id = 2 }] }\nc = { nodes = [{ id = 1 }] }\n",
+        "b = { nodes = [{ id = 1 }] }\nc = { nodes = [{ id = 1 } { id = 2 v = 1 }] }\n",
+        "b = { nodes = [{ id = 1 } { id = 2 }] }\nc = { nodes = [{ id = 1 } { id = 2 v = 1 }] }\n",
+    );
+    // Each adds a list of its own, and a third one has the same id.
+    check(
+        "a = [{ id = 1 }]\n",
+        "a = [{ id = 1 }]\nl = [{ id = 1 }]\n",
+        "a = [{ id = 1 }]\nr = [{ id = 1 }]\n",
+        "a = [{ id = 1 }]\nl = [{ id = 1 }]\nr = [{ id = 1 }]\n",
+    );
+    // The object moves although the other side uses its id in another list, too.
+    check(
+        "a = [{ id = 1 v = 1 }]\nb = []\n",
+        "a = []\nb = [{ id = 1 v = 1 }]\n",
+        "a = [{ id = 1 v = 2 }]\nb = []\nc = [{ id = 1 }]\n",
+        "a = []\nb = [{ id = 1 v = 2 }]\nc = [{ id = 1 }]\n",
+    );
+}
+
+#[test]
+fn paths_of_keys_with_periods_differ_from_nested_keys() {
+    check_overrides(
+        [
+            "\"a.b\" = 1\na = { b = 1 }\n",
+            "\"a.b\" = 2\na = { b = 2 }\n",
+            "\"a.b\" = 3\na = { b = 3 }\n",
+        ],
+        "\"a.b\" = 3\na = { b = 3 }\n",
+        &[("\"a.b\"", "value", "2", "3"), ("a.b", "value", "2", "3")],
+    );
+}

@@ -1,9 +1,10 @@
 //! New names of a move or a copy: the paths of all files that belong together, and the reasons why
 //! they are refused. Reads no files.
 
-use crate::references::{ContentGraph, Renames, Target, is_golden};
+use crate::references::{ContentGraph, Renames, Target};
 use engine_foundation::Error;
 use engine_foundation::error;
+use engine_resource::folder_scan::is_reference_picture;
 use engine_resource::resource_name::{PATH_BYTES_MAX, ResourceName, SourceName, is_inside};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +107,7 @@ fn add_resources(graph: &ContentGraph, renames: &mut Renames) {
     for (from, to) in &renames.files {
         let of = |path: &str| SourceName::of(path, &graph.kinds).and_then(Result::ok);
         if let (Some(old), Some(new)) = (of(from), of(to))
-            && !is_golden(from)
+            && !is_reference_picture(from)
         {
             renames.resources.insert(old.resource, new.resource);
         }
@@ -159,7 +160,7 @@ pub fn check_destinations(
                  change texts that name it: choose another name"
             ));
         }
-        if to.contains(is_unfit) && !from.contains(is_unfit) {
+        if to.contains(is_unsafe_in_name) && !from.contains(is_unsafe_in_name) {
             return Err(error!(
                 "'{to}' has a character that names in scripts are not searched for (a space, a \
                  quotation mark, '%' or '\\'): choose another name"
@@ -189,7 +190,7 @@ pub fn check_destinations(
 }
 
 /// Returns true for a character that a text in a script which is likely a name never has.
-fn is_unfit(c: char) -> bool {
+fn is_unsafe_in_name(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "\\%\"'".contains(c)
 }
 

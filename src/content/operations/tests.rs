@@ -96,14 +96,14 @@ fn likely_references_follow_only_if_asked() {
 
 #[test]
 fn copies_are_used_by_the_chosen_users() {
-    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Followers::None));
+    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Users::None));
     text(&files, "t/brick.fr.png");
     assert_eq!(text(&files, "w.material"), "textures = { color = \"t/wall\" }\n");
     let listed = ["w.material".to_string()];
-    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Followers::Listed(&listed)));
+    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Users::Listed(&listed)));
     assert_eq!(text(&files, "w.material"), "textures = { color = \"t/brick\" }\n");
     assert!(text(&files, "m/a.gltf").contains("../t/wall.png"));
-    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Followers::All));
+    let files = planned(|graph| plan_copy(graph, "t/wall", "t/brick", Users::All));
     assert!(text(&files, "m/a.gltf").contains("../t/brick.png"));
 }
 
@@ -116,11 +116,11 @@ fn a_resource_that_is_missing_can_be_replaced() {
     ]);
     let graph = game.graph();
     assert_eq!(graph.missing().len(), 2);
-    let plan = plan_replace(&graph, "old", "new.unit", Followers::All).unwrap();
+    let plan = plan_replace(&graph, "old", "new.unit", Users::All).unwrap();
     apply(&game.root, &plan.changes(&graph, false).unwrap()).unwrap();
     assert_eq!(game.graph().missing(), []);
     assert_eq!(game.files()[0].1, "units = { a = { unit = \"new\" } }");
-    let message = plan_replace(&game.graph(), "old", "new", Followers::All).unwrap_err().message;
+    let message = plan_replace(&game.graph(), "old", "new", Users::All).unwrap_err().message;
     assert!(message.ends_with("and nothing names it"), "{message}");
 }
 
@@ -178,4 +178,135 @@ fn impossible_operations_are_refused() {
     // Only the case of a name changes.
     let plan = plan_move(&graph, "a", "A").unwrap();
     assert_eq!(plan.moves, [("a.lua".to_string(), "A.lua".to_string())]);
+}
+
+#[test]
+fn a_moved_resource_is_found_by_its_old_name() {
+    let game = TestGame::new(FILES);
+    let mv = |from: &str, to: &str| {
+        let graph = game.graph();
+        let plan = plan_move(&graph, from, to).unwrap();
+        apply(&game.root, &plan.changes(&graph, false).unwrap()).unwrap();
+    };
+    mv("units/a", "units/b");
+    mv("units/b.unit", "c");
+    let table = fs::read_to_string(game.root.join("redirects.sjson")).unwrap();
+    assert!(
+        table.ends_with("\n\"units/a.unit\" = \"units/b.unit\"\n\"units/b.unit\" = \"c.unit\"\n")
+    );
+    // Scripts have no old names.
+    mv("game/enemy.lua", "game/foe");
+    assert_eq!(fs::read_to_string(game.root.join("redirects.sjson")).unwrap(), table);
+    // An old name is no missing name, and its user counts.
+    fs::write(game.root.join("l.level"), "units = { x = { unit = \"units/a\" } }\n").unwrap();
+    let graph = game.graph();
+    assert_eq!((graph.missing(), graph.redirect_problems()), (vec![], vec![]));
+    let unit = graph.find("c.unit").unwrap();
+    let users: Vec<_> = graph.used_by(&unit).iter().map(|(_, at)| graph.location(*at)).collect();
+    assert_eq!(users, ["l.level:1", "main.lua:2"]);
+    let taken = plan_move(&graph, "redirects.sjson", "x.sjson").unwrap();
+    assert!(check_found_by_name(&graph, &taken, "main").is_err());
+    // The next move changes it, too.
+    mv("c", "d/e");
+    let level = fs::read_to_string(game.root.join("l.level")).unwrap();
+    assert_eq!(level, "units = { x = { unit = \"d/e\" } }\n");
+}
+
+#[test]
+fn old_names_are_rewritten_and_leave_the_table() {
+    let game = TestGame::new(&[
+        (
+            "redirects.sjson",
+            "// mine\n\"o/a.unit\" = \"o/b.unit\"\n\"o/b.unit\" = \"u/c.unit\"\n\
+            \"tiles/1.unit\" = \"u/c.unit\"\n\"dead.unit\" = \"no.unit\"\n\
+            \"u/d.unit\" = \"u/c.unit\"\n",
+        ),
+        ("u/c.unit", ""),
+        ("u/d.unit", ""),
+        ("l.level", "units = { x = { unit = \"o/a\" } y = { unit = \"u/d\" } } // here\n"),
+        ("main.lua", "x = \"o/b\"\nWorld.spawn_unit(w, \"o/a\")\ny = \"tiles/\" .. n\n"),
+    ]);
+    let before = game.files();
+    let graph = game.graph();
+    assert_eq!(
+        graph.redirect_problems(),
+        [
+            "redirects.sjson:5: 'dead.unit' leads to 'no.unit', which does not exist",
+            "redirects.sjson:6: 'u/d.unit' exists, so that its redirect has no effect: remove it",
+        ]
+    );
+    let plan = plan_fixup(&graph).unwrap();
+    assert_eq!(
+        plan.notes,
+        ["main.lua:3: 'tiles/' begins a computed name, which may be 'tiles/1.unit': it stays in \
+          the table"]
+    );
+    // The likely name keeps its entry, which leads to the end of its chain.
+    apply(&game.root, &plan.changes(&graph, false).unwrap()).unwrap();
+    let files = game.files();
+    assert_eq!(
+        text(&files, "redirects.sjson"),
+        "// mine\n\"o/b.unit\" = \"u/c.unit\"\n\"tiles/1.unit\" = \"u/c.unit\"\n"
+    );
+    let level = "units = { x = { unit = \"u/c\" } y = { unit = \"u/d\" } } // here\n";
+    assert_eq!(text(&files, "l.level"), level);
+    assert!(text(&files, "main.lua").starts_with("x = \"o/b\"\nWorld.spawn_unit(w, \"u/c\")\n"));
+    undo(&game.root).unwrap();
+    assert_eq!(game.files(), before);
+    // With the likely name, and without the computed one, nothing stays.
+    fs::write(game.root.join("main.lua"), "x = \"o/b\"\n").unwrap();
+    let graph = game.graph();
+    let plan = plan_fixup(&graph).unwrap();
+    apply(&game.root, &plan.changes(&graph, true).unwrap()).unwrap();
+    assert!(!game.root.join("redirects.sjson").exists());
+    assert_eq!(fs::read_to_string(game.root.join("main.lua")).unwrap(), "x = \"u/c\"\n");
+    let graph = game.graph();
+    let plan = plan_fixup(&graph).unwrap();
+    assert!(plan.is_empty() && plan.changes(&graph, true).unwrap().changes.is_empty());
+}
+
+#[test]
+fn a_damaged_table_of_redirects_is_not_replaced() {
+    let game = TestGame::new(&[
+        ("redirects.sjson", "\"a.unit\" = \"b.unit\"\n\"b.unit\" = \"a.unit\"\n"),
+        ("u/c.unit", ""),
+    ]);
+    let graph = game.graph();
+    let cycle = "redirects.sjson:1: 'a.unit' leads back to itself: remove one entry of the cycle";
+    assert_eq!(graph.problems, [cycle]);
+    for refused in [plan_move(&graph, "u/c", "u/d"), plan_fixup(&graph)] {
+        assert_eq!(refused.unwrap_err().message, cycle);
+    }
+}
+
+#[test]
+fn copies_name_the_same_files_or_their_copies() {
+    let files = planned(|graph| plan_copy(graph, "m/a.model", "deep/er/b", Users::None));
+    let gltf = text(&files, "deep/er/b.gltf");
+    assert!(gltf.contains("\"uri\": \"b.bin\"") && gltf.contains("\"../../t/wall.png\""), "{gltf}");
+    assert!(text(&files, "m/a.gltf").contains("\"../t/wall.png\""), "the original stays");
+    let files = planned(|graph| plan_copy(graph, "m/", "deep", Users::None));
+    let gltf = text(&files, "deep/a.gltf");
+    assert!(gltf.contains("\"uri\": \"a.bin\"") && gltf.contains("\"../t/wall.png\""), "{gltf}");
+}
+
+#[test]
+fn a_component_that_units_use_stays_in_its_folder() {
+    let game = TestGame::new(&[
+        ("components/spin.lua", ""),
+        ("components/free.lua", ""),
+        ("a.unit", "components = { spin = { speed = 1 } }\n"),
+    ]);
+    let graph = game.graph();
+    assert_eq!(
+        plan_move(&graph, "components/spin", "other/spin").unwrap_err().message,
+        "a.unit:1: 'components/spin.lua' is used as a component, and components are in \
+         components/: give it a name in that folder"
+    );
+    plan_move(&graph, "components/free", "other/free").unwrap();
+    let plan = plan_move(&graph, "components/spin", "components/rotate").unwrap();
+    assert_eq!(plan.references[0].new, "rotate");
+    fs::write(game.root.join("a.unit"), "components = { spim = {} }\n").unwrap();
+    let message = game.graph().missing()[0].message();
+    assert_eq!(message, "there is no component 'spim', did you mean 'spin'?");
 }

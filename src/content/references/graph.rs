@@ -12,14 +12,15 @@ use engine_foundation::file_access::{self, FileState, readers};
 use engine_foundation::sjson;
 use engine_resource::folder_scan::{self, ScannedFile};
 use engine_resource::glob::Glob;
+use engine_resource::redirects::Redirects;
 use engine_resource::resource_kind::{ResourceKinds, SourceForm, kind_names};
 use engine_resource::resource_name::{ResourceName, SourceName, is_inside};
 use engine_resource::settings;
-use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 mod neighbourhood;
 mod queries;
+mod redirected;
 mod resolve;
 
 pub use neighbourhood::{
@@ -105,14 +106,20 @@ pub struct ContentGraph {
     pub files: Vec<FileNode>,
     /// Problems of the folder: names that clash, folders that cannot be read.
     pub problems: Vec<String>,
+    /// Resources and other files, sorted by target.
     nodes: Vec<Node>,
-    ids: HashMap<Target, u32>,
     /// Edges by the node that is named, then by the node that names it.
     edges: Vec<Edge>,
-    /// For each node, its edges to others, as positions in `edges`.
-    outgoing: Vec<Vec<u32>>,
+    /// Positions in `edges`, sorted by the node that names another.
+    outgoing: Vec<u32>,
+    /// For each node, the start of its part of `outgoing`; then the end of the last one.
+    outgoing_starts: Vec<u32>,
     /// Certain references that name nothing.
     missing: Vec<ReferenceUse>,
+    /// The table of redirects, or the reason why it cannot be read.
+    redirects: Result<Redirects, Error>,
+    /// References by an old name of the table, sorted, with the index of the entry.
+    redirected: Vec<(ReferenceUse, usize)>,
 }
 
 impl ContentGraph {
@@ -126,7 +133,7 @@ impl ContentGraph {
             .files
             .iter()
             .map(|file| match SourceName::of(&file.path, &options.kinds) {
-                _ if is_golden(&file.path) => None,
+                _ if folder_scan::is_reference_picture(&file.path) => None,
                 Some(Ok(name)) => Some(name),
                 Some(Err(message)) => {
                     problems.push(message);
@@ -152,16 +159,20 @@ impl ContentGraph {
         if is_changed && let Some(path) = options.cache {
             ReferenceCache::write(path, &files);
         }
+        let redirects = Redirects::read(root);
+        problems.extend(redirects.as_ref().err().map(|error| error.message.clone()));
         let mut graph = ContentGraph {
             root: root.to_path_buf(),
             kinds: options.kinds,
             files,
             problems,
             nodes: Vec::new(),
-            ids: HashMap::new(),
             edges: Vec::new(),
             outgoing: Vec::new(),
+            outgoing_starts: Vec::new(),
             missing: Vec::new(),
+            redirects,
+            redirected: Vec::new(),
         };
         graph.add_nodes();
         graph.add_edges(options.is_external);
@@ -169,29 +180,43 @@ impl ContentGraph {
     }
 
     fn add_nodes(&mut self) {
-        let mut by_target: BTreeMap<Target, Vec<usize>> = BTreeMap::new();
-        for (at, file) in self.files.iter().enumerate() {
-            let target = match &file.resource {
-                Some(resource) => Target::Resource(resource.clone()),
-                None => Target::File(file.path.clone()),
-            };
-            by_target.entry(target).or_default().push(at);
+        let target = |file: &FileNode| match &file.resource {
+            Some(resource) => Target::Resource(resource.clone()),
+            None => Target::File(file.path.clone()),
+        };
+        let mut rows: Vec<(Target, usize)> =
+            self.files.iter().enumerate().map(|(at, file)| (target(file), at)).collect();
+        rows.sort_unstable();
+        for (target, file) in rows {
+            match self.nodes.last_mut() {
+                Some(last) if last.target == target => last.files.push(file),
+                _ => self.nodes.push(Node { target, files: vec![file] }),
+            }
         }
-        for (target, files) in by_target {
-            self.ids.insert(target.clone(), self.nodes.len() as u32);
-            self.nodes.push(Node { target, files });
-        }
-        self.outgoing = vec![Vec::new(); self.nodes.len()];
+    }
+
+    /// Returns the node of a target.
+    fn id_of(&self, target: &Target) -> Option<u32> {
+        let found = self.nodes.binary_search_by(|node| node.target.cmp(target));
+        found.ok().map(|at| at as u32)
     }
 
     fn add_edges(&mut self, is_external: &IsExternal) {
         let resolver = Resolver::new(self);
+        let (old_names, nodes) = self.old_names();
         let (mut edges, mut missing, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+        let mut redirected = Vec::new();
         for (from, node) in self.nodes.iter().enumerate() {
             for file in &node.files {
                 for (reference, named) in self.files[*file].references.iter().enumerate() {
                     let at = ReferenceUse { file: *file, reference };
                     resolver.resolve(*file, named, &mut targets);
+                    let is_name = !matches!(named.form, NameForm::Pattern | NameForm::Prefix);
+                    if targets.is_empty() && is_name && !nodes.is_empty() {
+                        old_names.resolve(*file, named, &mut targets);
+                        redirected.extend(targets.iter().map(|entry| (at, *entry as usize)));
+                        targets.iter_mut().for_each(|entry| *entry = nodes[entry]);
+                    }
                     let is_certain = named.certainty == Certainty::Certain;
                     if targets.is_empty() && is_certain && !resolver.is_external(named, is_external)
                     {
@@ -203,11 +228,15 @@ impl ContentGraph {
             }
         }
         edges.sort_unstable();
-        for (position, edge) in edges.iter().enumerate() {
-            self.outgoing[edge.from as usize].push(position as u32);
-        }
+        let mut outgoing: Vec<u32> = (0..edges.len() as u32).collect();
+        outgoing.sort_by_key(|at| edges[*at as usize].from);
+        let start =
+            |node: u32| outgoing.partition_point(|at| edges[*at as usize].from < node) as u32;
+        self.outgoing_starts = (0..=self.nodes.len() as u32).map(start).collect();
+        self.outgoing = outgoing;
         missing.sort_unstable();
-        (self.edges, self.missing) = (edges, missing);
+        redirected.sort_unstable();
+        (self.edges, self.missing, self.redirected) = (edges, missing, redirected);
     }
 
     /// Returns the reference of a use.
@@ -219,11 +248,6 @@ impl ContentGraph {
     pub fn location(&self, at: ReferenceUse) -> String {
         format!("{}:{}", self.files[at.file].path, self.reference(at).line)
     }
-}
-
-/// Returns true for the reference pictures of a suite: no resources, but moved with the suite.
-pub fn is_golden(path: &str) -> bool {
-    path.rsplit('/').skip(1).any(|folder| folder.ends_with(".golden"))
 }
 
 type Parsed = (Result<Vec<Reference>, String>, bool);

@@ -14,7 +14,7 @@ mod tests;
 
 pub use graph::{
     ContentGraph, FileNode, GraphOptions, Neighbour, NeighbourArrow, Neighbourhood,
-    NeighbourhoodOptions, Problem, ReferenceUse, Target, UseDirection, is_found_by_name, is_golden,
+    NeighbourhoodOptions, Problem, ReferenceUse, Target, UseDirection, is_found_by_name,
     neighbours_text, parse,
 };
 pub use lua_parser::ScriptArguments;

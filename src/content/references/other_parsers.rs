@@ -5,6 +5,7 @@ use super::rules::EXPORTED;
 use super::sjson_parser::SjsonReferences;
 use super::{Certainty, NameForm, Reference};
 use engine_foundation::sjson::{self, TextSpan};
+use engine_foundation::xml::unescape;
 use engine_resource::resource_kind::ResourceKinds;
 
 /// Endings of files in XML whose attributes name files.
@@ -106,7 +107,7 @@ fn attributes(text: &str, names: &[&str]) -> Vec<Reference> {
         line += text[counted..start].bytes().filter(|byte| *byte == b'\n').count() as u32;
         counted = start;
         let span = TextSpan { start, end: start + length };
-        let name = unescaped(&text[span.start..span.end]);
+        let name = unescape(&text[span.start..span.end]);
         found.push(relative(&name, span, line));
     }
     found
@@ -115,9 +116,4 @@ fn attributes(text: &str, names: &[&str]) -> Vec<Reference> {
 fn relative(name: &str, span: TextSpan, line: u32) -> Reference {
     let (form, certainty) = (NameForm::Relative, Certainty::Certain);
     Reference { kinds: 0, name: name.to_string(), span, line, form, certainty }
-}
-
-fn unescaped(text: &str) -> String {
-    let escapes = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
-    escapes.iter().fold(text.to_string(), |text, (from, to)| text.replace(from, to))
 }

@@ -46,6 +46,21 @@ impl Renames {
         (text != name).then_some(text)
     }
 
+    /// Returns the text of a relative path in the copy of a file, or `None` if it stays the same.
+    pub fn copied(
+        &self,
+        graph: &ContentGraph,
+        file: &FileNode,
+        reference: &Reference,
+    ) -> Option<String> {
+        if !matches!(reference.form, NameForm::Relative | NameForm::Uri) {
+            return None;
+        }
+        let target = graph.target_of(&graph.relative_path(file, reference)?)?;
+        let text = self.relative(graph, file, reference, &target)?;
+        (text != reference.name).then_some(text)
+    }
+
     /// Returns a relative path after renames of the target, of the referring file, or of both.
     fn relative(
         &self,

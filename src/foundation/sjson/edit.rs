@@ -7,8 +7,8 @@
 
 use super::write::{WriteStyle, check, key_text, prefix_path, value_text};
 use super::{
-    Document, NESTING_MAX, NodeData, PathStep, SjsonTree, SjsonValue, TextSpan, TreeError, parse,
-    path_text,
+    Document, NESTING_MAX, ObjectEntry, PathStep, SjsonTree, SjsonValue, TextSpan, TreeError,
+    parse, path_text,
 };
 
 /// An editor for one document. A change that fails leaves the document unchanged.
@@ -277,7 +277,7 @@ impl<'a> Layout<'a> {
             content_start: span.start + edge,
             content_end: span.end - edge,
             bare: bare(&value),
-            parts: parts(document, value),
+            parts: parts(value),
             style: style(document, chain),
             commas: false,
             parent_on_one_line: chain.get(1).is_some_and(one_line),
@@ -510,17 +510,12 @@ fn comment_length(text: &str) -> Option<usize> {
     Some(inner.find("*/").map_or(text.len(), |length| length + 4))
 }
 
-fn parts(document: &Document, value: SjsonValue) -> Vec<TextSpan> {
-    let span = |node: u32| document.nodes[node as usize].span.range();
-    match value.data() {
-        NodeData::Array(nodes) => nodes.iter().map(|node| span(*node)).collect(),
-        NodeData::Object(fields) => fields
-            .iter()
-            .map(|field| TextSpan {
-                start: field.key_span.range().start,
-                end: span(field.node).end,
-            })
-            .collect(),
+fn parts(value: SjsonValue) -> Vec<TextSpan> {
+    let entry =
+        |entry: ObjectEntry| TextSpan { start: entry.key_span.start, end: entry.value.span().end };
+    match (value.items(), value.entries()) {
+        (Some(items), _) => items.map(SjsonValue::span).collect(),
+        (_, Some(entries)) => entries.map(entry).collect(),
         _ => Vec::new(),
     }
 }
@@ -532,7 +527,8 @@ fn style(document: &Document, chain: &[SjsonValue]) -> WriteStyle {
     if text.split_once('\n').is_some_and(|(line, _)| line.ends_with('\r')) {
         style.newline = "\r\n";
     }
-    let first_bytes = document.lines.iter().filter_map(|start| text.as_bytes().get(*start));
+    let first_bytes = document.lines().iter();
+    let first_bytes = first_bytes.filter_map(|start| text.as_bytes().get(*start as usize));
     if first_bytes.copied().find(|byte| b" \t".contains(byte)) == Some(b'\t') {
         style.indent = "\t";
     }

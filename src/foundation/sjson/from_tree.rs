@@ -1,13 +1,12 @@
 //! Documents from trees: values without a text, for code that checks compiled data against the
 //! rules of its source.
 
-use super::{Document, DocumentNode, NodeData, NodeField, NodeSpan, SjsonTree};
+use super::nodes::{NodeData, NodeSpan, Nodes};
+use super::{Document, SjsonTree};
 use crate::Error;
 use crate::error;
 use std::collections::HashSet;
-
-/// The position of all values without a text.
-const NOWHERE: NodeSpan = NodeSpan { start: 0, end: 0 };
+use std::sync::OnceLock;
 
 impl Document {
     /// Creates a document from a tree's values. It has no text, so every value is in line 1, column
@@ -16,37 +15,44 @@ impl Document {
     /// # Errors
     /// Returns an error if an object has a key twice, which a text cannot have.
     pub fn from_tree(tree: &SjsonTree) -> Result<Document, Error> {
-        let mut nodes = Vec::new();
+        let mut nodes = Nodes::default();
         let root = add(&mut nodes, tree)? as usize;
-        Ok(Document { text: String::new(), nodes, root, bare_root: false, lines: vec![0] })
+        nodes.shrink();
+        let lines = OnceLock::new();
+        Ok(Document { text: String::new(), nodes, root, bare_root: false, lines })
     }
 }
 
 /// Adds a value after its children, and returns its index among the nodes.
-fn add(nodes: &mut Vec<DocumentNode>, tree: &SjsonTree) -> Result<u32, Error> {
+fn add(nodes: &mut Nodes, tree: &SjsonTree) -> Result<u32, Error> {
+    // No value has a position.
+    let span = NodeSpan::default();
+    let counts = nodes.open_counts();
     let data = match tree {
         SjsonTree::Null => NodeData::Null,
         SjsonTree::Bool(value) => NodeData::Bool(*value),
         SjsonTree::Number(number) => NodeData::Number(*number),
-        SjsonTree::String(text) => NodeData::String(text.as_str().into()),
+        SjsonTree::String(text) => NodeData::String(nodes.add_text(Some(text.clone()))),
         SjsonTree::Array(items) => {
-            let items = items.iter().map(|item| add(nodes, item));
-            NodeData::Array(items.collect::<Result<_, Error>>()?)
+            for item in items {
+                let node = add(nodes, item)?;
+                nodes.add_item(node);
+            }
+            nodes.end_items(counts)
         }
         SjsonTree::Object(entries) => {
             let mut known = HashSet::with_capacity(entries.len());
-            let fields = entries.iter().map(|(key, value)| {
+            for (key, value) in entries {
                 if !known.insert(key) {
                     return Err(error!("it is damaged: the key '{key}' appears twice"));
                 }
-                let (key, key_span) = (key.as_str().into(), NOWHERE);
-                Ok(NodeField { key, key_span, node: add(nodes, value)? })
-            });
-            NodeData::Object(fields.collect::<Result<_, Error>>()?)
+                let (key, node) = (nodes.add_text(Some(key.clone())), add(nodes, value)?);
+                nodes.add_field(span, key, node);
+            }
+            nodes.end_fields(counts)
         }
     };
-    nodes.push(DocumentNode { span: NOWHERE, data });
-    Ok(nodes.len() as u32 - 1)
+    Ok(nodes.push(span, data))
 }
 
 #[cfg(test)]

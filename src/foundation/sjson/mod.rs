@@ -22,15 +22,18 @@ mod edit;
 #[cfg(test)]
 mod edit_tests;
 mod from_tree;
+mod nodes;
 mod parse;
 #[cfg(test)]
 mod parse_tests;
 mod write;
 
 use std::fmt;
+use std::sync::OnceLock;
 
 pub use edit::DocumentEditor;
-pub use parse::{parse, parse_bytes};
+use nodes::{NodeData, NodeField, Nodes};
+pub use parse::{parse, parse_bytes, parse_text};
 pub use write::write;
 pub(crate) use write::{push_number, push_string};
 
@@ -172,57 +175,16 @@ pub struct TextSpan {
     pub end: usize,
 }
 
-/// A value in the text. Children precede their parents in `Document::nodes`.
-#[derive(Clone, Debug)]
-struct DocumentNode {
-    span: NodeSpan,
-    data: NodeData,
-}
-
-/// A [`TextSpan`] in half the memory: a text has at most [`TEXT_BYTES_MAX`] bytes.
-#[derive(Clone, Copy, Debug)]
-struct NodeSpan {
-    start: u32,
-    end: u32,
-}
-
-impl NodeSpan {
-    fn new(start: usize, end: usize) -> NodeSpan {
-        NodeSpan { start: start as u32, end: end as u32 }
-    }
-
-    fn range(self) -> TextSpan {
-        TextSpan { start: self.start as usize, end: self.end as usize }
-    }
-}
-
-#[derive(Clone, Debug)]
-enum NodeData {
-    Null,
-    Bool(bool),
-    Number(f64),
-    String(Box<str>),
-    Array(Box<[u32]>),
-    Object(Box<[NodeField]>),
-}
-
-#[derive(Clone, Debug)]
-struct NodeField {
-    key: Box<str>,
-    key_span: NodeSpan,
-    node: u32,
-}
-
 /// A parsed text: the text itself and its values, each with its position in the text.
 #[derive(Clone, Debug)]
 pub struct Document {
     text: String,
-    nodes: Vec<DocumentNode>,
+    nodes: Nodes,
     root: usize,
     /// True if the whole text is the inside of an object, without braces around it.
     bare_root: bool,
-    /// Byte position of each line's start.
-    lines: Vec<usize>,
+    /// Byte position of each line's start, found when the first line is asked for.
+    lines: OnceLock<Vec<u32>>,
 }
 
 impl Document {
@@ -250,12 +212,19 @@ impl Document {
     /// Returns the line and the column (in characters) of a byte in the text, both from 1.
     pub fn position(&self, byte: usize) -> (usize, usize) {
         let line = self.line(byte);
-        let start = self.lines[line - 1];
+        let start = self.lines()[line - 1] as usize;
         (line, column_of(&self.text[start..byte]))
     }
 
     fn line(&self, byte: usize) -> usize {
-        self.lines.partition_point(|start| *start <= byte)
+        self.lines().partition_point(|start| *start as usize <= byte)
+    }
+
+    fn lines(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            [0].into_iter().chain(breaks.map(|(at, _)| at as u32 + 1)).collect()
+        })
     }
 
     fn value(&self, node: usize) -> SjsonValue<'_> {
@@ -298,13 +267,22 @@ impl ObjectEntry<'_> {
 }
 
 impl<'a> SjsonValue<'a> {
-    fn data(self) -> &'a NodeData {
-        &self.document.nodes[self.node].data
+    fn data(self) -> NodeData {
+        self.document.nodes.data(self.node)
+    }
+
+    fn entry(self, field: &'a NodeField) -> ObjectEntry<'a> {
+        let document = self.document;
+        ObjectEntry {
+            key: document.nodes.key(&document.text, field),
+            key_span: field.key_span.range(),
+            value: document.value(field.node as usize),
+        }
     }
 
     /// Returns the position of the value in the text, including quotes and brackets.
     pub fn span(self) -> TextSpan {
-        self.document.nodes[self.node].span.range()
+        self.document.nodes.span(self.node)
     }
 
     /// Returns the line where the value starts, from 1.
@@ -330,14 +308,14 @@ impl<'a> SjsonValue<'a> {
 
     pub fn as_bool(self) -> Option<bool> {
         match self.data() {
-            NodeData::Bool(value) => Some(*value),
+            NodeData::Bool(value) => Some(value),
             _ => None,
         }
     }
 
     pub fn as_f64(self) -> Option<f64> {
         match self.data() {
-            NodeData::Number(value) => Some(*value),
+            NodeData::Number(value) => Some(value),
             _ => None,
         }
     }
@@ -358,7 +336,10 @@ impl<'a> SjsonValue<'a> {
 
     pub fn as_str(self) -> Option<&'a str> {
         match self.data() {
-            NodeData::String(value) => Some(value),
+            NodeData::String(text) => {
+                let document = self.document;
+                Some(document.nodes.text(&document.text, self.span(), text))
+            }
             _ => None,
         }
     }
@@ -373,7 +354,10 @@ impl<'a> SjsonValue<'a> {
     pub fn items(self) -> Option<impl ExactSizeIterator<Item = SjsonValue<'a>>> {
         let document = self.document;
         match self.data() {
-            NodeData::Array(nodes) => Some(nodes.iter().map(|node| document.value(*node as usize))),
+            NodeData::Array(items) => {
+                let items = document.nodes.items(items).iter();
+                Some(items.map(|node| document.value(*node as usize)))
+            }
             _ => None,
         }
     }
@@ -382,39 +366,41 @@ impl<'a> SjsonValue<'a> {
     pub fn entries(self) -> Option<impl ExactSizeIterator<Item = ObjectEntry<'a>>> {
         let document = self.document;
         match self.data() {
-            NodeData::Object(fields) => Some(fields.iter().map(|field| ObjectEntry {
-                key: &field.key,
-                key_span: field.key_span.range(),
-                value: document.value(field.node as usize),
-            })),
+            NodeData::Object(fields) => {
+                let fields = document.nodes.fields(fields).iter();
+                Some(fields.map(move |field| self.entry(field)))
+            }
             _ => None,
         }
     }
 
     pub fn to_tree(self) -> SjsonTree {
-        let tree = |node: &u32| self.document.value(*node as usize).to_tree();
-        match self.data() {
-            NodeData::Null => SjsonTree::Null,
-            NodeData::Bool(value) => SjsonTree::Bool(*value),
-            NodeData::Number(value) => SjsonTree::Number(*value),
-            NodeData::String(value) => SjsonTree::String(value.to_string()),
-            NodeData::Array(nodes) => SjsonTree::Array(nodes.iter().map(tree).collect()),
-            NodeData::Object(fields) => {
-                let entry = |field: &NodeField| (field.key.to_string(), tree(&field.node));
-                SjsonTree::Object(fields.iter().map(entry).collect())
-            }
+        if let Some(items) = self.items() {
+            return SjsonTree::Array(items.map(SjsonValue::to_tree).collect());
+        }
+        if let Some(entries) = self.entries() {
+            let entry = |entry: ObjectEntry| (entry.key.to_string(), entry.value.to_tree());
+            return SjsonTree::Object(entries.map(entry).collect());
+        }
+        match (self.data(), self.as_str()) {
+            (_, Some(text)) => SjsonTree::String(text.to_string()),
+            (NodeData::Bool(value), _) => SjsonTree::Bool(value),
+            (NodeData::Number(value), _) => SjsonTree::Number(value),
+            _ => SjsonTree::Null,
         }
     }
 
     fn step(self, step: PathStep) -> Option<SjsonValue<'a>> {
-        let node = match (self.data(), step) {
-            (NodeData::Object(fields), PathStep::Key(key)) => {
-                fields.iter().find(|field| &*field.key == key)?.node
+        match step {
+            PathStep::Key(key) => {
+                let NodeData::Object(fields) = self.data() else { return None };
+                let Document { nodes, text, .. } = self.document;
+                let mut fields = nodes.fields(fields).iter();
+                let field = fields.find(|field| nodes.has_key(text, field, key))?;
+                Some(self.document.value(field.node as usize))
             }
-            (NodeData::Array(nodes), PathStep::Item(index)) => *nodes.get(index)?,
-            _ => return None,
-        };
-        Some(self.document.value(node as usize))
+            PathStep::Item(index) => self.items()?.nth(index),
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! The parser: text to document. A hand-written parser with one pass. Every error has its position
 //! and a remedy. Does not interpret the values.
 
-use super::{
-    Document, DocumentNode, NESTING_MAX, NodeData, NodeField, NodeSpan, SyntaxError, TEXT_BYTES_MAX,
-};
+use super::nodes::{NodeData, NodeField, NodeSpan, Nodes};
+use super::{Document, NESTING_MAX, SyntaxError, TEXT_BYTES_MAX};
 use super::{column_of, write::number_text};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 type Parsed<T> = Result<T, SyntaxError>;
 
@@ -25,6 +25,25 @@ pub fn parse_bytes(bytes: &[u8]) -> Result<Document, SyntaxError> {
 
 /// Parses a text. The rules are in the head of `sjson`.
 pub fn parse(text: &str) -> Result<Document, SyntaxError> {
+    let (nodes, root, bare_root) = parse_nodes(text)?;
+    Ok(Document { text: text.to_string(), nodes, root, bare_root, lines: OnceLock::new() })
+}
+
+/// Parses a text without copying it.
+///
+/// # Errors
+/// Returns the text with the error.
+pub fn parse_text(text: String) -> Result<Document, (SyntaxError, String)> {
+    match parse_nodes(&text) {
+        Ok((nodes, root, bare_root)) => {
+            Ok(Document { text, nodes, root, bare_root, lines: OnceLock::new() })
+        }
+        Err(error) => Err((error, text)),
+    }
+}
+
+/// Returns the values of a text, the index of the root, and true if the root has no braces.
+fn parse_nodes(text: &str) -> Parsed<(Nodes, usize, bool)> {
     if text.len() > TEXT_BYTES_MAX {
         let message =
             format!("text has {} bytes, more than {TEXT_BYTES_MAX}: split it", text.len());
@@ -34,7 +53,7 @@ pub fn parse(text: &str) -> Result<Document, SyntaxError> {
     let bare_root = parser.skip_to_bare_root()?;
     let root = if bare_root {
         let fields = parser.fields(None)?;
-        parser.push(NodeSpan::new(parser.start, text.len()), NodeData::Object(fields))
+        parser.nodes.push(NodeSpan::new(parser.start, text.len()), fields)
     } else {
         parser.value()?
     };
@@ -45,15 +64,8 @@ pub fn parse(text: &str) -> Result<Document, SyntaxError> {
             extra.escape_debug()
         ));
     }
-    let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    parser.nodes.shrink_to_fit();
-    Ok(Document {
-        text: text.to_string(),
-        nodes: parser.nodes,
-        root: root as usize,
-        bare_root,
-        lines: [0].into_iter().chain(breaks.map(|(i, _)| i + 1)).collect(),
-    })
+    parser.nodes.shrink();
+    Ok((parser.nodes, root as usize, bare_root))
 }
 
 fn syntax_error_at(text: &str, byte: usize, message: String) -> SyntaxError {
@@ -94,13 +106,13 @@ struct Parser<'a> {
     start: usize,
     at: usize,
     depth: usize,
-    nodes: Vec<DocumentNode>,
+    nodes: Nodes,
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str) -> Parser<'a> {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        Parser { text, bytes: text.as_bytes(), start, at: start, depth: 0, nodes: Vec::new() }
+        Parser { text, bytes: text.as_bytes(), start, at: start, depth: 0, nodes: Nodes::default() }
     }
 
     fn syntax_error<T>(&self, message: String) -> Parsed<T> {
@@ -125,11 +137,6 @@ impl<'a> Parser<'a> {
 
     fn starts_comment(&self) -> bool {
         self.starts_with("//") || self.starts_with("/*")
-    }
-
-    fn push(&mut self, span: NodeSpan, data: NodeData) -> u32 {
-        self.nodes.push(DocumentNode { span, data });
-        self.nodes.len() as u32 - 1
     }
 
     fn span_from(&self, start: usize) -> NodeSpan {
@@ -178,14 +185,17 @@ impl<'a> Parser<'a> {
         let data = match self.peek() {
             Some(b'{') => {
                 self.at += 1;
-                NodeData::Object(self.fields(Some(start))?)
+                self.fields(Some(start))?
             }
-            Some(b'[') => NodeData::Array(self.items()?),
-            Some(b'"') => NodeData::String(self.string()?.into()),
+            Some(b'[') => self.items()?,
+            Some(b'"') => {
+                let text = self.string()?;
+                NodeData::String(self.nodes.add_text(text))
+            }
             Some(b'-' | b'0'..=b'9') => NodeData::Number(self.number()?),
             _ => self.literal()?,
         };
-        Ok(self.push(self.span_from(start), data))
+        Ok(self.nodes.push(self.span_from(start), data))
     }
 
     fn enter(&mut self, start: usize) -> Parsed<()> {
@@ -200,9 +210,9 @@ impl<'a> Parser<'a> {
 
     /// Parses the entries of an object, up to and including the brace that closes the one at
     /// `open`. If the file itself is the object, parses up to the end of the text.
-    fn fields(&mut self, open: Option<usize>) -> Parsed<Box<[NodeField]>> {
+    fn fields(&mut self, open: Option<usize>) -> Parsed<NodeData> {
         self.enter(open.unwrap_or(self.at))?;
-        let mut fields = Vec::new();
+        let counts = self.nodes.open_counts();
         let mut comma_may_follow = false;
         loop {
             self.skip()?;
@@ -219,21 +229,21 @@ impl<'a> Parser<'a> {
                 (Some(close @ (b'}' | b']')), _) => return self.wrong_close(close, open),
                 (Some(b','), _) => self.comma(&mut comma_may_follow)?,
                 _ => {
-                    fields.push(self.field()?);
+                    self.field()?;
                     comma_may_follow = true;
                 }
             }
         }
         self.depth -= 1;
-        self.refuse_duplicates(&fields)?;
-        Ok(fields.into())
+        self.refuse_duplicates(self.nodes.fields_since(counts))?;
+        Ok(self.nodes.end_fields(counts))
     }
 
-    fn items(&mut self) -> Parsed<Box<[u32]>> {
+    fn items(&mut self) -> Parsed<NodeData> {
         let open = self.at;
         self.at += 1;
         self.enter(open)?;
-        let mut items = Vec::new();
+        let counts = self.nodes.open_counts();
         let mut comma_may_follow = false;
         loop {
             self.skip()?;
@@ -249,14 +259,15 @@ impl<'a> Parser<'a> {
                     return self.syntax_error(message.to_string());
                 }
                 _ => {
-                    items.push(self.value()?);
+                    let item = self.value()?;
+                    self.nodes.add_item(item);
                     comma_may_follow = true;
                 }
             }
         }
         self.at += 1;
         self.depth -= 1;
-        Ok(items.into())
+        Ok(self.nodes.end_items(counts))
     }
 
     fn wrong_close<T>(&self, close: u8, open: Option<usize>) -> Parsed<T> {
@@ -283,18 +294,25 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn field(&mut self) -> Parsed<NodeField> {
+    fn field(&mut self) -> Parsed<()> {
         let start = self.at;
-        let key: Box<str> = match self.peek() {
-            Some(b'"') => self.string()?.into(),
-            _ => self.word().into(),
+        let key = match self.peek() {
+            Some(b'"') => self.string()?,
+            _ => {
+                self.word();
+                None
+            }
         };
+        let key = self.nodes.add_text(key);
         let key_span = self.span_from(start);
+        let key_text =
+            |parser: &Self| parser.nodes.text(parser.text, key_span.range(), key).to_string();
         if self.at == start {
             return self.unexpected("a key");
         }
         self.skip()?;
         if !matches!(self.peek(), Some(b'=' | b':')) {
+            let key = key_text(self);
             let key = shortened(&key);
             let message = format!("key '{key}' has no value: write {key} = value");
             return self.syntax_error_from(start, message);
@@ -302,26 +320,30 @@ impl<'a> Parser<'a> {
         self.at += 1;
         self.skip()?;
         if matches!(self.peek(), None | Some(b',' | b'}' | b']')) {
+            let key = key_text(self);
             let message = format!("key '{}' has no value: write one after it", shortened(&key));
             return self.syntax_error_from(start, message);
         }
         let node = self.value()?;
-        Ok(NodeField { key, key_span, node })
+        self.nodes.add_field(key_span, key, node);
+        Ok(())
     }
 
     fn refuse_duplicates(&self, fields: &[NodeField]) -> Parsed<()> {
         // Most objects are small, and comparing all is faster than sorting.
         let is_small = fields.len() <= SMALL_OBJECT_FIELDS_MAX;
-        let mut pairs = fields.iter().enumerate().flat_map(|(at, field)| {
-            fields[..at].iter().map(move |earlier| (&earlier.key, &field.key))
-        });
-        if is_small && !pairs.any(|(one, other)| one == other) {
+        let mut pairs = fields
+            .iter()
+            .enumerate()
+            .flat_map(|(at, field)| fields[..at].iter().map(move |earlier| (earlier, field)));
+        let key = |field: &NodeField| self.nodes.key(self.text, field);
+        if is_small && !pairs.any(|(one, other)| key(one) == key(other)) {
             return Ok(());
         }
         let mut sorted: Vec<&NodeField> = fields.iter().collect();
-        sorted.sort_by_key(|field| (&field.key, field.key_span.start));
-        let twice = sorted.windows(2).filter(|pair| pair[0].key == pair[1].key);
-        let Some(pair) = twice.min_by_key(|pair| pair[1].key_span.start) else {
+        sorted.sort_by_key(|field| (key(field), field.key_span.range().start));
+        let twice = sorted.windows(2).filter(|pair| key(pair[0]) == key(pair[1]));
+        let Some(pair) = twice.min_by_key(|pair| pair[1].key_span.range().start) else {
             return Ok(());
         };
         let line = |field: &NodeField| {
@@ -329,7 +351,7 @@ impl<'a> Parser<'a> {
         };
         let message = format!(
             "key '{}' is given twice, in line {} and in line {}: remove one",
-            shortened(&pair[0].key),
+            shortened(key(pair[0])),
             line(pair[0]),
             line(pair[1])
         );
@@ -400,22 +422,33 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    fn string(&mut self) -> Parsed<String> {
+    /// Parses a text. Returns it if it differs from its source between the quotes.
+    fn string(&mut self) -> Parsed<Option<String>> {
         if self.starts_with("\"\"\"") {
             return self.raw_string();
         }
         let open = self.at;
         let mut value = String::new();
         self.at += 1;
+        let mut has_escapes = false;
         loop {
             let start = self.at;
             while self.peek().is_some_and(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
                 self.at += 1;
             }
-            value.push_str(&self.text[start..self.at]);
+            let plain = &self.text[start..self.at];
             match self.peek() {
-                Some(b'"') => break,
-                Some(b'\\') => value.push(self.escape()?),
+                Some(b'"') => {
+                    if has_escapes {
+                        value.push_str(plain);
+                    }
+                    break;
+                }
+                Some(b'\\') => {
+                    has_escapes = true;
+                    value.push_str(plain);
+                    value.push(self.escape()?);
+                }
                 None | Some(b'\r' | b'\n') => {
                     let message = "text is not closed: add '\"', or use \"\"\" for several lines";
                     return self.syntax_error_from(open, message.to_string());
@@ -427,17 +460,17 @@ impl<'a> Parser<'a> {
             }
         }
         self.at += 1;
-        Ok(value)
+        Ok(has_escapes.then_some(value))
     }
 
     /// Parses a text between triple quotes, which has no escapes.
-    fn raw_string(&mut self) -> Parsed<String> {
+    fn raw_string(&mut self) -> Parsed<Option<String>> {
         let start = self.at + 3;
         let Some(length) = self.text[start..].find("\"\"\"") else {
             return self.syntax_error("text is not closed: add '\"\"\"'".to_string());
         };
         self.at = start + length + 3;
-        Ok(self.text[start..start + length].to_string())
+        Ok(None)
     }
 
     fn escape(&mut self) -> Parsed<char> {

@@ -57,36 +57,57 @@ mod x86 {
     /// The processor has the instructions: see [`are_supported`].
     #[target_feature(enable = "sha,ssse3,sse4.1")]
     pub unsafe fn add_blocks(state: &mut [u32; 8], blocks: &[[u8; 64]]) {
-        let load = |four: &[u32]| {
-            assert!(four.len() >= 4);
+        let load = |four: &[u32; 4]| {
             // SAFETY: 16 bytes are there, and the load needs no alignment.
             unsafe { _mm_loadu_si128(four.as_ptr().cast()) }
         };
+        let keys = ROUNDS.as_chunks::<4>().0;
         // Bytes of a word in reverse order, because the text is big-endian.
         let order = _mm_set_epi64x(0x0c0d_0e0f_0809_0a0b, 0x0405_0607_0001_0203);
         // The instructions take the words as ABEF and CDGH.
-        let first = _mm_shuffle_epi32(load(&state[..4]), 0xb1);
-        let second = _mm_shuffle_epi32(load(&state[4..]), 0x1b);
+        let [low, high] = [state.as_chunks::<4>().0[0], state.as_chunks::<4>().0[1]];
+        let first = _mm_shuffle_epi32(load(&low), 0xb1);
+        let second = _mm_shuffle_epi32(load(&high), 0x1b);
         let mut abef = _mm_alignr_epi8(first, second, 8);
         let mut cdgh = _mm_blend_epi16(second, first, 0xf0);
         for block in blocks {
             let before = (abef, cdgh);
-            let mut schedule = [0, 16, 32, 48].map(|at| {
+            let word = |at: usize| {
                 // SAFETY: the block has 64 bytes, and the load needs no alignment.
                 let bytes = unsafe { _mm_loadu_si128(block.as_ptr().add(at).cast()) };
                 _mm_shuffle_epi8(bytes, order)
-            });
-            for group in 0..16 {
-                let [now, next, after, last] = [0, 1, 2, 3].map(|step| (group + step) % 4);
-                if group >= 4 {
-                    let sum = _mm_sha256msg1_epu32(schedule[now], schedule[next]);
-                    let sum =
-                        _mm_add_epi32(sum, _mm_alignr_epi8(schedule[last], schedule[after], 4));
-                    schedule[now] = _mm_sha256msg2_epu32(sum, schedule[last]);
-                }
-                let sum = _mm_add_epi32(schedule[now], load(&ROUNDS[group * 4..]));
-                cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
-                abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+            };
+            let (mut a, mut b, mut c, mut d) = (word(0), word(16), word(32), word(48));
+            // Written out, because an unoptimized loop takes several times as long.
+            macro_rules! rounds {
+                ($group:expr, $words:ident) => {
+                    let sum = _mm_add_epi32($words, load(&keys[$group]));
+                    cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+                    abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+                };
+            }
+            macro_rules! schedule {
+                ($now:ident $next:ident $after:ident $last:ident) => {
+                    let sum = _mm_sha256msg1_epu32($now, $next);
+                    let sum = _mm_add_epi32(sum, _mm_alignr_epi8($last, $after, 4));
+                    $now = _mm_sha256msg2_epu32(sum, $last);
+                };
+            }
+            rounds!(0, a);
+            rounds!(1, b);
+            rounds!(2, c);
+            rounds!(3, d);
+            let mut group = 4;
+            while group < 16 {
+                schedule!(a b c d);
+                rounds!(group, a);
+                schedule!(b c d a);
+                rounds!(group + 1, b);
+                schedule!(c d a b);
+                rounds!(group + 2, c);
+                schedule!(d a b c);
+                rounds!(group + 3, d);
+                group += 4;
             }
             abef = _mm_add_epi32(abef, before.0);
             cdgh = _mm_add_epi32(cdgh, before.1);

@@ -115,6 +115,35 @@ fn a_second_machine_compiles_nothing() {
 }
 
 #[test]
+fn the_compile_does_not_read_the_sources_again() {
+    let (cache, first, second) = (Scratch::new("stamp"), Scratch::new("s1"), Scratch::new("s2"));
+    files(&first);
+    files(&second);
+    first.compile(&cache);
+    // A file that was just written could change again without a new time.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let target = CompileTarget {
+        root: &second.0,
+        data: second.0.join(".engine/data/linux"),
+        kinds: ResourceKinds(KINDS),
+        source_platform: "linux",
+        release: false,
+        exclude: &[],
+        threads: 1,
+    };
+    fs::create_dir_all(&target.data).unwrap();
+    let location = cache.0.to_str().unwrap();
+    assert_eq!(SharedCache::open(location).unwrap().fetch(&target).unwrap().hits, 2);
+    let index = read_index(&target.data);
+    for entry in &index.entries {
+        let (source, others) = entry.files.split_first().unwrap();
+        assert!(source.identifies_content(), "{source:?}");
+        // What the compile of another machine has read is compared with the files here.
+        assert!(others.iter().all(|stamp| !stamp.identifies_content()), "{others:?}");
+    }
+}
+
+#[test]
 fn a_changed_file_is_compiled_again() {
     let (cache, first) = (Scratch::new("change"), Scratch::new("change-one"));
     let second = Scratch::new("change-two");

@@ -4,6 +4,8 @@
 use super::super::matching::{match_items, value_hash};
 use super::super::parts::{Part, SourceValue};
 use super::{BASE, LEFT, RIGHT};
+use crate::paths::{id_step, key_step};
+use engine_foundation::hash::murmur64a;
 use engine_foundation::sjson::{SjsonValue, ValueKind};
 use std::collections::{HashMap, HashSet};
 
@@ -22,13 +24,44 @@ pub enum ListForm {
     Atomic,
 }
 
+/// The id of an object in a list: a text, or the bits of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectId<'a> {
+    Text(&'a str),
+    Number(u64),
+}
+
+impl ObjectId<'_> {
+    /// Returns a hash that is the same in every run.
+    pub fn hash(&self, seed: u64) -> u64 {
+        match self {
+            ObjectId::Text(text) => murmur64a(text.as_bytes(), seed),
+            ObjectId::Number(bits) => murmur64a(&bits.to_le_bytes(), !seed),
+        }
+    }
+}
+
+impl std::fmt::Display for ObjectId<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            ObjectId::Text(text) => write!(out, "\"{text}\""),
+            ObjectId::Number(bits) => write!(out, "{}", f64::from_bits(*bits)),
+        }
+    }
+}
+
 /// Returns the id of an object in a list: a text or a number under the key `id`.
-pub fn id_of(value: SjsonValue) -> Option<String> {
+pub fn object_id(value: SjsonValue) -> Option<ObjectId> {
     let id = value.get("id")?;
     match id.as_str() {
-        Some(text) => Some(format!("\"{text}\"")),
-        None => id.as_f64().map(|number| number.to_string()),
+        Some(text) => Some(ObjectId::Text(text)),
+        None => id.as_f64().map(|number| ObjectId::Number(number.to_bits())),
     }
+}
+
+/// Returns the id of an object as a text: with quotes if it is one.
+pub fn id_of(value: SjsonValue) -> Option<String> {
+    object_id(value).map(|id| id.to_string())
 }
 
 impl ListForm {
@@ -42,7 +75,7 @@ impl ListForm {
         let has_ids = versions().all(|version| {
             let mut ids = HashSet::new();
             let mut items = version.value.items().into_iter().flatten();
-            items.all(|item| id_of(item).is_some_and(|id| ids.insert(id)))
+            items.all(|item| object_id(item).is_some_and(|id| ids.insert(id)))
         });
         let is_object = |item: SjsonValue| item.kind() == ValueKind::Object;
         match base {
@@ -80,11 +113,11 @@ impl Identities {
                 }
             }
             ListForm::Ids => {
-                let mut known: HashMap<String, usize> = HashMap::new();
+                let mut known: HashMap<Option<ObjectId>, usize> = HashMap::new();
                 for version in [BASE, LEFT, RIGHT] {
                     for (index, part) in all[version].iter().enumerate() {
                         let next = ids.indices.len();
-                        let name = id_of(part.value.value).unwrap_or_default();
+                        let name = object_id(part.value.value);
                         let id = *known.entry(name).or_insert(next);
                         ids.add(version, index, id);
                     }
@@ -154,10 +187,10 @@ impl Identities {
         };
         let part = &all[version][index];
         match form {
-            ListForm::Object => part.key.to_string(),
+            ListForm::Object => key_step(part.key),
             ListForm::Ids => {
                 let id = id_of(part.value.value).unwrap_or_default();
-                format!("[{}]", id.trim_matches('"'))
+                id_step(&id)
             }
             _ => format!("[{}]", index + 1),
         }
@@ -205,9 +238,10 @@ fn pair_changed(
     for (end_b, end_s) in bounds {
         for (at_b, at_s) in (gap_start..end_b).zip(from..end_s) {
             let kinds = [&base[at_b], &side[at_s]].map(|part| part.value.kind());
-            // Objects with different names are different objects.
+            // Objects with different names are different objects, and so are different texts.
             let are_named = is_named(&base[at_b]) && is_named(&side[at_s]);
-            if kinds[0] == kinds[1] && !are_named {
+            let is_container = matches!(kinds[0], ValueKind::Object | ValueKind::Array);
+            if kinds[0] == kinds[1] && is_container && !are_named {
                 matched[at_s] = Some(at_b);
             }
         }

@@ -2,16 +2,21 @@
 //! sides moved parts.
 
 use super::identity::Identities;
-use super::{BASE, LEFT, MergeSide, Merger, Merging, OverrideKind, RIGHT};
+use super::{AllParts, BASE, KeptPart, LEFT, MergeSide, Merger, Merging, OverrideKind, RIGHT};
 use std::collections::HashMap;
 
 impl<'a> Merger<'a, '_> {
     /// Returns the identities of the result in order. The parts that both sides have are in the
     /// order of the side that changed it. A part of one side follows its predecessor on that side.
-    pub(super) fn order(&mut self, ids: &Identities, alive: &[Option<Merging<'a>>]) -> Vec<usize> {
+    pub(super) fn order(
+        &mut self,
+        ids: &Identities,
+        kept: &[KeptPart<'a>],
+        all: AllParts<'_, 'a>,
+    ) -> Vec<usize> {
         let is_common = |id: &usize| {
             let [_, left, right] = ids.indices(*id);
-            left.is_some() && right.is_some() && alive[*id].is_some()
+            left.is_some() && right.is_some() && kept[*id].is_kept()
         };
         let common = |version: usize| -> Vec<usize> {
             ids.sequence(version).iter().copied().filter(|id| is_common(id)).collect()
@@ -27,7 +32,7 @@ impl<'a> Merger<'a, '_> {
         } else if kept_order(&of_right) {
             of_left
         } else {
-            let winner = self.override_(OverrideKind::Order, "", "");
+            let winner = self.report_override(OverrideKind::Order, "", "");
             if winner == MergeSide::Left { of_left } else { of_right }
         };
         let runs = [LEFT, RIGHT].map(|version| {
@@ -36,20 +41,20 @@ impl<'a> Merger<'a, '_> {
             for id in ids.sequence(version) {
                 if is_common(id) {
                     anchor = Some(*id);
-                } else if alive[*id].is_some() {
+                } else if kept[*id].is_kept() {
                     runs.entry(anchor).or_default().push(*id);
                 }
             }
             runs
         });
-        let text_of = |id: usize| match alive[id] {
+        let text_of = |id: usize| match kept[id].merging(id, ids, all) {
             Some(Merging::One(_, part)) => (part.head, part.value.text()),
             Some(Merging::Both(_, left, right)) => {
                 (left.head.min(right.head), left.value.text().min(right.value.text()))
             }
             None => ("", ""),
         };
-        let mut order = Vec::with_capacity(alive.len());
+        let mut order = Vec::with_capacity(kept.len());
         for anchor in std::iter::once(None).chain(skeleton.iter().copied().map(Some)) {
             order.extend(anchor);
             let of = |run: &HashMap<_, Vec<usize>>| run.get(&anchor).cloned().unwrap_or_default();

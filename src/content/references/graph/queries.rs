@@ -40,12 +40,12 @@ impl ContentGraph {
     }
 
     pub fn contains(&self, target: &Target) -> bool {
-        self.ids.contains_key(target)
+        self.id_of(target).is_some()
     }
 
     /// Returns the files of a resource: all variants, and files next to each other.
     pub fn files_of(&self, target: &Target) -> &[usize] {
-        self.ids.get(target).map_or(&[], |id| &self.nodes[*id as usize].files)
+        self.id_of(target).map_or(&[], |id| &self.nodes[id as usize].files)
     }
 
     /// Returns the size of a resource's files in bytes.
@@ -60,6 +60,9 @@ impl ContentGraph {
 
     /// Returns the problems of references that name nothing.
     pub fn problems_of(&self, missing: &[ReferenceUse]) -> Vec<Problem> {
+        if missing.is_empty() {
+            return Vec::new();
+        }
         let mut by_kind: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for target in self.targets() {
             if let Target::Resource(resource) = target {
@@ -72,6 +75,10 @@ impl ContentGraph {
             let names = kinds.iter().flat_map(|kind| by_kind.get(kind).into_iter().flatten());
             let near = match reference.form {
                 NameForm::Path => suggest::nearest(&reference.name, self.paths()),
+                NameForm::Component => {
+                    let names = names.filter_map(|name| name.strip_prefix("components/"));
+                    suggest::nearest(&reference.name, names)
+                }
                 _ => suggest::nearest(&reference.name, names.copied()),
             };
             let near = near.map(str::to_string);
@@ -104,17 +111,17 @@ impl ContentGraph {
 
     /// Returns the uses of a target, with the names of the resources that use it.
     pub fn used_by(&self, target: &Target) -> Vec<(&Target, ReferenceUse)> {
-        let Some(id) = self.ids.get(target) else { return Vec::new() };
-        let from = self.edges.partition_point(|edge| edge.to < *id);
-        let uses = self.edges[from..].iter().take_while(|edge| edge.to == *id);
+        let Some(id) = self.id_of(target) else { return Vec::new() };
+        let from = self.edges.partition_point(|edge| edge.to < id);
+        let uses = self.edges[from..].iter().take_while(|edge| edge.to == id);
         uses.map(|edge| (&self.nodes[edge.from as usize].target, edge.at)).collect()
     }
 
     /// Returns the targets that a target names, with the location of each name.
     pub fn uses(&self, target: &Target) -> Vec<(&Target, ReferenceUse)> {
-        let Some(id) = self.ids.get(target) else { return Vec::new() };
+        let Some(id) = self.id_of(target) else { return Vec::new() };
         let mut uses: Vec<(&Target, ReferenceUse)> = self
-            .edges_from(*id)
+            .edges_from(id)
             .map(|edge| (&self.nodes[edge.to as usize].target, edge.at))
             .collect();
         uses.sort_by_key(|(_, at)| *at);
@@ -122,21 +129,27 @@ impl ContentGraph {
     }
 
     pub(super) fn edges_from(&self, id: u32) -> impl Iterator<Item = &Edge> {
-        self.outgoing[id as usize].iter().map(|at| &self.edges[*at as usize])
+        let [start, end] = [0, 1].map(|next| self.outgoing_starts[id as usize + next] as usize);
+        self.outgoing[start..end].iter().map(|at| &self.edges[*at as usize])
     }
 
     /// Returns all targets that can be reached from some, themselves included. Likely references
     /// and beginnings of computed names count.
     pub fn reachable<'t>(&self, from: impl Iterator<Item = &'t Target>) -> BTreeSet<&Target> {
-        let mut open: Vec<u32> = from.filter_map(|target| self.ids.get(target)).copied().collect();
+        let is_reached = self.reached_nodes(from);
+        let reached = self.nodes.iter().zip(is_reached).filter(|(_, is_reached)| *is_reached);
+        reached.map(|(node, _)| &node.target).collect()
+    }
+
+    fn reached_nodes<'t>(&self, from: impl Iterator<Item = &'t Target>) -> Vec<bool> {
+        let mut open: Vec<u32> = from.filter_map(|target| self.id_of(target)).collect();
         let mut is_reached = vec![false; self.nodes.len()];
         while let Some(id) = open.pop() {
             if !std::mem::replace(&mut is_reached[id as usize], true) {
                 open.extend(self.edges_from(id).map(|edge| edge.to));
             }
         }
-        let reached = self.nodes.iter().zip(is_reached).filter(|(_, is_reached)| *is_reached);
-        reached.map(|(node, _)| &node.target).collect()
+        is_reached
     }
 
     /// Returns the roots of a game: its settings, the script that starts it, its packages and
@@ -160,12 +173,13 @@ impl ContentGraph {
     /// Returns the resources that cannot be reached from the roots.
     pub fn dangling(&self, declared: &[Glob], boot_script: &str) -> Vec<&Target> {
         let roots = self.roots(declared, boot_script);
-        let reached = self.reachable(roots.iter());
+        let is_reached = self.reached_nodes(roots.iter());
+        let left = self.targets().zip(is_reached).filter(|(_, is_reached)| !is_reached);
         let is_resource = |target: &&Target| matches!(target, Target::Resource(_));
-        self.targets().filter(is_resource).filter(|target| !reached.contains(*target)).collect()
+        left.map(|(target, _)| target).filter(is_resource).collect()
     }
 
-    /// Returns the cycles: sets of resources that name each other in a ring. Only certain
+    /// Returns the cycles: sets of resources that name each other in a cycle. Only certain
     /// references count. Scripts that require each other are cycles, too.
     pub fn cycles(&self) -> Vec<Vec<&Target>> {
         let mut search = CycleSearch::new(self);
@@ -317,11 +331,14 @@ impl ContentGraph {
 }
 
 /// Returns true for what the engine finds by its name, without a reference: the settings, the
-/// script that starts the game, the mixer `main` and the physics properties `global`.
+/// table of redirects, the script that starts the game, the mixer `main` and the physics properties
+/// `global`.
 pub fn is_found_by_name(target: &Target, boot_script: &str) -> bool {
     let boot = boot_script.replace('.', "/");
     match target {
-        Target::File(path) => path == engine_resource::settings::FILE,
+        Target::File(path) => {
+            [engine_resource::settings::FILE, engine_resource::redirects::FILE].contains(&&path[..])
+        }
         Target::Resource(ResourceName { kind, name }) => match &kind[..] {
             kind_names::LUA => *name == boot || name.strip_suffix("/init") == Some(&boot[..]),
             kind_names::PHYSICS_PROPERTIES => name == "global",

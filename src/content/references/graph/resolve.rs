@@ -3,26 +3,42 @@
 use super::{ContentGraph, IsExternal, NameForm, PARTS, Reference, Target, is_inside};
 use engine_resource::resource_kind::kind_names;
 use engine_resource::resource_name::ResourceName;
+use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Finds the targets of references.
 pub struct Resolver<'g> {
     graph: &'g ContentGraph,
-    /// Nodes by the name of their resource, in the order of kinds.
-    by_name: HashMap<&'g str, Vec<(&'g str, u32)>>,
+    /// Ranges of `sorted` by the name of their resource.
+    by_name: HashMap<&'g str, Range<u32>>,
     /// Nodes of files by path.
     by_path: HashMap<&'g str, u32>,
     /// Names of resources with their nodes, sorted, for patterns and beginnings.
-    sorted: Vec<(&'g str, &'g str, u32)>,
+    sorted: Vec<NamedNode<'g>>,
+}
+
+/// Name and kind of a resource, and its node.
+type NamedNode<'g> = (&'g str, &'g str, u32);
+
+/// Returns the range of each name in a sorted list.
+fn ranges<'g>(sorted: &[NamedNode<'g>]) -> HashMap<&'g str, Range<u32>> {
+    let mut ranges = HashMap::with_capacity(sorted.len());
+    let mut start = 0;
+    for same in sorted.chunk_by(|a, b| a.0 == b.0) {
+        let end = start + same.len() as u32;
+        ranges.insert(same[0].0, start..end);
+        start = end;
+    }
+    ranges
 }
 
 impl<'g> Resolver<'g> {
     pub fn new(graph: &'g ContentGraph) -> Resolver<'g> {
-        let mut by_name: HashMap<&str, Vec<(&str, u32)>> = HashMap::new();
-        let (mut by_path, mut sorted) = (HashMap::new(), Vec::new());
+        let mut by_path = HashMap::with_capacity(graph.files.len());
+        let mut sorted = Vec::with_capacity(graph.nodes.len());
         for (id, node) in graph.nodes.iter().enumerate() {
             if let Target::Resource(resource) = &node.target {
-                by_name.entry(&resource.name).or_default().push((&resource.kind, id as u32));
                 sorted.push((&resource.name[..], &resource.kind[..], id as u32));
             }
             for file in &node.files {
@@ -30,11 +46,27 @@ impl<'g> Resolver<'g> {
             }
         }
         sorted.sort_unstable();
+        let by_name = ranges(&sorted);
         Resolver { graph, by_name, by_path, sorted }
     }
 
+    /// Creates a resolver that knows only old names. It finds their entries in place of nodes.
+    pub fn of_old_names(graph: &'g ContentGraph, olds: &[(&'g ResourceName, u32)]) -> Resolver<'g> {
+        let row = |(old, entry): &(&'g ResourceName, u32)| (&old.name[..], &old.kind[..], *entry);
+        let mut sorted: Vec<_> = olds.iter().map(row).collect();
+        sorted.sort_unstable();
+        let by_name = ranges(&sorted);
+        Resolver { graph, by_name, by_path: HashMap::new(), sorted }
+    }
+
+    /// Returns the resources with a name.
+    fn named(&self, name: &str) -> &[NamedNode<'g>] {
+        let range = self.by_name.get(name);
+        range.map_or(&[], |range| &self.sorted[range.start as usize..range.end as usize])
+    }
+
     fn find(&self, kind: &str, name: &str) -> Option<u32> {
-        self.by_name.get(name)?.iter().find(|(known, _)| *known == kind).map(|(_, id)| *id)
+        self.named(name).iter().find(|row| row.1 == kind).map(|row| row.2)
     }
 
     /// Returns the first resource of one of the kinds, or the container of a part.
@@ -94,7 +126,10 @@ impl<'g> Resolver<'g> {
     }
 
     fn module(&self, name: &str) -> Option<u32> {
-        let path = name.replace('.', "/");
+        let path = match name.contains('.') {
+            true => Cow::Owned(name.replace('.', "/")),
+            false => Cow::Borrowed(name),
+        };
         let found = self.find(kind_names::LUA, &path);
         found.or_else(|| self.find(kind_names::LUA, &format!("{path}/init")))
     }
@@ -108,9 +143,9 @@ impl<'g> Resolver<'g> {
     }
 
     fn text(&self, name: &str, targets: &mut Vec<u32>) {
-        targets.extend(self.by_name.get(name).into_iter().flatten().map(|(_, id)| *id));
-        if let Some(resource) = ResourceName::parse(name) {
-            targets.extend(self.find(&resource.kind, &resource.name));
+        targets.extend(self.named(name).iter().map(|row| row.2));
+        if let Some((name, kind)) = name.rsplit_once('.') {
+            targets.extend(self.find(kind, name));
         }
         if let Some(model) = name.split_once('#').map(|(model, _)| model) {
             targets.extend(self.find(kind_names::MODEL, model));
@@ -177,9 +212,14 @@ impl ContentGraph {
         reference: &Reference,
         target: &Target,
     ) -> Option<String> {
-        let path = relative_path(&file.path, reference)?;
+        let path = self.relative_path(file, reference)?;
         let is_path = |at: &usize| self.files[*at].path == path;
         self.files_of(target).iter().any(is_path).then_some(path)
+    }
+
+    /// Returns the path from the game's folder that a relative path of a file names.
+    pub fn relative_path(&self, file: &super::FileNode, reference: &Reference) -> Option<String> {
+        relative_path(&file.path, reference)
     }
 }
 
