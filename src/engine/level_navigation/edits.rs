@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 /// Distance within which ground is searched for messages, in metres.
 const NEAR_MAX: f32 = 50.0;
+/// Largest coordinate of a volume in metres.
+const COORDINATE_MAX: f32 = 1e6;
 
 /// A level that contributes to a mesh, with its navigation file.
 pub struct LevelPart {
@@ -134,6 +136,13 @@ fn add_volume(
     });
     let (shape, note) = upright_shape(volume, &part.transform, area.is_none());
     let note = note.map_or_else(String::new, |note| format!("; {note}, is used"));
+    let (low, high) = shape.bounds();
+    if !low.iter().chain(&high).all(|number| number.abs() <= COORDINATE_MAX) {
+        let message = format!(
+            "does nothing: a part of it is farther than {COORDINATE_MAX} m from the origin"
+        );
+        return (Err(message), None);
+    }
     let number = area.map_or(NULL_AREA, |(_, number, _)| number);
     let ground = mesh.ground_inside(&shape, number);
     let missing = (ground <= 0.0).then(|| middle(&shape)).map(|at| no_ground(mesh, at));

@@ -79,6 +79,8 @@ fn the_ground_inside_a_volume_is_measured() {
     assert_eq!(mesh.ground_inside(&prism(3.0, 4.0), 2), 0.0);
     let far = AreaShape::Cylinder { position: [100.0, 0.0, 0.0], radius: 5.0, height: 9.0 };
     assert_eq!(mesh.ground_inside(&far, 0), 0.0);
+    let endless = AreaShape::Cylinder { position: [0.0; 3], radius: f32::MAX, height: f32::MAX };
+    assert_eq!(mesh.ground_inside(&endless, 0), 0.0);
 }
 
 #[test]

@@ -114,7 +114,8 @@ impl NavigationMesh {
             let is_ground = || self.nearest(Vec3::new(x, y, low + up), side, up).is_some();
             count += usize::from(grown.covers([x, y]) && is_ground());
         }
-        count as f32 * step[0] * step[1]
+        // Shapes without end have no steps.
+        if count == 0 { 0.0 } else { count as f32 * step[0] * step[1] }
     }
 
     /// Returns the area of a polygon from above, in square metres.
