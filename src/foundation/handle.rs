@@ -125,6 +125,18 @@ impl Handle {
         self.0.get() as f64
     }
 
+    /// Returns the bits of the handle, for values that are no numbers of scripts.
+    #[inline(always)]
+    pub const fn to_bits(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Converts bits to a handle; returns `None` if they cannot be those of one.
+    #[inline(always)]
+    pub fn from_bits(bits: u64) -> Option<Handle> {
+        NonZero::new(bits).filter(|bits| bits.get() < 1 << 46).map(Handle)
+    }
+
     #[inline(always)]
     fn is_of(self, kind: HandleKind) -> bool {
         self.0.get() >> (INDEX_BITS + GENERATION_BITS) == kind as u64

@@ -137,7 +137,8 @@ describe("Flow", function()
     assert.same({ true, "complete" }, { coroutine.resume(thread) })
     assert.equals("even odd", names())
     -- It is logged once for a node: the test before this one has seen it.
-    assert.matches("node failing %(samples.fail%): .*the function waits", Flow.inspect(barrel).error)
+    local problem = Flow.inspect(barrel).error
+    assert.matches("node failing %(samples.fail%): .*the function waits", problem)
   end)
 
   it("runs the graphs of levels, which know units by name", function()

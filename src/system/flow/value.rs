@@ -209,8 +209,8 @@ impl Slot {
         Slot { tag: Tag::Color, bits: value.map(f32::to_bits) }
     }
 
-    pub fn handle(handle: Handle) -> Slot {
-        let bits = handle.to_number() as u64;
+    pub const fn handle(handle: Handle) -> Slot {
+        let bits = handle.to_bits();
         Slot { tag: Tag::Handle, bits: [bits as u32, (bits >> 32) as u32, 0, 0] }
     }
 
@@ -258,11 +258,12 @@ impl Slot {
     }
 
     /// Returns the handle, if the slot has one.
+    #[inline(always)]
     pub fn as_handle(self) -> Option<Handle> {
         if self.tag != Tag::Handle {
             return None;
         }
-        Handle::from_number((u64::from(self.bits[0]) | u64::from(self.bits[1]) << 32) as f64)
+        Handle::from_bits(u64::from(self.bits[0]) | u64::from(self.bits[1]) << 32)
     }
 
     /// Returns the bits of the value.
