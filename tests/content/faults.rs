@@ -54,7 +54,7 @@ fn a_renamed_resource_keeps_its_users() {
     assert_eq!(
         out,
         "move units/box.unit -> units/crate.unit\n  levels/yard.level:2: 'units/box' -> \
-         'units/crate'\n"
+         'units/crate'\nadd 1 old name to redirects.sjson\n"
     );
     assert!(game.join("units/box.unit").exists(), "a preview changes nothing");
     assert_eq!(game.engine(&["mv", ".", "units/box", "units/crate"]).0, 0);

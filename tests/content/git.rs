@@ -104,6 +104,10 @@ fn a_merge_that_leaves_a_name_without_resource_is_found() {
     assert_eq!(repository.0.engine(&["mv", ".", "units/box", "units/chest"]).0, 0);
     repository.commit("renamed");
     repository.git("merge -q use");
+    // The old name still means the unit.
+    let (code, out, errors) = repository.0.engine(&["merge", "--verify"]);
+    assert_eq!(code, 0, "{out}{errors}");
+    fs::remove_file(repository.0.join("redirects.sjson")).unwrap();
     let (code, out, _) = repository.0.engine(&["merge", "--verify"]);
     assert_eq!(code, 1);
     assert!(out.contains("levels/yard.level:3: there is no model or unit 'units/box'"), "{out}");
@@ -185,7 +189,7 @@ fn renames_and_changes_come_together() {
     let (code, _, errors) = repository.0.engine(&["mv", ".", "levels/yard", "levels/garden"]);
     assert_eq!(code, 0, "{errors}");
     let status = repository.git("status --short");
-    assert_eq!(status, "R  levels/yard.level -> levels/garden.level\n");
+    assert_eq!(status, "R  levels/yard.level -> levels/garden.level\n?? redirects.sjson\n");
     // An undo takes back what is staged, too.
     assert_eq!(repository.0.engine(&["undo", "."]).0, 0);
     assert_eq!(repository.git("status --short"), "");

@@ -21,8 +21,8 @@ function update(dt) end
 "#;
 
 #[track_caller]
-fn expect_run(game: &GameFolder, what: &str) {
-    let (code, out, errors) = game.engine(&["run", what, "--headless", "--frames", "2"]);
+fn expect_run(game: &GameFolder, source: &str) {
+    let (code, out, errors) = game.engine(&["run", source, "--headless", "--frames", "2"]);
     assert_eq!((code, errors.as_str()), (0, ""), "{out}");
     assert!(out.contains("spawned units/box with speed 3"), "{out}");
 }

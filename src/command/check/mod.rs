@@ -13,6 +13,7 @@ use engine_app::check::{self, CheckFinding, CheckRule, SpawnCounts};
 use engine_app::confinement::{self, ConfinementPlan};
 use engine_app::{Game, content, exit};
 use engine_content::references::{Certainty, neighbours_text};
+use engine_foundation::file_access;
 use engine_foundation::{Error, log};
 use engine_platform as platform;
 use engine_resource::project::Project;
@@ -153,7 +154,7 @@ fn unused(folder: &Path) -> Option<CheckFinding> {
 /// Returns warnings about the table of redirects: entries that lead nowhere, and old names that the
 /// game's own files use.
 fn redirect_findings(folder: &Path) -> Vec<CheckFinding> {
-    if !folder.join(redirects::FILE).exists() {
+    if !file_access::is_file(folder, redirects::FILE) {
         return Vec::new();
     }
     let Ok(graph) = content::graph(folder) else { return Vec::new() };

@@ -75,8 +75,8 @@ impl ContentGraph {
         center: &Target,
         options: &NeighbourhoodOptions,
     ) -> Option<Neighbourhood<'_>> {
-        let center = *self.ids.get(center)?;
-        let reached = self.reached_nodes(center, options);
+        let center = self.id_of(center)?;
+        let reached = self.nodes_around(center, options);
         let (kept, left_out) = self.choose_nodes(&reached, options);
         let node = |at: &usize| {
             let ReachedNode { id, steps, .. } = reached[*at];
@@ -96,7 +96,7 @@ impl ContentGraph {
     }
 
     /// Searches in both directions, level by level.
-    fn reached_nodes(&self, center: u32, options: &NeighbourhoodOptions) -> Vec<ReachedNode> {
+    fn nodes_around(&self, center: u32, options: &NeighbourhoodOptions) -> Vec<ReachedNode> {
         let depths = [options.uses_depth, options.used_by_depth];
         let mut reached = vec![ReachedNode { id: center, steps: 0, parent: 0 }];
         let mut is_known = vec![false; self.nodes.len()];
@@ -210,15 +210,13 @@ impl ContentGraph {
 
     /// Returns how many targets a target uses, and how many use it.
     pub fn use_counts(&self, target: &Target) -> [usize; 2] {
-        self.ids
-            .get(target)
-            .map_or([0, 0], |id| [self.used_ids(*id).len(), self.user_ids(*id).len()])
+        self.id_of(target).map_or([0, 0], |id| [self.used_ids(id).len(), self.user_ids(id).len()])
     }
 
     /// Returns the number of targets that can be reached in a direction, and their size in bytes,
     /// both without the target itself.
     pub fn reached_size(&self, target: &Target, direction: UseDirection) -> (usize, u64) {
-        let Some(start) = self.ids.get(target).copied() else { return (0, 0) };
+        let Some(start) = self.id_of(target) else { return (0, 0) };
         let mut is_reached = vec![false; self.nodes.len()];
         is_reached[start as usize] = true;
         let (mut open, mut count, mut bytes) = (vec![start], 0, 0);
