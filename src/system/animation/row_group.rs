@@ -23,7 +23,7 @@ pub struct GroupBlock {
 
 impl GroupBlock {
     /// Computes the positions of the tracks from their bits.
-    pub fn place(&mut self) {
+    pub fn compute_starts(&mut self) {
         (self.bits, self.is_long) = (0, false);
         for lane in 0..4 {
             let bits = self.widths.iter().map(|widths| u16::from(widths[lane])).sum::<u16>();
@@ -144,7 +144,7 @@ mod tests {
                         writer.write(fold(value), width);
                     }
                 }
-                block.place();
+                block.compute_starts();
                 blocks.push((block, values));
             }
             let stream = writer.finish();
