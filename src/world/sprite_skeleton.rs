@@ -531,7 +531,7 @@ mod tests {
             assert_ne!(after, before);
             before = after;
         }
-        // What is sent to the renderer is no part of it.
+        // The state of the renderer is no part of it.
         skeletons.change(unit.row()).unwrap().slots[0].shown.order = 5;
         assert_eq!(state(&skeletons), before);
     }

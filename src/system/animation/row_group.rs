@@ -23,7 +23,7 @@ pub struct GroupBlock {
 
 impl GroupBlock {
     /// Computes the positions of the tracks from their bits.
-    pub fn place(&mut self) {
+    pub fn compute_starts(&mut self) {
         (self.bits, self.is_long) = (0, false);
         for lane in 0..4 {
             let bits = self.widths.iter().map(|widths| u16::from(widths[lane])).sum::<u16>();
@@ -134,17 +134,16 @@ mod tests {
             for _ in 0..40 {
                 let mut block = GroupBlock::default();
                 let mut values = [[0; 4]; 4];
-                for lane in 0..4 {
-                    for component in 0..4 {
-                        let width = random.range_i64(0, most) as u32;
-                        let half = (1_i64 << width) / 2;
-                        let value = random.range_i64(-half, (half - 1).max(-half)) as i32;
-                        block.widths[component][lane] = width as u8;
-                        values[component][lane] = value;
-                        writer.write(fold(value), width);
-                    }
+                for number in 0..16 {
+                    let (lane, component) = (number / 4, number % 4);
+                    let width = random.range_i64(0, most) as u32;
+                    let half = (1_i64 << width) / 2;
+                    let value = random.range_i64(-half, (half - 1).max(-half)) as i32;
+                    block.widths[component][lane] = width as u8;
+                    values[component][lane] = value;
+                    writer.write(fold(value), width);
                 }
-                block.place();
+                block.compute_starts();
                 blocks.push((block, values));
             }
             let stream = writer.finish();

@@ -424,7 +424,7 @@ fn read_blocks(
                 widths[lane] = u8::try_from(bits).ok().filter(|it| u32::from(*it) <= BITS_MAX)?;
             }
         }
-        groups.iter_mut().for_each(GroupBlock::place);
+        groups.iter_mut().for_each(GroupBlock::compute_starts);
         let row_bits: usize = groups.iter().map(|group| usize::from(group.bits)).sum();
         let rows = block_start(block + 1).min(count) - block_start(block);
         let offset = reader.position();

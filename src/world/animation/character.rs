@@ -506,7 +506,7 @@ impl Character {
         self.weights.current.clone_from(&leader.weights.current);
     }
 
-    /// Lets the processor load what the next evaluation reads.
+    /// Lets the processor load the memory of the next evaluation.
     #[inline]
     pub(super) fn prefetch(&self) {
         self.playing.iter().for_each(|it| it.player.prefetch());
