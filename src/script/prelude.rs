@@ -114,6 +114,7 @@ pub const FILES: &[PreludeFile] = files![
     "flow/nodes",
     "world/broadphase",
     "world/navigation",
+    "world/agents",
     "gui/gui",
     "gui/text",
     "gui/lines",

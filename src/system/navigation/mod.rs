@@ -1,15 +1,21 @@
 //! Navigation: meshes baked from triangles, grids, searches for paths, and agents that follow them.
 //! Knows no worlds, units or scripts; those give it triangles and positions.
 
+mod agent;
 pub mod agents;
 pub mod bake;
+mod following;
 pub mod grid;
 mod grid_flow;
 mod grid_path;
 pub mod jumps;
 pub mod mesh;
+mod neighbors;
 pub mod outline;
+mod passages;
 pub mod rays;
+mod rebuild;
+mod requests;
 pub mod search;
 mod steering;
 mod traversal;
@@ -18,6 +24,12 @@ pub mod volumes;
 
 #[cfg(test)]
 mod agent_tests;
+#[cfg(test)]
+mod crowd_scenes;
+#[cfg(test)]
+mod crowd_tests;
+#[cfg(test)]
+mod following_tests;
 #[cfg(test)]
 mod jump_tests;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 pub mod agent;
 mod creation;
+mod following;
 pub mod grid;
 mod links;
 pub mod mesh;
