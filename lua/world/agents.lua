@@ -98,8 +98,8 @@ function Agent.move_unit(agent, unit)
   Unit.set_local_rotation(unit, 1, Quaternion.look(Agent.forward(agent), V3(0, 0, 1)))
 end
 
----Gives an agent the speed of the root motion of its character, whose mode must be `ignore`. Call it
----after `World.update`.
+---Gives an agent the speed of the root motion of its character, whose mode must be `ignore`. Call
+---it after `World.update`.
 ---@param agent Agent an agent
 ---@param unit Unit the unit of its character
 ---@param dt number seconds of the last `World.update`

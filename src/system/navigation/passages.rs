@@ -15,7 +15,8 @@ use engine_foundation::{Vec2, Vec3};
 /// the width for each agent in a row.
 const NARROW_RADII: f32 = 6.0;
 const SINGLE_RADII: f32 = 2.2;
-/// Number of agents above which directions take turns in a passage in which two can pass each other.
+/// Number of agents above which directions take turns in a passage in which two can pass each
+/// other.
 const BUSY: u32 = 6;
 /// Directions in which the free width is measured.
 const DIRECTIONS: u16 = 8;

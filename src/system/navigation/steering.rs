@@ -270,8 +270,8 @@ fn held(agent: &Agent, desired: Vec2) -> Vec2 {
     desired.clamp_length_max((left / LINE_SECONDS).max(0.0))
 }
 
-/// Returns the velocity that an agent wants in the line in front of a passage: those that come later
-/// keep a larger distance, so that nobody presses against the mouth.
+/// Returns the velocity that an agent wants in the line in front of a passage: those that come
+/// later keep a larger distance, so that nobody presses against the mouth.
 fn in_line(agent: &Agent, rank: u32, wanted: Vec2) -> Vec2 {
     let radius = agent.settings.radius;
     let distance = agent.at.position.truncate().distance(agent.approach.entry);
