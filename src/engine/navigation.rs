@@ -88,7 +88,10 @@ impl Navigation {
     /// Calls `write` with every object and a function that hashes its state.
     pub(super) fn each_state(&self, mut write: impl FnMut(Handle, &dyn Fn(&mut StateHash))) {
         for (handle, mesh) in self.meshes.iter() {
-            write(handle, &|hash| mesh.write_state(&mut |number| hash.write_u64(number)));
+            write(handle, &|hash| {
+                mesh.write_state(&mut |number| hash.write_u64(number));
+                self.agents.write_passages(handle, |number| hash.write_u64(number));
+            });
         }
         for (handle, grid) in self.grids.iter() {
             write(handle, &|hash| grid.write_state(|number| hash.write_u64(number)));
@@ -198,7 +201,8 @@ impl Engine {
         })
     }
 
-    /// Builds tiles again whose volumes have changed, and advances the agents of a mesh.
+    /// Builds tiles again whose volumes have changed, on another thread, and advances the agents of
+    /// a mesh.
     ///
     /// # Errors
     /// Returns an error if a tile is too complex, or the system cannot start another thread.

@@ -118,6 +118,7 @@ pub const FILES: &[PreludeFile] = files![
     "boot/flow_callbacks",
     "world/broadphase",
     "world/navigation",
+    "world/agents",
     "gui/gui",
     "gui/text",
     "gui/lines",

@@ -12,22 +12,22 @@ use engine_foundation::{Vec2, Vec3};
 
 const STEP: f32 = 1.0 / 60.0;
 
-struct Crowd {
-    mesh: NavigationMesh,
-    id: Handle,
-    agents: Agents,
-    handles: Vec<Handle>,
-    pool: TaskPool,
+pub(super) struct Crowd {
+    pub mesh: NavigationMesh,
+    pub id: Handle,
+    pub agents: Agents,
+    pub handles: Vec<Handle>,
+    pub pool: TaskPool,
 }
 
 impl Crowd {
-    fn new(mesh: NavigationMesh, threads: usize) -> Crowd {
+    pub fn new(mesh: NavigationMesh, threads: usize) -> Crowd {
         let id = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
         let pool = TaskPool::new(Some(threads));
         Crowd { mesh, id, agents: Agents::default(), handles: Vec::new(), pool }
     }
 
-    fn send(&mut self, from: Vec3, to: Vec3, settings: AgentSettings) {
+    pub fn send(&mut self, from: Vec3, to: Vec3, settings: AgentSettings) {
         let near = |at: Vec3| self.mesh.nearest(at, 2.0, 2.0).expect("there is ground");
         let (from, to) = (near(from), near(to));
         let agent = self.agents.add(self.id, from, settings).unwrap();
@@ -35,20 +35,20 @@ impl Crowd {
         self.handles.push(agent);
     }
 
-    fn update(&mut self) {
+    pub fn update(&mut self) {
         self.agents.update(self.id, &self.mesh, STEP, &self.pool).unwrap();
     }
 
-    fn position(&self, at: usize) -> Vec2 {
+    pub fn position(&self, at: usize) -> Vec2 {
         self.agents.slots.get(self.handles[at]).unwrap().at.position.truncate()
     }
 
-    fn arrived(&self) -> usize {
+    pub fn arrived(&self) -> usize {
         let state = |agent: &Handle| self.agents.slots.get(*agent).unwrap().state;
         self.handles.iter().filter(|agent| state(agent) == AgentState::Arrived).count()
     }
 
-    fn hash(&self) -> Vec<u64> {
+    pub fn hash(&self) -> Vec<u64> {
         let mut bits = Vec::new();
         for agent in &self.handles {
             self.agents.slots.get(*agent).unwrap().write_state(|number| bits.push(number));

@@ -86,11 +86,15 @@ fn a_link_into_nothing_is_used_when_there_is_ground() {
     let shape = AreaShape::Cylinder { position: [25.0, 10.0, 1.0], radius: 2.0, height: 2.0 };
     let obstacle = mesh.add_volume(shape, 0).unwrap();
     let number = mesh.add_link(link(10.0, true, 6.0)).unwrap();
-    mesh.rebuild(&pool).unwrap();
+    while mesh.waiting_tiles() > 0 {
+        mesh.rebuild(&pool).unwrap();
+    }
     assert!(!mesh.is_link_usable(number));
     assert_eq!(path(&mesh, WEST, EAST).0, Some(PartialReason::Unreachable));
     mesh.remove_volume(obstacle);
-    mesh.rebuild(&pool).unwrap();
+    while mesh.waiting_tiles() > 0 {
+        mesh.rebuild(&pool).unwrap();
+    }
     assert!(mesh.is_link_usable(number));
     assert_eq!(path(&mesh, WEST, EAST).0, None);
 }

@@ -8,6 +8,7 @@ use super::jumps::{Jumps, NO_JUMP};
 use super::volumes::Volumes;
 use engine_foundation::tasks::TaskPool;
 use engine_foundation::{Error, Vec2, Vec3, error};
+use std::sync::Arc;
 
 /// Maximum number of polygons of a mesh.
 pub const MESH_POLYGONS_MAX: usize = 1 << 24;
@@ -71,7 +72,7 @@ pub struct NavigationMesh {
     /// Increases when something changes that old paths do not know.
     pub(super) version: u32,
     /// Triangles from which tiles are baked again.
-    pub(super) source: BakeSource,
+    pub(super) source: Arc<BakeSource>,
     pub(super) tile_meshes: Vec<TileMesh>,
     pub(super) volumes: Volumes,
     pub(super) jumps: Jumps,
@@ -132,7 +133,7 @@ impl NavigationMesh {
             costs: [1.0; AREAS_MAX],
             vertices: 0,
             version: 0,
-            source,
+            source: Arc::new(source),
             tile_meshes: tiles,
             volumes: Volumes::default(),
             jumps: Jumps::default(),

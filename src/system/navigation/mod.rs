@@ -1,18 +1,24 @@
 //! Navigation: meshes baked from triangles, grids, searches for paths, and agents that follow them.
 //! Knows no worlds, units or scripts; those give it triangles and positions.
 
+mod agent;
 pub mod agents;
 pub mod bake;
+mod following;
 pub mod grid;
 mod grid_flow;
 mod grid_path;
 pub mod islands;
 pub mod jumps;
 pub mod mesh;
+mod neighbors;
 pub mod outline;
+mod passages;
 mod placement;
 pub mod rays;
 pub mod rebake;
+mod rebuild;
+mod requests;
 pub mod search;
 mod steering;
 mod traversal;
@@ -22,7 +28,13 @@ pub mod volumes;
 #[cfg(test)]
 mod agent_tests;
 #[cfg(test)]
+mod crowd_scenes;
+#[cfg(test)]
+mod crowd_tests;
+#[cfg(test)]
 mod edit_tests;
+#[cfg(test)]
+mod following_tests;
 #[cfg(test)]
 mod jump_tests;
 #[cfg(test)]

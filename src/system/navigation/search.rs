@@ -65,7 +65,7 @@ pub struct Searcher {
 pub struct PolygonPath {
     pub polygons: Vec<u32>,
     /// Links as indices into the mesh: one less than polygons.
-    links: Vec<u32>,
+    pub(super) links: Vec<u32>,
     /// Why the path ends before the destination; `None` if it does not.
     pub partial: Option<PartialReason>,
 }

@@ -1,169 +1,173 @@
 //! Steering of one agent: the direction along its path, and the velocity that avoids others and
 //! walls.
 
-use super::agents::{Agent, AgentState};
+use super::agent::{Agent, AgentState};
 use super::jumps::NO_JUMP;
 use super::mesh::{NavigationMesh, nearest_on_segment};
+use super::neighbors::{NEIGHBORS_MAX, Other, Snapshot, TOGETHER};
+use super::passages::Turn;
 use super::velocity::{Body, HALF_PLANES_MAX, HalfPlane, avoid, solve, wall};
 use engine_foundation::deterministic_math::sin_cos;
 use engine_foundation::{Vec2, Vec3};
 
-/// Number of others that an agent avoids.
-const NEIGHBORS_MAX: usize = 10;
 /// Number of walls that an agent avoids.
 const WALLS_MAX: usize = 6;
 /// Polygons around an agent that are searched for walls.
 const WALL_POLYGONS_MAX: usize = 12;
 /// Seconds ahead for which others and walls are avoided.
-const HORIZON: f32 = 2.0;
+const HORIZON: f32 = 1.0;
 const WALL_HORIZON: f32 = 0.25;
-/// Distance within which others are avoided, in metres, also if agents are so fast or large that
-/// they would need more. Without it, one fast agent would compare all with each other.
-const REACH_MAX: f32 = 32.0;
-/// Height within which others are avoided, in metres.
-const STOREY: f32 = 1.5;
+/// Seconds ahead for which others are avoided by an agent that they block completely: in a crowd,
+/// those who keep a distance get nowhere.
+const JAM_HORIZON: f32 = 0.3;
+/// Seconds ahead for which agents of the same group avoid each other, so that they walk close
+/// together.
+const GROUP_HORIZON: f32 = 0.4;
+/// Seconds in which agents that overlap walk apart.
+const OVERLAP_SECONDS: f32 = 0.1;
 /// Part of an overlap that is undone in an update.
 const PUSH: f32 = 0.4;
 /// Angle by which an agent turns to the right, in radians, if others block its way completely.
 const KEEP_RIGHT: f32 = 1.4;
-/// Part of its speed with which an agent backs off.
-const YIELD_SPEED: f32 = 0.5;
-/// Cosine of the angle between the ways of two agents above which they walk together.
-const TOGETHER: f32 = 0.5;
+/// Angle by which it turns to the right for each other agent that comes towards it, in radians.
+const MEET_ANGLE: f32 = 0.25;
+/// Part of the angle that those behind take over, and the angle below which it does not count.
+const FOLLOW_SWIRL: f32 = 0.95;
+const SWIRL_MIN: f32 = 0.1;
+/// Gap within which those who come towards an agent count, in metres.
+const MEET_DISTANCE: f32 = 3.0;
 /// Cosine of the angle to another above which it is in front.
 const AHEAD: f32 = 0.1;
+const STRAIGHT_AHEAD: f32 = 0.8;
+/// Gap within which an agent waits behind another, in radii.
+const LINE_RADII: f32 = 0.75;
+/// Seconds in which an agent closes the gap to one in front of it.
+const LINE_SECONDS: f32 = 0.5;
+/// Gap within which two agents touch, in radii.
+const TOUCH_RADII: f32 = 0.25;
+/// Distance from a passage for the square root of the agents before it, in radii: half a circle of
+/// agents with some ground between them.
+const LINE_SPACING: f32 = 3.0;
+/// Distance in front of a passage at which agents wait, and the part of the ground in front of it
+/// that they leave free, in radii.
+const HOLD_RADII: f32 = 5.0;
+const LANE_RADII: f32 = 2.5;
+const LANE_LENGTH_RADII: f32 = 10.0;
+/// Part of its speed with which an agent makes way.
+const LEAVE_SPEED: f32 = 0.6;
 
 /// Decision of an agent in an update.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Steering {
     pub desired: Vec2,
+    /// Velocity that the agent wants among others, before it avoids them.
+    pub wanted: Vec2,
     pub velocity: Vec2,
     /// Displacement that ends overlaps.
     pub push: Vec2,
     /// True if the agent sees the end of its path.
     pub is_last_corner: bool,
+    /// True if it touches an agent that has arrived at the same destination.
+    pub touches_arrived: bool,
+    /// Shortest time without progress of those for whom it waits.
+    pub line_seconds: f32,
+    /// Angle by which it keeps to the right.
+    pub swirl: f32,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Other {
-    body: Body,
-    height: f32,
-    priority: u8,
-    avoids: bool,
-    /// Direction in which it wants to go.
-    heading: Vec2,
+impl Default for Steering {
+    fn default() -> Steering {
+        Steering {
+            desired: Vec2::ZERO,
+            wanted: Vec2::ZERO,
+            velocity: Vec2::ZERO,
+            push: Vec2::ZERO,
+            is_last_corner: false,
+            touches_arrived: false,
+            line_seconds: f32::MAX,
+            swirl: 0.0,
+        }
+    }
 }
 
-/// Agents of a mesh at the beginning of an update, sorted into cells.
-#[derive(Debug, Default)]
-pub(super) struct Snapshot {
-    others: Vec<Other>,
-    cell: f32,
-    /// Agents by bucket of their cell, and the first of each bucket.
-    sorted: Vec<u32>,
-    starts: Vec<u32>,
+/// Situation of an agent among others.
+struct Surroundings {
+    /// Number of those who come towards it; those who are near count more.
+    opposing: f32,
+    /// Speed that those in front of it leave.
+    free_speed: f32,
+    line_seconds: f32,
+    touches_arrived: bool,
+    /// Largest angle of those in front of it, in the same direction.
+    swirl: f32,
 }
 
-impl Snapshot {
-    /// Copies the state of agents.
-    pub fn take<'a>(&mut self, agents: impl Iterator<Item = &'a Agent>) {
-        self.others.clear();
-        let mut reach: f32 = 0.1;
-        for agent in agents {
-            reach = reach.max(agent.settings.radius + agent.settings.speed * 0.5);
-            let body = Body {
-                position: agent.at.position.truncate(),
-                velocity: agent.velocity,
-                radius: agent.settings.radius,
-            };
-            self.others.push(Other {
-                body,
-                height: agent.at.position.z,
-                priority: agent.settings.priority,
-                avoids: agent.settings.avoids,
-                heading: agent.desired.normalize_or_zero(),
-            });
+impl Surroundings {
+    fn new(
+        agent: &Agent,
+        at: usize,
+        desired: Vec2,
+        near: &[(f32, u32)],
+        all: &[Other],
+    ) -> Surroundings {
+        let own = &all[at];
+        let mut found = Surroundings {
+            opposing: 0.0,
+            free_speed: f32::MAX,
+            line_seconds: f32::MAX,
+            touches_arrived: false,
+            swirl: 0.0,
+        };
+        let heading = desired.normalize_or_zero();
+        if heading == Vec2::ZERO {
+            return found;
         }
-        self.cell = (reach * 2.0).min(REACH_MAX);
-        let buckets = (self.others.len() * 2).next_power_of_two().max(16);
-        self.starts.clear();
-        self.starts.resize(buckets + 1, 0);
-        for other in &self.others {
-            let bucket = self.bucket(self.cell_of(other.body.position), buckets);
-            self.starts[bucket] += 1;
-        }
-        for bucket in 0..buckets {
-            self.starts[bucket + 1] += self.starts[bucket];
-        }
-        self.sorted.clear();
-        self.sorted.resize(self.others.len(), 0);
-        // Each bucket begins as its end, and is filled from the back until it is its first agent.
-        for at in (0..self.others.len()).rev() {
-            let bucket = self.bucket(self.cell_of(self.others[at].body.position), buckets);
-            let first = &mut self.starts[bucket];
-            *first -= 1;
-            self.sorted[*first as usize] = at as u32;
-        }
-    }
-
-    fn cell_of(&self, position: Vec2) -> (i32, i32) {
-        let cell = (position / self.cell).floor();
-        (cell.x as i32, cell.y as i32)
-    }
-
-    fn bucket(&self, (x, y): (i32, i32), buckets: usize) -> usize {
-        let hash = (x as u32).wrapping_mul(0x9e37_79b1) ^ (y as u32).wrapping_mul(0x85eb_ca6b);
-        (hash ^ hash >> 15) as usize & (buckets - 1)
-    }
-
-    /// Finds the nearest others. Returns their number; they are sorted by distance.
-    fn nearest(&self, at: usize, found: &mut [(f32, u32); NEIGHBORS_MAX]) -> usize {
-        let own = &self.others[at];
-        let reach = self.cell;
-        let (cell_x, cell_y) = self.cell_of(own.body.position);
-        let buckets = self.starts.len() - 1;
-        let mut count = 0;
-        let mut visited = [usize::MAX; 9];
-        for i in 0..9 {
-            let cell = (cell_x.wrapping_add(i % 3 - 1), cell_y.wrapping_add(i / 3 - 1));
-            let bucket = self.bucket(cell, buckets);
-            // Two cells can share a bucket, whose agents are visited once.
-            if visited.contains(&bucket) {
+        let (radius, end) = (own.body.radius, agent.end.truncate());
+        for (distance, number) in near {
+            let other = &all[*number as usize];
+            let distance = distance.sqrt();
+            let gap = distance - radius - other.body.radius;
+            let way = (other.body.position - own.body.position) / distance.max(1e-3);
+            let ahead = way.dot(heading);
+            if other.heading == Vec2::ZERO {
+                let is_same = other.target.distance(end) <= radius + other.body.radius;
+                let is_settled = matches!(other.state, AgentState::Arrived | AgentState::Idle);
+                found.touches_arrived |= is_same && is_settled && gap <= radius * TOUCH_RADII;
                 continue;
             }
-            visited[i as usize] = bucket;
-            let range = self.starts[bucket] as usize..self.starts[bucket + 1] as usize;
-            for &other in &self.sorted[range] {
-                let body = &self.others[other as usize];
-                let distance = own.body.position.distance_squared(body.body.position);
-                let is_near = distance < reach * reach && (own.height - body.height).abs() < STOREY;
-                if other as usize == at || !is_near {
-                    continue;
-                }
-                let entry = (distance, other);
-                let slot = found[..count].partition_point(|known| *known < entry);
-                if slot < NEIGHBORS_MAX {
-                    count = (count + 1).min(NEIGHBORS_MAX);
-                    found.copy_within(slot..count - 1, slot + 1);
-                    found[slot] = entry;
+            if ahead <= AHEAD {
+                continue;
+            }
+            let together = other.heading.dot(heading);
+            // At a passage, they take turns instead.
+            let is_regulated = own.line != 0 || other.is_holding;
+            if !is_regulated && together < TOGETHER && -way.dot(other.heading) > AHEAD {
+                found.opposing += (1.0 - gap / MEET_DISTANCE).clamp(0.0, 1.0);
+            }
+            let touches = gap < radius * TOUCH_RADII;
+            if touches && !own.has_way(other, at < *number as usize) {
+                found.line_seconds = found.line_seconds.min(other.stuck_seconds);
+            }
+            if together >= TOGETHER && gap < radius * LINE_RADII {
+                found.line_seconds = found.line_seconds.min(other.stuck_seconds);
+                found.swirl = found.swirl.max(other.swirl);
+                if ahead > STRAIGHT_AHEAD && other.still_seconds > 0.0 {
+                    let speed = other.body.velocity.dot(heading).max(0.0) + gap / LINE_SECONDS;
+                    found.free_speed = found.free_speed.min(speed.max(0.0));
                 }
             }
         }
-        count
+        found
     }
 
-    /// Returns true if an agent and one of those in front of it are in each other's way.
-    fn meets(&self, at: usize, desired: Vec2, near: &[(f32, u32)]) -> bool {
-        let own = &self.others[at].body;
-        let heading = desired.normalize_or_zero();
-        near.iter().any(|(distance, other)| {
-            let other = &self.others[*other as usize];
-            let least = distance.sqrt() * AHEAD;
-            let to_other = other.body.position - own.position;
-            to_other.dot(heading) > least
-                && -to_other.dot(other.heading) > least
-                && other.heading.dot(heading) < TOGETHER
-        })
+    /// Returns the angle by which the agent keeps to the right. Agents that block each other on all
+    /// sides turn around the middle instead of waiting for each other, and those behind them, too.
+    fn angle(&self, agent: &Agent) -> f32 {
+        let own = match self.opposing > 0.0 {
+            true => (self.opposing * MEET_ANGLE).max(KEEP_RIGHT * agent.blocked),
+            false => 0.0,
+        };
+        own.max(self.swirl * FOLLOW_SWIRL).min(KEEP_RIGHT)
     }
 }
 
@@ -179,48 +183,103 @@ pub(super) fn steer(
         return Steering::default();
     }
     let (desired, is_last_corner) = direction(mesh, agent, at, step);
-    let own = snapshot.others[at];
+    let own = &snapshot.others[at];
     let mut planes = [HalfPlane { point: Vec2::ZERO, direction: Vec2::X }; HALF_PLANES_MAX];
     let mut found = [(0.0, 0); NEIGHBORS_MAX];
     let near = snapshot.nearest(at, &mut found);
+    let near = &found[..near];
     let is_still = desired == Vec2::ZERO && own.body.velocity.length_squared() < 1e-6;
-    if near == 0 && is_still {
-        return Steering::default();
+    if near.is_empty() && is_still {
+        return Steering { is_last_corner, ..Steering::default() };
     }
-    let wanted = match agent.blocked > 0.0 && snapshot.meets(at, desired, &found[..near]) {
-        true if agent.yield_seconds > 0.0 => desired * -YIELD_SPEED,
-        // Agents that block each other on all sides all keep to the right, and turn around the
-        // middle instead of waiting for each other.
-        true => turned(desired, -KEEP_RIGHT * agent.blocked),
-        false => desired,
+    let around = Surroundings::new(agent, at, desired, near, &snapshot.others);
+    let (wanted, line_seconds) = match agent.turn {
+        Turn::Free => (adapted(agent, &around, desired), around.line_seconds),
+        Turn::Hold(seconds) => (held(agent, desired), around.line_seconds.min(seconds)),
+        Turn::Line(rank, seconds) => (
+            in_line(agent, rank, adapted(agent, &around, desired)),
+            around.line_seconds.min(seconds),
+        ),
+        Turn::Retreat(seconds) => {
+            (agent.approach.inward * (-LEAVE_SPEED * agent.settings.speed), seconds)
+        }
     };
     let walls = push_walls(mesh, agent, wanted, &mut planes);
     let mut count = walls;
     let mut push = Vec2::ZERO;
-    for (distance, other) in &found[..near] {
-        let other = &snapshot.others[*other as usize];
+    for (distance, number) in near {
+        let other = &snapshot.others[*number as usize];
+        let (share, velocity) = own.share(other, at < *number as usize);
+        if share <= 0.0 {
+            continue;
+        }
         let overlap = own.body.radius + other.body.radius - distance.sqrt();
-        let share = match (own.avoids, other.avoids) {
-            (false, _) => continue,
-            (true, false) => 1.0,
-            (true, true) => match own.priority.cmp(&other.priority) {
-                std::cmp::Ordering::Less => 1.0,
-                std::cmp::Ordering::Equal => 0.5,
-                std::cmp::Ordering::Greater => 0.0,
-            },
-        };
         if overlap > 0.0 {
             let away = own.body.position - other.body.position;
             let away = if *distance > 1e-8 { away.normalize_or_zero() } else { spread(at) };
             push += away * (overlap * share * PUSH);
         }
-        if share > 0.0 {
-            planes[count] = avoid(own.body, other.body, HORIZON, share, step.max(1e-3));
-            count += 1;
-        }
+        let horizon = match own.is_companion(other) {
+            true => GROUP_HORIZON,
+            false => HORIZON + (JAM_HORIZON - HORIZON) * agent.blocked,
+        };
+        let body = Body { velocity, ..other.body };
+        planes[count] = avoid(own.body, body, horizon, share, OVERLAP_SECONDS.max(step));
+        count += 1;
     }
     let velocity = solve(&planes[..count], walls, agent.settings.speed, wanted);
-    Steering { desired, velocity, push, is_last_corner }
+    let (touches_arrived, swirl) = (around.touches_arrived, around.angle(agent));
+    Steering {
+        desired,
+        wanted,
+        velocity,
+        push,
+        is_last_corner,
+        touches_arrived,
+        line_seconds,
+        swirl,
+    }
+}
+
+/// Returns the velocity that an agent wants among others.
+fn adapted(agent: &Agent, around: &Surroundings, desired: Vec2) -> Vec2 {
+    if agent.swirl > SWIRL_MIN {
+        return turned(desired, -agent.swirl);
+    }
+    desired.clamp_length_max(around.free_speed)
+}
+
+/// Returns the velocity that an agent wants while it waits in front of a passage: it comes near,
+/// and leaves the ground in front of the mouth free.
+fn held(agent: &Agent, desired: Vec2) -> Vec2 {
+    let (entry, inward) = (agent.approach.entry, agent.approach.inward);
+    let radius = agent.settings.radius;
+    let offset = agent.at.position.truncate() - entry;
+    let (along, across) = (-offset.dot(inward), inward.perp_dot(offset));
+    let is_in_lane = along < radius * LANE_LENGTH_RADII && across.abs() < radius * LANE_RADII;
+    if is_in_lane {
+        // To the side on which it is, or to the right.
+        let left = Vec2::new(-inward.y, inward.x);
+        let aside = if across > radius * 0.2 { left } else { -left };
+        let back = if along < radius * 2.0 { -inward } else { Vec2::ZERO };
+        let speed = LEAVE_SPEED * agent.settings.speed;
+        return (aside + back).normalize_or_zero() * speed;
+    }
+    let rank = agent.approach.rank as f32;
+    let left = offset.length() - radius * (HOLD_RADII + LINE_SPACING * rank.sqrt());
+    desired.clamp_length_max((left / LINE_SECONDS).max(0.0))
+}
+
+/// Returns the velocity that an agent wants in the line in front of a passage: those that come
+/// later keep a larger distance, so that nobody presses against the mouth.
+fn in_line(agent: &Agent, rank: u32, wanted: Vec2) -> Vec2 {
+    let radius = agent.settings.radius;
+    let distance = agent.at.position.truncate().distance(agent.approach.entry);
+    if rank == 0 {
+        return wanted;
+    }
+    let keep = radius * LINE_SPACING * (rank as f32).sqrt();
+    wanted.clamp_length_max(((distance - keep) / LINE_SECONDS).max(0.0))
 }
 
 fn turned(vector: Vec2, angle: f32) -> Vec2 {
@@ -237,7 +296,13 @@ fn spread(at: usize) -> Vec2 {
 
 /// Returns the velocity along the path, and true if its end is visible.
 fn direction(mesh: &NavigationMesh, agent: &Agent, at: usize, step: f32) -> (Vec2, bool) {
-    if agent.state != AgentState::Moving || agent.path.polygons.is_empty() {
+    if agent.state != AgentState::Moving {
+        return (Vec2::ZERO, false);
+    }
+    if let Some(slot) = agent.visible_slot() {
+        return (agent.slot_velocity(slot), true);
+    }
+    if agent.path.polygons.is_empty() {
         return (Vec2::ZERO, false);
     }
     let position = agent.at.position;
@@ -321,32 +386,4 @@ fn push_walls(
         }
     }
     walls
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::agents::{AgentSettings, Agents};
-    use crate::mesh::NearestPolygon;
-    use engine_foundation::{HandleKind, Slots};
-
-    #[test]
-    fn a_fast_agent_does_not_widen_the_cells_without_limit() {
-        let mesh = Slots::new(HandleKind::NavigationMesh, 1).add(()).unwrap();
-        let mut agents = Agents::default();
-        for i in 0..50 {
-            let speed = if i == 0 { 1000.0 } else { 3.5 };
-            let position = Vec3::new(i as f32 * 10.0, 0.0, 0.0);
-            let settings = AgentSettings { speed, ..AgentSettings::DEFAULT };
-            agents.add(mesh, NearestPolygon { polygon: 0, position }, settings).unwrap();
-        }
-        let mut snapshot = Snapshot::default();
-        snapshot.take(agents.slots.iter().map(|(_, agent)| agent));
-        assert_eq!(snapshot.cell, REACH_MAX);
-        // Three on each side are within 32 metres.
-        let mut found = [(0.0, 0); NEIGHBORS_MAX];
-        for at in 3..47 {
-            assert_eq!(snapshot.nearest(at, &mut found), 6, "{at}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! Agents on links: a jump of their own along an arc, or a wait until a script has moved them.
 
-use super::agents::{Agent, AgentState};
+use super::agent::{Agent, AgentState};
 use super::mesh::{NavigationMesh, NearestPolygon};
 use super::search::PolygonPath;
 use super::volumes::Renumbering;

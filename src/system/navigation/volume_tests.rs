@@ -170,8 +170,10 @@ fn agents_below_an_obstacle_are_put_next_to_it_or_lost() {
     let agent = agents.add(id, near(&mesh, 15.0, 15.0), AgentSettings::DEFAULT).unwrap();
     let mut cover = |mesh: &mut NavigationMesh, radius: f32| {
         mesh.add_volume(cylinder(15.0, 15.0, radius), 0).unwrap();
-        while let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
-            agents.renumber(id, mesh, &renumbering);
+        while mesh.waiting_tiles() > 0 {
+            if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
+                agents.renumber(id, mesh, &renumbering);
+            }
         }
         agents.update(id, mesh, 0.1, &pool).unwrap();
         agents.slots.get(agent).unwrap().clone()
@@ -222,8 +224,10 @@ fn agents_whose_destination_is_removed_stop() {
     agents.update(id, &mesh, 0.1, &pool).unwrap();
     let shape = cylinder(105.0, 5.0, 30.0);
     mesh.add_volume(shape, 0).unwrap();
-    while let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
-        agents.renumber(id, &mesh, &renumbering);
+    while mesh.waiting_tiles() > 0 {
+        if let Some(renumbering) = mesh.rebuild(&pool).unwrap() {
+            agents.renumber(id, &mesh, &renumbering);
+        }
     }
     agents.update(id, &mesh, 0.1, &pool).unwrap();
     let agent = agents.slots.get(agent).unwrap();

@@ -149,6 +149,11 @@ local function ball_of_broadphase()
   return Broadphase.add(fixtures.get("Broadphase"), 1, Vector3(0, 0, 0), 1)
 end
 
+-- Another agent on the mesh of the walk's agent.
+local function leader()
+  return Agent.create(fixtures.get("NavigationMesh"), Vector3(8, 8, 0))
+end
+
 local function flow_field()
   NavigationGrid.set_targets(fixtures.get("NavigationGrid"), "exit", { 1, 1 })
   return "exit"
@@ -226,6 +231,9 @@ M.arguments = {
   ["Joint.set_target"] = { joint = mouse_joint },
   ["Agent.create"] = { position = Vector3(10, 10, 0), options = { speed = 2 } },
   ["Agent.set_position"] = { position = Vector3(10, 10, 0) },
+  ["Agent.update_position"] = { position = Vector3(10, 10, 0) },
+  ["Agent.follow"] = { leader = leader },
+  ["Agent.form"] = { followers = {}, formation = "wedge", spacing = 2 },
   ["NavigationGrid.create"] = { options = { neighbors = 4 } },
   ["NavigationGrid.distance"] = { name = flow_field },
   ["NavigationGrid.flow"] = { name = flow_field },

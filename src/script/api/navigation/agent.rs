@@ -1,5 +1,6 @@
 //! The Lua module `Agent`: characters that walk on a navigation mesh, around each other.
 
+use super::following;
 use super::mesh::{coordinates, ground, of as mesh_of, snap};
 use super::{read_numbers, whole};
 use crate::api_row::{ModuleRows, func, hot, module};
@@ -38,8 +39,8 @@ Agent.destroy(agent)"#,
                 (
                     "options",
                     "a table with `radius` and `speed`, in metres and metres per second, \
-                     `acceleration`, `priority` (0 to 255) and `avoidance` (1, or 0: it goes \
-                     straight, and others avoid it)",
+                     `acceleration`, `priority` (0 to 255), `group` (0 to 31) and `avoidance` (1, \
+                     or 0: it goes straight, and others avoid it)",
                 ),
             ],
             "Creates an agent. The radius is that of the mesh by default, the speed 3.5.",
@@ -63,9 +64,33 @@ Agent.destroy(agent)"#,
             "set_destination",
             set_destination,
             &[AGENT_ARG, ("position", "a point on the ground, or at most 2 metres away")],
-            "Sends an agent to a point. Its path is searched in one of the next updates. Returns \
+            "Sends an agent to a point. Its path is searched in one of the next updates; until \
+             then, an agent under way goes on. Call it again whenever the point moves. Returns \
              false, and changes nothing, if there is no ground at the point or the agent is lost.",
         ),
+        func(
+            "follow",
+            following::follow,
+            &[
+                AGENT_ARG,
+                ("leader", "another agent of the same mesh"),
+                (
+                    "offset",
+                    "where to walk next to the leader: x to its right, y ahead of it; 2 metres \
+                     behind it by default",
+                ),
+            ],
+            "Lets an agent follow another one, until it is sent to a point or cancelled, or the \
+             leader is destroyed. It walks at the offset where ground is there, and nearer to the \
+             leader between walls. Returns false, and changes nothing, if one of them is lost.",
+        ),
+        func(
+            "leader",
+            following::leader,
+            &[AGENT_ARG],
+            "Returns the agent that it follows; nil if it follows none.",
+        )
+        .pure(),
         func("cancel", cancel, &[AGENT_ARG], "Stops an agent, which has no destination any more."),
         hot("position", position, &[AGENT_ARG], "Returns its position on the ground.").pure(),
         hot("velocity", velocity, &[AGENT_ARG], "Returns its velocity, in metres per second.")
@@ -75,6 +100,13 @@ Agent.destroy(agent)"#,
             desired_velocity,
             &[AGENT_ARG],
             "Returns the velocity that it would have without others, in metres per second.",
+        )
+        .pure(),
+        hot(
+            "forward",
+            following::forward,
+            &[AGENT_ARG],
+            "Returns the direction in which it looks: that in which it walked last, with length 1.",
         )
         .pure(),
         func(
@@ -109,6 +141,31 @@ Agent.destroy(agent)"#,
              \"lost\" because there was no ground near it is \"idle\" there.",
         ),
         func(
+            "update_position",
+            following::update_position,
+            &[AGENT_ARG, ("position", "where the character is")],
+            "Corrects the position of an agent whose character is moved by physics. It keeps its \
+             path. Returns the distance between the character and the ground on which the agent is \
+             now; nil, and the agent stays where it was, if there is no ground within 2 metres.",
+        ),
+        func(
+            "set_group",
+            following::set_group,
+            &[AGENT_ARG, following::GROUP_ARG],
+            "Sets the group of an agent. Agents of the same group above 0 walk close together.",
+        ),
+        func(
+            "set_group_ignored",
+            following::set_group_ignored,
+            &[
+                AGENT_ARG,
+                following::GROUP_ARG,
+                ("ignored", "true: the agent does not avoid agents of the group"),
+            ],
+            "Sets that an agent does not avoid the agents of a group, or that it does. Agents of \
+             the group still avoid the agent, unless they ignore its group, too.",
+        ),
+        func(
             "set_speed",
             set_speed,
             &[AGENT_ARG, ("speed", "metres per second, 0 to 1000")],
@@ -140,8 +197,16 @@ Agent.destroy(agent)"#,
             "stuck_seconds",
             stuck_seconds,
             &[AGENT_ARG],
-            "Returns for how long it has made no progress, since it was sent to its destination. \
+            "Returns for how long neither it nor the line in which it waits has made progress. \
              Agents that are stuck get a new path.",
+        )
+        .pure(),
+        func(
+            "still_seconds",
+            following::still_seconds,
+            &[AGENT_ARG],
+            "Returns for how long it has made no progress of its own, for example in a line in \
+             front of a door.",
         )
         .pure(),
     ],
@@ -157,12 +222,12 @@ pub static CORE: ModuleRows = module(
         .pure()],
 );
 
-fn of(engine: &Engine, agent: AgentId) -> &Agent {
+pub(super) fn of(engine: &Engine, agent: AgentId) -> &Agent {
     let found = engine.worlds.navigation.agents.slots.get(agent.0);
     found.expect("the handle was checked where it came in")
 }
 
-fn of_mut(engine: &mut Engine, agent: AgentId) -> &mut Agent {
+pub(super) fn of_mut(engine: &mut Engine, agent: AgentId) -> &mut Agent {
     let found = engine.worlds.navigation.agents.slots.get_mut(agent.0);
     found.expect("the handle was checked where it came in")
 }
@@ -183,8 +248,8 @@ fn in_range(name: &str, number: f64, low: f64, high: f64) -> Result<f32, Error> 
 }
 
 fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, Error> {
-    const NAMES: [&str; 5] = ["radius", "speed", "acceleration", "priority", "avoidance"];
-    let (mut radius, mut priority, mut avoidance) = (radius, 0.0, 1.0);
+    const NAMES: [&str; 6] = ["radius", "speed", "acceleration", "priority", "group", "avoidance"];
+    let (mut radius, mut priority, mut group, mut avoidance) = (radius, 0.0, 0.0, 1.0);
     let AgentSettings { mut speed, mut acceleration, .. } = AgentSettings::DEFAULT;
     read_numbers(options, &NAMES, |name, number| {
         *match name {
@@ -192,11 +257,13 @@ fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, 
             "speed" => &mut speed,
             "acceleration" => &mut acceleration,
             "priority" => &mut priority,
+            "group" => &mut group,
             _ => &mut avoidance,
         } = number;
         true
     })?;
     whole("option 'priority'", priority)?;
+    whole("option 'group'", group)?;
     let avoidance = in_range("option 'avoidance'", avoidance.into(), 0.0, 1.0)?;
     whole("option 'avoidance'", avoidance)?;
     Ok(AgentSettings {
@@ -205,6 +272,8 @@ fn settings(options: Option<ScriptValue>, radius: f32) -> Result<AgentSettings, 
         acceleration: in_range("option 'acceleration'", acceleration.into(), 0.01, 1e6)?,
         priority: in_range("option 'priority'", priority.into(), 0.0, 255.0)? as u8,
         avoids: avoidance > 0.0,
+        group: following::group(group as i64, "option 'group'")?,
+        ignored_groups: 0,
     })
 }
 

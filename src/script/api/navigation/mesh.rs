@@ -2,7 +2,7 @@
 //! return lists of points are in the prelude (lua/world/navigation.lua), around the native parts at
 //! the end of this file.
 
-use super::{creation, links, volumes};
+use super::{creation, following, links, volumes};
 use crate::api_row::{ModuleRows, func, hot, module};
 use crate::argument::{Integer, MaybeHandle};
 use crate::context;
@@ -130,7 +130,7 @@ NavigationMesh.destroy(mesh)"#,
             set_obstructed,
             &[MESH_ARG, POLYGON_ARG, ("obstructed", "true to close it, false to open it again")],
             "Closes a polygon, for example below a door, or opens it again. Agents that are under \
-             way get new paths.",
+             way get new paths. They go on until then, unless their path is closed.",
         ),
         func(
             "is_obstructed",
@@ -240,6 +240,14 @@ NavigationMesh.destroy(mesh)"#,
              their area. Returns the number of lines that do not fit in. Shows nothing in a \
              release.",
         ),
+        func(
+            "linking_agents",
+            following::linking_agents,
+            &[MESH_ARG],
+            "Returns the agents that have entered a link in the last `NavigationMesh.update`, as a \
+             list.",
+        )
+        .pure(),
         func("num_agents", num_agents, &[MESH_ARG], "Returns the number of its agents.").pure(),
         func(
             "num_volumes",
@@ -276,8 +284,9 @@ NavigationMesh.destroy(mesh)"#,
             "update",
             update,
             &[MESH_ARG, ("dt", "seconds, at most 1")],
-            "Changes the mesh where volumes were added or removed, in at most 8 tiles, and moves \
-             its agents. Call it once a frame. `World.update` does it for the meshes of levels.",
+            "Moves the agents of a mesh, and changes the mesh where volumes were added or removed: \
+             another thread builds up to 8 tiles again, which are swapped in two updates later. \
+             Call it once a frame. `World.update` does it for the meshes of levels.",
         ),
     ],
 );

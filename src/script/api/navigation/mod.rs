@@ -3,6 +3,7 @@
 
 pub mod agent;
 mod creation;
+mod following;
 pub mod grid;
 pub mod levels;
 mod links;

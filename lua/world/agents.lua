@@ -1,0 +1,142 @@
+-- Agents together, and agents that move characters: formations, movers, units and root motion, and
+-- the links of a navigation mesh. Built on the native functions of `Agent`.
+local core = ...
+
+local type, ipairs = type, ipairs
+local format = string.format
+local max, min, ceil, sin, cos, pi = math.max, math.min, math.ceil, math.sin, math.cos, math.pi
+local raise, bad_argument, no_reload = core.raise, core.bad_argument, core.no_reload
+local V3 = core.ctypes.Vector3
+
+local Agent, NavigationMesh = core.module("Agent"), core.module("NavigationMesh")
+local Mover, Unit = core.module("Mover"), core.module("Unit")
+local Matrix4x4, Quaternion = core.module("Matrix4x4"), core.module("Quaternion")
+
+-- Distance between agents of a formation, in metres, and the largest one.
+local SPACING, SPACING_MAX = 1.5, 100
+-- Highest speed of an agent, in metres per second.
+local SPEED_MAX = 1000
+
+-- The column of a follower on the right (above 0) or the left, and its number on that side.
+local function side_of(i)
+  local number = ceil(i / 2)
+  return i % 2 == 1 and number or -number, number
+end
+
+-- Positions of followers around a leader, by the name of a formation.
+local FORMATIONS = {
+  line = function(i, _, spacing)
+    return V3(side_of(i) * spacing, 0, 0)
+  end,
+  column = function(i, _, spacing)
+    return V3(0, -i * spacing, 0)
+  end,
+  wedge = function(i, _, spacing)
+    local column, number = side_of(i)
+    return V3(column * spacing, -number * spacing, 0)
+  end,
+  circle = function(i, count, spacing)
+    local angle = (i - 1) / count * 2 * pi
+    local radius = max(spacing, spacing * count / (2 * pi))
+    return V3(sin(angle) * radius, cos(angle) * radius, 0)
+  end,
+}
+
+---Lets agents follow another one in a formation: "line" (next to it), "column" (behind it), "wedge"
+---or "circle" (around it).
+---@param leader Agent an agent
+---@param followers Agent[] other agents of the same mesh
+---@param formation string "line", "column", "wedge" or "circle"
+---@param spacing? number the distance between two of them, above 0 to 100 metres; 1.5 by default
+---@return integer count the number of those that follow; lost agents do not
+function Agent.form(leader, followers, formation, spacing)
+  no_reload("Agent.form")
+  if type(followers) ~= "table" then
+    bad_argument("Agent.form", 2, "followers", "table", followers)
+  end
+  local position = type(formation) == "string" and FORMATIONS[formation]
+  if not position then
+    raise(format("Agent.form: argument #3 'formation' must be \"line\", \"column\", \"wedge\" or "
+      .. "\"circle\", got %s", core.describe(formation)))
+  end
+  spacing = spacing == nil and SPACING or spacing
+  if type(spacing) ~= "number" or not (spacing > 0 and spacing <= SPACING_MAX) then
+    raise(format("Agent.form: argument #4 'spacing' must be above 0, at most %g metres, got %s",
+      SPACING_MAX, core.describe(spacing)))
+  end
+  local count = 0
+  for i, follower in ipairs(followers) do
+    if Agent.follow(follower, leader, position(i, #followers, spacing)) then count = count + 1 end
+  end
+  return count
+end
+
+---Moves a mover with the velocity of an agent, and the agent to the ground below the mover. If
+---physics leads the character away from the ground of the agent, for example because a crate is in
+---its way, both differ: the agent stays with its character.
+---@param agent Agent an agent
+---@param mover Mover the mover of its character
+---@param dt number seconds since the last call
+---@param fall? number velocity downwards that your game adds, in metres per second; 0 by default
+---@return number? distance between the mover and the ground of the agent, nil if it has none there
+function Agent.move_mover(agent, mover, dt, fall)
+  no_reload("Agent.move_mover")
+  if type(dt) ~= "number" then bad_argument("Agent.move_mover", 3, "dt", "number", dt) end
+  if fall ~= nil and type(fall) ~= "number" then
+    bad_argument("Agent.move_mover", 4, "fall", "number or nil", fall)
+  end
+  Mover.move(mover, (Agent.velocity(agent) - V3(0, 0, fall or 0)) * dt, dt)
+  return Agent.update_position(agent, Mover.position(mover))
+end
+
+---Puts a unit where an agent is, and turns it into the direction of the agent.
+---@param agent Agent an agent
+---@param unit Unit the unit of its character
+function Agent.move_unit(agent, unit)
+  no_reload("Agent.move_unit")
+  Unit.set_local_position(unit, 1, Agent.position(agent))
+  Unit.set_local_rotation(unit, 1, Quaternion.look(Agent.forward(agent), V3(0, 0, 1)))
+end
+
+---Gives an agent the speed of the root motion of its character, whose mode must be `ignore`. Call
+---it after `World.update`.
+---@param agent Agent an agent
+---@param unit Unit the unit of its character
+---@param dt number seconds of the last `World.update`
+---@return number speed in metres per second
+function Agent.use_root_motion(agent, unit, dt)
+  no_reload("Agent.use_root_motion")
+  if type(dt) ~= "number" or not (dt > 0) then
+    bad_argument("Agent.use_root_motion", 3, "dt", "number above 0", dt)
+  end
+  local way = Matrix4x4.translation(Unit.animation_wanted_root_pose(unit))
+    - Unit.world_position(unit, 1)
+  local speed = min((way.x * way.x + way.y * way.y) ^ 0.5 / dt, SPEED_MAX)
+  Agent.set_speed(agent, speed)
+  return speed
+end
+
+---Calls a function for each agent that has entered a link in the last `NavigationMesh.update`: the
+---one with the name of the link, or `default`. It gets the agent and the number of the link. For a
+---link that is `manual`, it can begin an animation at whose end you call `Agent.finish_link`.
+---@param mesh NavigationMesh a navigation mesh
+---@param handlers table<string, function> functions by the name of the link
+---@return integer count number of agents for which a function was called
+function NavigationMesh.handle_links(mesh, handlers)
+  no_reload("NavigationMesh.handle_links")
+  if type(handlers) ~= "table" then
+    bad_argument("NavigationMesh.handle_links", 2, "handlers", "table", handlers)
+  end
+  local count = 0
+  for _, agent in ipairs(NavigationMesh.linking_agents(mesh)) do
+    -- The function for an earlier agent may have destroyed this one, or finished its link.
+    local link, name
+    if Agent.alive(agent) then link, name = Agent.link(agent) end
+    local handler = link and (handlers[name or "default"] or handlers.default)
+    if handler then
+      count = count + 1
+      handler(agent, link)
+    end
+  end
+  return count
+end

@@ -1,0 +1,102 @@
+//! Functions of `Agent` about other agents and about physics: leaders, groups, and the position of
+//! the character that an agent moves.
+
+use super::agent::{of, of_mut};
+use crate::argument::Integer;
+use crate::value::ScriptValue;
+use engine_foundation::{Error, Handle, Vec3, error};
+use engine_navigation::agents::{AgentState, GROUPS_MAX};
+use engine_navigation::{AgentId, NavigationMeshId};
+use engine_runtime::Engine;
+
+pub(super) const GROUP_ARG: (&str, &str) = ("group", "0 to 31; agents without a group are in 0");
+
+/// Largest distance from a leader, in metres.
+const OFFSET_MAX: f32 = 1000.0;
+
+pub(super) fn group(number: i64, argument: &str) -> Result<u8, Error> {
+    let most = GROUPS_MAX - 1;
+    if !(0..=i64::from(most)).contains(&number) {
+        return Err(error!("{argument} must be 0 to {most}, got {number}"));
+    }
+    Ok(number as u8)
+}
+
+pub(super) fn follow(
+    engine: &mut Engine,
+    agent: AgentId,
+    leader: AgentId,
+    offset: Option<Vec3>,
+) -> Result<bool, Error> {
+    if agent == leader {
+        return Err(error!("argument #2 'leader': an agent cannot follow itself"));
+    }
+    let offset = offset.unwrap_or(Vec3::new(0.0, -2.0, 0.0)).truncate();
+    if offset.abs().max_element() > OFFSET_MAX {
+        return Err(error!(
+            "argument #3 'offset' must be at most {OFFSET_MAX} metres to each side, got {offset}"
+        ));
+    }
+    if of(engine, agent).mesh != of(engine, leader).mesh {
+        return Err(error!(
+            "argument #2 'leader': it is on another navigation mesh: create both on the same one"
+        ));
+    }
+    let is_lost = |engine: &Engine, agent| of(engine, agent).state == AgentState::Lost;
+    if is_lost(engine, agent) || is_lost(engine, leader) {
+        return Ok(false);
+    }
+    engine.worlds.navigation.agents.follow(agent.0, leader.0, offset);
+    Ok(true)
+}
+
+pub(super) fn leader(engine: &mut Engine, agent: AgentId) -> Option<AgentId> {
+    let leader = of(engine, agent).leader();
+    let agents = &engine.worlds.navigation.agents;
+    leader.filter(|leader| agents.slots.get(*leader).is_some()).map(AgentId)
+}
+
+pub(super) fn forward(engine: &mut Engine, agent: AgentId) -> Vec3 {
+    of(engine, agent).forward.extend(0.0)
+}
+
+pub(super) fn still_seconds(engine: &mut Engine, agent: AgentId) -> f64 {
+    of(engine, agent).still_seconds.into()
+}
+
+pub(super) fn set_group(engine: &mut Engine, agent: AgentId, number: Integer) -> Result<(), Error> {
+    of_mut(engine, agent).settings.group = group(number.0, "argument #2 'group'")?;
+    Ok(())
+}
+
+pub(super) fn set_group_ignored(
+    engine: &mut Engine,
+    agent: AgentId,
+    number: Integer,
+    is_ignored: bool,
+) -> Result<(), Error> {
+    let bit = 1 << group(number.0, "argument #2 'group'")?;
+    let known = &mut of_mut(engine, agent).settings.ignored_groups;
+    *known = if is_ignored { *known | bit } else { *known & !bit };
+    Ok(())
+}
+
+pub(super) fn update_position(
+    engine: &mut Engine,
+    agent: AgentId,
+    position: Vec3,
+) -> Result<Option<f64>, Error> {
+    let mesh = of(engine, agent).mesh;
+    let navigation = &mut engine.worlds.navigation;
+    let mesh = navigation.meshes.get(mesh).ok_or_else(|| {
+        error!("argument #1 'agent': its navigation mesh was destroyed: destroy the agent, too")
+    })?;
+    let apart = navigation.agents.correct(agent.0, mesh, position);
+    Ok(apart.map(f64::from))
+}
+
+/// Returns the agents of a mesh that have entered a link in its last update.
+pub(super) fn linking_agents(engine: &mut Engine, mesh: NavigationMeshId) -> ScriptValue {
+    let entered = engine.worlds.navigation.agents.entered(mesh.0);
+    ScriptValue::List(entered.map(|agent: Handle| ScriptValue::Number(agent.to_number())).collect())
+}

@@ -1,0 +1,424 @@
+//! One agent: its settings and its state, and how it moves with the velocity that steering chose.
+
+use super::following::Leader;
+use super::mesh::{NavigationMesh, NearestPolygon};
+use super::passages::{Approach, Turn};
+use super::search::{PartialReason, PolygonPath};
+use super::steering::Steering;
+use super::traversal::Traversal;
+use engine_foundation::handle::Handle;
+use engine_foundation::{Vec2, Vec3};
+
+/// Number of groups of agents.
+pub const GROUPS_MAX: u8 = 32;
+/// Polygons at the beginning of a path among which an agent is looked for after a step.
+const PATH_LOOKAHEAD: usize = 32;
+/// Distance from the target at which an agent has arrived, as a part of its radius.
+const ARRIVAL_RADII: f32 = 0.25;
+/// Seconds without progress after which an agent counts as stuck, and gets a new path.
+pub(super) const STUCK_SECONDS: f32 = 0.75;
+/// Duration of the average of [`Agent::blocked`].
+const BLOCKED_SECONDS: f32 = 0.5;
+/// Seconds in which an agent turns to the right of others.
+const SWIRL_SECONDS: f32 = 0.2;
+/// Advance that counts as progress: the way of so many seconds at full speed, at most a part of the
+/// radius.
+const PROGRESS_SECONDS: f32 = 0.1;
+const PROGRESS_RADII: f32 = 0.5;
+/// Distance from others at which an agent has arrived although they are on its target, in radii.
+const CROWDED_RADII: f32 = 6.0;
+/// Seconds without progress after which it has arrived near its target, and next to an agent that
+/// has arrived at the same target.
+const CROWDED_SECONDS: f32 = 0.4;
+const CONTACT_SECONDS: f32 = 0.15;
+/// Distance by which others push an agent away before it walks back, in radii.
+const RETURN_RADII: f32 = 3.0;
+/// Speed below which the direction of an agent is kept, as a part of its highest speed.
+const TURN_SPEED: f32 = 0.1;
+/// Seconds in which an agent turns into the direction of its velocity.
+const TURN_SECONDS: f32 = 0.15;
+
+/// Properties of an agent. Lengths are in metres.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AgentSettings {
+    pub radius: f32,
+    /// Metres per second.
+    pub speed: f32,
+    /// Metres per second, per second.
+    pub acceleration: f32,
+    /// Agents of lower priority make way for those of higher priority.
+    pub priority: u8,
+    /// False if the agent walks straight, and others avoid it.
+    pub avoids: bool,
+    /// Agents of the same group above 0 walk close together. Below [`GROUPS_MAX`].
+    pub group: u8,
+    /// Groups that the agent does not avoid, as bits.
+    pub ignored_groups: u32,
+}
+
+impl AgentSettings {
+    pub const DEFAULT: AgentSettings = AgentSettings {
+        radius: 0.6,
+        speed: 3.5,
+        acceleration: 12.0,
+        priority: 0,
+        avoids: true,
+        group: 0,
+        ignored_groups: 0,
+    };
+}
+
+/// Activity of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AgentState {
+    /// It has no destination.
+    Idle,
+    /// It has no path until its search is answered.
+    Waiting,
+    Moving,
+    /// It is on a link, between two points that no ground joins.
+    Linking,
+    /// It is at its destination, or as near as others let it.
+    Arrived,
+    /// It is at the end of a path that does not reach its destination.
+    Partial,
+    /// Its mesh was destroyed, or has no ground near it any more.
+    Lost,
+}
+
+impl AgentState {
+    /// All states.
+    pub const ALL: [AgentState; 7] = [
+        AgentState::Idle,
+        AgentState::Waiting,
+        AgentState::Moving,
+        AgentState::Linking,
+        AgentState::Arrived,
+        AgentState::Partial,
+        AgentState::Lost,
+    ];
+
+    /// Returns the name for scripts.
+    pub fn name(self) -> &'static str {
+        match self {
+            AgentState::Idle => "idle",
+            AgentState::Waiting => "waiting",
+            AgentState::Moving => "moving",
+            AgentState::Linking => "linking",
+            AgentState::Arrived => "arrived",
+            AgentState::Partial => "partial",
+            AgentState::Lost => "lost",
+        }
+    }
+}
+
+/// Search of an agent that waits for its turn.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Request {
+    /// True if the agent has a path that it can follow until then.
+    pub is_repair: bool,
+    /// Order of the requests.
+    pub number: u64,
+}
+
+/// Agent on a mesh.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    pub mesh: Handle,
+    pub settings: AgentSettings,
+    pub at: NearestPolygon,
+    pub velocity: Vec2,
+    /// Direction in which it looks: that of its velocity, when it walked last.
+    pub forward: Vec2,
+    /// Velocity that it would have alone.
+    pub desired: Vec2,
+    /// Velocity that it wants among others, before it avoids them.
+    pub(super) wanted: Vec2,
+    pub state: AgentState,
+    pub destination: Option<NearestPolygon>,
+    pub(super) path: PolygonPath,
+    /// End of the path: the destination, or the nearest point that can be reached.
+    pub(super) end: Vec3,
+    /// Why the path ends before the destination.
+    pub partial: Option<PartialReason>,
+    /// Distance from the destination at which the path was searched.
+    pub(super) search_distance: f32,
+    /// Version of the mesh that the path was searched on.
+    pub(super) version: u32,
+    pub(super) request: Option<Request>,
+    /// Seconds in which neither it nor the line in which it waits has made progress.
+    pub stuck_seconds: f32,
+    /// Seconds without progress of its own.
+    pub still_seconds: f32,
+    /// Way toward the destination since the last progress; below 0 if it was pushed back.
+    pub(super) advance: f32,
+    /// Seconds of `stuck_seconds` after which it asks for a new path.
+    pub(super) repair_seconds: f32,
+    /// Part of its speed that others take from it, 0 to 1, as a moving average.
+    pub(super) blocked: f32,
+    /// Angle by which it keeps to the right of those who come towards it, in radians.
+    pub(super) swirl: f32,
+    /// Link that it is on.
+    pub(super) traversal: Option<Traversal>,
+    pub(super) leader: Option<Leader>,
+    /// Narrow passage that comes next on its path, and its turn there.
+    pub(super) approach: Approach,
+    pub(super) turn: Turn,
+}
+
+impl Agent {
+    pub(super) fn new(mesh: Handle, at: NearestPolygon, settings: AgentSettings) -> Agent {
+        Agent {
+            mesh,
+            settings,
+            at,
+            velocity: Vec2::ZERO,
+            forward: Vec2::Y,
+            desired: Vec2::ZERO,
+            wanted: Vec2::ZERO,
+            state: AgentState::Idle,
+            destination: None,
+            path: PolygonPath::default(),
+            end: at.position,
+            partial: None,
+            search_distance: 0.0,
+            version: 0,
+            request: None,
+            stuck_seconds: 0.0,
+            still_seconds: 0.0,
+            advance: 0.0,
+            repair_seconds: STUCK_SECONDS,
+            blocked: 0.0,
+            swirl: 0.0,
+            traversal: None,
+            leader: None,
+            approach: Approach::default(),
+            turn: Turn::Free,
+        }
+    }
+
+    pub(super) fn lose(&mut self) {
+        self.stop(AgentState::Lost);
+        self.destination = None;
+        self.leader = None;
+        self.velocity = Vec2::ZERO;
+        self.traversal = None;
+    }
+
+    pub(super) fn stop(&mut self, state: AgentState) {
+        self.state = state;
+        self.path = PolygonPath::default();
+        self.desired = Vec2::ZERO;
+        self.wanted = Vec2::ZERO;
+        self.partial = None;
+        self.request = None;
+        self.blocked = 0.0;
+        self.swirl = 0.0;
+        self.turn = Turn::Free;
+        self.restart_progress();
+    }
+
+    pub(super) fn restart_progress(&mut self) {
+        self.stuck_seconds = 0.0;
+        self.still_seconds = 0.0;
+        self.advance = 0.0;
+        self.repair_seconds = STUCK_SECONDS;
+    }
+
+    /// Returns the point that the agent walks to: its destination, or the nearest reachable point.
+    pub fn end(&self) -> Vec3 {
+        self.end
+    }
+
+    /// Returns the length of the rest of its way.
+    pub fn remaining_distance(&self, mesh: &NavigationMesh) -> f32 {
+        if let Some(slot) = self.visible_slot() {
+            return slot.position.distance(self.at.position);
+        }
+        if self.path.polygons.is_empty() {
+            return 0.0;
+        }
+        let (mut sum, mut before) = (0.0, self.at.position);
+        self.path.corners(mesh, self.at.position, self.end, |point, _| {
+            sum += before.distance(point);
+            before = point;
+            true
+        });
+        sum
+    }
+
+    /// Returns the corners of the rest of its way, the destination last.
+    pub fn corners(&self, mesh: &NavigationMesh, corners: &mut Vec<Vec3>) {
+        corners.clear();
+        if let Some(slot) = self.visible_slot() {
+            corners.push(slot.position);
+        } else if !self.path.polygons.is_empty() {
+            self.path.corners(mesh, self.at.position, self.end, |point, _| {
+                corners.push(point);
+                true
+            });
+        }
+    }
+
+    pub(super) fn apply(&mut self, mesh: &NavigationMesh, result: Steering, step: f32) {
+        (self.desired, self.wanted) = (result.desired, result.wanted);
+        self.swirl += (result.swirl - self.swirl) * (step / SWIRL_SECONDS).min(1.0);
+        if let Some(traversal) = self.traversal {
+            return self.follow_link(traversal, step);
+        }
+        let before = self.at.position;
+        let change = result.velocity - self.velocity;
+        let most = self.settings.acceleration * step;
+        let length = change.length();
+        self.velocity += if length > most { change * (most / length) } else { change };
+        self.turn_forward(step);
+        let by = self.velocity * step + result.push;
+        if by.length_squared() > 0.0 {
+            self.at = mesh.slide(self.at, by);
+            self.follow_path(mesh);
+        }
+        self.return_to_end();
+        if self.state != AgentState::Moving {
+            return;
+        }
+        self.enter_link(mesh, step);
+        if self.state != AgentState::Moving {
+            return;
+        }
+        let moved = (self.at.position - before).truncate();
+        self.count_progress(moved.dot(self.desired.normalize_or_zero()), &result, step);
+        if self.leader.is_some() {
+            self.end_of_following(&result);
+        } else {
+            self.arrive(&result, step);
+        }
+    }
+
+    fn turn_forward(&mut self, step: f32) {
+        let speed = self.velocity.length();
+        if speed > self.settings.speed * TURN_SPEED && speed > 0.0 {
+            let part = (step / TURN_SECONDS).min(1.0);
+            let forward = self.forward + (self.velocity / speed - self.forward) * part;
+            let length = forward.length();
+            // Opposite directions have no middle.
+            self.forward = if length > 0.1 { forward / length } else { self.velocity / speed };
+        }
+    }
+
+    /// Counts the time without progress. `toward` is the way toward the destination.
+    fn count_progress(&mut self, toward: f32, result: &Steering, step: f32) {
+        let wanted = self.desired.length();
+        let part = if wanted > 0.0 { toward / (wanted * step).max(1e-6) } else { 1.0 };
+        let blocked = (1.0 - part).clamp(0.0, 1.0) - self.blocked;
+        self.blocked += blocked * (step / BLOCKED_SECONDS).min(1.0);
+        let radius = self.settings.radius;
+        let progress = (radius * PROGRESS_RADII).min(self.settings.speed * PROGRESS_SECONDS);
+        self.advance = (self.advance + toward).max(-radius);
+        if wanted <= 0.0 || self.advance >= progress {
+            self.restart_progress();
+            return;
+        }
+        self.still_seconds += step;
+        self.stuck_seconds = self.stuck_seconds.min(result.line_seconds) + step;
+    }
+
+    /// Sends an agent back that others have pushed away from where it arrived.
+    fn return_to_end(&mut self) {
+        let away = self.end.truncate().distance(self.at.position.truncate());
+        let is_free = self.destination.is_some() && self.leader.is_none();
+        let is_pushed = away > self.settings.radius * RETURN_RADII;
+        if self.state == AgentState::Arrived && is_free && is_pushed {
+            self.state = AgentState::Waiting;
+        }
+    }
+
+    /// Ends the way of the agent where it has arrived.
+    fn arrive(&mut self, result: &Steering, step: f32) {
+        let left = self.end.truncate().distance(self.at.position.truncate());
+        let is_last = self.path.polygons.len() <= 1 || result.is_last_corner;
+        let radius = self.settings.radius;
+        // The way of an update, so that it does not pass its end between two of them.
+        let stride = (self.velocity.length() * step).min(radius);
+        let is_near = left <= radius * ARRIVAL_RADII + stride && result.is_last_corner;
+        let is_crowded = is_last
+            && (left <= radius * CROWDED_RADII && self.still_seconds > CROWDED_SECONDS
+                || result.touches_arrived && self.still_seconds > CONTACT_SECONDS);
+        if !is_near && !is_crowded {
+            return;
+        }
+        // The end of the old path is not the end of the way.
+        if self.request.is_some_and(|request| !request.is_repair) || is_near && self.can_search_on()
+        {
+            self.path = PolygonPath::default();
+            self.state = AgentState::Waiting;
+            return;
+        }
+        self.end = self.at.position;
+        let partial = self.partial;
+        self.stop(if partial.is_some() { AgentState::Partial } else { AgentState::Arrived });
+        self.partial = partial;
+        self.velocity *= 0.5;
+    }
+
+    /// Returns true if the search for the path was given up, and another one from here can lead
+    /// farther: each of them begins nearer to the destination, so that there is a last one.
+    fn can_search_on(&self) -> bool {
+        let Some(destination) = self.destination else { return false };
+        let left = self.at.position.distance(destination.position);
+        self.partial == Some(PartialReason::Budget)
+            && left < self.search_distance - self.settings.radius
+    }
+
+    /// Keeps the path beginning at the polygon of the agent.
+    pub(super) fn follow_path(&mut self, mesh: &NavigationMesh) {
+        if self.path.polygons.is_empty() || self.path.polygons[0] == self.at.polygon {
+            return;
+        }
+        let ahead = self.path.polygons.iter().take(PATH_LOOKAHEAD);
+        if let Some(at) = ahead.into_iter().position(|polygon| *polygon == self.at.polygon) {
+            self.path.drop_first(at);
+            return;
+        }
+        // Pushed aside: go back through a neighbour, or ask for another path.
+        if !self.path.rejoin(mesh, self.at.polygon, PATH_LOOKAHEAD) {
+            self.path = PolygonPath::default();
+            if self.state == AgentState::Moving && self.leader.is_none() {
+                self.state = AgentState::Waiting;
+            }
+        }
+    }
+
+    /// Calls `write` with the numbers that make up the state of the agent.
+    pub fn write_state(&self, mut write: impl FnMut(u64)) {
+        let AgentSettings { radius, speed, acceleration, priority, avoids, group, ignored_groups } =
+            self.settings;
+        let destination = self.destination.unwrap_or(self.at);
+        let part = self.traversal.map_or(-1.0, |traversal| traversal.part);
+        let points = [self.at.position, destination.position, self.end].map(|at| at.to_array());
+        let directions = [self.velocity, self.desired, self.wanted, self.forward];
+        let directions = directions.map(|at| at.to_array());
+        let settings = [radius, speed, acceleration];
+        let times = [self.stuck_seconds, self.still_seconds, self.repair_seconds];
+        let others = [self.blocked, self.swirl, self.advance, self.search_distance, part];
+        let floats = points.as_flattened().iter().chain(directions.as_flattened());
+        for number in floats.chain(&settings).chain(&times).chain(&others) {
+            write(u64::from(number.to_bits()));
+        }
+        let partial = self.partial.map_or(0, |reason| reason as u64 + 1);
+        let sent = u64::from(self.destination.is_some());
+        let flags = u64::from(priority) << 8 | u64::from(avoids) << 16 | u64::from(group) << 24;
+        write(self.state as u64 | flags | u64::from(ignored_groups) << 32);
+        write(sent | partial << 8 | u64::from(self.version) << 32);
+        write(u64::from(self.at.polygon) | u64::from(destination.polygon) << 32);
+        write(self.mesh.index() as u64);
+        let request =
+            self.request.map(|request| request.number << 1 | u64::from(request.is_repair));
+        write(request.map_or(0, |request| request + 1));
+        write(self.path.polygons.len() as u64);
+        self.path.polygons.iter().for_each(|polygon| write(u64::from(*polygon)));
+        write(self.link().map_or(0, |link| u64::from(link) + 1));
+        if let Some(leader) = &self.leader {
+            leader.write_state(&mut write);
+        }
+    }
+}

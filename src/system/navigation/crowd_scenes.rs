@@ -1,0 +1,143 @@
+//! Scenes for tests of crowds, and the measures of a run: overlaps, the longest times without
+//! progress, the changes of direction, and the arrivals.
+
+use super::agent_tests::Crowd;
+use super::agents::{AgentSettings, AgentState};
+use super::bake::{BakeSettings, BakeSource};
+use super::mesh::NavigationMesh;
+use super::tests::push_box;
+use engine_foundation::deterministic_math::{atan2, sin_cos};
+use engine_foundation::random::Random;
+use engine_foundation::tasks::TaskPool;
+use engine_foundation::{Vec2, Vec3};
+use std::f32::consts::TAU;
+
+pub const STEP: f32 = 1.0 / 60.0;
+/// Part of the smaller radius that two agents may overlap before it counts.
+const OVERLAP_PART: f32 = 0.1;
+/// Speed below which an agent has no direction that could change.
+const SLOW: f32 = 0.2;
+
+/// Measures of a run.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Measures {
+    pub seconds: f32,
+    pub arrived: usize,
+    /// Seconds in which pairs overlap by more than a tenth of a radius, summed over pairs.
+    pub overlap_seconds: f32,
+    /// Deepest overlap as a part of the smaller radius.
+    pub deepest: f32,
+    pub longest_stuck: f32,
+    pub longest_still: f32,
+    /// Mean change of the direction of agents that walk, in radians in a second.
+    pub jitter: f32,
+    turned: f32,
+    walked_seconds: f32,
+}
+
+pub fn bake(boxes: &[([f32; 3], [f32; 3])], settings: BakeSettings) -> NavigationMesh {
+    let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    for (low, high) in boxes {
+        push_box(&mut vertices, &mut triangles, (*low).into(), (*high).into());
+    }
+    let source = BakeSource::new(vertices, triangles).unwrap();
+    NavigationMesh::bake(source, settings, &TaskPool::new(Some(1))).unwrap()
+}
+
+pub fn square(side: f32) -> NavigationMesh {
+    bake(&[([-side, -side, -1.0], [side, side, 0.0])], BakeSettings::DEFAULT)
+}
+
+/// Two rooms of 30 by 30 metres, with a wall between them that has a door of a width.
+pub fn rooms(door: f32) -> NavigationMesh {
+    let boxes = [
+        ([-30.0, -15.0, -1.0], [30.0, 15.0, 0.0]),
+        ([-0.25, -15.0, 0.0], [0.25, -door * 0.5, 3.0]),
+        ([-0.25, door * 0.5, 0.0], [0.25, 15.0, 3.0]),
+    ];
+    let settings = BakeSettings { radius: 0.4, cell_size: 0.2, ..BakeSettings::DEFAULT };
+    bake(&boxes, settings)
+}
+
+/// Two floors, the upper one 3 metres higher, with stairs of a width between them.
+pub fn storeys(width: f32) -> NavigationMesh {
+    let half = width * 0.5;
+    let mut boxes =
+        vec![([-20.0, -10.0, -1.0], [-3.0, 10.0, 0.0]), ([3.0, -10.0, 2.0], [20.0, 10.0, 3.0])];
+    for step in 0..12 {
+        let (x, z) = (-3.0 + step as f32 * 0.5, step as f32 * 0.25);
+        boxes.push(([x, -half, -1.0], [x + 0.5, half, z + 0.25]));
+    }
+    let settings = BakeSettings { radius: 0.4, cell_size: 0.2, step: 0.5, ..BakeSettings::DEFAULT };
+    bake(&boxes, settings)
+}
+
+/// Agents on a circle, each of which walks to the opposite side.
+pub fn circle(threads: usize, count: usize, radius: f32, settings: AgentSettings) -> Crowd {
+    let mut crowd = Crowd::new(square(radius + 15.0), threads);
+    for i in 0..count {
+        let (sin, cos) = sin_cos(i as f32 / count as f32 * TAU);
+        let at = Vec3::new(cos, sin, 0.0) * radius;
+        crowd.send(at, -at, settings);
+    }
+    crowd
+}
+
+/// Returns points in rows and columns that are a distance apart, from a corner on.
+pub fn block(low: Vec2, columns: usize, apart: f32) -> impl Iterator<Item = Vec2> {
+    (0..).map(move |at| low + Vec2::new((at % columns) as f32, (at / columns) as f32) * apart)
+}
+
+impl Crowd {
+    /// Updates the crowd for some seconds, or until all have arrived.
+    pub fn measure(&mut self, seconds: f32, mut each: impl FnMut(&mut Crowd, u32)) -> Measures {
+        let mut measures = Measures::default();
+        let mut before: Vec<Vec2> = vec![Vec2::ZERO; self.handles.len()];
+        for update in 0..(seconds / STEP) as u32 {
+            each(self, update);
+            self.update();
+            self.add_to(&mut measures, &mut before);
+            measures.seconds += STEP;
+            measures.arrived = self.arrived();
+            if measures.arrived == self.handles.len() {
+                break;
+            }
+        }
+        measures.jitter = measures.turned / measures.walked_seconds.max(STEP);
+        measures
+    }
+
+    fn add_to(&self, measures: &mut Measures, before: &mut [Vec2]) {
+        let agents: Vec<_> =
+            self.handles.iter().map(|agent| self.agents.slots.get(*agent).unwrap()).collect();
+        for (a, agent) in agents.iter().enumerate() {
+            measures.longest_stuck = measures.longest_stuck.max(agent.stuck_seconds);
+            measures.longest_still = measures.longest_still.max(agent.still_seconds);
+            let velocity = agent.velocity;
+            if agent.state == AgentState::Moving && velocity.length().min(before[a].length()) > SLOW
+            {
+                let (sin, cos) = (before[a].perp_dot(velocity), before[a].dot(velocity));
+                measures.turned += atan2(sin, cos).abs();
+                measures.walked_seconds += STEP;
+            }
+            before[a] = velocity;
+            for other in &agents[..a] {
+                let smaller = agent.settings.radius.min(other.settings.radius);
+                let apart = agent.at.position.distance(other.at.position);
+                let part = (agent.settings.radius + other.settings.radius - apart) / smaller;
+                measures.deepest = measures.deepest.max(part);
+                if part > OVERLAP_PART {
+                    measures.overlap_seconds += STEP;
+                }
+            }
+        }
+    }
+
+    /// Sends each agent to another random point.
+    pub fn scatter(&mut self, random: &mut Random) {
+        for agent in self.handles.clone() {
+            let point = self.mesh.random_point(|| random.next_f64()).unwrap();
+            self.agents.set_destination(agent, point);
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Tests of crowds. Nobody is stuck: each agent, or the line in which it waits, makes progress.
+
+use super::agent_tests::Crowd;
+use super::agents::AgentSettings;
+use super::crowd_scenes::{Measures, block, circle, rooms, square, storeys};
+use engine_foundation::random::Random;
+use engine_foundation::{Vec2, Vec3};
+
+const USUAL: AgentSettings = AgentSettings { radius: 0.4, ..AgentSettings::DEFAULT };
+
+/// Largest measures of a scene. All agents have to arrive.
+struct Bounds {
+    seconds: f32,
+    /// Seconds in which nobody of a line makes progress, and in which an agent itself makes none.
+    stuck: f32,
+    still: f32,
+    overlap_seconds: f32,
+    deepest: f32,
+    jitter: f32,
+}
+
+fn check(name: &str, crowd: &mut Crowd, bounds: &Bounds) {
+    let measures = crowd.measure(bounds.seconds, |_, _| ());
+    let Measures { longest_stuck, longest_still, overlap_seconds, deepest, jitter, .. } = measures;
+    eprintln!("{name}: {measures:?}");
+    assert_eq!(measures.arrived, crowd.handles.len(), "{name}: {measures:?}");
+    assert!(longest_stuck <= bounds.stuck, "{name}: {measures:?}");
+    assert!(longest_still <= bounds.still, "{name}: {measures:?}");
+    assert!(overlap_seconds <= bounds.overlap_seconds, "{name}: {measures:?}");
+    assert!(deepest <= bounds.deepest && jitter <= bounds.jitter, "{name}: {measures:?}");
+}
+
+/// Two rooms, and agents that go from one into the other and back.
+fn doorway(threads: usize, door: f32, from_west: usize, from_east: usize) -> Crowd {
+    let mut crowd = Crowd::new(rooms(door), threads);
+    let blocks = || block(Vec2::new(-16.0, -10.0), 10, 1.2);
+    for at in blocks().take(from_west) {
+        crowd.send(at.extend(0.0), Vec3::new(-at.x, at.y, 0.0), USUAL);
+    }
+    for at in blocks().take(from_east) {
+        crowd.send(Vec3::new(-at.x, at.y, 0.0), at.extend(0.0), USUAL);
+    }
+    crowd
+}
+
+#[test]
+fn agents_on_a_small_circle_change_sides() {
+    for count in [15, 20, 25, 30, 35, 40] {
+        let bounds = Bounds {
+            seconds: 20.0,
+            stuck: 1.5,
+            still: 5.0,
+            overlap_seconds: 1.0,
+            deepest: 0.2,
+            jitter: 1.6,
+        };
+        check(&format!("circle of {count}"), &mut circle(1, count, 6.0, USUAL), &bounds);
+    }
+}
+
+#[test]
+fn a_hundred_agents_on_a_circle_change_sides() {
+    let bounds = Bounds {
+        seconds: 40.0,
+        stuck: 1.0,
+        still: 8.0,
+        overlap_seconds: 1.0,
+        deepest: 0.2,
+        jitter: 0.6,
+    };
+    check("circle of 100", &mut circle(1, 100, 25.0, AgentSettings::DEFAULT), &bounds);
+}
+
+#[test]
+fn two_hundred_agents_walk_through_a_door_in_one_direction() {
+    let bounds = Bounds {
+        seconds: 130.0,
+        stuck: 1.0,
+        still: 30.0,
+        overlap_seconds: 1.0,
+        deepest: 0.2,
+        jitter: 0.8,
+    };
+    check("door, one way", &mut doorway(1, 1.4, 200, 0), &bounds);
+}
+
+#[test]
+fn two_hundred_agents_walk_through_a_door_in_both_directions() {
+    let bounds = Bounds {
+        seconds: 170.0,
+        stuck: 8.0,
+        still: 40.0,
+        overlap_seconds: 150.0,
+        deepest: 0.6,
+        jitter: 1.8,
+    };
+    check("door, both ways", &mut doorway(1, 1.4, 100, 100), &bounds);
+}
+
+#[test]
+fn streams_cross() {
+    let mut crowd = Crowd::new(square(30.0), 1);
+    for at in block(Vec2::new(-25.0, -6.0), 8, 1.5).take(64) {
+        crowd.send(at.extend(0.0), Vec3::new(at.x + 40.0, at.y, 0.0), USUAL);
+        crowd.send(Vec3::new(at.y, at.x, 0.0), Vec3::new(at.y, at.x + 40.0, 0.0), USUAL);
+    }
+    let bounds = Bounds {
+        seconds: 30.0,
+        stuck: 1.5,
+        still: 5.0,
+        overlap_seconds: 3.0,
+        deepest: 0.3,
+        jitter: 0.6,
+    };
+    check("crossing streams", &mut crowd, &bounds);
+}
+
+#[test]
+fn a_crowd_stops_around_one_point() {
+    let mut crowd = Crowd::new(square(15.0), 1);
+    for at in block(Vec2::new(-13.0, -13.0), 10, 2.0).take(100) {
+        crowd.send(at.extend(0.0), Vec3::ZERO, USUAL);
+    }
+    let bounds = Bounds {
+        seconds: 20.0,
+        stuck: 1.1,
+        still: 2.0,
+        overlap_seconds: 30.0,
+        deepest: 0.3,
+        jitter: 1.0,
+    };
+    check("one point", &mut crowd, &bounds);
+    for at in 0..100 {
+        assert!(crowd.position(at).length() < 8.0, "{}", crowd.position(at));
+    }
+}
+
+#[test]
+fn agents_meet_on_stairs() {
+    let mut crowd = Crowd::new(storeys(3.0), 1);
+    for at in block(Vec2::new(-16.0, -4.0), 6, 1.5).take(36) {
+        crowd.send(at.extend(0.0), Vec3::new(-at.x, at.y, 3.0), USUAL);
+        crowd.send(Vec3::new(-at.x, at.y, 3.0), at.extend(0.0), USUAL);
+    }
+    // Where two streams press against each other between walls, agents overlap.
+    let bounds = Bounds {
+        seconds: 50.0,
+        stuck: 2.5,
+        still: 16.0,
+        overlap_seconds: 400.0,
+        deepest: 2.0,
+        jitter: 1.7,
+    };
+    check("stairs", &mut crowd, &bounds);
+}
+
+#[test]
+fn agents_that_get_another_destination_each_second_are_not_stuck() {
+    let mut crowd = Crowd::new(square(15.0), 1);
+    for at in block(Vec2::new(-13.0, -13.0), 10, 2.0).take(100) {
+        crowd.send(at.extend(0.0), Vec3::ZERO, USUAL);
+    }
+    let mut random = Random::seed(4);
+    let measures = crowd.measure(20.0, |crowd, update| {
+        if update % 60 == 0 {
+            crowd.scatter(&mut random);
+        }
+    });
+    assert!(measures.longest_stuck <= 1.0 && measures.longest_still <= 1.0, "{measures:?}");
+    assert!(measures.overlap_seconds < 15.0 && measures.jitter < 3.0, "{measures:?}");
+}
+
+#[test]
+fn turns_at_a_door_are_the_same_on_any_number_of_threads() {
+    let run = |threads: usize| {
+        let mut crowd = doorway(threads, 1.4, 60, 60);
+        let mut hashes = Vec::new();
+        for update in 0..600 {
+            crowd.update();
+            if update % 60 == 0 {
+                hashes.extend(crowd.hash());
+                crowd.agents.write_passages(crowd.id, |number| hashes.push(number));
+            }
+        }
+        hashes
+    };
+    let one = run(1);
+    for threads in [2, 4] {
+        assert!(run(threads) == one, "{threads}");
+    }
+}

@@ -1,0 +1,109 @@
+//! Searches of agents: who asks for a path, and the answers within a budget of polygons. Agents
+//! that have a path follow it until theirs is answered. Those without one come first.
+
+use super::agent::{Agent, AgentState, Request, STUCK_SECONDS};
+use super::agents::Agents;
+use super::mesh::NavigationMesh;
+use super::search::{PolygonPath, SEARCH_NODES_DEFAULT};
+
+/// Nodes that the searches of one update may visit, before the rest waits for the next one.
+pub const UPDATE_NODES: usize = 4096;
+/// Distance between the ends of two paths that lead equally far, in radii.
+const SAME_END_RADII: f32 = 1.0;
+
+impl Agents {
+    /// Asks for paths: for agents without one, where the mesh has changed, and for those that make
+    /// no progress.
+    pub(super) fn request_paths(&mut self, mesh: &NavigationMesh) {
+        for at in 0..self.rows.len() {
+            let row = self.rows[at] as usize;
+            let agent = self.slots.at_mut(row).expect("it was listed");
+            if agent.destination.is_none() {
+                continue;
+            }
+            let is_outdated = agent.is_outdated(mesh);
+            if is_outdated && agent.state == AgentState::Moving && agent.is_path_closed(mesh) {
+                agent.state = AgentState::Waiting;
+                agent.path = PolygonPath::default();
+            }
+            let is_moving = agent.state == AgentState::Moving;
+            let is_stuck = is_moving && agent.stuck_seconds > agent.repair_seconds;
+            if is_stuck {
+                agent.repair_seconds += STUCK_SECONDS;
+            }
+            let is_waiting = agent.state == AgentState::Waiting;
+            let is_asking = match agent.request {
+                None => is_waiting || is_outdated || is_stuck,
+                Some(request) => is_waiting && request.is_repair,
+            };
+            if is_asking {
+                self.requests += 1;
+                agent.request = Some(Request { is_repair: !is_waiting, number: self.requests });
+            }
+        }
+    }
+
+    /// Answers searches, the oldest ones first, until the budget is used up.
+    pub(super) fn answer_requests(&mut self, mesh: &NavigationMesh) {
+        self.queue.clear();
+        for row in &self.rows {
+            let agent = self.slots.at(*row as usize).expect("it was listed");
+            if let Some(request) = agent.request
+                && agent.traversal.is_none()
+            {
+                self.queue.push((request, *row));
+            }
+        }
+        self.queue.sort_unstable();
+        let mut nodes = 0;
+        let mut searches = 0;
+        for (_, row) in &self.queue {
+            if nodes >= UPDATE_NODES {
+                break;
+            }
+            let agent = self.slots.at_mut(*row as usize).expect("it was listed");
+            agent.request = None;
+            let Some(target) = agent.destination else { continue };
+            self.searcher.search(mesh, agent.at, target, SEARCH_NODES_DEFAULT, &mut agent.path);
+            nodes += self.searcher.visited().len();
+            searches += 1;
+            agent.take_path(mesh);
+        }
+        self.statistics.searches = searches;
+        self.statistics.nodes = nodes as u32;
+        self.statistics.waiting = self.queue.len() as u32 - searches;
+    }
+}
+
+impl Agent {
+    /// Returns true if the mesh has changed since the path was searched.
+    fn is_outdated(&self, mesh: &NavigationMesh) -> bool {
+        let is_under_way = matches!(self.state, AgentState::Moving | AgentState::Partial);
+        is_under_way && self.version != mesh.version && self.visible_slot().is_none()
+    }
+
+    /// Returns true if the rest of the path leads through a closed polygon.
+    fn is_path_closed(&self, mesh: &NavigationMesh) -> bool {
+        self.path.polygons.iter().skip(1).any(|polygon| !mesh.is_open(*polygon))
+    }
+
+    /// Begins to follow the path that was found.
+    fn take_path(&mut self, mesh: &NavigationMesh) {
+        let Some(target) = self.destination else { return };
+        let last = *self.path.polygons.last().expect("a path has its start");
+        let (before, end) = (self.end, self.path.partial);
+        self.partial = end;
+        self.search_distance = self.at.position.distance(target.position);
+        self.end = match end {
+            None => target.position,
+            Some(_) => mesh.constrain(last, target.position),
+        };
+        self.version = mesh.version;
+        self.approach.forget();
+        // At the end of a path that leads no farther now.
+        let is_same = before.distance(self.end) <= self.settings.radius * SAME_END_RADII;
+        if self.state != AgentState::Partial || end.is_none() || !is_same {
+            self.state = AgentState::Moving;
+        }
+    }
+}
