@@ -145,7 +145,7 @@ pub const CORE_MODULES: &[&ModuleRows] = &[
     &broadphase::CORE,
     &navigation::agent::CORE,
     &navigation::grid::CORE,
-    &navigation::mesh::CORE,
+    &navigation::queries::CORE,
     &camera::CORE,
     &console::CORE,
     &gui::CORE,

@@ -3,15 +3,25 @@
 
 pub mod agents;
 pub mod bake;
+mod cluster_table;
+mod clusters;
+mod cone;
+mod far_search;
 pub mod grid;
 mod grid_flow;
 mod grid_path;
+mod hierarchy;
 pub mod jumps;
 pub mod mesh;
 pub mod outline;
+mod path;
+pub mod path_requests;
+mod portals;
+pub mod queries;
 pub mod rays;
 pub mod search;
 mod steering;
+mod straighten;
 mod traversal;
 mod velocity;
 pub mod volumes;
@@ -20,6 +30,12 @@ pub mod volumes;
 mod agent_tests;
 #[cfg(test)]
 mod jump_tests;
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
+mod query_tests;
+#[cfg(test)]
+mod test_worlds;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

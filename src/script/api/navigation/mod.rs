@@ -1,11 +1,12 @@
-//! The Lua modules for navigation: `NavigationMesh` (mesh.rs), `NavigationGrid` (grid.rs) and
-//! `Agent` (agent.rs), and the options that they share.
+//! The Lua modules for navigation: `NavigationMesh` (mesh.rs, queries.rs), `NavigationGrid`
+//! (grid.rs) and `Agent` (agent.rs), and the options that they share.
 
 pub mod agent;
 mod creation;
 pub mod grid;
 mod links;
 pub mod mesh;
+pub mod queries;
 mod volumes;
 
 use crate::value::ScriptValue;
