@@ -32,7 +32,7 @@ const AGENT_TARGET: f64 = 1.67;
 const STEP: f32 = 1.0 / 60.0;
 /// World for paths over long distances, pairs of points, and requests of a frame.
 const PATHS_SIDE: f32 = 1000.0;
-const PATHS_PILLARS: usize = 22_000;
+const PATHS_PILLARS: usize = 36_000;
 const PATHS: usize = 2000;
 const REQUESTS: usize = 1000;
 
@@ -60,7 +60,7 @@ pub fn run(run: &mut Run) {
     });
     run.part("paths", || Group {
         name: "navigation paths",
-        title: "paths in a world of a square kilometre with 22,000 pillars",
+        title: "paths in a world of a square kilometre with 36,000 pillars",
         workload: "Random pairs of points on about 100,000 polygons, with the corners of the way. \
                    The length is compared with that of a search from polygon to polygon. 1,000 \
                    requests of a frame are answered in updates of a fixed number of nodes.",

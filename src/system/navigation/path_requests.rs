@@ -19,8 +19,8 @@ pub const PATH_POINTS_MAX: usize = 4096;
 const LANES: usize = 4;
 /// Nodes as which the work of an answer counts in addition to those of its search: for itself, and
 /// for each of so many polygons of the path.
-const ANSWER_NODES: usize = 8;
-const POLYGONS_OF_NODE: usize = 4;
+const ANSWER_NODES: usize = 64;
+const POLYGONS_OF_NODE: usize = 2;
 /// Times that a search is begun again because the mesh has changed. Then it is done at once.
 const RESTARTS_MAX: u32 = 4;
 
